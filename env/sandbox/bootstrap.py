@@ -57,11 +57,9 @@ def guest_code() -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("__main__.py", _CHILD_MAIN)
-        for entry in sorted(resources.files("stackrank.env.sandbox.guest").iterdir(), key=lambda file: file.name):
-            if entry.name.endswith(".py"):
-                source = entry.read_bytes()
-                archive.writestr(f"guest/{entry.name}", source)
-                archive.writestr(f"guest/{entry.name}c", _compiled(source, entry.name))
+        for name, source in sorted(_modules(resources.files("stackrank.env.sandbox.guest"), "guest/")):
+            archive.writestr(name, source)
+            archive.writestr(f"{name}c", _compiled(source, name))
     data = buffer.getvalue()
     return b"%d\n" % len(data) + data
 

@@ -13,8 +13,8 @@ from stackrank.env.sandbox import replies
 from stackrank.env.sandbox.base import Backend, Channel, GuestBug, Refused, SandboxError, SandboxSpec
 from stackrank.env.sandbox.bootstrap import guest_code
 from stackrank.env.sandbox.environments import archive
-from stackrank.env.sandbox.guest import framing
-from stackrank.env.sandbox.guest.allowance import PATIENCE
+from stackrank.env.sandbox.guest.core import framing
+from stackrank.env.sandbox.guest.core.allowance import PATIENCE
 from stackrank.env.sandbox.replies import BadReply, Shape
 from stackrank.env.sandbox.variables import variables_of
 

@@ -20,7 +20,7 @@ from stackrank.env.sandbox.bubblewrap.cgroups import Cgroup
 from stackrank.env.sandbox.closer import Closer
 from stackrank.env.sandbox.environments import PREFIXES
 from stackrank.env.sandbox.factory import ForkedProcess
-from stackrank.env.sandbox.guest.factory import MARK
+from stackrank.env.sandbox.guest.core.factory import MARK
 
 OWNER_VARIABLE = MARK
 """Set in the environment of every sandbox process, so that `gc` finds those whose owner is dead."""

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from stackrank.env.actions import Observation
 from stackrank.env.sandbox.client import CommandResult, Sandbox
-from stackrank.env.sandbox.guest.commands import pytest_run
+from stackrank.env.sandbox.guest.testing.commands import pytest_run
 from stackrank.env.scoring.judge import read_report
 from stackrank.env.scoring.report import PASSED, TestReport, outcome_of
 from stackrank.env.state import TestsState

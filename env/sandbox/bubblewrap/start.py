@@ -18,7 +18,7 @@ from stackrank.env.sandbox.bootstrap import loader_command
 from stackrank.env.sandbox.bubblewrap import unprivileged
 from stackrank.env.sandbox.bubblewrap.mounts import proc
 from stackrank.env.sandbox.factory import CannotFork, Factory
-from stackrank.env.sandbox.guest.namespaces import SHARED_MEMORY
+from stackrank.env.sandbox.guest.core.namespaces import SHARED_MEMORY
 from stackrank.env.sandbox.process import OWNER_VARIABLE, ProcessHandle, starter
 from stackrank.home import process_mark
 

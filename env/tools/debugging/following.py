@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from typing_extensions import TypedDict
 
 from stackrank.env.sandbox.client import CommandResult
-from stackrank.env.sandbox.guest.output import shortened
+from stackrank.env.sandbox.guest.debugging.shortening import shortened
 from stackrank.env.sandbox.replies import BadReply, check_reply
 from stackrank.env.state import FollowedState, ReachedPlace
 from stackrank.env.tools.base import Bench, ToolError

@@ -9,8 +9,8 @@ from typing import Any, cast
 from pydantic import Field
 
 from stackrank.env.actions import Observation
-from stackrank.env.sandbox.guest.output import shortened
-from stackrank.env.sandbox.guest.values import folded
+from stackrank.env.sandbox.guest.debugging.shortening import shortened
+from stackrank.env.sandbox.guest.debugging.values import folded
 from stackrank.env.sandbox.replies import Breakpoint, Debugged
 from stackrank.env.state import DebuggerState
 from stackrank.env.tools.base import Arguments, Bench, ToolError

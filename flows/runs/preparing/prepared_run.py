@@ -17,7 +17,7 @@ from stackrank.env.benchmarks.base import Benchmark, BenchmarkError, TaskByTask
 from stackrank.env.benchmarks.registry import load_benchmark, select
 from stackrank.env.sandbox.base import Backend, Say
 from stackrank.env.sandbox.registry import chosen_backend
-from stackrank.env.scoring.record import scorer_digest
+from stackrank.env.scoring.digest import scorer_digest
 from stackrank.env.statement_alone import statement_alone
 from stackrank.env.task import Task
 from stackrank.flows.runs.preparing.endpoints import find_silent_endpoints
