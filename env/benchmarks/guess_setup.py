@@ -13,8 +13,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import CommitFiles, latest_version
 from stackrank.env.benchmarks.testfiles import is_test
+from stackrank.env.sandbox.base import Backend, BuildError, SandboxSpec, Say
 from stackrank.source import literal, parse_python
 
 # Extras, dependency groups and files in which projects put their test requirements.
@@ -135,6 +137,14 @@ def project_alone(setup: str) -> str:
         return ""
     version = re.match(r"SETUPTOOLS_SCM_PRETEND_VERSION=\S+ ", setup)
     return f"{version[0] if version else ''}python -m pip install -q --no-deps -e ."
+
+
+def build_guessed(backend: Backend, spec: SandboxSpec, say: Say) -> None:
+    """Build an environment whose setup was only guessed. Raises BenchmarkError, which says how to state the setup."""
+    try:
+        backend.prepare(spec, say)
+    except BuildError as error:
+        raise BenchmarkError(f"{error}: state with --setup how the project is installed") from None
 
 
 def _in_setup_py(content: bytes) -> dict[str, Any]:

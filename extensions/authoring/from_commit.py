@@ -16,6 +16,7 @@ from stackrank.env.benchmarks.git import (
 )
 from stackrank.env.benchmarks.guess_setup import guess_setup
 from stackrank.env.benchmarks.repo_schema import (
+    TASKS_FILE,
     PythonEntry,
     SourceEntry,
     TaskEntry,
@@ -26,8 +27,6 @@ from stackrank.env.benchmarks.repo_schema import (
 )
 from stackrank.env.benchmarks.testfiles import is_test
 from stackrank.env.scoring.report import PASSED, TestReport
-
-TASKS = "tasks.yaml"
 
 
 @dataclass(frozen=True)
@@ -109,7 +108,7 @@ def save(draft: Draft, folder: Path, given: TestReport | None = None, cured: Tes
             listed = "\n".join(f"- {test}" for test in entry.fail_to_pass)
             entry = entry.model_copy(update={"statement": f"These tests fail and should pass:\n{listed}\n"})
     folder.mkdir(parents=True, exist_ok=True)
-    file = folder / TASKS
+    file = folder / TASKS_FILE
     content = read_tasks(file)[0] if file.exists() else TasksFile(schema=1, tasks=[entry])
     others = [each for each in content.tasks if each.id != entry.id]
     (folder / f"{entry.id}.fix.patch").write_text(draft.fix, encoding="utf-8", errors="surrogateescape")

@@ -6,10 +6,11 @@ import tempfile
 from pathlib import Path
 
 from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.guess_setup import build_guessed
 from stackrank.env.benchmarks.repo import load_task
-from stackrank.env.benchmarks.repo_schema import TaskEntry, read_tasks
+from stackrank.env.benchmarks.repo_schema import TASKS_FILE, TaskEntry, read_tasks
 from stackrank.env.patches import apply_patch
-from stackrank.env.sandbox.base import Backend, BuildError, SandboxSpec, Say, spec_for
+from stackrank.env.sandbox.base import Backend, Say, spec_for
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.sandbox.pool import Pool
 from stackrank.env.scoring.judge import Score
@@ -18,7 +19,7 @@ from stackrank.env.scoring.report import TestReport
 from stackrank.env.scoring.verdict import score_in
 from stackrank.env.task import Task
 from stackrank.env.validate import validate
-from stackrank.extensions.authoring.from_commit import TASKS, Draft, TaskOptions, draft, save
+from stackrank.extensions.authoring.from_commit import Draft, TaskOptions, draft, save
 
 
 def make_task(repo: str, commit: str, out: Path, options: TaskOptions, backend: Backend, say: Say) -> TaskEntry:
@@ -40,18 +41,9 @@ def make_task(repo: str, commit: str, out: Path, options: TaskOptions, backend: 
     return save(made, out, given, fixed)
 
 
-def prepare(backend: Backend, spec: SandboxSpec, say: Say) -> None:
-    """Build a project's environment, unless it exists. Raises BenchmarkError if that fails: the way to install a
-    project was only guessed, and its author knows better."""
-    try:
-        backend.prepare(spec, say)
-    except BuildError as error:
-        raise BenchmarkError(f"{error}: say with --setup how the project is installed") from None
-
-
 def _load(folder: Path, made: Draft) -> Task:
-    content, _ = read_tasks(folder / TASKS)
-    return load_task(content.tasks[0], content, folder / TASKS)
+    content, _ = read_tasks(folder / TASKS_FILE)
+    return load_task(content.tasks[0], content, folder / TASKS_FILE)
 
 
 def _both_states(made: Draft, backend: Backend, say: Say) -> tuple[TestReport, TestReport]:
@@ -59,7 +51,7 @@ def _both_states(made: Draft, backend: Backend, say: Say) -> tuple[TestReport, T
     with tempfile.TemporaryDirectory(prefix="stackrank-") as name:
         save(made, Path(name))
         task = _load(Path(name), made)
-    prepare(backend, spec_for(task), say)
+    build_guessed(backend, spec_for(task), say)
     fixed = apply_patch(task.files, task.fix)
     changed = {path: content for path, content in fixed.items() if task.files.get(path) != content}
     deleted = tuple(path for path in task.files if path not in fixed)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stackrank.env.actions import Action, Observation
-from stackrank.extensions.repair.source import Candidate
+from stackrank.env.mutation.mutation import Mutation
 
 MARK = "repair>"
 MOST = 60_000
@@ -43,16 +43,16 @@ def ask_spectrum(paths: Sequence[str], failing: Sequence[str]) -> Action:
     return Action("pdb", {"command": command, "limit": MOST})
 
 
-def ask_trials(candidates: Sequence[Candidate], failing: Sequence[str], wall_s: float, start: bool) -> Action:
+def ask_trials(candidates: Sequence[Mutation], failing: Sequence[str], wall_s: float, start: bool) -> Action:
     """Ask whether the failing tests pass when functions of the stopped program are changed like this."""
-    rows = [(each.path, [(c.start, c.end, c.text) for c in each.changes], list(each.imports)) for each in candidates]
+    rows = [(each.path, [(c.start, c.end, c.text) for c in each.edits], list(each.imports)) for each in candidates]
     command = _call(f"trials({rows!r}, {list(failing)!r}, {wall_s!r})")
     return Action("pdb", {"command": f"c\n{_load()}\n{command}" if start else command, "limit": MOST})
 
 
-def can_be_asked(candidate: Candidate) -> bool:
+def can_be_asked(candidate: Mutation) -> bool:
     """Whether a candidate can be tried in the stopped program. pdb takes `;;` anywhere for the end of a command."""
-    return candidate.warm and not any(";;" in change.text for change in candidate.changes)
+    return candidate.is_hot_swappable and not any(";;" in change.text for change in candidate.edits)
 
 
 def trial_results(observation: Observation) -> list[Any] | None:

@@ -9,11 +9,11 @@ from typing import Any
 
 from stackrank.agents.episode.protocol import Briefing
 from stackrank.env.actions import Observation
+from stackrank.env.mutation.mutation import Mutation
 from stackrank.env.state import messages_of, outcomes_of
 from stackrank.extensions.repair import combine, debugger, syntax, tracing
 from stackrank.extensions.repair.donors import insertions
 from stackrank.extensions.repair.proposals import Proposals
-from stackrank.extensions.repair.source import Candidate
 from stackrank.extensions.repair.workspace import Take, Workspace
 
 BATCH = 24
@@ -90,7 +90,7 @@ class Search(Workspace):
                 if self.steps_left < 3 or (yield from self._attempt(candidate)):
                     break
 
-    def _fresh(self, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
+    def _fresh(self, candidates: Iterable[Mutation]) -> Iterator[Mutation]:
         """Yield the candidates that turn their file into a text that is new and compiles."""
         for candidate in candidates:
             old = self.files[candidate.path]
@@ -101,7 +101,7 @@ class Search(Workspace):
                 self._seen.add(key)
                 yield candidate
 
-    def _attempt(self, candidate: Candidate) -> Generator[Take, Observation, bool]:
+    def _attempt(self, candidate: Mutation) -> Generator[Take, Observation, bool]:
         """Write a candidate, run the tests and return whether it helps. If not, the file has to be put back later."""
         path = candidate.path
         old = self.files[path]
@@ -142,11 +142,11 @@ class Search(Workspace):
         for path in [path for path in self._touched if path != keep]:
             yield from self.do("rewrite", f"Put {path} back.", path=path, new_code=self._touched.pop(path))
 
-    def _try_cold(self, ranked: list[Candidate]) -> Generator[Take, Observation, bool]:
+    def _try_cold(self, ranked: list[Mutation]) -> Generator[Take, Observation, bool]:
         """Write and run one candidate after another, as long as there are steps; return whether one helped."""
         had_pdb = self.has("pdb")
         queue = self._fresh(ranked)
-        later: list[Candidate] = []
+        later: list[Mutation] = []
         while self.steps_left >= 3 + len(self._touched) and self._hangs < MOST_HANGS:
             candidate = next(queue, None)
             if candidate is None:
@@ -199,10 +199,10 @@ class Search(Workspace):
             others.append(tracing.lines_run(seen))
         self._suspicion.executed = tracing.spectrum(run, others, max(len(self.failing), 1))
 
-    def _try_stopped(self, ranked: list[Candidate]) -> Generator[Take, Observation, bool]:
+    def _try_stopped(self, ranked: list[Mutation]) -> Generator[Take, Observation, bool]:
         """Try candidates in the stopped program, many in a step, and write the best of those that help."""
-        warm = [each for each in ranked if debugger.can_be_asked(each)]
-        found, live = yield from self._ask(self._fresh(warm), MOST_BATCHES)
+        swappable = [each for each in ranked if debugger.can_be_asked(each)]
+        found, live = yield from self._ask(self._fresh(swappable), MOST_BATCHES)
         if not found:
             also = combine.pairs(live, self._suspicion, PAIR_BATCHES * BATCH)
             found, _ = yield from self._ask(self._fresh(also), PAIR_BATCHES)
@@ -223,15 +223,15 @@ class Search(Workspace):
         return False
 
     def _ask(
-        self, queue: Iterator[Candidate], batches: int
-    ) -> Generator[Take, Observation, tuple[list[Candidate], list[Candidate]]]:
+        self, queue: Iterator[Mutation], batches: int
+    ) -> Generator[Take, Observation, tuple[list[Mutation], list[Mutation]]]:
         """Try candidates in the stopped program. Return those that fix something and break nothing, the best first,
         and those that at least change how the tests fail."""
         failing = self.failing
         # With slow tests, try fewer candidates, so that an action takes a few seconds at most.
         size = max(int(BATCH / self._wall_s**1.5), 3)
-        mending: list[tuple[int, float, int, Candidate]] = []
-        answers: list[tuple[Candidate, Any]] = []
+        mending: list[tuple[int, float, int, Mutation]] = []
+        answers: list[tuple[Mutation, Any]] = []
         since, position, hangs = None, 0, 0
         for batch in range(batches if self._wall_s < 2 else batches // 3):
             chosen = list(itertools.islice(queue, size))

@@ -10,10 +10,10 @@ import libcst as cst
 
 from stackrank.agents.episode.protocol import Briefing
 from stackrank.env.actions import Action, Observation
+from stackrank.env.mutation.source import ParsedFile
 from stackrank.env.state import messages_of, outcomes_of
 from stackrank.extensions.repair.debugger import MOST
 from stackrank.extensions.repair.localise import Suspicion, frames, functions_of, words
-from stackrank.extensions.repair.source import ParsedFile
 
 Take = tuple[Action, str]
 """An action and the reason for it."""
@@ -148,7 +148,7 @@ class Workspace:
         """Return how suspicious each line is, before anything has been run."""
         functions = [each for path, text in self.files.items() for each in functions_of(path, text)]
         known = [*self.files, *self.tests]
-        shown = [place for place in frames(self.shown, known) if place[0] in self.files]
+        shown = [frame for frame in frames(self.shown, known) if frame[0] in self.files]
         return Suspicion(
             functions=functions,
             frames=shown,

@@ -258,11 +258,12 @@ def inject(
     import re
     from collections import Counter
 
+    from stackrank.env.benchmarks.repo_schema import TASKS_FILE
     from stackrank.env.environment import Environment
     from stackrank.env.sandbox.registry import chosen_backend
     from stackrank.extensions.authoring.inject.injection import Tally
     from stackrank.extensions.authoring.inject.plant import plant
-    from stackrank.extensions.authoring.inject.write import SOURCE, TASKS
+    from stackrank.extensions.authoring.inject.write import SOURCE
 
     # Split at commas between packages, not at those within versions and extras.
     comma = re.compile(r"\s*,(?![^\[]*\])\s*(?=[A-Za-z])")
@@ -295,7 +296,7 @@ def inject(
         )
     kinds = Counter(candidate.category for candidate, _ in made.bugs)
     difficulties = Counter(result.difficulty for _, result in made.bugs)
-    found, file = len(made.bugs), made.folder / TASKS
+    found, file = len(made.bugs), made.folder / TASKS_FILE
     if as_json:
         document = {"tasks": found, "file": str(file), "source": str(made.folder / SOURCE), "wanted": count}
         document["hidden_tests"] = made.with_hidden
@@ -370,8 +371,9 @@ def init_task(
     as_json: Json = False,
 ) -> None:
     """Create a task from a commit that fixed a bug: find the tests that it makes pass, and validate the task."""
+    from stackrank.env.benchmarks.repo_schema import TASKS_FILE
     from stackrank.env.sandbox.registry import chosen_backend
-    from stackrank.extensions.authoring.from_commit import TASKS, TaskOptions
+    from stackrank.extensions.authoring.from_commit import TaskOptions
     from stackrank.extensions.authoring.new_task import make_task
 
     options = TaskOptions(
@@ -387,7 +389,11 @@ def init_task(
     )
     task = make_task(repo, commit, out, options, chosen_backend(sandbox), print_err)
     if as_json:
-        print_json({"task": task.id, "file": str(out / TASKS), **task.model_dump(include={"fail_to_pass", "test"})})
+        print_json(
+            {"task": task.id, "file": str(out / TASKS_FILE), **task.model_dump(include={"fail_to_pass", "test"})}
+        )
         return
-    print_out(f"{out / TASKS}: {task.id}, {len(task.fail_to_pass)} tests to pass, {len(task.pass_to_pass)} to keep.")
+    print_out(
+        f"{out / TASKS_FILE}: {task.id}, {len(task.fail_to_pass)} tests to pass, {len(task.pass_to_pass)} to keep."
+    )
     print_out(f"Play it: stackrank run --benchmark repo --path {out} --tasks {task.id} --agent oracle")

@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.pytest_command import TestCommand
 from stackrank.env.benchmarks.testfiles import is_test
 from stackrank.env.patches import PatchError, apply_patch, make_diff
 from stackrank.env.sandbox import guest
@@ -27,7 +28,6 @@ from stackrank.env.task import Task
 from stackrank.extensions.authoring.audit import changes
 from stackrank.extensions.authoring.audit.changes import Call, Candidate, Files, Fixed
 from stackrank.extensions.authoring.audit.probes import probe
-from stackrank.extensions.authoring.inject.reach import TestCommand
 
 PARTS, MISTAKES, OTHERS = 24, 48, 32
 """How many candidates of a kind are tried: parts of the fix, mistakes in it, and others that the caller adds."""

@@ -21,22 +21,22 @@ from pydantic import TypeAdapter
 
 from stackrank.db import queries
 from stackrank.db.writes.store import Store
+from stackrank.env import mutation
 from stackrank.env.benchmarks.base import Benchmark, BenchmarkError, Source, digest
 from stackrank.env.benchmarks.registry import load_benchmark, select
+from stackrank.env.mutation.mutation import Mutation
+from stackrank.env.mutation.operators.catalogue import OPERATORS
+from stackrank.env.mutation.source import ParsedFile
 from stackrank.env.patches import PatchError, apply_patch, touched_files
 from stackrank.env.sandbox.base import GuestBug, Say
 from stackrank.env.sandbox.registry import chosen_backend
 from stackrank.env.scoring.record import environment_digest
 from stackrank.env.scoring.verdict import NewSandbox
 from stackrank.env.task import Task
-from stackrank.extensions import repair
-from stackrank.extensions.authoring import audit as attack
+from stackrank.extensions.authoring import audit as audit_package
 from stackrank.extensions.authoring import inject
 from stackrank.extensions.authoring.audit.audit import Audit, audit
 from stackrank.extensions.authoring.audit.changes import Candidate
-from stackrank.extensions.repair.proposals import OPERATORS
-from stackrank.extensions.repair.source import Candidate as Repair
-from stackrank.extensions.repair.source import ParsedFile
 from stackrank.flows.runs.playing.error_policy import policy, sentence
 from stackrank.flows.runs.playing.sandboxes import side_by_side
 from stackrank.flows.runs.preparing.build import build_environments
@@ -143,10 +143,11 @@ def _conditions(task: Task, backend: str, seed: int, rejected: Sequence[str]) ->
 @functools.cache
 def _engine() -> str:
     """Hash the source of the code that makes and tries candidates; the scorer only confirms those that pass."""
-    found = hashlib.sha256(version("libcst").encode())
-    for file in sorted(file for part in (attack, inject, repair) for file in Path(part.__path__[0]).rglob("*.py")):
-        found.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
-    return found.hexdigest()
+    engine = hashlib.sha256(version("libcst").encode())
+    folders = [Path(package.__path__[0]) for package in (audit_package, inject, mutation)]
+    for file in sorted(file for folder in folders for file in folder.rglob("*.py")):
+        engine.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    return engine.hexdigest()
 
 
 def rejected_fixes(task: Task, diffs: Sequence[str]) -> Iterator[Candidate]:
@@ -170,15 +171,15 @@ def wrong_repairs(task: Task) -> Iterator[Callable[[], Candidate]]:
             continue
         fixed = {each.file: task.files[each.file] for each in task.faults if each.file in task.files}
         first, last = min(fault.lines, default=1), max(fault.lines, default=0)
-        for place in program.places:
-            if first <= program.line(place.node) <= last:
+        for context in program.contexts:
+            if first <= program.line(context.node) <= last:
                 for operator in OPERATORS:
-                    for change in operator(place):
-                        yield functools.partial(_as_candidate, change, fault.file, text, fixed)
+                    for mutation in operator(context):
+                        yield functools.partial(_as_candidate, mutation, fault.file, text, fixed)
 
 
-def _as_candidate(change: Repair, file: str, text: str, files: Mapping[str, bytes]) -> Candidate:
-    return Candidate(f"a repair ({change.kind})", {**files, file: change.apply(text).encode()})
+def _as_candidate(mutation: Mutation, file: str, text: str, files: Mapping[str, bytes]) -> Candidate:
+    return Candidate(f"a repair ({mutation.kind})", {**files, file: mutation.apply(text).encode()})
 
 
 def _audit(task: Task, new_sandbox: NewSandbox, seed: int, rejected: Mapping[str, Sequence[str]]) -> Audit:

@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.files import read_text
+from stackrank.env.mutation.edits import Edit, apply_edits, difference
 from stackrank.source import parse_python
 from stackrank.yaml_text import load_yaml
 
@@ -165,7 +166,7 @@ def read_recipe(file: Path) -> Recipe:
 
 def plant(files: Mapping[str, bytes], changes: Sequence[Change]) -> dict[str, bytes]:
     """Return the files that change, with the changes. Raises BenchmarkError for a change that is not possible."""
-    edits: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
+    edits: dict[str, list[Edit]] = defaultdict(list)
     for change in changes:
         if change.file not in files:
             raise BenchmarkError(f"{change.place}: there is no such file")
@@ -181,12 +182,10 @@ def digest_of(broken: Mapping[str, bytes]) -> str:
     return found.hexdigest()[:16]
 
 
-def _changed(file: str, text: str, edits: list[tuple[int, int, str]]) -> bytes:
-    edits.sort()
-    if any(first[1] > second[0] for first, second in pairwise(edits)):
+def _changed(file: str, text: str, edits: list[Edit]) -> bytes:
+    if any(first.end > second.start for first, second in pairwise(sorted(edits))):
         raise BenchmarkError(f"{file}: its changes overlap")
-    for start, end, new in reversed(edits):
-        text = text[:start] + new + text[end:]
+    text = apply_edits(text, edits)
     try:
         parse_python(text.encode())
     except (SyntaxError, ValueError) as error:
@@ -194,11 +193,11 @@ def _changed(file: str, text: str, edits: list[tuple[int, int, str]]) -> bytes:
     return text.encode()
 
 
-def _edit(content: bytes, change: Change) -> tuple[int, int, str]:
+def _edit(content: bytes, change: Change) -> Edit:
     """Return the start and the end of the change in characters, and its new text."""
     text = content.decode()
     if change.write is None:
-        return _difference(text, _by_operator(change, content))
+        return difference(text, _by_operator(change, content))
     found = _PLACE.fullmatch(change.place)
     assert found is not None
     lines = text.split("\n")
@@ -210,14 +209,7 @@ def _edit(content: bytes, change: Change) -> tuple[int, int, str]:
         offsets.append(sum(len(each) + 1 for each in lines[: row - 1]) + place)
     if offsets[0] > offsets[1]:
         raise BenchmarkError(f"{change.place}: it ends before it begins")
-    return offsets[0], offsets[1], change.write
-
-
-def _difference(old: str, new: str) -> tuple[int, int, str]:
-    start = next((n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
-    room = min(len(old), len(new)) - start
-    end = next((n for n in range(room) if old[-1 - n] != new[-1 - n]), room)
-    return start, len(old) - end, new[start : len(new) - end]
+    return Edit(offsets[0], offsets[1], change.write)
 
 
 def _by_operator(change: Change, content: bytes) -> str:

@@ -16,6 +16,7 @@ from datetime import date
 from functools import cached_property
 
 from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.pytest_command import TestCommand
 from stackrank.env.environment import Environment
 from stackrank.env.sandbox.base import Backend, SandboxSpec, Say, spec_for
 from stackrank.env.sandbox.client import Sandbox
@@ -31,7 +32,7 @@ from stackrank.extensions.authoring.benchmarks.fresh_task import FreshTask, envi
 from stackrank.extensions.authoring.difficulty.measure import find_measured, measure, save_measured
 from stackrank.extensions.authoring.inject.candidates import Candidate
 from stackrank.extensions.authoring.inject.injection import Injection, InjectionOptions, Tally
-from stackrank.extensions.authoring.inject.reach import Reach, TestCommand
+from stackrank.extensions.authoring.inject.reach import Reach
 from stackrank.extensions.authoring.inject.verify import LEAST_RANK, Verified, guessed_rank, shallow
 from stackrank.extensions.authoring.withheld import could_seal, to_withhold
 from stackrank.home import home

@@ -16,18 +16,18 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from stackrank.env.patches import function_spans
-from stackrank.env.sandbox.client import Sandbox
-from stackrank.env.sandbox.guest.commands import pytest_run
-from stackrank.env.task import Fault, Task
-from stackrank.extensions.authoring.difficulty.formulas import FORMULAS, rank
-from stackrank.extensions.authoring.difficulty.spectrum import (
+from stackrank.env.localisation.formulas import FORMULAS, rank
+from stackrank.env.localisation.spectrum import (
     Place,
     Spectrum,
     Unmeasured,
     measure_distance,
     measure_suite,
 )
+from stackrank.env.patches import function_spans
+from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.sandbox.guest.commands import pytest_run
+from stackrank.env.task import Fault, Task
 from stackrank.home import home, write_whole
 from stackrank.source import parse_python
 

@@ -19,6 +19,7 @@ from itertools import islice
 from pathlib import Path
 
 from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.pytest_command import TestCommand
 from stackrank.env.environment import Environment, files_digest
 from stackrank.env.sandbox.base import Backend, SandboxError, SandboxSpec, Say
 from stackrank.env.sandbox.client import Sandbox
@@ -26,7 +27,7 @@ from stackrank.env.task import Limits
 from stackrank.extensions.authoring.inject.candidates import Candidate, find_candidates
 from stackrank.extensions.authoring.inject.deep_operators import DEEP
 from stackrank.extensions.authoring.inject.operators import OPERATORS
-from stackrank.extensions.authoring.inject.reach import Reach, TestCommand, measure, refuse_copies
+from stackrank.extensions.authoring.inject.reach import Reach, measure, refuse_copies
 from stackrank.extensions.authoring.inject.verify import LEAST_RANK, Project, Verified, guessed_rank, verify
 from stackrank.extensions.authoring.inject.write import to_hide
 

@@ -11,15 +11,16 @@ from pathlib import Path
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.files import read_tree
 from stackrank.env.benchmarks.guess_setup import project_alone, setup_of
+from stackrank.env.benchmarks.pytest_command import TestCommand, default_command
 from stackrank.env.benchmarks.repo import NEVER
+from stackrank.env.benchmarks.repo_schema import TASKS_FILE
 from stackrank.env.environment import Environment, files_digest
 from stackrank.env.sandbox.base import Backend, BuildError, SandboxSpec, Say
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.extensions.authoring.inject.candidates import Candidate
 from stackrank.extensions.authoring.inject.injection import Injection, InjectionOptions, Tally
-from stackrank.extensions.authoring.inject.reach import TestCommand, default_command
 from stackrank.extensions.authoring.inject.verify import Verified
-from stackrank.extensions.authoring.inject.write import TASKS, write_benchmark, write_source
+from stackrank.extensions.authoring.inject.write import write_benchmark, write_source
 
 # Build output and copies of the source, in which the fix could be found.
 _BUILT = ("/build/", "/dist/", "*.egg-info/", "*.orig", "*.pyc", "node_modules/")
@@ -76,7 +77,7 @@ def plant(
         environment = replace(environment, setup=tuple(setup))
     command = TestCommand.of(test or default_command(files), files)
     asked = _asked(files, command, seed, deep)
-    if (folder / TASKS).exists() and not _same(folder, asked):
+    if (folder / TASKS_FILE).exists() and not _same(folder, asked):
         raise BenchmarkError(
             f"{folder} already has tasks of another project, version, seed or kind: name another folder with --out"
         )

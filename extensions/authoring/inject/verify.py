@@ -11,17 +11,18 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal
 
+from stackrank.env.benchmarks.pytest_command import TestCommand
 from stackrank.env.benchmarks.testfiles import is_doctest
+from stackrank.env.localisation.formulas import Counts, ochiai, rank
+from stackrank.env.localisation.spectrum import AT_IMPORT
 from stackrank.env.patches import find_faults, make_diff
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.scoring.report import PASSED, TestReport, parse
 from stackrank.env.task import Limits, Task
-from stackrank.extensions.authoring.difficulty.formulas import Counts, ochiai, rank
 from stackrank.extensions.authoring.difficulty.measure import Measured, measure
-from stackrank.extensions.authoring.difficulty.spectrum import AT_IMPORT
 from stackrank.extensions.authoring.inject.candidates import Candidate
 from stackrank.extensions.authoring.inject.leftovers import left_behind
-from stackrank.extensions.authoring.inject.reach import Reach, TestCommand
+from stackrank.extensions.authoring.inject.reach import Reach
 from stackrank.source import parse_python
 
 Difficulty = Literal["", "easy", "medium", "hard"]

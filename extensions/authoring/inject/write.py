@@ -8,6 +8,7 @@ from pathlib import Path
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.repo_schema import (
+    TASKS_FILE,
     DefaultsEntry,
     LimitsEntry,
     PythonEntry,
@@ -25,7 +26,7 @@ from stackrank.extensions.authoring.inject.statement import statement
 from stackrank.extensions.authoring.inject.verify import Verified
 from stackrank.extensions.authoring.withheld import to_withhold, without_withheld
 
-SOURCE, TASKS = "source", "tasks.yaml"
+SOURCE = "source"
 
 
 def write_source(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -54,7 +55,7 @@ def write_benchmark(
     ]
     defaults = DefaultsEntry(timeout_s=timeout_s, limits=LimitsEntry())
     content = TasksFile(schema=1, name=f"bugs injected into {name}", defaults=defaults, tasks=tasks)
-    write_tasks(folder / TASKS, content)
+    write_tasks(folder / TASKS_FILE, content)
     return tasks
 
 

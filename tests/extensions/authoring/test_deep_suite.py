@@ -11,6 +11,7 @@ import pytest
 
 from stackrank.env.benchmarks.base import BenchmarkError, Source
 from stackrank.env.benchmarks.bug_suite import CATEGORIES
+from stackrank.env.localisation.spectrum import AT_IMPORT
 from stackrank.env.patches import apply_patch
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.sandbox.python_env import REQUIREMENTS
@@ -21,7 +22,6 @@ from stackrank.env.validate import validate
 from stackrank.extensions.authoring.benchmarks.deep_recipe import Change, TaskRecipe, digest_of, plant, read_recipe
 from stackrank.extensions.authoring.benchmarks.deep_suite import DATA, HIDDEN_REPORT, REPORT, Deep, Releases
 from stackrank.extensions.authoring.difficulty.measure import find_measured
-from stackrank.extensions.authoring.difficulty.spectrum import AT_IMPORT
 from stackrank.extensions.authoring.inject.reach import Reach
 from stackrank.home import home
 from tests.bench.choose_hidden import choose, fill_in

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from stackrank.env.localisation.formulas import FORMULAS, Counts, rank
+from stackrank.env.localisation.spectrum import Spectrum
 from stackrank.env.patches import find_faults, make_diff
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.task import Limits, Task
-from stackrank.extensions.authoring.difficulty.formulas import FORMULAS, Counts, rank
 from stackrank.extensions.authoring.difficulty.measure import (
     Measured,
     fault_places,
@@ -23,7 +24,6 @@ from stackrank.extensions.authoring.difficulty.measure import (
     measure,
     save_measured,
 )
-from stackrank.extensions.authoring.difficulty.spectrum import Spectrum
 
 LIMITS = Limits(timeout_s=60)
 STORE = """

@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from stackrank.env.benchmarks.base import BenchmarkError, Source, digest
+from stackrank.env.benchmarks.pytest_command import TestCommand
 from stackrank.env.benchmarks.registry import load_benchmark
 from stackrank.env.environment import Environment
 from stackrank.env.sandbox.base import Backend
@@ -30,7 +31,6 @@ from stackrank.extensions.authoring.benchmarks.fresh import Fresh, Night
 from stackrank.extensions.authoring.benchmarks.fresh_night import PARTS, make_night, night_number
 from stackrank.extensions.authoring.benchmarks.fresh_task import FreshTask, environment_of, library_of
 from stackrank.extensions.authoring.inject import verify
-from stackrank.extensions.authoring.inject.reach import TestCommand
 from stackrank.extensions.authoring.inject.verify import Verified
 from stackrank.flows.runs.specification.spec import make_spec
 from tests.fixtures.env import cart, usable

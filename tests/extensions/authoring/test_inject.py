@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from stackrank.env.benchmarks.base import BenchmarkError, Source
+from stackrank.env.benchmarks.pytest_command import TestCommand, default_command
 from stackrank.env.benchmarks.repo import Repo
 from stackrank.env.environment import Environment
 from stackrank.env.sandbox.base import SandboxError, spec_for
@@ -21,7 +22,7 @@ from stackrank.extensions.authoring.inject.candidates import Candidate, find_can
 from stackrank.extensions.authoring.inject.deep_operators import DEEP
 from stackrank.extensions.authoring.inject.injection import Injection, InjectionOptions, Tally
 from stackrank.extensions.authoring.inject.operators import OPERATORS
-from stackrank.extensions.authoring.inject.reach import Reach, TestCommand, default_command
+from stackrank.extensions.authoring.inject.reach import Reach
 from stackrank.extensions.authoring.inject.verify import LEFT, Project, Verified, difficulty, shallow, verify
 from stackrank.extensions.authoring.inject.write import write_benchmark, write_source
 from tests.fixtures.env import source, usable

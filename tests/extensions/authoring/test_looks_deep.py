@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from stackrank.env.localisation.formulas import ochiai, rank
+from stackrank.env.localisation.spectrum import AT_IMPORT, Spectrum
 from stackrank.extensions.authoring.benchmarks import fresh_night
-from stackrank.extensions.authoring.difficulty.formulas import ochiai, rank
-from stackrank.extensions.authoring.difficulty.spectrum import AT_IMPORT, Spectrum
 from stackrank.extensions.authoring.inject import injection, verify
 from stackrank.extensions.authoring.inject.reach import Reach
 

@@ -12,11 +12,13 @@ from stackrank.agents.episode.loop import Budget
 from stackrank.agents.episode.protocol import Briefing, GaveUp, SetupError
 from stackrank.agents.episode.step import Step
 from stackrank.env.actions import Observation
+from stackrank.env.mutation.edits import Edit
+from stackrank.env.mutation.mutation import Mutation
+from stackrank.env.mutation.source import ParsedFile
 from stackrank.env.task import Task
 from stackrank.env.tools import tool_set
 from stackrank.extensions.repair import Repair, debugger
 from stackrank.extensions.repair.localise import Suspicion, frames, functions_of, words
-from stackrank.extensions.repair.source import Candidate, Change, ParsedFile
 from stackrank.extensions.repair.symptoms import Symptoms
 from stackrank.terms import StopReason
 from tests.fixtures.agents import play_real
@@ -57,13 +59,13 @@ def test_symptoms_weigh_kinds() -> None:
     assert seen.factor("None") > 1 == seen.factor("comparison")
     given = source("def f(self, x):\n    return x.amount * 2\n")
     known = Symptoms(seen.messages, "", {"x": "<Item>", "x.amount": "None"})
-    best = max((c for place in given.places for c in known.changes(place)), key=lambda each: each.prior)
+    best = max((c for context in given.contexts for c in known.mutations(context)), key=lambda each: each.prior)
     assert "if x.amount is None:" in best.apply(given.text)
 
 
 def test_what_pdb_would_take_for_two_commands_is_not_asked() -> None:
-    assert not debugger.can_be_asked(Candidate("a.py", (Change(0, 1, "';;'"),), "x", 1.0, 1))
-    assert debugger.can_be_asked(Candidate("a.py", (Change(0, 1, "1"),), "x", 1.0, 1))
+    assert not debugger.can_be_asked(Mutation("a.py", (Edit(0, 1, "';;'"),), "x", 1.0, 1))
+    assert debugger.can_be_asked(Mutation("a.py", (Edit(0, 1, "1"),), "x", 1.0, 1))
 
 
 # ---- the plan without a sandbox

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from stackrank.env.mutation.operators.catalogue import OPERATORS
+from stackrank.env.mutation.source import ParsedFile
 from stackrank.extensions.repair import combine, donors, syntax
 from stackrank.extensions.repair.localise import Suspicion, functions_of
-from stackrank.extensions.repair.proposals import OPERATORS
-from stackrank.extensions.repair.source import ParsedFile
 from stackrank.extensions.repair.symptoms import Symptoms
 
 
@@ -22,9 +22,9 @@ def proposed(text: str, **options: Any) -> dict[str, str]:
     """Changed text -> kind, for everything that the operators propose."""
     given = source(text, **options)
     found: dict[str, str] = {}
-    for place in given.places:
+    for context in given.contexts:
         for operator in OPERATORS:
-            for candidate in operator(place):
+            for candidate in operator(context):
                 found.setdefault(candidate.apply(given.text), candidate.kind)
     return found
 
@@ -140,7 +140,7 @@ def test_a_method_that_is_not_called() -> None:
 def test_a_variable_without_a_value() -> None:
     given = source("def f(x):\n    for y in x:\n        z = y\n    return z\n")
     said = "UnboundLocalError: cannot access local variable 'z' where it is not associated with a value"
-    found = [each.apply(given.text) for place in given.places for each in Symptoms((said,), "").changes(place)]
+    found = [each.apply(given.text) for context in given.contexts for each in Symptoms((said,), "").mutations(context)]
     assert "def f(x):\n    z = None\n    for y in x:\n        z = y\n    return z\n" in found
 
 
@@ -173,12 +173,12 @@ def test_every_proposal_changes_only_its_places(name: str) -> None:
     text = (Path(donors.__file__).parent / f"{name}.py").read_text(encoding="utf-8")
     given = ParsedFile("x.py", text)
     count = wrong = 0
-    for place in given.places:
+    for context in given.contexts:
         for operator in OPERATORS:
-            for candidate in operator(place):
+            for candidate in operator(context):
                 count += 1
                 new = candidate.apply(text)
-                first = min(change.start for change in candidate.changes)
+                first = min(change.start for change in candidate.edits)
                 assert candidate.imports or new[:first] == text[:first]
                 wrong += count % 20 == 0 and syntax.problem(new) is not None
     assert count > 200 and wrong / (count / 20) < 0.05
@@ -186,7 +186,7 @@ def test_every_proposal_changes_only_its_places(name: str) -> None:
 
 def test_the_same_change_in_lines_that_look_alike() -> None:
     given = source("def f(w, h):\n    a = g(w + 1)\n    b = g(h + 1)\n    return a, b\n")
-    singles = [c for place in given.places for operator in OPERATORS for c in operator(place)]
+    singles = [c for context in given.contexts for operator in OPERATORS for c in operator(context)]
     together = [each.apply(given.text) for each in combine.alike(singles, {"a.py": given.text})]
     assert "def f(w, h):\n    a = g(w)\n    b = g(h)\n    return a, b\n" in together
 
@@ -194,12 +194,12 @@ def test_the_same_change_in_lines_that_look_alike() -> None:
 def test_pairs_do_not_overlap() -> None:
     text = "def f(a, b):\n    return a < b and b < 3\n"
     given = source(text)
-    singles = [c for place in given.places for operator in OPERATORS for c in operator(place)]
+    singles = [c for context in given.contexts for operator in OPERATORS for c in operator(context)]
     suspicion = Suspicion(functions_of("a.py", text), [], set(), {"f"})
     pairs = combine.pairs(singles, suspicion, 500)
     assert "def f(a, b):\n    return a <= b and b <= 3\n" in [pair.apply(text) for pair in pairs]
     for pair in pairs:
-        one, other = pair.changes
+        one, other = pair.edits
         assert one.end <= other.start
 
 

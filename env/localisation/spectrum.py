@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from stackrank.env.benchmarks.testfiles import is_test
+from stackrank.env.localisation.formulas import Counts
 from stackrank.env.sandbox import guest
 from stackrank.env.sandbox.base import Refused
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.guest.commands import pytest_run
 from stackrank.errors import StackrankError
-from stackrank.extensions.authoring.difficulty.formulas import Counts
 
 AT_IMPORT = -1
 """The number in a group that stands for no test: the line runs when its file is imported."""

@@ -7,7 +7,10 @@ from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
-from stackrank.extensions.repair.source import Candidate, Operators, ParsedFile, Place, attribute_of, last_name
+from stackrank.env.mutation.mutation import Mutation
+from stackrank.env.mutation.nodes import attribute_of, last_name
+from stackrank.env.mutation.operators.base import Operators
+from stackrank.env.mutation.source import NodeContext, ParsedFile
 
 NAMES = Operators()
 
@@ -41,9 +44,9 @@ def variables(function: cst.FunctionDef) -> tuple[str, ...]:
     return tuple(name for name in found if name not in _NEVER)
 
 
-def _is_value(place: Place) -> bool:
+def _is_value(context: NodeContext) -> bool:
     """Whether a name is read as a value here, and not assigned, called, declared or the name of an attribute."""
-    parent, node = place.parent, place.node
+    parent, node = context.parent, context.node
     if isinstance(parent, (cst.AssignTarget, cst.Param, cst.NameItem, cst.AsName, cst.Annotation, cst.ImportAlias)):
         return False
     if isinstance(parent, cst.Arg) and parent.keyword is node:
@@ -56,29 +59,29 @@ def _is_value(place: Place) -> bool:
         return False
     if isinstance(parent, cst.Call) and parent.func is node:
         return False
-    if any(isinstance(each, cst.Annotation) for each in place.above):
+    if any(isinstance(each, cst.Annotation) for each in context.ancestors):
         return False
     # An element of a tuple that is assigned to.
     return not any(
         isinstance(each, (cst.AssignTarget, cst.CompFor))
-        and place.above[-1] is not each
-        and (isinstance(each, cst.AssignTarget) or each.target in place.above)
-        for each in place.above[-4:]
+        and context.ancestors[-1] is not each
+        and (isinstance(each, cst.AssignTarget) or each.target in context.ancestors)
+        for each in context.ancestors[-4:]
     )
 
 
 @NAMES.on(cst.Name)
-def variable(node: cst.Name, place: Place) -> Iterator[Candidate]:
+def variable(node: cst.Name, context: NodeContext) -> Iterator[Mutation]:
     """Propose another variable of the same function."""
-    function = place.function
-    if node.value in _NEVER or function is None or not _is_value(place):
+    function = context.function
+    if node.value in _NEVER or function is None or not _is_value(context):
         return
     known = variables(function)
     if node.value not in known or not 2 <= len(known) <= 12:
         return
     for other in known:
         if other != node.value:
-            yield place.swapped("variable", 0.5 / len(known) + 0.08, other)
+            yield context.replacement("variable", 0.5 / len(known) + 0.08, other)
 
 
 @functools.lru_cache(maxsize=512)
@@ -111,56 +114,56 @@ def _members(class_: cst.ClassDef) -> tuple[dict[str, tuple[int, int, bool]], tu
 
 
 @NAMES.on(cst.Call)
-def other_method(node: cst.Call, place: Place) -> Iterator[Candidate]:
+def other_method(node: cst.Call, context: NodeContext) -> Iterator[Mutation]:
     """Propose another method of the same class that takes as many arguments."""
     func = node.func
-    if place.class_ is None or place.function is None or not isinstance(func, cst.Attribute):
+    if context.enclosing_class is None or context.function is None or not isinstance(func, cst.Attribute):
         return
     if attribute_of(func) in ("self", "cls"):
-        methods, _ = _members(place.class_)
+        methods, _ = _members(context.enclosing_class)
         for name, (few, most, is_property) in methods.items():
-            known = name in (func.attr.value, place.function.name.value) or name.startswith("__")
+            known = name in (func.attr.value, context.function.name.value) or name.startswith("__")
             if not known and few <= len(node.args) <= most and not is_property:
-                yield place.swapped("other method", 0.35, name, func.attr)
+                yield context.replacement("other method", 0.35, name, func.attr)
 
 
 @NAMES.on(cst.Attribute)
-def own_attribute(node: cst.Attribute, place: Place) -> Iterator[Candidate]:
+def own_attribute(node: cst.Attribute, context: NodeContext) -> Iterator[Mutation]:
     """Propose another attribute of the same object."""
-    if place.class_ is None or place.function is None or attribute_of(node) != "self":
+    if context.enclosing_class is None or context.function is None or attribute_of(node) != "self":
         return
-    if isinstance(place.parent, (cst.AssignTarget, cst.Call)) and getattr(place.parent, "func", node) is node:
+    if isinstance(context.parent, (cst.AssignTarget, cst.Call)) and getattr(context.parent, "func", node) is node:
         return
-    _, attributes = _members(place.class_)
+    _, attributes = _members(context.enclosing_class)
     if node.attr.value in attributes and len(attributes) <= 8:
-        yield from _others(place, node, attributes, 0.12)
+        yield from _others(context, node, attributes, 0.12)
 
 
-def _others(place: Place, node: cst.Attribute, names: Iterable[str], prior: float) -> Iterator[Candidate]:
+def _others(context: NodeContext, node: cst.Attribute, names: Iterable[str], prior: float) -> Iterator[Mutation]:
     for name in names:
         if name != node.attr.value:
-            yield place.swapped("other attribute", prior, name, node.attr)
+            yield context.replacement("other attribute", prior, name, node.attr)
 
 
 @NAMES.on(cst.Attribute)
-def foreign_attribute(node: cst.Attribute, place: Place) -> Iterator[Candidate]:
+def foreign_attribute(node: cst.Attribute, context: NodeContext) -> Iterator[Mutation]:
     """Propose another attribute that the file uses elsewhere on a variable of the same name."""
     base = attribute_of(node)
-    if place.function is None or base not in variables(place.function):
+    if context.function is None or base not in variables(context.function):
         return
-    if isinstance(place.parent, (cst.Call, cst.AssignTarget)):
+    if isinstance(context.parent, (cst.Call, cst.AssignTarget)):
         return
-    others = _attributes_of(place.source).get(base, ())
+    others = _attributes_of(context.source).get(base, ())
     if len(others) <= 6:
-        yield from _others(place, node, others, 0.2)
+        yield from _others(context, node, others, 0.2)
 
 
 @functools.lru_cache(maxsize=64)
 def _attributes_of(source: ParsedFile) -> dict[str, tuple[str, ...]]:
     found: dict[str, dict[str, None]] = {}
-    for place in source.places:
-        node = place.node
-        called = isinstance(place.parent, cst.Call) and place.parent.func is node
+    for context in source.contexts:
+        node = context.node
+        called = isinstance(context.parent, cst.Call) and context.parent.func is node
         if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and not called:
             found.setdefault(node.value.value, {})[node.attr.value] = None
     return {base: tuple(names) for base, names in found.items()}
