@@ -64,8 +64,8 @@ def test_symptoms_weigh_kinds() -> None:
 
 
 def test_what_pdb_would_take_for_two_commands_is_not_asked() -> None:
-    assert not debugger.can_be_asked(Mutation("a.py", (Edit(0, 1, "';;'"),), "x", 1.0, 1))
-    assert debugger.can_be_asked(Mutation("a.py", (Edit(0, 1, "1"),), "x", 1.0, 1))
+    assert not debugger.can_try_stopped(Mutation("a.py", (Edit(0, 1, "';;'"),), "x", 1.0, 1))
+    assert debugger.can_try_stopped(Mutation("a.py", (Edit(0, 1, "1"),), "x", 1.0, 1))
 
 
 # ---- the plan without a sandbox
