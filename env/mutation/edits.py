@@ -29,10 +29,10 @@ def difference(old: str, new: str) -> Edit:
     return Edit(start, len(old) - tail, new[start : len(new) - tail])
 
 
-def _common_length(left: str, right: str) -> int:
+def _common_length(old: str, new: str) -> int:
     """Return how many characters at the beginning are the same."""
-    pairs = enumerate(zip(left, right, strict=False))
-    return next((position for position, (a, b) in pairs if a != b), min(len(left), len(right)))
+    pairs = enumerate(zip(old, new, strict=False))
+    return next((position for position, (a, b) in pairs if a != b), min(len(old), len(new)))
 
 
 def indentation(text: str) -> str:

@@ -28,29 +28,29 @@ def make_task(repo: str, commit: str, out: Path, options: TaskOptions, backend: 
     `say` gets a line for each step. Raises BenchmarkError with the reason if the task cannot be made; then nothing is
     written.
     """
-    made = draft(repo, commit, options)
-    say(f"{made.entry.id}: {made.entry.test}")
-    if made.entry.setup:
-        say(f"{made.entry.id}: installed by `{'; '.join(made.entry.setup)}`; --setup says otherwise")
-    given, fixed = _both_states(made, backend, say)
+    drafted = draft(repo, commit, options)
+    say(f"{drafted.entry.id}: {drafted.entry.test}")
+    if drafted.entry.setup:
+        say(f"{drafted.entry.id}: installed by `{'; '.join(drafted.entry.setup)}`; --setup says otherwise")
+    broken, fixed = _both_states(drafted, backend, say)
     with tempfile.TemporaryDirectory(prefix="stackrank-") as name:
-        save(made, Path(name), given, fixed)
-        _prove(_load(Path(name), made), backend, say)
-    if not made.entry.hidden_tests:
+        save(drafted, Path(name), broken, fixed)
+        _prove(_load(Path(name), drafted), backend, say)
+    if not drafted.entry.hidden_tests:
         say("agents see its tests, so its verdicts cannot be sealed: --hidden-tests withholds them")
-    return save(made, out, given, fixed)
+    return save(drafted, out, broken, fixed)
 
 
-def _load(folder: Path, made: Draft) -> Task:
+def _load(folder: Path, drafted: Draft) -> Task:
     content, _ = read_tasks(folder / TASKS_FILE)
     return load_task(content.tasks[0], content, folder / TASKS_FILE)
 
 
-def _both_states(made: Draft, backend: Backend, say: Say) -> tuple[TestReport, TestReport]:
+def _both_states(drafted: Draft, backend: Backend, say: Say) -> tuple[TestReport, TestReport]:
     """Run the tests before and after the fix."""
     with tempfile.TemporaryDirectory(prefix="stackrank-") as name:
-        save(made, Path(name))
-        task = _load(Path(name), made)
+        save(drafted, Path(name))
+        task = _load(Path(name), drafted)
     build_guessed(backend, spec_for(task), say)
     fixed = apply_patch(task.files, task.fix)
     changed = {path: content for path, content in fixed.items() if task.files.get(path) != content}
@@ -58,12 +58,12 @@ def _both_states(made: Draft, backend: Backend, say: Say) -> tuple[TestReport, T
     # Nobody forges the outcomes here, so one run of each tells them.
     with Sandbox(backend, spec_for(task, warm=False)) as sandbox:
         say("running the tests before the fix")
-        given = score_in(sandbox, task, Changes(), fresh=True)
+        broken = score_in(sandbox, task, Changes(), fresh=True)
         say("running the tests with the fix")
         cured = score_in(sandbox, task, Changes(files=changed, deleted=deleted), fresh=True)
     if not cured.tests:
         raise BenchmarkError(f"the tests do not run with the fix: {_last_line(cured)}")
-    return TestReport(given.tests), TestReport(cured.tests)
+    return TestReport(broken.tests), TestReport(cured.tests)
 
 
 def _last_line(result: Score) -> str:

@@ -34,31 +34,31 @@ def alike(candidates: Sequence[Mutation], files: dict[str, str]) -> Iterator[Mut
     for group in groups.values():
         by_line = {candidate.line: candidate for candidate in group}
         first = group[0]
-        near = max(by_line) - min(by_line) <= NEAR_LINES
-        if 2 <= len(by_line) == len(group) <= 4 and near:
+        is_near = max(by_line) - min(by_line) <= NEAR_LINES
+        if 2 <= len(by_line) == len(group) <= 4 and is_near:
             edits = tuple(candidate.edits[0] for candidate in group)
             prior = max(candidate.prior for candidate in group) * 1.15
             is_hot_swappable = all(candidate.is_hot_swappable for candidate in group)
             yield Mutation(first.path, edits, first.kind, prior, first.line, first.imports, is_hot_swappable)
 
 
-def pairs(candidates: Sequence[Mutation], suspicion: Suspicion, most: int) -> list[Mutation]:
+def pairs(candidates: Sequence[Mutation], suspicion: Suspicion, limit: int) -> list[Mutation]:
     """Pair small changes in one function, the most suspicious first. `candidates` must be in that order already."""
     by_function: dict[tuple[str, int], list[tuple[int, Mutation]]] = {}
     for rank, candidate in enumerate(candidates):
         function = suspicion.function_at(candidate.path, candidate.line)
         if function is not None and candidate.kind in _SMALL and len(candidate.edits) == 1:
             by_function.setdefault((candidate.path, function.first), []).append((rank, candidate))
-    found: list[tuple[int, Mutation]] = []
+    ranked: list[tuple[int, Mutation]] = []
     for group in by_function.values():
-        for position, (rank, one) in enumerate(group[:24]):
-            for other_rank, other in group[position + 1 : 24]:
-                a, b = one.edits[0], other.edits[0]
+        for position, (rank, first) in enumerate(group[:24]):
+            for second_rank, second in group[position + 1 : 24]:
+                a, b = first.edits[0], second.edits[0]
                 if a.end <= b.start or b.end <= a.start:
                     changes = tuple(sorted((a, b)))
-                    kind = f"{one.kind} and {other.kind}"
-                    imports = tuple(dict.fromkeys((*one.imports, *other.imports)))
-                    pair = Mutation(one.path, changes, kind, one.prior * other.prior, one.line, imports)
-                    found.append((rank + other_rank, pair))
-    found.sort(key=lambda row: row[0])
-    return [candidate for _, candidate in found[:most]]
+                    kind = f"{first.kind} and {second.kind}"
+                    imports = tuple(dict.fromkeys((*first.imports, *second.imports)))
+                    pair = Mutation(first.path, changes, kind, first.prior * second.prior, first.line, imports)
+                    ranked.append((rank + second_rank, pair))
+    ranked.sort(key=lambda row: row[0])
+    return [candidate for _, candidate in ranked[:limit]]

@@ -37,16 +37,16 @@ class Proposals:
 
     def all(self) -> list[Mutation]:
         """Return every candidate, the most promising first."""
-        found: list[Mutation] = []
+        proposed: list[Mutation] = []
         for path in self._workspace.files:
             source = self._workspace.source(path)
             if source is None:
                 continue
             for context in source.contexts:
                 for operator in OPERATORS:
-                    found.extend(operator(context))
-                found.extend(self._symptoms.mutations(context))
-        return self.rank([*found, *combine.alike(found, self._workspace.files)])
+                    proposed.extend(operator(context))
+                proposed.extend(self._symptoms.mutations(context))
+        return self.rank([*proposed, *combine.alike(proposed, self._workspace.files)])
 
     def rank(self, candidates: Iterable[Mutation]) -> list[Mutation]:
         """Sort candidates, the most promising first, and drop those on lines that cannot be at fault."""
@@ -66,14 +66,14 @@ class Proposals:
     def _spread(self, scored: list[tuple[float, int, Mutation]]) -> list[Mutation]:
         """Take turns between lines: many candidates of one line in a row would use up the budget."""
         lines: dict[tuple[str, int], int] = {}
-        again = []
+        rescored = []
         for score, position, candidate in scored:
             line = (candidate.path, candidate.line)
             lines[line] = lines.get(line, 0) + 1
-            again.append((score * 0.9 ** (lines[line] - 1), position, candidate))
-        again.sort(key=lambda row: row[:2])
-        self.scores.update({candidate: -score for score, _, candidate in again})
-        return [candidate for _, _, candidate in again]
+            rescored.append((score * 0.9 ** (lines[line] - 1), position, candidate))
+        rescored.sort(key=lambda row: row[:2])
+        self.scores.update({candidate: -score for score, _, candidate in rescored})
+        return [candidate for _, _, candidate in rescored]
 
     def worth(self, candidate: Mutation) -> float:
         """Return how good a candidate is among those that fix everything."""

@@ -99,7 +99,9 @@ class Search(Workspace):
             old = self.files[candidate.path]
             new = candidate.apply(old)
             # A change that did not help in the stopped program, with its past, may help after a fresh start.
-            key = f"{candidate.path} {candidate.warm}\n{new}" if self._stopped else f"{candidate.path}\n{new}"
+            key = (
+                f"{candidate.path} {candidate.is_hot_swappable}\n{new}" if self._stopped else f"{candidate.path}\n{new}"
+            )
             if new != old and key not in self._seen and not syntax.problem(new):
                 self._seen.add(key)
                 yield candidate

@@ -50,23 +50,23 @@ class Symptoms:
 
     def factor(self, kind: str) -> float:
         """Return how much likelier the messages make a kind of change."""
-        said = "\n".join(self.messages) or self.text[-2000:]
+        text = "\n".join(self.messages) or self.text[-2000:]
         factor = 1.0
         for pattern, kinds in _HINTS:
-            if kind in kinds and re.search(pattern, said):
+            if kind in kinds and re.search(pattern, text):
                 factor *= kinds[kind]
         return factor
 
     @property
     def raised(self) -> tuple[str, ...]:
         """The kinds of exception that were raised, other than failed assertions."""
-        found = [match.group(1).rpartition(".")[2] for said in self.messages if (match := _RAISED.match(said))]
-        return tuple(dict.fromkeys(kind for kind in found if kind not in ("AssertionError", "Failed")))
+        kinds = [match.group(1).rpartition(".")[2] for message in self.messages if (match := _RAISED.match(message))]
+        return tuple(dict.fromkeys(kind for kind in kinds if kind not in ("AssertionError", "Failed")))
 
     @property
     def about_none(self) -> bool:
         """Whether something was None that should not be."""
-        return any("NoneType" in said for said in self.messages)
+        return any("NoneType" in message for message in self.messages)
 
     def mutations(self, context: NodeContext) -> Iterator[Mutation]:
         """Yield changes that only these failures suggest."""
@@ -83,12 +83,12 @@ class Symptoms:
             return
         text = context.source_lines()
         indent = indentation(text)
-        used = dict.fromkeys(_used(node, context))
+        names = dict.fromkeys(_used(node, context))
         first, _ = context.source.whole_lines(node)
-        for name in used:
+        for name in names:
             # If the debugger shows that a variable is None, that is the variable to guard.
-            known = self.values.get(name)
-            prior = 0.5 if known is None else 1.5 if known == "None" else 0.02
+            value = self.values.get(name)
+            prior = 0.5 if value is None else 1.5 if value == "None" else 0.02
             exits = _exits(context, name)
             if context.loop is not None:
                 exits.insert(0, "continue")
@@ -110,8 +110,8 @@ class Symptoms:
         start, end = context.source.whole_lines(first)
         indent = indentation(context.source.text[start:end])
         docstring = context.source_lines(first).lstrip()[:1] in ("'", '"')
-        for said in self.messages:
-            for name in _UNBOUND.findall(said):
+        for message in self.messages:
+            for name in _UNBOUND.findall(message):
                 if name in variables(node):
                     at = end if docstring else start
                     for rank, value in enumerate(("None", "0", "[]", '""', "False")):
@@ -134,14 +134,14 @@ def _exits(context: NodeContext, name: str) -> list[str]:
     function = context.function
     assert function is not None
     params = [param.name.value for param in function.params.params[:2]]
-    exits = [f"return {each}" for each in dict.fromkeys(["None", name, *params])]
+    exits = [f"return {returned}" for returned in dict.fromkeys(["None", name, *params])]
     declared = context.code(function.returns.annotation).strip("\"'") if function.returns is not None else ""
-    own = context.enclosing_class is not None and declared in (context.enclosing_class.name.value, "Self")
-    types = {"self": own, "None": not declared or "Optional" in declared or "None" in declared}
+    returns_self = context.enclosing_class is not None and declared in (context.enclosing_class.name.value, "Self")
+    types = {"self": returns_self, "None": not declared or "Optional" in declared or "None" in declared}
     for param in function.params.params[:2]:
         if param.annotation is not None:
             types[param.name.value] = context.code(param.annotation.annotation) == declared
-    return sorted(exits, key=lambda each: not types.get(each.removeprefix("return "), not declared))
+    return sorted(exits, key=lambda statement: not types.get(statement.removeprefix("return "), not declared))
 
 
 def _used(node: cst.CSTNode, context: NodeContext) -> Iterator[str]:

@@ -37,13 +37,13 @@ def repairs(path: str, text: str) -> list[Mutation]:
         return []
     lines = text.splitlines(keepends=True)
     line = min(max(error.lineno or 1, 1), max(len(lines), 1))
-    found: dict[str, Mutation] = {}
+    by_text: dict[str, Mutation] = {}
     for prior, changes in _proposals(lines, line, str(error.msg)):
         candidate = Mutation(path, changes, "syntax", prior, line, is_hot_swappable=False)
         new = candidate.apply(text)
-        if new not in found and new != text and problem(new) is None:
-            found[new] = candidate
-    return sorted(found.values(), key=lambda each: -each.prior)
+        if new not in by_text and new != text and problem(new) is None:
+            by_text[new] = candidate
+    return sorted(by_text.values(), key=lambda mutation: -mutation.prior)
 
 
 def _proposals(lines: list[str], line: int, message: str) -> Iterator[tuple[float, tuple[Edit, ...]]]:
@@ -79,20 +79,22 @@ def _proposals(lines: list[str], line: int, message: str) -> Iterator[tuple[floa
                 yield 0.7 * nearness, (Edit(start + match.start(), start + match.start(), closer),)
         yield from _indents(lines, starts, number, nearness)
         if re.match(r"\s*(await|async)\b|.*\bawait\b", text) and "outside" in message:
-            for back in range(number - 1, -1, -1):
-                if re.match(r"\s*def ", lines[back]):
-                    at = starts[back] + len(indentation(lines[back]))
+            for above in range(number - 1, -1, -1):
+                if re.match(r"\s*def ", lines[above]):
+                    at = starts[above] + len(indentation(lines[above]))
                     yield 2.5, (Edit(at, at, "async "),)
                     break
 
 
 def _brackets(lines: list[str], starts: list[int]) -> Iterator[tuple[float, tuple[Edit, ...]]]:
     """Propose a closing bracket where the indentation says that one is missing."""
-    inside = 0
+    depth_so_far = 0
     for number, text in enumerate(lines):
         body = _STRING.sub("", text).split("#")[0].rstrip()
-        nested = inside > 0
-        inside += sum(body.count(each) for each in _OPEN) - sum(body.count(each) for each in _OPEN.values())
+        nested = depth_so_far > 0
+        depth_so_far += sum(body.count(bracket) for bracket in _OPEN) - sum(
+            body.count(bracket) for bracket in _OPEN.values()
+        )
         if not body or body[-1] not in _OPEN:
             continue
         depth, closer = len(indentation(text)), _OPEN[body[-1]]
@@ -120,8 +122,8 @@ def _positional_last(text: str, start: int, nearness: float) -> Iterator[tuple[f
             continue
         keyword = [bool(re.match(r"\s*(\w+\s*=(?!=)|\*\*)", part)) for part in parts]
         if any(early and not late for early, late in itertools.pairwise(keyword)):
-            ordered = [part.strip() for part, named in zip(parts, keyword, strict=True) if not named]
-            ordered += [part.strip() for part, named in zip(parts, keyword, strict=True) if named]
+            ordered = [part.strip() for part, is_keyword in zip(parts, keyword, strict=True) if not is_keyword]
+            ordered += [part.strip() for part, is_keyword in zip(parts, keyword, strict=True) if is_keyword]
             yield 3.0 * nearness, (Edit(start + match.end(), start + end, ", ".join(ordered)),)
 
 
@@ -151,14 +153,14 @@ def _indents(
     lines: list[str], starts: list[int], number: int, nearness: float
 ) -> Iterator[tuple[float, tuple[Edit, ...]]]:
     text, start = lines[number - 1], starts[number - 1]
-    own = len(indentation(text))
-    levels = {own + 4, own - 4, own + 2, own - 2, own + 1, own - 1}
-    before = next((each for each in reversed(lines[: number - 1]) if each.strip()), "")
-    levels |= {len(indentation(before)), len(indentation(before)) + 4}
-    for level in sorted(levels - {own}):
+    width = len(indentation(text))
+    levels = {width + 4, width - 4, width + 2, width - 2, width + 1, width - 1}
+    previous = next((line for line in reversed(lines[: number - 1]) if line.strip()), "")
+    levels |= {len(indentation(previous)), len(indentation(previous)) + 4}
+    for level in sorted(levels - {width}):
         if level >= 0:
-            natural = 1.2 if level == len(indentation(before)) or before.rstrip().endswith(":") else 0.9
-            yield natural * nearness, (Edit(start, start + own, " " * level),)
-    if before.rstrip().endswith(":"):
-        inner = " " * (len(indentation(before)) + 4)
+            natural = 1.2 if level == len(indentation(previous)) or previous.rstrip().endswith(":") else 0.9
+            yield natural * nearness, (Edit(start, start + width, " " * level),)
+    if previous.rstrip().endswith(":"):
+        inner = " " * (len(indentation(previous)) + 4)
         yield 0.6 * nearness, (Edit(start, start, f"{inner}pass\n"),)

@@ -204,7 +204,7 @@ def _attack(
             workers=workers,
             sandbox=sandbox,
             seed=seed,
-            again=again,
+            repeat=again,
             say=print_err,
             on_result=lambda result, done, total: show(done, total),
         )

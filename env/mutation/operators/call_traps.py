@@ -26,13 +26,13 @@ def chained_comparison(node: cst.Comparison, context: NodeContext) -> Iterator[M
     if len(node.comparisons) != 2:
         return
     first, second = node.comparisons
-    operators = [" ".join(context.code(each.operator).split()) for each in (first, second)]
+    operators = [" ".join(context.code(target.operator).split()) for target in (first, second)]
     orders = {"<", "<=", ">", ">="}
     if set(operators) <= orders:
         return
-    left, middle, right = context.code(node.left), context.code(first.comparator), context.code(second.comparator)
-    yield context.replacement("precedence", 1.5, f"({left} {operators[0]} {middle}) {operators[1]} {right}")
-    yield context.replacement("precedence", 0.8, f"{left} {operators[0]} ({middle} {operators[1]} {right})")
+    low, middle, high = context.code(node.left), context.code(first.comparator), context.code(second.comparator)
+    yield context.replacement("precedence", 1.5, f"({low} {operators[0]} {middle}) {operators[1]} {high}")
+    yield context.replacement("precedence", 0.8, f"{low} {operators[0]} ({middle} {operators[1]} {high})")
 
 
 @CALL_TRAPS.on(cst.IfExp)
@@ -40,9 +40,9 @@ def conditional_operand(node: cst.IfExp, context: NodeContext) -> Iterator[Mutat
     """Propose brackets, because `a + b if c else d` means `(a + b) if c else d`."""
     if not isinstance(node.body, (cst.BinaryOperation, cst.BooleanOperation)) or node.body.lpar:
         return
-    left, operator, right = (context.code(each) for each in (node.body.left, node.body.operator, node.body.right))
-    rest = f"if {context.code(node.test)} else {context.code(node.orelse)}"
-    yield context.replacement("precedence", 0.9, f"{left} {operator.strip()} ({right} {rest})")
+    first, operator, second = (context.code(part) for part in (node.body.left, node.body.operator, node.body.right))
+    condition = f"if {context.code(node.test)} else {context.code(node.orelse)}"
+    yield context.replacement("precedence", 0.9, f"{first} {operator.strip()} ({second} {condition})")
 
 
 @CALL_TRAPS.on(cst.ExceptHandler, cst.Call)
@@ -50,12 +50,12 @@ def or_in_except(node: cst.ExceptHandler | cst.Call, context: NodeContext) -> It
     """Propose a tuple, because `except (A or B)` catches only A; `isinstance(x, A or B)` is alike."""
     kinds: list[str] = []
 
-    def collect(each: cst.BaseExpression) -> None:
-        if isinstance(each, cst.BooleanOperation):
-            collect(each.left)
-            collect(each.right)
+    def collect(expression: cst.BaseExpression) -> None:
+        if isinstance(expression, cst.BooleanOperation):
+            collect(expression.left)
+            collect(expression.right)
         else:
-            kinds.append(context.code(each))
+            kinds.append(context.code(expression))
 
     value = node.type if isinstance(node, cst.ExceptHandler) else None
     if isinstance(node, cst.Call) and last_name(node) == "isinstance" and len(node.args) == 2:
@@ -88,9 +88,9 @@ def shared_argument(node: cst.Call, context: NodeContext) -> Iterator[Mutation]:
 def lengths(node: cst.Call, context: NodeContext) -> Iterator[Mutation]:
     """Propose a length one less or one more, because the last index is one less than the length."""
     if last_name(node) == "len" and isinstance(node.func, cst.Name):
-        inside = isinstance(context.parent, cst.BinaryOperation)
+        is_operand = isinstance(context.parent, cst.BinaryOperation)
         for shift, prior in ((" - 1", 0.3), (" + 1", 0.2)):
-            text = f"({context.code()}{shift})" if inside else f"{context.code()}{shift}"
+            text = f"({context.code()}{shift})" if is_operand else f"{context.code()}{shift}"
             yield context.replacement("off by one", prior, text)
 
 
@@ -123,9 +123,9 @@ def numeric_call(node: cst.Call, context: NodeContext) -> Iterator[Mutation]:
 def floor_division(node: cst.BinaryOperation, context: NodeContext) -> Iterator[Mutation]:
     """Propose other rounding, because `//` rounds down, negative numbers too."""
     if isinstance(node.operator, cst.FloorDivide):
-        left, right = context.code(node.left), context.code(node.right)
-        yield context.replacement("rounding", 0.3, f"int({left} / {right})")
-        yield context.replacement("rounding", 0.25, f"({left} + {right} - 1) // {right}")
+        dividend, divisor = context.code(node.left), context.code(node.right)
+        yield context.replacement("rounding", 0.3, f"int({dividend} / {divisor})")
+        yield context.replacement("rounding", 0.25, f"({dividend} + {divisor} - 1) // {divisor}")
 
 
 @CALL_TRAPS.on(cst.Await)
@@ -141,12 +141,12 @@ def reflected(node: cst.ClassDef, context: NodeContext) -> Iterator[Mutation]:
     """Propose the reflected method, because `sum` begins with `0 + x`."""
     if not isinstance(node.body, cst.IndentedBlock):
         return
-    names = {each.name.value for each in node.body.body if isinstance(each, cst.FunctionDef)}
-    for each in node.body.body:
-        if isinstance(each, cst.FunctionDef) and each.name.value in ("__add__", "__mul__"):
-            other = each.name.value.replace("__", "__r", 1)
-            if other not in names:
-                _, end = context.source.whole_lines(each)
-                _, indent = context.line_start(each)
-                text = f"\n{indent}{other} = {each.name.value}\n"
+    names = {statement.name.value for statement in node.body.body if isinstance(statement, cst.FunctionDef)}
+    for statement in node.body.body:
+        if isinstance(statement, cst.FunctionDef) and statement.name.value in ("__add__", "__mul__"):
+            reflected_name = statement.name.value.replace("__", "__r", 1)
+            if reflected_name not in names:
+                _, end = context.source.whole_lines(statement)
+                _, indent = context.line_start(statement)
+                text = f"\n{indent}{reflected_name} = {statement.name.value}\n"
                 yield context.mutation("reflected", 0.5, Edit(end, end, text), is_hot_swappable=False)

@@ -57,10 +57,10 @@ _CONFUSED = """
     exists>lexists; listdir>walk; fsum>sum; sum>fsum; sleep>wait; put>put_nowait; get>get_nowait; wait>wait_for
 """
 CONFUSED: dict[str, list[str]] = {}
-for _left, _way, _right in re.findall(r"(\w+)(>|\s+)(\w+)", _CONFUSED):
-    CONFUSED.setdefault(_left, []).append(_right)
-    if _way != ">":
-        CONFUSED.setdefault(_right, []).append(_left)
+for _name, _direction, _similar in re.findall(r"(\w+)(>|\s+)(\w+)", _CONFUSED):
+    CONFUSED.setdefault(_name, []).append(_similar)
+    if _direction != ">":
+        CONFUSED.setdefault(_similar, []).append(_name)
 _MODULES = {
     **dict.fromkeys(("floor", "ceil", "fsum"), "math"),
     **dict.fromkeys(("zip_longest", "combinations_with_replacement"), "itertools"),
@@ -86,31 +86,31 @@ def comparison(node: cst.Comparison, context: NodeContext) -> Iterator[Mutation]
 @EXPRESSIONS.on(cst.BinaryOperation)
 def arithmetic(node: cst.BinaryOperation, context: NodeContext) -> Iterator[Mutation]:
     """Propose another operator, swapped operands, or no correction by one."""
-    left, right = context.code(node.left), context.code(node.right)
+    first, second = context.code(node.left), context.code(node.right)
     operator = context.code(node.operator).strip()
     textual = (cst.SimpleString, cst.FormattedString, cst.List)
     if not isinstance(node.left, textual) and not isinstance(node.right, textual):
         for new, prior in _ARITHMETIC.get(operator, ()):
-            yield context.replacement("operator", prior, f"{left} {new} {right}")
+            yield context.replacement("operator", prior, f"{first} {new} {second}")
     if operator in ("+", "-") and isinstance(node.right, cst.Integer):
-        yield context.replacement("off by one", 1.0 if right == "1" else 0.4, left)
+        yield context.replacement("off by one", 1.0 if second == "1" else 0.4, first)
     if operator in ("-", "/", "//", "%", "+"):
         prior = 0.3 if operator != "+" else 0.1
-        yield context.replacement("swapped operands", prior, f"{right} {operator} {left}")
+        yield context.replacement("swapped operands", prior, f"{second} {operator} {first}")
     if operator == "//":
-        yield context.replacement("rounding", 0.4, f"-(-({left}) // {right})")
+        yield context.replacement("rounding", 0.4, f"-(-({first}) // {second})")
 
 
 @EXPRESSIONS.on(cst.BooleanOperation)
 def boolean(node: cst.BooleanOperation, context: NodeContext) -> Iterator[Mutation]:
     """Propose `and` for `or` and the reverse, or leave out a condition."""
-    left, right = context.code(node.left), context.code(node.right)
+    first, second = context.code(node.left), context.code(node.right)
     new = "or" if isinstance(node.operator, cst.And) else "and"
     # `x is not None and ...`, `isinstance(x, C) and ...` guard what follows.
-    guard = " is " in left or "isinstance(" in left
-    yield context.replacement("and/or", 0.15 if guard else 0.9, f"{left} {new} {right}")
-    yield context.replacement("condition left out", 0.3, left)
-    yield context.replacement("condition left out", 0.3, right)
+    guard = " is " in first or "isinstance(" in first
+    yield context.replacement("and/or", 0.15 if guard else 0.9, f"{first} {new} {second}")
+    yield context.replacement("condition left out", 0.3, first)
+    yield context.replacement("condition left out", 0.3, second)
 
 
 @EXPRESSIONS.on(cst.UnaryOperation)
@@ -125,18 +125,19 @@ def condition(
     node: cst.If | cst.While | cst.IfExp | cst.CompIf | cst.Assert, context: NodeContext
 ) -> Iterator[Mutation]:
     """Propose the opposite of a condition."""
-    own = isinstance(node.test, (cst.UnaryOperation, cst.Comparison))  # these have operators of their own
-    yield context.replacement("negation", 0.1 if own else 0.35, f"not ({context.code(node.test)})", node.test)
+    has_operators = isinstance(node.test, (cst.UnaryOperation, cst.Comparison))  # these have operators of their own
+    yield context.replacement("negation", 0.1 if has_operators else 0.35, f"not ({context.code(node.test)})", node.test)
 
 
 @EXPRESSIONS.on(cst.Integer)
 def number(node: cst.Integer, context: NodeContext) -> Iterator[Mutation]:
     """Propose one more or one less."""
     value = node.evaluated_value
-    near = any(
-        isinstance(each, (cst.SubscriptElement, cst.Arg, cst.BinaryOperation)) for each in context.ancestors[-3:]
+    is_index = any(
+        isinstance(ancestor, (cst.SubscriptElement, cst.Arg, cst.BinaryOperation))
+        for ancestor in context.ancestors[-3:]
     )
-    prior = (0.6 if near else 0.45) if abs(value) <= 2 else 0.25
+    prior = (0.6 if is_index else 0.45) if abs(value) <= 2 else 0.25
     yield context.replacement("off by one", prior, str(value + 1))
     yield context.replacement("off by one", prior, str(value - 1) if value else "(-1)")
 
@@ -191,10 +192,10 @@ def seconds(node: cst.Attribute, context: NodeContext) -> Iterator[Mutation]:
 @EXPRESSIONS.on(cst.Call)
 def confused(node: cst.Call, context: NodeContext) -> Iterator[Mutation]:
     """Propose a function or method that is easily confused with the one called."""
-    plain = isinstance(node.func, cst.Name)
+    is_function = isinstance(node.func, cst.Name)
     for new in CONFUSED.get(last_name(node), ()):
         prior = {"removeprefix": 0.1, "casefold": 0.6, "realpath": 0.6, "sorted": 0.3}.get(new, 0.45)
-        imports = (f"from {_MODULES[new]} import {new}",) if plain and new in _MODULES else ()
+        imports = (f"from {_MODULES[new]} import {new}",) if is_function and new in _MODULES else ()
         target = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
         yield context.replacement("confused", prior, new, target, imports=imports)
 
@@ -203,11 +204,14 @@ def confused(node: cst.Call, context: NodeContext) -> Iterator[Mutation]:
 def arguments(node: cst.Call, context: NodeContext) -> Iterator[Mutation]:
     """Propose to swap, leave out or add arguments."""
     name, func = last_name(node.func), context.code(node.func)
-    plain = [arg for arg in node.args if arg.keyword is None and not arg.star]
-    values = [context.code(arg.value) for arg in plain]
-    for (one, old), (other, new) in itertools.pairwise(zip(plain, values, strict=True)):
+    positional = [arg for arg in node.args if arg.keyword is None and not arg.star]
+    values = [context.code(arg.value) for arg in positional]
+    for (first, first_code), (second, second_code) in itertools.pairwise(zip(positional, values, strict=True)):
         yield context.mutation(
-            "swapped arguments", 0.35, context.replace_node(new, one.value), context.replace_node(old, other.value)
+            "swapped arguments",
+            0.35,
+            context.replace_node(second_code, first.value),
+            context.replace_node(first_code, second.value),
         )
     if name in ("sorted", "sort"):
         keywords = {arg.keyword.value for arg in node.args if arg.keyword is not None}
@@ -215,13 +219,13 @@ def arguments(node: cst.Call, context: NodeContext) -> Iterator[Mutation]:
             inner = ", ".join([*(context.code(arg).rstrip(", ") for arg in node.args), "reverse=True"])
             yield context.replacement("order", 0.4, f"{func}({inner})")
     if len(node.args) > 1 and node.args[-1].keyword is not None:
-        kept = ", ".join(context.code(arg).strip().rstrip(",") for arg in node.args[:-1])
-        yield context.replacement("argument left out", 0.3, f"{func}({kept})")
+        shorter = ", ".join(context.code(arg).strip().rstrip(",") for arg in node.args[:-1])
+        yield context.replacement("argument left out", 0.3, f"{func}({shorter})")
     if name == "enumerate" and len(node.args) == 1:
         yield context.replacement("off by one", 0.35, f"enumerate({context.code(node.args[0].value)}, 1)")
     if name == "split" and not node.args:
         yield context.replacement("white space", 0.2, f'{func}(" ")')
-    if name == "split" and len(plain) == 1:
+    if name == "split" and len(positional) == 1:
         if values[0] in ("' '", '" "'):
             yield context.replacement("white space", 0.9, f"{func}()")
         yield context.replacement("split once", 0.4, f"{func}({values[0]}, 1)")
@@ -240,14 +244,14 @@ def lookup(node: cst.Subscript, context: NodeContext) -> Iterator[Mutation]:
         return
     base, key = context.code(node.value), context.code(inner.value)
     yield context.replacement("lookup", 0.15, f"{base}.get({key})")
-    if other := {"0": "-1", "-1": "0"}.get(key):
-        yield context.replacement("other end", 0.35, f"{base}[{other}]")
+    if opposite := {"0": "-1", "-1": "0"}.get(key):
+        yield context.replacement("other end", 0.35, f"{base}[{opposite}]")
 
 
 @EXPRESSIONS.on(cst.IfExp)
 def branches(node: cst.IfExp, context: NodeContext) -> Iterator[Mutation]:
     """Propose swapped branches, or only one of them."""
-    body, test, orelse = (context.code(each) for each in (node.body, node.test, node.orelse))
+    body, test, orelse = (context.code(part) for part in (node.body, node.test, node.orelse))
     yield context.replacement("branches", 0.2, f"{orelse} if {test} else {body}")
     yield context.replacement("branches", 0.15, body)
     yield context.replacement("branches", 0.15, orelse)

@@ -29,7 +29,9 @@ def missing_await(node: cst.Call, context: NodeContext) -> Iterator[Mutation]:
         return
     if isinstance(context.parent, cst.Await) or last_name(node) not in context.source.coroutines:
         return
-    wrapped = any(isinstance(each, cst.Call) and last_name(each) in _FLAT for each in context.ancestors[-3:])
+    wrapped = any(
+        isinstance(ancestor, cst.Call) and last_name(ancestor) in _FLAT for ancestor in context.ancestors[-3:]
+    )
     await_ = f"await {context.code()}"
     atom = isinstance(context.parent, (cst.Attribute, cst.Subscript, cst.Call, cst.Await))
     prior = 0.2 if wrapped else 2.5
@@ -41,8 +43,10 @@ def scope(node: cst.FunctionDef, context: NodeContext) -> Iterator[Mutation]:
     """Propose `nonlocal` or `global` for a variable of an outer scope that the function means to set."""
     if not isinstance(node.body, cst.IndentedBlock):
         return
-    outer = [each for each in context.ancestors if isinstance(each, cst.FunctionDef)]
-    own = {param.name.value for param in (*node.params.params, *node.params.kwonly_params, *node.params.posonly_params)}
+    outer = [function for function in context.ancestors if isinstance(function, cst.FunctionDef)]
+    parameters = {
+        param.name.value for param in (*node.params.params, *node.params.kwonly_params, *node.params.posonly_params)
+    }
     declared: set[str] = set()
     existing: cst.Nonlocal | cst.Global | None = None
     for line in node.body.body:
@@ -50,12 +54,12 @@ def scope(node: cst.FunctionDef, context: NodeContext) -> Iterator[Mutation]:
             if isinstance(small, (cst.Nonlocal, cst.Global)):
                 declared |= {item.name.value for item in small.names}
                 existing = small
-    assigned = [name for name in variables(node) if name not in own | declared]
+    assigned = [name for name in variables(node) if name not in parameters | declared]
     if outer:
-        known = {name for each in outer for name in variables(each) if each is not node}
+        outer_names = {name for function in outer for name in variables(function) if function is not node}
         word = "nonlocal"
     else:
-        known = (
+        outer_names = (
             _module_names(context.ancestors[0])
             if context.ancestors and isinstance(context.ancestors[0], cst.Module)
             else set()
@@ -63,27 +67,27 @@ def scope(node: cst.FunctionDef, context: NodeContext) -> Iterator[Mutation]:
         word = "global"
     body = list(node.body.body)
     text = context.source_lines(body[0]).lstrip()
-    after = 1 if text.startswith(('"""', "'''")) and len(body) > 1 else 0
-    start, indent = context.line_start(body[after])
+    docstrings = 1 if text.startswith(('"""', "'''")) and len(body) > 1 else 0
+    start, indent = context.line_start(body[docstrings])
     for name in assigned:
-        if name in known:
+        if name in outer_names:
             if isinstance(existing, cst.Nonlocal) and word == "nonlocal":
-                change = context.replace_node(f"{context.code(existing).rstrip()}, {name}", existing)
+                edit = context.replace_node(f"{context.code(existing).rstrip()}, {name}", existing)
             else:
-                change = Edit(start, start, f"{indent}{word} {name}\n")
-            yield context.mutation("scope", 1.5 if outer else 0.8, change, is_hot_swappable=bool(outer))
+                edit = Edit(start, start, f"{indent}{word} {name}\n")
+            yield context.mutation("scope", 1.5 if outer else 0.8, edit, is_hot_swappable=bool(outer))
 
 
 @functools.lru_cache(maxsize=64)
 def _module_names(module: cst.Module) -> set[str]:
-    found: set[str] = set()
+    names: set[str] = set()
     for line in module.body:
         for small in getattr(line, "body", ()) if isinstance(line, cst.SimpleStatementLine) else ():
             if isinstance(small, cst.Assign):
-                found |= {target.target.value for target in small.targets if isinstance(target.target, cst.Name)}
+                names |= {target.target.value for target in small.targets if isinstance(target.target, cst.Name)}
             elif isinstance(small, cst.AnnAssign) and isinstance(small.target, cst.Name):
-                found.add(small.target.value)
-    return found
+                names.add(small.target.value)
+    return names
 
 
 @FLOW_TRAPS.on(cst.Lambda)
@@ -91,13 +95,13 @@ def late_binding(node: cst.Lambda, context: NodeContext) -> Iterator[Mutation]:
     """Propose to bind the loop variable, because a lambda in a loop sees its last value."""
     loop = context.loop
     targets: set[str] = names_in(loop.target) if isinstance(loop, cst.For) else set()
-    for each in context.ancestors:
-        if isinstance(each, (cst.ListComp, cst.DictComp, cst.SetComp, cst.GeneratorExp)):
-            targets |= names_in(each.for_in.target)
-    used = sorted(names_in(node.body) & targets)
-    if used:
+    for ancestor in context.ancestors:
+        if isinstance(ancestor, (cst.ListComp, cst.DictComp, cst.SetComp, cst.GeneratorExp)):
+            targets |= names_in(ancestor.for_in.target)
+    captured = sorted(names_in(node.body) & targets)
+    if captured:
         params = context.code(node.params)
-        bound = ", ".join(([params] if params else []) + [f"{name}={name}" for name in used])
+        bound = ", ".join(([params] if params else []) + [f"{name}={name}" for name in captured])
         yield context.replacement("late binding", 1.3, f"lambda {bound}: {context.code(node.body)}")
 
 
@@ -127,14 +131,14 @@ def handlers(node: cst.Try, context: NodeContext) -> Iterator[Mutation]:
 
 def _hides(early: cst.ExceptHandler, late: cst.ExceptHandler) -> bool:
     ours, theirs = _kinds(early), _kinds(late)
-    return any(issubclass(each, ours) for each in theirs) if ours else False
+    return any(issubclass(kind, ours) for kind in theirs) if ours else False
 
 
 def _kinds(handler: cst.ExceptHandler) -> tuple[type[BaseException], ...]:
     if handler.type is None:
         return (BaseException,)
-    found = (getattr(builtins, name, None) for name in sorted(names_in(handler.type)))
-    return tuple(each for each in found if isinstance(each, type) and issubclass(each, BaseException))
+    builtin_names = (getattr(builtins, name, None) for name in sorted(names_in(handler.type)))
+    return tuple(kind for kind in builtin_names if isinstance(kind, type) and issubclass(kind, BaseException))
 
 
 @FLOW_TRAPS.on(cst.Return)

@@ -20,14 +20,14 @@ _NEVER = {"self", "cls", "True", "False", "None", "_"}
 @functools.lru_cache(maxsize=512)
 def variables(function: cst.FunctionDef) -> tuple[str, ...]:
     """Return parameters and local variables of a function, in the order in which they appear."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     params = function.params
     for param in (*params.posonly_params, *params.params, *params.kwonly_params):
-        found[param.name.value] = None
+        names[param.name.value] = None
 
     def targets(node: cst.CSTNode) -> None:
         if isinstance(node, cst.Name):
-            found[node.value] = None
+            names[node.value] = None
         elif isinstance(node, (cst.Tuple, cst.List)):
             for element in node.elements:
                 targets(element.value)
@@ -41,7 +41,7 @@ def variables(function: cst.FunctionDef) -> tuple[str, ...]:
             walk(child)
 
     walk(function.body)
-    return tuple(name for name in found if name not in _NEVER)
+    return tuple(name for name in names if name not in _NEVER)
 
 
 def _is_value(context: NodeContext) -> bool:
@@ -59,14 +59,14 @@ def _is_value(context: NodeContext) -> bool:
         return False
     if isinstance(parent, cst.Call) and parent.func is node:
         return False
-    if any(isinstance(each, cst.Annotation) for each in context.ancestors):
+    if any(isinstance(ancestor, cst.Annotation) for ancestor in context.ancestors):
         return False
     # An element of a tuple that is assigned to.
     return not any(
-        isinstance(each, (cst.AssignTarget, cst.CompFor))
-        and context.ancestors[-1] is not each
-        and (isinstance(each, cst.AssignTarget) or each.target in context.ancestors)
-        for each in context.ancestors[-4:]
+        isinstance(ancestor, (cst.AssignTarget, cst.CompFor))
+        and context.ancestors[-1] is not ancestor
+        and (isinstance(ancestor, cst.AssignTarget) or ancestor.target in context.ancestors)
+        for ancestor in context.ancestors[-4:]
     )
 
 
@@ -76,12 +76,12 @@ def variable(node: cst.Name, context: NodeContext) -> Iterator[Mutation]:
     function = context.function
     if node.value in _NEVER or function is None or not _is_value(context):
         return
-    known = variables(function)
-    if node.value not in known or not 2 <= len(known) <= 12:
+    names = variables(function)
+    if node.value not in names or not 2 <= len(names) <= 12:
         return
-    for other in known:
-        if other != node.value:
-            yield context.replacement("variable", 0.5 / len(known) + 0.08, other)
+    for name in names:
+        if name != node.value:
+            yield context.replacement("variable", 0.5 / len(names) + 0.08, name)
 
 
 @functools.lru_cache(maxsize=512)
@@ -99,12 +99,12 @@ def _members(class_: cst.ClassDef) -> tuple[dict[str, tuple[int, int, bool]], tu
     for each in class_.body.body:
         if isinstance(each, cst.FunctionDef):
             params = each.params.params
-            most = len(params) - 1
-            few = sum(param.default is None for param in params) - 1
+            highest = len(params) - 1
+            lowest = sum(param.default is None for param in params) - 1
             is_property = any(
                 isinstance(d.decorator, cst.Name) and "property" in d.decorator.value for d in each.decorators
             )
-            methods[each.name.value] = (few, most, is_property)
+            methods[each.name.value] = (lowest, highest, is_property)
             stored(each.body)
         elif isinstance(each, cst.SimpleStatementLine):
             for statement in each.body:
@@ -121,9 +121,9 @@ def other_method(node: cst.Call, context: NodeContext) -> Iterator[Mutation]:
         return
     if attribute_of(func) in ("self", "cls"):
         methods, _ = _members(context.enclosing_class)
-        for name, (few, most, is_property) in methods.items():
-            known = name in (func.attr.value, context.function.name.value) or name.startswith("__")
-            if not known and few <= len(node.args) <= most and not is_property:
+        for name, (lowest, highest, is_property) in methods.items():
+            is_excluded = name in (func.attr.value, context.function.name.value) or name.startswith("__")
+            if not is_excluded and lowest <= len(node.args) <= highest and not is_property:
                 yield context.replacement("other method", 0.35, name, func.attr)
 
 
@@ -153,17 +153,17 @@ def foreign_attribute(node: cst.Attribute, context: NodeContext) -> Iterator[Mut
         return
     if isinstance(context.parent, (cst.Call, cst.AssignTarget)):
         return
-    others = _attributes_of(context.source).get(base, ())
-    if len(others) <= 6:
-        yield from _others(context, node, others, 0.2)
+    attributes = _attributes_of(context.source).get(base, ())
+    if len(attributes) <= 6:
+        yield from _others(context, node, attributes, 0.2)
 
 
 @functools.lru_cache(maxsize=64)
 def _attributes_of(source: ParsedFile) -> dict[str, tuple[str, ...]]:
-    found: dict[str, dict[str, None]] = {}
+    attributes: dict[str, dict[str, None]] = {}
     for context in source.contexts:
         node = context.node
-        called = isinstance(context.parent, cst.Call) and context.parent.func is node
-        if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and not called:
-            found.setdefault(node.value.value, {})[node.attr.value] = None
-    return {base: tuple(names) for base, names in found.items()}
+        is_called = isinstance(context.parent, cst.Call) and context.parent.func is node
+        if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and not is_called:
+            attributes.setdefault(node.value.value, {})[node.attr.value] = None
+    return {base: tuple(names) for base, names in attributes.items()}

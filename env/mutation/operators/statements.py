@@ -79,8 +79,10 @@ def leave_out(node: cst.SimpleStatementLine | cst.If, context: NodeContext) -> I
         return
     else:
         prior = 0.12 if isinstance(small, (cst.Return, cst.Assign, cst.AnnAssign)) else 0.2
-    rest = [each for each in _statements(context.parent) if each is not node and not _is_docstring(each)]
-    yield context.mutation("left out", prior, context.replace_lines("" if rest else indentation(text) + "pass\n"))
+    siblings = [
+        statement for statement in _statements(context.parent) if statement is not node and not _is_docstring(statement)
+    ]
+    yield context.mutation("left out", prior, context.replace_lines("" if siblings else indentation(text) + "pass\n"))
 
 
 @STATEMENTS.on(cst.If, cst.While)
@@ -115,8 +117,8 @@ def move_out(node: cst.For | cst.While | cst.If | cst.With, context: NodeContext
     yield context.mutation("moved out", prior, context.replace_lines(_moved(context, last, outer), last))
     if loop and isinstance(_simple(first), (cst.Assign, cst.AnnAssign)):
         start, _ = context.source.whole_lines(node)
-        before = Edit(start, start, _moved(context, first, outer))
-        yield context.mutation("moved out", 0.35, before, context.replace_lines("", first))
+        insertion = Edit(start, start, _moved(context, first, outer))
+        yield context.mutation("moved out", 0.35, insertion, context.replace_lines("", first))
 
 
 @STATEMENTS.on(cst.For, cst.While, cst.If, cst.With)
@@ -136,13 +138,13 @@ def exchange(node: cst.IndentedBlock, context: NodeContext) -> Iterator[Mutation
     if context.outermost_function is None and not isinstance(context.parent, cst.FunctionDef):
         return
     fixed = (cst.FunctionDef, cst.ClassDef, cst.Return, cst.Raise, cst.Break, cst.Continue)
-    for one, other in itertools.pairwise(each for each in node.body if not _is_docstring(each)):
-        if isinstance(_simple(one) or one, fixed) or isinstance(_simple(other) or other, fixed):
+    for first, second in itertools.pairwise(statement for statement in node.body if not _is_docstring(statement)):
+        if isinstance(_simple(first) or first, fixed) or isinstance(_simple(second) or second, fixed):
             continue
-        related = bool(names_in(one) & names_in(other) - {"self"})
+        related = bool(names_in(first) & names_in(second) - {"self"})
         changes = (
-            context.replace_lines(context.source_lines(other), one),
-            context.replace_lines(context.source_lines(one), other),
+            context.replace_lines(context.source_lines(second), first),
+            context.replace_lines(context.source_lines(first), second),
         )
         yield context.mutation("exchanged", 0.2 if related else 0.05, *changes, is_hot_swappable=True)
 
@@ -155,9 +157,9 @@ def narrow_guard(node: cst.If, context: NodeContext) -> Iterator[Mutation]:
         return
     if isinstance(_simple(body[0]), (cst.Continue, cst.Return)):
         indent, inner = indentation(context.source_lines()), indentation(context.source_lines(body[0]))
-        for each in later:
-            guarded = f"{indent}if not ({context.code(node.test)}):\n{_moved(context, each, inner, indent)}"
-            yield context.mutation("guard", 0.15, context.replace_lines(""), context.replace_lines(guarded, each))
+        for statement in later:
+            guarded = f"{indent}if not ({context.code(node.test)}):\n{_moved(context, statement, inner, indent)}"
+            yield context.mutation("guard", 0.15, context.replace_lines(""), context.replace_lines(guarded, statement))
 
 
 @STATEMENTS.on(cst.Expr)
@@ -193,8 +195,8 @@ def updates(node: cst.AugAssign, context: NodeContext) -> Iterator[Mutation]:
 def missing_update(node: cst.Assign, context: NodeContext) -> Iterator[Mutation]:
     """Propose `+=` for `=`."""
     target = node.targets[0].target
-    kept = isinstance(target, (cst.Name, cst.Attribute, cst.Subscript))
-    if kept and len(node.targets) == 1 and context.loop is not None:
+    is_variable = isinstance(target, (cst.Name, cst.Attribute, cst.Subscript))
+    if is_variable and len(node.targets) == 1 and context.loop is not None:
         yield context.replacement("assignment", 0.2, f"{context.code(target)} += {context.code(node.value)}")
 
 
@@ -211,8 +213,8 @@ def iteration(node: cst.For | cst.CompFor, context: NodeContext) -> Iterator[Mut
     if isinstance(node, cst.For):
         changing = names_in(node.body) & {"remove", "pop", "append", "add", "discard", "clear", "insert", "popitem"}
         base = last_name(node.iter.func) if isinstance(node.iter, cst.Call) else last_name(node.iter)
-        same = bool(base) and base in names_in(node.body)
-        prior = 0.9 if changing and same else 0.35 if same else 0.15
+        is_used_inside = bool(base) and base in names_in(node.body)
+        prior = 0.9 if changing and is_used_inside else 0.35 if is_used_inside else 0.15
         yield context.replacement("iterate a copy", prior, f"list({code})", node.iter)
     yield context.replacement("order", 0.2, f"reversed({code})", node.iter)
     yield context.replacement("order", 0.25, f"sorted({code})", node.iter)

@@ -38,8 +38,12 @@ def shallow_copy(node: cst.Call, context: NodeContext) -> Iterator[Mutation]:
     copied: cst.BaseExpression | None = None
     prior = 0.5
     if isinstance(node.func, cst.Name) and len(node.args) == 1:
-        plain = not node.args[0].star and node.args[0].keyword is None
-        if node.func.value in ("dict", "list", "set", "copy") and plain and isinstance(node.args[0].value, _STORED):
+        is_positional = not node.args[0].star and node.args[0].keyword is None
+        if (
+            node.func.value in ("dict", "list", "set", "copy")
+            and is_positional
+            and isinstance(node.args[0].value, _STORED)
+        ):
             copied = node.args[0].value
     elif isinstance(node.func, cst.Attribute) and node.func.attr.value == "copy" and not node.args:
         copied, prior = node.func.value, 0.7
@@ -70,10 +74,12 @@ def shared_value(node: cst.Assign | cst.AnnAssign, context: NodeContext) -> Iter
     """Propose to assign a copy, or a list in place of a lazy value that may be used twice."""
     value = node.value
     target = node.targets[0].target if isinstance(node, cst.Assign) else node.target
-    kept = isinstance(target, (cst.Attribute, cst.Subscript))
+    is_stored = isinstance(target, (cst.Attribute, cst.Subscript))
     if value is not None and _is_lazy(value):
-        yield context.replacement("lazy", 0.9 if kept else 0.6, f"list({context.code(value)})", value)
-    yield from _shared(context, value, 0.35 if kept and isinstance(value, cst.Name) else 0.15 if kept else 0.08)
+        yield context.replacement("lazy", 0.9 if is_stored else 0.6, f"list({context.code(value)})", value)
+    yield from _shared(
+        context, value, 0.35 if is_stored and isinstance(value, cst.Name) else 0.15 if is_stored else 0.08
+    )
 
 
 @VALUE_TRAPS.on(cst.BinaryOperation)
@@ -122,9 +128,9 @@ def class_attribute(node: cst.Assign | cst.AnnAssign, context: NodeContext) -> I
     target = node.targets[0].target if isinstance(node, cst.Assign) else node.target
     if not isinstance(target, cst.Name) or not isinstance(node.value, (cst.List, cst.Dict)) or not class_.body.body:
         return
-    for each in class_.body.body:
-        if isinstance(each, cst.FunctionDef) and each.name.value == "__init__":
-            start, indent = context.line_start(each.body.body[0])
+    for statement in class_.body.body:
+        if isinstance(statement, cst.FunctionDef) and statement.name.value == "__init__":
+            start, indent = context.line_start(statement.body.body[0])
             text = f"{indent}self.{target.value} = {context.code(node.value)}\n"
             yield context.mutation("class attribute", 1.2, Edit(start, start, text))
 
@@ -133,8 +139,8 @@ def class_attribute(node: cst.Assign | cst.AnnAssign, context: NodeContext) -> I
 def walrus(node: cst.NamedExpr, context: NodeContext) -> Iterator[Mutation]:
     """Propose brackets, because `x := a > 0` binds the comparison, not `a`."""
     if isinstance(node.value, cst.Comparison):
-        rest = "".join(context.code(target) for target in node.value.comparisons)
-        text = f"({context.code(node.target)} := {context.code(node.value.left)}){rest}"
+        comparison = "".join(context.code(target) for target in node.value.comparisons)
+        text = f"({context.code(node.target)} := {context.code(node.value.left)}){comparison}"
         yield context.replacement("precedence", 1.8, text)
 
 
@@ -143,12 +149,12 @@ def default_value(node: cst.BooleanOperation, context: NodeContext) -> Iterator[
     """Propose a test for None, as `a or b` also takes b for 0, "" and []; or brackets, as `and` binds more tightly."""
     if not isinstance(node.operator, cst.Or):
         return
-    left, right = context.code(node.left), node.right
-    if isinstance(right, cst.BooleanOperation) and isinstance(right.operator, cst.And) and not right.lpar:
-        text = f"({left} or {context.code(right.left)}) and {context.code(right.right)}"
+    value, default = context.code(node.left), node.right
+    if isinstance(default, cst.BooleanOperation) and isinstance(default.operator, cst.And) and not default.lpar:
+        text = f"({value} or {context.code(default.left)}) and {context.code(default.right)}"
         yield context.replacement("precedence", 0.5, text)
     if not isinstance(context.parent, (cst.If, cst.While, cst.BooleanOperation)):
-        yield context.replacement("falsy", 0.4, f"{left} if {left} is not None else {context.code(right)}")
+        yield context.replacement("falsy", 0.4, f"{value} if {value} is not None else {context.code(default)}")
 
 
 @VALUE_TRAPS.on(cst.BinaryOperation)
@@ -156,14 +162,17 @@ def sum_of_products(node: cst.BinaryOperation, context: NodeContext) -> Iterator
     """Propose `(a + b) * c` for `a + b * c`."""
     if not isinstance(node.operator, (cst.Add, cst.Subtract)):
         return
-    for side, other in ((node.right, node.left), (node.left, node.right)):
+    for side, addend in ((node.right, node.left), (node.left, node.right)):
         if not isinstance(side, cst.BinaryOperation) or side.lpar:
             continue
         if isinstance(side.operator, (cst.Multiply, cst.Divide, cst.FloorDivide, cst.Modulo)):
             sign, inner = context.code(node.operator).strip(), context.code(side.operator).strip()
-            one, two, third = context.code(side.left), context.code(side.right), context.code(other)
-            before, behind = f"({third} {sign} {one}) {inner} {two}", f"{one} {inner} ({two} {sign} {third})"
-            yield context.replacement("precedence", 0.35, before if side is node.right else behind)
+            first, second, added = context.code(side.left), context.code(side.right), context.code(addend)
+            left_grouped, right_grouped = (
+                f"({added} {sign} {first}) {inner} {second}",
+                f"{first} {inner} ({second} {sign} {added})",
+            )
+            yield context.replacement("precedence", 0.35, left_grouped if side is node.right else right_grouped)
 
 
 @VALUE_TRAPS.on(cst.If, cst.IfExp, cst.While, cst.CompIf)
@@ -179,7 +188,7 @@ def falsy_condition(node: cst.If | cst.IfExp | cst.While | cst.CompIf, context: 
 @functools.lru_cache(maxsize=64)
 def _never_none(source: ParsedFile) -> frozenset[str]:
     """Return the names that the file annotates, but never with a type that allows None."""
-    found: dict[str, bool] = {}
+    never_none: dict[str, bool] = {}
     for context in source.contexts:
         if isinstance(context.node, (cst.AnnAssign, cst.Param)) and context.node.annotation is not None:
             target = context.node.target if isinstance(context.node, cst.AnnAssign) else context.node.name
@@ -187,8 +196,8 @@ def _never_none(source: ParsedFile) -> frozenset[str]:
             may_be = any(word in kind for word in ("None", "Optional", "Any", "Union", "object")) or len(kind) == 1
             default = getattr(context.node, "default", None)
             may_be = may_be or (isinstance(default, cst.Name) and default.value == "None")
-            found[last_name(target)] = found.get(last_name(target), True) and not may_be
-    return frozenset(name for name, never in found.items() if never)
+            never_none[last_name(target)] = never_none.get(last_name(target), True) and not may_be
+    return frozenset(name for name, never in never_none.items() if never)
 
 
 @VALUE_TRAPS.on(cst.Comparison)
@@ -211,7 +220,9 @@ def encoding(node: cst.SimpleString, context: NodeContext) -> Iterator[Mutation]
     if not isinstance(context.parent, cst.Arg):
         return
     if value in ("utf-8", "utf8"):
-        if not any(isinstance(each, cst.Call) and last_name(each) == "encode" for each in context.ancestors[-2:]):
+        if not any(
+            isinstance(ancestor, cst.Call) and last_name(ancestor) == "encode" for ancestor in context.ancestors[-2:]
+        ):
             yield context.replacement("encoding", 0.5, '"utf-8-sig"')
     elif value in ("ascii", "latin-1", "iso-8859-1"):
         yield context.replacement("encoding", 0.4, '"utf-8"')
@@ -222,8 +233,8 @@ def misleading_call(node: cst.Call, context: NodeContext) -> Iterator[Mutation]:
     """Propose replacements for library calls that do not do what they seem to."""
     name, args = last_name(node), node.args
     first = context.code(args[0].value) if args else ""
-    written = isinstance(args[0].value, (cst.SimpleString, cst.Integer)) if args else True
-    if name == "Decimal" and len(args) == 1 and not written and not first.startswith(("str(", "repr(")):
+    is_literal = isinstance(args[0].value, (cst.SimpleString, cst.Integer)) if args else True
+    if name == "Decimal" and len(args) == 1 and not is_literal and not first.startswith(("str(", "repr(")):
         yield context.replacement("binary float", 1.2, f"{context.code(node.func)}(str({first}))")
     if name in ("lstrip", "rstrip", "strip") and len(args) == 1 and isinstance(node.func, cst.Attribute):
         literal = args[0].value

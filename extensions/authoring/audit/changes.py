@@ -39,27 +39,27 @@ class Fixed:
     after: Files
 
     @classmethod
-    def of(cls, before: Files, after: Files, also: Iterable[str] = ()) -> Fixed:
+    def of(cls, broken: Files, fixed: Files, also: Iterable[str] = ()) -> Fixed:
         """Select them from whole workspaces. `also`: files that other changes touch."""
-        others = set(also)
-        paths = [path for path in {**before, **after} if path in others or before.get(path) != after.get(path)]
-        return cls(*({path: side[path] for path in paths if path in side} for side in (before, after)))
+        other_paths = set(also)
+        paths = [path for path in {**broken, **fixed} if path in other_paths or broken.get(path) != fixed.get(path)]
+        return cls(*({path: side[path] for path in paths if path in side} for side in (broken, fixed)))
 
     def functions(self, files: Files) -> dict[str, list[tuple[str, int, int]]]:
         """Return file -> (qualified name, first line, last line) of the functions that the fix touches, in `before` or
         `after`; for a file in which it touches none, all of its functions."""
-        other = self.after if files is self.before else self.before
-        found = {}
-        for fault in find_faults(files, make_diff(files, other)):
+        counterpart = self.after if files is self.before else self.before
+        functions = {}
+        for fault in find_faults(files, make_diff(files, counterpart)):
             spans = function_spans(files.get(fault.file, b""))
-            found[fault.file] = [span for span in spans if span[0] in fault.functions] or spans
-        return found
+            functions[fault.file] = [span for span in spans if span[0] in fault.functions] or spans
+        return functions
 
     @property
     def lines(self) -> dict[str, set[int]]:
         """File -> the lines of `after` that the fix made, and the lines near them."""
         faults = find_faults(self.after, make_diff(self.after, self.before))
-        return {each.file: {line + by for line in each.lines for by in range(-NEAR, NEAR + 1)} for each in faults}
+        return {fault.file: {line + by for line in fault.lines for by in range(-NEAR, NEAR + 1)} for fault in faults}
 
 
 def parts_of_the_fix(fixed: Fixed) -> Iterator[Candidate]:
@@ -75,19 +75,19 @@ def parts_of_the_fix(fixed: Fixed) -> Iterator[Candidate]:
         path: difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
         for path, (old, new) in sides.items()
     }
-    parts = [(path, n) for path, each in codes.items() for n, code in enumerate(each) if code[0] != "equal"]
+    parts = [(path, n) for path, opcodes in codes.items() for n, code in enumerate(opcodes) if code[0] != "equal"]
 
     def make(kind: str, keep: set[tuple[str, int]], without: tuple[str, int] | None = None) -> Candidate:
         files = {}
         for path, (old, new) in sides.items():
-            made: list[str] = []
-            for n, (what, a, b, c, d) in enumerate(codes[path]):
-                if what == "equal" or (path, n) not in keep:
-                    made += old[a:b]
+            lines: list[str] = []
+            for n, (tag, a, b, c, d) in enumerate(codes[path]):
+                if tag == "equal" or (path, n) not in keep:
+                    lines += old[a:b]
                 else:
-                    made += [line for at, line in enumerate(new[c:d], c) if (path, at) != without]
-            if made:
-                files[path] = "".join(made).encode(errors="surrogateescape")
+                    lines += [line for at, line in enumerate(new[c:d], c) if (path, at) != without]
+            if lines:
+                files[path] = "".join(lines).encode(errors="surrogateescape")
         return Candidate(kind, files)
 
     yield make("nothing at all", set())
@@ -119,15 +119,15 @@ def mistakes(fixed: Fixed, seed: int) -> Iterator[Candidate]:
     """Yield the fix with one mistake in the functions that it touches, mistakes near its lines first."""
     spans = fixed.functions(fixed.after)
     lines = {
-        path: {line: 0 for _, first, last in each for line in range(first, last + 1)}
-        for path, each in spans.items()
-        if each
+        path: {line: 0 for _, first, last in file_spans for line in range(first, last + 1)}
+        for path, file_spans in spans.items()
+        if file_spans
     }
-    near = fixed.lines
+    near_lines = fixed.lines
     reach = Reach(("all",), (0.0,), (frozenset({0}),), lines)
-    found = [each for each in find_candidates(fixed.after, reach, seed) if len(each.changes) == 1]
-    for each in sorted(found, key=lambda each: not each.lines & near.get(each.file, set())):
-        yield Candidate(f"the fix with a mistake ({each.operator})", {**fixed.after, each.file: each.source()})
+    singles = [file_spans for file_spans in find_candidates(fixed.after, reach, seed) if len(file_spans.changes) == 1]
+    for mutant in sorted(singles, key=lambda mutant: not mutant.lines & near_lines.get(mutant.file, set())):
+        yield Candidate(f"the fix with a mistake ({mutant.operator})", {**fixed.after, mutant.file: mutant.source()})
 
 
 @dataclass(frozen=True)
@@ -146,12 +146,12 @@ def special_cases(fixed: Fixed, calls: Sequence[Call]) -> Iterator[Candidate]:
     """Yield the unfixed program with special cases for the calls of the visible tests."""
     for path, source, node in _nodes(fixed.before, fixed.functions(fixed.before)):
         name = next((n for n, first, _ in function_spans(fixed.before[path]) if first == _first_line(node)), "")
-        known: dict[str, set[str]] = {}
+        results_by_test: dict[str, set[str]] = {}
         for call in calls:
             if (call.file, call.function) == (path, name):
-                test = " and ".join(f"{each} == {value}" for each, value in call.arguments.items()) or "True"
-                known.setdefault(test, set()).add(call.result)
-        cases = [(test, results.pop()) for test, results in known.items() if len(results) == 1]
+                test = " and ".join(f"{argument} == {value}" for argument, value in call.arguments.items()) or "True"
+                results_by_test.setdefault(test, set()).add(call.result)
+        cases = [(test, results.pop()) for test, results in results_by_test.items() if len(results) == 1]
         first = _after_docstring(node)
         if not cases or first is None or first.lineno == node.lineno:
             continue
@@ -167,20 +167,20 @@ def special_cases(fixed: Fixed, calls: Sequence[Call]) -> Iterator[Candidate]:
 
 def distinct(fixed: Fixed, candidates: Iterator[Candidate]) -> Iterator[Candidate]:
     """Yield the candidates that are valid Python and differ from the fix and from all earlier candidates."""
-    seen = {_meaning(fixed.after)}
-    for each in candidates:
-        meaning = _meaning(each.files)
-        if meaning is not None and meaning not in seen:
-            seen.add(meaning)
-            yield each
+    meanings = {_meaning(fixed.after)}
+    for candidate in candidates:
+        meaning = _meaning(candidate.files)
+        if meaning is not None and meaning not in meanings:
+            meanings.add(meaning)
+            yield candidate
 
 
-def sample(candidates: Sequence[T], most: int, seed: int) -> list[T]:
+def sample(candidates: Sequence[T], limit: int, seed: int) -> list[T]:
     """Choose at most `most` candidates by chance, and keep their order."""
-    if len(candidates) <= most:
+    if len(candidates) <= limit:
         return list(candidates)
-    kept = sorted(random.Random(seed).sample(range(len(candidates)), most))
-    return [candidates[number] for number in kept]
+    positions = sorted(random.Random(seed).sample(range(len(candidates)), limit))
+    return [candidates[number] for number in positions]
 
 
 def _meaning(files: Files) -> tuple[tuple[str, str], ...] | None:
@@ -214,9 +214,9 @@ def _dump(content: bytes) -> str:
 
 
 def _nodes(files: Files, spans: Mapping[str, list[tuple[str, int, int]]]) -> Iterator[tuple[str, str, _Function]]:
-    for path, each in spans.items():
-        starts = {first for _, first, _ in each}
-        source = files[path].decode(errors="replace") if each else ""
+    for path, file_spans in spans.items():
+        starts = {first for _, first, _ in file_spans}
+        source = files[path].decode(errors="replace") if file_spans else ""
         for node in ast.walk(parse_python(source)):
             if isinstance(node, _Function) and _first_line(node) in starts:
                 yield path, source, node

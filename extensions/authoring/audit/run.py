@@ -94,7 +94,7 @@ def audit_benchmark(
     workers: int | None,
     sandbox: str | None,
     seed: int = 0,
-    again: bool = False,
+    repeat: bool = False,
     say: Say,
     on_result: OnAudit,
 ) -> Audits:
@@ -104,34 +104,34 @@ def audit_benchmark(
     """
     benchmark = load_benchmark(name, source)
     all_tasks = tuple(benchmark.tasks())
-    chosen = select(all_tasks, tasks or None, limit)
+    selected = select(all_tasks, tasks or None, limit)
     backend = chosen_backend(sandbox)
     saved = save_benchmark(store, benchmark, all_tasks)
     rejected = queries.rejected_changes(store.engine, benchmark.name)
-    conditions = {task.id: _conditions(task, backend.name, seed, rejected.get(task.id, ())) for task in chosen}
-    stored = {} if again else queries.audits(store.engine, benchmark.name)
+    conditions = {task.id: _conditions(task, backend.name, seed, rejected.get(task.id, ())) for task in selected}
+    stored = {} if repeat else queries.audits(store.engine, benchmark.name)
     results = {
         task.id: _AUDIT.validate_python(row)
-        for task in chosen
+        for task in selected
         if (row := stored.get((task.id, task.digest))) and row.get("conditions") == conditions[task.id]
     }
-    if before := len(results):
-        say(f"{before} of {len(chosen)} tasks were attacked before (--again attacks them once more)")
-    left = [task for task in chosen if task.id not in results]
+    if reused := len(results):
+        say(f"{reused} of {len(selected)} tasks were attacked before (--again attacks them once more)")
+    remaining = [task for task in selected if task.id not in results]
     workers = workers or os.cpu_count() or 2
-    unbuilt = build_environments(backend, left, workers, say)
+    unbuilt = build_environments(backend, remaining, workers, say)
     results |= {task: Audit(task, reason) for task, reason in unbuilt.items()}
-    built = [task for task in left if task.id not in unbuilt]
+    buildable = [task for task in remaining if task.id not in unbuilt]
     search = functools.partial(_audit, seed=seed, rejected=rejected)
-    with closing(side_by_side(search, built, backend, workers)) as found:
-        for result in found:
+    with closing(side_by_side(search, buildable, backend, workers)) as audits:
+        for result in audits:
             results[result.task] = result
             if result.audited:
                 # Candidates that were not tried for lack of time are tried in the next audit.
                 under = None if result.untried else conditions[result.task]
                 store.save_audit(saved.id, result.task, {**asdict(result), "conditions": under})
-            on_result(result, len(results), len(chosen))
-    return Audits(benchmark, digest(all_tasks), seed, before, tuple(results[task.id] for task in chosen))
+            on_result(result, len(results), len(selected))
+    return Audits(benchmark, digest(all_tasks), seed, reused, tuple(results[task.id] for task in selected))
 
 
 def _conditions(task: Task, backend: str, seed: int, rejected: Sequence[str]) -> str:
@@ -169,7 +169,7 @@ def wrong_repairs(task: Task) -> Iterator[Callable[[], Candidate]]:
             program = ParsedFile(fault.file, text)
         except (KeyError, UnicodeDecodeError, cst.ParserSyntaxError):
             continue
-        fixed = {each.file: task.files[each.file] for each in task.faults if each.file in task.files}
+        fixed = {faulty.file: task.files[faulty.file] for faulty in task.faults if faulty.file in task.files}
         first, last = min(fault.lines, default=1), max(fault.lines, default=0)
         for context in program.contexts:
             if first <= program.line(context.node) <= last:
@@ -185,8 +185,8 @@ def _as_candidate(mutation: Mutation, file: str, text: str, files: Mapping[str, 
 def _audit(task: Task, new_sandbox: NewSandbox, seed: int, rejected: Mapping[str, Sequence[str]]) -> Audit:
     """Audit one task; an infrastructure failure becomes the result of this task only."""
     try:
-        known = [*rejected_fixes(task, rejected.get(task.id, ()))]
-        return audit(task, new_sandbox, wrong_repairs(task), seed, known)
+        rejected_variants = [*rejected_fixes(task, rejected.get(task.id, ()))]
+        return audit(task, new_sandbox, wrong_repairs(task), seed, rejected_variants)
     except Exception as error:
         if policy(error).retried or isinstance(error, GuestBug):
             return Audit(task.id, sentence(error))

@@ -134,16 +134,16 @@ class Recipe(_Model):
 
     @model_validator(mode="after")
     def _known_tasks(self) -> Recipe:
-        known = {task.id for task in self.tasks}
+        task_ids = {task.id for task in self.tasks}
         for release, parts in self.releases.items():
-            if not re.fullmatch(_NAME, release) or release in known:
+            if not re.fullmatch(_NAME, release) or release in task_ids:
                 raise ValueError(
                     f"{release!r} is no name for a release: it needs small letters, digits and hyphens, and "
                     "no task may have it"
                 )
             if len(set(parts)) < max(len(parts), 2):
                 raise ValueError(f"the release {release} needs at least two tasks, each of them once")
-            if unknown := [part for part in parts if part not in known]:
+            if unknown := [part for part in parts if part not in task_ids]:
                 raise ValueError(f"the release {release} names {unknown[0]}, which is no task of this library")
         return self
 
@@ -171,15 +171,15 @@ def plant(files: Mapping[str, bytes], changes: Sequence[Change]) -> dict[str, by
         if change.file not in files:
             raise BenchmarkError(f"{change.place}: there is no such file")
         edits[change.file].append(_edit(files[change.file], change))
-    return {file: _changed(file, files[file].decode(), found) for file, found in edits.items()}
+    return {file: _changed(file, files[file].decode(), file_edits) for file, file_edits in edits.items()}
 
 
 def digest_of(broken: Mapping[str, bytes]) -> str:
     """Return a digest of the changed files, to notice a recipe that no longer makes the same files."""
-    found = hashlib.sha256()
+    sha256 = hashlib.sha256()
     for path in sorted(broken):
-        found.update(path.encode() + b"\0" + broken[path] + b"\0")
-    return found.hexdigest()[:16]
+        sha256.update(path.encode() + b"\0" + broken[path] + b"\0")
+    return sha256.hexdigest()[:16]
 
 
 def _changed(file: str, text: str, edits: list[Edit]) -> bytes:
@@ -198,25 +198,25 @@ def _edit(content: bytes, change: Change) -> Edit:
     text = content.decode()
     if change.write is None:
         return difference(text, _by_operator(change, content))
-    found = _PLACE.fullmatch(change.place)
-    assert found is not None
+    location = _PLACE.fullmatch(change.place)
+    assert location is not None
     lines = text.split("\n")
-    line, column, last_line, last_column = (int(each) for each in found.groups()[1:])
+    line, column, last_line, last_column = (int(number) for number in location.groups()[1:])
     offsets = []
     for row, place in ((line, column), (last_line, last_column)):
         if not 1 <= row <= len(lines) or place > len(lines[row - 1]):
             raise BenchmarkError(f"{change.place}: there is no such place")
-        offsets.append(sum(len(each) + 1 for each in lines[: row - 1]) + place)
+        offsets.append(sum(len(number) + 1 for number in lines[: row - 1]) + place)
     if offsets[0] > offsets[1]:
         raise BenchmarkError(f"{change.place}: it ends before it begins")
     return Edit(offsets[0], offsets[1], change.write)
 
 
 def _by_operator(change: Change, content: bytes) -> str:
-    made = _proposals(change.file, content).get(change.key)
-    if made is None:
+    mutant = _proposals(change.file, content).get(change.key)
+    if mutant is None:
         raise BenchmarkError(f"{change.key}: no such change is possible there")
-    return made.source().decode()
+    return mutant.source().decode()
 
 
 @functools.lru_cache(maxsize=8)
@@ -228,4 +228,4 @@ def _proposals(file: str, content: bytes) -> Mapping[str, Candidate]:
 
     everywhere = dict.fromkeys(range(1, content.count(b"\n") + 2), 0)
     reach = Reach(("any",), (0.0,), (frozenset({0}),), {file: everywhere})
-    return {each.key: each for each in of_file(file, content, reach, DEEP)}
+    return {mutant.key: mutant for mutant in of_file(file, content, reach, DEEP)}

@@ -105,9 +105,9 @@ class Measured:
 
     def document(self) -> dict[str, Any]:
         """Return the measurement as plain data, with prediction and label."""
-        about = asdict(self)
-        del about["digest"]
-        return {**about, "predicted": self.predicted, "label": self.label}
+        fields = asdict(self)
+        del fields["digest"]
+        return {**fields, "predicted": self.predicted, "label": self.label}
 
     def dump(self) -> str:
         """Return the measurement as JSON."""
@@ -122,8 +122,8 @@ def load(text: str) -> Measured | None:
 
 def find_measured(task: Task) -> Measured | None:
     """Return the measurement of exactly this task: the one that comes with it, else the one made on this machine."""
-    kept = _file(task)
-    for text in (task.measured, kept.read_text(encoding="utf-8") if kept.is_file() else ""):
+    stored_file = _file(task)
+    for text in (task.measured, stored_file.read_text(encoding="utf-8") if stored_file.is_file() else ""):
         measured = load(text) if text else None
         if measured is not None and measured.digest == task.digest:
             return measured
@@ -207,14 +207,14 @@ def _of_one(command: str, test: str) -> str:
     if run is None:
         raise Unmeasured("its tests are not run by pytest")
     pairs = zip(["", *run.arguments], run.arguments, strict=False)
-    kept = [
+    options = [
         word
-        for before, word in pairs
-        if before in _WITH_VALUE or (word.startswith("-") and word not in ("--", *_CHOOSING))
+        for previous, word in pairs
+        if previous in _WITH_VALUE or (word.startswith("-") and word not in ("--", *_CHOOSING))
     ]
     variables = " ".join(f"{name}={shlex.quote(value)}" for name, value in run.variables.items())
     folder = "" if run.folder == "." else f"cd {shlex.quote(run.folder)} && "
-    return f"{folder}{variables} python -m pytest {shlex.join([*kept, test])}".replace("  ", " ")
+    return f"{folder}{variables} python -m pytest {shlex.join([*options, test])}".replace("  ", " ")
 
 
 def fault_places(faults: tuple[Fault, ...], files: Mapping[str, bytes], suite: Spectrum) -> set[Place]:
@@ -222,17 +222,17 @@ def fault_places(faults: tuple[Fault, ...], files: Mapping[str, bytes], suite: S
 
     If the fix touches functions, lines outside of them do not count: they are only next to what it adds.
     """
-    found: set[Place] = set()
+    places: set[Place] = set()
     for fault in faults:
         run = suite.lines.get(fault.file, {})
         touched: set[int] = set()
         for line in fault.lines:
             span = _statement(files.get(fault.file, b""), line)
-            touched |= {line} if line in run else {each for each in span if each in run}
+            touched |= {line} if line in run else {number for number in span if number in run}
         spans = [(first, last) for name, first, last in function_spans(files.get(fault.file, b""))]
-        inside = {line for line in touched if any(first < line <= last for first, last in spans)}
-        found |= {(fault.file, line) for line in (inside if fault.functions and inside else touched)}
-    return found
+        in_functions = {line for line in touched if any(first < line <= last for first, last in spans)}
+        places |= {(fault.file, line) for line in (in_functions if fault.functions and in_functions else touched)}
+    return places
 
 
 def _statement(source: bytes, line: int) -> range:

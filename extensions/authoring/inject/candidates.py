@@ -79,19 +79,19 @@ def find_candidates(
 
     Kinds of mistakes take turns, so that the first fifty are not all of one kind.
     """
-    found: dict[str, list[Candidate]] = defaultdict(list)
+    by_operator: dict[str, list[Candidate]] = defaultdict(list)
     for file in sorted(reach.lines):
         if not any(reach.of(file, [line]) for line in reach.lines[file]):
             continue  # it only runs at import: libcst need not read it
         for candidate in of_file(file, files[file], reach, operators):
-            found[candidate.operator].append(candidate)
+            by_operator[candidate.operator].append(candidate)
     dice = random.Random(seed)
-    kinds = sorted(found)
+    kinds = sorted(by_operator)
     for kind in kinds:
-        dice.shuffle(found[kind])
+        dice.shuffle(by_operator[kind])
     dice.shuffle(kinds)
-    turns = max(map(len, found.values()), default=0)
-    order = [found[kind][turn] for turn in range(turns) for kind in kinds if turn < len(found[kind])]
+    turns = max(map(len, by_operator.values()), default=0)
+    order = [by_operator[kind][turn] for turn in range(turns) for kind in kinds if turn < len(by_operator[kind])]
     return list(_with_pairs(order)) if operators is OPERATORS else order
 
 
@@ -101,8 +101,8 @@ def _with_pairs(order: Sequence[Candidate]) -> Iterator[Candidate]:
     for candidate in order:
         by_function[candidate.file, candidate.function].append(candidate)
     for number, candidate in enumerate(order, start=1):
-        here = by_function[candidate.file, candidate.function]
-        partner = next((each for each in here if not each.lines & candidate.lines), None)
+        same_function = by_function[candidate.file, candidate.function]
+        partner = next((mutant for mutant in same_function if not mutant.lines & candidate.lines), None)
         if number % _PAIRS or partner is None:
             yield candidate
             continue

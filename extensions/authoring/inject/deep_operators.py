@@ -49,18 +49,18 @@ def key_without_a_part(node: cst.Tuple, context: NodeContext) -> Iterator[New]:
         and call.func.attr.value in _LOOKED_UP
         and call.args[0] is parent
     )
-    named = isinstance(parent, cst.Assign) and any("key" in _name(each.target) for each in parent.targets)
-    if (looked_up or named or _makes_key(context)) and len(node.elements) > 1:
+    is_key = isinstance(parent, cst.Assign) and any("key" in _name(element.target) for element in parent.targets)
+    if (looked_up or is_key or _makes_key(context)) and len(node.elements) > 1:
         for left_out in range(len(node.elements)):
-            kept = [each for number, each in enumerate(node.elements) if number != left_out]
+            elements = [element for number, element in enumerate(node.elements) if number != left_out]
             # Keep one comma, so that a single element is still a tuple.
-            last = kept[-1].with_changes(comma=cst.Comma() if len(kept) == 1 else cst.MaybeSentinel.DEFAULT)
-            yield node.with_changes(elements=[*kept[:-1], last])
+            last = elements[-1].with_changes(comma=cst.Comma() if len(elements) == 1 else cst.MaybeSentinel.DEFAULT)
+            yield node.with_changes(elements=[*elements[:-1], last])
 
 
 def _name(node: cst.CSTNode) -> str:
-    found = node.attr if isinstance(node, cst.Attribute) else node
-    return found.value.lower() if isinstance(found, cst.Name) else ""
+    name = node.attr if isinstance(node, cst.Attribute) else node
+    return name.value.lower() if isinstance(name, cst.Name) else ""
 
 
 def _makes_key(context: NodeContext) -> bool:
@@ -73,10 +73,10 @@ def _makes_key(context: NodeContext) -> bool:
 def key_without_an_addend(node: cst.BinaryOperation, context: NodeContext) -> Iterator[New]:
     """Leave the last part out of a key that is a sum of parts."""
     parent = context.parent
-    named = isinstance(parent, cst.Assign | cst.AugAssign) and any(
-        "key" in _name(each.target) for each in (parent.targets if isinstance(parent, cst.Assign) else [parent])
+    is_key = isinstance(parent, cst.Assign | cst.AugAssign) and any(
+        "key" in _name(target.target) for target in (parent.targets if isinstance(parent, cst.Assign) else [parent])
     )
-    if isinstance(node.operator, cst.Add) and (named or _makes_key(context)):
+    if isinstance(node.operator, cst.Add) and (is_key or _makes_key(context)):
         yield node.left
 
 
@@ -116,10 +116,10 @@ def not_restored(node: cst.Try, context: NodeContext) -> Iterator[New]:
     """Run the code of a `finally` only if nothing is raised."""
     if node.finalbody is not None and not node.handlers and node.orelse is None:
         body, final = node.body.body, node.finalbody.body.body
-        left = m.SimpleStatementLine([m.Return()])
-        if isinstance(node.body, cst.IndentedBlock) and not any(m.findall(each, m.Return()) for each in body):
+        returning = m.SimpleStatementLine([m.Return()])
+        if isinstance(node.body, cst.IndentedBlock) and not any(m.findall(statement, m.Return()) for statement in body):
             yield cst.FlattenSentinel([*body, *final])
-        elif m.matches(body[-1], left):
+        elif m.matches(body[-1], returning):
             yield cst.FlattenSentinel([*body[:-1], *final, body[-1]])
 
 
@@ -155,4 +155,4 @@ def shared_for_copied(node: cst.Call, context: NodeContext) -> Iterator[New]:
         yield arg
 
 
-DEEP += [each for each in OPERATORS if each.name in _ALSO]
+DEEP += [operator for operator in OPERATORS if operator.name in _ALSO]

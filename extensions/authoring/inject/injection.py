@@ -73,16 +73,16 @@ class Tally:
 class Injection:
     """Makes bugs for one project."""
 
-    def __init__(self, backend: Backend, files: Mapping[str, bytes], wishes: InjectionOptions, folder: Path) -> None:
+    def __init__(self, backend: Backend, files: Mapping[str, bytes], options: InjectionOptions, folder: Path) -> None:
         """`folder`: the output folder. Results in its `state/` for another project or other tests are not used."""
         self._backend = backend
         self._files = files
-        self._wishes = wishes
+        self._wishes = options
         self._state = folder / "state"
-        environment = wishes.environment.with_source(files) if wishes.environment != Environment() else None
-        self._spec = SandboxSpec(environment=environment, limits=Limits(timeout_s=wishes.timeout_s))
-        about = (files_digest(files), wishes.test, wishes.environment, wishes.timeout_s)
-        self._digest = hashlib.sha256(repr(about).encode()).hexdigest()[:16]
+        environment = options.environment.with_source(files) if options.environment != Environment() else None
+        self._spec = SandboxSpec(environment=environment, limits=Limits(timeout_s=options.timeout_s))
+        identity = (files_digest(files), options.test, options.environment, options.timeout_s)
+        self._digest = hashlib.sha256(repr(identity).encode()).hexdigest()[:16]
         self._benches: queue.SimpleQueue[Sandbox | None] = queue.SimpleQueue()
         self._writing = threading.Lock()
         self._lines: set[tuple[str, int]] = set()
@@ -101,10 +101,10 @@ class Injection:
         with Sandbox(self._backend, self._spec) as sandbox:
             if self._wishes.environment.setup:
                 refuse_copies(sandbox, self._files)
-            found = measure(sandbox, self._files, self._wishes.test, self._wishes.timeout_s * 5)
+            reach = measure(sandbox, self._files, self._wishes.test, self._wishes.timeout_s * 5)
         self._state.mkdir(parents=True, exist_ok=True)
-        file.write_text(found.to_json(), encoding="utf-8")
-        return found
+        file.write_text(reach.to_json(), encoding="utf-8")
+        return reach
 
     def bugs(self, reach: Reach, on_tally: Callable[[Tally], None]) -> list[Bug]:
         """Return as many bugs as are wanted, or as there are: never two on one line, and few in one function.
@@ -114,13 +114,13 @@ class Injection:
         candidates = self.candidates(reach)
         tally = Tally(self._wishes.count, len(candidates))
         order = _deep_first(candidates, reach) if self._wishes.deep else candidates
-        wanted, best, others = self._wishes.count, list[Bug](), list[Bug]()
+        count, sealable, visible = self._wishes.count, list[Bug](), list[Bug]()
         with closing(self.found(reach, order, tally, on_tally)) as bugs:
-            for candidate, verified in islice(bugs, _MOST_FOUND * wanted):
-                (best if to_hide(self._files, verified) else others).append((candidate, verified))
-                if len(best) == wanted:
+            for candidate, verified in islice(bugs, _MOST_FOUND * count):
+                (sealable if to_hide(self._files, verified) else visible).append((candidate, verified))
+                if len(sealable) == count:
                     break
-        return [*best, *others][:wanted]
+        return [*sealable, *visible][:count]
 
     def candidates(self, reach: Reach) -> list[Candidate]:
         """Return what could be tried. Raises BenchmarkError if that is nothing."""
@@ -160,7 +160,7 @@ class Injection:
 
     def _verified(self, project: Project, waiting: Iterator[Candidate]) -> Generator[tuple[Candidate, Verified]]:
         """Yield results in the order of `waiting`, a few worked out ahead, and skip candidates whose place is full."""
-        known = self._read()
+        stored = self._read()
         ahead: deque[tuple[Candidate, Future[Verified]]] = deque()
         workers = self._wishes.workers
         for _ in range(workers):
@@ -170,7 +170,7 @@ class Injection:
                 while True:
                     while len(ahead) < 2 * workers and (candidate := next(waiting, None)) is not None:
                         if not self._full(candidate):
-                            future = threads.submit(self._one, project, candidate, known.get(candidate.key))
+                            future = threads.submit(self._one, project, candidate, stored.get(candidate.key))
                             ahead.append((candidate, future))
                     if not ahead:
                         return
@@ -193,12 +193,12 @@ class Injection:
             if sandbox is not None:
                 sandbox.close()
 
-    def _one(self, project: Project, candidate: Candidate, known: Verified | None) -> Verified:
-        if known is not None:
-            return known
+    def _one(self, project: Project, candidate: Candidate, stored: Verified | None) -> Verified:
+        if stored is not None:
+            return stored
         sandbox = self._benches.get()
         try:
-            for left in reversed(range(_TRIES)):
+            for tries_left in reversed(range(_TRIES)):
                 try:
                     sandbox = sandbox or Sandbox(self._backend, self._spec)
                     result = verify(sandbox, project, candidate)
@@ -207,7 +207,7 @@ class Injection:
                     if sandbox is not None:
                         sandbox.close()
                     sandbox = None
-                    if not left:
+                    if not tries_left:
                         raise
         finally:
             self._benches.put(sandbox)
@@ -221,23 +221,23 @@ class Injection:
         return self._state / f"{self._digest}.{kind}.{_CHECKS}.jsonl"
 
     def _read(self) -> dict[str, Verified]:
-        found: dict[str, Verified] = {}
+        results: dict[str, Verified] = {}
         if self._file.is_file():
             for line in self._file.read_text(encoding="utf-8").splitlines():
                 try:
                     result = Verified.from_json(json.loads(line))
                 except ValueError:  # cut off while it was written
                     continue
-                found[result.key] = result
-        return found
+                results[result.key] = result
+        return results
 
 
 def _deep_first(candidates: Iterable[Candidate], reach: Reach) -> Iterator[Candidate]:
     """Yield the candidates that look deep, then the others. No candidate is looked at before it is needed."""
-    others = []
+    shallow = []
     for candidate in candidates:
         if guessed_rank(reach, candidate) > LEAST_RANK:
             yield candidate
         else:
-            others.append(candidate)
-    yield from others
+            shallow.append(candidate)
+    yield from shallow

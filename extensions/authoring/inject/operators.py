@@ -148,11 +148,9 @@ def wrong_constant(node: cst.Integer, context: NodeContext) -> Iterator[New]:
 def off_by_one(node: cst.Call | cst.Index | cst.Slice, context: NodeContext) -> Iterator[New]:
     """Let a range, an index or a slice end one too early or begin one too late."""
     if isinstance(node, cst.Call):
-        if m.matches(node.func, m.Name("range")) and node.args and not any(each.star for each in node.args):
+        if m.matches(node.func, m.Name("range")) and node.args and not any(arg.star for arg in node.args):
             last = min(len(node.args), 2) - 1
-            args = [
-                each.with_changes(value=_minus(each.value)) if n == last else each for n, each in enumerate(node.args)
-            ]
+            args = [arg.with_changes(value=_minus(arg.value)) if n == last else arg for n, arg in enumerate(node.args)]
             yield node.with_changes(args=args)
             if len(node.args) == 1:
                 yield node.with_changes(args=[cst.Arg(cst.Integer("1")), *node.args])
@@ -174,13 +172,11 @@ def _minus(node: cst.BaseExpression) -> cst.BinaryOperation:
 @operator("runtime", cst.Call)
 def swapped_arguments(node: cst.Call, context: NodeContext) -> Iterator[New]:
     """Swap two neighbouring positional arguments."""
-    plain = [each for each in node.args if each.keyword is None and not each.star]
-    for first, second in pairwise(plain):
+    positional = [arg for arg in node.args if arg.keyword is None and not arg.star]
+    for first, second in pairwise(positional):
         if not first.value.deep_equals(second.value):
             swap = {id(first): second.value, id(second): first.value}
-            yield node.with_changes(
-                args=[each.with_changes(value=swap.get(id(each), each.value)) for each in node.args]
-            )
+            yield node.with_changes(args=[arg.with_changes(value=swap.get(id(arg), arg.value)) for arg in node.args])
 
 
 @operator("logic", cst.Call)
@@ -188,7 +184,7 @@ def dropped_argument(node: cst.Call, context: NodeContext) -> Iterator[New]:
     """Forget a keyword argument, or the default of `get`, `pop` or `getattr`."""
     args = list(node.args)
     name = _called(node)
-    keyword = [n for n, each in enumerate(args) if each.keyword is not None]
+    keyword = [n for n, arg in enumerate(args) if arg.keyword is not None]
     if keyword:
         drop = keyword[-1]
     elif (name in ("get", "pop") and len(args) == 2) or (name in ("getattr", "next") and len(args) in (2, 3)):
@@ -247,10 +243,10 @@ def wrong_variable(node: cst.Name, context: NodeContext) -> Iterator[New]:
         return
     if isinstance(context.parent, cst.Call | cst.Annotation | cst.Decorator) or node.value in ("self", "cls"):
         return
-    others = [name for name in names if name not in (node.value, "self", "cls", "_")]
-    if others:
+    alternatives = [name for name in names if name not in (node.value, "self", "cls", "_")]
+    if alternatives:
         position = names.index(node.value)
-        yield node.with_changes(value=min(others, key=lambda name: abs(names.index(name) - position)))
+        yield node.with_changes(value=min(alternatives, key=lambda name: abs(names.index(name) - position)))
 
 
 @operator("concurrency", cst.Await)
@@ -291,7 +287,7 @@ def _is_one_of_many(node: cst.CSTNode, block: cst.CSTNode | None) -> bool:
     if not isinstance(block, cst.IndentedBlock):
         return False
     doc = m.SimpleStatementLine([m.Expr(m.SimpleString() | m.ConcatenatedString())])
-    return len([each for each in block.body if not m.matches(each, doc)]) > 1
+    return len([statement for statement in block.body if not m.matches(statement, doc)]) > 1
 
 
 @operator("state", cst.SimpleStatementLine)
@@ -300,10 +296,10 @@ def stale_state(node: cst.SimpleStatementLine, context: NodeContext) -> Iterator
     if len(node.body) != 1 or not _is_one_of_many(node, context.parent):
         return
     (small,) = node.body
-    kept = m.Attribute() | m.Subscript()
+    stored = m.Attribute() | m.Subscript()
     if m.matches(
         small,
-        m.Assign(targets=[m.AssignTarget(kept)]) | m.AugAssign() | m.Del() | m.Expr(m.Call(func=m.Attribute())),
+        m.Assign(targets=[m.AssignTarget(stored)]) | m.AugAssign() | m.Del() | m.Expr(m.Call(func=m.Attribute())),
     ):
         yield cst.RemoveFromParent()
 
@@ -321,8 +317,8 @@ def moved_statement(node: cst.IndentedBlock, context: NodeContext) -> Iterator[N
 
 
 def _names(node: cst.CSTNode) -> set[str]:
-    found = (each for each in m.findall(node, m.Name()) if isinstance(each, cst.Name))
-    return {each.value for each in found} - {"self", "cls"}
+    nodes = (name for name in m.findall(node, m.Name()) if isinstance(name, cst.Name))
+    return {name.value for name in nodes} - {"self", "cls"}
 
 
 @operator("exceptions", cst.SimpleStatementLine)
@@ -364,16 +360,16 @@ def mutable_default(node: cst.FunctionDef, context: NodeContext) -> Iterator[New
     for statement in node.body.body:
         if not (isinstance(statement, cst.If) and m.matches(statement, fresh)):
             continue
-        (found,) = m.findall(statement.body, m.Assign())
-        assert isinstance(found, cst.Assign) and isinstance(found.targets[0].target, cst.Name)
-        name = found.targets[0].target.value
+        (assignment,) = m.findall(statement.body, m.Assign())
+        assert isinstance(assignment, cst.Assign) and isinstance(assignment.targets[0].target, cst.Name)
+        name = assignment.targets[0].target.value
         params = [
-            each.with_changes(default=found.value)
-            if each.name.value == name and m.matches(each, m.Param(default=m.Name("None")))
-            else each
-            for each in node.params.params
+            child.with_changes(default=assignment.value)
+            if child.name.value == name and m.matches(child, m.Param(default=m.Name("None")))
+            else child
+            for child in node.params.params
         ]
-        body = [each for each in node.body.body if each is not statement]
+        body = [child for child in node.body.body if child is not statement]
         if body and any(old is not new for old, new in zip(node.params.params, params, strict=True)):
             yield node.with_changes(
                 params=node.params.with_changes(params=params), body=node.body.with_changes(body=body)

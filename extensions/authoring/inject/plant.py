@@ -69,15 +69,15 @@ def plant(
         raise BenchmarkError(f"{path} is not a folder: name the project to plant bugs in")
     name = path.resolve().name
     folder = (out or Path(f"{name}-bugs")).absolute()
-    inside = folder.resolve().is_relative_to(path.resolve())
-    hidden = [f"/{folder.resolve().relative_to(path.resolve())}/"] if inside else []
+    is_inside = folder.resolve().is_relative_to(path.resolve())
+    hidden = [f"/{folder.resolve().relative_to(path.resolve())}/"] if is_inside else []
     files = read_tree(path, [*NEVER, *_BUILT, *hidden])
     if guess and (setup := setup_of(files)):
         say(f"{name}: installed by `{setup[0]}`, as its files suggest; --setup says otherwise, and --setup '' nothing")
         environment = replace(environment, setup=tuple(setup))
     command = TestCommand.of(test or default_command(files), files)
-    asked = _asked(files, command, seed, deep)
-    if (folder / TASKS_FILE).exists() and not _same(folder, asked):
+    request = _asked(files, command, seed, deep)
+    if (folder / TASKS_FILE).exists() and not _same(folder, request):
         raise BenchmarkError(
             f"{folder} already has tasks of another project, version, seed or kind: name another folder with --out"
         )
@@ -96,10 +96,10 @@ def plant(
     if not bugs:
         of_them = " deep" if deep else ""
         raise BenchmarkError(f"{path}: its tests detect none of the{of_them} bugs that were tried")
-    (folder / _ASKED).write_text(asked)
+    (folder / _ASKED).write_text(request)
     write_source(folder, files)
     tasks = write_benchmark(folder, name, files, bugs, environment, timeout_s)
-    return Planted(folder, bugs, sum(each.hidden_tests for each in tasks))
+    return Planted(folder, bugs, sum(task.hidden_tests for task in tasks))
 
 
 def _pinned(environment: Environment, files: Mapping[str, bytes], backend: Backend, say: Say) -> Environment:
@@ -111,9 +111,9 @@ def _pinned(environment: Environment, files: Mapping[str, bytes], backend: Backe
     spec = SandboxSpec(environment=environment.with_source(files))
     backend.prepare(spec, say)
     with Sandbox(backend, spec) as sandbox:
-        told = sandbox.run("python -m pip freeze -q --exclude-editable", _FREEZE_S)
-    versions = told.output.split("\n")[:-1] if not told.exit else []
-    if not versions or not all(_VERSION.fullmatch(each) for each in versions):
+        frozen = sandbox.run("python -m pip freeze -q --exclude-editable", _FREEZE_S)
+    versions = frozen.output.split("\n")[:-1] if not frozen.exit else []
+    if not versions or not all(_VERSION.fullmatch(requirement) for requirement in versions):
         return environment
     alone = project_alone(environment.setup[0])
     pinned = replace(environment, requirements=tuple(versions), setup=(alone,) if alone else ())
@@ -126,10 +126,10 @@ def _pinned(environment: Environment, files: Mapping[str, bytes], backend: Backe
 
 
 def _asked(files: Mapping[str, bytes], command: TestCommand, seed: int, deep: bool) -> str:
-    about = (files_digest(files), command, seed, deep)
-    return hashlib.sha256(repr(about).encode("utf-8", "backslashreplace")).hexdigest()
+    identity = (files_digest(files), command, seed, deep)
+    return hashlib.sha256(repr(identity).encode("utf-8", "backslashreplace")).hexdigest()
 
 
-def _same(folder: Path, asked: str) -> bool:
+def _same(folder: Path, request: str) -> bool:
     file = folder / _ASKED
-    return file.is_file() and file.read_text() == asked
+    return file.is_file() and file.read_text() == request

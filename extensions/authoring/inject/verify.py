@@ -65,7 +65,9 @@ class Verified:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Verified:
         """Read what `to_json` returned."""
-        values: dict[str, Any] = {name: tuple(each) if isinstance(each, list) else each for name, each in data.items()}
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in data.items()
+        }
         return cls(**values)
 
 
@@ -98,10 +100,10 @@ def verify(sandbox: Sandbox, project: Project, candidate: Candidate) -> Verified
     reaching = sorted({project.reach.tests[number].partition("[")[0] for number in candidate.tests})
     if not project.reach.only_doctests and not (reaching := [test for test in reaching if not is_doctest(test)]):
         return Verified(candidate.key, "only doctests reach it")
-    near = _targets(project, candidate, reaching, named=True)
+    near_tests = _targets(project, candidate, reaching, by_name=True)
     sandbox.put(files, fresh=True)
     key = os.urandom(32)
-    first = sandbox.test(project.command.on(near, "-x", "--tb=native"), project.timeout_s / 2, key, score=False)
+    first = sandbox.test(project.command.on(near_tests, "-x", "--tb=native"), project.timeout_s / 2, key, score=False)
     report = parse(first.report, key) if first.report else TestReport()
     if first.timed_out:
         return Verified(candidate.key, "the tests hang")
@@ -111,8 +113,8 @@ def verify(sandbox: Sandbox, project: Project, candidate: Candidate) -> Verified
         return Verified(candidate.key, "no test notices")
     if project.deep and (problem := _told(first.output, sandbox.root, candidate)):
         return Verified(candidate.key, problem)
-    command = project.command.on(_targets(project, candidate, reaching, named=False))
-    seen: dict[str, str] | None = None
+    command = project.command.on(_targets(project, candidate, reaching, by_name=False))
+    outcomes: dict[str, str] | None = None
     for number in range(1 if project.proved_later else ROUNDS):
         sandbox.put(files, fresh=True)
         key = os.urandom(32)
@@ -121,30 +123,30 @@ def verify(sandbox: Sandbox, project: Project, candidate: Candidate) -> Verified
         report = parse(result.report, key) if result.report else TestReport()
         if result.timed_out or not report.complete or report.collect_errors or report.suspicions:
             return Verified(candidate.key, "the tests do not come to their end")
-        if seen is not None and dict(report.outcomes) != seen:
+        if outcomes is not None and dict(report.outcomes) != outcomes:
             return Verified(candidate.key, "the tests that fail are not always the same")
-        seen = dict(report.outcomes)
+        outcomes = dict(report.outcomes)
         if report.failed > MOST_FAILING:
             return Verified(candidate.key, "too many tests fail")
-        if number == 0 and project.deep and _ranks_high(project.reach, candidate, seen):
+        if number == 0 and project.deep and _ranks_high(project.reach, candidate, outcomes):
             return Verified(candidate.key, HIGH)
-    assert seen is not None
-    failed = tuple(test for test, outcome in seen.items() if outcome == "failed" and test in project.reach.passing)
-    passed = tuple(test for test, outcome in seen.items() if outcome in PASSED and test in project.reach.passing)
+    assert outcomes is not None
+    failed = tuple(test for test, outcome in outcomes.items() if outcome == "failed" and test in project.reach.passing)
+    passed = tuple(test for test, outcome in outcomes.items() if outcome in PASSED and test in project.reach.passing)
     if not failed:
         return Verified(candidate.key, "no test of the whole command fails")
     messages = {test: report.messages.get(test, "") for test in failed}
     rated = difficulty(first.output, sandbox.root, candidate)
-    found = Verified(candidate.key, "", command, failed, passed, rated, messages)
+    verified = Verified(candidate.key, "", command, failed, passed, rated, messages)
     if not project.deep or project.proved_later:
-        return found
+        return verified
     fix = make_diff({candidate.file: broken}, {candidate.file: project.files[candidate.file]})
     limits = Limits(timeout_s=project.timeout_s)
     task = Task("", "", "", files, command, fail_to_pass=failed, faults=find_faults(files, fix), limits=limits)
     measured = measure(task, sandbox)
     if problem := shallow(measured):
         return Verified(candidate.key, problem)
-    return replace(found, difficulty=measured.label)  # type: ignore[arg-type]
+    return replace(verified, difficulty=measured.label)  # type: ignore[arg-type]
 
 
 def shallow(measured: Measured) -> str:
@@ -199,8 +201,8 @@ def _counts(reach: Reach, failing: frozenset[int]) -> tuple[list[Counts], Counte
     for group in reach.groups:
         run = len(reach.tests) if AT_IMPORT in group else len(group)
         bad = len(failing) if AT_IMPORT in group else len(failing & group)
-        others = len(failing) - bad
-        by_group.append(Counts(bad, others, run - bad, len(reach.tests) - run - others))
+        not_failing = len(failing) - bad
+        by_group.append(Counts(bad, not_failing, run - bad, len(reach.tests) - run - not_failing))
     counts: Counter[Counts] = Counter()
     for number, lines in reach.sizes.items():
         counts[by_group[number]] += lines
@@ -213,9 +215,9 @@ def _meaning(source: bytes) -> str:
     return ast.dump(parse_python(source))
 
 
-def _senseless(broken: bytes, before: bytes) -> str | None:
+def _senseless(broken: bytes, original: bytes) -> str | None:
     try:
-        if ast.dump(parse_python(broken)) == _meaning(before):
+        if ast.dump(parse_python(broken)) == _meaning(original):
             return "it changes nothing"
         compile(broken, "candidate", "exec")
     except (SyntaxError, ValueError):
@@ -223,13 +225,13 @@ def _senseless(broken: bytes, before: bytes) -> str | None:
     return None
 
 
-def _targets(project: Project, candidate: Candidate, reaching: list[str], *, named: bool) -> list[str]:
+def _targets(project: Project, candidate: Candidate, reaching: list[str], *, by_name: bool) -> list[str]:
     """Return the tests by name if only these are wanted (`named`) or their files are slow, else their files."""
     files = sorted({test.partition("::")[0] for test in reaching})
     times = zip(project.reach.tests, project.reach.seconds, strict=True)
     slow = sum(seconds for test, seconds in times if test.partition("::")[0] in files) > _SLOW_FILES_S
-    plain = all(_SAFE.fullmatch(test) for test in reaching)
-    return reaching if (named or slow) and plain and len(reaching) <= MOST_NAMED else files
+    is_safe = all(_SAFE.fullmatch(test) for test in reaching)
+    return reaching if (by_name or slow) and is_safe and len(reaching) <= MOST_NAMED else files
 
 
 def difficulty(output: str, root: str, candidate: Candidate) -> Difficulty:
@@ -246,5 +248,5 @@ def difficulty(output: str, root: str, candidate: Candidate) -> Difficulty:
 def _frames(output: str, root: str) -> list[tuple[str, str]]:
     """Return file and function of each traceback frame in an output that is in the workspace."""
     prefix = root.rstrip("/") + "/"
-    own = [each for each in _FRAME.finditer(output) if each["file"].startswith(prefix)]
-    return [(each["file"].removeprefix(prefix), each["function"]) for each in own]
+    in_workspace = [frame for frame in _FRAME.finditer(output) if frame["file"].startswith(prefix)]
+    return [(frame["file"].removeprefix(prefix), frame["function"]) for frame in in_workspace]

@@ -69,27 +69,27 @@ def _entry(
 ) -> TaskEntry:
     good = {candidate.file: files[candidate.file]}
     bad = {candidate.file: candidate.source()}
-    shown = without_withheld(files, withheld := to_hide(files, verified))
-    whole = {path: files[path] for path in shown}
+    visible = without_withheld(files, withheld := to_hide(files, verified))
+    complete = {path: files[path] for path in visible}
     fix = make_diff(bad, good)
-    seen = [test for test in verified.fail_to_pass if test.partition("[")[0] not in withheld]
-    shows = {test: verified.messages.get(test, "") for test in seen}
+    visible_failing = [test for test in verified.fail_to_pass if test.partition("[")[0] not in withheld]
+    shows = {test: verified.messages.get(test, "") for test in visible_failing}
     opening = f"Since the last change of {project}, something is wrong that was right before"
-    title, told = statement(opening, shows, candidate.file, find_faults({**files, **bad}, fix))
+    title, description = statement(opening, shows, candidate.file, find_faults({**files, **bad}, fix))
     return TaskEntry(
         id=task,
         source=SourceEntry(path=SOURCE),
         test=verified.command,
         title=title or task,
-        statement=told,
+        statement=description,
         setup=list(environment.setup),
         python=PythonEntry(version=environment.python or None, requirements=list(environment.requirements)),
         fail_to_pass=list(verified.fail_to_pass),
         pass_to_pass=list(verified.pass_to_pass),
-        apply=make_diff({**good, **whole}, {**bad, **shown}),
-        test_patch=make_diff(shown, whole) or None,
-        hidden_tests=bool(shown),
-        shows_bug=True if shown else None,
+        apply=make_diff({**good, **complete}, {**bad, **visible}),
+        test_patch=make_diff(visible, complete) or None,
+        hidden_tests=bool(visible),
+        shows_bug=True if visible else None,
         fix=fix,
         category=candidate.category,
         difficulty=verified.difficulty,
@@ -100,7 +100,7 @@ def _entry(
 def to_hide(files: Mapping[str, bytes], verified: Verified) -> tuple[str, ...]:
     """Return half of the test functions that detect a bug; none if there is only one, or if they cannot be cut out."""
     failing, passing = (
-        [test for test in found if not is_doctest(test)] for found in (verified.fail_to_pass, verified.pass_to_pass)
+        [test for test in tests if not is_doctest(test)] for tests in (verified.fail_to_pass, verified.pass_to_pass)
     )
     tests = (*failing, *passing)
     if not all(test.partition("::")[0] in files for test in tests):
