@@ -1,7 +1,7 @@
 # `make demo` and `make test` need a Debian or Ubuntu with Python >= 3.11 and make; the rest they get themselves.
 # The work is done by the scripts in deploy/setup/; PYTHON chooses the interpreter.
 
-.PHONY: demo test check every-test quick-tests docs reference lint screenshots bench up down clean setup requirements help
+.PHONY: demo test test-exhaustive check tests exhaustive-tests quick-tests docs reference lint screenshots bench up down clean setup requirements help
 .DEFAULT_GOAL := help
 
 # Hundreds of processes import the same modules: none is to compile them again.
@@ -24,14 +24,21 @@ demo: setup ## play 20 bugs with three entrants and show the leaderboard
 
 test: ## set up everything the tests use, lint, run the tests
 	@deploy/setup/setup.sh test
-	@$(MAKE) --no-print-directory -j 2 lint every-test
+	@$(MAKE) --no-print-directory -j 2 lint tests
+
+test-exhaustive: ## run the further cases: every cheat, Docker for everything, clusters, lost machines, all pages
+	@deploy/setup/setup.sh exhaustive
+	@$(MAKE) --no-print-directory exhaustive-tests
 
 check: ## what takes two minutes: lint, types, and the tests that start no engine, browser or server
 	@deploy/setup/python.sh dev
 	@$(MAKE) --no-print-directory -j 2 lint quick-tests
 
-every-test:
-	$(VENV)/python -m tests.support.suite -p tests.support.covered $(SIDE_BY_SIDE) $(PYTEST_ARGS)
+tests:
+	$(VENV)/python -m tests.support.suite -p tests.support.covered $(SIDE_BY_SIDE) -m "not exhaustive" $(PYTEST_ARGS)
+
+exhaustive-tests:
+	$(VENV)/python -m tests.support.suite $(SIDE_BY_SIDE) -m exhaustive $(PYTEST_ARGS)
 
 quick-tests:
 	$(VENV)/python -m pytest -q -n 4 --dist worksteal -m "not slow" $(PYTEST_ARGS)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from stackrank.agents.episode.protocol import Agent, Briefing, Decision, GaveUp, OutOfTime, Setup, SetupError
 from stackrank.agents.episode.step import Step, Usage
 from stackrank.env.actions import Action, Observation
-from stackrank.env.state import hanging
+from stackrank.env.state import hanging_test
 from stackrank.env.task import Task
 
 
@@ -161,7 +161,7 @@ def opening(briefing: Briefing, observation: Observation) -> str:
         else "The episode ends with `submit`."
     )
     files = "\n".join(briefing.files)
-    test = hanging(observation.state)
+    test = hanging_test(observation.state)
     hung = f"The tests hung in {test}.\n\n" if test else ""
     return (
         f"{observation.text}\n\n{hung}Files of the workspace:\n{files}\n\n"

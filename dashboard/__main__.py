@@ -20,6 +20,8 @@ try:
 except UsageError as error:
     print_err(f"error: {error}")
     sys.exit(2)
-shown = f"the dashboard shows {masked(default_url())} at http://{arguments.host}:{arguments.port} (Ctrl-C stops it)"
-print_err(shown)
+address_line = (
+    f"the dashboard shows {masked(default_url())} at http://{arguments.host}:{arguments.port} (Ctrl-C stops it)"
+)
+print_err(address_line)
 os.execve(argv[0], argv, environment)

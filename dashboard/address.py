@@ -38,8 +38,8 @@ def learn(**values: Any) -> None:
     Streamlit keeps reporting the old address until it changes the address itself or the reader goes back; until then
     the recorded values take precedence.
     """
-    told = {name: [] if value in (None, "") else [str(value)] for name, value in values.items()}
-    st.session_state[_LEARNED] = (_told(), told)
+    learned = {name: [] if value in (None, "") else [str(value)] for name, value in values.items()}
+    st.session_state[_LEARNED] = (_told(), learned)
 
 
 def _told() -> dict[str, list[str]]:
@@ -47,12 +47,12 @@ def _told() -> dict[str, list[str]]:
 
 
 def _all() -> dict[str, list[str]]:
-    told = _told()
-    before, learned = st.session_state.get(_LEARNED, (told, {}))
-    if before == told:
-        return {**told, **learned}
+    address = _told()
+    address_then, learned = st.session_state.get(_LEARNED, (address, {}))
+    if address_then == address:
+        return {**address, **learned}
     del st.session_state[_LEARNED]
-    return told
+    return address
 
 
 def text(name: str) -> str:
@@ -71,11 +71,11 @@ def known(name: str, choices: Sequence[str]) -> list[str]:
 
 def number(name: str) -> int | None:
     """Return the id or index under `name` in the address; None if it is missing or not a valid number."""
-    found = text(name).strip()
-    if found.isascii() and found.isdigit() and len(found) < 10:
-        return int(found)
-    if found:
-        ignore(name, found)
+    digits = text(name).strip()
+    if digits.isascii() and digits.isdigit() and len(digits) < 10:
+        return int(digits)
+    if digits:
+        ignore(name, digits)
     return None
 
 
@@ -83,8 +83,8 @@ def put(**values: Any) -> None:
     """Change the address as one step in the browser's history; None, "" and [] remove a parameter."""
     old = {name: value for name, value in _all().items() if value}
     new = {name: value if isinstance(value, list | tuple) else [str(value)] for name, value in values.items()}
-    gone = {name for name, value in values.items() if value is None or value in ("", [], ())}
-    st.query_params.from_dict({name: value for name, value in {**old, **new}.items() if name not in gone})
+    removed = {name for name, value in values.items() if value is None or value in ("", [], ())}
+    st.query_params.from_dict({name: value for name, value in {**old, **new}.items() if name not in removed})
 
 
 def _keep(name: str, default: Any, resets: Sequence[str]) -> None:
@@ -112,22 +112,22 @@ def _draw(
 
 def picked(name: str, ids: Sequence[int]) -> list[int]:
     """Return the comma-separated ids under `name` in the address that are among `ids`."""
-    found: list[int] = []
+    chosen_ids: list[int] = []
     for part in filter(None, st.query_params.get(name, "").split(",")):
         if part.isascii() and part.isdigit() and len(part) < 10 and int(part) in ids:
-            found += [int(part)] if int(part) not in found else []
+            chosen_ids += [int(part)] if int(part) not in chosen_ids else []
         else:
             ignore(name, part)
-    return found
+    return chosen_ids
 
 
-def text_input(label: str, name: str, *, resets: Sequence[str] = (), most: int = 200, **options: Any) -> str:
+def text_input(label: str, name: str, *, resets: Sequence[str] = (), max_chars: int = 200, **options: Any) -> str:
     """Let the reader enter a line of at most `most` characters."""
-    value = st.query_params.get(name, "").replace("\0", "")[:most]
+    value = st.query_params.get(name, "").replace("\0", "")[:max_chars]
     return str(_draw(st.text_input, name, value, label, default="", resets=resets, **options))
 
 
-def number_input(label: str, name: str, *, whole: bool, resets: Sequence[str] = (), **options: Any) -> float | None:
+def number_input(label: str, name: str, *, integer: bool, resets: Sequence[str] = (), **options: Any) -> float | None:
     """Let the reader enter a number that is not negative; None if the field is empty."""
     try:
         value: float | None = float(st.query_params.get(name, ""))
@@ -136,11 +136,11 @@ def number_input(label: str, name: str, *, whole: bool, resets: Sequence[str] = 
         value = None
     if value is None and st.query_params.get(name):
         ignore(name, st.query_params[name])
-    low: float = 0 if whole else 0.0
-    given = int(value) if whole and value is not None else value
+    low: float = 0 if integer else 0.0
+    initial = int(value) if integer and value is not None else value
     options |= {"min_value": low, "value": None}
-    found: float | None = _draw(st.number_input, name, given, label, default=None, resets=resets, **options)
-    return found
+    entered: float | None = _draw(st.number_input, name, initial, label, default=None, resets=resets, **options)
+    return entered
 
 
 def selectbox(
@@ -155,19 +155,19 @@ def selectbox(
     """Let the reader select one of the choices; return it, or `default`."""
     value = next(iter(known(name, choices)), default)
     index = choices.index(default) if default in choices else None
-    found: str | None = _draw(
+    selected: str | None = _draw(
         st.selectbox, name, value, label, choices, default=default, resets=resets, index=index, **options
     )
-    return found
+    return selected
 
 
 def segmented(label: str, choices: Sequence[str], name: str, *, default: str, **options: Any) -> str:
     """Let the reader select exactly one of a few choices."""
     value = next(iter(known(name, choices)), default)
-    found = _draw(
+    selected = _draw(
         st.segmented_control, name, value, label, choices, default=default, resets=(), required=True, **options
     )
-    return str(found or default)
+    return str(selected or default)
 
 
 def multiselect(
@@ -184,13 +184,13 @@ def pills(label: str, choices: Sequence[str], name: str, *, resets: Sequence[str
     return tuple(_draw(st.pills, name, value, label, choices, default=[], resets=resets, selection_mode="multi"))
 
 
-def pager(name: str, following: int | None, *, first: str, more: str) -> None:
+def pager(name: str, following: int | None, *, first: str, next_label: str) -> None:
     """Draw buttons to the first page and to the page after the row with the id `following`; `name` holds that id."""
     with st.container(horizontal=True):
         if name in st.query_params:
             st.button(first, icon=":material/first_page:", on_click=put, kwargs={name: None})
         if following is not None:
-            st.button(more, icon=":material/chevron_right:", on_click=put, kwargs={name: following})
+            st.button(next_label, icon=":material/chevron_right:", on_click=put, kwargs={name: following})
 
 
 def tabs(name: str, parts: Mapping[str, Callable[[], None]], *, default: str | None = None) -> None:

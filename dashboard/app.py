@@ -6,12 +6,13 @@ from typing import Any
 import streamlit as st
 
 from stackrank.dashboard import address, login
+from stackrank.dashboard.pages import Page, plugin_pages
 from stackrank.dashboard.parts import jump, show
 from stackrank.dashboard.parts.show import begin, escaped, guarded
 from stackrank.wording import words
 
 _LISTED = (
-    ("overview", "home", "The latest run, what got better or worse since the one before, and the runs going on."),
+    ("overview", "home", "The latest run, what got better or worse since the one before, and the runs in progress."),
     (
         "leaderboard",
         "leaderboard",
@@ -20,16 +21,15 @@ _LISTED = (
     (
         "compare",
         "compare_arrows",
-        "Two to four entrants, paired by task: how far one is ahead, on which tasks, and whether it is chance.",
+        "Two to four entrants, paired by task: how far ahead one is, on which tasks, and whether that could be chance.",
     ),
     (
         "tool_sets",
         "build",
         "What a debugger is worth: the same agent and model with and without it, and how each tool is used.",
     ),
-    ("failures", "troubleshoot", "How far episodes come, and where they first go wrong."),
+    ("failures", "troubleshoot", "How far episodes get, and where they first go wrong."),
     ("tasks", "task", "Every task: how hard it is, who resolves it, which ones may be defective."),
-    ("proposals", "rule", "Fixes that wait for a person: the change, the evidence for it, and the decision."),
     ("runs", "play_circle", "Every run, newest first: its progress, its verdicts, its cost."),
     ("episodes", "list_alt", "Find episodes by entrant, task, verdict, failure point or tool, and open their traces."),
 )
@@ -44,29 +44,36 @@ _HIDDEN = (
 
 def _page(name: str, icon: str, **options: Any) -> Any:
     title = "Failure points" if name == "failures" else words(name).capitalize()
-    file = "../extensions/fix/page.py" if name == "proposals" else f"app_pages/{name}.py"
-    return st.Page(file, title=title, icon=f":material/{icon}:", url_path=name, **options)
+    return st.Page(f"app_pages/{name}.py", title=title, icon=f":material/{icon}:", url_path=name, **options)
+
+
+def _plugin_page(path: str, page: Page) -> Any:
+    return st.Page(page.file, title=page.title, icon=f":material/{page.icon}:", url_path=path, help=page.description)
 
 
 # Set our own icon before the pages set theirs, because Streamlit fetches those from the internet.
 st.set_page_config(page_icon=str(Path(__file__).parent / "icon.png"), layout="wide")
 
 login.require()
-pages = [_page(name, icon, help=about, default=name == "overview") for name, icon, about in _LISTED]
-pages += [_page(name, icon, visibility="hidden") for name, icon in _HIDDEN]
+plugins, errors = plugin_pages()
+listed = [_page(name, icon, help=summary, default=name == "overview") for name, icon, summary in _LISTED]
+listed += [_plugin_page(path, page) for path, page in plugins.items()]
+pages = [*listed, *(_page(name, icon, visibility="hidden") for name, icon in _HIDDEN)]
 page = st.navigation(pages, position="top")
 show.titled(page.title)
 st.html(Path(__file__).with_name("app.css"))
 address.begin()
 begin()
 with st.container(key="jump_to"):
-    jump.offer([(each.title, each.url_path or "./") for each in pages[: len(_LISTED)]])
+    jump.offer([(page.title, page.url_path or "./") for page in listed])
 hints = st.container()
+for error in errors:
+    hints.warning(escaped(str(error)), icon=":material/extension_off:")
 try:
     with guarded():
         page.run()
     login.footer()
 finally:
     for name, value in address.ignored().items():
-        text = f"The link asks for {name} = {value[:80]}, which does not exist here, so it was ignored."
+        text = f"The link asks for {name} = {value[:80]}, which does not exist, so it was ignored."
         hints.warning(escaped(text), icon=":material/link_off:")

@@ -117,21 +117,21 @@ def _hints(parts: Sequence[str]) -> str:
 
     Another version of Streamlit may have no script of that name; then the browser finds the script later.
     """
-    named = (_STATIC.parent / "index.html").read_text(encoding="utf-8")
+    page = (_STATIC.parent / "index.html").read_text(encoding="utf-8")
     scripts: dict[str, None] = {}
     for part in parts:
         for file in _SCRIPTS.glob(f"{part}.*.js"):
             _gather(file.name, scripts)
-    links = (f"<./static/js/{name}>; rel=modulepreload; fetchpriority=low" for name in scripts if name not in named)
+    links = (f"<./static/js/{name}>; rel=modulepreload; fetchpriority=low" for name in scripts if name not in page)
     return ", ".join(links)
 
 
-def _gather(script: str, found: dict[str, None]) -> None:
+def _gather(script: str, imports: dict[str, None]) -> None:
     """Add a script, followed by the scripts that it imports as soon as it is loaded."""
-    if script not in found:
-        found[script] = None
+    if script not in imports:
+        imports[script] = None
         for name in _IMPORTED.findall((_SCRIPTS / script).read_text(encoding="utf-8")):
-            _gather(name, found)
+            _gather(name, imports)
 
 
 def _compress(file: Path) -> bytes:

@@ -39,6 +39,6 @@ def forget() -> None:
 def ask(
     question: Callable[Concatenate[Engine, Given], Answer], *arguments: Given.args, **options: Given.kwargs
 ) -> Answer:
-    """Return the answer of a query from `db.queries`. Raises `DatabaseError` and `NotFound`."""
-    answer: Answer = _ask(default_url(), question.__name__, question, arguments, options)
+    """Return the answer of a query. Raises `DatabaseError` and `NotFound`."""
+    answer: Answer = _ask(default_url(), f"{question.__module__}.{question.__qualname__}", question, arguments, options)
     return answer

@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 
 from stackrank.errors import UsageError
+from stackrank.extras import require
 from stackrank.settings import settings
 
 HERE = Path(__file__).parent
@@ -24,22 +25,23 @@ def login_configured() -> bool:
     Raises `UsageError` if `STACKRANK_SECRETS` names a file that cannot be read or has no such section: a user who
     names a file wants a login, and must not get an open dashboard because of a typo.
     """
-    named = settings().secrets
+    secrets_path = settings().secrets
     # By default Streamlit looks into two folders.
-    places = [named.expanduser()] if named else [Path.home() / _USUAL, Path.cwd() / _USUAL]
-    if named and named.suffix != ".toml":
-        raise UsageError(f"Streamlit reads secrets from files that end with .toml, not from {named}: rename it.")
+    places = [secrets_path.expanduser()] if secrets_path else [Path.home() / _USUAL, Path.cwd() / _USUAL]
+    if secrets_path and secrets_path.suffix != ".toml":
+        raise UsageError(f"Streamlit reads secrets from files that end with .toml, not from {secrets_path}: rename it.")
     for file in places:
-        if not named and not file.exists():
+        if not secrets_path and not file.exists():
             continue
         try:
             if "auth" in tomllib.loads(file.read_text(encoding="utf-8")):
+                require("authlib", extra="login", feature="the dashboard's login")
                 return True
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            told = f"The secrets file {file} cannot be read ({error}): mend it or change STACKRANK_SECRETS."
-            raise UsageError(told) from None
-    if named:
-        raise UsageError(f"The secrets file {named} has no section [auth]: add it, or take STACKRANK_SECRETS away.")
+            message = f"The secrets file {file} cannot be read ({error}): fix it or change STACKRANK_SECRETS."
+            raise UsageError(message) from None
+    if secrets_path:
+        raise UsageError(f"The secrets file {secrets_path} has no section [auth]: add it, or unset STACKRANK_SECRETS.")
     return False
 
 
@@ -84,7 +86,7 @@ def command(
     }
     if secrets := settings().secrets:
         options["secrets.files"] = str(secrets.expanduser().absolute())
-    argv = [sys.executable, "-m", "streamlit", "run", str(HERE / "served.py")]
+    argv = [sys.executable, "-m", "streamlit", "run", str(HERE / "asgi.py")]
     argv += [f"--{name}={value}" for name, value in options.items()]
     environment = dict(os.environ)
     if database_url is not None:

@@ -28,11 +28,11 @@ def allowed(email: str, verified: object, rules: str) -> bool:
     separated by commas or spaces; empty rules let nobody in. An address that the provider does not call verified may
     be anybody's, and is refused too.
     """
-    wanted = [rule.casefold() for rule in re.split(r"[\s,;]+", rules) if rule]
+    rules_listed = [rule.casefold() for rule in re.split(r"[\s,;]+", rules) if rule]
     address = email.casefold()
     if address.count("@") != 1 or verified not in (True, "true"):
         return False
-    return "*" in wanted or address in wanted or "@" + address.partition("@")[2] in wanted
+    return "*" in rules_listed or address in rules_listed or "@" + address.partition("@")[2] in rules_listed
 
 
 def require() -> None:
@@ -49,11 +49,11 @@ def require() -> None:
     if not allowed(email, verified, settings().allowed_users):
         with st.container(border=True, horizontal_alignment="center"):
             st.title("No access", width="content")
-            who = escaped(email or "an account without an address")
-            why = f"You are signed in as {who}. `STACKRANK_ALLOWED_USERS` does not include this account."
+            account = escaped(email or "an account without an address")
+            message = f"You are signed in as {account}. `STACKRANK_ALLOWED_USERS` does not include this account."
             if verified not in (True, "true"):
-                why = f"You are signed in as {who}, and the provider does not say that this address is verified."
-            st.markdown(why)
+                message = f"You are signed in as {account}, but the provider has not verified this address."
+            st.markdown(message)
             st.button("Sign out", icon=":material/logout:", on_click=st.logout)
         st.stop()
 

@@ -41,9 +41,9 @@ def save_correction(task: Task, dropped: tuple[str, ...]) -> None:
     write_whole(file, json.dumps({"task": task.id, "dropped": list(dropped)}))
 
 
-def find_corrections(task: Task, given: Score, cured: Score) -> tuple[str, ...]:
+def find_corrections(task: Task, unfixed: Score, fixed: Score) -> tuple[str, ...]:
     """Return the ids in the task's lists that do not behave here as they should, given the scores of both states."""
-    never = [test for test in task.fail_to_pass if outcome_of(test, given.tests) in PASSED]
-    still = [test for test in task.fail_to_pass if outcome_of(test, cured.tests) not in PASSED]
-    lost = [test for test in task.pass_to_pass if outcome_of(test, cured.tests) not in (*PASSED, "skipped")]
+    never = [test for test in task.fail_to_pass if outcome_of(test, unfixed.tests) in PASSED]
+    still = [test for test in task.fail_to_pass if outcome_of(test, fixed.tests) not in PASSED]
+    lost = [test for test in task.pass_to_pass if outcome_of(test, fixed.tests) not in (*PASSED, "skipped")]
     return tuple(dict.fromkeys([*never, *still, *lost]))

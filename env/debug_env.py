@@ -20,11 +20,11 @@ from stackrank.env.state import State
 from stackrank.env.statement_alone import statement_alone
 from stackrank.env.task import Task
 from stackrank.env.tools import Bench, ToolError, ToolSet
-from stackrank.env.tools.debugging.investigate import INVESTIGATOR, put_back
+from stackrank.env.tools.debugging.investigate import INVESTIGATOR, restore_workspace
 from stackrank.env.tools.run_tests import run_visible_tests
-from stackrank.env.tools.shown import asked_for, capped
+from stackrank.env.tools.server_plugin import server_plugin
+from stackrank.env.tools.shown import cap, requested_limit
 from stackrank.errors import StackrankError
-from stackrank.extensions.mcp.connection import Connection
 from stackrank.terms import StopReason
 
 INSTRUCTIONS = """\
@@ -37,10 +37,10 @@ Test command: {command}"""
 ALONE = """\
 {statement}
 
-The program in the workspace does not behave as intended. No test that shows it is given: reproduce what is reported, \
-find the root cause and fix it. Tests that you cannot see decide in the end.
+The program in the workspace does not behave as intended. There is no failing test that shows it: reproduce what is \
+reported, find the root cause and fix it. Tests that you cannot see decide in the end.
 Test command: {command}
-`{own}` is yours to write, with tests of what is reported{how}. It is no part of your solution."""
+Write tests of the reported behaviour in `{own}`{how}. They are not part of your solution."""
 
 
 log = logging.getLogger(__name__)
@@ -103,7 +103,7 @@ class DebugEnv:
         return self._over
 
     def reset(self) -> tuple[Observation, dict[str, Any]]:
-        """Start a fresh sandbox; return instructions and the tests' output. Raises SandboxError, McpServerFailed."""
+        """Start a fresh sandbox; return instructions and the tests' output. Raises SandboxError, ToolServerFailed."""
         self.close()
         started = awake.now()
         self._over, self._score, self._done, self.changes = None, None, [], None
@@ -115,11 +115,11 @@ class DebugEnv:
         return observation, {"task": self.task.id, "tools": list(self.tools.tools)}
 
     def _instructions(self) -> str:
-        about = {"statement": self.task.statement.strip(), "command": self.shown.test_command}
+        fields = {"statement": self.task.statement.strip(), "command": self.shown.test_command}
         if self._alone is None:
-            return INSTRUCTIONS.format(**about)
-        how = ", and `eval` with it as `test` runs it" if self._alone.runs else ""
-        return ALONE.format(**about, own=self._alone.own_test, how=how)
+            return INSTRUCTIONS.format(**fields)
+        run_hint = ", and run them with `eval` and that file as `test`" if self._alone.runs else ""
+        return ALONE.format(**fields, own=self._alone.own_test, how=run_hint)
 
     def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Carry out one action: (observation, reward, terminated, truncated, info).
@@ -132,11 +132,11 @@ class DebugEnv:
             raise RuntimeError(f"the episode is over ({self._over}): call reset")
         self._require_bench()
         started = awake.now()
-        observation, most = self._act(action)
+        observation, max_chars = self._act(action)
         bench = self._require_bench()
         env_ms = (awake.now() - started) * 1000
         # Every observation of a tool passes through here, and only here.
-        text = capped(normalise(observation.text, bench.sandbox.root), most)
+        text = cap(normalise(observation.text, bench.sandbox.root), max_chars)
         observation = Observation(text, observation.ok, observation.state, env_ms)
         if observation.ok:
             bench.counts[action.tool] = bench.counts.get(action.tool, 0) + 1
@@ -158,10 +158,11 @@ class DebugEnv:
         try:
             sandbox.put(self.shown.files)
         except (Refused, GuestBug) as error:  # no agent has touched these files
-            raise PreparationFailed(f"the files of {self.task.id} cannot be put into a sandbox: {error}") from None
+            raise PreparationFailed(f"the files of {self.task.id} cannot be written into a sandbox: {error}") from None
         for offer in self.tools.offers:
-            self._bench.servers[offer.name] = Connection(sandbox, offer.name, offer.server, offer)
-            self._bench.servers[offer.name].open()
+            connection = server_plugin().connect(sandbox, offer.name, offer.server, offer)
+            self._bench.servers[offer.name] = connection
+            connection.open()
         return self._bench
 
     def _run_first_tests(self, bench: Bench) -> Observation:
@@ -182,16 +183,16 @@ class DebugEnv:
             return self._carry_out(self._require_bench(), action)
 
         try:
-            done = self._survived(act)
+            result = self._survived(act)
             self._done.append(action)
-            return done
+            return result
         except SandboxLost as lost:
             self._over = StopReason.SANDBOX_LOST
             self._score = Score(resolved=False, notes=(str(lost),))
-            gone = Observation(f"The sandbox did not survive this, twice, and the episode is over: {lost}.", False)
-            return gone, None
+            observation = Observation(f"This action crashed the sandbox twice, so the episode is over: {lost}.", False)
+            return observation, None
 
-    def _survived(self, work: Callable[[], Result], *, here: bool = True) -> Result:
+    def _survived(self, work: Callable[[], Result], *, in_episode: bool = True) -> Result:
         """Return the result of `work` in a sandbox; if the sandbox is lost, try once more in a new one.
 
         A sandbox is lost through the machine or through what runs in it, and a lost sandbox cannot say which. So a
@@ -204,15 +205,15 @@ class DebugEnv:
         except MachineBusy:
             raise
         except SandboxError as error:
-            if here and self._require_bench().sandbox.closed:
+            if in_episode and self._require_bench().sandbox.closed:
                 raise
-            log.warning("a sandbox was lost and is made again: %s", error)
-        if here:
+            log.warning("a sandbox was lost and is replaced: %s", error)
+        if in_episode:
             counts = self._require_bench().counts
             self.close()
             self._open_bench().counts.update(counts)
         try:
-            if here:
+            if in_episode:
                 self._run_first_tests(self._require_bench())
                 for past in self._done:
                     self._carry_out(self._require_bench(), past)
@@ -237,10 +238,10 @@ class DebugEnv:
             arguments = tool.arguments.model_validate(action.arguments)
         except ValidationError as error:
             problems = "; ".join(
-                f"{'.'.join(map(str, each['loc'])) or 'arguments'}: {each['msg']}" for each in error.errors()
+                f"{'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg']}" for problem in error.errors()
             )
-            return Observation(f"The arguments of {action.tool} are wrong: {problems}.", False), None
-        told = bench.put_back() if getattr(tool, "runs_program", False) else ""
+            return Observation(f"Invalid arguments for {action.tool}: {problems}.", False), None
+        note = bench.put_back() if getattr(tool, "runs_program", False) else ""
         try:
             observation = tool(bench, arguments)
         except (ToolError, Refused) as error:
@@ -248,8 +249,8 @@ class DebugEnv:
         except GuestBug as bug:
             # The code under test may have caused this, so it does not end the episode.
             log.error("%s failed on %s: %s", action.tool, self.task.id, bug)
-            observation = Observation(f"{action.tool} failed in an unforeseen way.", False)
-        return bench.with_changes(replace(observation, text=told + observation.text)), asked_for(arguments)
+            observation = Observation(f"{action.tool} failed unexpectedly.", False)
+        return bench.with_changes(replace(observation, text=note + observation.text)), requested_limit(arguments)
 
     def score(self) -> Score:
         """Return the verdict on the files as they are now, taken once, in fresh sandboxes. Raises SandboxError.
@@ -266,22 +267,22 @@ class DebugEnv:
                     self.changes = changes
                 self._score = self.judge(self.changes)
             except (SandboxLost, Refused, GuestBug) as error:
-                self._score = _nothing_to_score(error)
+                self._score = _unscorable(error)
             self.score_ms = (awake.now() - started) * 1000
         return self._score
 
     def _work(self) -> Changes:
         bench = self._require_bench()
-        put_back(bench)  # the episode may have ended during an investigation
+        restore_workspace(bench)  # the episode may have ended during an investigation
         changes = bench.sandbox.changes()
         return changes if self._alone is None else self._alone.as_given(changes)
 
     def judge(self, changes: Changes) -> Score:
         """Return the verdict on these changes, taken in fresh sandboxes; needs no `reset`. Raises SandboxError."""
         try:
-            return self._survived(lambda: score(self.task, changes, self._new_sandbox), here=False)
+            return self._survived(lambda: score(self.task, changes, self._new_sandbox), in_episode=False)
         except (SandboxLost, Refused, GuestBug) as error:
-            return _nothing_to_score(error)
+            return _unscorable(error)
 
     def close(self) -> None:
         """End the sandbox. Returns at once; may be called twice."""
@@ -295,8 +296,8 @@ class DebugEnv:
         return self._bench
 
 
-def _nothing_to_score(error: Exception) -> Score:
-    return Score(resolved=False, notes=(f"there is nothing that could be scored: {error}",))
+def _unscorable(error: Exception) -> Score:
+    return Score(resolved=False, notes=(f"nothing could be scored: {error}",))
 
 
 def _solved(state: State) -> bool:

@@ -12,9 +12,9 @@ Files = Mapping[str, bytes]
 
 def files_digest(files: Files) -> str:
     """Hash paths and contents. A mapping that has a `digest` already is not read."""
-    known = getattr(files, "digest", None)
-    if isinstance(known, str):
-        return known
+    stored_digest = getattr(files, "digest", None)
+    if isinstance(stored_digest, str):
+        return stored_digest
     digest = hashlib.sha256()
     for path in sorted(files):
         digest.update(path.encode() + b"\0" + hashlib.sha256(files[path]).digest())

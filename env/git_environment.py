@@ -19,9 +19,9 @@ NO_PROGRAMS = {"core.fsmonitor": "false", "core.hooksPath": os.devnull}
 """Settings that keep a repository's hooks and file monitor from running, because they can run any code."""
 
 
-def git_environment(more: Mapping[str, str]) -> dict[str, str]:
+def git_environment(overrides: Mapping[str, str]) -> dict[str, str]:
     """Return this process's environment and `more`, without variables that name another repository."""
-    return {name: value for name, value in os.environ.items() if name not in _ELSEWHERE} | dict(more)
+    return {name: value for name, value in os.environ.items() if name not in _ELSEWHERE} | dict(overrides)
 
 
 def with_settings(settings: Mapping[str, str]) -> dict[str, str]:

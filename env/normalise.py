@@ -43,10 +43,10 @@ def normalise(text: str, root: str) -> str:
         text = text.replace(root, "/workspace")
     for pattern, replacement in _PATTERNS:
         text = pattern.sub(replacement, text)
-    known: dict[int, int] = {}
+    numbers: dict[int, int] = {}
 
     def numbered(match: re.Match[str]) -> str:
-        number = known.setdefault(int(match[0], 0), len(known) + 1)
+        number = numbers.setdefault(int(match[0], 0), len(numbers) + 1)
         return f"0x...{number}" if match[0][:2] in ("0x", "0X") else f"140...{number}"
 
     return _ADDRESS.sub(numbered, text)

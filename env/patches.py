@@ -36,7 +36,7 @@ def apply_patch(files: Mapping[str, bytes], diff: str) -> dict[str, bytes]:
             if path in files:
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 (folder / path).write_bytes(files[path])
-        done = subprocess.run(
+        process = subprocess.run(
             ["git", "apply", "--whitespace=nowarn", "-"],
             cwd=folder,
             input=diff.encode("utf-8", "surrogateescape"),
@@ -44,9 +44,9 @@ def apply_patch(files: Mapping[str, bytes], diff: str) -> dict[str, bytes]:
             env=git_environment({**UNCONFIGURED, "GIT_CEILING_DIRECTORIES": str(folder.parent)}),
             check=False,
         )
-        if done.returncode:
-            said = " ".join(done.stderr.decode(errors="replace").split())
-            raise PatchError(f"the patch does not apply ({said[:300]}): create it again for these files")
+        if process.returncode:
+            reason = " ".join(process.stderr.decode(errors="replace").split())
+            raise PatchError(f"the patch does not apply ({reason[:300]}): create it again for these files")
         result = {path: content for path, content in files.items() if path not in touched}
         for path in touched:
             if (folder / path).is_file():
@@ -114,8 +114,8 @@ def find_faults(files: Mapping[str, bytes], diff: str) -> tuple[Fault, ...]:
         path = file.path
         lines = _touched(file, imports=False) or _touched(file, imports=True)
         total = files.get(path, b"").count(b"\n") + 1
-        kept = tuple(sorted(line for line in lines if 1 <= line <= total))
-        faults.append(Fault(file=path, functions=enclosing(files.get(path, b""), kept), lines=kept))
+        fault_lines = tuple(sorted(line for line in lines if 1 <= line <= total))
+        faults.append(Fault(file=path, functions=enclosing(files.get(path, b""), fault_lines), lines=fault_lines))
     return tuple(faults)
 
 
@@ -145,15 +145,15 @@ def function_spans(source: bytes) -> list[tuple[str, int, int]]:
 def enclosing(source: bytes, lines: Iterable[int]) -> tuple[str, ...]:
     """Return the qualified names of the innermost functions around the lines. Empty if the source does not parse."""
     spans = function_spans(source)
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for line in lines:
         inner = [(last - first, name) for name, first, last in spans if first <= line <= last]
         if inner:
-            found[min(inner)[1]] = None
-    return tuple(found)
+            names[min(inner)[1]] = None
+    return tuple(names)
 
 
-def make_diff(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> str:
+def make_diff(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> str:
     """Make a unified diff with git's headers; binary files are named, not shown."""
-    paths = sorted(set(before) | set(after))
-    return "".join(file_diff(path, before.get(path), after.get(path), most=sys.maxsize) for path in paths)
+    paths = sorted(set(old) | set(new))
+    return "".join(file_diff(path, old.get(path), new.get(path), most=sys.maxsize) for path in paths)

@@ -265,18 +265,18 @@ _TOLD_BY = {
 }
 
 
-def read_state(found: Mapping[str, Any]) -> State:
+def read_state(fields: Mapping[str, Any]) -> State:
     """Read the state of a tool or of a stored step; add the kind if it is missing."""
-    if "kind" in found:
-        return cast(State, found)
-    kind = next((kind for key, kind in _TOLD_BY.items() if key in found), "other" if found else "none")
-    state = {"kind": kind, **found}
+    if "kind" in fields:
+        return cast(State, fields)
+    kind = next((kind for key, kind in _TOLD_BY.items() if key in fields), "other" if fields else "none")
+    state = {"kind": kind, **fields}
     if kind == "debugger" and "tests" in state:
         state["outcomes"] = state.pop("tests")
     return cast(State, state)
 
 
-def fitting(state: State) -> State:
+def check_state(state: State) -> State:
     """Return the state; unless it has the shape of its kind, as kind `other`: a plug-in's keys may mean anything."""
     return state if _fits()(state) else cast(State, {**state, "kind": "other"})
 
@@ -302,7 +302,7 @@ def outcomes_of(state: State) -> dict[str, str]:
     return state["tests"]["ids"] if state["kind"] == "tests" and "tests" in state else {}
 
 
-def hanging(state: State) -> str:
+def hanging_test(state: State) -> str:
     """Return the id of the test that was running when the time of the visible tests was up; empty if not known.
 
     Outcomes are in the order in which the tests run.

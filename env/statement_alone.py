@@ -34,9 +34,9 @@ class Shown:
 
     def as_given(self, changes: Changes) -> Changes:
         """Return an agent's changes without its own test and without files at a withheld file's path, unknown to it."""
-        away = {*self.withheld, self.own_test}
-        kept = {path: content for path, content in changes.files.items() if path not in away}
-        return replace(changes, files=kept)
+        hidden_paths = {*self.withheld, self.own_test}
+        files = {path: content for path, content in changes.files.items() if path not in hidden_paths}
+        return replace(changes, files=files)
 
 
 def statement_alone(task: Task) -> Shown:
@@ -45,17 +45,17 @@ def statement_alone(task: Task) -> Shown:
     if task.shows_bug and not withheld:
         raise BenchmarkError(f"its test command names no test file that could be withheld ({task.test_command})")
     files = _without(task.files, withheld)
-    own = next(name for number in count() if (name := f"test_reproduction{number or ''}.py") not in files)
-    command, runs = _command(task, files, withheld, own)
-    shown = replace(
+    own_test = next(name for number in count() if (name := f"test_reproduction{number or ''}.py") not in files)
+    command, runs = _command(task, files, withheld, own_test)
+    visible_task = replace(
         task,
         files=files,
         test_command=command,
         shows_bug=False,
-        readonly=(*task.readonly, f"!/{own}"),
-        editable=(*task.editable, f"/{own}") if task.editable else (),
+        readonly=(*task.readonly, f"!/{own_test}"),
+        editable=(*task.editable, f"/{own_test}") if task.editable else (),
     )
-    return Shown(shown, own, runs, frozenset(withheld))
+    return Shown(visible_task, own_test, runs, frozenset(withheld))
 
 
 def _withheld(task: Task) -> set[str]:
@@ -69,57 +69,59 @@ def _withheld(task: Task) -> set[str]:
         return {path for path in listed if path in task.files}
     if not task.shows_bug:
         return set()
-    reached = _reached(task.test_command, folder, task.files)
+    test_files = _test_files_run(task.test_command, folder, task.files)
     # A command may also name the program itself.
-    return {path for path in reached if is_test(path) or not task.may_edit(path)}
+    return {path for path in test_files if is_test(path) or not task.may_edit(path)}
 
 
 def _file_of(test: str, folder: str, task: Task) -> str:
     """Return the file of a test id, which is relative to the workspace or the command's folder; else empty."""
     path, colons, _ = test.partition("::")
-    places = (path, str(PurePosixPath(folder, path))) if colons else ()
-    return next((each for each in places if each in task.files or each in task.hidden_files), "")
+    candidates = (path, str(PurePosixPath(folder, path))) if colons else ()
+    return next((path for path in candidates if path in task.files or path in task.hidden_files), "")
 
 
-def _reached(command: str, folder: str, files: Collection[str]) -> set[str]:
+def _test_files_run(command: str, folder: str, files: Collection[str]) -> set[str]:
     """Return the test files that a command runs."""
-    places = [str(PurePosixPath(folder, each)) for each in named(command, _below(folder, files))]
-    plain = {path for path in places if path in files}
-    inside = [each for each in places if each not in plain] or ([] if plain else [folder])
-    return plain | {path for path in files if _is_test_file(path) and any(_is_in(path, each) for each in inside)}
+    targets = [str(PurePosixPath(folder, path)) for path in named(command, _relative_to(folder, files))]
+    files_named = {path for path in targets if path in files}
+    folders = [path for path in targets if path not in files_named] or ([] if files_named else [folder])
+    return files_named | {
+        path for path in files if _is_test_file(path) and any(_is_in(path, folder) for folder in folders)
+    }
 
 
-def _command(task: Task, files: Collection[str], withheld: Collection[str], own: str) -> tuple[str, bool]:
+def _command(task: Task, files: Collection[str], withheld: Collection[str], own_test: str) -> tuple[str, bool]:
     """Return the command without the withheld files, and whether it runs any test as given."""
     run = pytest_run(task.test_command)
     if run is None:
-        left = not withheld and task.test_command
-        return (task.test_command, True) if left else (f"python {own}", False)
+        command = not withheld and task.test_command
+        return (task.test_command, True) if command else (f"python {own_test}", False)
     if not withheld:
         return task.test_command, True
-    arguments = [word for word in run.arguments if not _names(word, run.folder, withheld)]
-    left = _joined(run, arguments)
-    targeted = named(task.test_command, _below(run.folder, {*files, *withheld}))
-    still = named(left, _below(run.folder, files)) if targeted else [run.folder]
-    if still and _reached(left, run.folder, files):
-        return left, True
-    folders = {str(PurePosixPath(run.folder, each)) for each in still}
-    options = [word for word in arguments if not _names(word, run.folder, folders)]
+    arguments = [word for word in run.arguments if not _is_path_of(word, run.folder, withheld)]
+    command = _shell_command(run, arguments)
+    targeted = named(task.test_command, _relative_to(run.folder, {*files, *withheld}))
+    targets = named(command, _relative_to(run.folder, files)) if targeted else [run.folder]
+    if targets and _test_files_run(command, run.folder, files):
+        return command, True
+    folders = {str(PurePosixPath(run.folder, path)) for path in targets}
+    options = [word for word in arguments if not _is_path_of(word, run.folder, folders)]
     up = "../" * len([part for part in PurePosixPath(run.folder).parts if part != "."])
-    return _joined(run, [*options, f"{up}{own}"]), False
+    return _shell_command(run, [*options, f"{up}{own_test}"]), False
 
 
-def _joined(run: PytestRun, arguments: list[str]) -> str:
+def _shell_command(run: PytestRun, arguments: list[str]) -> str:
     folder = "" if run.folder == "." else f"cd {shlex.quote(run.folder)} && "
     variables = [f"{name}={shlex.quote(value)}" for name, value in run.variables.items()]
     return folder + " ".join([*variables, "python -m pytest", *map(shlex.quote, arguments)])
 
 
-def _names(word: str, folder: str, paths: Collection[str]) -> bool:
+def _is_path_of(word: str, folder: str, paths: Collection[str]) -> bool:
     return not word.startswith("-") and str(PurePosixPath(folder, word.partition("::")[0])) in paths
 
 
-def _below(folder: str, files: Collection[str]) -> set[str]:
+def _relative_to(folder: str, files: Collection[str]) -> set[str]:
     """Return the paths as a command that runs in `folder` names them."""
     if folder == ".":
         return set(files)
@@ -135,9 +137,9 @@ def _is_test_file(path: str) -> bool:
     return name.endswith(".py") and is_test(name) and name != "conftest.py"
 
 
-def _without(files: Mapping[str, bytes], gone: Collection[str]) -> Mapping[str, bytes]:
-    if not gone:
+def _without(files: Mapping[str, bytes], removed: Collection[str]) -> Mapping[str, bytes]:
+    if not removed:
         return files
     if isinstance(files, CommitFiles):
-        return files.with_changes(dict.fromkeys(gone))
-    return {path: content for path, content in files.items() if path not in gone}
+        return files.with_changes(dict.fromkeys(removed))
+    return {path: content for path, content in files.items() if path not in removed}

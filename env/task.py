@@ -87,7 +87,7 @@ class Task:
     proof: str = ""
     """The proof that comes with the task (`env.scoring.proof`), as JSON. Not part of the digest."""
     measured: str = ""
-    """The difficulty that comes with the task (`env.difficulty.measure`), as JSON. Not part of the digest."""
+    """The difficulty that comes with the task (`env.difficulty`), as JSON. Not part of the digest."""
 
     @cached_property
     def must_pass(self) -> tuple[str, ...]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Protocol, runtime_checkable
 
 from stackrank.env.corrections import find_corrections
+from stackrank.env.difficulty import Difficulty, Measure
 from stackrank.env.patches import PatchError, apply_patch
 from stackrank.env.sandbox.base import Refused, SandboxError, spec_for
 from stackrank.env.sandbox.client import Changes, Sandbox
@@ -17,7 +20,6 @@ from stackrank.env.scoring.verdict import NewSandbox, score_in
 from stackrank.env.state import outcomes_of
 from stackrank.env.task import Task
 from stackrank.env.tools.run_tests import run_visible_tests
-from stackrank.extensions.authoring.difficulty.measure import Measured, measure
 
 
 class Standing(StrEnum):
@@ -48,8 +50,8 @@ class Validation:
     """Tests of the task's lists that do not behave here as the data says (see `env.corrections`)."""
     proof: Proof | None = None
     """The proof by which its verdicts can be sealed; None if the task is not valid."""
-    measured: Measured | None = None
-    """How hard the task is; None if it is not valid, or if the sandbox was lost before that was known."""
+    measured: Difficulty | None = None
+    """How hard the task is; None if it is not valid or was not measured."""
 
     @property
     def valid(self) -> bool:
@@ -57,10 +59,19 @@ class Validation:
         return self.standing is Standing.VALID
 
 
-def validate(task: Task, new_sandbox: NewSandbox, rounds: int = 5, measured: Measured | None = None) -> Validation:
+@runtime_checkable
+class RecordsValidations(Protocol):
+    """A benchmark that keeps the results of `stackrank validate --record` in its own files."""
+
+    def record(self, validations: Sequence[Validation]) -> None:
+        """Write the results of valid tasks into the benchmark's files."""
+        ...
+
+
+def validate(task: Task, new_sandbox: NewSandbox, rounds: int = 5, measure: Measure | None = None) -> Validation:
     """Run the scorer on the task as given and on its known fix, `rounds` times. Raises SandboxError.
 
-    `measured`: how hard the task is, if it was measured just before.
+    `measure`: the function that measures how hard the task is; None: it is not measured.
 
     A round scores both states exactly as an episode is scored: every test run is a new process on files that were
     put there for it. The first round's sandboxes are new; later rounds use them again, after everything written
@@ -68,7 +79,7 @@ def validate(task: Task, new_sandbox: NewSandbox, rounds: int = 5, measured: Mea
     by themselves, as an agent sees them (if they show the bug at all: `Task.shows_bug`); before later rounds only
     if the scoring run does not include them.
     Every round has to fail as given, pass with the fix, and show the same outcomes as the first. In the end the task's
-    contradictions are proved, and its difficulty is measured.
+    contradictions are proved.
     """
     if not task.fix:
         return Validation(task.id, Standing.UNPROVEN, "no fix is known, so nothing can be proved")
@@ -82,30 +93,30 @@ def validate(task: Task, new_sandbox: NewSandbox, rounds: int = 5, measured: Mea
         spec = spec_for(task, warm=False)
         with new_sandbox(spec) as first, new_sandbox(spec) as second:
             if not task.lists_from_elsewhere:
-                return _proved(task, _rounds(task, fix, first, second, rounds), second, measured)
+                return _proved(task, _rounds(task, fix, first, second, rounds), second, measure)
             dropped = find_corrections(task, score_in(first, task, Changes()), score_in(second, task, fix))
             task = replace(task, dropped=dropped)
             if not task.must_pass:
                 reason = f"with the fix, {task.fail_to_pass[0]} does not start to pass, nor does any other of its list"
                 return Validation(task.id, Standing.INVALID, reason)
-            sound = _rounds(task, fix, first, second, rounds, used=True)
-            return replace(_proved(task, sound, second, measured), dropped=dropped)
+            sound = _rounds(task, fix, first, second, rounds, reuse=True)
+            return replace(_proved(task, sound, second, measure), dropped=dropped)
     except Refused as error:
         return Validation(task.id, Standing.INVALID, str(error))
 
 
-def _proved(task: Task, sound: Validation, sandbox: Sandbox, measured: Measured | None) -> Validation:
+def _proved(task: Task, sound: Validation, sandbox: Sandbox, measure: Measure | None) -> Validation:
     """Add a valid task's proof (see `env.scoring.prove`), and how hard the task is."""
     if not sound.valid:
         return sound
     proof = prove(task, sandbox)
     try:
-        return replace(sound, proof=proof, measured=measured or measure(task, sandbox))
+        return replace(sound, proof=proof, measured=measure(task, sandbox) if measure else None)
     except SandboxError:  # the task keeps its proof; the next validation measures it
         return replace(sound, proof=proof)
 
 
-def _rounds(task: Task, fix: Changes, first: Sandbox, second: Sandbox, rounds: int, used: bool = False) -> Validation:
+def _rounds(task: Task, fix: Changes, first: Sandbox, second: Sandbox, rounds: int, reuse: bool = False) -> Validation:
     """Run the rounds. `first`: sandbox of the task as given; `second`: of the fixed task; `used`: neither is new."""
     stable: tuple[tuple[str, ...], tuple[str, ...]] | None = None
     alone = task.shows_bug
@@ -116,24 +127,24 @@ def _rounds(task: Task, fix: Changes, first: Sandbox, second: Sandbox, rounds: i
 
         visible: set[str] = set()
         if alone:
-            first.put(task.files, fresh=used or number > 1)
+            first.put(task.files, fresh=reuse or number > 1)
             state = run_visible_tests(first, task).state
             if state["kind"] == "tests" and state["solved"]:
                 return invalid("the visible tests pass as given")
             visible = set(outcomes_of(state))
-        given = score_in(first, task, Changes(), fresh=True)
-        if given.resolved:
+        unfixed = score_in(first, task, Changes(), fresh=True)
+        if unfixed.resolved:
             return invalid("the hidden tests pass as given")
-        cured = score_in(second, task, fix, fresh=used or number > 1)
-        if not cured.resolved:
-            return replace(invalid(f"with the fix, {_why(cured)}"), out_of_time=cured.timed_out)
-        lists = _lists(given, cured)
+        fixed = score_in(second, task, fix, fresh=reuse or number > 1)
+        if not fixed.resolved:
+            return replace(invalid(f"with the fix, {_why(fixed)}"), out_of_time=fixed.timed_out)
+        lists = _lists(unfixed, fixed)
         if stable is not None and lists != stable:
             odd = sorted(set(lists[0]) ^ set(stable[0]) or set(lists[1]) ^ set(stable[1]))
             reason = f"the tests that fail are not always the same ({', '.join(odd[:3])})"
-            return replace(invalid(reason), out_of_time=given.timed_out)
+            return replace(invalid(reason), out_of_time=unfixed.timed_out)
         stable = lists
-        alone = alone and not (_same_run(task) or (visible and visible <= set(given.tests)))
+        alone = alone and not (_same_run(task) or (visible and visible <= set(unfixed.tests)))
     fail_to_pass, pass_to_pass = stable or ((), ())
     return Validation(task.id, Standing.VALID, "", fail_to_pass, pass_to_pass)
 
@@ -142,14 +153,14 @@ def _same_run(task: Task) -> bool:
     return not task.hidden_files and task.score_command in (None, task.test_command)
 
 
-def _why(cured: Score) -> str:
-    tests = [*cured.unfixed, *cured.regressions]
-    if tests and not cured.timed_out:
+def _why(fixed: Score) -> str:
+    tests = [*fixed.unfixed, *fixed.regressions]
+    if tests and not fixed.timed_out:
         return f"{', '.join(tests[:3])} {'does' if len(tests) == 1 else 'do'} not pass"
-    return "; ".join(cured.notes) or "the test command fails"
+    return "; ".join(fixed.notes) or "the test command fails"
 
 
-def _lists(given: Score, cured: Score) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    good = [test for test, outcome in cured.tests.items() if outcome in PASSED]
-    was_good = {test for test, outcome in given.tests.items() if outcome in PASSED}
+def _lists(unfixed: Score, fixed: Score) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    good = [test for test, outcome in fixed.tests.items() if outcome in PASSED]
+    was_good = {test for test, outcome in unfixed.tests.items() if outcome in PASSED}
     return tuple(t for t in good if t not in was_good), tuple(t for t in good if t in was_good)

@@ -33,7 +33,7 @@ class Cluster:
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        options = f"-k {self.folder} -c listen_addresses= -c fsync=off -c full_page_writes=off"
+        options = f"-k {self.folder} -c listen_addresses= -c fsync=off -c full_page_writes=off -c max_connections=300"
         # The server must not inherit the pipes of this process.
         _run(*self._control, "-l", self.folder / "log", "-o", options, "-w", "start")
 
@@ -43,7 +43,7 @@ class Cluster:
 
     def create(self, template: str = "template0") -> str:
         """Make a database and return its address."""
-        name = f"test_{next(self._numbers)}"
+        name = f"test_{os.getpid()}_{next(self._numbers)}"
         self.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
         return self.url(name)
 
@@ -71,9 +71,8 @@ def _run(*command: object) -> None:
         raise RuntimeError(f"{command[0]} failed: {done.stderr or done.stdout}")
 
 
-@contextmanager
-def cluster(user: str = "stackrank") -> Iterator[Cluster]:
-    """Start a server, end it afterwards. `user`: its superuser.
+def start_cluster(user: str = "stackrank") -> Cluster:
+    """Start a server in a folder of its own. `user`: its superuser.
 
     Skips the test where PostgreSQL is missing, but not in CI.
     """
@@ -81,22 +80,27 @@ def cluster(user: str = "stackrank") -> Iterator[Cluster]:
     if programs is None:
         missing("PostgreSQL is not installed (apt-get install postgresql)")
     folder = server_folder("pg")
+    secret = folder / "password"
+    secret.write_text(PASSWORD)
+    if os.geteuid() == 0:
+        for path in (folder, secret):
+            shutil.chown(path, "postgres", "postgres")
+    data = folder / "data"
+    _run(
+        *(programs / "initdb", "-D", data, "-U", user, "--auth=scram-sha-256", f"--pwfile={secret}"),
+        *("--no-sync", "--encoding=UTF8", "--locale=C"),
+    )
+    running = Cluster(folder, (programs / "pg_ctl", "-D", data))
+    running.start()
+    return running
+
+
+@contextmanager
+def cluster(user: str = "stackrank") -> Iterator[Cluster]:
+    """Start a server as `start_cluster` does, and end it afterwards."""
+    running = start_cluster(user)
     try:
-        secret = folder / "password"
-        secret.write_text(PASSWORD)
-        if os.geteuid() == 0:
-            for path in (folder, secret):
-                shutil.chown(path, "postgres", "postgres")
-        data = folder / "data"
-        _run(
-            *(programs / "initdb", "-D", data, "-U", user, "--auth=scram-sha-256", f"--pwfile={secret}"),
-            *("--no-sync", "--encoding=UTF8", "--locale=C"),
-        )
-        running = Cluster(folder, (programs / "pg_ctl", "-D", data))
-        running.start()
-        try:
-            yield running
-        finally:
-            running.kill()
+        yield running
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        running.kill()
+        shutil.rmtree(running.folder, ignore_errors=True)

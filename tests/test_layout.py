@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from stackrank.api import PUBLIC_MODULES
+
 ROOT = Path(__file__).parents[1]
 HOUSE = "stackrank"
 MAY_IMPORT = {
@@ -22,8 +24,8 @@ MAY_IMPORT = {
     "flows/runs": {"env", "agents", "db"},
     "flows/engine": {"env", "agents", "db", "flows/runs", "flows/services"},
     "flows/services": {"env", "agents", "db", "flows/runs"},
-    "extensions/training": {"env", "agents", "flows/runs"},
-    "flows/cli": {"env", "agents", "db", "flows/runs", "flows/engine", "flows/services", "extensions/training"},
+    "extensions/training": {"env", "agents", "db", "flows/runs", "flows/cli"},
+    "flows/cli": {"env", "agents", "db", "flows/runs", "flows/engine", "flows/services"},
     "dashboard": {"db"},
 }
 """Room -> the rooms it may use. Every room may use the ground floor."""
@@ -104,14 +106,84 @@ def test_no_extension_imports_another(folder: Path) -> None:
 
 
 def test_the_ground_floor_stands_alone() -> None:
-    files = list((ROOT / "src" / HOUSE).glob("*.py"))
-    assert files
-    found = {path.name: rooms(path) for path in files if rooms(path)}
-    # What `import stackrank` offers is named there for type checkers, and imported when it is asked for.
-    assert found == {"__init__.py": {"env", "extensions/training"}}
-    top_level = ast.parse((ROOT / "src" / HOUSE / "__init__.py").read_text(encoding="utf-8")).body
-    imports = [ast.unparse(node) for node in top_level if isinstance(node, ast.Import | ast.ImportFrom)]
-    assert not [each for each in imports if HOUSE in each]
+    # `api` names what it offers for type checkers, and imports it when it is used.
+    files = [path for path in (ROOT / "src" / HOUSE).glob("*.py") if path.name != "api.py"]
+    assert files and not {path.name: rooms(path) for path in files if rooms(path)}
+    for name in ("__init__", "api"):
+        top_level = ast.parse((ROOT / "src" / HOUSE / f"{name}.py").read_text(encoding="utf-8")).body
+        imports = [ast.unparse(node) for node in top_level if isinstance(node, ast.Import | ast.ImportFrom)]
+        assert not [line for line in imports if HOUSE in line]
+
+
+EXTENSIONS = sorted(path.name for path in (ROOT / "extensions").iterdir() if (path / "__init__.py").exists())
+CORE = ("env", "db", "agents", "flows", "dashboard", f"src/{HOUSE}")
+
+
+def module_name(path: Path) -> str:
+    """The dotted name by which a file of the house is imported."""
+    place = path.relative_to(ROOT).with_suffix("").as_posix().removeprefix(f"src/{HOUSE}/")
+    return f"{HOUSE}.{place.replace('/', '.')}".removesuffix(".__init__")
+
+
+@pytest.mark.xfail(reason="the core still imports extensions", strict=False)
+def test_the_core_imports_no_extension() -> None:
+    files = [path for room in CORE for path in sources(ROOT / room) if "extensions" not in path.parts]
+    imports = {module_name(path): [name for name in modules(path) if "stackrank.extensions" in name] for path in files}
+    assert len(files) > 300 and not {module: names for module, names in imports.items() if names}
+
+
+@pytest.mark.xfail(reason="the core still imports extensions", strict=False)
+@pytest.mark.parametrize("extension", EXTENSIONS)
+def test_an_extension_imports_itself_and_public_modules(extension: str) -> None:
+    allowed = (*PUBLIC_MODULES, f"{HOUSE}.extensions.{extension}")
+    private = {
+        f"{module_name(path)}: {name}"
+        for path in sources(ROOT / "extensions" / extension)
+        for name in modules(path)
+        if name.startswith(f"{HOUSE}.") and not any(f"{name}.".startswith(f"{public}.") for public in allowed)
+    }
+    assert not private
+
+
+def test_public_modules_exist() -> None:
+    files = {module_name(path) for room in CORE for path in sources(ROOT / room)}
+    assert not PUBLIC_MODULES.keys() - files
+
+
+IMPORT_WITHOUT = """
+import importlib, sys
+
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name == sys.argv[1] or name.startswith(sys.argv[1] + "."):
+            raise ModuleNotFoundError(f"{name} is hidden", name=name)
+
+sys.meta_path.insert(0, Hidden())
+for name in sys.stdin.read().split():
+    importlib.import_module(name)
+from stackrank.flows.cli.main import app
+app(["runs", "--help"], standalone_mode=False)
+app(["--help"], standalone_mode=False)
+"""
+
+
+@pytest.mark.xfail(reason="the core still imports extensions", strict=False)
+@pytest.mark.parametrize("extension", EXTENSIONS)
+def test_everything_else_works_without_an_extension(extension: str) -> None:
+    """The modules of the core and of the other extensions can be imported, and commands can be called."""
+    folders = [
+        *(ROOT / room for room in CORE),
+        *(ROOT / "extensions" / name for name in EXTENSIONS if name != extension),
+    ]
+    left_out = {"guest", "migrations", "app_pages", "minimal.py", "app.py", "asgi.py", "__main__.py"}
+    left_out |= {"gymnasium.py", "verifiers.py", "trl.py"}
+    names = [module_name(path) for folder in folders for path in sources(folder) if not left_out & set(path.parts)]
+    hidden = f"{HOUSE}.extensions.{extension}"
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORT_WITHOUT, hidden], input="\n".join(names), capture_output=True, text=True, cwd=ROOT
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert all("warning: " in line for line in done.stderr.splitlines())
 
 
 def test_no_circles() -> None:

@@ -13,8 +13,8 @@ import pytest
 
 from tests.env.sandbox.test_infrastructure import left
 from tests.fixtures.env import ISOLATING, usable
-from tests.support.session import marked, parameters
-from tests.support.side_by_side import GROUPS, RANKS, SHARED, file_of
+from tests.support.session import marked
+from tests.support.side_by_side import GROUPS, RANKS
 from tests.support.waiting import wait_for
 
 ROOT = Path(__file__).parents[1]
@@ -81,14 +81,3 @@ def test_what_a_session_started_ends_with_it(
 def test_files_of_groups_are_there_once() -> None:
     assert [file for file in RANKS if not (ROOT / file).is_file()] == []
     assert len(RANKS) == sum(map(len, GROUPS))
-
-
-def test_files_that_share_a_server_are_in_its_group(request: pytest.FixtureRequest) -> None:
-    """Of all that this session has collected."""
-    elsewhere = set()
-    for item in request.session.items:
-        file, needed = file_of(item.nodeid), {*getattr(item, "fixturenames", ()), *parameters(item)}
-        for name, (folder, groups) in SHARED.items():
-            if name in needed and file.startswith(folder) and RANKS.get(file) not in groups:
-                elsewhere.add((file, name))
-    assert elsewhere == set()

@@ -8,7 +8,7 @@ from dataclasses import replace
 from stackrank.env.actions import Observation
 from stackrank.env.state import State, outcomes_of
 from stackrank.env.task import Task
-from stackrank.env.tools.listdir import marked
+from stackrank.env.tools.listdir import mark_readonly
 from stackrank.env.tools.view import decode
 
 _MOST_FILES = 60
@@ -29,7 +29,7 @@ def listing(task: Task) -> tuple[str, ...]:
     for path in sorted(task.files):
         folder, slash, _ = path.rpartition("/")
         groups[not task.may_edit(path), folder + slash].append(path)
-    shown = {key: [marked(task, path) for path in paths] for key, paths in sorted(groups.items())}
+    shown = {key: [mark_readonly(task, path) for path in paths] for key, paths in sorted(groups.items())}
     for (read_only, folder), paths in shown.items():
         if read_only and folder and len(paths) > _MOST_READ_ONLY:
             shown[read_only, folder] = [_counted(read_only, folder, len(paths))]

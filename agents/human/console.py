@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from stackrank.extras import require
 from stackrank.home import home
 from stackrank.wording import print_out
 
@@ -39,6 +40,7 @@ class Terminal:
     """Reads lines with history and completion (prompt_toolkit)."""
 
     def __init__(self, suggest: Suggest) -> None:
+        require("prompt_toolkit", extra="play", feature="`stackrank play` on a terminal")
         from prompt_toolkit import PromptSession
         from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
         from prompt_toolkit.completion import Completer, Completion

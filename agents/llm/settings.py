@@ -56,7 +56,7 @@ class Settings(BaseModel):
     api_version: str | None = None
     """The version of Azure's API. Default: `OPENAI_API_VERSION`."""
     api: Literal["chat", "responses", "messages"] | None = None
-    """Chat Completions, Responses, or Anthropic's Messages (with `stackrank[anthropic]`). Default: Responses for
+    """Chat Completions, Responses, or Anthropic's Messages. Default: Responses for
     reasoning models at OpenAI's own address, because the newer ones take tools in no other API; Messages for Claude if
     `ANTHROPIC_API_KEY` is set and nothing of OpenAI's or Azure's is; else Chat Completions."""
     syntax: Literal["tools", "text"] = "tools"

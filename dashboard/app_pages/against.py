@@ -12,11 +12,11 @@ from stackrank.dashboard.parts import show
 from stackrank.dashboard.parts.tables import DIVERGE_PAGE, RUN_PAGE, RUNS_PAGE, pick
 from stackrank.db import queries
 
-wanted = [st.query_params.get(side, "").strip() for side in ("a", "b")]
-if not all(wanted):
+refs = [st.query_params.get(side, "").strip() for side in ("a", "b")]
+if not all(refs):
     show.which("Run against run", "Which two runs? Tick them in the list of runs.", RUNS_PAGE, "Runs", "play_circle")
-found = ask(queries.run_pair, *wanted)
-older, newer = (ask(queries.run, found[side]) for side in ("first", "second"))
+comparison = ask(queries.run_pair, *refs)
+older, newer = (ask(queries.run, comparison[side]) for side in ("first", "second"))
 title = f"Run {newer['id']} against run {older['id']}"
 show.titled(title)
 show.breadcrumb(
@@ -25,15 +25,15 @@ show.breadcrumb(
 )
 st.title(title, anchor=False)
 with st.container(border=True):
-    st.markdown(f":material/compare_arrows: **{show.escaped(found['sentence'])}**")
-    if found["apart"]:
-        st.warning(show.escaped(found["apart"]), icon=":material/warning:")
-    if found["entrants"]:
+    st.markdown(f":material/compare_arrows: **{show.escaped(comparison['sentence'])}**")
+    if comparison["apart"]:
+        st.warning(show.escaped(comparison["apart"]), icon=":material/warning:")
+    if comparison["entrants"]:
         st.caption(
             "Paired by task, over the tasks that have a verdict in both runs, each with the same weight; p-values are "
-            f"corrected (Holm) for {len(found['entrants'])} entrants."
+            f"corrected (Holm) for {len(comparison['entrants'])} entrants."
         )
-if not found["entrants"]:
+if not comparison["entrants"]:
     st.stop()
 share = st.column_config.NumberColumn(format="%.1f%%")
 show.grid(
@@ -49,12 +49,12 @@ show.grid(
             "Less often": row["worse"],
             "More often": row["better"],
         }
-        for row in found["entrants"]
+        for row in comparison["entrants"]
     ],
     column_config={"Before": share, "Now": share, "Points": st.column_config.NumberColumn(format="%+.1f")},
     alt="Entrants of both runs, the greatest loss first",
 )
-show.csv_button(found["entrants"], name="run_pair", key="against_entrants")
+show.csv_button(comparison["entrants"], name="run_pair", key="against_entrants")
 
 
 def opened(row: Mapping[str, Any]) -> None:
@@ -82,5 +82,5 @@ def flips(heading: str, rows: Sequence[Mapping[str, Any]], key: str) -> None:
     pick(rows, frame, {"Traces": traces}, key=key, name=key, alt=heading, hint=hint, opened=opened)
 
 
-flips("Resolved less often", found["worse"], "resolved_less_often")
-flips("Resolved more often", found["better"], "resolved_more_often")
+flips("Resolved less often", comparison["worse"], "resolved_less_often")
+flips("Resolved more often", comparison["better"], "resolved_more_often")

@@ -26,7 +26,7 @@ names = {row["entrant_id"]: row["entrant"] for row in board}
 picked = address.picked("cmp_pick", list(names))[:MOST_COMPARED]
 if len(picked) < 2:
     # Fill up with the best entrants that are not picked yet.
-    picked = [*picked, *(one for one in names if one not in picked)][:2]
+    picked = [*picked, *(entrant for entrant in names if entrant not in picked)][:2]
 
 
 def remember() -> None:
@@ -39,7 +39,7 @@ st.multiselect(
     "Entrants, two to four",
     list(names),
     key="cmp_entrants",
-    format_func=lambda one: names[one],
+    format_func=lambda entrant: names[entrant],
     max_selections=MOST_COMPARED,
     on_change=remember,
 )
@@ -70,33 +70,31 @@ if len(pairs) > 1:
         alt="Every pair of the chosen entrants",
     )
     show.csv_button([show.flat_pair(row) for row in pairs], name="compare", key="cmp_pairs")
-    chosen = address.selectbox("Pair", labels, "cmp_pair", default=labels[0])
-    found = pairs[labels.index(chosen or labels[0])]
+    pair_label = address.selectbox("Pair", labels, "cmp_pair", default=labels[0])
+    pair = pairs[labels.index(pair_label or labels[0])]
 else:
-    found = pairs[0]
-first, second = found["first"], found["second"]
+    pair = pairs[0]
+first, second = pair["first"], pair["second"]
 
 with st.container(border=True):
-    st.markdown(f":material/compare_arrows: **{show.escaped(found['sentence'])}**")
-    if found["warning"]:
-        st.warning(show.escaped(found["warning"]), icon=":material/warning:")
-    if found["tasks"]:
-        test = "exact McNemar test" if found["test"] == "mcnemar" else "permutation test within tasks"
+    st.markdown(f":material/compare_arrows: **{show.escaped(pair['sentence'])}**")
+    if pair["warning"]:
+        st.warning(show.escaped(pair["warning"]), icon=":material/warning:")
+    if pair["tasks"]:
+        test = "exact McNemar test" if pair["test"] == "mcnemar" else "permutation test within tasks"
         st.caption(
             f"Paired by task, each task with the same weight; {test}, with the corresponding interval. "
-            f"{found['holm_sentence']}"
+            f"{pair['holm_sentence']}"
         )
-    if found["cluster_sentence"]:
-        st.caption(show.escaped(found["cluster_sentence"]))
-    (needed,) = ask(queries.effort, [(first["entrant_id"], second["entrant_id"])], scope)
-    if said := queries.effort_sentence(first["entrant"], second["entrant"], needed):
-        st.markdown(f":material/footprint: {show.escaped(said)}")
-if not found["tasks"]:
+    if pair["cluster_sentence"]:
+        st.caption(show.escaped(pair["cluster_sentence"]))
+    (effort,) = ask(queries.effort, [(first["entrant_id"], second["entrant_id"])], scope)
+    if effort_text := queries.effort_sentence(first["entrant"], second["entrant"], effort):
+        st.markdown(f":material/footprint: {show.escaped(effort_text)}")
+if not pair["tasks"]:
     st.stop()
 
-for column, row, better in zip(
-    st.columns(2), (first, second), (found["only_first"], found["only_second"]), strict=True
-):
+for column, row, better in zip(st.columns(2), (first, second), (pair["only_first"], pair["only_second"]), strict=True):
     with column, st.container(border=True):
         st.markdown(f"**{show.escaped(row['entrant'])}**")
         with st.container(horizontal=True):
@@ -106,9 +104,9 @@ for column, row, better in zip(
             st.metric("Cost per resolved", wording.usd(row["cost_per_resolved"]))
             st.metric("Steps", wording.NOTHING if row["steps_mean"] is None else f"{row['steps_mean']:.1f}")
         counted = row["resolved"] + row["unresolved"]
-        how = "counted as failures" if scope.errors == ErrorsAre.AS_FAILURES else "left out of rates"
+        error_rule = "counted as failures" if scope.errors == ErrorsAre.AS_FAILURES else "left out of rates"
         errors = f"{row['errors']} {'error' if row['errors'] == 1 else 'errors'}"
-        st.caption(f"{counted} episodes with a verdict on {row['tasks']} tasks; {errors}, {how}")
+        st.caption(f"{counted} episodes with a verdict on {row['tasks']} tasks; {errors}, {error_rule}")
 
 
 def traces(task: Mapping[str, Any]) -> None:
@@ -120,51 +118,51 @@ def traces(task: Mapping[str, Any]) -> None:
             which = {"entrant_id": side["entrant_id"], "task": task["task"], "run": scope.run}
             newest += ask(queries.episodes, **which, verdict=["resolved", "unresolved"], newest_first=True, limit=1)
         if len(newest) == 2:
-            a, b = (one["id"] for one in newest)
+            a, b = (episode["id"] for episode in newest)
             show.link(DIVERGE_PAGE, "The two traces side by side", "fork_right", a=a, b=b)
-        for one in newest:
-            show.link(EPISODE_PAGE, f"Trace of {show.escaped(one['entrant'])}", id=one["id"])
+        for episode in newest:
+            show.link(EPISODE_PAGE, f"Trace of {show.escaped(episode['entrant'])}", id=episode["id"])
 
 
 def tasks() -> None:
     """Draw every task that both played; a ticked task links to its traces."""
     kinds = {
-        "second": (f"{second['entrant']} better", set(found["only_second"])),
-        "first": (f"{first['entrant']} better", set(found["only_first"])),
-        "flaky": ("Flaky", set(found["flaky"])),
-        "all": ("All", {row["task"] for row in found["by_task"]}),
+        "second": (f"{second['entrant']} better", set(pair["only_second"])),
+        "first": (f"{first['entrant']} better", set(pair["only_first"])),
+        "flaky": ("Flaky", set(pair["flaky"])),
+        "all": ("All", {row["task"] for row in pair["by_task"]}),
     }
     texts = {name: f"{show.escaped(label)} ({len(members)})" for name, (label, members) in kinds.items()}
     kind = address.segmented("Show", list(kinds), "cmp_show", default="all", format_func=lambda name: texts[name])
-    shown = [row for row in found["by_task"] if row["task"] in kinds[kind][1]]
+    task_rows = [row for row in pair["by_task"] if row["task"] in kinds[kind][1]]
     frame = pd.DataFrame(
         {
-            "Task": [row["task"] for row in shown],
-            "Category": [row["category"] for row in shown],
-            "Difficulty": [row["difficulty"] for row in shown],
-            first["entrant"]: [f"{row['first_resolved']} of {row['first_counted']}" for row in shown],
-            second["entrant"]: [f"{row['second_resolved']} of {row['second_counted']}" for row in shown],
-            "Difference": [100 * row["difference"] for row in shown],
-            "Flaky": ["flaky" if row["flaky"] else "" for row in shown],
+            "Task": [row["task"] for row in task_rows],
+            "Category": [row["category"] for row in task_rows],
+            "Difficulty": [row["difficulty"] for row in task_rows],
+            first["entrant"]: [f"{row['first_resolved']} of {row['first_counted']}" for row in task_rows],
+            second["entrant"]: [f"{row['second_resolved']} of {row['second_counted']}" for row in task_rows],
+            "Difference": [100 * row["difference"] for row in task_rows],
+            "Flaky": ["flaky" if row["flaky"] else "" for row in task_rows],
         }
     )
     columns = {"Difference": st.column_config.NumberColumn(format="%+.0f")}
     hint = "Tick a task to open its two traces."
     alt = "Tasks that both played"
-    pick(shown, frame, columns, key="cmp_tasks", name="compare_tasks", alt=alt, hint=hint, opened=traces)
+    pick(task_rows, frame, columns, key="cmp_tasks", name="compare_tasks", alt=alt, hint=hint, opened=traces)
 
 
 def categories() -> None:
     """Draw the difference in each category of tasks."""
     by_category = ask(queries.compare_categories, first["entrant_id"], second["entrant_id"], scope)
     rows = [{"label": row["category"] or "none", **row} for row in by_category]
-    total = {name: found[name] for name in ("difference", "ci_low", "ci_high", "p_value", "tasks")}
-    everything = {"label": "all tasks", "category": "all tasks", "p_holm": None, **total}
-    figure = charts.forest([*rows, everything], first["entrant"], second["entrant"])
+    total = {name: pair[name] for name in ("difference", "ci_low", "ci_high", "p_value", "tasks")}
+    total_row = {"label": "all tasks", "category": "all tasks", "p_holm": None, **total}
+    figure = charts.forest([*rows, total_row], first["entrant"], second["entrant"])
     charts.draw(figure, key="cmp_forest", alt="Difference in each category with its 95% interval")
-    drawing = partial(paper.differences, [*rows, everything], first["entrant"])
+    drawing = partial(paper.differences, [*rows, total_row], first["entrant"])
     show.paper_button(drawing, name="compare_categories", key="cmp_categories")
-    flat = [{name: value for name, value in row.items() if name != "label"} for row in (*rows, everything)]
+    flat = [{name: value for name, value in row.items() if name != "label"} for row in (*rows, total_row)]
     lines = [
         {
             "Category": row["category"],
@@ -192,23 +190,23 @@ def spending() -> None:
         (needed, name)
         for by, name in _NEEDS
         for needed in ask(queries.effort, pair, scope, by=by)
-        if needed["saved"] is not None and needed["budget"]
+        if effort["saved"] is not None and effort["budget"]
     ]
     amount = wording.amount
-    shown = [
+    effort_rows = [
         {
             "To resolve a task": name,
-            first["entrant"]: amount(needed["first"] or 0, needed["by"]),
-            second["entrant"]: amount(needed["second"] or 0, needed["by"]),
-            "Saved": amount(needed["saved"] or 0, needed["by"], signed=True),
-            "95% interval": wording.amount_interval(needed["low"], needed["high"], needed["by"]),
-            "p": wording.p_value(needed["p_value"]),
-            "If not resolved": amount(needed["budget"], needed["by"]),
+            first["entrant"]: amount(effort["first"] or 0, effort["by"]),
+            second["entrant"]: amount(effort["second"] or 0, effort["by"]),
+            "Saved": amount(effort["saved"] or 0, effort["by"], signed=True),
+            "95% interval": wording.amount_interval(effort["low"], effort["high"], effort["by"]),
+            "p": wording.p_value(effort["p_value"]),
+            "If not resolved": amount(effort["budget"], effort["by"]),
         }
-        for needed, name in lines
+        for effort, name in lines
     ]
-    show.grid(shown, alt="What either of the two needs to resolve a task")
-    show.csv_button([dict(needed) for needed, _ in lines], name="compare_effort", key="cmp_effort")
+    show.grid(effort_rows, alt="What either of the two needs to resolve a task")
+    show.csv_button([dict(effort) for effort, _ in lines], name="compare_effort", key="cmp_effort")
     st.caption(
         "Means over the tasks that both played, each with the same weight; the interval and the test are paired by "
         "task, and not corrected for other pairs. They tell two entrants apart also where both resolve nearly all."
@@ -217,7 +215,7 @@ def spending() -> None:
 
 def settings() -> None:
     """Draw the settings in which the two differ."""
-    differs = found["differs"]
+    differs = pair["differs"]
     if differs:
         lines = [{"Setting": name, "1": str(a), "2": str(b)} for name, (a, b) in differs.items()]
         heads = {"1": first["entrant"], "2": second["entrant"]}

@@ -24,10 +24,10 @@ CONTEXT = 4
 SIDES = ("a", "b")
 
 
-def choose(other: Mapping[str, Any], side: str) -> None:
+def choose(opposite: Mapping[str, Any], side: str) -> None:
     """Let the reader choose the second episode among those of the first one's task."""
-    rows = ask(queries.episodes, task_id=other["task_id"], newest_first=True, limit=200)
-    choices = {row["id"]: row for row in rows if row["id"] != other["id"] and row["steps"]}
+    rows = ask(queries.episodes, task_id=opposite["task_id"], newest_first=True, limit=200)
+    choices = {row["id"]: row for row in rows if row["id"] != opposite["id"] and row["steps"]}
     if not choices:
         st.info("No other episode of this task has been played yet.", icon=":material/search_off:")
         st.stop()
@@ -59,21 +59,21 @@ def about(episode: Mapping[str, Any], side: str) -> None:
 
 def table(pairs: list[Pair], rows: list[list[dict[str, Any]]], first: int, selected: int) -> None:
     """Draw the alignment, in which a row can be selected."""
-    shown = pairs[first : first + AROUND]
+    visible_pairs = pairs[first : first + AROUND]
 
     def texts(pair: Pair) -> list[str]:
-        found = []
+        labels = []
         for at, of in zip((pair.a, pair.b), rows, strict=True):
             row = None if at is None else of[at]
-            found.append("" if row is None else f"{row['index']} {tool_of(row)}: {brief(row['arguments'])[:120]}")
-        return [wording.visible(text).replace("\n", " ") for text in found]
+            labels.append("" if row is None else f"{row['index']} {tool_of(row)}: {brief(row['arguments'])[:120]}")
+        return [wording.visible(text).replace("\n", " ") for text in labels]
 
-    columns = [texts(pair) for pair in shown]
+    columns = [texts(pair) for pair in visible_pairs]
     frame = pd.DataFrame(
         {
-            "Line": range(first, first + len(shown)),
-            "": ["=" if pair.same else "≠" for pair in shown],
-            "A": [left for left, _ in columns],
+            "Line": range(first, first + len(visible_pairs)),
+            "": ["=" if pair.same else "≠" for pair in visible_pairs],
+            "A": [action_a for action_a, _ in columns],
             "B": [right for _, right in columns],
         }
     )
@@ -85,7 +85,7 @@ def table(pairs: list[Pair], rows: list[list[dict[str, Any]]], first: int, selec
             address.put(at=first + picked[0])
 
     place = selected - first
-    st.session_state[key] = {"selection": {"rows": [place] if 0 <= place < len(shown) else []}}
+    st.session_state[key] = {"selection": {"rows": [place] if 0 <= place < len(visible_pairs) else []}}
     show.grid(
         frame,
         key=key,
@@ -95,7 +95,7 @@ def table(pairs: list[Pair], rows: list[list[dict[str, Any]]], first: int, selec
             "Line": st.column_config.NumberColumn(width=40, pinned=True),
             "": st.column_config.TextColumn(width=30, pinned=True, help="≠: the actions differ"),
         },
-        height=show.table_height(len(shown), 330),
+        height=show.table_height(len(visible_pairs), 330),
         alt="The actions of both episodes, aligned",
     )
     with st.container(horizontal=True):
@@ -105,43 +105,44 @@ def table(pairs: list[Pair], rows: list[list[dict[str, Any]]], first: int, selec
             st.button("Later", on_click=address.put, kwargs={"from": first + AROUND})
 
 
-wanted = [st.query_params.get(side, "").strip() for side in SIDES]
-given = [ask(queries.episode, one) if one else None for one in wanted]
-if not any(given):
+refs = [st.query_params.get(side, "").strip() for side in SIDES]
+episodes = [ask(queries.episode, ref) if ref else None for ref in refs]
+if not any(episodes):
     question = "Two episodes of one task are shown side by side: open one and choose another."
     show.which("Diverge", question, EPISODES_PAGE, "Episodes", "list_alt")
-one = given[0] or given[1]
-assert one is not None
-show.titled(one["task"], " and ".join(f"episode {episode['id']}" for episode in given if episode))
-show.breadcrumb((TASKS_PAGE, "Tasks", {}), (TASK_PAGE, f"Task {show.escaped(one['task'])}", {"id": one["task_id"]}))
-st.title(show.escaped(one["task"]))
-if not all(given):
-    choose(one, SIDES[given.index(None)])
+known_side = episodes[0] or episodes[1]
+assert known_side is not None
+task = known_side["task"]
+show.titled(task, " and ".join(f"episode {episode['id']}" for episode in episodes if episode))
+show.breadcrumb((TASKS_PAGE, "Tasks", {}), (TASK_PAGE, f"Task {show.escaped(task)}", {"id": known_side["task_id"]}))
+st.title(show.escaped(task))
+if not all(episodes):
+    choose(known_side, SIDES[episodes.index(None)])
     st.stop()
-both = [episode for episode in given if episode is not None]
-if both[0]["task"] != both[1]["task"]:
+loaded = [episode for episode in episodes if episode is not None]
+if loaded[0]["task"] != loaded[1]["task"]:
     st.warning(
-        f"Episode {both[1]['id']} is about another task, {show.escaped(both[1]['task'])}: only episodes of one task "
-        "can be laid side by side.",
+        f"Episode {loaded[1]['id']} is about another task, {show.escaped(loaded[1]['task'])}: only "
+        "episodes of the same task can be shown side by side.",
         icon=":material/warning:",
     )
-    choose(both[0], "b")
+    choose(loaded[0], "b")
     st.stop()
-if both[0]["task_id"] != both[1]["task_id"]:
+if loaded[0]["task_id"] != loaded[1]["task_id"]:
     st.caption("The benchmark changed between the two episodes, so the task may have changed as well.")
-for column, episode, side in zip(st.columns(2), both, SIDES, strict=True):
+for column, episode, side in zip(st.columns(2), loaded, SIDES, strict=True):
     with column:
         about(episode, side)
 
-rows = [ask(queries.actions, episode["id"]) for episode in both]
+rows = [ask(queries.actions, episode["id"]) for episode in loaded]
 pairs = align(*([action_of(row) for row in side] for side in rows))
 if not pairs:
     st.info("Neither episode has a step yet.", icon=":material/hourglass_empty:")
     st.stop()
 parted = divergence(pairs, *map(len, rows))
 split = None if parted is None else next(at for at, pair in enumerate(pairs) if not pair.same)
-asked = address.number("at")
-selected = min(len(pairs) - 1, (split or 0) if asked is None else asked)
+position = address.number("at")
+selected = min(len(pairs) - 1, (split or 0) if position is None else position)
 if split is None:
     st.success(f"Both did the same in all {len(pairs)} steps.", icon=":material/check:")
 else:
@@ -157,8 +158,8 @@ start = address.number("from")
 if start is None:
     start = max(0, (split or 0) - CONTEXT)
 table(pairs, rows, min(start, len(pairs) - 1), selected)
-chosen = parted if parted is not None and selected == split else pairs[selected]
-for column, episode, at, of in zip(st.columns(2), both, (chosen.a, chosen.b), rows, strict=True):
+pair = parted if parted is not None and selected == split else pairs[selected]
+for column, episode, at, of in zip(st.columns(2), loaded, (pair.a, pair.b), rows, strict=True):
     with column:
         if at is None:
             st.caption("This side has no step here.")

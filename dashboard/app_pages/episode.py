@@ -14,28 +14,28 @@ from stackrank.dashboard.trace.header import header, outcome
 from stackrank.dashboard.trace.steps import start_of
 from stackrank.db import queries
 
-wanted = st.query_params.get("id", "").strip()
-if not wanted:
+ref = st.query_params.get("id", "").strip()
+if not ref:
     show.which("Episode", "Which episode? Select one in the list of episodes.", EPISODES_PAGE, "Episodes", "list_alt")
 
-episode = ask(queries.episode, wanted)
+episode = ask(queries.episode, ref)
 going_on = not episode["verdict"]
 header(episode, ask(queries.neighbours, episode["id"]))
 
 
-def step_of(now: Mapping[str, Any], last: int) -> int:
+def step_of(current: Mapping[str, Any], last: int) -> int:
     """Return the step to show: the one in the address, else the best one to start reading at."""
-    asked = address.number("step")
-    return start_of(now, last) if asked is None else asked
+    requested = address.number("step")
+    return start_of(current, last) if requested is None else requested
 
 
 @st.fragment(run_every="3s" if going_on else None)
 def steps() -> None:
     """Draw the steps and the selected one: all that a click redraws. While the episode is played, new steps come in."""
     with show.guarded():
-        now = ask(queries.episode, episode["id"])
+        current = ask(queries.episode, episode["id"])
         last = ask(queries.last_step, episode["id"])
-        if now["verdict"] and going_on:
+        if current["verdict"] and going_on:
             # A reader who watched the newest step keeps looking at it.
             if last is not None and address.number("step") is None:
                 address.put(step=last)
@@ -43,11 +43,11 @@ def steps() -> None:
         if last is None:
             st.info("No step has been committed yet.", icon=":material/hourglass_empty:")
             return
-        debugger(now, last)
+        debugger(current, last)
 
 
 steps()
 newest = ask(queries.last_step, episode["id"])
-about = None if newest is None else step_of(episode, newest)
-people.notes_and_tags(episode["run_id"], episode["tags"], episode_id=episode["id"], step_index=about)
+newest_step = None if newest is None else step_of(episode, newest)
+people.notes_and_tags(episode["run_id"], episode["tags"], episode_id=episode["id"], step_index=newest_step)
 outcome(episode)

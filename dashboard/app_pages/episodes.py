@@ -39,7 +39,7 @@ names = sorted({entrant["name"] for entrant in ask(queries.entrants)})
 _RESETS = ("ep_after",)
 query = address.text_input(
     "Query", "ep_query", resets=_RESETS, placeholder='entrant:qwen -breakpoint tool:pdb text:"AssertionError" steps>20',
-    help=HELP, icon=":material/search:", most=_MOST_ASKED,
+    help=HELP, icon=":material/search:", max_chars=_MOST_ASKED,
 )  # fmt: skip
 try:
     parse(query)
@@ -47,8 +47,8 @@ except UsageError as error:
     st.error(show.as_message(error), icon=":material/search_off:")
     st.stop()
 # The address may ask for any run, by name too, not only for the newest ones.
-asked = st.query_params.get("ep_run")
-choices = [asked, *labels] if asked and asked not in labels else list(labels)
+run_ref = st.query_params.get("ep_run")
+choices = [run_ref, *labels] if run_ref and run_ref not in labels else list(labels)
 with st.container(horizontal=True):
     run = address.selectbox(
         "Run",
@@ -62,23 +62,23 @@ with st.container(horizontal=True):
     entrants = address.multiselect("Entrant", names, "ep_entrant", resets=_RESETS, width=300)
     verdicts = address.pills("Verdict", list(map(str, Verdict)), "ep_verdict", resets=_RESETS)
     text = address.text_input("Task or error contains", "ep_text", resets=_RESETS, width=220)
-more = any(name in st.query_params for name in _MORE)
-with st.expander("More filters", expanded=more), st.container(horizontal=True):
+shows_more = any(name in st.query_params for name in _MORE)
+with st.expander("More filters", expanded=shows_more), st.container(horizontal=True):
     failures = address.multiselect(
         "Failure point", _FAILURES, "ep_failure", resets=_RESETS, format_func=wording.words, width=300
     )
     stops = address.multiselect("Stop reason", _STOPS, "ep_stop", resets=_RESETS, format_func=wording.words, width=300)
     tool = address.text_input("Tool used", "ep_tool", resets=_RESETS, width=140, placeholder="pdb")
-    steps_min = address.number_input("Steps, at least", "ep_steps", whole=True, resets=_RESETS, width=140)
-    steps_max = address.number_input("Steps, at most", "ep_steps_max", whole=True, resets=_RESETS, width=140)
-    cost_min = address.number_input("Cost, at least $", "ep_cost", whole=False, resets=_RESETS, width=140)
-    cost_max = address.number_input("Cost, at most $", "ep_cost_max", whole=False, resets=_RESETS, width=140)
+    steps_min = address.number_input("Steps, at least", "ep_steps", integer=True, resets=_RESETS, width=140)
+    steps_max = address.number_input("Steps, at most", "ep_steps_max", integer=True, resets=_RESETS, width=140)
+    cost_min = address.number_input("Cost, at least $", "ep_cost", integer=False, resets=_RESETS, width=140)
+    cost_max = address.number_input("Cost, at most $", "ep_cost_max", integer=False, resets=_RESETS, width=140)
     tag = address.text_input("Tag", "ep_tag", resets=_RESETS, width=140)
 
 filters: dict[str, Any] = {
     "entrant": entrants,
     "verdict": verdicts,
-    "failure_point": ["" if one == UNKNOWN else one for one in failures],
+    "failure_point": ["" if point == UNKNOWN else point for point in failures],
     "stop_reason": stops,
     "tool": tool or None,
     "text": text or None,
@@ -90,14 +90,14 @@ filters: dict[str, Any] = {
     "status": ("running", "done"),
     "newest_first": True,
 }
-after = address.number("ep_after")
-found = ask(queries.search, query, run, **filters, after=after, limit=_PAGE, seconds=_PATIENCE_S)
-rows, following = found["episodes"], found["following"]
+last_id = address.number("ep_after")
+matches = ask(queries.search, query, run, **filters, after=last_id, limit=_PAGE, seconds=_PATIENCE_S)
+rows, following = matches["episodes"], matches["following"]
 if rows:
-    episode_table(rows, key="ep_table", hits=found["hits"])
+    episode_table(rows, key="ep_table", hits=matches["hits"])
     st.caption("Newest first, without those that have not started.")
 elif following is None:
     st.info("No episode matches these filters.", icon=":material/filter_alt_off:")
 if following is not None and len(rows) < _PAGE:
-    st.caption(f"The texts of {found['looked_at']:,} episodes were looked through, back to episode {following}.")
-address.pager("ep_after", following, first="First page", more="Next page" if len(rows) == _PAGE else "Search on")
+    st.caption(f"The texts of {matches['looked_at']:,} episodes were looked through, back to episode {following}.")
+address.pager("ep_after", following, first="First page", next_label="Next page" if len(rows) == _PAGE else "Search on")

@@ -40,7 +40,7 @@ def aside() -> None:
     if not rows:
         st.caption("The infrastructure has not failed, and no task is known to be defective.")
         return
-    st.caption("In no rate. The infrastructure failed, or the task itself is known to be defective.")
+    st.caption("Excluded from all rates: the infrastructure failed, or the task itself is known to be defective.")
     lines = [
         {
             "Reason": row["reason"],
@@ -51,7 +51,7 @@ def aside() -> None:
         for row in rows
     ]
     link = st.column_config.LinkColumn(display_text=r"id=(\d+)$", help="Opens the newest example in a new tab.")
-    show.grid(lines, column_config={"Newest": link}, alt="Episodes that count for nobody")
+    show.grid(lines, column_config={"Newest": link}, alt="Episodes excluded from all rates")
     show.csv_button(rows, name="set_aside", key="fp_aside")
 
 

@@ -27,8 +27,8 @@ def remember_pick() -> None:
 def comparison(picked: list[int]) -> None:
     """Draw a link to the comparison of the ticked entrants; two entrants are already compared here."""
     if len(picked) == 2:
-        found = ask(queries.compare, picked[0], picked[1], scope)
-        st.markdown(f":material/compare_arrows: **{show.escaped(found['sentence'])}**")
+        pair = ask(queries.compare, picked[0], picked[1], scope)
+        st.markdown(f":material/compare_arrows: **{show.escaped(pair['sentence'])}**")
     query = {"cmp_pick": ",".join(map(str, picked)), **filters.query("cmp", scope)}
     show.link(COMPARE_PAGE, f"Compare these {len(picked)} task by task", **query)
 
@@ -37,7 +37,7 @@ scope, rows = filters.asked("lb", queries.leaderboard)
 
 ids = [row["entrant_id"] for row in rows]
 ticked = address.picked("lb_pick", ids)
-st.session_state.lb_table = {"selection": {"rows": [ids.index(one) for one in ticked]}}
+st.session_state.lb_table = {"selection": {"rows": [ids.index(entrant) for entrant in ticked]}}
 history = ask(queries.rate_history, replace(scope, last=scope.last or 10) if scope.run is None else scope)
 leaderboard_table(
     rows,
@@ -58,14 +58,14 @@ with st.container(border=True):
         st.caption("Tick two to four entrants to compare them on the tasks that all of them played.")
 
 
-def drawn(found: Sequence[Row]) -> Sequence[Row]:
+def drawn(rows: Sequence[Row]) -> Sequence[Row]:
     """Return the rows of the entrants that fit into a line chart: the ticked ones, else the best."""
     if len(ids) <= charts.MOST_DRAWN:
-        return found
-    some = (ticked or ids)[: charts.MOST_DRAWN]
-    what = "those ticked above" if ticked else "the best, or those that you tick above"
-    st.caption(f"The chart shows {len(some)} of {len(ids)} entrants: {what}. The table shows all of them.")
-    return [row for row in found if row["entrant_id"] in some]
+        return rows
+    drawn_ids = (ticked or ids)[: charts.MOST_DRAWN]
+    selection = "those ticked above" if ticked else "the best, or those that you tick above"
+    st.caption(f"The chart shows {len(drawn_ids)} of {len(ids)} entrants: {selection}. The table shows all of them.")
+    return [row for row in rows if row["entrant_id"] in drawn_ids]
 
 
 def ranking() -> None:
@@ -110,12 +110,12 @@ def budget() -> None:
 
 def reliability() -> None:
     """Draw how much further attempts help, and how often all attempts succeed."""
-    found = ask(queries.reliability, scope)
-    if max((row["k"] for row in found), default=0) > 1:
-        charts.draw(charts.reliability(drawn(found)), key="lb_reliability", alt="pass@k and all-k over k")
+    rows = ask(queries.reliability, scope)
+    if max((row["k"] for row in rows), default=0) > 1:
+        charts.draw(charts.reliability(drawn(rows)), key="lb_reliability", alt="pass@k and all-k over k")
     else:
         st.info("Every task was attempted once. Set `attempts: 3` in a specification to get more.")
-    show.table_and_csv(found, name="reliability", alt="pass@k and all-k", key="lb_reliability_table")
+    show.table_and_csv(rows, name="reliability", alt="pass@k and all-k", key="lb_reliability_table")
     st.caption(
         "Unbiased estimates over tasks with at least k attempts, for every k that most tasks have. At least one of k "
         "attempts resolves the task (pass@k), or all of them do (all k)."
@@ -147,15 +147,15 @@ def abilities() -> None:
 
 def nights() -> None:
     """Draw all nights of `fresh` as one leaderboard, and the gap to tasks that models may already know."""
-    found = ask(queries.nights, replace(scope, run=None, benchmark=None, version=None, last=None))
-    if not found["entrants"]:
+    board = ask(queries.nights, replace(scope, run=None, benchmark=None, version=None, last=None))
+    if not board["entrants"]:
         st.info("No night of fresh has a finished run under these conditions.", icon=":material/bedtime:")
         return
-    figure = charts.ranking(found["entrants"])
+    figure = charts.ranking(board["entrants"])
     charts.draw(figure, key="lb_nights", alt="Equated rate of each entrant over all nights, with its interval")
-    st.caption(found["note"])
+    st.caption(board["note"])
     alt = "Equated rate, rate on fixed tasks and the gap between new and fixed tasks"
-    show.table_and_csv(found["entrants"], name="nights", alt=alt, key="lb_nights_table")
+    show.table_and_csv(board["entrants"], name="nights", alt=alt, key="lb_nights_table")
 
 
 def numbers() -> None:

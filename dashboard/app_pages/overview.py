@@ -4,11 +4,11 @@ import streamlit as st
 
 from stackrank import wording
 from stackrank.dashboard.data import ask
+from stackrank.dashboard.pages import plugin_pages
 from stackrank.dashboard.parts import show
 from stackrank.dashboard.parts.tables import (
     AGAINST_PAGE,
     EPISODES_PAGE,
-    PROPOSALS_PAGE,
     RUN_PAGE,
     TASKS_PAGE,
     leaderboard_table,
@@ -38,22 +38,22 @@ def news(run_id: int) -> None:
     rows = ask(queries.changes, run_id)
     if not rows:
         return
-    before = max(row["before"] for row in rows)
-    found = ask(queries.run_pair, before, run_id)
+    previous_id = max(row["before"] for row in rows)
+    comparison = ask(queries.run_pair, previous_id, run_id)
     icon = "trending_down" if any(row["sure"] and row["difference"] < 0 for row in rows) else "timeline"
-    sentence = queries.pair_sentence(rows, found["worse"], found["better"])
+    sentence = queries.pair_sentence(rows, comparison["worse"], comparison["better"])
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         st.markdown(f":material/{icon}: **{show.escaped(sentence)}**", width="stretch")
-        show.link(AGAINST_PAGE, f"Why? Against run {before}", "help", a=before, b=run_id)
+        show.link(AGAINST_PAGE, f"Why? Against run {previous_id}", "help", a=previous_id, b=run_id)
 
 
 def latest(run_id: int) -> None:
     """Draw the latest scheduled run that has ended, against the one before it."""
     run = ask(queries.run, run_id)
     board = ask(queries.leaderboard, Scope(run=run_id))
-    what = f"Latest run of schedule {run['schedule']}" if run["schedule"] else "Latest run"
+    title = f"Latest run of schedule {run['schedule']}" if run["schedule"] else "Latest run"
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.subheader(f"{show.escaped(what)}: {show.escaped(run['name'])}", width="content")
+        st.subheader(f"{show.escaped(title)}: {show.escaped(run['name'])}", width="content")
         show.badge(run["status"])
         show.link(RUN_PAGE, "Open", id=run_id)
     if run["reason"]:
@@ -69,9 +69,11 @@ def latest(run_id: int) -> None:
         )
         st.metric("Cost", wording.usd(run["cost_usd"]), border=True)
         st.metric("Duration", wording.duration(run["wall_s"]), border=True)
-    for one in run["regressions"]:
-        text = one.get("sentence") or one.get("what") or ""
-        st.warning(show.escaped(text), icon=":material/trending_down:", title=show.escaped(one.get("entrant", "")))
+    for regression in run["regressions"]:
+        text = regression.get("sentence") or regression.get("what") or ""
+        st.warning(
+            show.escaped(text), icon=":material/trending_down:", title=show.escaped(regression.get("entrant", ""))
+        )
     if board:
         show.scope(ask(queries.scope_of, Scope(run=run_id)))
         of = Scope(
@@ -131,33 +133,33 @@ def changed(run_id: int) -> None:
 
 def infrastructure() -> None:
     """Draw whether sandboxes, models and workers do their work."""
-    found = ask(queries.health)
+    health = ask(queries.health)
     st.subheader("Infrastructure")
     with st.container(horizontal=True):
-        st.metric("Errors", f"{found['errors']} ({wording.percent(found['error_rate'], 1)})", border=True)
-        st.metric("Tried again", found["retried"], border=True, help="Number of retries.")
+        st.metric("Errors", f"{health['errors']} ({wording.percent(health['error_rate'], 1)})", border=True)
+        st.metric("Retried", health["retried"], border=True, help="Number of retries.")
         st.metric(
-            "Continued", found["interruptions"], border=True, help="Episodes that were interrupted and continued."
+            "Continued", health["interruptions"], border=True, help="Episodes that were interrupted and continued."
         )
         st.metric(
             "Stalled runs",
-            len(found["stalled"]),
+            len(health["stalled"]),
             border=True,
             help="Runs in progress without a heartbeat for a minute.",
         )
-    of = "the newest run" if found["runs"] == 1 else f"the newest {found['runs']} runs"
-    st.caption(f"Of {of}, {found['done']} episodes.")
-    for run in found["stalled"]:
+    of = "the newest run" if health["runs"] == 1 else f"the newest {health['runs']} runs"
+    st.caption(f"Of {of}, {health['done']} episodes.")
+    for run in health["stalled"]:
         message = f"Run {run['id']} ({show.escaped(run['name'])}) has sent no heartbeat for a while."
         st.warning(f"{message} To continue it: `stackrank resume {run['id']}`.", icon=":material/hourglass_disabled:")
-    if found["reasons"]:
+    if health["reasons"]:
         lines = [
             {"What failed": row["what"], "Episodes": row["episodes"], "Newest": f"episode?id={row['example']}"}
-            for row in found["reasons"]
+            for row in health["reasons"]
         ]
         newest = st.column_config.LinkColumn(display_text=r"id=(\d+)$", help="Opens the newest one in a new tab.")
         show.grid(lines, column_config={"Newest": newest}, alt="The commonest errors")
-        show.csv_button(found["reasons"], name="errors", key="overview_errors")
+        show.csv_button(health["reasons"], name="errors", key="overview_errors")
 
 
 def ways() -> None:
@@ -165,20 +167,20 @@ def ways() -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         show.link(TASKS_PAGE, "Where the debugger was decisive", "bug_report", tk_show="decisive")
         show.link(EPISODES_PAGE, "Episodes without a breakpoint", "search", ep_query="-breakpoint")
-        waiting = sum(row["status"] == queries.OPEN for row in ask(queries.proposals))
-        if waiting:
-            show.link(PROPOSALS_PAGE, f"Proposed fixes that wait for a decision: {waiting}", "rule")
+        for page in plugin_pages()[0].values():
+            if page.notice and (notice := ask(page.notice)):
+                show.link(str(page.file), notice, page.icon)
 
 
 ENDED = [str(status) for status in RunStatus if status.ended]
 finished = ask(queries.runs, status=ENDED, scheduled=True, limit=1) or ask(queries.runs, status=ENDED, limit=1)
-some = finished or ask(queries.runs, limit=1)
+newest = finished or ask(queries.runs, limit=1)
 if finished:
     latest(finished[0]["id"])
     show.begin()
     ways()
-elif not some:
+elif not newest:
     show.empty("Nothing has been run yet. Start a run; it shows up here at once.")
 going_on()
-if some:
+if newest:
     infrastructure()

@@ -38,37 +38,39 @@ with st.container(horizontal=True, vertical_alignment="center"):
     if server and run["prefect_flow_run_id"]:
         link = f"{server.rstrip('/')}/runs/flow-run/{run['prefect_flow_run_id']}"
         st.link_button("Open in Prefect", link, icon=":material/open_in_new:", type="tertiary")
-about = [f"benchmark {run['benchmark']}", f"id {run_id}", f"seed {run['seed']}"]
-about += [f"{name} {run[name]}" for name in ("owner", "project", "host", "leaderboard", "schedule") if run[name]]
-about += [f"tag {tag}" for tag in run["tags"]]
-st.caption(" · ".join(map(show.escaped, about)))
+facts = [f"benchmark {run['benchmark']}", f"id {run_id}", f"seed {run['seed']}"]
+facts += [f"{name} {run[name]}" for name in ("owner", "project", "host", "leaderboard", "schedule") if run[name]]
+facts += [f"tag {tag}" for tag in run["tags"]]
+st.caption(" · ".join(map(show.escaped, facts)))
 
 
-def figures(now: Mapping[str, Any]) -> None:
+def figures(current: Mapping[str, Any]) -> None:
     """Draw how far the run has come, and its totals."""
-    total, done = now["episodes_total"] - now["not_played"], now["done"]
-    heard = show.moment(now["heartbeat_at"])
-    silent_s = (datetime.now(UTC) - heard).total_seconds() if now["status"] == "running" and heard else 0.0
-    left = None
-    if now["status"] == "running" and done and now["wall_s"] and silent_s <= _SILENT_S:
-        left = now["wall_s"] / done * (total - done)
-    text = f"{done} of {total} episodes" + (f", about {wording.duration(left)} left" if left else "")
-    st.progress(min(1.0, done / total) if total else 0.0, text=text)
+    total, played = current["episodes_total"] - current["not_played"], current["done"]
+    heartbeat = show.moment(current["heartbeat_at"])
+    silent_s = (datetime.now(UTC) - heartbeat).total_seconds() if current["status"] == "running" and heartbeat else 0.0
+    left_s = None
+    if current["status"] == "running" and played and current["wall_s"] and silent_s <= _SILENT_S:
+        left_s = current["wall_s"] / played * (total - played)
+    text = f"{played} of {total} episodes" + (f", about {wording.duration(left_s)} left" if left_s else "")
+    st.progress(min(1.0, played / total) if total else 0.0, text=text)
     with st.container(horizontal=True):
-        show.resolved_metric(now)
-        st.metric("Unresolved", now["unresolved"], border=True)
-        by_class = ", ".join(f"{name} {count}" for name, count in sorted(now["errors_by_class"].items()))
-        st.metric("Errors", now["errors"], border=True, help=f"The infrastructure failed. In no rate. {by_class}")
-        st.metric("Running", now["running"], border=True)
-        st.metric("Tried again", now["retried"], border=True, help="Tries that ended in an error and were repeated.")
-        st.metric("Cost", wording.usd(now["cost_usd"]), border=True, help="Where prices are known; errors included.")
-        st.metric("Duration", wording.duration(now["wall_s"]), border=True)
-    if now["status"] == "running" and (out := queries.paused(now["outages"])):
-        st.warning(show.escaped(f"Paused: {out}. Its entrants wait, the rest goes on."))
+        show.resolved_metric(current)
+        st.metric("Unresolved", current["unresolved"], border=True)
+        by_class = ", ".join(f"{name} {count}" for name, count in sorted(current["errors_by_class"].items()))
+        st.metric("Errors", current["errors"], border=True, help=f"Excluded from all rates. {by_class}")
+        st.metric("Running", current["running"], border=True)
+        st.metric("Retried", current["retried"], border=True, help="Tries that ended in an error and were repeated.")
+        st.metric(
+            "Cost", wording.usd(current["cost_usd"]), border=True, help="Where prices are known; errors included."
+        )
+        st.metric("Duration", wording.duration(current["wall_s"]), border=True)
+    if current["status"] == "running" and (out := queries.paused(current["outages"])):
+        st.warning(show.escaped(f"Paused: {out}. Its entrants wait; the others continue."))
     if silent_s > _SILENT_S:
         silence = wording.duration(silent_s)
         st.warning(f"The run has sent no heartbeat for {silence}. To continue it: `stackrank resume {run_id}`.")
-    if now["status"] == "running":
+    if current["status"] == "running":
         running_now()
 
 
@@ -90,10 +92,10 @@ def running_now() -> None:
 def live_figures() -> None:
     """Draw the figures of a run in progress. When it ends, the whole page is drawn again, without its timers."""
     with show.guarded():
-        now = ask(queries.run, run_id)
-        if RunStatus(now["status"]).ended:
+        current = ask(queries.run, run_id)
+        if RunStatus(current["status"]).ended:
             st.rerun(scope="app")
-        figures(now)
+        figures(current)
 
 
 @st.fragment(run_every="5s" if live else None)
@@ -130,9 +132,9 @@ if run["reason"]:
     st.text(run["reason"])
 
 when_it_ends()
-for one in run["regressions"]:
-    text = one.get("sentence") or one.get("what") or ""
-    st.warning(show.escaped(text), icon=":material/trending_down:", title=show.escaped(one.get("entrant", "")))
+for regression in run["regressions"]:
+    text = regression.get("sentence") or regression.get("what") or ""
+    st.warning(show.escaped(text), icon=":material/trending_down:", title=show.escaped(regression.get("entrant", "")))
 numbers_are_about()
 people.notes_and_tags(run_id, run["tags"])
 
@@ -196,18 +198,23 @@ def errors() -> None:
 
 def verdicts() -> None:
     """Draw what other scorers, or other tests, said about the same work."""
-    again = ask(queries.verdicts_again, run_id)
-    if not again:
+    rescored = ask(queries.verdicts_again, run_id)
+    if not rescored:
         st.caption("The run has not been scored again.")
         st.code(f"stackrank rescore {run_id}", language=None)
         return
     st.caption("Leaderboards count the original verdict of an episode. Verdicts of other scorers are shown next to it.")
     show.grid(
         [
-            {"Episode": each["episode_id"], "Task": each["task"], "Entrant": each["entrant"], "Played": each["played"]}
-            | {"Again": "resolved" if each["resolved"] else "unresolved", "Sealed": each["sealed"]}
-            | {"Scorer": each["scorer"], "When": each["created_at"]}
-            for each in again
+            {
+                "Episode": verdict["episode_id"],
+                "Task": verdict["task"],
+                "Entrant": verdict["entrant"],
+                "Played": verdict["played"],
+            }
+            | {"Again": "resolved" if verdict["resolved"] else "unresolved", "Sealed": verdict["sealed"]}
+            | {"Scorer": verdict["scorer"], "When": verdict["created_at"]}
+            for verdict in rescored
         ]
     )
 

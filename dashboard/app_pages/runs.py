@@ -25,12 +25,12 @@ with st.container(horizontal=True):
     benchmark = address.selectbox("Benchmark", names, "runs_benchmark", resets=_RESETS, placeholder="Any", width=200)
     tag = address.text_input("Tag", "runs_tag", resets=_RESETS, width=160)
 
-before = address.number("runs_before")
-rows = ask(queries.runs, status=status, name=name, benchmark=benchmark, tags=tag, before=before, limit=_PAGE + 1)
+first_id = address.number("runs_before")
+rows = ask(queries.runs, status=status, name=name, benchmark=benchmark, tags=tag, before=first_id, limit=_PAGE + 1)
 if rows:
     run_table(rows[:_PAGE], key="runs_table")
 else:
     st.info("No run matches these filters.", icon=":material/filter_alt_off:")
 
 following = rows[_PAGE - 1]["id"] if len(rows) > _PAGE else None
-address.pager("runs_before", following, first="Newest", more="Older")
+address.pager("runs_before", following, first="Newest", next_label="Older")

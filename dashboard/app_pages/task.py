@@ -23,12 +23,12 @@ with st.container(horizontal=True, vertical_alignment="center"):
     valid = {True: ("green", "valid"), False: ("red", "defective"), None: ("gray", "not validated")}
     color, word = valid[task["valid"]]
     st.badge(word, color=color)  # type: ignore[arg-type]
-about = [f"benchmark {task['benchmark']}", *filter(None, (task["category"], task["difficulty"]))]
+facts = [f"benchmark {task['benchmark']}", *filter(None, (task["category"], task["difficulty"]))]
 if task["validated_rounds"]:
-    about.append(f"validated {task['validated_rounds']} times in a row")
+    facts.append(f"validated {task['validated_rounds']} times in a row")
 if task["measured"] and not task["measured"]["unmeasured"]:
-    about.append(wording.difficulty(task["measured"]))
-st.caption(" · ".join(map(show.escaped, about)))
+    facts.append(wording.difficulty(task["measured"]))
+st.caption(" · ".join(map(show.escaped, facts)))
 show.scope(task["scope"])
 if task["suspect"]:
     st.warning(show.escaped(task["suspect"]), icon=":material/report:")
@@ -53,7 +53,7 @@ if task["entrants"]:
     sides = task["entrants"]
     lines = {
         "Entrant": [side["entrant"] for side in sides],
-        "Attempts": ["".join(marks[one["verdict"]] for one in side["attempts"][-40:]) for side in sides],
+        "Attempts": ["".join(marks[attempt["verdict"]] for attempt in side["attempts"][-40:]) for side in sides],
         "Rate": [None if side["rate"] is None else 100 * side["rate"] for side in sides],
         "Resolved": [side["resolved"] for side in sides],
         "Unresolved": [side["unresolved"] for side in sides],
@@ -107,7 +107,7 @@ if task["episodes"]:
             label = f"Open episode {picked[0]['id']}: {show.escaped(picked[0]['entrant'])}"
             show.link(EPISODE_PAGE, label, id=picked[0]["id"])
         elif len(picked) == 2:
-            a, b = (one["id"] for one in picked)
+            a, b = (episode["id"] for episode in picked)
             show.link(DIVERGE_PAGE, f"Episodes {a} and {b} side by side", "fork_right", a=a, b=b)
         else:
             st.caption(

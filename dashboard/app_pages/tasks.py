@@ -32,7 +32,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     category = address.multiselect("Category", categories, "tk_category", width=260) if categories else ()
     kind = address.segmented("Show", _SHOWN, "tk_show", default="all")
     order = address.segmented("First", list(_ORDERS), "tk_order", default="disagreement")
-shown = [
+table = [
     row
     for row in sorted(rows, key=_ORDERS[order])
     if text.casefold() in f"{row['task']} {row['title']}".casefold()
@@ -41,7 +41,7 @@ shown = [
 ]
 disputed = [row for row in rows if row["disputed_by"]]
 st.caption(
-    f"{len(shown)} of {len(rows)} tasks; {sum(row['decisive'] for row in rows)} where the debugger was decisive, that "
+    f"{len(table)} of {len(rows)} tasks; {sum(row['decisive'] for row in rows)} where the debugger was decisive, that "
     f"is, resolved only with it, all else being equal; {sum(bool(row['suspect']) for row in rows)} with a suspected "
     f"defect, {len(disputed)} disputed. {_HOW_MARKED}"
 )
@@ -54,25 +54,25 @@ def told(side: GridCell) -> str:
     return f"{mark} {side['resolved']}/{played}"
 
 
-asked = "".join(f"{part}&" for part in [urlencode(filters.query("task", scope), doseq=True)] if part)
+scope_query = "".join(f"{part}&" for part in [urlencode(filters.query("task", scope), doseq=True)] if part)
 names = sorted({side["entrant"] for row in rows for side in row["cells"]})
 # The table shows the part of a trace's address after its #.
-sides = [{side["entrant"]: f"episode?id={side['episode']}#{told(side)}" for side in row["cells"]} for row in shown]
+sides = [{side["entrant"]: f"episode?id={side['episode']}#{told(side)}" for side in row["cells"]} for row in table]
 frame = pd.DataFrame(
     {
-        "Task": [row["task"] for row in shown],
-        **{name: [found.get(name) for found in sides] for name in names},
-        "Spread": [show.in_percent(row["spread"]) for row in shown],
-        "Rate": [show.in_percent(row["rate"]) for row in shown],
-        "Episodes": [row["resolved"] + row["unresolved"] for row in shown],
-        "Flaky for": [row["flaky"] for row in shown],
-        "Errors": [row["errors"] for row in shown],
-        "Category": [row["category"] for row in shown],
-        "Difficulty": [row["difficulty"] for row in shown],
-        "Predicted": [(row["measured"] or {}).get("predicted") for row in shown],
-        "Disputed by": [", ".join(row["disputed_by"]) for row in shown],
-        "Suspected defect": [row["suspect"] for row in shown],
-        "Id": [f"task?{asked}id={row['task_id']}" for row in shown],
+        "Task": [row["task"] for row in table],
+        **{name: [values.get(name) for values in sides] for name in names},
+        "Spread": [show.in_percent(row["spread"]) for row in table],
+        "Rate": [show.in_percent(row["rate"]) for row in table],
+        "Episodes": [row["resolved"] + row["unresolved"] for row in table],
+        "Flaky for": [row["flaky"] for row in table],
+        "Errors": [row["errors"] for row in table],
+        "Category": [row["category"] for row in table],
+        "Difficulty": [row["difficulty"] for row in table],
+        "Predicted": [(row["measured"] or {}).get("predicted") for row in table],
+        "Disputed by": [", ".join(row["disputed_by"]) for row in table],
+        "Suspected defect": [row["suspect"] for row in table],
+        "Id": [f"task?{scope_query}id={row['task_id']}" for row in table],
     }
 )
 _Column = st.column_config
@@ -107,18 +107,18 @@ def opened(row: Mapping[str, Any]) -> None:
 
 def without_disputed() -> None:
     """Draw the leaderboard without the tasks that people dispute."""
-    rest = replace(scope, without_disputed=True)
+    undisputed = replace(scope, without_disputed=True)
     with st.container(border=True):
         st.markdown(f"**Without the {len(disputed)} disputed {'task' if len(disputed) == 1 else 'tasks'}**")
-        found = ask(queries.leaderboard, rest)
-        chosen = ["Rank", "Entrant", "Rate", "95% interval", "Tasks", "Episodes", "Errors"]
-        leaderboard_table(found, key="tk_rest", alt="Leaderboard without disputed tasks", columns=chosen)
-        show.link(LEADERBOARD_PAGE, "Leaderboard without disputed tasks", **filters.query("lb", rest))
+        board = ask(queries.leaderboard, undisputed)
+        columns = ["Rank", "Entrant", "Rate", "95% interval", "Tasks", "Episodes", "Errors"]
+        leaderboard_table(board, key="tk_rest", alt="Leaderboard without disputed tasks", columns=columns)
+        show.link(LEADERBOARD_PAGE, "Leaderboard without disputed tasks", **filters.query("lb", undisputed))
 
 
 def decisive() -> None:
     """Draw links to the first few traces in which the debugger was decisive."""
-    for row in [row for row in shown if row["decisive"]][:_MOST_LINKS]:
+    for row in [row for row in table if row["decisive"]][:_MOST_LINKS]:
         for side in [side for side in row["cells"] if side["resolved"] and side["entrant_id"] in debugging]:
             label = f"{show.escaped(row['task'])}: {show.escaped(side['entrant'])} resolved it"
             show.link(EPISODE_PAGE, label, "bug_report", id=side["episode"])
@@ -131,10 +131,10 @@ if kind == "decisive":
 board = st.container()
 # The CSV has a column for each entrant.
 flat: list[dict[str, Any]] = []
-for row in shown:
-    about = {name: value for name, value in row.items() if name != "cells"}
+for row in table:
+    task_fields = {name: value for name, value in row.items() if name != "cells"}
     by_entrant: dict[str, str | None] = dict.fromkeys(names)
-    flat.append({**about, **by_entrant, **{side["entrant"]: told(side) for side in row["cells"]}})
+    flat.append({**task_fields, **by_entrant, **{side["entrant"]: told(side) for side in row["cells"]}})
 pick(flat, frame, columns, key="tk_table", name="tasks", alt="Tasks by entrants", hint=HINT, opened=opened)
 if disputed and not scope.without_disputed:
     with board:

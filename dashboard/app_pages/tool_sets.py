@@ -64,7 +64,7 @@ def _differences(lines: Sequence[Mapping[str, Any]], base: str | None) -> None:
 def _table(lines: Sequence[Mapping[str, Any]]) -> None:
     """Show everything that is known of each tool set."""
     percent, mean = st.column_config.NumberColumn(format="%.1f%%"), st.column_config.NumberColumn(format="%.1f")
-    shown = [
+    table = [
         {
             "Agent and model": " / ".join(filter(None, (row["agent"], row["model"]))),
             "Tool set": row["tools"],
@@ -90,7 +90,7 @@ def _table(lines: Sequence[Mapping[str, Any]]) -> None:
     ]
     dollars = st.column_config.NumberColumn(format="$%.4f", help="Mean per episode. Empty: unknown price.")
     show.grid(
-        shown,
+        table,
         column_config={
             "Rate": percent,
             "Points": st.column_config.NumberColumn(format="%+.1f"),
@@ -108,7 +108,7 @@ def _table(lines: Sequence[Mapping[str, Any]]) -> None:
             "Cost": dollars,
             "Cost per resolved": st.column_config.NumberColumn(format="$%.4f"),
         },
-        height=show.table_height(len(shown)),
+        height=show.table_height(len(table)),
         alt="The tool sets of each agent and model beside each other",
     )
 
@@ -116,10 +116,10 @@ def _table(lines: Sequence[Mapping[str, Any]]) -> None:
 def _pair(pairs: Sequence[Mapping[str, Any]]) -> None:
     """Show the tasks that tell two tool sets apart."""
     labels = {f"{row['first']['entrant_id']},{row['second']['entrant_id']}": row for row in pairs}
-    chosen = address.selectbox(
+    pair_label = address.selectbox(
         "Pair", list(labels), "ts_pair", default=next(iter(labels)), format_func=lambda key: title(labels[key])
     )
-    pair = labels[chosen or next(iter(labels))]
+    pair = labels[pair_label or next(iter(labels))]
     st.markdown(show.escaped(pair["sentence"]))
     if pair["warning"]:
         st.warning(show.escaped(pair["warning"]), icon=":material/warning:")
@@ -128,7 +128,7 @@ def _pair(pairs: Sequence[Mapping[str, Any]]) -> None:
         with column, st.container(border=True):
             st.markdown(f"**{word} with {show.escaped(pair['second']['tools'])}: {len(tasks)}**")
             st.text(", ".join(tasks) or wording.NOTHING)
-    show.link(COMPARE_PAGE, "These two task by task", cmp_pick=chosen or "", **filters.query("cmp", scope))
+    show.link(COMPARE_PAGE, "These two task by task", cmp_pick=pair_label or "", **filters.query("cmp", scope))
 
 
 def _points(row: Mapping[str, Any]) -> str:
@@ -154,11 +154,11 @@ def use() -> None:
     names = list(dict.fromkeys(row["entrant"] for row in played))
     # If two entrants share a name, their rows are side by side.
     entrant = address.selectbox("Entrant", names, "ts_entrant", default=names[0], width=360)
-    own = [row for row in played if row["entrant"] == entrant]
-    charts.draw(charts.tool_calls(own), key="ts_calls", alt="Calls of each tool in an episode, by phase")
+    tool_rows = [row for row in played if row["entrant"] == entrant]
+    charts.draw(charts.tool_calls(tool_rows), key="ts_calls", alt="Calls of each tool in an episode, by phase")
     st.caption(
         "Searching: until the fault was first seen. Diagnosing: from then to the first edit there. Repairing: from "
-        f"that edit on. Over {own[0]['played']} counted episodes."
+        f"that edit on. Over {tool_rows[0]['played']} counted episodes."
     )
     lines = [
         {

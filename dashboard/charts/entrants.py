@@ -22,10 +22,10 @@ from stackrank.wording import percent, usd
 
 def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
     """Plot the cost of a counted episode against the rate; the line joins the entrants that nobody beats on both."""
-    known = [(row["cost_per_episode"], row) for row in rows if row["cost_per_episode"] and row["rate"] is not None]
+    priced = [(row["cost_per_episode"], row) for row in rows if row["cost_per_episode"] and row["rate"] is not None]
     figure = go.Figure()
     best, front = -1.0, []
-    for cost, row in sorted(known, key=lambda pair: (pair[0], -pair[1]["rate"])):
+    for cost, row in sorted(priced, key=lambda pair: (pair[0], -pair[1]["rate"])):
         if row["rate"] > best:
             best = row["rate"]
             front.append((cost, row["rate"]))
@@ -34,21 +34,21 @@ def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
         line = {"color": "#8C8C8C", "dash": "dot", "shape": "hv"}
         figure.add_scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip")
     # Many names would overlap: then only entrants on the line are labelled, and the others show their name on hover.
-    named = [(cost, row["rate"]) for cost, row in known] if len(known) <= MOST_DRAWN else front
-    for cost, row in known:
+    labelled = [(cost, row["rate"]) for cost, row in priced] if len(priced) <= MOST_DRAWN else front
+    for cost, row in priced:
         figure.add_scatter(
             x=[cost],
             y=[row["rate"]],
             mode="markers+text",
-            text=[plain_label(row["entrant"]) if (cost, row["rate"]) in named else ""],
+            text=[plain_label(row["entrant"]) if (cost, row["rate"]) in labelled else ""],
             textposition="top center",
             cliponaxis=False,
             marker=marker_of(row["entrant_id"]),
             hovertemplate=f"{plain_label(row['entrant'])}<br>{usd(cost)} an episode<br>{percent(row['rate'], 1)}"
             "<extra></extra>",
         )
-    if known:
-        low, high = (math.log10(edge(cost for cost, _ in known)) for edge in (min, max))
+    if priced:
+        low, high = (math.log10(edge(cost for cost, _ in priced)) for edge in (min, max))
         ticks = [
             digit * 10.0**power for power in range(math.floor(low) - 1, math.ceil(high) + 2) for digit in (1, 2, 5)
         ]
@@ -98,19 +98,19 @@ def reliability(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
     ids = list(dict.fromkeys(row["entrant_id"] for row in rows))
     for place, entrant_id in enumerate(ids):
         aside = 0.05 * (place - (len(ids) - 1) / 2)  # so that intervals do not overlap
-        own = [row for row in rows if row["entrant_id"] == entrant_id]
-        name = plain_label(own[0]["entrant"])
+        entrant_rows = [row for row in rows if row["entrant_id"] == entrant_id]
+        name = plain_label(entrant_rows[0]["entrant"])
         for kind, value, ends, dash in (
             ("at least one of k", "pass_at_k", "pass", "solid"),
             ("every one of k", "all_k", "all", "dot"),
         ):
             figure.add_scatter(
-                x=[row["k"] + aside for row in own],
-                customdata=[row["k"] for row in own],
-                y=[row[value] for row in own],
+                x=[row["k"] + aside for row in entrant_rows],
+                customdata=[row["k"] for row in entrant_rows],
+                y=[row[value] for row in entrant_rows],
                 error_y={
-                    "array": [row[f"{ends}_high"] - row[value] for row in own],
-                    "arrayminus": [row[value] - row[f"{ends}_low"] for row in own],
+                    "array": [row[f"{ends}_high"] - row[value] for row in entrant_rows],
+                    "arrayminus": [row[value] - row[f"{ends}_low"] for row in entrant_rows],
                     "thickness": 1,
                     "width": 4,
                 },

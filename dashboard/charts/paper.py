@@ -36,10 +36,10 @@ def dots(
         heavier = ' stroke="#555"' if tick == 0 and low < 0 else ' stroke="#ddd"'
         parts.append(f'<path d="M{x(tick)} 8V{bottom}"{heavier}/>')
         parts.append(_text(x(tick), bottom + 14, str(tick), "middle"))
-    for place, (label, value, least, most) in enumerate(rows):
+    for place, (label, value, least, upper) in enumerate(rows):
         y = 20 + _ROW * place
         parts.append(_text(_LABELS - 8, y + 4, _cut(label), "end"))
-        parts.append(f'<path d="M{x(least)} {y}H{x(most)}M{x(least)} {y - 4}v8M{x(most)} {y - 4}v8" stroke="#000"/>')
+        parts.append(f'<path d="M{x(least)} {y}H{x(upper)}M{x(least)} {y - 4}v8M{x(upper)} {y - 4}v8" stroke="#000"/>')
         parts.append(f'<circle cx="{x(value)}" cy="{y}" r="3.5"/>')
         parts.append(_text(_WIDTH - 4, y + 4, f"{value:.1f}", "end"))
     parts.append(_text(_LABELS + wide / 2, bottom + 30, unit, "middle"))
@@ -57,15 +57,15 @@ def dots(
 
 def ranking(rows: Sequence[Mapping[str, Any]], scope: str) -> str:
     """Draw the rates of a leaderboard."""
-    known = [row for row in rows if row["rate"] is not None]
-    least, most = (edge((row["tasks"] for row in known), default=0) for edge in (min, max))
-    tasks = f"{most}" if least == most else f"{least} to {most}"
+    rated = [row for row in rows if row["rate"] is not None]
+    least, most_tasks = (edge((row["tasks"] for row in rated), default=0) for edge in (min, max))
+    tasks = f"{most_tasks}" if least == most_tasks else f"{least} to {most_tasks}"
     caption = (
-        f"Resolution rates of {len(known)} entrants on {tasks} tasks, each with the same weight, with 95% intervals "
+        f"Resolution rates of {len(rated)} entrants on {tasks} tasks, each with the same weight, with 95% intervals "
         "(Wilson; clustered by task if tasks have several attempts). Differences between entrants are tested paired by "
         f"task, with Holm's correction over the leaderboard; do not read them off these intervals. {scope}"
     )
-    lines = [(f"{row['entrant']}", *(100 * row[name] for name in ("rate", "ci_low", "ci_high"))) for row in known]
+    lines = [(f"{row['entrant']}", *(100 * row[name] for name in ("rate", "ci_low", "ci_high"))) for row in rated]
     return dots(lines, unit="Resolved, %, with 95% interval", caption=caption, span=(0, 100))
 
 

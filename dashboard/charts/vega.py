@@ -39,9 +39,9 @@ def ranking(rows: Sequence[Mapping[str, Any]]) -> Spec:
     """Rates as dots with their 95% intervals, best on top."""
     values = []
     for row in (row for row in rows if row["rate"] is not None):
-        about = f"{row['tasks']} tasks"
+        evidence = f"{row['tasks']} tasks"
         if "resolved" in row:  # observed, not predicted by a model
-            about = f"{row['resolved']} of {row['resolved'] + row['unresolved']} episodes, {about}"
+            evidence = f"{row['resolved']} of {row['resolved'] + row['unresolved']} episodes, {evidence}"
         values.append(
             {
                 "label": row["entrant"],
@@ -52,7 +52,7 @@ def ranking(rows: Sequence[Mapping[str, Any]]) -> Spec:
                 "fill": color_of(row["entrant_id"]),
                 "shape": _shape_of(row["entrant_id"]),
                 "told": f"{percent(row['rate'], 1)} ({interval(row['ci_low'], row['ci_high'])})",
-                "about": about,
+                "about": evidence,
             }
         )
     axis = {"format": ".0%", "tickCount": 6, "grid": False}
@@ -89,8 +89,8 @@ def forest(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> Spec:
     }
     axis = {"grid": False, "tickCount": 8}
     scale = {"domain": [-reach, reach], "nice": False}
-    told = _told(label="Of", told="Difference", about="Over")
-    return _dots(values, {"title": title, "axis": axis, "scale": scale}, told, zero)
+    tooltip = _told(label="Of", told="Difference", about="Over")
+    return _dots(values, {"title": title, "axis": axis, "scale": scale}, tooltip, zero)
 
 
 def tool_calls(rows: Sequence[Mapping[str, Any]]) -> Spec:
@@ -102,8 +102,8 @@ def tool_calls(rows: Sequence[Mapping[str, Any]]) -> Spec:
         for phase in _PHASES:
             calls = row[phase] / row["played"]
             name = phase if calls >= _NAMED_FROM * longest else ""
-            about = {"label": row["tool"], "phase": phase, "told": f"{calls:.1f} calls an episode", "name": name}
-            parts.append({**about, "start": end, "end": end + calls, "middle": end + calls / 2})
+            point = {"label": row["tool"], "phase": phase, "told": f"{calls:.1f} calls an episode", "name": name}
+            parts.append({**point, "start": end, "end": end + calls, "middle": end + calls / 2})
             end += calls
     shades = {phase: on_page(hue) for phase, hue in _PHASES.items()}
     scale = {"domain": list(shades), "range": list(shades.values())}
@@ -128,8 +128,8 @@ def tool_calls(rows: Sequence[Mapping[str, Any]]) -> Spec:
             "color": {"field": "phase", "scale": inks, "legend": None},
         },
     }
-    told = _told(label="Tool", phase="Phase", told="Calls")
-    figure = _figure(parts, 44 * len(rows), [bars, names], {"y": _rows(grid=False), "tooltip": told})
+    tooltip = _told(label="Tool", phase="Phase", told="Calls")
+    figure = _figure(parts, 44 * len(rows), [bars, names], {"y": _rows(grid=False), "tooltip": tooltip})
     return {**figure, "resolve": {"scale": {"color": "independent"}}}
 
 
@@ -167,7 +167,7 @@ def funnel(rows: Sequence[Mapping[str, Any]], stages: Sequence[str]) -> Spec:
     return _figure(points, 300, [lines, marks], encoding)
 
 
-def _dots(values: Sequence[Mapping[str, Any]], axis: Spec, told: Sequence[Spec], *behind: Spec) -> Spec:
+def _dots(values: Sequence[Mapping[str, Any]], axis: Spec, tooltip: Sequence[Spec], *behind: Spec) -> Spec:
     """Plot one row per value, with its mark and its interval.
 
     `axis` describes the axis of the values, `told` lists the fields shown on hover, and `behind` is drawn first.
@@ -185,7 +185,7 @@ def _dots(values: Sequence[Mapping[str, Any]], axis: Spec, told: Sequence[Spec],
             "x2": {"field": "high"},
             "y": row,
             "color": color,
-            "tooltip": told,
+            "tooltip": tooltip,
         },
     }
     dots = {
@@ -196,7 +196,7 @@ def _dots(values: Sequence[Mapping[str, Any]], axis: Spec, told: Sequence[Spec],
             "stroke": color,
             "fill": {"field": "fill", **_AS_IT_IS},
             "shape": {"field": "shape", **_AS_IT_IS},
-            "tooltip": told,
+            "tooltip": tooltip,
         },
     }
     return _figure(values, 44 * len(values), [*behind, whiskers, dots])

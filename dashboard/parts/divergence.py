@@ -48,9 +48,9 @@ def align(a: Sequence[Action], b: Sequence[Action]) -> list[Pair]:
     matcher = SequenceMatcher(None, a[start:], b[start:], autojunk=False)
     for tag, a_first, a_last, b_first, b_last in matcher.get_opcodes():
         for at in range(max(a_last - a_first, b_last - b_first)):
-            left = start + a_first + at if a_first + at < a_last else None
+            index_a = start + a_first + at if a_first + at < a_last else None
             right = start + b_first + at if b_first + at < b_last else None
-            pairs.append(Pair(left, right, tag == "equal"))
+            pairs.append(Pair(index_a, right, tag == "equal"))
     return pairs
 
 

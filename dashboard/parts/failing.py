@@ -20,10 +20,10 @@ def note_other_versions(scope: Scope) -> None:
     """Say which runs have failure points from another version: their numbers differ for that reason alone."""
     runs = ask(queries.labelled_otherwise, scope)
     if runs:
-        which = ", ".join(map(str, runs[:5])) + (" and others" if len(runs) > 5 else "")
+        run_list = ", ".join(map(str, runs[:5])) + (" and others" if len(runs) > 5 else "")
         st.caption(
-            f"The milestones and failure points of run {which} were computed by another version of stackrank. Do not "
-            "compare them with newer ones: earlier versions ignored work done in a shell, and counted the first "
+            f"The milestones and failure points of run {run_list} were computed by another version of stackrank. Do "
+            "not compare them with newer ones: earlier versions ignored work done in a shell, and counted the first "
             "observation as a reproduction."
         )
 
@@ -59,9 +59,9 @@ def bars(prefix: str, points: Sequence[Mapping[str, Any]], scope: Scope) -> None
 def _examples(entrant: str | None, point: str | None, scope: Scope) -> None:
     """List the newest episodes of an entrant with this failure point."""
     rows = ask(queries.examples, point, scope, entrant=entrant)
-    what = f"{show.escaped(entrant or 'all entrants')}, {wording.words(point or 'resolved')}"
+    caption = f"{show.escaped(entrant or 'all entrants')}, {wording.words(point or 'resolved')}"
     with st.container(border=True):
-        st.markdown(f"Newest examples: **{what}**")
+        st.markdown(f"Newest examples: **{caption}**")
         for row in rows:
             label = f"{show.escaped(row['task'])}, attempt {row['attempt']}, {row['steps']} steps"
             show.link(EPISODE_PAGE, label, id=row["id"], step=row["failure_step"])

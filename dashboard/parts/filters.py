@@ -31,14 +31,14 @@ def choose(prefix: str, *, errors: bool = True) -> Scope:
     as failures on this page.
     """
     scope = _of_one_run(prefix) if st.query_params.get(f"{prefix}_run") else _of_many(prefix)
-    about = ask(queries.scope_of, scope)
-    if about["disputed_tasks"]:
-        kept = address.segmented("Disputed tasks", list(_DISPUTED), f"{prefix}_disputed", default="Counted")
-        scope = replace(scope, without_disputed=_DISPUTED[kept])
-    if errors and any(about["errors"].values()):
-        choices = [str(each) for each in ErrorsAre]
-        kept = address.segmented("Errors", choices, f"{prefix}_errors", default=choices[0], format_func=wording.words)
-        scope = replace(scope, errors=ErrorsAre(kept))
+    scoped = ask(queries.scope_of, scope)
+    if scoped["disputed_tasks"]:
+        choice = address.segmented("Disputed tasks", list(_DISPUTED), f"{prefix}_disputed", default="Counted")
+        scope = replace(scope, without_disputed=_DISPUTED[choice])
+    if errors and any(scoped["errors"].values()):
+        choices = [str(rule) for rule in ErrorsAre]
+        choice = address.segmented("Errors", choices, f"{prefix}_errors", default=choices[0], format_func=wording.words)
+        scope = replace(scope, errors=ErrorsAre(choice))
     show.scope(ask(queries.scope_of, scope))
     return scope
 
@@ -53,62 +53,62 @@ def _of_one_run(prefix: str) -> Scope:
 
 
 def _of_many(prefix: str) -> Scope:
-    known = ask(queries.runs, limit=500)
-    if not known:
+    runs = ask(queries.runs, limit=500)
+    if not runs:
         show.empty("No entrant has played yet. This page is about the runs of a benchmark.")
         st.stop()
     # By default a page is about the benchmark that finished last, not the one that was started last.
-    usual = ask(queries.scope_of, Scope())["benchmark"] or known[0]["benchmark"]
-    benchmarks = list(dict.fromkeys(run["benchmark"] for run in known))
+    usual = ask(queries.scope_of, Scope())["benchmark"] or runs[0]["benchmark"]
+    benchmarks = list(dict.fromkeys(run["benchmark"] for run in runs))
     with st.container(horizontal=True):
         benchmark = address.selectbox("Benchmark", benchmarks, f"{prefix}_benchmark", default=usual, width=220)
-        of_it = [run for run in known if run["benchmark"] == benchmark]
+        of_it = [run for run in runs if run["benchmark"] == benchmark]
         series = sorted({run["series"] for run in of_it} - {""})
         tags = sorted({tag for run in of_it for tag in run["tags"]})
         # Newest first; a filter with only one choice is not drawn.
         under = {run["conditions_digest"]: conditions.say(run["conditions"]) for run in of_it}
         versions = list(dict.fromkeys(run["benchmark_digest"] for run in of_it))
-        kept = address.segmented("Runs", list(_FINISHED), f"{prefix}_runs", default="Finished")
+        finished = address.segmented("Runs", list(_FINISHED), f"{prefix}_runs", default="Finished")
         board = _one_of("Series", series, f"{prefix}_board") if series else None
         version = _one_of("Version", versions, f"{prefix}_version") if len(versions) > 1 else None
-        chosen = _one_of("Conditions", list(under), f"{prefix}_conditions", under) if len(under) > 1 else None
+        digest = _one_of("Conditions", list(under), f"{prefix}_conditions", under) if len(under) > 1 else None
         last = address.segmented("Last runs", list(_LAST), f"{prefix}_last", default="All")
         picked = address.multiselect("Tags", tags, f"{prefix}_tags", width=260) if tags else ()
     return Scope(
         benchmark=benchmark,
         version=version,
-        conditions=chosen,
+        conditions=digest,
         series=board,
         tags=picked,
         last=_LAST[last],
-        finished_only=_FINISHED[kept],
+        finished_only=_FINISHED[finished],
     )
 
 
 def carried(prefix: str) -> Scope:
     """Return the scope of a page about one thing: that of the link (see `query`), with a choice of runs that count."""
-    asked = st.query_params
+    parameters = st.query_params
     errors = ErrorsAre(next(iter(address.known(f"{prefix}_errors", list(ErrorsAre))), ErrorsAre.LEFT_OUT))
     left_out = _DISPUTED[next(iter(address.known(f"{prefix}_disputed", list(_DISPUTED))), "Counted")]
-    if asked.get(f"{prefix}_run"):
+    if parameters.get(f"{prefix}_run"):
         return replace(_of_one_run(prefix), errors=errors, without_disputed=left_out)
-    kept = address.segmented("Runs", list(_FINISHED), f"{prefix}_runs", default="Finished")
+    finished = address.segmented("Runs", list(_FINISHED), f"{prefix}_runs", default="Finished")
     return Scope(
-        conditions=asked.get(f"{prefix}_conditions"),
-        series=asked.get(f"{prefix}_board"),
-        tags=tuple(asked.get_all(f"{prefix}_tags")),
-        last=_LAST.get(asked.get(f"{prefix}_last", "All")),
-        finished_only=_FINISHED[kept],
+        conditions=parameters.get(f"{prefix}_conditions"),
+        series=parameters.get(f"{prefix}_board"),
+        tags=tuple(parameters.get_all(f"{prefix}_tags")),
+        last=_LAST.get(parameters.get(f"{prefix}_last", "All")),
+        finished_only=_FINISHED[finished],
         errors=errors,
         without_disputed=left_out,
     )
 
 
-def _one_of(label: str, choices: list[str], name: str, said: Mapping[str, str] | None = None) -> str | None:
+def _one_of(label: str, choices: list[str], name: str, labels: Mapping[str, str] | None = None) -> str | None:
     """Let the reader select one of the choices; None means any series, or else that of the newest finished run."""
 
     def shown(choice: str) -> str:
-        return wording.visible((said or {}).get(choice, choice))
+        return wording.visible((labels or {}).get(choice, choice))
 
     empty = "Any" if label == "Series" else "As the newest"
     return address.selectbox(label, choices, name, placeholder=empty, format_func=shown, width=220)
@@ -128,13 +128,13 @@ def asked(
 
 def query(prefix: str, scope: Scope) -> dict[str, Any]:
     """Return the parameters of a link to the page with this prefix, about the same episodes."""
-    more = {} if scope.errors == ErrorsAre.LEFT_OUT else {f"{prefix}_errors": str(scope.errors)}
+    options = {} if scope.errors == ErrorsAre.LEFT_OUT else {f"{prefix}_errors": str(scope.errors)}
     if scope.without_disputed:
-        more[f"{prefix}_disputed"] = "Left out"
+        options[f"{prefix}_disputed"] = "Left out"
     if scope.run is not None:
-        return {f"{prefix}_run": str(scope.run), **more}
+        return {f"{prefix}_run": str(scope.run), **options}
     values: dict[str, Any] = {"benchmark": scope.benchmark, "board": scope.series, "tags": list(scope.tags)}
     values |= {"version": scope.version, "conditions": scope.conditions}
     values["last"] = None if scope.last is None else str(scope.last)
     values["runs"] = None if scope.finished_only else "All"
-    return {f"{prefix}_{name}": value for name, value in values.items() if value} | more
+    return {f"{prefix}_{name}": value for name, value in values.items() if value} | options

@@ -107,4 +107,4 @@ _COMPONENT = st.components.v2.component("stackrank_jump", html=_HTML, css=_CSS, 
 
 def offer(pages: Sequence[tuple[str, str]]) -> None:
     """Let Ctrl+K open the field on this page. `pages`: title and address of each page that the field lists."""
-    _COMPONENT(key="jump", data=[list(each) for each in pages])
+    _COMPONENT(key="jump", data=[list(page) for page in pages])

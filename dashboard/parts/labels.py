@@ -29,15 +29,15 @@ def dispute(task_id: int, disputed_by: Sequence[str], *, key: str) -> None:
     st.button(label, icon=f":material/{icon}:", key=f"{key}_{task_id}", on_click=_dispute, args=(task_id, not mine))
 
 
-def _dispute(task_id: int, given: bool) -> None:
+def _dispute(task_id: int, disputed: bool) -> None:
     def work(labels: Labels) -> None:
         person = reader()
         standing = ask(queries.labels, task=_key(task_id))
         mine = [Label(row["label"]) for row in standing if row["person"] == person and Label(row["label"]).disputes]
-        for one in [Label.DISPUTED] if given else mine:
-            labels.put(one, person=person, task_id=task_id, given=given)
+        for label in [Label.DISPUTED] if disputed else mine:
+            labels.put(label, person=person, task_id=task_id, given=disputed)
 
-    write(Labels, work, again=False)
+    write(Labels, work, retry=False)
 
 
 def _key(task_id: int) -> tuple[str, str]:
@@ -45,47 +45,47 @@ def _key(task_id: int) -> tuple[str, str]:
     return task["name"], task["digest"]
 
 
-def given(found: Sequence[LabelGiven], *, task_id: int | None = None, episode_id: int | None = None) -> None:
+def given(labels: Sequence[LabelGiven], *, task_id: int | None = None, episode_id: int | None = None) -> None:
     """Draw the labels of a task or of an episode with the people who gave them, and a form for another label."""
-    about = {"task_id": task_id} if episode_id is None else {"episode_id": episode_id}
-    what = "task" if episode_id is None else "episode"
-    for row in found:
+    subject = {"task_id": task_id} if episode_id is None else {"episode_id": episode_id}
+    noun = "task" if episode_id is None else "episode"
+    for row in labels:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.badge(show.escaped(words(row["label"])), icon=":material/label:", color="orange")
             when = show.moment(row["created_at"])
-            said = f"{row['person']}, {when:%Y-%m-%d %H:%M} UTC" if when else row["person"]
-            st.caption(show.escaped(f"{said}: {row['reason']}" if row["reason"] else said), width="content")
+            byline = f"{row['person']}, {when:%Y-%m-%d %H:%M} UTC" if when else row["person"]
+            st.caption(show.escaped(f"{byline}: {row['reason']}" if row["reason"] else byline), width="content")
             if row["person"] == reader():
                 own = Label(row["label"])
                 st.button("Take back", key=f"label_back_{row['id']}", type="tertiary", on_click=_put,
-                          args=(own, "", False), kwargs=about)  # fmt: skip
-    key = f"label_{what}_{task_id or episode_id}"
+                          args=(own, "", False), kwargs=subject)  # fmt: skip
+    key = f"label_{noun}_{task_id or episode_id}"
     with st.form(key, clear_on_submit=True, border=False), st.container(horizontal=True, vertical_alignment="bottom"):
         label = st.selectbox(
-            f"A label of the {what}", [*map(str, Label)], format_func=words, key=f"{key}_label", width=220
+            f"A label of the {noun}", [*map(str, Label)], format_func=words, key=f"{key}_label", width=220
         )
         reason = st.text_input("Why", key=f"{key}_reason", max_chars=MOST_CHARS)
         if st.form_submit_button("Add label", icon=":material/new_label:") and label:
-            _put(Label(label), reason, True, again=True, **about)
+            _put(Label(label), reason, True, retry=True, **subject)
 
 
-def _put(label: Label, reason: str, given: bool, *, again: bool = False, **about: int | None) -> None:
+def _put(label: Label, reason: str, is_set: bool, *, retry: bool = False, **subject: int | None) -> None:
     def work(labels: Labels) -> None:
-        labels.put(label, person=reader(), reason=reason, given=given, **about)
+        labels.put(label, person=reader(), reason=reason, given=is_set, **subject)
 
-    write(Labels, work, again=again)
+    write(Labels, work, retry=retry)
 
 
 def saved_views(page: str, prefix: str) -> None:
     """Draw the saved views of a page, each with a button that opens it, and a form that saves the current view."""
-    kept = ask(queries.views, page)
+    views = ask(queries.views, page)
     filters = {
         name: st.query_params.get_all(name)
         for name in st.query_params
         if name.startswith(prefix) and not name.endswith(_PLACE)
     }
-    with st.popover(f"Saved views ({len(kept)})", icon=":material/bookmark:"):
-        for view in kept:
+    with st.popover(f"Saved views ({len(views)})", icon=":material/bookmark:"):
+        for view in views:
             with st.container(horizontal=True, vertical_alignment="center"):
                 query = parse_qs(view["address"], keep_blank_values=True)
                 # A link to the page that is already open would not change the address.
@@ -100,11 +100,11 @@ def saved_views(page: str, prefix: str) -> None:
         with st.form(f"view_{page}", border=False):
             name = st.text_input("Save these filters as", max_chars=MOST_NAME, key=f"view_{page}_name")
             if st.form_submit_button("Save", icon=":material/bookmark_add:"):
-                _keep(page, name, urlencode(filters, doseq=True), again=True)
+                _keep(page, name, urlencode(filters, doseq=True), retry=True)
 
 
-def _keep(page: str, name: str, address: str, *, again: bool = False) -> None:
+def _keep(page: str, name: str, address: str, *, retry: bool = False) -> None:
     def work(labels: Labels) -> None:
         labels.save_view(page, name, address, person=reader())
 
-    write(Labels, work, again=again)
+    write(Labels, work, retry=retry)

@@ -19,34 +19,34 @@ def notes_and_tags(
     run_id: int, tags: list[str], *, episode_id: int | None = None, step_index: int | None = None
 ) -> None:
     """Draw what the team says about a run or an episode. A new note on an episode is about the step that is shown."""
-    written = ask(queries.notes, run_id=run_id, episode_id=episode_id)
+    notes = ask(queries.notes, run_id=run_id, episode_id=episode_id)
     key = f"note_{run_id}_{episode_id}"
-    label = f"Notes and tags ({len(written)})"
-    with st.expander(label, key=f"{key}_all", icon=":material/sticky_note_2:", expanded=bool(written)):
+    label = f"Notes and tags ({len(notes)})"
+    with st.expander(label, key=f"{key}_all", icon=":material/sticky_note_2:", expanded=bool(notes)):
         _tags(run_id, tags, episode_id)
         if episode_id is not None:
             labels.given(ask(queries.labels, episode_id=episode_id), episode_id=episode_id)
-        for note in written:
+        for note in notes:
             _note(note, episode_id)
         place = "the run" if episode_id is None else "the step that is shown"
         with st.form(key, clear_on_submit=True, border=False):
             body = st.text_area(f"A note about {place}", max_chars=MOST_CHARS, height=80, key=f"{key}_body")
             if st.form_submit_button("Add note", icon=":material/add_comment:"):
-                about = {"episode_id": episode_id, "step_index": step_index}
-                _write(lambda notes: notes.add(run_id, body, author=name(), **about))
-        if written:
-            show.csv_button(written, name=f"notes_{run_id}", key=f"{key}_list")
+                subject = {"episode_id": episode_id, "step_index": step_index}
+                _write(lambda notes: notes.add(run_id, body, author=name(), **subject))
+        if notes:
+            show.csv_button(notes, name=f"notes_{run_id}", key=f"{key}_list")
 
 
 def _tags(run_id: int, tags: list[str], episode_id: int | None) -> None:
     key = f"tags_{run_id}_{episode_id}"
 
     def keep() -> None:
-        chosen = st.session_state[key]
+        tags = st.session_state[key]
         if episode_id is None:
-            _write(lambda notes: notes.tag_run(run_id, chosen), again=False)
+            _write(lambda notes: notes.tag_run(run_id, tags), retry=False)
         else:
-            _write(lambda notes: notes.tag_episode(episode_id, chosen), again=False)
+            _write(lambda notes: notes.tag_episode(episode_id, tags), retry=False)
 
     st.session_state[key] = tags
     st.multiselect("Tags", tags, key=key, accept_new_options=True, on_change=keep, placeholder="Type a new tag")
@@ -67,5 +67,5 @@ def _note(note: Note, episode_id: int | None) -> None:
         st.text(note["body"])
 
 
-def _write(work: Callable[[Notes], object], *, again: bool = True) -> None:
-    write(Notes, work, again=again)
+def _write(work: Callable[[Notes], object], *, retry: bool = True) -> None:
+    write(Notes, work, retry=retry)

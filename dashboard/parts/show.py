@@ -41,8 +41,8 @@ def escaped(text: object) -> str:
 
 def titled(*parts: object) -> None:
     """Set the title of the browser's tab: what this page is about, the most specific part first."""
-    told = [visible(re.sub(r"\s+", " ", str(part)))[:80] for part in (*parts, "stackrank")]
-    st.set_page_config(page_title=" - ".join(told))
+    titles = [visible(re.sub(r"\s+", " ", str(part)))[:80] for part in (*parts, "stackrank")]
+    st.set_page_config(page_title=" - ".join(titles))
 
 
 def breadcrumb(*links: tuple[str, str, Mapping[str, Any]]) -> None:
@@ -61,9 +61,9 @@ def badge(state: str, label: str | None = None) -> None:
 
 def resolved_metric(run: Mapping[str, Any]) -> None:
     """Draw how many episodes of a run were resolved, and how many of these verdicts are sealed."""
-    about = "Sealed: only luck could have forged the verdict. A trace says how strongly, or why it is not sealed."
+    explanation = "Sealed: only luck could have forged the verdict. A trace says how strongly, or why it is not sealed."
     sealed = f"{run['sealed']} sealed"
-    st.metric("Resolved", run["resolved"], sealed, delta_color="off", delta_arrow="off", border=True, help=about)
+    st.metric("Resolved", run["resolved"], sealed, delta_color="off", delta_arrow="off", border=True, help=explanation)
 
 
 @contextmanager
@@ -85,14 +85,14 @@ def as_message(error: Exception) -> str:
 
 def _code(text: str) -> str:
     """Format `text` as Markdown code. A backtick, as in the name of a user's benchmark, would end the code."""
-    inside = visible(" ".join(text.split())).replace("`", "'")
-    return f"`{inside}`"
+    line = visible(" ".join(text.split())).replace("`", "'")
+    return f"`{line}`"
 
 
-def empty(what: str, command: str = RUN_COMMAND) -> None:
+def empty(reason: str, command: str = RUN_COMMAND) -> None:
     """Draw an empty state that says what to run."""
     with st.container(border=True, horizontal_alignment="center"):
-        st.markdown(f":material/inbox: {what}", width="content")
+        st.markdown(f":material/inbox: {reason}", width="content")
         # Not a block of code: the script that highlights such blocks is as long as all the others together.
         st.markdown(_code(command), width="content")
 
@@ -133,13 +133,13 @@ def moment(text: str | None) -> datetime | None:
 
 def age_s(text: str | None) -> float:
     """Seconds since a stored time; 0 for none."""
-    then = moment(text)
-    return (datetime.now(UTC) - then).total_seconds() if then else 0.0
+    time = moment(text)
+    return (datetime.now(UTC) - time).total_seconds() if time else 0.0
 
 
-def table_height(rows: int, most: int = 700) -> int | Literal["content"]:
+def table_height(rows: int, limit: int = 700) -> int | Literal["content"]:
     """The height of a table: what its rows need, up to `most` pixels."""
-    return "content" if 40 + 35 * rows <= most else most
+    return "content" if 40 + 35 * rows <= limit else limit
 
 
 _SHARES = {"rate", "all_attempts_rate", "pass_at_k", "all_k"}
@@ -189,9 +189,9 @@ def grid(rows: Any, **options: Any) -> Any:
 
 def _neutral(value: Any) -> Any:
     if isinstance(value, list):
-        return [_neutral(each) for each in value]
+        return [_neutral(member) for member in value]
     if isinstance(value, dict):  # Arrow would give every row the keys of all rows.
-        return ", ".join(f"{visible(str(key))} {_neutral(each)}" for key, each in value.items())
+        return ", ".join(f"{visible(str(key))} {_neutral(member)}" for key, member in value.items())
     return visible(value) if isinstance(value, str) else value
 
 
@@ -211,17 +211,19 @@ def begin() -> None:
     st.session_state[_SCOPE] = ""
 
 
-def scope(about: Scoped) -> None:
+def scope(scoped: Scoped) -> None:
     """Say what the numbers below cover and what they leave out; each CSV of the page has the scope as last column."""
-    apart = queries.apart_sentence(about)
-    st.session_state[_SCOPE] = about["sentence"]
-    st.caption(f":material/filter_alt: {escaped(about['sentence'])}" + (f"  \n{escaped(apart)}" if apart else ""))
+    excluded = queries.apart_sentence(scoped)
+    st.session_state[_SCOPE] = scoped["sentence"]
+    st.caption(
+        f":material/filter_alt: {escaped(scoped['sentence'])}" + (f"  \n{escaped(excluded)}" if excluded else "")
+    )
 
 
 def paper_button(drawing: Callable[[str], str], *, name: str, key: str) -> None:
     """Draw a button that saves a figure for a paper. `drawing` makes an SVG, with the scope's sentence as caption."""
-    drawn = partial(drawing, st.session_state.get(_SCOPE, ""))
-    _save("Figure for a paper (SVG)", drawn, f"{name}.svg", "image/svg+xml", icon="article", key=f"{key}_paper")
+    draw = partial(drawing, st.session_state.get(_SCOPE, ""))
+    _save("Figure for a paper (SVG)", draw, f"{name}.svg", "image/svg+xml", icon="article", key=f"{key}_paper")
 
 
 def csv_button(rows: Sequence[Mapping[str, Any]], *, name: str, key: str) -> None:
@@ -230,14 +232,14 @@ def csv_button(rows: Sequence[Mapping[str, Any]], *, name: str, key: str) -> Non
     On a page with a scope, a column `scope` says which runs the rows are about, and under which conditions.
     """
     label = f"Download {words(re.sub('_[0-9]+', '', name))} (CSV)"
-    written = partial(_csv, rows, st.session_state.get(_SCOPE, ""))
-    _save(label, written, f"{name}.csv", "text/csv", icon="download", key=f"{key}_csv")
+    write = partial(_csv, rows, st.session_state.get(_SCOPE, ""))
+    _save(label, write, f"{name}.csv", "text/csv", icon="download", key=f"{key}_csv")
 
 
-def _csv(rows: Sequence[Mapping[str, Any]], about: str) -> str:
-    names, more = list(rows[0]) if rows else [], [about] if about else []
-    heading = [*names, *(["scope"] if about else [])]
-    return "".join(csv_lines([heading, *([row.get(name) for name in names] + more for row in rows)]))
+def _csv(rows: Sequence[Mapping[str, Any]], scope_line: str) -> str:
+    names, footer = list(rows[0]) if rows else [], [scope_line] if scope_line else []
+    heading = [*names, *(["scope"] if scope_line else [])]
+    return "".join(csv_lines([heading, *([row.get(name) for name in names] + footer for row in rows)]))
 
 
 def _save(label: str, make: Callable[[], str], file: str, mime: str, *, icon: str, key: str) -> None:

@@ -20,15 +20,15 @@ class Sides(NamedTuple):
 
 def sides(diff: str) -> list[Sides]:
     """Return the files of a diff. Each line starts with `-`, `+` or a space, and its number."""
-    found = []
+    rows_found = []
     for file in read_diff(diff):
         rows: list[tuple[str, str]] = []
         for hunk in file:
             rows += [("⋯", "⋯")] if rows else []
             rows += _rows(hunk)
-        before, after = ("\n".join(row[side] for row in rows) for side in (0, 1))
-        found.append(Sides(file.path, before, after))
-    return found
+        left_text, right = ("\n".join(row[side] for row in rows) for side in (0, 1))
+        rows_found.append(Sides(file.path, left_text, right))
+    return rows_found
 
 
 def _rows(hunk: Hunk) -> list[tuple[str, str]]:

@@ -15,8 +15,8 @@ from stackrank.db import queries
 
 RUN_PAGE, EPISODE_PAGE, DIVERGE_PAGE = "app_pages/run.py", "app_pages/episode.py", "app_pages/diverge.py"
 COMPARE_PAGE, EPISODES_PAGE, TASK_PAGE = "app_pages/compare.py", "app_pages/episodes.py", "app_pages/task.py"
-LEADERBOARD_PAGE, PROPOSALS_PAGE = "app_pages/leaderboard.py", "../extensions/fix/page.py"
-RUNS_PAGE, TASKS_PAGE, AGAINST_PAGE = "app_pages/runs.py", "app_pages/tasks.py", "app_pages/against.py"
+LEADERBOARD_PAGE, RUNS_PAGE = "app_pages/leaderboard.py", "app_pages/runs.py"
+TASKS_PAGE, AGAINST_PAGE = "app_pages/tasks.py", "app_pages/against.py"
 MOST_COMPARED = 4
 """The most entrants that are compared side by side."""
 _Column = st.column_config
@@ -175,7 +175,7 @@ def episode_table(
             "Verdict": [show.VERDICTS.get(row["verdict"], row["verdict"]) for row in rows],
             "Task": [row["task"] for row in rows],
             "Entrant": [row["entrant"] for row in rows],
-            "Sealed": [f"2^-{row['sealed']}" if row["sealed"] else "" for row in rows],
+            "Sealed": [wording.guess_odds(row["sealed"]) if row["sealed"] else "" for row in rows],
             "Failure point": [wording.words(row["failure_point"]) for row in rows],
             "Stop reason": [wording.words(row["stop_reason"]) or row["status"] for row in rows],
             "Steps": [row["steps"] for row in rows],
@@ -187,15 +187,15 @@ def episode_table(
             "Episode": [f"episode?id={row['id']}{steps.get(row['id'], '')}" for row in rows],
         }
     )
-    said: dict[int, list[str]] = {}
-    for one in ask(queries.labels):
-        if one["episode_id"] is not None:
-            said.setdefault(one["episode_id"], []).append(wording.words(one["label"]))
-    if any(row["id"] in said for row in rows):
-        frame["Labels"] = [said.get(row["id"], []) for row in rows]
+    labels: dict[int, list[str]] = {}
+    for label in ask(queries.labels):
+        if label["episode_id"] is not None:
+            labels.setdefault(label["episode_id"], []).append(wording.words(label["label"]))
+    if any(row["id"] in labels for row in rows):
+        frame["Labels"] = [labels.get(row["id"], []) for row in rows]
     if hits:
-        told = [hits.get(row["id"]) for row in rows]
-        frame.insert(3, "Found", [f"step {hit['step']}: {hit['excerpt']}" if hit else "" for hit in told])
+        matches = [hits.get(row["id"]) for row in rows]
+        frame.insert(3, "Found", [f"step {hit['step']}: {hit['excerpt']}" if hit else "" for hit in matches])
     if not with_run:
         frame = frame.drop(columns="Run")
     columns = {
@@ -249,8 +249,8 @@ def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
     def opened(row: Mapping[str, Any]) -> None:
         show.link(RUN_PAGE, f"Open run {row['id']}: {show.escaped(row['name'])}", id=row["id"])
 
-    def two(one: Mapping[str, Any], other: Mapping[str, Any]) -> None:
-        a, b = sorted((one["id"], other["id"]))
+    def two(first: Mapping[str, Any], second: Mapping[str, Any]) -> None:
+        a, b = sorted((first["id"], second["id"]))
         show.link(
             AGAINST_PAGE, f"Run {b} against run {a}: what changed, and on which tasks", "compare_arrows", a=a, b=b
         )

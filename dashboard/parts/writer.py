@@ -24,7 +24,7 @@ def name() -> str:
     return default_owner()
 
 
-def write(kind: Callable[[Engine], Writer], work: Callable[[Writer], object], *, again: bool = True) -> None:
+def write(kind: Callable[[Engine], Writer], work: Callable[[Writer], object], *, retry: bool = True) -> None:
     """Write with one of the writer classes of `db`; with `again`, redraw the page. A refusal is shown as a message."""
     try:
         work(kind(engine()))
@@ -32,5 +32,5 @@ def write(kind: Callable[[Engine], Writer], work: Callable[[Writer], object], *,
         st.error(show.as_message(error))
         return
     forget()
-    if again:
+    if retry:
         st.rerun()

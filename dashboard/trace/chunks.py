@@ -31,23 +31,23 @@ Chunk = tuple[list[dict[str, Any]], list[Excerpt | None]]
 def chunk(episode: Mapping[str, Any], first: int, last: int) -> Chunk:
     """Return a chunk of steps from `first` on, of an episode whose newest step is `last`."""
     rows = queries.shown_steps(data.engine(), episode["id"], first=first, limit=CHUNK, chars=CUT)
-    told = travel.pauses(default_url(), episode["id"], last)
-    walk = _Walk(episode, first, told)
-    both = [walk.step(row) for row in rows]
-    return [shown for shown, _ in both], [excerpt for _, excerpt in both]
+    pauses = travel.pauses(default_url(), episode["id"], last)
+    walk = _Walk(episode, first, pauses)
+    steps_with_excerpts = [walk.step(row) for row in rows]
+    return [step for step, _ in steps_with_excerpts], [excerpt for _, excerpt in steps_with_excerpts]
 
 
 class _Walk:
     """Goes from step to step and tracks what is known of the files and of the program."""
 
-    def __init__(self, episode: Mapping[str, Any], first: int, told: list[Pause]) -> None:
+    def __init__(self, episode: Mapping[str, Any], first: int, pauses: list[Pause]) -> None:
         self.episode = episode
         self.files = files_at(episode["id"], first - 1)
         self.edits = {row["index"]: row for row in ask(queries.edits, episode["id"], first + CHUNK - 1)}
-        found = ask(queries.before, episode["id"], first - 1, "breakpoints")
-        self.stood: dict[str, Any] = found["state"] if found else {}
-        self.at: int | None = found["index"] if found else None
-        self.changes = travel.Changes(row for row in told if row["index"] < first)
+        breakpoints = ask(queries.before, episode["id"], first - 1, "breakpoints")
+        self.stood: dict[str, Any] = breakpoints["state"] if breakpoints else {}
+        self.at: int | None = breakpoints["index"] if breakpoints else None
+        self.changes = travel.Changes(row for row in pauses if row["index"] < first)
         self.stack = places.stack(self.stood, self.at, self.changes)
         self.path = ""
 
@@ -66,11 +66,11 @@ class _Walk:
 def source_at(episode: Mapping[str, Any], index: int, path: str) -> tuple[dict[str, Any], Excerpt | None]:
     """Return the file `path` as it was after step `index`."""
     step = queries.step(data.engine(), episode["id"], index)
-    found = ask(queries.before, episode["id"], index, "breakpoints")
+    breakpoints = ask(queries.before, episode["id"], index, "breakpoints")
     state, files = (step or {}).get("state") or {}, files_at(episode["id"], index)
     # The browser names files as it shows them.
-    named = next((one for one in files.texts if wording.visible(one) == path), path)
-    return places.source(state, found["state"] if found else {}, files, named)
+    file = next((name for name in files.texts if wording.visible(name) == path), path)
+    return places.source(state, breakpoints["state"] if breakpoints else {}, files, file)
 
 
 def names(files: Files) -> list[str]:
@@ -99,11 +99,11 @@ def about(episode: Mapping[str, Any], step: Mapping[str, Any]) -> dict[str, Any]
 
 def badges(episode: Mapping[str, Any], step: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return what is remarkable about a step: text and colour of each badge."""
-    found = [] if step["ok"] else [("tool error", "orange")]
-    found += [("failure point", "red")] * (step["index"] == episode["failure_step"])
-    found += [(wording.words(name), "green") for name, at in episode["milestones"].items() if at == step["index"]]
-    found += [(distance(step), _HUES[step["distance"]])] if step["distance"] in _HUES else []
-    return found
+    marks = [] if step["ok"] else [("tool error", "orange")]
+    marks += [("failure point", "red")] * (step["index"] == episode["failure_step"])
+    marks += [(wording.words(name), "green") for name, at in episode["milestones"].items() if at == step["index"]]
+    marks += [(distance(step), _HUES[step["distance"]])] if step["distance"] in _HUES else []
+    return marks
 
 
 def spent(step: Mapping[str, Any]) -> str:
@@ -119,8 +119,8 @@ def spent(step: Mapping[str, Any]) -> str:
 def _action(step: Mapping[str, Any], diff: str) -> list[dict[str, Any]]:
     """Return the parts of an action: name, text, and whether the text is a diff."""
     if step["arguments"] is None:
-        whole = said(step["arguments_text"], step["arguments_chars"], "arguments")
-        return [{"name": "", "text": whole, "diff": False}]
+        arguments = said(step["arguments_text"], step["arguments_chars"], "arguments")
+        return [{"name": "", "text": arguments, "diff": False}]
     if diff and step["tool"] == "rewrite":
         return [{"name": wording.visible(edit_of(step)), "text": said(diff), "diff": True}]
     parts = []
@@ -134,14 +134,14 @@ def _action(step: Mapping[str, Any], diff: str) -> list[dict[str, Any]]:
 def _investigation(episode: Mapping[str, Any], step: Mapping[str, Any]) -> dict[str, Any]:
     """Return the answer to a question, or None if there is none, and every step that led to it."""
     later = queries.steps(data.engine(), episode["id"], first=step["index"] + 1, limit=_MOST_INSIDE)
-    inside = [row for row in later if row["investigation"] == step["index"]]
-    answers = [row for row in inside if row["tool"] == "answer" and row["ok"]]
-    tokens = sum(row["tokens_in"] + row["tokens_out"] for row in inside)
-    costs = [row["cost_usd"] for row in inside if row["cost_usd"] is not None]
-    cost = f", {wording.usd(sum(costs))}" if inside and len(costs) == len(inside) else ""
-    called = [(row, brief(json.dumps(row["arguments"])) or row["thought"]) for row in inside]
+    steps = [row for row in later if row["investigation"] == step["index"]]
+    answers = [row for row in steps if row["tool"] == "answer" and row["ok"]]
+    tokens = sum(row["tokens_in"] + row["tokens_out"] for row in steps)
+    costs = [row["cost_usd"] for row in steps if row["cost_usd"] is not None]
+    cost = f", {wording.usd(sum(costs))}" if steps and len(costs) == len(steps) else ""
+    calls = [(row, brief(json.dumps(row["arguments"])) or row["thought"]) for row in steps]
     return {
         "answer": said(answers[0]["observation"]) if answers else None,
-        "about": f"{len(inside)} steps, {tokens:,} tokens{cost}",
-        "steps": [[row["index"], wording.visible(f"{tool_of(row)} {text[:80]}")] for row, text in called],
+        "about": f"{len(steps)} steps, {tokens:,} tokens{cost}",
+        "steps": [[row["index"], wording.visible(f"{tool_of(row)} {text[:80]}")] for row, text in calls],
     }

@@ -26,11 +26,11 @@ Piece = tuple[str, str]
 
 def colored(path: str, text: str, lines: list[str]) -> list[list[Piece]]:
     """Split `lines` of `text` into pieces, cut after 2,000 characters; plain if no language is known for `path`."""
-    found = _pieces(path, text) if len(text) <= _MOST else []
+    pieces = _pieces(path, text) if len(text) <= _MOST else []
     # Lexers may change line endings: then show the true text, without colours.
-    if ["".join(part for _, part in line) for line in found] != lines:
-        found = [[("", line)] if line else [] for line in lines]
-    return [_cut(line) for line in found]
+    if ["".join(part for _, part in line) for line in pieces] != lines:
+        pieces = [[("", line)] if line else [] for line in lines]
+    return [_cut(line) for line in pieces]
 
 
 def _pieces(path: str, text: str) -> list[list[Piece]]:
@@ -38,22 +38,22 @@ def _pieces(path: str, text: str) -> list[list[Piece]]:
         lexer = get_lexer_for_filename(path, stripnl=False, ensurenl=False)
     except ClassNotFound:
         return []
-    found: list[list[Piece]] = [[]]
+    lines: list[list[Piece]] = [[]]
     for token, value in lexer.get_tokens(visible(text)):
         kind = next((name for of, name in _KINDS if token in of), "")
         for number, part in enumerate(value.split("\n")):
             if number:
-                found.append([])
+                lines.append([])
             if part:
-                found[-1].append((kind, part))
-    return found
+                lines[-1].append((kind, part))
+    return lines
 
 
 def _cut(line: list[Piece]) -> list[Piece]:
-    left, kept = _MOST_IN_LINE, []
+    room, pieces = _MOST_IN_LINE, []
     for kind, text in line:
-        kept.append((kind, text[:left]))
-        left -= len(text)
-        if left <= 0:
+        pieces.append((kind, text[:room]))
+        room -= len(text)
+        if room <= 0:
             break
-    return kept
+    return pieces

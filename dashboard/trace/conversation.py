@@ -16,22 +16,22 @@ MOST_EARLIER = 200
 
 def questions(exchanges: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return each question for the browser: its new messages, the earlier ones, and both sides as they were sent."""
-    return [_question(each, number) for number, each in enumerate(exchanges, 1)]
+    return [_question(exchange, number) for number, exchange in enumerate(exchanges, 1)]
 
 
 def _question(exchange: Mapping[str, Any], number: int) -> dict[str, Any]:
     usage = exchange.get("usage") or {}
-    about = [f"Question {number}", str(exchange.get("model", "")), str(exchange.get("conversation", ""))]
+    heading = [f"Question {number}", str(exchange.get("model", "")), str(exchange.get("conversation", ""))]
     tokens = f"{usage.get('tokens_in', 0)} tokens in, {usage.get('tokens_out', 0)} out"
-    about.append(f"about {tokens}, which the endpoint did not count" if usage.get("estimated") else tokens)
+    heading.append(f"about {tokens}, which the endpoint did not count" if usage.get("estimated") else tokens)
     request = exchange.get("request")
     messages, new = _conversation(request)
     return {
-        "about": wording.visible(" · ".join(filter(None, about))),
+        "about": wording.visible(" · ".join(filter(None, heading))),
         "left_out": wording.visible(_left_out(request if isinstance(request, dict) else {})),
         "reasoning": said(str(exchange["reasoning"])) if exchange.get("reasoning") else None,
-        "new": [_message(each) for each in messages[new:]],
-        "earlier": [_message(each) for each in messages[max(0, new - MOST_EARLIER) : new]],
+        "new": [_message(message) for message in messages[new:]],
+        "earlier": [_message(message) for message in messages[max(0, new - MOST_EARLIER) : new]],
         "earlier_total": new,
         "answer": said(_json(exchange.get("answer"))),
         "request": said(_json(request)),
@@ -40,9 +40,9 @@ def _question(exchange: Mapping[str, Any], number: int) -> dict[str, Any]:
 
 def _conversation(request: Any) -> tuple[list[dict[str, Any]], int]:
     """Return the messages, and the index of the first one since the model last spoke."""
-    found = request.get("messages") if isinstance(request, dict) else None
-    messages = [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
-    spoke = [at for at, each in enumerate(messages) if each.get("role") == "assistant"]
+    listed = request.get("messages") if isinstance(request, dict) else None
+    messages = [message for message in listed if isinstance(message, dict)] if isinstance(listed, list) else []
+    spoke = [at for at, message in enumerate(messages) if message.get("role") == "assistant"]
     return messages, spoke[-1] + 1 if spoke else 0
 
 
@@ -50,11 +50,11 @@ def _message(message: Mapping[str, Any]) -> dict[str, Any]:
     content = message.get("content")
     parts = content if isinstance(content, list) else [content]
     texts = [part.get("text") if isinstance(part, dict) else part for part in parts]
-    called = message.get("tool_calls")
+    calls = message.get("tool_calls")
     return {
         "role": wording.visible(wording.words(str(message.get("role", "")))),
         "text": said("\n".join(str(text) for text in texts if text is not None)),
-        "calls": said(_json(called)) if called else None,
+        "calls": said(_json(calls)) if calls else None,
     }
 
 
@@ -71,5 +71,5 @@ def _left_out(request: Mapping[str, Any]) -> str:
     cut = len(re.findall(r"\[\.\.\. \d+ characters of this observation were left out here", messages))
     parts = [f"{turns} earlier turns are left out"] * bool(turns)
     parts += [f"{cut} observation{'s are' if cut > 1 else ' is'} cut in the middle"] * bool(cut)
-    told = f": {', '.join(parts)}" if parts else ""
-    return f"The conversation was cut to about {request['history_cut_to_tokens']} tokens for this question{told}."
+    details = f": {', '.join(parts)}" if parts else ""
+    return f"The conversation was cut to about {request['history_cut_to_tokens']} tokens for this question{details}."

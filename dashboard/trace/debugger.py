@@ -61,9 +61,9 @@ def debugger(episode: Mapping[str, Any], last: int) -> None:
         keep(getattr(st.session_state.get(key), "view", None))
 
     marks = tuple(episode["milestones"].items())
-    shown = outline(default_url(), episode["id"], window_of(selected), last, marks)
-    known = {"episode": episode["id"], "chunk": CHUNK, "start": start, "failure": episode["failure_step"]}
-    _DEBUGGER(key=key, data=packed({**shown, **known, "faults": _faults(episode)}), on_view_change=changed)
+    steps = outline(default_url(), episode["id"], window_of(selected), last, marks)
+    facts = {"episode": episode["id"], "chunk": CHUNK, "start": start, "failure": episode["failure_step"]}
+    _DEBUGGER(key=key, data=packed({**steps, **facts, "faults": _faults(episode)}), on_view_change=changed)
     with st.container(key="trace_feed", gap=None):
         for name, value in _parts(episode, view, selected, last):
             fed = packed({"episode": episode["id"], "name": name, "value": value()})
@@ -80,17 +80,19 @@ def _faults(episode: Mapping[str, Any]) -> dict[str, list[int]]:
 
 def _parts(episode: Mapping[str, Any], view: View, selected: int, last: int) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Yield name and content of each part that the browser needs now or next."""
-    here = selected // CHUNK * CHUNK
+    chunk_start = selected // CHUNK * CHUNK
     chunks = {
         first: _chunk(default_url(), {name: episode[name] for name in _OF_STEPS}, first, min(last, first + CHUNK - 1))
-        for first in (here, here + CHUNK, here - CHUNK)
+        for first in (chunk_start, chunk_start + CHUNK, chunk_start - CHUNK)
         if 0 <= first <= last
     }
     for first, (steps, _) in chunks.items():
         yield f"steps:{first}", partial(_same, steps)
-    around = {first + at: one for first, (_, texts) in chunks.items() for at, one in enumerate(texts) if one}
+    around = {
+        first + at: excerpt for first, (_, excerpts) in chunks.items() for at, excerpt in enumerate(excerpts) if excerpt
+    }
     versions: dict[str, Excerpt] = {}
-    for step in sorted(around, key=lambda each: abs(each - selected)):
+    for step in sorted(around, key=lambda step_index: abs(step_index - selected)):
         if len(versions) < _VERSIONS:
             versions.setdefault(around[step].key, around[step])
     if view.file:
@@ -109,11 +111,11 @@ def _asked(episode: Mapping[str, Any], view: View, selected: int, last: int) -> 
     if view.tab == "Tests":
         yield f"Tests:{selected}", partial(work.tests, episode, selected)
     if view.tab == "Model":
-        found = queries.exchanges(data.engine(), episode["id"], selected)
-        yield f"Model:{selected}", partial(conversation.questions, found)
+        exchanges = queries.exchanges(data.engine(), episode["id"], selected)
+        yield f"Model:{selected}", partial(conversation.questions, exchanges)
     if view.local:
-        told = travel.pauses(default_url(), episode["id"], last)
-        yield f"local:{view.local}", partial(travel.values, told, view.local)
+        pauses = travel.pauses(default_url(), episode["id"], last)
+        yield f"local:{view.local}", partial(travel.values, pauses, view.local)
     if view.find:
         found_in = ask(queries.hits_in, episode["run_id"], episode["id"], view.find)
         yield f"find:{view.find}", partial(_same, [{**hit, "excerpt": visible(hit["excerpt"])} for hit in found_in])

@@ -19,10 +19,10 @@ _HUNK = re.compile(r"^@@ -(\d+)(,0)?.*\n", re.M)
 class Files:
     """The files of a task whose texts are known."""
 
-    def __init__(self, given: Mapping[str, str]) -> None:
+    def __init__(self, texts: Mapping[str, str]) -> None:
         """`given`: path -> text, as the task gives them."""
-        self.given = dict(given)
-        self.texts = dict(given)
+        self.given = dict(texts)
+        self.texts = dict(texts)
         self.unrecorded: list[int] = []
         """Steps that may have changed files but recorded no diff, as in older versions."""
         self.lost: set[str] = set()

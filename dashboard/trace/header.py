@@ -37,8 +37,8 @@ def header(episode: Mapping[str, Any], around: dict[str, Any]) -> None:
                 notes = episode["score"].get("notes") or []
                 _listed("Tampered", "The change tried to manipulate the verdict. The scorer noted:", notes)
             if lines := wording.suspicious_lines(episode):
-                what = "The change uses machinery that a repair seldom needs. No verdict depends on it."
-                _listed("Suspicious lines", what, lines)
+                note = "The change uses machinery that a repair seldom needs. No verdict depends on it."
+                _listed("Suspicious lines", note, lines)
         st.markdown(facts(episode))
         if episode["error"]:
             st.error("The infrastructure failed. This says nothing about the entrant.", icon=":material/warning:")
@@ -49,16 +49,16 @@ def _about(episode: Mapping[str, Any]) -> str:
     attempt = f"attempt {episode['attempt']}"
     if episode["try_number"] > 1:
         attempt += f", try {episode['try_number']}"
-    about = [episode["entrant"], f"benchmark {episode['benchmark']}", attempt, f"episode {episode['id']}"]
-    about += [episode[name] for name in ("category", "difficulty") if episode[name]]
+    facts = [episode["entrant"], f"benchmark {episode['benchmark']}", attempt, f"episode {episode['id']}"]
+    facts += [episode[name] for name in ("category", "difficulty") if episode[name]]
     if episode["interruptions"]:
-        about.append(f"cut off and continued {episode['interruptions']} times")
-    return " · ".join(map(show.escaped, about))
+        facts.append(f"cut off and continued {episode['interruptions']} times")
+    return " · ".join(map(show.escaped, facts))
 
 
-def _listed(label: str, what: str, lines: Sequence[object]) -> None:
+def _listed(label: str, caption: str, lines: Sequence[object]) -> None:
     with st.popover(f":orange[{label}] ({len(lines)})", icon=":material/policy:", type="tertiary"):
-        st.markdown(what)
+        st.markdown(caption)
         st.code(wording.visible("\n".join(map(str, lines))), language=None, wrap_lines=True)
 
 
@@ -94,25 +94,29 @@ def facts(episode: Mapping[str, Any]) -> str:
         ("Tests", f"{episode['tests_passed']} passed, {episode['tests_failed']} failed"),
     ]
     # A line may break between two facts, but not within one.
-    whole = [(label, show.escaped(value).replace(" ", "&nbsp;")) for label, value in parts]
-    return " &nbsp; ".join(f":gray[{label}]&nbsp;**{value}**" for label, value in whole)
+    cells = [(label, show.escaped(value).replace(" ", "&nbsp;")) for label, value in parts]
+    return " &nbsp; ".join(f":gray[{label}]&nbsp;**{value}**" for label, value in cells)
 
 
 def _time(episode: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return where the time went; parts under 0.1 s are left out, except those of the model and the tools."""
     spent = queries.time_of(episode, None)
-    known = [("Model", spent["model_s"]), ("Tools", spent["sandbox_s"])]
-    others = (("Verdict", spent["tests_s"]), ("Waited for its endpoint", spent["waited_s"]), ("Rest", spent["rest_s"]))
-    known += [(name, seconds) for name, seconds in others if seconds >= 0.1]
-    return [(name, wording.duration(seconds)) for name, seconds in known]
+    spans = [("Model", spent["model_s"]), ("Tools", spent["sandbox_s"])]
+    small_spans = (
+        ("Verdict", spent["tests_s"]),
+        ("Waited for its endpoint", spent["waited_s"]),
+        ("Rest", spent["rest_s"]),
+    )
+    spans += [(name, seconds) for name, seconds in small_spans if seconds >= 0.1]
+    return [(name, wording.duration(seconds)) for name, seconds in spans]
 
 
 def _links(episode: Mapping[str, Any], around: dict[str, Any]) -> None:
     with st.container(horizontal=True):
         for side, label, icon in (("previous", "Previous", "arrow_back"), ("next", "Next", "arrow_forward")):
-            if other := around[side]:
-                verdict = show.VERDICTS.get(other["verdict"], "")
-                show.link(EPISODE_PAGE, f"{label} attempt: {verdict}", icon, id=other["id"])
+            if neighbour := around[side]:
+                verdict = show.VERDICTS.get(neighbour["verdict"], "")
+                show.link(EPISODE_PAGE, f"{label} attempt: {verdict}", icon, id=neighbour["id"])
         show.link(DIVERGE_PAGE, "Beside another episode", "fork_right", a=episode["id"])
         step = episode["failure_step"]
         if episode["failure_point"] and step is not None:
@@ -148,9 +152,9 @@ def _known_fix(episode: Mapping[str, Any]) -> None:
 
 def scored(score: dict[str, Any]) -> None:
     """Draw the tests and the notes of the verdict."""
-    found = score.get("tests")
-    if isinstance(found, dict) and found:
-        order = sorted(found.items(), key=lambda pair: (pair[1] == "passed", pair[0]))
+    tests = score.get("tests")
+    if isinstance(tests, dict) and tests:
+        order = sorted(tests.items(), key=lambda pair: (pair[1] == "passed", pair[0]))
         frame = pd.DataFrame(
             {"Outcome": [str(o) for _, o in order], "Test": [wording.visible(name) for name, _ in order]}
         )
@@ -159,8 +163,8 @@ def scored(score: dict[str, Any]) -> None:
         st.text(wording.visible(str(note)))
     if score.get("unsealed"):
         st.text(wording.visible(f"Not sealed: {score['unsealed']}."))
-    for each in score.get("suspicious") or []:
-        st.text(wording.visible(f"Look at {each['file']}, line {each['line']}: {each['what']}."))
+    for finding in score.get("suspicious") or []:
+        st.text(wording.visible(f"Look at {finding['file']}, line {finding['line']}: {finding['what']}."))
     if not score:
         st.caption("The episode was not scored.")
     else:

@@ -44,10 +44,10 @@ def lines_of(path: str, text: str, first: int) -> dict[str, Any]:
 
 def path_of(state: Mapping[str, Any], stood: Mapping[str, Any], files: Files, former: str) -> str:
     """Return the file that a step was about, else the one where the program was paused, else the one shown before."""
-    about = [state.get("file"), state.get("edited"), state.get("path"), stood.get("file")]
-    choices = [plain_path(one) for one in about if one]
-    known = next((one for one in choices if one in files.texts), None)
-    return known or next(iter(choices), "") or former or next(iter(sorted(files.texts)), "")
+    paths = [state.get("file"), state.get("edited"), state.get("path"), stood.get("file")]
+    choices = [plain_path(path) for path in paths if path]
+    listed = next((path for path in choices if path in files.texts), None)
+    return listed or next(iter(choices), "") or former or next(iter(sorted(files.texts)), "")
 
 
 def source(
@@ -60,7 +60,7 @@ def source(
     touched: list[int] = []
     if plain_path(state.get("edited")) == path and isinstance(span, list) and all(isinstance(n, int) for n in span):
         touched = list(range(span[0], min(span[-1], (text or "").count("\n") + 1) + 1)) if span else []
-    shown = {
+    view = {
         "path": wording.visible(path),
         "file": None,
         "current": current,
@@ -70,15 +70,15 @@ def source(
         "doubts": doubts(files),
     }
     if text is None:
-        told = state.get("source") if plain_path(state.get("file")) == path else None
-        shown["excerpt"] = wording.visible("\n".join(map(str, told))) if isinstance(told, list) else ""
-        return shown, None
+        source_text = state.get("source") if plain_path(state.get("file")) == path else None
+        view["excerpt"] = wording.visible("\n".join(map(str, source_text))) if isinstance(source_text, list) else ""
+        return view, None
     middle = next(iter(current + touched), 1)
     first = 1
     if text.count("\n") >= LINES:
         first = max(1, middle // _STRIDE * _STRIDE - (LINES - _STRIDE) // 2)
     excerpt = Excerpt(path, text, first)
-    return shown | {"file": excerpt.key}, excerpt
+    return view | {"file": excerpt.key}, excerpt
 
 
 def breakpoints(stood: Mapping[str, Any]) -> list[tuple[str, int]]:
@@ -91,17 +91,17 @@ def breakpoints(stood: Mapping[str, Any]) -> list[tuple[str, int]]:
 def stack(stood: Mapping[str, Any], at: int | None, changes: Changes) -> dict[str, Any]:
     """Return calls and local variables as the debugger last reported them, at step `at`."""
     values = stood.get("locals")
-    known = {str(n): str(v) for n, v in values.items()} if isinstance(values, dict) else {}
-    former = changes.of(str(stood.get("function") or ""), known)
+    locals_text = {str(n): str(v) for n, v in values.items()} if isinstance(values, dict) else {}
+    former = changes.of(str(stood.get("function") or ""), locals_text)
     facts = [where(stood)] if stood.get("file") else []
     facts += [f"depth {stood['depth']}"] if facts and stood.get("depth") else []
     facts += [str(stood["exception"])] if facts and stood.get("exception") else []
-    frames = [one for one in stood.get("stack") or [] if isinstance(one, dict)]
+    frames = [frame for frame in stood.get("stack") or [] if isinstance(frame, dict)]
     return {
         "at": at,
         "where": wording.visible(" · ".join(facts)),
-        "frames": [_frame(one) for one in frames],
-        "locals": [_local(name, value, former) for name, value in known.items()],
+        "frames": [_frame(frame) for frame in frames],
+        "locals": [_local(name, value, former) for name, value in locals_text.items()],
         "breakpoints": [[wording.visible(file), line] for file, line in breakpoints(stood)],
     }
 
@@ -116,11 +116,11 @@ def _frame(frame: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _local(name: str, value: str, former: Mapping[str, str | None]) -> dict[str, Any]:
-    shown: dict[str, Any] = {"name": name, "shown": wording.visible(name), "value": _short(value)}
+    local: dict[str, Any] = {"name": name, "shown": wording.visible(name), "value": _short(value)}
     if name in former:
-        then = former[name]
-        shown["former"] = None if then is None else _short(then)
-    return shown
+        earlier = former[name]
+        local["former"] = None if earlier is None else _short(earlier)
+    return local
 
 
 def _short(value: str) -> str:

@@ -21,14 +21,14 @@ class Repeat(NamedTuple):
 
 def repeats(rows: Sequence[Hashable]) -> list[Repeat]:
     """Return the repeats among the rows, by index. They do not overlap, and a shorter period wins over a longer one."""
-    found: list[Repeat] = []
+    repeats_found: list[Repeat] = []
     at = 0
     while at < len(rows):
-        best = max((_from(rows, at, period) for period in range(1, LONGEST + 1)), key=lambda one: one.last)
+        best = max((_from(rows, at, period) for period in range(1, LONGEST + 1)), key=lambda repeat: repeat.last)
         if best.last > at:
-            found.append(best)
+            repeats_found.append(best)
         at = best.last + 1
-    return found
+    return repeats_found
 
 
 def _from(rows: Sequence[Hashable], first: int, period: int) -> Repeat:

@@ -50,28 +50,28 @@ def outline(url: str, episode_id: int, first: int, last: int, marks: tuple[tuple
     and `edits`.
     """
     engine: Engine = data.engine()
-    found = queries.step_outline(engine, episode_id, first=first, limit=min(WINDOW, last + 1 - first))
+    rows = queries.step_outline(engine, episode_id, first=first, limit=min(WINDOW, last + 1 - first))
     names: dict[int, list[str]] = {}
     for name, index in marks:
         names.setdefault(index, []).append(wording.words(name))
-    told = travel.pauses(url, episode_id, last)
-    circles = repeats([_did(row) for row in found])
+    pauses = travel.pauses(url, episode_id, last)
+    circles = repeats([_did(row) for row in rows])
     return {
         "first": first,
         "last": last,
-        "tools": {name: _hue(name) for name in map(tool_of, found)},
-        "rows": [_row(row, names.get(row["index"], [])) for row in found],
-        "repeats": [[found[one.first]["index"], found[one.last]["index"], one.period] for one in circles],
+        "tools": {name: _hue(name) for name in map(tool_of, rows)},
+        "rows": [_row(row, names.get(row["index"], [])) for row in rows],
+        "repeats": [[rows[circle.first]["index"], rows[circle.last]["index"], circle.period] for circle in circles],
         "files": sorted({*map(wording.visible, queries.task_files(engine, episode_id))}),
-        **travel.lines(told),
+        **travel.lines(pauses),
     }
 
 
 def _did(row: Mapping[str, Any]) -> Hashable:
     """Return what a step did and its result, for comparison. An action known only by its beginning equals no other."""
-    whole = len(row["arguments"]) < _WHOLE
+    is_short = len(row["arguments"]) < _WHOLE
     names = ("tool", "arguments", "file", "line", "function", "passed", "failed", "ok")
-    return tuple(row[name] for name in names) if whole else row["index"]
+    return tuple(row[name] for name in names) if is_short else row["index"]
 
 
 def packed(value: Any) -> bytes:
@@ -92,10 +92,10 @@ def tool_of(row: Mapping[str, Any]) -> str:
 def _row(row: Mapping[str, Any], marks: list[str]) -> dict[str, Any]:
     passed, failed = _number(row["passed"]), _number(row["failed"])
     depth, line = _number(row["depth"]), _number(row["line"])
-    known = passed is not None and failed is not None
-    about = [where(row)] + ([] if depth is None else [f"depth {depth}"])
-    about += [f"{passed} passed, {failed} failed"] if known else []
-    about += [distance(row), *marks]
+    has_counts = passed is not None and failed is not None
+    details = [where(row)] + ([] if depth is None else [f"depth {depth}"])
+    details += [f"{passed} passed, {failed} failed"] if has_counts else []
+    details += [distance(row), *marks]
     return {
         "step": row["index"],
         "tool": tool_of(row),
@@ -111,7 +111,7 @@ def _row(row: Mapping[str, Any], marks: list[str]) -> dict[str, Any]:
         "distance": row["distance"],
         "marks": marks,
         "inside": row["investigation"] is not None,
-        "about": [part for part in about if part],
+        "about": [part for part in details if part],
     }
 
 

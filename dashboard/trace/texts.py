@@ -38,21 +38,21 @@ def tree(text: str) -> list[Branch]:
 
 
 def _branches(node: SyntaxTreeNode) -> list[Branch]:
-    found: list[Branch] = []
+    branches: list[Branch] = []
     for child in node.children:
         if child.type == "text":
-            found.append(child.content)
+            branches.append(child.content)
         elif child.type in _BREAKS:
-            found.append(["br"])
+            branches.append(["br"])
         elif child.type == "code_inline":
-            found.append(["code", child.content])
+            branches.append(["code", child.content])
         elif child.type in ("fence", "code_block"):
-            found.append(["pre", child.content])
+            branches.append(["pre", child.content])
         elif child.type == "inline":
-            found += _branches(child)
+            branches += _branches(child)
         else:
-            found.append([child.tag, *_branches(child)])
-    return found
+            branches.append([child.tag, *_branches(child)])
+    return branches
 
 
 def prose(text: str, *, key: str, total: int, load: Callable[[int], str]) -> None:
@@ -78,13 +78,13 @@ def body(
     total = len(text) if total is None else total
     if total > CUT:
         label = f"Load all {total:,} characters" if total <= MOST else f"Load {MOST:,} of {total:,} characters"
-        whole = st.toggle(label, key=f"{key}_all")
-        text = (load(MOST) if load else text)[:MOST] if whole else text[:CUT]
-    left = total - len(text)
+        show_all = st.toggle(label, key=f"{key}_all")
+        text = (load(MOST) if load else text)[:MOST] if show_all else text[:CUT]
+    hidden_chars = total - len(text)
     text = wording.visible(text)
-    if left > 0:
-        text += f"\n[{left:,} more characters]"
+    if hidden_chars > 0:
+        text += f"\n[{hidden_chars:,} more characters]"
     long = len(text) > _LONG or text.count("\n") > _LONG_LINES
     # Highlighting a long text takes seconds.
-    shown = None if len(text) > 2 * CUT else language
-    st.code(text, language=shown, wrap_lines=True, height=_LONG_HEIGHT if long else "content")
+    highlight = None if len(text) > 2 * CUT else language
+    st.code(text, language=highlight, wrap_lines=True, height=_LONG_HEIGHT if long else "content")

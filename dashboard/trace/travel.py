@@ -22,35 +22,35 @@ def pauses(url: str, episode_id: int, last: int) -> list[Pause]:
     return [row for row in queries.pauses(data.engine(), episode_id) if row["index"] <= last]
 
 
-def spans(told: Iterable[Mapping[str, Any]], name: str) -> list[dict[str, Any]]:
+def spans(pauses: Iterable[Mapping[str, Any]], name: str) -> list[dict[str, Any]]:
     """Return a local's values in order: the first and last step of each span with the same value and function."""
-    found: list[dict[str, Any]] = []
-    for row in told:
+    spans_found: list[dict[str, Any]] = []
+    for row in pauses:
         if name not in row["locals"]:
             continue
         value = {"function": row["function"], "value": row["locals"][name]}
-        if found and {key: found[-1][key] for key in value} == value:
-            found[-1]["last"] = row["index"]
+        if spans_found and {key: spans_found[-1][key] for key in value} == value:
+            spans_found[-1]["last"] = row["index"]
         else:
-            found.append({"first": row["index"], "last": row["index"], **value})
-    return found
+            spans_found.append({"first": row["index"], "last": row["index"], **value})
+    return spans_found
 
 
-def values(told: Iterable[Mapping[str, Any]], name: str) -> dict[str, Any]:
+def values(pauses: Iterable[Mapping[str, Any]], name: str) -> dict[str, Any]:
     """Return the values of a local for the browser; if there are very many, only the first ones."""
-    found = spans(told, name)
-    shown = [
+    value_spans = spans(pauses, name)
+    points = [
         {**span, "function": wording.visible(span["function"]), "value": wording.visible(span["value"][:2_000])}
-        for span in found[:_MOST_SPANS]
+        for span in value_spans[:_MOST_SPANS]
     ]
-    return {"name": wording.visible(name), "spans": shown, "total": len(found)}
+    return {"name": wording.visible(name), "spans": points, "total": len(value_spans)}
 
 
-def lines(told: Sequence[Pause]) -> dict[str, Any]:
+def lines(pauses: Sequence[Pause]) -> dict[str, Any]:
     """Return `stops`, file -> [line, step] of pauses, and `edits`, file -> [first line, last line, step] of edits."""
     stops: dict[str, list[list[int]]] = {}
     edits: dict[str, list[list[int]]] = {}
-    for row in told:
+    for row in pauses:
         if row["line"] is not None and row["file"]:
             stops.setdefault(wording.visible(plain_path(row["file"])), []).append([row["line"], row["index"]])
         if row["lines"] and row["edited"]:
@@ -62,10 +62,10 @@ def lines(told: Sequence[Pause]) -> dict[str, Any]:
 class Changes:
     """Tracks how local variables change between two pauses in the same function."""
 
-    def __init__(self, told: Iterable[Mapping[str, Any]]) -> None:
+    def __init__(self, pauses: Iterable[Mapping[str, Any]]) -> None:
         """`told`: the pauses so far."""
         self._last: dict[str, dict[str, str]] = {}
-        for row in told:
+        for row in pauses:
             self._follow(row["function"], row["locals"])
 
     def _follow(self, function: str, values: Mapping[str, str]) -> None:
@@ -74,7 +74,9 @@ class Changes:
 
     def of(self, function: str, values: Mapping[str, str]) -> dict[str, str | None]:
         """Return local -> former value, None for a new local. Unchanged locals are left out; a first pause has none."""
-        then = self._last.get(function)
-        found = {} if then is None else {n: then.get(n) for n, value in values.items() if then.get(n) != value}
+        earlier = self._last.get(function)
+        changed = (
+            {} if earlier is None else {n: earlier.get(n) for n, value in values.items() if earlier.get(n) != value}
+        )
         self._follow(function, values)
-        return found
+        return changed

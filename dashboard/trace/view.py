@@ -38,14 +38,14 @@ def current() -> View:
     return View(step, tab, file, local, find, load[1] if load[0] == step else "")
 
 
-def keep(told: object) -> None:
+def keep(values: object) -> None:
     """Store the view that the browser reports, without values that mean nothing."""
-    if not isinstance(told, Mapping):
+    if not isinstance(values, Mapping):
         return
-    step = told.get("step")
+    step = values.get("step")
     step = step if isinstance(step, int) and not isinstance(step, bool) and 0 <= step < 10**9 else None
-    texts = {parameter: str(told.get(name) or "").replace("\0", "")[:_MOST] for name, parameter in _ADDRESS.items()}
+    texts = {parameter: str(values.get(name) or "").replace("\0", "")[:_MOST] for name, parameter in _ADDRESS.items()}
     if texts[_ADDRESS["tab"]] not in TABS:
         texts[_ADDRESS["tab"]] = ""
     address.learn(step=step, **texts)
-    st.session_state[_LOAD] = (step, str(told.get("load") or ""))
+    st.session_state[_LOAD] = (step, str(values.get("load") or ""))

@@ -32,15 +32,15 @@ def diff_of_step(step: Mapping[str, Any]) -> str:
 
 def doubts(files: Files) -> list[str]:
     """Say in sentences which changes the steps do not record."""
-    found = []
+    reasons = []
     if files.lost:
         names = ", ".join(sorted(files.lost))
-        found.append(wording.visible(f"These files changed, but no step shows how: {names}."))
+        reasons.append(wording.visible(f"These files changed, but no step shows how: {names}."))
     if files.unrecorded:
         steps = ", ".join(map(str, files.unrecorded[:10])) + (", ..." if len(files.unrecorded) > 10 else "")
         sentence = f"These steps may have changed files without recording it: {steps}."
-        found.append(f"{sentence} The final diff contains all changes.")
-    return found
+        reasons.append(f"{sentence} The final diff contains all changes.")
+    return reasons
 
 
 def diffs(episode: Mapping[str, Any], step: int) -> dict[str, Any]:
@@ -55,21 +55,23 @@ def diffs(episode: Mapping[str, Any], step: int) -> dict[str, Any]:
 
 def tests(episode: Mapping[str, Any], step: int) -> dict[str, Any]:
     """Return the last test results up to this step, with the previous ones; `at` is None before any results."""
-    found = ask(queries.before, episode["id"], step, "solved")
-    if found is None:
+    step_state = ask(queries.before, episode["id"], step, "solved")
+    if step_state is None:
         return {"at": None, "counts": "", "rows": []}
-    earlier = ask(queries.before, episode["id"], found["index"] - 1, "solved")
-    now, then = _outcomes(found["state"]), _outcomes(earlier["state"]) if earlier else {}
-    counts = found["state"].get("tests")
-    told = f"{counts.get('passed')} passed, {counts.get('failed')} failed" if isinstance(counts, dict) else "no report"
-    order = sorted(now.items(), key=lambda pair: (pair[1] == "passed", pair[0]))
-    rows = [[outcome, name, then.get(name, wording.NOTHING)] for name, outcome in order]
-    return {"at": found["index"], "counts": wording.visible(told), "rows": rows}
+    earlier = ask(queries.before, episode["id"], step_state["index"] - 1, "solved")
+    outcomes, outcomes_before = _outcomes(step_state["state"]), _outcomes(earlier["state"]) if earlier else {}
+    counts = step_state["state"].get("tests")
+    counts_text = (
+        f"{counts.get('passed')} passed, {counts.get('failed')} failed" if isinstance(counts, dict) else "no report"
+    )
+    order = sorted(outcomes.items(), key=lambda pair: (pair[1] == "passed", pair[0]))
+    rows = [[outcome, name, outcomes_before.get(name, wording.NOTHING)] for name, outcome in order]
+    return {"at": step_state["index"], "counts": wording.visible(counts_text), "rows": rows}
 
 
 def _outcomes(state: dict[str, Any]) -> dict[str, str]:
-    found = state.get("tests")
-    each = found.get("ids") if isinstance(found, dict) else None
-    if not isinstance(each, dict):
+    tests = state.get("tests")
+    outcomes = tests.get("ids") if isinstance(tests, dict) else None
+    if not isinstance(outcomes, dict):
         return {}
-    return {wording.visible(str(name)): wording.visible(str(outcome)) for name, outcome in each.items()}
+    return {wording.visible(str(name)): wording.visible(str(outcome)) for name, outcome in outcomes.items()}

@@ -13,6 +13,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from stackrank.db.connection.errors import FAILURES, DatabaseError, explain
 from stackrank.db.connection.pool import FairPool
+from stackrank.extras import require
 from stackrank.home import home
 from stackrank.settings import settings
 from stackrank.wording import masked, print_err
@@ -93,6 +94,7 @@ def _parse(url: str) -> URL:
             raise DatabaseError(f"{masked(url)} exists only in the memory of one connection: use sqlite:///FILE.")
         return parsed.set(drivername="sqlite")
     if parsed.drivername in _POSTGRES:
+        require("psycopg", extra="postgres", feature="PostgreSQL")
         return parsed.set(drivername="postgresql+psycopg")
     raise DatabaseError(f"{masked(url)} has an unknown scheme: use sqlite:///FILE or postgresql://HOST/NAME.")
 

@@ -78,7 +78,7 @@ class Task(SQLModel, table=True):
     # How many test functions decide, and how many of those have an expectation that verdicts contradict. None: unknown.
     tests_deciding: int | None = None
     tests_covered: int | None = None
-    # The difficulty that `stackrank validate` measured (`env.difficulty.measure`), with the label that follows from it.
+    # The difficulty that `stackrank validate` measured (`env.difficulty`), with the label that follows from it.
     measured: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True), nullable=True))
     # The result of the last `stackrank validate --attack`: {"tried", "killed", "wrong": [{"kind", "diff", ...}],
     # "undecided": [diff]}.

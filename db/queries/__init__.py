@@ -62,6 +62,7 @@ from stackrank.db.queries.episodes.verdicts import change, verdicts, verdicts_ag
 from stackrank.db.queries.health import health
 from stackrank.db.queries.labels import disputed, labels, views
 from stackrank.db.queries.notes import notes
+from stackrank.db.queries.proposals import OPEN, proposal, proposals, rejected_changes
 from stackrank.db.queries.runs import (
     LATEST,
     outages,
@@ -74,7 +75,6 @@ from stackrank.db.queries.runs import (
     tasks_of_run,
 )
 from stackrank.db.queries.totals import totals
-from stackrank.extensions.fix.queries import OPEN, acceptance, proposal, proposals, rejected_changes
 
 __all__ = [
     "LATEST",
@@ -82,7 +82,6 @@ __all__ = [
     "By",
     "Scope",
     "abilities",
-    "acceptance",
     "actions",
     "answered_steps",
     "apart_sentence",

@@ -18,8 +18,8 @@ pin() { # INPUT OUTPUT OPTION...
         --no-emit-index-url --no-emit-find-links --no-header --no-annotate "$@" "$input" deploy/setup/build.in -o "$output"
 }
 
-pin pyproject.toml requirements.txt "$@"
-# The development file holds the runtime's pins and more, so that one installation serves both.
+pin pyproject.toml requirements.txt --extra all "$@"
+# The demo has every feature; the development file holds the runtime's pins and more, so that one installation serves both.
 pin pyproject.toml requirements-dev.txt --extra dev --constraint requirements.txt "$@"
 .venv/bin/uv --no-config pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
     --no-header --no-annotate "$@" deploy/sandbox/requirements.in -o env/sandbox/requirements.txt

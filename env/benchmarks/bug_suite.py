@@ -5,7 +5,7 @@ work/           what the agent sees
 hidden/         laid over it for scoring
 fix.patch       the known fix, against work/
 proof.json      what its verdicts are sealed with (`env.scoring.proof`); written by `stackrank validate bugs --record`
-difficulty.json how hard it is (`env.difficulty.measure`); written by the same command
+difficulty.json how hard it is (`env.difficulty`); written by the same command
 
 Every file starts with a canary line, for crawlers. In work/ the line is read as an empty one, so that agents do not see
 it and line numbers stay the same.
@@ -24,9 +24,8 @@ from pathlib import Path
 from stackrank.env.benchmarks.base import BenchmarkError, Source, TaskByTask, own_name
 from stackrank.env.benchmarks.files import read_text, read_tree
 from stackrank.env.patches import PatchError, find_faults
-from stackrank.env.scoring.proof import Proof
 from stackrank.env.task import Limits, Task
-from stackrank.extensions.authoring.difficulty.measure import Measured
+from stackrank.env.validate import Validation
 
 CATEGORIES = (
     "syntax", "runtime", "logic", "state", "iteration", "exceptions", "concurrency", "text", "numbers", "recursion",
@@ -61,6 +60,11 @@ class BugSuite(TaskByTask):
         for folder in sorted(self._path.iterdir()):
             if folder.is_dir() and any((folder / part).exists() for part in _PARTS):
                 yield folder.name, functools.partial(_load_once, folder)
+
+    def record(self, validations: Sequence[Validation]) -> None:
+        """Write which tests have to pass, the proofs and the difficulties into the tasks' folders."""
+        for validation in validations:
+            record_validation(self._path / validation.task, validation)
 
 
 def load_task(folder: Path) -> Task:
@@ -108,24 +112,17 @@ def load_task(folder: Path) -> Task:
 _load_once = functools.cache(load_task)
 
 
-def record(
-    task_id: str,
-    fail_to_pass: Sequence[str],
-    pass_to_pass: Sequence[str],
-    proof: Proof | None,
-    measured: Measured | None,
-    path: Path = DATA,
-) -> None:
+def record_validation(folder: Path, validation: Validation) -> None:
     """Write the tests that have to pass into a task's file, so that a missing one shows; write proof and difficulty."""
-    file = path / task_id / "task.toml"
-    kept = re.sub(r"^(fail|pass)_to_pass = \[.*?^\]\n", "", file.read_text(encoding="utf-8"), flags=re.M | re.S)
-    lists = (("fail_to_pass", fail_to_pass), ("pass_to_pass", pass_to_pass))
+    file = folder / "task.toml"
+    toml = re.sub(r"^(fail|pass)_to_pass = \[.*?^\]\n", "", file.read_text(encoding="utf-8"), flags=re.M | re.S)
+    lists = (("fail_to_pass", validation.fail_to_pass), ("pass_to_pass", validation.pass_to_pass))
     # A JSON string is a TOML string.
-    added = "".join(
-        f"{name} = [\n{''.join(f'    {json.dumps(t)},{chr(10)}' for t in tests)}]\n" for name, tests in lists
+    toml_lists = "".join(
+        f"{name} = [\n{''.join(f'    {json.dumps(test)},{chr(10)}' for test in tests)}]\n" for name, tests in lists
     )
-    file.write_text(kept.rstrip("\n") + "\n" + added, encoding="utf-8")
-    digest = load_task(path / task_id).digest  # the lists are part of it
-    for name, found in ((PROOF, proof), (DIFFICULTY, measured)):
-        if found is not None:
-            (path / task_id / name).write_text(replace(found, digest=digest).dump(), encoding="utf-8")
+    file.write_text(toml.rstrip("\n") + "\n" + toml_lists, encoding="utf-8")
+    digest = load_task(folder).digest  # the lists are part of it
+    for name, document in ((PROOF, validation.proof), (DIFFICULTY, validation.measured)):
+        if document is not None:
+            (folder / name).write_text(replace(document, digest=digest).dump(), encoding="utf-8")

@@ -6,13 +6,16 @@ Other packages add theirs through the entry point group `stackrank.sandboxes`.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from importlib import import_module
-from importlib.metadata import entry_points
 
 from stackrank.env.sandbox.base import Backend, SandboxError
+from stackrank.errors import PluginError
+from stackrank.plugins import load_plugin, plugin_names
 from stackrank.settings import settings
 from stackrank.wording import one_of
 
+GROUP = "stackrank.sandboxes"
 # As strings, so that listing the backends imports none of them.
 BUILT_IN = {
     "docker": "stackrank.env.sandbox.docker.backend:DockerBackend",
@@ -23,30 +26,37 @@ BUILT_IN = {
 
 def backend_names() -> list[str]:
     """Return the names of all backends."""
-    return [*BUILT_IN, *(point.name for point in entry_points(group="stackrank.sandboxes"))]
+    return [*BUILT_IN, *plugin_names(GROUP)]
 
 
 def make_backend(name: str) -> Backend:
-    """Create a backend, even if it cannot be used here. Raises SandboxError if there is none of that name."""
-    found: Backend
+    """Create a backend, even if it cannot be used here. Raises SandboxError for an unknown name, PluginError."""
+    make: Callable[[], Backend] | None
     if name in BUILT_IN:
         module, _, attribute = BUILT_IN[name].partition(":")
-        found = getattr(import_module(module), attribute)()
-        return found
-    for point in entry_points(group="stackrank.sandboxes", name=name):
-        found = point.load()()
-        return found
-    raise SandboxError(f"there is no sandbox {name!r}: choose {one_of(backend_names())}")
+        make = getattr(import_module(module), attribute)
+    else:
+        make = load_plugin(GROUP, name)
+    if make is None:
+        raise SandboxError(f"there is no sandbox {name!r}: choose {one_of(backend_names())}")
+    return make()
+
+
+def problem_of(name: str) -> str | None:
+    """Return why a kind of sandbox cannot be used on this machine; None if it can."""
+    try:
+        return make_backend(name).problem()
+    except PluginError as error:
+        return str(error)
 
 
 @functools.cache
 def backend(name: str) -> Backend:
     """Return the backend of that name. Raises SandboxError if it does not exist or cannot be used here."""
-    found = make_backend(name)
-    problem = found.problem()
-    if problem:
+    backend = make_backend(name)
+    if problem := backend.problem():
         raise SandboxError(problem)
-    return found
+    return backend
 
 
 def chosen_backend(name: str | None) -> Backend:
@@ -60,8 +70,8 @@ def default_backend() -> Backend:
         try:
             return backend("docker")
         except SandboxError as error:
-            told = f"STACKRANK_SANDBOX_IMAGE is set, but {error}; `--sandbox bubblewrap` needs no image"
-            raise SandboxError(told) from None
+            hint = "`--sandbox bubblewrap` needs no image"
+            raise SandboxError(f"STACKRANK_SANDBOX_IMAGE is set, but {error}; {hint}") from None
     problems = []
     for name in ("docker", "bubblewrap"):
         try:
@@ -75,7 +85,6 @@ def reap() -> list[str]:
     """Remove sandboxes of dead owners, in every backend that works here. Returns the names of removed sandboxes."""
     removed: list[str] = []
     for name in backend_names():
-        found = make_backend(name)
-        if found.problem() is None:
-            removed += found.reap()
+        if problem_of(name) is None:
+            removed += make_backend(name).reap()
     return removed

@@ -14,10 +14,10 @@ from stackrank.env.actions import Observation
 from stackrank.env.sandbox.base import Refused
 from stackrank.env.sandbox.client import ChangedFile, Changes, Sandbox
 from stackrank.env.sandbox.guest.diffs import file_diff, quoted
-from stackrank.env.state import State, fitting, outcomes_of
+from stackrank.env.state import State, check_state, outcomes_of
 from stackrank.env.task import Task
+from stackrank.env.tools.servers import ServerConnection
 from stackrank.errors import StackrankError
-from stackrank.extensions.mcp.connection import Connection
 
 if TYPE_CHECKING:
     from stackrank.env.terminal.session import Session
@@ -49,11 +49,11 @@ class Arguments(BaseModel):
         # JSON can hold text that no path, command or file can hold; the guest would mistake it for a bug of its own.
         if isinstance(value, str):
             if "\0" in value:
-                raise ValueError("it holds a NUL character")
+                raise ValueError("must not contain a NUL character")
             try:
                 value.encode()
             except UnicodeEncodeError:
-                raise ValueError("it holds half of a surrogate pair, which is no character") from None
+                raise ValueError("must not contain half of a surrogate pair") from None
         return value
 
 
@@ -91,7 +91,7 @@ class Bench:
     """The test file that the agent is told to write; empty if it is shown a failing test."""
     terminal: Session | None = None
     """The terminal; None until it is used."""
-    servers: dict[str, Connection] = field(default_factory=dict)
+    servers: dict[str, ServerConnection] = field(default_factory=dict)
     """The entrant's MCP servers, by name."""
     asked: list[dict[str, Any]] | None = None
     """The messages that the entrant's own program sent to its model last; None if no program runs."""
@@ -111,7 +111,7 @@ class Bench:
         self.outcomes = outcomes_of(observation.state) or self.outcomes
         changed = {each.path: each for each in self.sandbox.news()}
         self.overwritten |= {path for path in changed if path in self.task.files and not self.task.may_edit(path)}
-        state: dict[str, Any] = dict(fitting(observation.state))
+        state: dict[str, Any] = dict(check_state(observation.state))
         diff = self._diff_of(changed.values())
         if diff or state["kind"] in ("edit", "command", "terminal"):
             state["diff"] = diff
@@ -129,9 +129,9 @@ class Bench:
             try:
                 if self._now(path) != self.task.files[path]:
                     self.sandbox.restore(path, self.task.files[path])
-                    told.append(f"[{path} is read-only: it had been changed, and was put back first]")
+                    told.append(f"[{path} is read-only: your change to it was undone first]")
             except Refused as refused:
-                told.append(f"[{path} is read-only: it had been changed, and cannot be put back: {refused}]")
+                told.append(f"[{path} is read-only, but your change to it could not be undone: {refused}]")
         self.overwritten.clear()
         return "".join(f"{each}\n" for each in told)
 

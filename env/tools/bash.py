@@ -13,12 +13,12 @@ from stackrank.env.tools.base import Arguments, Bench
 from stackrank.env.tools.shown import limit
 
 
-def how_it_ended(status: int, task: Task) -> str:
+def describe_exit(status: int, task: Task) -> str:
     """Describe an exit status in words."""
     # A shell reports 128 + signal for a command that a signal killed.
     number = -status if status < 0 else status - 128 if status > 128 else 0
     if number == signal.SIGKILL:
-        return f"killed (SIGKILL): most likely it needed more than the {task.limits.memory_mb} MB of memory it may use"
+        return f"killed (SIGKILL), most likely because it used more than {task.limits.memory_mb} MB of memory"
     if status < 0:
         return f"killed by signal {number}"
     return f"exit status {status}"
@@ -54,7 +54,7 @@ class Bash:
         if result.timed_out:
             parts.append(f"[still running after {timeout_s:g} s: killed, with everything it started]")
         elif result.exit:
-            parts.append(f"[{how_it_ended(result.exit, bench.task)}]")
+            parts.append(f"[{describe_exit(result.exit, bench.task)}]")
         text = "\n".join(parts) or "[no output]"
         state = CommandState(kind="command", exit=result.exit, timed_out=result.timed_out)
         return Observation(text, state=state)

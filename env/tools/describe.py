@@ -8,7 +8,7 @@ from stackrank.env.tools.registry import find_tool, tool_names
 
 def usage(name: str, required: list[str], arguments: list[str], body: str = "") -> str:
     """Return a line such as `rewrite path [start] [end]`, without the argument that is written below it."""
-    words = [each if each in required else f"[{each}]" for each in arguments if each != body]
+    words = [argument if argument in required else f"[{argument}]" for argument in arguments if argument != body]
     return " ".join([name, *words])
 
 
@@ -20,7 +20,7 @@ def markdown_table() -> str:
 
 
 def _row(tool: Tool) -> str:
-    described = schema(tool)
-    arguments = usage("", described["required"], list(described["properties"])).strip()
-    shown = f"`{arguments}`" if arguments else ""
-    return f"| `{tool.name}` | {shown} | {tool.description.replace('|', chr(92) + '|')} |"
+    definition = schema(tool)
+    arguments = usage("", definition["required"], list(definition["properties"])).strip()
+    code = f"`{arguments}`" if arguments else ""
+    return f"| `{tool.name}` | {code} | {tool.description.replace('|', chr(92) + '|')} |"

@@ -7,7 +7,7 @@ from pydantic import Field
 from stackrank.env.actions import Observation
 from stackrank.env.state import ShownState
 from stackrank.env.tools.base import Arguments, Bench
-from stackrank.env.tools.shown import clipped, fitting_lines, limit
+from stackrank.env.tools.shown import clip, fit_lines, limit
 
 LONGEST_LINE = 240
 """How many characters of a line are shown."""
@@ -28,20 +28,20 @@ class Grep:
 
     name = "grep"
     version = "1"
-    description = "Search the files for a regular expression; shows each file's path and, below it, line: text."
+    description = "Search the files for a regular expression. Shows each file's path, and below it `line: text`."
     arguments = GrepArguments
 
     def __call__(self, bench: Bench, arguments: GrepArguments) -> Observation:
         """Return the matching lines, at most 100."""
-        found = bench.sandbox.search(
+        search = bench.sandbox.search(
             arguments.pattern, arguments.path, arguments.glob, ignore_case=arguments.ignore_case
         )
-        every = []
-        for position, (path, number, line) in enumerate(found["matches"]):
-            heading = "" if position and path == found["matches"][position - 1][0] else f"{path}\n"
-            every.append(f"{heading}{number}: {clipped(line, LONGEST_LINE)}")
-        lines = fitting_lines(every, arguments.limit)
-        more = found["more"] + len(every) - len(lines)
-        if more:
-            lines.append(f"... and {more} more matches: use a narrower pattern or path")
-        return Observation("\n".join(lines) or "No line matches.", state=ShownState(kind="shown", path=arguments.path))
+        matches = []
+        for position, (path, number, line) in enumerate(search["matches"]):
+            heading = "" if position and path == search["matches"][position - 1][0] else f"{path}\n"
+            matches.append(f"{heading}{number}: {clip(line, LONGEST_LINE)}")
+        lines = fit_lines(matches, arguments.limit)
+        omitted = search["more"] + len(matches) - len(lines)
+        if omitted:
+            lines.append(f"... and {omitted} more matches: narrow the pattern or the path")
+        return Observation("\n".join(lines) or "No matches.", state=ShownState(kind="shown", path=arguments.path))

@@ -8,7 +8,7 @@ from stackrank.env.actions import Observation
 from stackrank.env.state import ShownState
 from stackrank.env.task import Task
 from stackrank.env.tools.base import Arguments, Bench
-from stackrank.env.tools.shown import fitting_lines, limit
+from stackrank.env.tools.shown import fit_lines, limit
 
 MOST_ENTRIES = 500
 
@@ -31,24 +31,24 @@ class Listdir:
 
     def __call__(self, bench: Bench, arguments: ListdirArguments) -> Observation:
         """Return the paths in a fixed order."""
-        return listed(bench, arguments.path, arguments.depth, arguments.limit)
+        return list_folder(bench, arguments.path, arguments.depth, arguments.limit)
 
 
-def marked(task: Task, path: str) -> str:
+def mark_readonly(task: Task, path: str) -> str:
     """Return a file's path, marked if the file is read-only."""
     return path + ("" if task.may_edit(path) else "  (read-only)")
 
 
-def listed(bench: Bench, path: str, depth: int, most: int) -> Observation:
+def list_folder(bench: Bench, path: str, depth: int, max_chars: int) -> Observation:
     """List the entries below a folder in at most `most` characters. Raises Refused."""
-    found = bench.sandbox.listing(path, depth, MOST_ENTRIES)
+    listing = bench.sandbox.listing(path, depth, MOST_ENTRIES)
     lines = []
-    for name, size in found["entries"]:
+    for name, size in listing["entries"]:
         if size is None:
             lines.append(f"{name}/")
         else:
-            lines.append(marked(bench.task, name))
-    shown = fitting_lines(lines, most)
-    more = found["more"] + len(lines) - len(shown)
-    lines = [*shown, f"... and {more} more: list a sub-directory"] if more else shown
+            lines.append(mark_readonly(bench.task, name))
+    visible = fit_lines(lines, max_chars)
+    omitted = listing["more"] + len(lines) - len(visible)
+    lines = [*visible, f"... and {omitted} more: list a sub-directory"] if omitted else visible
     return Observation("\n".join(lines) or f"{path} is empty.", state=ShownState(kind="shown", path=path))

@@ -19,13 +19,13 @@ _LOOKS = _STACK | _SOURCE | {
 }  # fmt: skip
 
 
-def just_told(said: str, line: int) -> frozenset[Kind]:
+def find_repeated(output: str, line: int) -> frozenset[Kind]:
     """Return what the last commands showed in full about the place where the program stands.
 
     `said`: pdb's output, each command after its prompt, as it is for several commands. `line`: the current line.
     """
-    told: set[Kind] = set()
-    _, *parts = _ECHO.split(said)
+    kinds: set[Kind] = set()
+    _, *parts = _ECHO.split(output)
     for command, answer in reversed([*zip(parts[::2], parts[1::2], strict=True)]):
         word = command.split(" ")[0]
         if word not in _LOOKS:
@@ -33,9 +33,9 @@ def just_told(said: str, line: int) -> frozenset[Kind]:
         if _CUT.search(answer):
             continue
         if word in _STACK:
-            told.add("stack")
+            kinds.add("stack")
         elif word in _SOURCE and re.search(rf"^ *{line} *B?(?:->|>>)\t", answer, re.MULTILINE):
-            told.add("source")
+            kinds.add("source")
         elif command.strip() in _LOCALS:
-            told.add("locals")
-    return frozenset(told)
+            kinds.add("locals")
+    return frozenset(kinds)

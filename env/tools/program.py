@@ -76,18 +76,20 @@ class RunProgram:
             bench.sandbox.serve(_SERVER, argv, env, prefix if prefix.requirements else None)
             bench.asked = []
         elif bench.asked is None:
-            raise ToolError("there is no program to go on with: start one")
+            raise ToolError("no program is running: start one")
         elif arguments.answer is not None:
             data = _line(arguments.answer.model_dump())
         reply, lines = bench.sandbox.exchange(_SERVER, data, arguments.timeout_s, MOST)
-        told = _read(lines)
-        if told is None and not (reply["ended"] or reply["flooded"]):
+        message = _read(lines)
+        if message is None and not (reply["ended"] or reply["flooded"]):
             return Observation(
-                "[the program has asked nothing yet]", state=ProgramState(kind="program", event="silent")
+                "[the program has not asked anything yet]", state=ProgramState(kind="program", event="silent")
             )
-        if told is not None and "path" in told:
-            return self._asked(bench, str(told["path"]), str(told.get("body", "")), _headers(told.get("headers")))
-        return self._ended(bench, told)
+        if message is not None and "path" in message:
+            return self._asked(
+                bench, str(message["path"]), str(message.get("body", "")), _headers(message.get("headers"))
+            )
+        return self._ended(bench, message)
 
     def _asked(self, bench: Bench, path: str, body: str, headers: dict[str, str]) -> Observation:
         """Return a question. The state keeps only the messages that are new since the previous question."""
@@ -102,31 +104,37 @@ class RunProgram:
         if path.partition("?")[0].endswith("/messages"):
             cached = any(map(_is_marked, messages))
             messages = list(map(_unmarked, messages))
-        kept = 0
-        for now, before in zip(messages, bench.asked, strict=False):
-            if now != before:
+        unchanged = 0
+        for new, old in zip(messages, bench.asked, strict=False):
+            if new != old:
                 break
-            kept += 1
+            unchanged += 1
         bench.asked = messages
         state = ProgramState(
-            kind="program", event="asks", path=path, kept=kept, request={**request, "messages": messages[kept:]}
+            kind="program",
+            event="asks",
+            path=path,
+            kept=unchanged,
+            request={**request, "messages": messages[unchanged:]},
         )
         if headers:
             state["headers"] = headers
         if cached:
             state["cached"] = True
-        shown = [f"{who}: {_text(each)}" for each in messages[kept:] if (who := _who(each)) != "assistant"]
-        return Observation("\n\n".join(shown) or "[it asks once more]", state=state)
+        texts = [
+            f"{role}: {_text(message)}" for message in messages[unchanged:] if (role := _who(message)) != "assistant"
+        ]
+        return Observation("\n\n".join(texts) or "[it asks again]", state=state)
 
-    def _ended(self, bench: Bench, told: dict[str, Any] | None) -> Observation:
+    def _ended(self, bench: Bench, message: dict[str, Any] | None) -> Observation:
         bench.sandbox.stop(_SERVER)
         bench.asked = None
-        if told is None or not isinstance(told.get("ended"), int):
-            lost = "[the program was lost, or wrote where only the relay writes]"
+        if message is None or not isinstance(message.get("ended"), int):
+            lost = "[the program was lost, or it wrote into the relay's output]"
             return Observation(lost, state=ProgramState(kind="program", event="ended", exit=-1))
-        output = str(told.get("output", ""))
-        shown = f"{output.rstrip()}\n[the program ended with status {told['ended']}]".lstrip()
-        return Observation(shown, state=ProgramState(kind="program", event="ended", exit=told["ended"]))
+        output = str(message.get("output", ""))
+        text = f"{output.rstrip()}\n[the program ended with status {message['ended']}]".lstrip()
+        return Observation(text, state=ProgramState(kind="program", event="ended", exit=message["ended"]))
 
 
 @cache
@@ -134,17 +142,17 @@ def _relay() -> str:
     return Path(relay.__file__).read_text(encoding="utf-8")
 
 
-def _line(what: dict[str, Any]) -> bytes:
-    return json.dumps(what).encode("ascii") + b"\n"
+def _line(message: dict[str, Any]) -> bytes:
+    return json.dumps(message).encode("ascii") + b"\n"
 
 
 def _read(lines: bytes) -> dict[str, Any] | None:
     """Read the last line of the relay, or of a program that wrote in its place; None if it is no JSON object."""
     try:
-        found = storable_json(json.loads(lines.splitlines()[-1])) if lines.strip() else None
+        message = storable_json(json.loads(lines.splitlines()[-1])) if lines.strip() else None
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return message if isinstance(message, dict) else None
 
 
 def read_question(body: str, name: str = "messages") -> dict[str, Any]:
@@ -155,29 +163,29 @@ def read_question(body: str, name: str = "messages") -> dict[str, Any]:
     try:
         request = storable_json(json.loads(body))
     except (ValueError, RecursionError):
-        raise ValueError("the question is no JSON, or nested too deep") from None
+        raise ValueError("the question is not valid JSON, or is nested too deeply") from None
     if name == "input" and isinstance(request, dict) and isinstance(request.get(name), str):
         request[name] = [{"role": "user", "content": request[name]}]
     if not isinstance(request, dict) or not isinstance(request.get(name), list):
         raise ValueError(f"the question has to be a JSON object with a list `{name}`")
-    for number, each in enumerate(request[name]):
+    for number, message in enumerate(request[name]):
         # In the Responses API, items that are not messages have a type instead of a role.
-        if not isinstance(each, dict) or not isinstance(
-            each.get("role", each.get("type") if name == "input" else 0), str
+        if not isinstance(message, dict) or not isinstance(
+            message.get("role", message.get("type") if name == "input" else 0), str
         ):
             raise ValueError(f"{name}[{number}] has to be an object with a text `role`")
-        if not isinstance(each.get("content"), str | list | None):
+        if not isinstance(message.get("content"), str | list | None):
             raise ValueError(f"{name}[{number}].content has to be a text, a list of parts, or null")
     return {**request, "messages": request.pop(name)}
 
 
-def _headers(said: object) -> dict[str, str]:
+def _headers(message_headers: object) -> dict[str, str]:
     """Return the headers that can be sent on. Others are dropped: a program may write in the relay's place."""
-    given = said if isinstance(said, dict) else {}
+    headers = message_headers if isinstance(message_headers, dict) else {}
     return {
         name: text
         for name in relay.PASSED_ON
-        if isinstance(text := given.get(name), str)
+        if isinstance(text := headers.get(name), str)
         and len(text) < LONGEST_HEADER
         and text.isascii()
         and text.isprintable()
@@ -191,20 +199,20 @@ def _unmarked(message: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(content, list):
         return message
     blocks = [
-        {name: value for name, value in each.items() if name != "cache_control"} if isinstance(each, dict) else each
-        for each in content
+        {name: value for name, value in block.items() if name != "cache_control"} if isinstance(block, dict) else block
+        for block in content
     ]
-    alone = blocks[0] if len(blocks) == 1 and isinstance(blocks[0], dict) else {}
-    text = alone.get("text")
+    only_block = blocks[0] if len(blocks) == 1 and isinstance(blocks[0], dict) else {}
+    text = only_block.get("text")
     return {
         **message,
-        "content": text if alone.keys() == {"type", "text"} and isinstance(text, str) and text else blocks,
+        "content": text if only_block.keys() == {"type", "text"} and isinstance(text, str) and text else blocks,
     }
 
 
 def _is_marked(message: dict[str, Any]) -> bool:
     content = message.get("content")
-    return isinstance(content, list) and any(isinstance(each, dict) and "cache_control" in each for each in content)
+    return isinstance(content, list) and any(isinstance(block, dict) and "cache_control" in block for block in content)
 
 
 def _who(message: dict[str, Any]) -> str:
@@ -216,7 +224,7 @@ def _text(message: dict[str, Any]) -> str:
     """Return the text of a message, whichever form its content has."""
     content = message.get("content", message.get("output"))
     parts = content if isinstance(content, list) else [content]
-    return "\n".join(_part(each) for each in parts)
+    return "\n".join(_part(part) for part in parts)
 
 
 def _part(part: Any) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import entry_points
 
 from stackrank.env.environment import Environment
 from stackrank.env.tools.base import Tool
@@ -22,11 +21,14 @@ from stackrank.env.tools.grep import Grep
 from stackrank.env.tools.listdir import Listdir
 from stackrank.env.tools.program import RunProgram
 from stackrank.env.tools.run_tests import Eval
+from stackrank.env.tools.server_plugin import ServerTool, server_plugin
+from stackrank.env.tools.servers import Offer
 from stackrank.env.tools.submit import Submit
 from stackrank.env.tools.view import View
-from stackrank.extensions.mcp.server import Offer
-from stackrank.extensions.mcp.tools import McpTool, tools_of
+from stackrank.plugins import load_plugin, plugin_names
 from stackrank.terms import DEBUGGERS
+
+GROUP = "stackrank.tools"
 
 BUILT_IN: tuple[Callable[[], Tool], ...] = (
     *(Eval, View, Listdir, Grep, Rewrite, StrReplace, Insert, Create, Undo),
@@ -46,7 +48,7 @@ class ToolSet:
     """Whether an edit after which a file no longer parses is refused."""
     servers: tuple[str, ...] = ()
     """The MCP servers whose tools belong to the set."""
-    added: tuple[McpTool, ...] = ()
+    added: tuple[ServerTool, ...] = ()
     """The servers' tools, once it is known what the servers offer; `tools` names them too. See `with_offers`."""
 
     installed: tuple[Environment, ...] = ()
@@ -72,10 +74,10 @@ class ToolSet:
 
     def with_offers(self, offers: Sequence[Offer]) -> ToolSet:
         """Return the set with its servers' tools added. Raises ValueError if a name is too long or occurs twice."""
-        added = tuple(tool for offer in offers for tool in tools_of(offer))
+        added = tuple(tool for offer in offers for tool in server_plugin().tools_of(offer))
         names = [*self.tools, *(tool.name for tool in added)]
-        if double := next((name for name in names if names.count(name) > 1), ""):
-            raise ValueError(f"two tools are called {double}: call the MCP server otherwise, or choose its `tools`")
+        if duplicate := next((name for name in names if names.count(name) > 1), ""):
+            raise ValueError(f"duplicate tool name {duplicate}: rename the MCP server, or select its `tools`")
         return replace(self, tools=tuple(names), added=added)
 
     @property
@@ -98,8 +100,8 @@ _EDIT = ("str_replace", "insert", "create", "undo")
 
 # `rewrite`, `debug` and `debug5` are the three agents of the debug-gym report (https://arxiv.org/abs/2503.21557).
 TOOL_SETS: dict[str, ToolSet] = {
-    each.name: each
-    for each in (
+    tools.name: tools
+    for tools in (
         ToolSet("rewrite", ("eval", *_READ, "rewrite", "submit")),
         ToolSet("debug", ("eval", *_READ, "pdb", "rewrite", "submit")),
         ToolSet("debug5", ("eval", *_READ, "pdb", "rewrite", "submit"), (("pdb", 5),)),
@@ -122,11 +124,9 @@ TOOL_SETS: dict[str, ToolSet] = {
 
 @functools.cache
 def _all_tools() -> dict[str, Tool]:
-    found: dict[str, Tool] = {tool.name: tool for tool in (kind() for kind in BUILT_IN)}
-    for point in entry_points(group="stackrank.tools"):
-        tool: Tool = point.load()()
-        found[tool.name] = tool
-    return found
+    tools = [make() for make in BUILT_IN]
+    tools += [make() for name in plugin_names(GROUP) if (make := load_plugin(GROUP, name))]
+    return {tool.name: tool for tool in tools}
 
 
 def tool_names() -> list[str]:
@@ -147,12 +147,12 @@ def tool_set(text: str) -> ToolSet:
 
     Raises ValueError.
     """
-    own, *servers = (part.strip() for part in text.split("+"))
+    base, *servers = (part.strip() for part in text.split("+"))
     if servers:
         if not all(servers) or len(set(servers)) < len(servers):
-            raise ValueError(f"{text!r} is no tool set: write SET+SERVER, with a different server after each +")
-        found = tool_set(own)
-        return replace(found, name="+".join((found.name, *servers)), servers=tuple(servers))
+            raise ValueError(f"{text!r} is not a tool set: write SET+SERVER, with a different server after each +")
+        base_set = tool_set(base)
+        return replace(base_set, name="+".join((base_set.name, *servers)), servers=tuple(servers))
     if text in TOOL_SETS:
         return TOOL_SETS[text]
     names = [name.strip() for name in text.split(",") if name.strip()]

@@ -15,18 +15,18 @@ from stackrank.env.scoring.report import PASSED, TestReport, outcome_of
 from stackrank.env.state import TestsState
 from stackrank.env.task import Task
 from stackrank.env.tools.base import Arguments, Bench
-from stackrank.env.tools.bash import how_it_ended
-from stackrank.env.tools.chosen_tests import command_for, named
-from stackrank.env.tools.shown import limit, without_filling, without_repeats
+from stackrank.env.tools.bash import describe_exit
+from stackrank.env.tools.chosen_tests import command_for, parse_test_ids
+from stackrank.env.tools.shown import fold_repeats, limit, strip_padding
 
 
 class EvalArguments(Arguments):
-    """Which tests to run, and how much to say. Default: all of them."""
+    """Which tests to run, and how much output to show."""
 
     test: str = Field(
         "", description="Only these tests: ids such as `tests/test_x.py::test_y`, separated by spaces. Default: all."
     )
-    verbose: bool = Field(False, description="Show long differences whole, and each test by name.")
+    verbose: bool = Field(False, description="Show long differences in full, and each test by name.")
     limit: int = limit()
 
 
@@ -41,9 +41,9 @@ class Eval:
 
     def __call__(self, bench: Bench, arguments: EvalArguments) -> Observation:
         """Return the tests' output and, in the state, each test's outcome."""
-        chosen = named(arguments.test, bench.outcomes)
-        plain = not chosen and not arguments.verbose
-        command = bench.task.test_command if plain else command_for(bench.task, chosen, arguments.verbose)
+        chosen = parse_test_ids(arguments.test, bench.outcomes)
+        is_default = not chosen and not arguments.verbose
+        command = bench.task.test_command if is_default else command_for(bench.task, chosen, arguments.verbose)
         observation = run_visible_tests(bench.sandbox, bench.task, command)
         state = cast(TestsState, dict(observation.state))
         if chosen:
@@ -54,7 +54,7 @@ class Eval:
                 failed = sum(outcome == "failed" for outcome in ids.values())
                 passed = sum(outcome in PASSED for outcome in ids.values())
                 state["tests"] = {"passed": passed, "failed": failed, "ids": ids}
-        return Observation(without_repeats(without_filling(observation.text)), state=state)
+        return Observation(fold_repeats(strip_padding(observation.text)), state=state)
 
 
 def run_visible_tests(sandbox: Sandbox, task: Task, command: str = "") -> Observation:
@@ -76,10 +76,14 @@ def _solved(task: Task, result: CommandResult, outcomes: Mapping[str, str]) -> b
     """Whether the visible tests no longer show the bug. The task's own lists decide, if all their tests have run."""
     if result.timed_out:
         return False
-    wanted = [outcome_of(test, outcomes) for test in task.must_pass]
-    if wanted and "missing" not in wanted:
-        kept = {outcome_of(test, outcomes) for test in task.must_stay}
-        return all(outcome in PASSED for outcome in wanted) and kept <= {*PASSED, "skipped", "missing"}
+    target_outcomes = [outcome_of(test, outcomes) for test in task.must_pass]
+    if target_outcomes and "missing" not in target_outcomes:
+        regression_outcomes = {outcome_of(test, outcomes) for test in task.must_stay}
+        return all(outcome in PASSED for outcome in target_outcomes) and regression_outcomes <= {
+            *PASSED,
+            "skipped",
+            "missing",
+        }
     return result.exit == 0
 
 
@@ -89,9 +93,9 @@ def _text(task: Task, command: str, result: CommandResult, report: TestReport | 
         parts.append(f"[the tests were still running after {task.limits.timeout_s:g} s and were interrupted]")
     parts.append(result.output.rstrip() or "[no output]")
     if result.exit < 0 and not result.timed_out:
-        parts.append(f"[the test process was {how_it_ended(result.exit, task)}]")
+        parts.append(f"[the test process was {describe_exit(result.exit, task)}]")
     elif report is not None and not report.complete and not result.timed_out:
-        parts.append(f"[the test process ended itself with status {result.exit} before the tests were through]")
+        parts.append(f"[the test process ended itself with status {result.exit} before all tests had run]")
     elif result.exit and not result.timed_out:
         parts.append(f"[exit status {result.exit}]")
     return "\n".join(parts)

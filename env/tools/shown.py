@@ -27,7 +27,7 @@ _WIDTH = 98
 """Lines that pytest pads have this many characters or a few more; shorter lines may be the program's own."""
 
 
-def without_filling(text: str) -> str:
+def strip_padding(text: str) -> str:
     """Return pytest's output without padding, and without its hint at an option that the agent cannot give.
 
     Idempotent: an output that was processed before stays the same.
@@ -35,51 +35,51 @@ def without_filling(text: str) -> str:
     return _PROGRESS.sub(_narrow, _FILLED.sub(_narrow, _HINT.sub("", text)))
 
 
-def without_repeats(text: str) -> str:
+def fold_repeats(text: str) -> str:
     """Show a function's source only once in pytest's output, which repeats it for each set of parameters that fails.
 
     The marked line stays each time. Idempotent: an output that was processed before stays the same.
     """
-    shown: list[str] = []
+    sources: list[str] = []
 
-    def once(found: re.Match[str]) -> str:
-        source, marked = found.groups()
-        if any(each.startswith(source) for each in shown):
+    def once(match: re.Match[str]) -> str:
+        source, marked = match.groups()
+        if any(earlier.startswith(source) for earlier in sources):
             return f"{_SHOWN_ABOVE}>   {marked}"
-        shown.append(f"{source}    {marked}\n")
-        return found[0]
+        sources.append(f"{source}    {marked}\n")
+        return match[0]
 
     return _SOURCE.sub(once, text)
 
 
-def _narrow(found: re.Match[str]) -> str:
-    if len(found[0]) < _WIDTH:
-        return found[0]
-    parts = found.groupdict()
+def _narrow(match: re.Match[str]) -> str:
+    if len(match[0]) < _WIDTH:
+        return match[0]
+    parts = match.groupdict()
     if not parts:
-        return f"{found[1]} {found[2]}"
+        return f"{match[1]} {match[2]}"
     return parts["gap"] or f"{3 * parts['rule']} {parts['title']} {3 * parts['rule']}"
 
 
 def limit() -> Any:
     """Return the argument `limit` for tools whose observation may be long. It comes last."""
-    told = f"Most characters to show. Default: {MOST_SHOWN}, head and tail."
-    return Field(MOST_SHOWN, ge=500, le=60_000, description=told)
+    description = f"Most characters to show. Default: {MOST_SHOWN}, head and tail."
+    return Field(MOST_SHOWN, ge=500, le=60_000, description=description)
 
 
-def more(most: int) -> str:
+def limit_hint(max_chars: int) -> str:
     """Say how to see what was left out, for a tool with the argument `limit`."""
-    return f"a limit above {most} shows more"
+    return f"a limit above {max_chars} shows more"
 
 
-def clipped(text: str, most: int) -> str:
+def clip(text: str, max_chars: int) -> str:
     """Return the beginning of a text, for showing it on one line."""
-    return text if len(text) <= most else f"{text[: most - 3]}..."
+    return text if len(text) <= max_chars else f"{text[: max_chars - 3]}..."
 
 
-def fitting_lines(lines: list[str], most: int) -> list[str]:
+def fit_lines(lines: list[str], max_chars: int) -> list[str]:
     """Return as many of the first lines as fit into `most` characters with a note below them."""
-    room = most - 80
+    room = max_chars - 80
     for number, line in enumerate(lines):
         room -= len(line) + 1
         if room < 0:
@@ -87,17 +87,17 @@ def fitting_lines(lines: list[str], most: int) -> list[str]:
     return list(lines)
 
 
-def asked_for(arguments: Arguments) -> int | None:
+def requested_limit(arguments: Arguments) -> int | None:
     """Return how many characters the arguments ask for at most; None if no argument says so."""
     if arguments.given_schema is not None:  # an argument of that name belongs to the server
         return None
-    most = getattr(arguments, "most_shown", getattr(arguments, "limit", None))
-    return most if isinstance(most, int) else None
+    max_chars = getattr(arguments, "most_shown", getattr(arguments, "limit", None))
+    return max_chars if isinstance(max_chars, int) else None
 
 
-def capped(text: str, most: int | None = None) -> str:
+def cap(text: str, max_chars: int | None = None) -> str:
     """Return the head and the tail of a long observation, with a note of how much is left out and how to see it.
 
     `most`: how many characters the agent asked for; None: as many as every observation may have.
     """
-    return shortened(text, most or MOST_SHOWN, LESS if most is None else more(most))
+    return shortened(text, max_chars or MOST_SHOWN, LESS if max_chars is None else limit_hint(max_chars))

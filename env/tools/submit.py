@@ -16,7 +16,7 @@ class Submit:
 
     name = "submit"
     version = "1"
-    description = "Hand in the files as they are now. This ends the episode."
+    description = "Submit the files as they are now. This ends the episode."
     arguments = SubmitArguments
 
     def __call__(self, bench: Bench, arguments: SubmitArguments) -> Observation:

@@ -8,8 +8,8 @@ from stackrank.env.actions import Observation
 from stackrank.env.sandbox.base import Refused
 from stackrank.env.state import ShownState
 from stackrank.env.tools.base import Arguments, Bench, ToolError
-from stackrank.env.tools.listdir import listed
-from stackrank.env.tools.shown import MOST_SHOWN, fitting_lines
+from stackrank.env.tools.listdir import list_folder
+from stackrank.env.tools.shown import MOST_SHOWN, fit_lines
 
 MAX_LINES = 400
 MOST_ASKED = 60_000
@@ -36,7 +36,7 @@ class View:
 
     name = "view"
     version = "1"
-    description = "Show a file, or some of its lines, with line numbers; a directory: the files below it."
+    description = "Show a file, or some of its lines, with line numbers. For a directory, list the files below it."
     arguments = ViewArguments
 
     def __call__(self, bench: Bench, arguments: ViewArguments) -> Observation:
@@ -45,7 +45,7 @@ class View:
             text = decode(bench.sandbox.read(arguments.path))
         except Refused as refused:
             try:
-                return listed(bench, arguments.path, 2, arguments.limit)
+                return list_folder(bench, arguments.path, 2, arguments.limit)
             except Refused:
                 raise refused from None
         lines = text.split("\n")
@@ -63,12 +63,12 @@ class View:
             f"{number:>{width}}  {line.rstrip(chr(13))[:2000]}"
             for number, line in enumerate(lines[first - 1 : last], first)
         ]
-        whole = fitting_lines(numbered, arguments.most_shown - len(arguments.path) - 120) or numbered[:1]
-        last = first + len(whole) - 1
-        shown = "\n".join(whole)
+        visible = fit_lines(numbered, arguments.most_shown - len(arguments.path) - 120) or numbered[:1]
+        last = first + len(visible) - 1
+        shown = "\n".join(visible)
         note = "" if bench.task.may_edit(arguments.path) else ", read-only"
         if arguments.end is None and last < total:
-            note += f" (start={last + 1} shows what follows; an end asks for up to {MAX_LINES} lines)"
+            note += f" (start={last + 1} shows the next lines; with `end`, up to {MAX_LINES} lines)"
         head = (
             f"{arguments.path}, lines {first} to {last} of {total}{note}:" if total else f"{arguments.path} is empty."
         )

@@ -14,10 +14,7 @@ from stackrank.flows.cli.options import API, Api, Json, Sandbox
 from stackrank.flows.cli.output import print_json, print_table
 from stackrank.wording import print_err, print_out
 
-app = typer.Typer()
 
-
-@app.command()
 def fix(
     context: typer.Context,
     repo: Annotated[

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from stackrank.db.decision_seal import require_genuine
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import git, has_commit
 from stackrank.env.git_environment import NO_PROGRAMS, UNCONFIGURED, with_settings
-from stackrank.extensions.fix.decisions import require_genuine
 from stackrank.extensions.fix.folder import CLONE, PATCH, claim
 from stackrank.extensions.fix.solved import write_solved
 from stackrank.home import locked

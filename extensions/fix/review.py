@@ -18,12 +18,10 @@ from stackrank.wording import evidence_lines, interval, one_line, percent, print
 if TYPE_CHECKING:
     from stackrank.extensions.fix.publish import Published
 
-app = typer.Typer()
 SHOWN = ("id", "status", "surety", "problem", "title", "entrant", "repository")
 _NOTHING = "There are no proposals: create some with `stackrank fix REPO`."
 
 
-@app.command()
 def review(
     number: Annotated[int | None, typer.Argument(help="A proposal's number.")] = None,
     listing: Annotated[
@@ -63,6 +61,7 @@ def review(
     """Read proposals and decide about them. Approved ones become patches for `git am`, and a branch."""
     from stackrank.db import queries
     from stackrank.db.connection.engine import connect
+    from stackrank.extensions.fix.acceptance import acceptance
     from stackrank.extensions.fix.decisions import Proposals
     from stackrank.extensions.fix.folder import require_usable
     from stackrank.extensions.fix.forge import destination, open_pull_request, push_branch, require_token
@@ -77,7 +76,7 @@ def review(
             raise UsageError(
                 "name the proposal: `stackrank review NUMBER --approve`; `stackrank review --list` lists them"
             )
-        rows, boards = queries.proposals(engine), queries.acceptance(engine)
+        rows, boards = queries.proposals(engine), acceptance(engine)
         if as_json:
             print_json({"proposals": rows, "acceptance": boards})
             return

@@ -11,10 +11,7 @@ import typer
 from stackrank.flows.cli.options import DataPath, Environments, FailingTest, Fixes, Repos, Sandbox, port_option
 from stackrank.wording import print_err
 
-app = typer.Typer()
 
-
-@app.command()
 def mcp(
     task: Annotated[str, typer.Argument(help="Name of a task.")],
     benchmark: Annotated[str, typer.Option(help="Name of a benchmark.")] = "bugs",

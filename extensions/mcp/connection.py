@@ -12,16 +12,18 @@ from typing import Any
 from stackrank.env.sandbox.base import Refused
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.state import Spoken
+from stackrank.env.tools.servers import Offer, ToolServer, ToolServerChanged, ToolServerFailed
 from stackrank.errors import StackrankError
 from stackrank.extensions.mcp import messages
-from stackrank.extensions.mcp.server import McpServer, McpServerChanged, McpServerFailed, Offer, difference
+from stackrank.extensions.mcp.offers import describe_difference
 
 START_S = 60.0
 """Seconds that a server may take for each answer while it starts."""
 MOST = 1 << 20
 """The most bytes of an answer, including everything that comes before it."""
-_PAGES = 50
-_SHOWN = 200
+_MAX_PAGES = 50
+_MAX_QUOTED = 200
+_METHOD_NOT_FOUND = -32601
 
 
 class _Failed(StackrankError):
@@ -31,29 +33,29 @@ class _Failed(StackrankError):
 class Connection:
     """One server in one sandbox. Not thread-safe."""
 
-    def __init__(self, sandbox: Sandbox, name: str, server: McpServer, known: Offer | None = None) -> None:
-        """`known`: what the server has to offer; None: it may offer anything."""
+    def __init__(self, sandbox: Sandbox, name: str, server: ToolServer, expected: Offer | None = None) -> None:
+        """`expected`: the only offer that is accepted; None: any."""
         self._sandbox = sandbox
         self._name = name
         self._server = server
-        self._known = known
+        self._expected = expected
         self._running = False
-        self._stale = False
-        """Whether the server said that its tools have changed."""
-        self._unfit = ""
+        self._tools_changed = False
+        """Whether the server announced that its tools have changed."""
+        self._unusable = ""
         """Why the server cannot be used in this episode any more; empty if it can."""
-        self._id = 0
+        self._request_id = 0
         self._unsent = b""
-        self._said: list[Spoken] = []
+        self._spoken: list[Spoken] = []
 
     def open(self) -> Offer:
-        """Start the server and ask what it offers. Raises McpServerFailed, McpServerChanged, SandboxError."""
+        """Start the server and ask for its tools. Raises ToolServerFailed, ToolServerChanged, SandboxError."""
         try:
             offer = self._start()
         except _Failed as error:
-            raise McpServerFailed(f"the MCP server {self._name} {error}") from None
-        if self._unfit:
-            raise McpServerChanged(self._unfit)
+            raise ToolServerFailed(f"the MCP server {self._name} {error}") from None
+        if self._unusable:
+            raise ToolServerChanged(self._unusable)
         return offer
 
     def call(self, tool: str, arguments: Mapping[str, Any], timeout_s: float) -> tuple[str, bool]:
@@ -62,24 +64,23 @@ class Connection:
         A server that fails is stopped, and started again with the next call.
         """
         try:
-            if not self._unfit and not self._running:
+            if not self._unusable and not self._running:
                 self._start()
-            elif self._stale:
-                self._compare(self._ask_for_tools())
-            if self._unfit:
-                raise Refused(f"{self._unfit}; it is not used any more in this episode")
-            asked = {"name": tool, "arguments": dict(arguments)}
-            answer = self._ask("tools/call", asked, timeout_s)
+            elif self._tools_changed:
+                self._compare(self._list_tools())
+            if self._unusable:
+                raise Refused(f"{self._unusable}; it cannot be used any more in this episode")
+            answer = self._request("tools/call", {"name": tool, "arguments": dict(arguments)}, timeout_s)
             if "error" in answer:  # about the call itself; a tool reports its own failure in the result
                 error = answer["error"]
-                said = error.get("message") if isinstance(error, dict) else error
-                return f"The server refused the call: {said}", False
+                reason = error.get("message") if isinstance(error, dict) else error
+                return f"The server refused the call: {reason}", False
             return messages.text_of(answer["result"])
         except ValueError as error:
             raise Refused(f"the MCP server {self._name} answered, but {error}") from None
         except _Failed as error:
             self.close()
-            raise Refused(f"the MCP server {self._name} {error}; it is started anew with the next call") from None
+            raise Refused(f"the MCP server {self._name} {error}; the next call restarts it") from None
 
     def close(self) -> None:
         """Stop the server. Raises SandboxError."""
@@ -88,8 +89,8 @@ class Connection:
 
     def spoken(self) -> list[Spoken]:
         """Return the lines that were sent and received since the last call of this method."""
-        said, self._said = self._said, []
-        return said
+        spoken, self._spoken = self._spoken, []
+        return spoken
 
     # ---- starting
 
@@ -97,113 +98,115 @@ class Connection:
         try:
             self._unsent = b""
             self._sandbox.serve(self._name, self._server.command, self._server.env, self._server.prefix)
-            self._running, self._stale = True, False
+            self._running, self._tools_changed = True, False
         except Refused as error:
             raise _Failed(f"cannot be started: {error}") from None
         try:
-            version = messages.version_of(self._result("initialize", messages.hello()))
+            version = messages.version_of(self._request_result("initialize", messages.client_info()))
             self._send(messages.line({"method": "notifications/initialized"}))
-            offer = self._ask_for_tools(version)
+            offer = self._list_tools(version)
         except ValueError as error:
             raise _Failed(f"cannot be used: {error}") from None
         self._compare(offer)
         return offer
 
-    def _ask_for_tools(self, version: str = "") -> Offer:
+    def _list_tools(self, version: str = "") -> Offer:
         tools: list[messages.Message] = []
         cursor: str | None = None
-        for _ in range(_PAGES):
-            page, cursor = messages.tools_of(self._result("tools/list", {} if cursor is None else {"cursor": cursor}))
+        for _ in range(_MAX_PAGES):
+            params = {} if cursor is None else {"cursor": cursor}
+            page, cursor = messages.tools_of(self._request_result("tools/list", params))
             tools += page
             if cursor is None:
                 break
-        self._stale = False
+        self._tools_changed = False
         names = [tool["name"] for tool in tools]
-        if double := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"it offers {double[0]!r} twice")
-        wanted = self._server.tools
-        if missing := [name for name in wanted or () if name not in names]:
-            raise ValueError(f"it has no tool {missing[0]!r}: it offers {', '.join(names)[:_SHOWN] or 'none'}")
+        if duplicates := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"it offers {duplicates[0]!r} twice")
+        selected = self._server.tools
+        if missing := [name for name in selected or () if name not in names]:
+            raise ValueError(f"it has no tool {missing[0]!r}: it offers {', '.join(names)[:_MAX_QUOTED] or 'none'}")
         if not names:
             raise ValueError("it offers no tool")
-        chosen = tuple(tool for tool in tools if wanted is None or tool["name"] in wanted)
-        return Offer(self._name, self._server, version or (self._known.version if self._known else ""), chosen)
+        offered = tuple(tool for tool in tools if selected is None or tool["name"] in selected)
+        return Offer(self._name, self._server, version or (self._expected.version if self._expected else ""), offered)
 
     def _compare(self, offer: Offer) -> None:
-        if self._known is not None and (how := difference(self._known, offer)):
-            self._unfit = f"the MCP server {self._name} is not the one that the run began with: it offers {how}"
+        if self._expected is not None and (difference := describe_difference(self._expected, offer)):
+            self._unusable = f"the MCP server {self._name} has changed since the run began: {difference}"
 
-    # ---- asking
+    # ---- requests
 
-    def _result(self, method: str, params: Mapping[str, Any]) -> Any:
-        answer = self._ask(method, params, START_S)
+    def _request_result(self, method: str, params: Mapping[str, Any]) -> Any:
+        answer = self._request(method, params, START_S)
         if "error" in answer:
-            raise ValueError(f"it refuses {method}: {str(answer['error'])[:_SHOWN]}")
+            raise ValueError(f"it refuses {method}: {str(answer['error'])[:_MAX_QUOTED]}")
         return answer["result"]
 
-    def _ask(self, method: str, params: Mapping[str, Any], limit_s: float) -> messages.Message:
+    def _request(self, method: str, params: Mapping[str, Any], limit_s: float) -> messages.Message:
         """Send a request and return the answer, with `result` or `error`. Raises _Failed, SandboxError.
 
         `limit_s`: how long the answer may take, not counting time spent waiting for a processor.
         """
-        self._id += 1
-        self._send(messages.line({"id": self._id, "method": method, "params": dict(params)}))
+        self._request_id += 1
+        self._send(messages.line({"id": self._request_id, "method": method, "params": dict(params)}))
         garbage: list[bytes] = []
         size, used_s = 0, 0.0
         while True:
-            left_s = max(limit_s - used_s, 0.01)
-            reply, lines = self._sandbox.exchange(self._name, self._unsent, left_s, MOST - size)
+            remaining_s = max(limit_s - used_s, 0.01)
+            reply, output = self._sandbox.exchange(self._name, self._unsent, remaining_s, MOST - size)
             self._unsent = b""
-            size += len(lines)
+            size += len(output)
             used_s += reply["used_s"]
-            found: messages.Message | None = None
-            for data in lines.splitlines():
-                self._note(data, sent=False)
-                message = messages.read(data)
+            answer: messages.Message | None = None
+            for line in output.splitlines():
+                self._record(line, sent=False)
+                message = messages.read(line)
                 if message is not None and "method" in message:
-                    self._hear(message)
-                elif message is not None and message.get("id") == self._id and found is None:
-                    found = message
-                elif data.strip():
-                    garbage.append(data)
-            if found is not None and not reply["flooded"]:
-                return found
+                    self._handle(message)
+                elif message is not None and message.get("id") == self._request_id and answer is None:
+                    answer = message
+                elif line.strip():
+                    garbage.append(line)
+            if answer is not None and not reply["flooded"]:
+                return answer
             if reply["flooded"] or size >= MOST:
                 raise _Failed(f"wrote more than {MOST >> 20} MB in answer to {method}")
             if reply["ended"]:
-                raise _Failed(f"ended{_how(reply['exit'])} before it answered {method}{_why(garbage, reply)}")
+                status = _describe_status(reply["exit"])
+                raise _Failed(f"ended{status} before it answered {method}{_explain(garbage, reply)}")
             if reply["timed_out"] or used_s >= limit_s:
-                raise _Failed(f"did not answer {method} within {limit_s:g} s{_why(garbage, reply)}")
+                raise _Failed(f"did not answer {method} within {limit_s:g} s{_explain(garbage, reply)}")
 
-    def _send(self, data: bytes) -> None:
-        """Queue data; it is sent with the next wait for an answer."""
-        self._unsent += data
-        self._note(data.rstrip(b"\n"), sent=True)
+    def _send(self, line: bytes) -> None:
+        """Queue a line; it is sent with the next wait for an answer."""
+        self._unsent += line
+        self._record(line.rstrip(b"\n"), sent=True)
 
-    def _hear(self, message: messages.Message) -> None:
+    def _handle(self, message: messages.Message) -> None:
         """Handle a notification or a request from the server."""
         if message["method"] == "notifications/tools/list_changed":
-            self._stale = True
+            self._tools_changed = True
         if "id" in message and message["id"] is not None:
-            unknown = {"code": -32601, "message": "stackrank answers nothing but ping"}
-            answer = {"result": {}} if message["method"] == "ping" else {"error": unknown}
+            error = {"code": _METHOD_NOT_FOUND, "message": "stackrank answers only ping"}
+            answer = {"result": {}} if message["method"] == "ping" else {"error": error}
             self._send(messages.line({"id": message["id"], **answer}))
 
-    def _note(self, data: bytes, *, sent: bool) -> None:
-        self._said.append(Spoken(server=self._name, sent=sent, line=data.decode("utf-8", "backslashreplace")))
+    def _record(self, line: bytes, *, sent: bool) -> None:
+        self._spoken.append(Spoken(server=self._name, sent=sent, line=line.decode("utf-8", "backslashreplace")))
 
 
-def _how(status: int | None) -> str:
+def _describe_status(status: int | None) -> str:
     return "" if status is None else f" by signal {-status}" if status < 0 else f" with status {status}"
 
 
-def _why(garbage: list[bytes], reply: Mapping[str, Any]) -> str:
+def _explain(garbage: list[bytes], reply: Mapping[str, Any]) -> str:
     """Return what may explain a failure: output that is no message, and the last line of standard error."""
-    parts = []
+    reasons = []
     if garbage:
-        shown = garbage[0].decode("utf-8", "replace").strip()[:_SHOWN]
-        parts.append(f"it wrote {shown!r}, which is no message of MCP's")
-    said = [each.strip() for each in str(reply["complaints"]).splitlines() if each.strip()]
-    if said:
-        parts.append(f"its last words: {said[-1][:_SHOWN]}")
-    return f" ({'; '.join(parts)})" if parts else ""
+        quoted = garbage[0].decode("utf-8", "replace").strip()[:_MAX_QUOTED]
+        reasons.append(f"it wrote {quoted!r}, which is not an MCP message")
+    complaints = [line.strip() for line in str(reply["complaints"]).splitlines() if line.strip()]
+    if complaints:
+        reasons.append(f"last line of its standard error: {complaints[-1][:_MAX_QUOTED]}")
+    return f" ({'; '.join(reasons)})" if reasons else ""

@@ -12,7 +12,7 @@ from stackrank.errors import NotReady
 if TYPE_CHECKING:
     import mcp_types
 
-MISSING = "MCP servers need a package that is not there: pip install 'stackrank[mcp]'"
+MISSING = "MCP servers need a package that is not installed: run pip install 'stackrank[mcp]'"
 Message = dict[str, Any]
 
 
@@ -38,55 +38,55 @@ def line(message: Mapping[str, Any]) -> bytes:
 def read(data: bytes) -> Message | None:
     """Decode a line as a message; None if it is not a message of JSON-RPC."""
     try:
-        found = json.loads(data)
+        message = json.loads(data)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(found, dict) or found.get("jsonrpc") != "2.0" or not {"method", "result", "error"} & found.keys():
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
         return None
-    return found
+    return message if {"method", "result", "error"} & message.keys() else None
 
 
-def hello() -> Message:
-    """Return what the request `initialize` says about us."""
+def client_info() -> Message:
+    """Return the parameters of the request `initialize`."""
     from mcp_types.version import LATEST_HANDSHAKE_VERSION
 
-    about = {"name": "stackrank", "version": "1"}
-    return {"protocolVersion": LATEST_HANDSHAKE_VERSION, "capabilities": {}, "clientInfo": about}
+    client = {"name": "stackrank", "version": "1"}
+    return {"protocolVersion": LATEST_HANDSHAKE_VERSION, "capabilities": {}, "clientInfo": client}
 
 
 def version_of(result: Any) -> str:
     """Return the server's name and version from its answer to `initialize`. Raises ValueError."""
     from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-    said: mcp_types.InitializeResult = _checked("InitializeResult", result)
-    if said.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS:
-        raise ValueError(f"it speaks the protocol version {said.protocol_version[:40]!r}, which is unknown here")
-    return f"{said.server_info.name} {said.server_info.version}"
+    answer: mcp_types.InitializeResult = _checked("InitializeResult", result)
+    if answer.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS:
+        raise ValueError(f"it speaks MCP version {answer.protocol_version[:40]!r}, which stackrank does not know")
+    return f"{answer.server_info.name} {answer.server_info.version}"
 
 
 def tools_of(result: Any) -> tuple[list[Message], str | None]:
     """Return the tools in an answer to `tools/list`, unchanged, and the cursor of the next page. Raises ValueError."""
-    said: mcp_types.ListToolsResult = _checked("ListToolsResult", result)
-    for tool in said.tools:
+    answer: mcp_types.ListToolsResult = _checked("ListToolsResult", result)
+    for tool in answer.tools:
         properties = tool.input_schema.get("properties", {})
         required = tool.input_schema.get("required", [])
         if tool.input_schema.get("type", "object") != "object" or not (
             isinstance(properties, dict)
-            and all(isinstance(each, dict | bool) for each in properties.values())
+            and all(isinstance(schema, dict | bool) for schema in properties.values())
             and isinstance(required, list)
-            and all(isinstance(each, str) for each in required)
+            and all(isinstance(name, str) for name in required)
         ):
-            raise ValueError(f"the schema of its tool {tool.name!r} describes no object")
-    return result["tools"], said.next_cursor
+            raise ValueError(f"the schema of its tool {tool.name!r} does not describe an object")
+    return result["tools"], answer.next_cursor
 
 
 def text_of(result: Any) -> tuple[str, bool]:
     """Return the text of an answer to `tools/call`, and whether the tool succeeded. Raises ValueError."""
-    said: mcp_types.CallToolResult = _checked("CallToolResult", result)
-    parts = [_text(each) for each in said.content]
-    if not parts and said.structured_content is not None:
-        parts = [json.dumps(said.structured_content, ensure_ascii=False)]
-    return "\n".join(parts), not said.is_error
+    answer: mcp_types.CallToolResult = _checked("CallToolResult", result)
+    parts = [_text(block) for block in answer.content]
+    if not parts and answer.structured_content is not None:
+        parts = [json.dumps(answer.structured_content, ensure_ascii=False)]
+    return "\n".join(parts), not answer.is_error
 
 
 def _text(block: Any) -> str:
@@ -106,8 +106,6 @@ def _checked(kind: str, result: Any) -> Any:
     try:
         return getattr(types(), kind).model_validate(result)
     except (ValidationError, RecursionError) as error:
-        first = error.errors()[0] if isinstance(error, ValidationError) else {"loc": (), "msg": "nested too deep"}
-        where = ".".join(map(str, first["loc"]))
-        raise ValueError(
-            f"its answer is not what MCP asks for ({where + ': ' if where else ''}{first['msg']})"
-        ) from None
+        problem = error.errors()[0] if isinstance(error, ValidationError) else {"loc": (), "msg": "nested too deep"}
+        field = ".".join(map(str, problem["loc"]))
+        raise ValueError(f"its answer is not valid MCP ({field + ': ' if field else ''}{problem['msg']})") from None

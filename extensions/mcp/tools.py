@@ -12,7 +12,7 @@ from pydantic import ConfigDict, create_model
 from stackrank.env.actions import Observation
 from stackrank.env.state import ServerState
 from stackrank.env.tools.base import Arguments, Bench, ToolError
-from stackrank.extensions.mcp.server import Offer
+from stackrank.env.tools.servers import Offer
 
 # The function names that every model interface accepts.
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -27,35 +27,30 @@ class McpArguments(Arguments):
 class McpTool:
     """Calls one tool of a server."""
 
-    def __init__(self, offer: Offer, described: Mapping[str, Any]) -> None:
-        """`described`: the tool as the server describes it. Raises ValueError if its name is too long for models."""
+    def __init__(self, offer: Offer, definition: Mapping[str, Any]) -> None:
+        """`definition`: the tool as the server describes it. Raises ValueError if its name is too long for models."""
         self.offer = offer
-        self._tool = str(described["name"])
+        self._tool = str(definition["name"])
         self.name = f"{offer.name}_{re.sub(r'[^a-zA-Z0-9_-]', '_', self._tool)}"
         if not _NAME.fullmatch(self.name):
             raise ValueError(
-                f"the tool {self._tool!r} of the MCP server {offer.name} would be called {self.name}, which is longer "
-                "than the 64 characters that models take: choose others by `tools`, or a shorter name for the server"
+                f"the tool {self._tool!r} of the MCP server {offer.name} would be called {self.name}, but models "
+                "accept at most 64 characters: select other tools with `tools`, or give the server a shorter name"
             )
         self.version = offer.version
-        self.description = str(described.get("description") or described.get("title") or "")
+        self.description = str(definition.get("description") or definition.get("title") or "")
         self.arguments: type[Arguments] = create_model("McpArguments", __base__=McpArguments)
-        self.arguments.given_schema = described["inputSchema"]
+        self.arguments.given_schema = definition["inputSchema"]
 
     def __call__(self, bench: Bench, arguments: McpArguments) -> Observation:
         """Return the server's answer as text; it is not ok if the server says that its tool failed."""
-        given = arguments.model_extra or {}
+        parameters = arguments.model_extra or {}
         try:
-            json.dumps(given, allow_nan=False)
+            json.dumps(parameters, allow_nan=False)
         except ValueError:
-            raise ToolError("the arguments hold a number that JSON does not have") from None
+            raise ToolError("the arguments contain a number that JSON does not have") from None
         server = bench.servers[self.offer.name]
-        text, ok = server.call(self._tool, given, bench.task.limits.timeout_s)
-        shown = self.offer.server.steady(text.encode("utf-8", "replace").decode().replace("\0", "\ufffd"))
+        text, ok = server.call(self._tool, parameters, bench.task.limits.timeout_s)
+        text = self.offer.server.mask_varying(text.encode("utf-8", "replace").decode().replace("\0", "\ufffd"))
         state = ServerState(kind="server", server=self.offer.name, tool=self._tool)
-        return Observation(shown if shown.strip() else "[no output]", ok, state)
-
-
-def tools_of(offer: Offer) -> tuple[McpTool, ...]:
-    """Return the tools of an offer. Raises ValueError if the name of one is too long for models."""
-    return tuple(McpTool(offer, each) for each in offer.tools)
+        return Observation(text if text.strip() else "[no output]", ok, state)

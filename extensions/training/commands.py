@@ -9,10 +9,7 @@ import typer
 from stackrank.flows.cli.options import DataPath, Environments, FailingTest, Repos, Sandbox, port_option
 from stackrank.wording import print_err
 
-app = typer.Typer()
 
-
-@app.command()
 def serve_env(
     served: Annotated[
         list[str] | None,
@@ -33,7 +30,7 @@ def serve_env(
     ] = "127.0.0.1",
 ) -> None:
     """Serve episodes to trainers over OpenEnv's WebSocket protocol, until interrupted."""
-    from stackrank.extensions.training.make import EnvMaker, every_task
+    from stackrank.extensions.training.env_maker import EnvMaker, every_task
     from stackrank.extensions.training.serve import Sessions, serve
     from stackrank.listening import listen, shown
 

@@ -13,7 +13,7 @@ from typing import Any, SupportsFloat, TypedDict
 import gymnasium
 from gymnasium import spaces
 
-from stackrank.extensions.training.make import make
+from stackrank.extensions.training.env_maker import make
 
 MOST_TEXT = 1 << 20
 """Most characters of an observation or of arguments."""

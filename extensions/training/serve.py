@@ -21,11 +21,11 @@ from fastapi.middleware.trustedhost import TrustedHostMiddleware
 from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel, Field, ValidationError
 
-from stackrank import __doc__ as about
+import stackrank
 from stackrank.errors import InfrastructureError, UsageError
 from stackrank.extensions.training import openenv
 from stackrank.extensions.training.env import TrainingEnv
-from stackrank.extensions.training.make import EnvMaker
+from stackrank.extensions.training.env_maker import EnvMaker
 from stackrank.extensions.training.openenv import WireAction, WireReset, WireState
 from stackrank.extensions.training.rewards import TrainingError
 
@@ -164,7 +164,11 @@ def make_app(sessions: Sessions, names: Iterable[str] = ()) -> FastAPI:
 
     @app.get("/metadata")
     async def metadata() -> dict[str, Any]:
-        return {"name": "stackrank", "description": (about or "").partition("\n")[0], "tasks": len(sessions.names)}
+        return {
+            "name": "stackrank",
+            "description": (stackrank.__doc__ or "").partition("\n")[0],
+            "tasks": len(sessions.names),
+        }
 
     @app.get("/schema")
     async def schema() -> dict[str, Any]:

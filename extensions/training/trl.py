@@ -13,7 +13,7 @@ from typing import Any
 from stackrank.env.sandbox.base import SandboxError
 from stackrank.env.tools.base import Described, schema
 from stackrank.extensions.training.env import TrainingEnv
-from stackrank.extensions.training.make import EnvMaker
+from stackrank.extensions.training.env_maker import EnvMaker
 from stackrank.extensions.training.rewards import Chosen, Term, TrainingError, read_weights
 
 _TYPES: Mapping[str, type] = {"integer": int, "number": float, "boolean": bool, "array": list, "object": dict}

@@ -17,7 +17,7 @@ from stackrank.agents.llm.syntaxes.syntax import BadCall
 from stackrank.agents.llm.syntaxes.text import FencedText
 from stackrank.env.actions import Observation
 from stackrank.extensions.training.env import TrainingEnv, Transition
-from stackrank.extensions.training.make import EnvMaker, every_task
+from stackrank.extensions.training.env_maker import EnvMaker, every_task
 from stackrank.extensions.training.rewards import Term
 
 

@@ -10,22 +10,20 @@ import typer
 
 from stackrank import log
 from stackrank.errors import InfrastructureError, UsageError
-from stackrank.extensions.fix import commands as fix
-from stackrank.extensions.fix import review
-from stackrank.extensions.mcp import commands as outside
-from stackrank.extensions.training import commands as training
 from stackrank.flows.cli import benchmarks, boards, database, doctor, label, plan, results, runs, schedule, services
+from stackrank.flows.cli.plugin_commands import GroupWithPlugins
 from stackrank.wording import print_err
 
 app = typer.Typer(
     name="stackrank",
+    cls=GroupWithPlugins,
     help="Run debugging agents against real bugs; rank models and tool sets; see where each one fails.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for group in (runs, fix, review, label, outside, plan, results, boards, benchmarks, services, training, doctor):
+for group in (runs, label, plan, results, boards, benchmarks, services, doctor):
     app.add_typer(group.app)
 app.add_typer(database.app, name="db")
 app.add_typer(schedule.app, name="schedule")

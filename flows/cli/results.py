@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from stackrank.db.search import HELP
 from stackrank.flows.cli.options import Episode, Json, Run, Verdicts, check_terms
@@ -167,15 +168,24 @@ def _print_step(step: Mapping[str, Any]) -> None:
     print_out(step["observation"])
 
 
-@app.command()
+class _ExportCommand(TyperCommand):
+    """The command `export`, whose help lists the formats of the core and of plug-ins."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        from stackrank.flows.runs.afterwards.export.exporter import describe_exporters
+
+        with formatter.section("Formats"):
+            formatter.write_dl(describe_exporters())
+
+
+@app.command(cls=_ExportCommand)
 def export(
     run: Run = "latest",
     format: Annotated[
         str,
         typer.Option(
-            help="jsonl (all steps), chat (conversations), requests (as sent), steps (with rewards), pairs "
-            "(preferences), seeker (briefs with outcomes), atif (trajectories), csv (episodes), swebench "
-            "(predictions)."
+            help="jsonl (episodes with all steps), csv (episodes), swebench (predictions), or the format of an "
+            "extension: `stackrank export --help` lists them below."
         ),
     ] = "jsonl",
     out: Annotated[

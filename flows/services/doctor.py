@@ -56,14 +56,14 @@ def _sandboxes() -> list[Row]:
     for name in registry.backend_names():
         if name == "local":
             continue
-        problem = registry.make_backend(name).problem()
+        problem = registry.problem_of(name)
         checks.append(_check(name, problem is None, problem or "can start sandboxes"))
     return checks
 
 
 def _guarantees() -> list[Row]:
     """Check the restrictions that bubblewrap's sandboxes can enforce on some machines only."""
-    if registry.make_backend("bubblewrap").problem() is not None:
+    if registry.problem_of("bubblewrap") is not None:
         return []
     user = f"code runs under your own user id ({os.getuid()}), but cannot see your files"
     if unprivileged.needed():
@@ -98,7 +98,7 @@ print(json.dumps({
 def usable_backends() -> list[str]:
     """Return the sandbox backends that isolate code and can be used on this machine."""
     names = [name for name in registry.backend_names() if name != "local"]
-    return [name for name in names if registry.make_backend(name).problem() is None]
+    return [name for name in names if registry.problem_of(name) is None]
 
 
 def _held(name: str) -> Row:

@@ -1,51 +1,31 @@
 """stackrank runs debugging agents against real bugs on a schedule, and shows which of them is better and why.
 
 This package holds the code that all rooms (subpackages) may use. The rooms are `env` (the debugging
-environment), `agents`, `db` (the database), `flows` (runs and the command line) and `dashboard`.
+environment), `agents`, `db` (the database), `flows` (runs and the command line), `dashboard`, and `extensions`.
 
-Training programs create environments with `stackrank.make("bugs/shop-filters")`. The functions of this package are
-imported lazily.
+Training programs create environments with `stackrank.make("bugs/shop-filters")`. The names of the extension `training`
+that this package offers are imported when they are used. Authors of extensions read `stackrank.api`.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from stackrank.env.actions import Action as Action
-    from stackrank.env.actions import Observation as Observation
-    from stackrank.extensions.training.env import TrainingEnv as TrainingEnv
-    from stackrank.extensions.training.env import Transition as Transition
-    from stackrank.extensions.training.make import make as make
-    from stackrank.extensions.training.make import make_vec as make_vec
-    from stackrank.extensions.training.make import task_names as task_names
-    from stackrank.extensions.training.vec import VecEnv as VecEnv
-
-_OFFERED = {
-    "Action": "stackrank.env.actions",
-    "Observation": "stackrank.env.actions",
-    "TrainingEnv": "stackrank.extensions.training.env",
-    "Transition": "stackrank.extensions.training.env",
-    "VecEnv": "stackrank.extensions.training.vec",
-    "make": "stackrank.extensions.training.make",
-    "make_vec": "stackrank.extensions.training.make",
-    "task_names": "stackrank.extensions.training.make",
-}
-_TASKSET = dict.fromkeys(("EpisodeEnv", "EpisodeTaskset"), "stackrank.extensions.training.verifiers")
+_TRAINING = "stackrank.extensions.training"
+_OFFERED = ("Action", "Observation", "TrainingEnv", "Transition", "VecEnv", "make", "make_vec", "task_names")
+_TASKSET = ("EpisodeEnv", "EpisodeTaskset")
 """The names that the library verifiers, if installed, looks for in a package whose name is a taskset's id."""
 
 
 def __getattr__(name: str) -> Any:
     if name == "__all__":
         return [*_OFFERED, *(_TASKSET if find_spec("verifiers") else ())]
-    if name in _TASKSET and find_spec("verifiers"):
-        return getattr(import_module(_TASKSET[name]), name)
-    if name not in _OFFERED:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(import_module(_OFFERED[name]), name)
-    return found
+    if name in _OFFERED or (name in _TASKSET and find_spec("verifiers")):
+        globals()[name] = attribute = getattr(import_module(_TRAINING), name)
+        return attribute
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

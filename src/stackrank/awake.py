@@ -26,11 +26,11 @@ class _Clock:
 
     def now(self) -> float:
         with self._lock:
-            now = time.monotonic()
-            if now - self._looked > GAP_S:
-                self._stood_s += now - self._looked
-            self._looked = now
-            return now - self._stood_s
+            monotonic = time.monotonic()
+            if monotonic - self._looked > GAP_S:
+                self._stood_s += monotonic - self._looked
+            self._looked = monotonic
+            return monotonic - self._stood_s
 
     def _look(self) -> None:
         while True:

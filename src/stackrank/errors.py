@@ -13,13 +13,14 @@
         NotComparable         a comparison of results that cannot be compared
       InfrastructureError     a machine, a server or a network failed; a command ends with status 1
         NotReady              something is missing on this machine
+          PluginError       an installed plug-in that cannot be loaded
         SandboxError          a sandbox
           MachineBusy         tests ran out of time while they waited for a processor
           BuildError          the environment that sandboxes start in
           CannotFork          the kernel does not let a factory fork sandboxes
         PreparationFailed     preparing a sandbox, before any code of an agent ran in it
-        McpServerFailed       an entrant's MCP server, before any code of the agent ran
-          McpServerChanged    it offers different tools than when the run began
+        ToolServerFailed      an entrant's MCP server, before any code of the agent ran
+          ToolServerChanged   it offers different tools than when the run began
         EndpointError         the model's endpoint
           EndpointDown        it, or one of its models, does not answer: the entrants that use it wait
         DatabaseError         the database
@@ -76,3 +77,7 @@ class SettingsError(UsageError):
 
 class NotReady(InfrastructureError):
     """Something that this machine needs is missing."""
+
+
+class PluginError(NotReady):
+    """An installed plug-in cannot be loaded. The message names the plug-in, its package, the cause and the remedy."""

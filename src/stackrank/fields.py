@@ -39,21 +39,21 @@ def wanted(field: FieldInfo, links: Links | None = None) -> str:
     """Describe the values that a field accepts, for instance `whole number, at least 1`."""
     words = [_name(field.annotation, links or {})]
     for limit in field.metadata:
-        words += [f"{said} {getattr(limit, name):g}" for name, said in _LIMITS.items() if hasattr(limit, name)]
+        words += [f"{phrase} {getattr(limit, name):g}" for name, phrase in _LIMITS.items() if hasattr(limit, name)]
     return ", ".join(words)
 
 
 def _name(kind: Any, links: Links) -> str:
-    origin, inside = typing.get_origin(kind), typing.get_args(kind)
+    origin, members = typing.get_origin(kind), typing.get_args(kind)
     if origin is Literal:
-        return " or ".join(f"`{each}`" for each in inside)
+        return " or ".join(f"`{member}`" for member in members)
     if origin in (typing.Union, types.UnionType):
-        return " or ".join(_name(each, links) for each in inside if each is not type(None))
+        return " or ".join(_name(member, links) for member in members if member is not type(None))
     if origin is list:
-        of = inside[0]
+        of = members[0]
         return f"list, [see below](#{links[of]})" if of in links else f"list of {_name(of, links)}s"
     if origin is dict:
-        return f"names with values, [see below](#{links[inside[1]]})" if inside[1] in links else "fields with values"
+        return f"names with values, [see below](#{links[members[1]]})" if members[1] in links else "fields with values"
     return f"[see below](#{links[kind]})" if kind in links else _NAMES[kind]
 
 
@@ -61,6 +61,8 @@ def _default(field: FieldInfo) -> str:
     if field.is_required():
         return "required"
     if field.default_factory is not None:
-        made = field.get_default(call_default_factory=True)
-        return f"`{made[0]}`" if isinstance(made, list) and made else ""  # other defaults depend on the machine
+        default = field.get_default(call_default_factory=True)
+        return (
+            f"`{default[0]}`" if isinstance(default, list) and default else ""
+        )  # other defaults depend on the machine
     return "" if field.default in (None, "") else f"`{json.dumps(field.default).strip(chr(34))}`"

@@ -20,8 +20,8 @@ from stackrank.settings import settings
 
 def home() -> Path:
     """The folder for data that outlives a command: `STACKRANK_HOME`, else the platform's folder for user data."""
-    chosen = settings().home
-    return chosen.expanduser().absolute() if chosen else user_data_path("stackrank")
+    configured = settings().home
+    return configured.expanduser().absolute() if configured else user_data_path("stackrank")
 
 
 def write_whole(file: Path, text: str) -> None:

@@ -30,8 +30,8 @@ class _Text(logging.Formatter):
 class _Json(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Format a record as one JSON object."""
-        about = {"time": _time(record), "level": record.levelname.lower(), "message": record.getMessage()}
-        return masked(as_json(about | _fields(record)))
+        record_fields = {"time": _time(record), "level": record.levelname.lower(), "message": record.getMessage()}
+        return masked(as_json(record_fields | _fields(record)))
 
 
 class _Handler(logging.Handler):
@@ -72,16 +72,16 @@ def warning(message: str, /, **fields: Any) -> None:
 
 
 @contextmanager
-def doing(what: str, /, **fields: Any) -> Iterator[dict[str, Any]]:
+def doing(activity: str, /, **fields: Any) -> Iterator[dict[str, Any]]:
     """Log how something starts and ends: with the fields that the body puts into the dictionary, or with its error."""
-    info(f"{what} started", **fields)
+    info(f"{activity} started", **fields)
     outcome: dict[str, Any] = {}
     try:
         yield outcome
     except BaseException as error:
-        info(f"{what} failed", **fields, error=error)
+        info(f"{activity} failed", **fields, error=error)
         raise
-    info(f"{what} finished", **{**fields, **outcome})
+    info(f"{activity} finished", **{**fields, **outcome})
 
 
 def _fields(record: logging.LogRecord) -> dict[str, Any]:

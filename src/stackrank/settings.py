@@ -128,9 +128,9 @@ def _read(_variables: tuple[tuple[str, str], ...]) -> Settings:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = str(first["loc"][0])
-        what = wanted(Settings.model_fields[name])
+        expected = wanted(Settings.model_fields[name])
         raise SettingsError(
-            f"{variable(name)} is {first['input']!r}: set it to {_article(what)}, or unset it"
+            f"{variable(name)} is {first['input']!r}: set it to {_article(expected)}, or unset it"
         ) from None
 
 
@@ -147,5 +147,5 @@ def default_owner() -> str:
         return ""
 
 
-def _article(what: str) -> str:
-    return f"a {what}" if what.startswith(("whole", "number", "path")) else what
+def _article(phrase: str) -> str:
+    return f"a {phrase}" if phrase.startswith(("whole", "number", "path")) else phrase

@@ -38,8 +38,8 @@ def visible(text: str) -> str:
     return _CONTROL.sub(_sign, text.replace("\r\n", "\n"))
 
 
-def _sign(found: re.Match[str]) -> str:
-    code = ord(found[0])
+def _sign(match: re.Match[str]) -> str:
+    code = ord(match[0])
     if code < 0x20:
         return chr(0x2400 + code)
     return "␡" if code == 0x7F else f"⟨U+{code:04X}⟩"
@@ -68,7 +68,7 @@ def as_json(document: Any, indent: int | None = None) -> str:
 
 def escaped(text: str) -> str:
     """Return JSON text with everything escaped that could affect a terminal."""
-    return _CONTROL.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    return _CONTROL.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
 def csv_lines(rows: Iterable[Iterable[Any]]) -> Iterator[str]:
@@ -138,8 +138,8 @@ def uplift(value: float | None, low: float | None, high: float | None) -> str:
     """Format a relative uplift with its interval."""
     if value is None:
         return NOTHING
-    most = "no upper end" if high is None else signed_percent(high)
-    return f"{signed_percent(value)} ({signed_percent(low)} to {most})"
+    upper = "no upper end" if high is None else signed_percent(high)
+    return f"{signed_percent(value)} ({signed_percent(low)} to {upper})"
 
 
 def p_value(value: float | None) -> str:
@@ -156,7 +156,7 @@ def _rounded_p(value: float | None) -> str:
     """Round to two digits, or to as many as show on which side of 0.05 the value is."""
     if value is None:
         return NOTHING
-    digits = next((each for each in range(2, 9) if float(f"{value:.{each}g}") != _LINE), 2)
+    digits = next((precision for precision in range(2, 9) if float(f"{value:.{precision}g}") != _LINE), 2)
     return f"{value:.{digits}g}"
 
 
@@ -187,9 +187,9 @@ def duration(seconds: float | None) -> str:
         return NOTHING
     if seconds < 60:
         return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
-    minutes, rest = divmod(round(seconds), 60)
+    minutes, seconds_left = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s"
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {seconds_left:02} s"
 
 
 def short_count(number: float) -> str:
@@ -200,18 +200,25 @@ def short_count(number: float) -> str:
     return f"{number:.0f}"
 
 
+def guess_odds(bits: int) -> str:
+    """Format the chance of guessing `bits` expectations: `1 in 4,096`."""
+    return f"1 in {2**bits:,}" if bits < 40 else f"1 in 10^{int(bits * 0.30103)}"
+
+
 def seal(episode: Mapping[str, Any]) -> str:
     """Say how likely guessing could forge the verdict of a resolved episode, or why it is not sealed; else empty."""
     if episode["verdict"] != "resolved":
         return ""
     if episode["sealed"]:
-        return f"sealed, 2^-{episode['sealed']}"
+        return f"sealed ({guess_odds(episode['sealed'])} chance of a lucky forgery)"
     return f"not sealed: {episode['score'].get('unsealed') or 'scored by an older version'}"
 
 
 def suspicious_lines(episode: Mapping[str, Any]) -> list[str]:
     """The lines of an episode's change that a repair does not need, each with its place."""
-    return [f"{each['file']}:{each['line']} {each['what']}" for each in episode["score"].get("suspicious") or ()]
+    return [
+        f"{finding['file']}:{finding['line']} {finding['what']}" for finding in episode["score"].get("suspicious") or ()
+    ]
 
 
 def rank(row: Mapping[str, Any]) -> str:
@@ -228,20 +235,20 @@ def ranks(low: int | None, high: int | None) -> str:
 
 def errors(count: int, by_class: Mapping[str, int]) -> str:
     """Format the number of errors, with their classes if any is known: `3 (endpoint 2, machine 1)`."""
-    known = any(by_class) and sorted(by_class.items())
-    parts = ", ".join(f"{name or 'unknown'} {episodes}" for name, episodes in known or ())
+    classes = any(by_class) and sorted(by_class.items())
+    parts = ", ".join(f"{name or 'unknown'} {episodes}" for name, episodes in classes or ())
     return f"{count} ({parts})" if parts else str(count)
 
 
 def difficulty(measured: Mapping[str, Any]) -> str:
-    """Describe a task's measured difficulty in words. `measured`: as `env.difficulty.measure` documents it."""
+    """Describe a task's measured difficulty in words. `measured`: as `env.difficulty` documents it."""
     leads = "to the fault" if measured["in_traceback"] else "to its file" if measured["in_named_file"] else "elsewhere"
     rank = measured["ranks"]["ochiai"]
     ranked = "no test runs the fault" if rank is None else f"rank {rank:g} of {measured['lines']} by its tests"
-    far = measured["distance"]
-    apart = "" if far is None else f", {far} call{'' if far == 1 else 's'} between fault and failure"
+    calls = measured["distance"]
+    distance = "" if calls is None else f", {calls} call{'' if calls == 1 else 's'} between fault and failure"
     run = f"the failing test runs {measured['lines_run']} lines of {measured['functions_run']} functions"
-    return f"predicted difficulty {measured['predicted']:g} of 8: traceback leads {leads}, {ranked}, {run}{apart}"
+    return f"predicted difficulty {measured['predicted']:g} of 8: traceback leads {leads}, {ranked}, {run}{distance}"
 
 
 def _files(count: int) -> str:
@@ -250,33 +257,39 @@ def _files(count: int) -> str:
 
 def evidence_lines(proposal: Mapping[str, Any]) -> list[str]:
     """Return the evidence for a proposal, as lines of text."""
-    found = proposal["evidence"]
-    before, after, size = found["suite_before"], found["suite_after"], found["size"]
-    lines = [f"{test}: {was} before, {now} after" for test, (was, now) in found["target"].items()]
+    evidence = proposal["evidence"]
+    suite_before, suite_after, size = evidence["suite_before"], evidence["suite_after"], evidence["size"]
+    lines = [
+        f"{test}: {old_outcome} before, {new_outcome} after"
+        for test, (old_outcome, new_outcome) in evidence["target"].items()
+    ]
     lines.append(
-        f"Suite: {before['passed']} passed and {before['failed']} failed before, {after['passed']} and "
-        f"{after['failed']} after; {len(found['regressions'])} regressions"
+        f"Suite: {suite_before['passed']} passed and {suite_before['failed']} failed before, "
+        f"{suite_after['passed']} and {suite_after['failed']} after; {len(evidence['regressions'])} regressions"
     )
     # Suites from earlier versions have no count of unread files.
-    if unread := after.get("unread"):
+    if unread := suite_after.get("unread"):
         lines.append(f"Not run: the tests in {_files(unread)}, which need a module that is not installed")
-    lines += [f"Regression: {test}" for test in found["regressions"]]
-    if more := [test for test in found["mended"] if test not in found["target"]]:
-        lines.append(f"Mended with it: {', '.join(more[:5])}{f' and {len(more) - 5} more' if len(more) > 5 else ''}")
+    lines += [f"Regression: {test}" for test in evidence["regressions"]]
+    if further_tests := [test for test in evidence["mended"] if test not in evidence["target"]]:
+        more = f" and {len(further_tests) - 5} more" if len(further_tests) > 5 else ""
+        lines.append(f"Also fixed: {', '.join(further_tests[:5])}{more}")
     # Proposals from earlier versions have no list of problems.
-    if len(covers := found.get("covers", [])) > 1:
+    if len(covers := evidence.get("covers", [])) > 1:
         lines.append(f"Covers {len(covers)} problems: {', '.join(covers)}")
     lines.append(f"Size: {_files(size['files'])}, +{size['added']} -{size['removed']}")
-    if found["lines"]:
-        lines.append(f"Changed statements that a test runs: {found['lines']['run']} of {found['lines']['changed']}")
-    elif found["unmeasured"]:
-        lines.append(f"Changed statements that a test runs: not known ({one_line(found['unmeasured'])})")
+    if evidence["lines"]:
+        lines.append(
+            f"Changed statements that a test runs: {evidence['lines']['run']} of {evidence['lines']['changed']}"
+        )
+    elif evidence["unmeasured"]:
+        lines.append(f"Changed statements that a test runs: not known ({one_line(evidence['unmeasured'])})")
     lines += [
         f"Debugger at {stop['place']} (step {stop['step']}): {one_line(stop['shown'])[:160]}"
-        for stop in found["debugger"]
+        for stop in evidence["debugger"]
     ]
-    lines += [f"Unusual: {each['file']}:{each['line']}: {each['what']}" for each in found["suspicious"]]
-    agreement, record = found["agreement"], found["record"]
+    lines += [f"Unusual: {finding['file']}:{finding['line']}: {finding['what']}" for finding in evidence["suspicious"]]
+    agreement, record = evidence["agreement"], evidence["record"]
     lines.append(f"Candidates that agree: {agreement['same']} of {agreement['played']}")
     if record and record["rate"] is not None:
         interval = f"{percent(record['ci_low'])} to {percent(record['ci_high'])}"

@@ -14,14 +14,14 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         if isinstance(node, MappingNode):
-            seen = set[tuple[str, str]]()
+            keys = set[tuple[str, str]]()
             for key, _ in node.value:
                 if isinstance(key, ScalarNode):
-                    if (key.tag, key.value) in seen:
+                    if (key.tag, key.value) in keys:
                         raise ConstructorError(None, None, f"{key.value!r} is given twice", key.start_mark)
-                    seen.add((key.tag, key.value))
-        made: dict[Any, Any] = super().construct_mapping(node, deep=deep)
-        return made
+                    keys.add((key.tag, key.value))
+        mapping: dict[Any, Any] = super().construct_mapping(node, deep=deep)
+        return mapping
 
 
 def load_yaml(text: str) -> Any:

@@ -24,7 +24,7 @@ from stackrank.agents.llm.scripted.answers import ScriptedReply, call, calls, co
 from stackrank.agents.llm.scripted.dialects import dialect_of, stream
 from stackrank.agents.llm.settings import may_be_secret, read_settings
 from stackrank.env.actions import Observation
-from stackrank.env.state import fitting
+from stackrank.env.state import check_state
 from stackrank.env.tools import Bench, tool_set
 from stackrank.env.tools.program import Answer, ProgramArguments, RunProgram
 from tests.agents.llm.test_answers_fuzzed import mutated
@@ -90,7 +90,7 @@ class Program:
         """What the program gets. Raises what ends the episode."""
         self.sandbox.lines = json.dumps({"path": path, "body": body}).encode() + b"\n"
         seen = RunProgram()(self.bench, ProgramArguments())
-        assert fitting(seen.state)["kind"] == "program"
+        assert check_state(seen.state)["kind"] == "program"
         decision = self.agent.act(seen)
         # As it is stored: no half of a character, no number that is none.
         json.dumps([seen.text, seen.state, *(each.request for each in decision.exchanges)], allow_nan=False)

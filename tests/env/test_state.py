@@ -13,7 +13,7 @@ from stackrank.env.debug_env import DebugEnv
 from stackrank.env.patches import apply_patch
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.guest.diffs import file_diff
-from stackrank.env.state import fitting, messages_of, outcomes_of
+from stackrank.env.state import check_state, messages_of, outcomes_of
 from stackrank.env.tools import tool_set
 from tests.fixtures.env import make_task, usable
 
@@ -55,7 +55,7 @@ def test_states_of_older_versions_and_of_plug_ins_have_a_kind(stored: dict[str, 
     ],
 )
 def test_a_plug_ins_state_that_only_looks_like_one_of_ours_is_its_own(state: dict[str, Any]) -> None:
-    assert fitting(Observation("", state=state).state) == {**state, "kind": "other"}  # type: ignore[arg-type]
+    assert check_state(Observation("", state=state).state) == {**state, "kind": "other"}  # type: ignore[arg-type]
 
 
 def test_what_a_debugged_run_of_tests_said_has_a_name_of_its_own() -> None:

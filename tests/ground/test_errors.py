@@ -30,7 +30,12 @@ def drawn() -> set[tuple[str, str]]:
 
 def defined() -> list[tuple[str, str, Path]]:
     """(class, a base of it, file) for every class of the house whose bases lead to an exception."""
-    files = [path for room in (*MAY_IMPORT, "src") for path in sources(ROOT / room) if "guest" not in path.parts]
+    files = [
+        path
+        for room in (*MAY_IMPORT, "extensions", "src")
+        for path in sources(ROOT / room)
+        if "guest" not in path.parts
+    ]
     found = {
         (node.name, ast.unparse(base).rpartition(".")[2], path)
         for path in files

@@ -182,7 +182,7 @@ def test_how_numbers_are_worded(said: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("verdict", "sealed", "score", "expected"),
     [
-        ("resolved", 12, {}, "sealed, 2^-12"),
+        ("resolved", 12, {}, "sealed (1 in 4,096 chance of a lucky forgery)"),
         ("resolved", 0, {"unsealed": "its tests are visible"}, "not sealed: its tests are visible"),
         ("resolved", 0, {}, "not sealed: scored by an older version"),
         ("unresolved", 0, {"unsealed": "its tests are visible"}, ""),

@@ -32,12 +32,23 @@ STARTED = {
 """Fixtures, and their parameters, that stand for something that has to be started: a test with one of them is slow."""
 STARTS = {"usable", "Sandbox", "play_real", "play_run"}
 """So is a test that itself calls one of these, which start sandboxes."""
+FURTHER_CASES = {
+    "docker": ("tests/env/sandbox/",),
+    "postgresql": ("tests/db/storage/", "tests/db/connection/"),
+    "dark": (),
+}
+"""Parameter -> the folders whose tests `make test` runs with it.
+
+The contract of sandboxes and of databases is tested on both kinds. What rests on a contract is tested on one kind, and
+on the other by `make test-exhaustive`; so are dark pages.
+"""
 _GUARD = pytest.StashKey[subprocess.Popen[bytes]]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let SIGTERM end the session as Ctrl-C does, with every fixture torn down, and start the guard."""
     config.addinivalue_line("markers", "slow: needs an engine, a browser, a server or its time; not in `make check`")
+    config.addinivalue_line("markers", "exhaustive: another case of what `make test` tests; in `make test-exhaustive`")
     signal.signal(signal.SIGTERM, _end)
     os.environ["STACKRANK_ALLOW_LOCAL"] = "1"  # for code of the tests' own
     if hasattr(config, "workerinput"):  # a worker of a session that has its guard
@@ -48,6 +59,14 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_GUARD] = subprocess.Popen(
         [sys.executable, __file__, os.environ[MARK]], stdin=subprocess.PIPE, env=unmarked, start_new_session=True
     )
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End the servers that the session's processes shared."""
+    if _GUARD in config.stash:
+        from tests.support.shared_servers import end_servers  # not above: the guard runs this file by itself
+
+        end_servers()
 
 
 def _end(number: int, frame: object) -> None:
@@ -61,6 +80,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if STARTED & {*getattr(item, "fixturenames", ()), *parameters(item)} or STARTS & set(_names(item)):
             item.add_marker(pytest.mark.slow)
+        if any(case in parameters(item) and not item.nodeid.startswith(at) for case, at in FURTHER_CASES.items()):
+            item.add_marker(pytest.mark.exhaustive)
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     from tests.support.side_by_side import GROUPS, RANKS, file_of  # not above: the guard runs this file by itself
 

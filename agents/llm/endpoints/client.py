@@ -44,10 +44,8 @@ def _client(url: str, key: str) -> openai.OpenAI:
 
 @functools.lru_cache(maxsize=16)
 def _anthropic_client(url: str, key: str) -> Transport:
-    try:
-        import anthropic
-    except ImportError:
-        raise SetupError("the Messages API needs another package: run pip install 'stackrank[anthropic]'") from None
+    import anthropic
+
     client = anthropic.Anthropic(base_url=url, api_key=key, max_retries=0, http_client=bounded(anthropic))
     return Transport(anthropic, client, "/v1/models?limit=1000")
 

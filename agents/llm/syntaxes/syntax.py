@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from stackrank.agents.llm.endpoints.endpoint import Message, Reply
 from stackrank.agents.llm.syntaxes.calls import Call
 from stackrank.env.actions import Action, Observation
-from stackrank.env.state import hanging
+from stackrank.env.state import hanging_test
 from stackrank.env.tools.base import Described
 from stackrank.errors import StackrankError
 
@@ -25,7 +25,7 @@ class BadCall(StackrankError):
 
 def first_observation(syntax: Syntax, observation: Observation) -> str:
     """Return the first observation for the task's prompt, with the test that hangs, which its text does not name."""
-    test = hanging(observation.state)
+    test = hanging_test(observation.state)
     return syntax.opening(observation) + (f"\n\nThe tests hung in {test}." if test else "")
 
 

@@ -11,8 +11,17 @@ from typing_extensions import TypedDict
 from stackrank.env.actions import Observation
 from stackrank.env.state import ReachedPlace
 from stackrank.env.tools.base import Arguments, Bench
-from stackrank.env.tools.debugging.following import TEST, Run, Where, ending, follow, frames_of, joined, state_of
-from stackrank.env.tools.shown import clipped
+from stackrank.env.tools.debugging.following import (
+    TEST,
+    Run,
+    Where,
+    describe_end,
+    follow,
+    frames_of,
+    join_parts,
+    state_of,
+)
+from stackrank.env.tools.shown import clip
 
 TOLD = 8
 """How many calls are shown from each end of the list."""
@@ -24,7 +33,7 @@ class CallsArguments(Arguments):
 
     function: str = Field(description="`function`, `Class.method` or `file:function`.")
     n: int | None = Field(
-        None, description="Number of the call to show whole, from 1; -1 is the last. Default: all of them, in short."
+        None, description="Number of the call to show in full, from 1; -1 is the last. Default: a line for each call."
     )
     test: str | None = Field(None, description=TEST)
 
@@ -80,62 +89,64 @@ class Calls:
         def run(first: int, last: int) -> Run:
             return follow(bench, arguments.test, "calls", function=arguments.function, first=first, last=last)
 
-        found = run(first, last)
-        totals = found.first("calls", _Totals)
+        report = run(first, last)
+        totals = report.first("calls", _Totals)
         count = totals["count"] if totals else 0
-        told = found.read("call", _Call)
+        calls = report.read("call", _Call)
         # The numbers of the last calls are known only now, so the program runs again to show them.
         if n < 0 and count + n >= 0:
-            told = run(count + n + 1, count + n + 1).read("call", _Call)
+            calls = run(count + n + 1, count + n + 1).read("call", _Call)
         elif n == 0 and count > TOLD:
-            told += run(max(count - TOLD, TOLD) + 1, count).read("call", _Call)
-        told.sort(key=lambda call: call["number"])
+            calls += run(max(count - TOLD, TOLD) + 1, count).read("call", _Call)
+        calls.sort(key=lambda call: call["number"])
         places = [
-            ReachedPlace(file=each["file"], line=each["line"], function=each["function"], hits=count, shown=len(told))
-            for each in (totals["places"] if totals else [])
+            ReachedPlace(
+                file=place["file"], line=place["line"], function=place["function"], hits=count, shown=len(calls)
+            )
+            for place in (totals["places"] if totals else [])
         ]
-        state = state_of(found, frames_of(found), "failed", places)
+        state = state_of(report, frames_of(report), "failed", places)
         head = _head(arguments.function, totals)
-        if n and told:
-            parts = [head, *_whole(told[0]), *ending(found)]
+        if n and calls:
+            parts = [head, *_details(calls[0]), *describe_end(report)]
         elif n and count:
-            parts = [f"{head} There is no call {n}.", *ending(found)]
+            parts = [f"{head} There is no call {n}.", *describe_end(report)]
         else:
-            parts = [head, *_listed(told), *ending(found)]
-        return Observation(joined(parts, found), state=state)
+            parts = [head, *_summaries(calls), *describe_end(report)]
+        return Observation(join_parts(parts, report), state=state)
 
 
 def _head(function: str, totals: _Totals | None) -> str:
     if totals is None:
-        return f"How often {function} was called is not known."
-    places = ", ".join(f"{each['function']} at {each['file']}:{each['line']}" for each in totals["places"][:4])
+        return f"The number of calls of {function} is unknown."
+    places = ", ".join(f"{place['function']} at {place['file']}:{place['line']}" for place in totals["places"][:4])
     count = totals["count"]
     if not count:
         return f"{function} ({places}) was never called."
-    named = [f"#{number}" for number in totals["raised"][:10]]
-    others = len(totals["raised"]) - len(named) + totals["raised_too"]
-    named += [f"{others} more of them"] if others else []
-    by = f"; an exception left {', '.join(named)}" if named else ""
+    numbers = [f"#{number}" for number in totals["raised"][:10]]
+    omitted = len(totals["raised"]) - len(numbers) + totals["raised_too"]
+    numbers += [f"{omitted} more"] if omitted else []
+    by = f"; {', '.join(numbers)} raised an exception" if numbers else ""
     return f"{function} ({places}): {count} call{'s' if count > 1 else ''}{by}."
 
 
-def _listed(told: list[_Call]) -> Iterator[str]:
-    before = 0
-    for call, *others in _alike(told):
-        if before and call["number"] > before + 1:
-            yield f"[#{before + 1} to #{call['number'] - 1} left out: n shows one of them]"
-        before = (others or [call])[-1]["number"]
-        same = f" to #{before}, the same:" if others else ""
-        yield f"#{call['number']}{same} {_call(call)} -> {_result(call)}"
+def _summaries(calls: list[_Call]) -> Iterator[str]:
+    last_number = 0
+    for call, *repeats in _group_repeats(calls):
+        if last_number and call["number"] > last_number + 1:
+            yield f"[#{last_number + 1} to #{call['number'] - 1} omitted: n shows one of them]"
+        last_number = (repeats or [call])[-1]["number"]
+        repeated = f" to #{last_number}, the same:" if repeats else ""
+        yield f"#{call['number']}{repeated} {_call(call)} -> {_result(call)}"
         if call["changed"]:
-            yield "    changed " + clipped("; ".join(call["changed"]) + _more(call), 300)
+            yield "    changed " + clip("; ".join(call["changed"]) + _omitted(call), 300)
 
 
-def _alike(told: list[_Call]) -> Iterator[list[_Call]]:
+def _group_repeats(calls: list[_Call]) -> Iterator[list[_Call]]:
     """Group consecutive calls that do not differ."""
     group: list[_Call] = []
-    for call in told:
-        if group and (call["number"] > group[-1]["number"] + 1 or _shown(call) != _shown(group[0])):
+    for call in calls:
+        if group and (call["number"] > group[-1]["number"] + 1 or _comparable(call) != _comparable(group[0])):
             yield group
             group = []
         group.append(call)
@@ -143,11 +154,11 @@ def _alike(told: list[_Call]) -> Iterator[list[_Call]]:
         yield group
 
 
-def _shown(call: _Call) -> dict[str, object]:
+def _comparable(call: _Call) -> dict[str, object]:
     return {name: value for name, value in call.items() if name not in ("number", "caller", "test")}
 
 
-def _whole(call: _Call) -> Iterator[str]:
+def _details(call: _Call) -> Iterator[str]:
     caller = call["caller"]
     by = f", called at {caller['file']}:{caller['line']} in {caller['function']}" if caller.get("file") else ""
     during = f", in {call['test']}" if call["test"] else ""
@@ -157,29 +168,29 @@ def _whole(call: _Call) -> Iterator[str]:
     if call["changed"]:
         yield "It changed:"
         yield from (f"    {change}" for change in call["changed"])
-        yield from ([f"    {_more(call).strip('; ')}"] if call["more"] else [])
+        yield from ([f"    {_omitted(call).strip('; ')}"] if call["more"] else [])
     else:
-        yield "It changed nothing of its arguments and the globals that it uses."
+        yield "It changed neither its arguments nor the globals that it uses."
 
 
 def _call(call: _Call) -> str:
-    given = ", ".join(f"{name}={_short(name, value)}" for name, value in call["arguments"].items())
-    return f"{call['function']}({given})"
+    arguments = ", ".join(f"{name}={_short(name, value)}" for name, value in call["arguments"].items())
+    return f"{call['function']}({arguments})"
 
 
 def _result(call: _Call) -> str:
     yielded = ""
     if call["yields"]:
-        more = ", ..." if call["yields"] > len(call["yielded"]) else ""
-        yielded = f"yielded {call['yields']}: {', '.join(call['yielded'])}{more}; "
+        ellipsis = ", ..." if call["yields"] > len(call["yielded"]) else ""
+        yielded = f"yielded {call['yields']}: {', '.join(call['yielded'])}{ellipsis}; "
     if call.get("open"):
-        return f"{yielded}its end was not seen"
+        return f"{yielded}did not return before the run ended"
     if "raised" in call:
         return f"{yielded}raised {' '.join(call['raised'].split())}"
-    return yielded + clipped(call.get("result", ""), 400)
+    return yielded + clip(call.get("result", ""), 400)
 
 
-def _more(call: _Call) -> str:
+def _omitted(call: _Call) -> str:
     return f"; and {call['more']} more" if call["more"] else ""
 
 
@@ -187,4 +198,4 @@ def _short(name: str, value: str) -> str:
     """Shorten a value. The beginning of a large `self` is the same in every call, so only its class is shown."""
     if name == "self" and len(value) > _MOST_VALUE and value.startswith("<"):
         return f"{value.split(maxsplit=1)[0]} ...>"
-    return clipped(value, _MOST_VALUE)
+    return clip(value, _MOST_VALUE)

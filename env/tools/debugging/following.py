@@ -13,7 +13,7 @@ from stackrank.env.sandbox.guest.output import shortened
 from stackrank.env.sandbox.replies import BadReply, checked
 from stackrank.env.state import FollowedState, ReachedPlace
 from stackrank.env.tools.base import Bench, ToolError
-from stackrank.env.tools.shown import LESS, MOST_SHOWN, clipped, without_filling
+from stackrank.env.tools.shown import LESS, MOST_SHOWN, clip, strip_padding
 
 TEST = (
     "The test to run, as in `tests/test_x.py::test_y`, or a program, as in `python script.py arguments`. "
@@ -89,13 +89,13 @@ class Run:
 
     def read(self, kind: str, shape: type[Record]) -> list[Record]:
         """Return the records of a kind. Records of another shape come from the program itself and are left out."""
-        found = []
+        records = []
         for record in self.records.get(kind, []):
             try:
-                found.append(checked(shape, record))
+                records.append(checked(shape, record))
             except BadReply:
-                self.note("the program wrote into the report of this tool")
-        return found
+                self.note("the program wrote into this tool's report")
+        return records
 
     def first(self, kind: str, shape: type[Record]) -> Record | None:
         """Return the first record of a kind."""
@@ -109,20 +109,20 @@ class Run:
     @property
     def outcomes(self) -> dict[str, str]:
         """Test id -> outcome."""
-        found: dict[str, str] = {}
-        for each in self.records.get("test", []):
-            test, outcome = each.get("test"), each.get("outcome")
-            if isinstance(test, str) and isinstance(outcome, str) and found.get(test) != "failed":
-                found[test] = outcome
-        return found
+        outcomes: dict[str, str] = {}
+        for record in self.records.get("test", []):
+            test, outcome = record.get("test"), record.get("outcome")
+            if isinstance(test, str) and isinstance(outcome, str) and outcomes.get(test) != "failed":
+                outcomes[test] = outcome
+        return outcomes
 
     @property
     def failure(self) -> Failure | None:
         """The first failure."""
-        found = self.first("failure", Failure)
-        if found is not None:
-            found["error"] = without_filling(found["error"]).rstrip()
-        return found
+        failure = self.first("failure", Failure)
+        if failure is not None:
+            failure["error"] = strip_padding(failure["error"]).rstrip()
+        return failure
 
     @property
     def interrupted(self) -> Stopped | None:
@@ -130,39 +130,39 @@ class Run:
         return self.first("interrupted", Stopped)
 
 
-def follow(bench: Bench, test: str | None, mode: str, *, first_failure: bool = False, **wanted: Any) -> Run:
+def follow(bench: Bench, test: str | None, mode: str, *, first_failure: bool = False, **options: Any) -> Run:
     """Run a test or a program under an observer. Raises Refused and ToolError with a sentence for the agent."""
-    command, chosen = _target(bench, (test or "").strip())
-    spec = {**wanted, "mode": mode, "test": chosen, "first_failure": first_failure}
+    command, target = _target(bench, (test or "").strip())
+    spec = {**options, "mode": mode, "test": target, "first_failure": first_failure}
     result, reply = bench.sandbox.follow(command, spec, bench.task.limits.timeout_s)
-    run = Run(result, chosen or command)
+    run = Run(result, target or command)
     for record in reply["records"]:
         run.records.setdefault(record["kind"], []).append(record)
     for refused in run.records.get("refused", []):
         raise ToolError(str(refused.get("text", ""))[:1000])
     if reply["unsound"]:
-        run.note("the program wrote into the report of this tool")
-    ended = run.first("end", Ended)
-    for note in ended["notes"] if ended else []:
+        run.note("the program wrote into this tool's report")
+    ending = run.first("end", Ended)
+    for note in ending["notes"] if ending else []:
         run.note(note)
-    if ended is None:
-        how = f"killed by signal {-result.exit}" if result.exit < 0 else f"ended with status {result.exit}"
-        text = "did not end in time and could not be interrupted" if result.timed_out else f"was {how}"
-        run.note(f"the program {text}: what is shown is what was told before".replace("was ended", "ended"))
+    if ending is None:
+        exit_text = f"killed by signal {-result.exit}" if result.exit < 0 else f"ended with status {result.exit}"
+        text = "did not end in time and could not be interrupted" if result.timed_out else f"was {exit_text}"
+        run.note(f"the program {text}; only what was reported before is shown".replace("was ended", "ended"))
     return run
 
 
-def _target(bench: Bench, asked: str) -> tuple[str, str]:
+def _target(bench: Bench, text: str) -> tuple[str, str]:
     """Return the command, and the test that is meant; empty for everything that the command runs."""
-    first = asked.split()[0] if asked else ""
+    first = text.split()[0] if text else ""
     if first in ("python", "python3", "pytest", "py.test"):
-        return asked, ""
+        return text, ""
     name = first.rpartition("/")[2]
     if first.endswith(".py") and not (name.startswith("test_") or name.endswith("_test.py")):
-        return f"python {asked}", ""
-    if not asked:
-        asked = next((test for test, outcome in bench.outcomes.items() if outcome in ("failed", "error")), "")
-    return bench.task.test_command, asked
+        return f"python {text}", ""
+    if not text:
+        text = next((test for test, outcome in bench.outcomes.items() if outcome in ("failed", "error")), "")
+    return bench.task.test_command, text
 
 
 def frames_of(run: Run) -> list[Frame]:
@@ -186,13 +186,13 @@ def state_of(run: Run, frames: list[Frame], event: str, places: list[ReachedPlac
             event=event, file=last["file"], line=last["line"], function=last["function"], locals=last["locals"]
         )
         state["stack"] = [
-            {"file": each["file"], "line": each["line"], "function": each["function"], "current": each is last}
-            for each in frames
+            {"file": frame["file"], "line": frame["line"], "function": frame["function"], "current": frame is last}
+            for frame in frames
         ]
     return state
 
 
-def ending(run: Run) -> Iterator[str]:
+def describe_end(run: Run) -> Iterator[str]:
     """Yield lines about how the run ended, then the notes."""
     bad = {test: outcome for test, outcome in run.outcomes.items() if outcome != "passed"}
     passed = len(run.outcomes) - len(bad)
@@ -200,20 +200,20 @@ def ending(run: Run) -> Iterator[str]:
     if failure is not None:
         at = f" at {failure['frames'][-1]['file']}:{failure['frames'][-1]['line']}" if failure["frames"] else ""
         yield f"{failure['test'] or run.asked} failed{at}: {failure['error']}"
-    others = [f"{test}: {outcome}" for test, outcome in bad.items() if failure is None or test != failure["test"]]
-    if others:
-        yield "; ".join(others[:5]) + (f"; and {len(others) - 5} more" if len(others) > 5 else "")
+    failures = [f"{test}: {outcome}" for test, outcome in bad.items() if failure is None or test != failure["test"]]
+    if failures:
+        yield "; ".join(failures[:5]) + (f"; and {len(failures) - 5} more" if len(failures) > 5 else "")
     if passed:
         yield f"{passed} tests passed." if passed > 1 else f"{next(iter(set(run.outcomes) - set(bad)))} passed."
     if run.interrupted is not None:
-        yield "The program was still running when its time was up, and was ended."
+        yield "The program was still running at the time limit and was stopped."
     exited = run.first("exited", _Exited)
     if exited is not None:
         at = f" at {exited['frames'][-1]['file']}:{exited['frames'][-1]['line']}" if exited["frames"] else ""
-        yield f"The program ended itself by os._exit({exited['status']}){at}."
-    ended = run.first("end", Ended)
-    if not run.outcomes and failure is None and ended is not None and ended["how"] == "finished":
-        yield f"The program ended with status {ended['exit']}."
+        yield f"The program called os._exit({exited['status']}){at}."
+    end = run.first("end", Ended)
+    if not run.outcomes and failure is None and end is not None and end["how"] == "finished":
+        yield f"The program ended with status {end['exit']}."
     yield from (f"[{note}]" for note in run.notes)
 
 
@@ -222,37 +222,39 @@ class _Exited(TypedDict):
     frames: list[Frame]
 
 
-def printed(run: Run, most: int = 500) -> str:
+def program_output(run: Run, max_chars: int = 500) -> str:
     """Return what the program printed, cut in the middle. It is shown last, so that none of it can pass for ours."""
-    text = shortened(run.result.output.strip(), most, LESS)
+    text = shortened(run.result.output.strip(), max_chars, LESS)
     return f"The program printed:\n{text}" if text else ""
 
 
-def spot(place: Where) -> str:
+def format_place(place: Where) -> str:
     """Return a place as `file:line in function`."""
     return f"{place['file']}:{place['line']} in {place['function']}"
 
 
-def spans(lines: Iterable[tuple[str, int]]) -> str:
+def format_lines(lines: Iterable[tuple[str, int]]) -> str:
     """Return lines of files as `cart.py:1-3, 7; tax.py:2`, capped."""
-    found: dict[str, list[list[int]]] = {}
+    ranges: dict[str, list[list[int]]] = {}
     for file, number in sorted(set(lines)):
-        rows = found.setdefault(file, [])
+        rows = ranges.setdefault(file, [])
         if rows and number == rows[-1][1] + 1:
             rows[-1][1] = number
         else:
             rows.append([number, number])
-    told = []
-    for file, rows in found.items():
+    texts = []
+    for file, rows in ranges.items():
         parts = [str(first) if first == last else f"{first}-{last}" for first, last in rows]
-        told.append(f"{file}:" + ", ".join(parts[:15]) + (", ..." if len(parts) > 15 else ""))
-    return "; ".join(told[:6]) + ("; ..." if len(told) > 6 else "")
+        texts.append(f"{file}:" + ", ".join(parts[:15]) + (", ..." if len(parts) > 15 else ""))
+    return "; ".join(texts[:6]) + ("; ..." if len(texts) > 6 else "")
 
 
-def values(shown: dict[str, str], known: set[tuple[str, str]]) -> str:
-    """Return names and values on one line, large ones that are `known` shortened. Values shown become known."""
-    return ", ".join(f"{name} {value}" if value.startswith("raised ") else f"{name} = {once(name, value, known)}"
-                     for name, value in shown.items())  # fmt: skip
+def format_variables(variables: dict[str, str], seen_values: set[tuple[str, str]]) -> str:
+    """Return names and values on one line. Large values in `seen_values` are shortened; the others are added to it."""
+    return ", ".join(
+        f"{name} {value}" if value.startswith("raised ") else f"{name} = {shorten_repeat(name, value, seen_values)}"
+        for name, value in variables.items()
+    )
 
 
 def frames_text(frames: list[Frame], room: int) -> str:
@@ -260,53 +262,58 @@ def frames_text(frames: list[Frame], room: int) -> str:
 
     A large object that has the same name in several frames, as `self` often has, is shown in the innermost only.
     """
-    told: list[str] = []
-    known: set[tuple[str, str]] = set()
-    left = room
+    texts: list[str] = []
+    seen_values: set[tuple[str, str]] = set()
+    remaining = room
     position = len(frames)
     while position:
         frame = frames[position - 1]
         times = 1
-        while position - 1 - times >= 0 and _same(frames[position - 1 - times], frame):
+        while position - 1 - times >= 0 and _is_same_place(frames[position - 1 - times], frame):
             times += 1
-        lines = [f"{spot(frame)}: {frame['source']}"]
-        lines += [f"    {name} = {once(name, value, known, 'below')}" for name, value in frame["locals"].items()]
+        lines = [f"{format_place(frame)}: {frame['source']}"]
+        lines += [
+            f"    {name} = {shorten_repeat(name, value, seen_values, 'below')}"
+            for name, value in frame["locals"].items()
+        ]
         if times > 1:
-            lines.insert(0, f"[the next frame {times} times, the locals are those of the last]")
-        if frame["skipped"] or any(each["skipped"] for each in frames[position - times : position]):
-            lines.insert(0, f"[{sum(each['skipped'] for each in frames[position - times : position])} frames left out]")
+            lines.insert(0, f"[the next frame occurs {times} times; its locals are those of the last]")
+        if frame["skipped"] or any(repeated["skipped"] for repeated in frames[position - times : position]):
+            lines.insert(
+                0, f"[{sum(repeated['skipped'] for repeated in frames[position - times : position])} frames omitted]"
+            )
         text = "\n".join(lines)
-        if len(text) > left:
-            if not told:
-                told.append(text[:left] + " ...")
+        if len(text) > remaining:
+            if not texts:
+                texts.append(text[:remaining] + " ...")
                 position -= times
             break
-        told.append(text)
-        left -= len(text) + 1
+        texts.append(text)
+        remaining -= len(text) + 1
         position -= times
     if position:
-        told.append(f"[{position} outer frame{'s' if position > 1 else ''} left out]")
-    return "\n".join(reversed(told))
+        texts.append(f"[{position} outer frame{'s' if position > 1 else ''} omitted]")
+    return "\n".join(reversed(texts))
 
 
-def once(name: str, value: str, known: set[tuple[str, str]], where: str = "above") -> str:
+def shorten_repeat(name: str, value: str, seen_values: set[tuple[str, str]], direction: str = "above") -> str:
     """Return a value; only its beginning if it is large and was already shown `where` under the same name."""
     if len(value) <= _LARGE:
         return value
-    if (name, value) in known:
-        return f"{clipped(value, 40)} (as {where})"
-    known.add((name, value))
+    if (name, value) in seen_values:
+        return f"{clip(value, 40)} (as {direction})"
+    seen_values.add((name, value))
     return value
 
 
-def _same(one: Frame, two: Frame) -> bool:
-    return (one["file"], one["line"], one["function"]) == (two["file"], two["line"], two["function"])
+def _is_same_place(left: Frame, right: Frame) -> bool:
+    return (left["file"], left["line"], left["function"]) == (right["file"], right["line"], right["function"])
 
 
-def joined(parts: Iterator[str] | list[str], run: Run, room: int = MOST_SHOWN - 200) -> str:
+def join_parts(parts: Iterator[str] | list[str], run: Run, room: int = MOST_SHOWN - 200) -> str:
     """Join the parts to a text of about `room` characters, with what the program printed at its end."""
-    said = printed(run)
-    room -= len(said) + 1
+    output = program_output(run)
+    room -= len(output) + 1
     text = "\n".join(part for part in parts if part)
     text = shortened(text, room, LESS)
-    return f"{text}\n{said}" if said else text
+    return f"{text}\n{output}" if output else text

@@ -1,7 +1,7 @@
 """An investigation: the agent asks a question, debugging tools answer it, and the workspace stays as it was.
 
 `investigate` opens an investigation and `answer` ends it. In between only the tools of `INVESTIGATOR` are available,
-whoever uses them: the agent `llm` gives them to a second model. The environment itself knows nothing of models.
+for every caller: the agent `llm` gives them to a second model. The environment itself knows nothing of models.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class InvestigateArguments(Arguments):
 
     question: str = Field(
         min_length=1,
-        description="What to find out, with all that has to be known for it, for instance "
+        description="What to find out, with all the context that it needs, for instance "
         "`Why is total 7 in test_discount of tests/test_cart.py, and which line makes it so?`",
     )
 
@@ -41,9 +41,9 @@ class Investigate:
     name = "investigate"
     version = "1"
     description = (
-        "Ask an investigator who has a debugger why the program does what it does. It looks at the files as they are "
-        "now, runs the tests under the debugger, changes nothing, and answers in a paragraph. It knows the task and "
-        "your question, and nothing else that you have seen. Its steps count as yours."
+        "Ask an investigator with a debugger why the program behaves as it does. The investigator reads the current "
+        "files, runs the tests under the debugger, changes nothing, and answers in a paragraph. It knows the task and "
+        "your question, but nothing else that you have seen. Its steps count as yours."
     )
     arguments = InvestigateArguments
 
@@ -51,8 +51,8 @@ class Investigate:
         """Remember the workspace. The steps up to `answer` belong to the investigation."""
         bench.investigation = bench.sandbox.changes()
         return Observation(
-            f"The investigation begins. Its tools: {', '.join(INVESTIGATOR)}. What it changes in the workspace is put "
-            "back when it has answered.",
+            f"The investigation begins. Its tools: {', '.join(INVESTIGATOR)}. Its changes to the workspace are undone "
+            "after the answer.",
             state=InvestigationState(kind="investigation", event="asked"),
         )
 
@@ -74,50 +74,50 @@ class Answer:
 
     name = "answer"
     version = "1"
-    description = "End the investigation with an answer to its question. Only whoever investigates has this tool."
+    description = "End the investigation with an answer to its question. Only investigators have this tool."
     arguments = AnswerArguments
 
     def __call__(self, bench: Bench, arguments: AnswerArguments) -> Observation:
         """Return the answer and restore the workspace. Raises ToolError if no question was asked."""
         if bench.investigation is None:
-            raise ToolError("there is no investigation that could be answered")
+            raise ToolError("no investigation is in progress")
         text = arguments.text.strip()
-        if left := put_back(bench):
-            text += f"\n[the investigation changed what could not be put back: {', '.join(left)}]"
+        if failed_paths := restore_workspace(bench):
+            text += f"\n[these changes of the investigation could not be undone: {', '.join(failed_paths)}]"
         return Observation(text, state=InvestigationState(kind="investigation", event="answered"))
 
 
-def put_back(bench: Bench) -> list[str]:
+def restore_workspace(bench: Bench) -> list[str]:
     """End the investigation in progress, if any: stop its debugger and undo its changes to the workspace.
 
     Returns the paths that could not be put back.
     """
-    before, bench.investigation = bench.investigation, None
-    if before is None:
+    baseline, bench.investigation = bench.investigation, None
+    if baseline is None:
         return []
     bench.sandbox.end_debug(INVESTIGATION)
-    left = []
-    now = bench.sandbox.changes()
-    for path in _different(before, now):
+    failed_paths = []
+    current = bench.sandbox.changes()
+    for path in _changed_paths(baseline, current):
         try:
-            if path in before.skipped:
+            if path in baseline.skipped:
                 raise Refused(f"what {path} was is not known")
-            content = None if path in before.deleted else before.files.get(path, bench.task.files.get(path))
-            if content is None or path in now.skipped:
+            content = None if path in baseline.deleted else baseline.files.get(path, bench.task.files.get(path))
+            if content is None or path in current.skipped:
                 _remove(bench, path)
             if content is not None:
                 bench.sandbox.restore(path, content)
         except Refused:
-            left.append(path)
-    return left
+            failed_paths.append(path)
+    return failed_paths
 
 
-def _different(before: Changes, now: Changes) -> Iterator[str]:
+def _changed_paths(baseline: Changes, current: Changes) -> Iterator[str]:
     def as_is(changes: Changes, path: str) -> tuple[bytes | None, bool, bool]:
         return changes.files.get(path), path in changes.deleted, path in changes.skipped
 
-    names = {*before.files, *before.deleted, *before.skipped, *now.files, *now.deleted, *now.skipped}
-    return (path for path in sorted(names) if as_is(before, path) != as_is(now, path))
+    names = {*baseline.files, *baseline.deleted, *baseline.skipped, *current.files, *current.deleted, *current.skipped}
+    return (path for path in sorted(names) if as_is(baseline, path) != as_is(current, path))
 
 
 def _remove(bench: Bench, path: str) -> None:

@@ -14,8 +14,8 @@ from stackrank.env.sandbox.guest.values import folded
 from stackrank.env.sandbox.replies import Debugged
 from stackrank.env.state import Breakpoint, DebuggerState
 from stackrank.env.tools.base import Arguments, Bench, ToolError
-from stackrank.env.tools.output_dedup import Kind, just_told
-from stackrank.env.tools.shown import limit, without_filling
+from stackrank.env.tools.output_dedup import Kind, find_repeated
+from stackrank.env.tools.shown import limit, strip_padding
 
 FAILING = "tests"
 """The entry point that stands for the tests that failed last."""
@@ -32,7 +32,7 @@ class PdbArguments(Arguments):
     body = "command"
 
     command: str = Field(
-        description="pdb commands, one a line (several are carried out in order), for instance "
+        description="pdb commands, one per line, carried out in order, for instance "
         "`b cart.py:12, total > 3` then `c` then `p total`. `b function` works too, and so does Python code of "
         "several lines."
     )
@@ -61,8 +61,8 @@ class Pdb:
 
     def __call__(self, bench: Bench, arguments: PdbArguments) -> Observation:
         """Return what the debugger said, where the program stands, and what the program printed."""
-        if named := next(filter(_TEST_ID.fullmatch, map(str.strip, arguments.command.splitlines())), ""):
-            raise ToolError(f"{named} is no command of pdb: give it as `entrypoint` to debug that test")
+        if test_id := next(filter(_TEST_ID.fullmatch, map(str.strip, arguments.command.splitlines())), ""):
+            raise ToolError(f"{test_id} is not a pdb command: pass it as `entrypoint` to debug that test")
         # An investigation has a debugger of its own, so the other one stays paused where it is.
         session = "" if bench.investigation is None else INVESTIGATION
         debugged = arguments.entrypoint
@@ -77,8 +77,8 @@ class Pdb:
             session=session,
         )
         bench.debugged[session] = "" if of_tests else debugged
-        known = {name: value for name, value in reply["state"].items() if value is not None}
-        state = cast(DebuggerState, {**known, "kind": "debugger", "alive": reply["alive"]})
+        fields = {name: value for name, value in reply["state"].items() if value is not None}
+        state = cast(DebuggerState, {**fields, "kind": "debugger", "alive": reply["alive"]})
         if reply["timed_out"]:
             state["timed_out"] = True
         if reply["restarted"]:
@@ -86,26 +86,26 @@ class Pdb:
         return Observation(_text(reply, state, arguments.limit), state=state)
 
 
-def _text(reply: Debugged, state: DebuggerState, most: int) -> str:
-    more = f"a limit above {most} shows more"
-    notes = [shortened(f"[{note}]", most // 8, more) for note in reply["notes"]]
-    said = without_filling(reply["text"]).rstrip()
-    told = just_told(said, state.get("line", 0))
+def _text(reply: Debugged, state: DebuggerState, max_chars: int) -> str:
+    hint = f"a limit above {max_chars} shows more"
+    notes = [shortened(f"[{note}]", max_chars // 8, hint) for note in reply["notes"]]
+    output = strip_padding(reply["text"]).rstrip()
+    repeated = find_repeated(output, state.get("line", 0))
     below = []
     if reply["program"].strip():
-        below.append("The program printed:\n" + shortened(reply["program"].rstrip(), most // 4, more))
+        below.append("The program printed:\n" + shortened(reply["program"].rstrip(), max_chars // 4, hint))
     if reply["moved"] or "file" not in state:
-        below.append(_place(state, told))
+        below.append(_place(state, repeated))
     if reply["breakpoints_changed"]:
         below.append(_breakpoints(state["breakpoints"]))
-    if reply["moved"] and "source" not in told:
-        said = _without_current_line(said, state)
+    if reply["moved"] and "source" not in repeated:
+        output = _without_current_line(output, state)
     # The output that was asked for, with a note of what is left out, gets the room that the rest leaves.
-    room = most - 100 - sum(len(part) + 1 for part in [*notes, *below])
-    return "\n".join(part for part in [*notes, shortened(said, max(room, most // 2), more), *below] if part)
+    room = max_chars - 100 - sum(len(part) + 1 for part in [*notes, *below])
+    return "\n".join(part for part in [*notes, shortened(output, max(room, max_chars // 2), hint), *below] if part)
 
 
-def _place(state: DebuggerState, told: frozenset[Kind]) -> str:
+def _place(state: DebuggerState, repeated: frozenset[Kind]) -> str:
     if state.get("died"):
         return "The debugger starts the program again at the next command."
     if "ended" in state:
@@ -116,16 +116,16 @@ def _place(state: DebuggerState, told: frozenset[Kind]) -> str:
         return f"The program ended (exit status {state.get('exit', 0)}).{outcome} The next command starts it again."
     if state.get("event") == "start" or "file" not in state:
         return "The program has not started yet: `c` runs it, `n` stops at its first line."
-    where = f"[{state['file']}:{state['line']}, {state['function']}, depth {state['depth']}"
+    position = f"[{state['file']}:{state['line']}, {state['function']}, depth {state['depth']}"
     if state.get("thread"):
-        where += f", thread {state['thread']}"
+        position += f", thread {state['thread']}"
     if state.get("exception"):
-        about = str(state["exception"]).split("\n")[0][:200]
-        where += f", {'raised' if state['event'] == 'post_mortem' else 'passing'} {about}"
-    source = [] if "source" in told else [line[:160] for line in state.get("source", [])]
-    calls = [] if "stack" in told else _calls(state)
-    values = [] if "locals" in told else _locals(state.get("locals", {}))
-    return "\n".join([*source, where + "]", *calls, *values])
+        message = str(state["exception"]).split("\n")[0][:200]
+        position += f", {'raised' if state['event'] == 'post_mortem' else 'passing'} {message}"
+    source = [] if "source" in repeated else [line[:160] for line in state.get("source", [])]
+    calls = [] if "stack" in repeated else _calls(state)
+    values = [] if "locals" in repeated else _locals(state.get("locals", {}))
+    return "\n".join([*source, position + "]", *calls, *values])
 
 
 def _calls(state: DebuggerState) -> list[str]:
@@ -133,7 +133,7 @@ def _calls(state: DebuggerState) -> list[str]:
     stack = state.get("stack", [])
     if len(stack) < 2:
         return []
-    known = next((position for position, call in enumerate(stack, 1) if call["current"]), len(stack))
+    stack_position = next((position for position, call in enumerate(stack, 1) if call["current"]), len(stack))
     keys: list[object] = [object() if call["current"] else (call["file"], call["line"]) for call in stack]
     parts: list[str] = []
     for libraries, group in groupby(folded(keys), key=lambda part: all(map(_of_library, stack[part[0] :][: part[1]]))):
@@ -147,7 +147,7 @@ def _calls(state: DebuggerState) -> list[str]:
             text = " > ".join(calls) + (f" x{times}" if times > 1 else "")
             parts.append(f"*{text}*" if stack[first]["current"] else text)
     # Of a deep stack, the state holds only the calls around the current one.
-    deeper = len(parts) > _MOST_CALLS or state["depth"] > known
+    deeper = len(parts) > _MOST_CALLS or state["depth"] > stack_position
     left_out = ["..."] if deeper else []
     return ["Calls: " + " > ".join([*left_out, *parts[-_MOST_CALLS:]])]
 
@@ -158,24 +158,24 @@ def _of_library(call: dict[str, Any]) -> bool:
 
 
 def _locals(values: dict[str, str]) -> list[str]:
-    shown: list[str] = []
+    texts: list[str] = []
     room = _MOST_LOCALS
     # If there are few variables, each gets more room: what matters is seldom at the beginning of an object.
-    most = max(_MOST_LOCALS // max(len(values), 1) - 30, 120)
+    max_chars = max(_MOST_LOCALS // max(len(values), 1) - 30, 120)
     for name, value in values.items():
-        text = f"{name} = {value if len(value) <= most else value[: most - 3] + '...'}"
+        text = f"{name} = {value if len(value) <= max_chars else value[: max_chars - 3] + '...'}"
         room -= len(text) + 2
         if room < 0:
             break
-        shown.append(text)
-    more = f"; {len(values) - len(shown)} more: p locals()" if len(shown) < len(values) else ""
-    return ["Locals: " + "; ".join(shown) + more] if values else []
+        texts.append(text)
+    omitted = f"; {len(values) - len(texts)} more: p locals()" if len(texts) < len(values) else ""
+    return ["Locals: " + "; ".join(texts) + omitted] if values else []
 
 
-def _without_current_line(said: str, state: DebuggerState) -> str:
+def _without_current_line(output: str, state: DebuggerState) -> str:
     """Drop pdb's last line if it repeats the source line that the excerpt marks."""
     current = next((line[7:].strip() for line in state.get("source", []) if line[5:7] == "->"), None)
-    return said[: said.rindex("\n")] if current and said.endswith(f"\n-> {current}") else said
+    return output[: output.rindex("\n")] if current and output.endswith(f"\n-> {current}") else output
 
 
 def _breakpoints(table: list[Breakpoint]) -> str:

@@ -15,17 +15,17 @@ from stackrank.env.tools.debugging.following import (
     Run,
     Stopped,
     Where,
-    ending,
+    describe_end,
     follow,
+    format_place,
+    format_variables,
     frames_of,
     frames_text,
-    joined,
-    spot,
+    join_parts,
     state_of,
-    values,
 )
-from stackrank.env.tools.editing.difference import difference
-from stackrank.env.tools.shown import clipped
+from stackrank.env.tools.editing.difference import compare_runs
+from stackrank.env.tools.shown import clip
 
 STEPS = 12
 """How many stops before a failure are shown."""
@@ -49,7 +49,7 @@ class SnapshotArguments(Arguments):
         "test first differs from that of a passing one.",
     )
     back: int = Field(
-        0, ge=0, description="Frames: not at the failure, but so many lines (stops) before it; `steps` counts them."
+        0, ge=0, description="Frames: not at the failure, but this many lines (stops) before it; `steps` counts them."
     )
     test: str | None = Field(None, description=TEST)
     passing: str | None = Field(
@@ -73,33 +73,33 @@ class Snapshot:
     def __call__(self, bench: Bench, arguments: SnapshotArguments) -> Observation:
         """Return what was asked for, and how the run ended."""
         if arguments.show == "difference":
-            return difference(bench, arguments.test, arguments.passing)
+            return compare_runs(bench, arguments.test, arguments.passing)
         if arguments.show == "tree":
             return _tree(bench, arguments)
         if arguments.show == "steps" or arguments.back:
-            return _back(bench, arguments)
+            return _before_failure(bench, arguments)
         run = follow(bench, arguments.test, "", first_failure=True)
         return _frames(run)
 
 
 def _frames(run: Run) -> Observation:
     frames = frames_of(run)
-    parts = list(ending(run))
+    parts = list(describe_end(run))
     if frames:
-        parts.append("The frames, the outermost first:")
+        parts.append("The frames, outermost first:")
         parts.append(frames_text(frames, 2500))
         if _is_over(run):
             parts.append(
-                "[what this line called has returned: `show: steps` and `back` show what ran before, `tree` all]"
+                "[the call in this line has returned: `show: steps` and `back` show the lines before, `tree` all calls]"
             )
     elif run.failure is not None:
         parts.append("None of its frames is in the workspace.")
     elif not run.notes:
-        parts.append("There is no failure to show.")
+        parts.append("Nothing failed.")
     if run.failure is not None:
         for cause in run.failure["causes"]:
-            parts += [f"It came from {cause['error']}", frames_text(cause["frames"][-2:], 600)]
-    return Observation(joined(parts, run), state=state_of(run, frames, _event(run)))
+            parts += [f"It was caused by {cause['error']}", frames_text(cause["frames"][-2:], 600)]
+    return Observation(join_parts(parts, run), state=state_of(run, frames, _event(run)))
 
 
 def _is_over(run: Run) -> bool:
@@ -131,47 +131,47 @@ class _Moment(TypedDict):
     stops: list[_Step]
 
 
-def _back(bench: Bench, arguments: SnapshotArguments) -> Observation:
+def _before_failure(bench: Bench, arguments: SnapshotArguments) -> Observation:
     """Show the stops before the failure, or the frames at one of them: then the program runs again up to that stop."""
-    wanted = max(STEPS, arguments.back)
+    steps = max(STEPS, arguments.back)
 
     def run(**clock: int) -> tuple[Run, _Moment | None]:
-        asked = {"from_call": 0, "from_line": 0, "keep": wanted + 1, "budget": BUDGET, "capture": 0}
-        found = follow(bench, arguments.test, "steps", first_failure=True, **{**asked, **clock})
-        return found, _moment(found)
+        options = {"from_call": 0, "from_line": 0, "keep": steps + 1, "budget": BUDGET, "capture": 0}
+        report = follow(bench, arguments.test, "steps", first_failure=True, **{**options, **clock})
+        return report, _moment(report)
 
     start = {"from_call": 0, "from_line": 0}
-    found, moment = run(**start)
-    if moment is not None and moment["tired"] and found.failure is not None:
+    report, moment = run(**start)
+    if moment is not None and moment["tired"] and report.failure is not None:
         # There are too many lines to record each. If they could not even be counted, count those of the last calls;
         # then record the last lines.
         if not moment["counted"]:
             start["from_call"] = moment["calls"] - NEAR_CALLS if moment["calls"] > NEAR_CALLS else 0
-            found, moment = run(**{**start, "from_line": NEVER})
+            report, moment = run(**{**start, "from_line": NEVER})
         if moment is not None:
-            start["from_line"] = max(moment["lines"] - wanted, 0)
-            found, moment = run(**start, budget=wanted + BUDGET)
+            start["from_line"] = max(moment["lines"] - steps, 0)
+            report, moment = run(**start, budget=steps + BUDGET)
     if moment is None or not moment["stops"]:
-        return _frames(found)
+        return _frames(report)
     if not arguments.back:
-        return _steps(found, moment)
+        return _steps(report, moment)
     target = moment["lines"] - arguments.back
     if target < 1:
-        raise ToolError(f"only {moment['lines'] - 1} stops before the failure are known: back has to be less")
-    again, _ = run(**start, capture=target)
-    captured = again.first("captured", Stopped)
+        raise ToolError(f"only {moment['lines'] - 1} stops before the failure are known: give a smaller `back`")
+    repeat, _ = run(**start, capture=target)
+    captured = repeat.first("captured", Stopped)
     if captured is None:
-        raise ToolError("the program did not come there again: it does not run the same way twice")
-    error = found.failure["error"].split("\n")[0] if found.failure else "the end of its time"
-    parts = [f"{arguments.back} stops before {error}", "The frames, the outermost first:"]
-    parts += [frames_text(captured["frames"], 3000), *(f"[{note}]" for note in again.notes)]
-    return Observation(joined(parts, again), state=state_of(found, captured["frames"], "stopped"))
+        raise ToolError("the program did not reach that stop again: it does not run the same way twice")
+    error = report.failure["error"].split("\n")[0] if report.failure else "the time limit"
+    parts = [f"{arguments.back} stops before {error}", "The frames, outermost first:"]
+    parts += [frames_text(captured["frames"], 3000), *(f"[{note}]" for note in repeat.notes)]
+    return Observation(join_parts(parts, repeat), state=state_of(report, captured["frames"], "stopped"))
 
 
 def _moment(run: Run) -> _Moment | None:
-    found = run.failure["where"] if run.failure is not None else run.first("moment", dict[str, Any])
+    moment = run.failure["where"] if run.failure is not None else run.first("moment", dict[str, Any])
     try:
-        return checked(_Moment, found) if found else None
+        return checked(_Moment, moment) if moment else None
     except BadReply:
         return None
 
@@ -179,20 +179,22 @@ def _moment(run: Run) -> _Moment | None:
 def _steps(run: Run, moment: _Moment) -> Observation:
     stops = moment["stops"][-STEPS - 1 :]
     lines = []
-    known: set[tuple[str, str]] = set()
+    seen_values: set[tuple[str, str]] = set()
     for step in stops:
-        away = moment["lines"] - step["number"]
-        told = {*known}
-        changed = values(step["changed"], told)
+        distance = moment["lines"] - step["number"]
+        new_seen = {*seen_values}
+        changed = format_variables(step["changed"], new_seen)
         if len(changed) <= _MOST_CHANGED:  # otherwise some of the values are cut off
-            known = told
-        changed = clipped(changed, _MOST_CHANGED)
-        lines.append(f"-{away}  {spot(step)}: {step['source']}" + (f"\n        {changed}" if changed else ""))
+            seen_values = new_seen
+        changed = clip(changed, _MOST_CHANGED)
+        lines.append(
+            f"-{distance}  {format_place(step)}: {step['source']}" + (f"\n        {changed}" if changed else "")
+        )
     head = "The last lines that ran; below each, the variables that had changed when it was about to run:"
     if run.failure is None:
         head = "Some of the lines that ran; below each, the variables that had changed when it was about to run:"
-    parts = [*ending(run), head, *lines]
-    return Observation(joined(parts, run), state=state_of(run, frames_of(run), _event(run)))
+    parts = [*describe_end(run), head, *lines]
+    return Observation(join_parts(parts, run), state=state_of(run, frames_of(run), _event(run)))
 
 
 class _Row(Where):
@@ -217,17 +219,17 @@ def _tree(bench: Bench, arguments: SnapshotArguments) -> Observation:
         notes = [f"{row['count']} calls"] if row["count"] > 1 else []
         notes += [f"{row['recursive']} more inside itself"] if row["recursive"] else []
         if row["raised"]:
-            notes.append(f"left by an exception {row['raised']} times" if row["raised"] > 1 else "left by an exception")
+            notes.append(f"raised an exception {row['raised']} times" if row["raised"] > 1 else "raised an exception")
         if row["counted"]:
-            notes.append(f"then {row['counted']} more, from here or elsewhere, which were only counted")
-        told = f": {', '.join(notes)}" if notes else ""
-        lines.append(f"{'  ' * row['depth']}{row['function']} ({row['file']}:{row['line']}){told}")
+            notes.append(f"then {row['counted']} more from any caller, which were only counted")
+        notes_text = f": {', '.join(notes)}" if notes else ""
+        lines.append(f"{'  ' * row['depth']}{row['function']} ({row['file']}:{row['line']}){notes_text}")
     if tree and tree["tired"]:
-        lines.append("[what came after so many calls was not followed]")
+        lines.append("[later calls were not followed]")
     if len(lines) > MOST_ROWS:
         # The deepest rows are left out first.
         limit = sorted(row["depth"] for row in rows)[MOST_ROWS]
-        kept = [line for line, row in zip(lines, rows, strict=False) if row["depth"] < max(limit, 1)][:MOST_ROWS]
-        lines = [*kept, f"[{len(rows) - len(kept)} lines of the tree left out, the deepest ones]"]
-    parts = [*ending(run), "Who called whom:" if lines else "Nothing in the workspace was called.", *lines]
-    return Observation(joined(parts, run), state=state_of(run, frames_of(run), _event(run)))
+        visible = [line for line, row in zip(lines, rows, strict=False) if row["depth"] < max(limit, 1)][:MOST_ROWS]
+        lines = [*visible, f"[{len(rows) - len(visible)} lines of the tree omitted, the deepest ones]"]
+    parts = [*describe_end(run), "Who called whom:" if lines else "Nothing in the workspace was called.", *lines]
+    return Observation(join_parts(parts, run), state=state_of(run, frames_of(run), _event(run)))

@@ -13,8 +13,8 @@ from stackrank.env.sandbox.guest.output import shortened
 from stackrank.env.state import TerminalState
 from stackrank.env.task import Task
 from stackrank.env.tools.base import Arguments, Bench, ToolError
-from stackrank.env.tools.bash import how_it_ended
-from stackrank.env.tools.shown import limit, more
+from stackrank.env.tools.bash import describe_exit
+from stackrank.env.tools.shown import limit, limit_hint
 
 if TYPE_CHECKING:
     import regex
@@ -45,7 +45,7 @@ class TerminalArguments(Arguments):
     )
     key: str = Field(
         "",
-        description="Keys to press after the text, in the place of Enter, with spaces between: ctrl-c, ctrl-d (end of "
+        description="Keys to press after the text instead of Enter, separated by spaces: ctrl-c, ctrl-d (end of "
         "input), ctrl-z, enter, tab, escape, up, down, left, right, page-up, f1 or any single character.",
     )
     wait: Literal["input", "prompt", "silence"] = Field(
@@ -55,13 +55,13 @@ class TerminalArguments(Arguments):
     )
     pattern: str = Field(
         "",
-        description="A regular expression to wait for in the output, in the place of `wait`, such as `listening on`.",
+        description="A regular expression to wait for in the output, instead of `wait`, such as `listening on`.",
     )
     timeout_s: float | None = Field(
         None,
         gt=0,
         le=600,
-        description="Seconds to wait at most. Default: 30. What is running then goes on, and can be waited for again.",
+        description="Seconds to wait at most. Default: 30. Programs then keep running; you can wait for them again.",
     )
     restart: bool = Field(False, description="End the terminal and everything in it first, and open a new one.")
     limit: int = limit()
@@ -74,8 +74,8 @@ class Terminal:
     version = "4"
     description = (
         "Type into a terminal that stays open: bash in the workspace, which keeps its directory, variables and running "
-        "programs. Programs that ask questions or read standard input can be answered, and debuggers of any language "
-        "that is installed be used in it (gdb, node inspect, python -m pdb). Shows what is new on the screen, as text. "
+        "programs. You can answer programs that ask questions or read standard input, and use any installed debugger "
+        "(gdb, node inspect, python -m pdb). Shows what is new on the screen, as text. "
         "There is no network."
     )
     arguments = TerminalArguments
@@ -87,8 +87,8 @@ class Terminal:
 
         if bench.terminal is None:
             bench.terminal = Session(bench.sandbox)
-        typed = _typed(arguments)
-        pattern = _compiled(arguments.pattern) if arguments.pattern else None
+        typed = _texts_to_type(arguments)
+        pattern = _compile(arguments.pattern) if arguments.pattern else None
         timeout_s = min(arguments.timeout_s or USUAL_TIMEOUT_S, bench.task.limits.timeout_s)
         until = ("input", "prompt") if arguments.wait == "input" else (arguments.wait,)
         step = bench.terminal.step(
@@ -104,7 +104,7 @@ class Terminal:
         return Observation(_text(step, typed, timeout_s, bench.task, arguments.limit), state=state)
 
 
-def _typed(arguments: TerminalArguments) -> list[str]:
+def _texts_to_type(arguments: TerminalArguments) -> list[str]:
     """Return the texts to type, in order."""
     from stackrank.env.terminal.keys import sent
 
@@ -118,11 +118,11 @@ def _typed(arguments: TerminalArguments) -> list[str]:
     return [*(line + "\r" for line in lines[:-1]), *lines[-1:], *keys]
 
 
-def _compiled(pattern: str) -> regex.Pattern[str]:
+def _compile(pattern: str) -> regex.Pattern[str]:
     import regex
 
     if len(pattern) > _LONGEST_PATTERN:
-        raise ToolError(f"a pattern has at most {_LONGEST_PATTERN} characters: nothing was typed")
+        raise ToolError(f"the pattern is longer than {_LONGEST_PATTERN} characters: nothing was typed")
     try:
         re.compile(pattern)  # only Python's syntax: `regex` also allows recursion, which takes any memory
         counts = [max(1, *(int(number or 0) for number in part)) for part in _COUNT.findall(pattern)]
@@ -130,44 +130,46 @@ def _compiled(pattern: str) -> regex.Pattern[str]:
             raise ToolError(f"the pattern repeats something more than {_MOST_REPEATED} times: nothing was typed")
         return regex.compile(pattern, regex.MULTILINE)
     except (re.error, regex.error, OverflowError, RecursionError) as error:
-        why = "too deep" if isinstance(error, RecursionError) else error
-        raise ToolError(f"{pattern[:100]!r} is no regular expression ({why}): nothing was typed") from None
+        reason = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise ToolError(f"{pattern[:100]!r} is not a valid regular expression ({reason}): nothing was typed") from None
 
 
-def _text(step: Step, typed: list[str], timeout_s: float, task: Task, most: int) -> str:
+def _text(step: Step, typed: list[str], timeout_s: float, task: Task, max_chars: int) -> str:
     parts = []
     if step.first["why"]:
         parts.append(f"[a new terminal was opened, because {step.first['why']}]")
     text = _JOB.sub(r"\1 ...", step.text)
-    parts.append(shortened(text, max(most - _ROOM, most // 2), more(most), step.dropped))
+    parts.append(shortened(text, max(max_chars - _ROOM, max_chars // 2), limit_hint(max_chars), step.dropped))
     if step.whole and step.last["program"]:
         parts.append("[the whole screen; the cursor is in row {}, column {}]".format(*step.cursor))
     if step.first["too_long"]:
-        parts.append("[not typed: a program that reads whole lines gets at most 4,095 bytes of one; use a file]")
-    left = typed[len(typed) - step.first["untyped"] :]
-    if left and not step.first["too_long"]:
-        parts.append(f"[not typed, because nothing asked for it: {' '.join(map(repr, left))[:300]}]")
-    parts.append(_standing(step, timeout_s, task))
+        parts.append("[not typed: a program that reads lines gets at most 4,095 bytes per line; use a file]")
+    untyped = typed[len(typed) - step.first["untyped"] :]
+    if untyped and not step.first["too_long"]:
+        parts.append(f"[not typed, because nothing asked for it: {' '.join(map(repr, untyped))[:300]}]")
+    parts.append(_describe_state(step, timeout_s, task))
     return "\n".join(part for part in parts if part) or "[nothing new]"
 
 
-def _standing(step: Step, timeout_s: float, task: Task) -> str:
+def _describe_state(step: Step, timeout_s: float, task: Task) -> str:
     """Say what the terminal is doing now, if the text does not show it."""
     program = step.last["program"]
     waits = f"[{program} waits for input]" if program and step.last["event"] == "input" else ""
     if step.event == "time":
-        who = program or "the shell"
-        return f"[{who} was still running after {timeout_s:g} s and goes on: wait again, press ctrl-c, or restart]"
+        process = program or "the shell"
+        return f"[{process} is still running after {timeout_s:g} s: wait again, press ctrl-c, or restart]"
     if step.last["event"] == "ended":
-        return f"[the shell ended ({how_it_ended(step.last['exit'] or 0, task)}): the next step opens a new terminal]"
+        return f"[the shell ended ({describe_exit(step.last['exit'] or 0, task)}): the next step opens a new terminal]"
     if step.event == "idle":
-        return "\n".join(filter(None, ("[the pattern has not come, and nothing runs that could print it]", waits)))
+        return "\n".join(
+            filter(None, ("[the pattern did not appear, and nothing is running that could print it]", waits))
+        )
     if step.event == "flood":
         rests = step.last["event"] in ("input", "prompt")
-        goes_on = "" if rests else ", which goes on"
+        goes_on = "" if rests else ", which continues"
         return "\n".join(filter(None, (f"[the pattern was not in the first megabyte of the output{goes_on}]", waits)))
     if step.event == "hard":
-        return "[looking for this pattern takes too long: write a simpler one]"
+        return "[searching for this pattern takes too long: write a simpler one]"
     if step.last["event"] == "input":
         return waits or "[a command of the shell waits for input]"
     return f"[{program} is running]" if program else ""

@@ -15,15 +15,15 @@ from stackrank.env.tools.debugging.following import (
     TEST,
     Stopped,
     Where,
-    ending,
+    describe_end,
     follow,
+    format_lines,
+    format_place,
+    format_variables,
     frames_of,
     frames_text,
-    joined,
-    spans,
-    spot,
+    join_parts,
     state_of,
-    values,
 )
 
 MOST_PLACES = 8
@@ -96,22 +96,26 @@ class Trace:
     def __call__(self, bench: Bench, arguments: TraceArguments) -> Observation:
         """Return the hits, where the exception was raised, and how the run ended."""
         if not arguments.at.strip() and not arguments.exception.strip():
-            raise ToolError("name a place (at) or an exception: there is nothing to trace otherwise")
-        shown = [line.strip() for line in arguments.show.split("\n") if line.strip()]
-        wanted: dict[str, Any] = {"at": arguments.at.strip(), "show": shown, "condition": arguments.condition.strip()}
-        wanted |= {"hits": arguments.hits, "skip": arguments.skip, "exception": arguments.exception.strip()}
-        run = follow(bench, arguments.test, "trace", **wanted)
+            raise ToolError("nothing to trace: name a place (`at`) or an `exception`")
+        expressions = [line.strip() for line in arguments.show.split("\n") if line.strip()]
+        options: dict[str, Any] = {
+            "at": arguments.at.strip(),
+            "show": expressions,
+            "condition": arguments.condition.strip(),
+        }
+        options |= {"hits": arguments.hits, "skip": arguments.skip, "exception": arguments.exception.strip()}
+        run = follow(bench, arguments.test, "trace", **options)
         hits, totals = run.read("hit", _Hit), run.first("hits", _Totals)
         raised = run.first("raised", _Raised)
         places = [
             ReachedPlace(
-                file=each["file"],
-                line=each["line"],
-                function=each["function"],
-                hits=each["hits"],
-                shown=each["shown"],
+                file=place["file"],
+                line=place["line"],
+                function=place["function"],
+                hits=place["hits"],
+                shown=place["shown"],
             )
-            for each in (totals["places"] if totals else [])
+            for place in (totals["places"] if totals else [])
         ]
         frames = raised["frames"] if raised else frames_of(run)
         event = "raised" if raised else "interrupted" if run.interrupted else "failed"
@@ -120,39 +124,40 @@ class Trace:
             state["exception"] = raised["error"]
         parts = [*_summary(totals), *_hits(hits, totals), *_exception(arguments.exception, raised, totals)]
         if not raised:
-            parts += ending(run)
+            parts += describe_end(run)
         elif run.notes:
             parts += [f"[{note}]" for note in run.notes]
         if run.interrupted is not None:
             parts += ["It was at:", frames_text(run.interrupted["frames"], 1200)]
-        return Observation(joined(parts, run), state=state)
+        return Observation(join_parts(parts, run), state=state)
 
 
 def _summary(totals: _Totals | None) -> Iterator[str]:
     places = totals["places"] if totals else []
     if len(places) > MOST_PLACES:
-        yield f"Reached were {spans((each['file'], each['line']) for each in places if each['reached']) or 'none'}."
-        never = spans((each["file"], each["line"]) for each in places if not each["reached"])
+        reached = format_lines((place["file"], place["line"]) for place in places if place["reached"])
+        yield f"Reached: {reached or 'none'}."
+        never = format_lines((place["file"], place["line"]) for place in places if not place["reached"])
         if never:
-            yield f"Never reached were {never}."
+            yield f"Never reached: {never}."
         places = []
-    for each in places:
-        where = f"{each['file']}:{each['line']}" + (f" ({each['function']})" if each["function"] else "")
-        if not each["reached"]:
-            yield f"{where} was never reached."
-        elif each["hits"] == each["reached"]:
-            yield f"{where}: reached {_times(each['reached'])}."
+    for place in places:
+        position = f"{place['file']}:{place['line']}" + (f" ({place['function']})" if place["function"] else "")
+        if not place["reached"]:
+            yield f"{position} was never reached."
+        elif place["hits"] == place["reached"]:
+            yield f"{position}: reached {_times(place['reached'])}."
         else:
-            yield f"{where}: reached {_times(each['reached'])}, the condition was true {_times(each['hits'])}."
+            yield f"{position}: reached {_times(place['reached'])}, the condition was true {_times(place['hits'])}."
     for problem, times in list(totals["problems"].items())[:3] if totals else []:
-        yield f"[{problem}, {_times(times)}; that counts as false]"
+        yield f"[{problem}, {_times(times)}; counted as false]"
 
 
 def _hits(hits: list[_Hit], totals: _Totals | None) -> Iterator[str]:
     several = len({(hit["file"], hit["line"]) for hit in hits}) > 1
     many_tests = len({hit["test"] for hit in hits}) > 1
     test = ""
-    known: set[tuple[str, str]] = set()
+    seen_values: set[tuple[str, str]] = set()
     position = 0
     while position < len(hits):
         hit = hits[position]
@@ -160,19 +165,19 @@ def _hits(hits: list[_Hit], totals: _Totals | None) -> Iterator[str]:
             yield f"In {hit['test'] or 'an import'}:"
         test = hit["test"]
         last = position
-        while last + 1 < len(hits) and _like(hits[last + 1], hit):
+        while last + 1 < len(hits) and _repeats(hits[last + 1], hit):
             last += 1
         number = f"#{hit['number']}" + (f" to #{hits[last]['number']}, the same" if last > position else "")
-        place = f" {spot(hit)}" if several else ""
-        yield f"{number}{place}: {values(hit['values'], known) or 'nothing has changed'}"
+        place = f" {format_place(hit)}" if several else ""
+        yield f"{number}{place}: {format_variables(hit['values'], seen_values) or 'nothing changed'}"
         position = last + 1
     if totals and hits and totals["met"] > hits[-1]["number"]:
-        yield f"[{_times(totals['met'] - hits[-1]['number'])} more; skip and hits choose which are logged]"
+        yield f"[{_times(totals['met'] - hits[-1]['number'])} more; choose which are logged with skip and hits]"
 
 
-def _like(one: _Hit, two: _Hit) -> bool:
-    return (one["file"], one["line"], one["test"], one["values"]) == (
-        two["file"], two["line"], two["test"], two["values"],
+def _repeats(left: _Hit, right: _Hit) -> bool:
+    return (left["file"], left["line"], left["test"], left["values"]) == (
+        right["file"], right["line"], right["test"], right["values"],
     )  # fmt: skip
 
 
@@ -182,8 +187,10 @@ def _exception(name: str, raised: _Raised | None, totals: _Totals | None) -> Ite
         yield f"Raised{during}, and stopped there: {raised['error']}"
         yield frames_text(raised["frames"], 2500)
     elif name and totals is not None:
-        others = [f"{place} ({_times(times)})" for place, times in list(totals["raised"].items())[:8]]
-        yield f"No {name} was raised in the workspace." + (f" Raised were {', '.join(others)}." if others else "")
+        raised_elsewhere = [f"{place} ({_times(times)})" for place, times in list(totals["raised"].items())[:8]]
+        yield f"No {name} was raised in the workspace." + (
+            f" Other exceptions were raised: {', '.join(raised_elsewhere)}." if raised_elsewhere else ""
+        )
 
 
 def _times(count: int) -> str:

@@ -15,10 +15,10 @@ from stackrank.env.tools.debugging.following import (
     Stopped,
     Where,
     follow,
+    format_lines,
+    format_place,
     frames_of,
-    joined,
-    spans,
-    spot,
+    join_parts,
     state_of,
 )
 
@@ -33,38 +33,42 @@ class _Path(TypedDict):
     tired: bool
 
 
-def difference(bench: Bench, failing: str | None, passing: str | None) -> Observation:
+def compare_runs(bench: Bench, failing: str | None, passing: str | None) -> Observation:
     """Find the first line at which the runs of two tests differ, and their variables there. Raises ToolError."""
-    failing = failing or next((test for test, each in bench.outcomes.items() if each in ("failed", "error")), "")
-    passing = passing or _partner(bench, failing)
+    failing = failing or next((test for test, outcome in bench.outcomes.items() if outcome in ("failed", "error")), "")
+    passing = passing or _choose_passing(bench, failing)
     if not failing or not passing:
         outcome, argument = ("fails", "test") if not failing else ("passes", "passing")
-        raise ToolError(f"no test is known that {outcome}: name one as {argument}")
+        raise ToolError(f"no known test {outcome}: name one with `{argument}`")
     tests = (failing, passing)
     runs = [follow(bench, test, "path", from_call=0, capture=0) for test in tests]
     paths = [_lines(run) for run in runs]
     ours, theirs = paths
-    same = next((at for at, (one, two) in enumerate(zip(ours, theirs, strict=False)) if one != two), None)
-    same = min(map(len, paths)) if same is None else same
+    shared = next(
+        (position for position, (line, other) in enumerate(zip(ours, theirs, strict=False)) if line != other), None
+    )
+    shared = min(map(len, paths)) if shared is None else shared
     parts = [f"{run.asked}: {_verdict(run)}" for run in runs]
-    parts += _parting(ours, theirs, same)
+    parts += _describe_divergence(ours, theirs, shared)
     stopped: list[Frame] = []
-    if same:
-        moments = [follow(bench, test, "path", from_call=0, capture=same).first("captured", Stopped) for test in tests]
+    if shared:
+        moments = [
+            follow(bench, test, "path", from_call=0, capture=shared).first("captured", Stopped) for test in tests
+        ]
         frames = [moment["frames"] for moment in moments if moment is not None and moment["frames"]]
         if len(frames) == len(tests):
             stopped = frames[0]
-            parts += _contrast(frames[0][-1], frames[1][-1])
-    only = _only(ours, theirs)
-    parts.append(f"Only the first runs {only}." if only else "The first runs no line that the second does not.")
-    if any(run.first("path", _Path) is None or _tired(run) for run in runs):
-        parts.append("[Only the first lines of the runs were compared.]")
+            parts += _compare_variables(frames[0][-1], frames[1][-1])
+    only = _lines_of_first_only(ours, theirs)
+    parts.append(f"Only the first runs {only}." if only else "The first runs no line that the second does not run.")
+    if any(run.first("path", _Path) is None or _was_cut_short(run) for run in runs):
+        parts.append("[Only the beginning of the runs was compared.]")
     state = state_of(runs[0], stopped or frames_of(runs[0]), "stopped" if stopped else "failed")
     state["places"] = [
-        ReachedPlace(file=each["file"], line=each["line"], function=each["function"], hits=1, shown=1)
-        for each in ours[same : same + 1]
+        ReachedPlace(file=outcome["file"], line=outcome["line"], function=outcome["function"], hits=1, shown=1)
+        for outcome in ours[shared : shared + 1]
     ]
-    return Observation(joined(parts, runs[0]), state=state)
+    return Observation(join_parts(parts, runs[0]), state=state)
 
 
 def _lines(run: Run) -> list[_Line]:
@@ -72,33 +76,33 @@ def _lines(run: Run) -> list[_Line]:
     return [path["places"][number] for number in path["path"] if number < len(path["places"])] if path else []
 
 
-def _tired(run: Run) -> bool:
+def _was_cut_short(run: Run) -> bool:
     path = run.first("path", _Path)
     return path is not None and path["tired"]
 
 
-def _parting(ours: list[_Line], theirs: list[_Line], same: int) -> Iterator[str]:
-    if same == len(ours) == len(theirs):
-        yield f"Both run the same {same} lines of the program: only values differ."
+def _describe_divergence(ours: list[_Line], theirs: list[_Line], shared: int) -> Iterator[str]:
+    if shared == len(ours) == len(theirs):
+        yield f"Both run the same {shared} lines of the program; only values differ."
         return
-    if same:
-        last = ours[same - 1]
-        yield f"Both run the same {same} lines of the program, the last {spot(last)}: {last['source']}"
+    if shared:
+        last = ours[shared - 1]
+        yield f"Both run the same {shared} lines of the program, the last {format_place(last)}: {last['source']}"
     for name, path in (("first", ours), ("second", theirs)):
-        begins = "goes on at" if same else "begins at"
-        if same < len(path):
-            yield f"The {name} {begins} {spot(path[same])}: {path[same]['source']}"
+        begins = "continues at" if shared else "begins at"
+        if shared < len(path):
+            yield f"The {name} {begins} {format_place(path[shared])}: {path[shared]['source']}"
         else:
-            yield f"The {name} runs no further line." if same else f"The {name} runs no line of the program."
+            yield f"The {name} runs no further line." if shared else f"The {name} runs no line of the program."
 
 
-def _partner(bench: Bench, failing: str) -> str:
+def _choose_passing(bench: Bench, failing: str) -> str:
     """Choose a passing test: the same function with other parameters, else one of the same file, else any."""
     passed = [test for test, outcome in bench.outcomes.items() if outcome == "passed"]
-    for like in (failing.partition("[")[0], failing.rpartition("::")[0], failing.partition("::")[0], ""):
-        found = next((test for test in passed if test.startswith(like)), None)
-        if found is not None:
-            return found
+    for prefix in (failing.partition("[")[0], failing.rpartition("::")[0], failing.partition("::")[0], ""):
+        candidate = next((test for test in passed if test.startswith(prefix)), None)
+        if candidate is not None:
+            return candidate
     return ""
 
 
@@ -108,15 +112,21 @@ def _verdict(run: Run) -> str:
     return next(iter(run.outcomes.values()), "did not end") if run.outcomes else "did not end"
 
 
-def _contrast(one: Frame, two: Frame) -> Iterator[str]:
+def _compare_variables(left: Frame, right: Frame) -> Iterator[str]:
     """Describe the variables whose values differ between two frames."""
-    names = list(dict.fromkeys([*one["locals"], *two["locals"]]))
-    rows = [(name, *(frame["locals"].get(name, "not set") for frame in (one, two))) for name in names]
+    names = list(dict.fromkeys([*left["locals"], *right["locals"]]))
+    rows = [(name, *(frame["locals"].get(name, "not set") for frame in (left, right))) for name in names]
     rows = [row for row in rows if row[1] != row[2]]
-    yield "Variables that differ there, the first's and the second's:" if rows else "No local variable differs there."
+    yield (
+        "Variables that differ there, with the values in the first and in the second:"
+        if rows
+        else "No local variable differs there."
+    )
     yield from (f"    {row[0]}: {row[1]} and {row[2]}" for row in rows[:12])
 
 
-def _only(ours: list[_Line], theirs: list[_Line]) -> str:
+def _lines_of_first_only(ours: list[_Line], theirs: list[_Line]) -> str:
     """Name the lines that only the first run executed."""
-    return spans({(line["file"], line["line"]) for line in ours} - {(line["file"], line["line"]) for line in theirs})
+    return format_lines(
+        {(line["file"], line["line"]) for line in ours} - {(line["file"], line["line"]) for line in theirs}
+    )

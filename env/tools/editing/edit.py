@@ -16,7 +16,7 @@ _MOST_PLACES = 8
 
 
 class StrReplaceArguments(Arguments):
-    """Which text to replace, and by what."""
+    """Which text to replace, and the new text."""
 
     body = "new_str"
     replaces = "old_str"
@@ -31,19 +31,19 @@ class StrReplace:
 
     name = "str_replace"
     version = "1"
-    description = "Replace a text in a file; it has to occur exactly once. Shows the changed place."
+    description = "Replace a text in a file; it has to occur exactly once. Shows the changed lines."
     arguments = StrReplaceArguments
 
     def __call__(self, bench: Bench, arguments: StrReplaceArguments) -> Observation:
         """Edit the file, or refuse and change nothing."""
         text = decode(bench.sandbox.read(arguments.path)).replace("\r\n", "\n")
-        old, new = (each.replace("\r\n", "\n") for each in (arguments.old_str, arguments.new_str))
+        old, new = (text.replace("\r\n", "\n") for text in (arguments.old_str, arguments.new_str))
         if not old:
             raise ToolError("old_str is empty: use insert to add text, create to write a file")
         if text.count(old) != 1:
-            raise ToolError(_why_not_once(arguments.path, text, old))
-        start, stop, lines = _lines(text, old, new)
-        return edited(bench, arguments.path, lines, start, stop)
+            raise ToolError(_explain_mismatch(arguments.path, text, old))
+        start, stop, lines = _whole_lines(text, old, new)
+        return edit_file(bench, arguments.path, lines, start, stop)
 
 
 class InsertArguments(Arguments):
@@ -61,14 +61,14 @@ class Insert:
 
     name = "insert"
     version = "1"
-    description = "Insert lines into a file after a line. Shows the changed place."
+    description = "Insert lines into a file after a line. Shows the changed lines."
     arguments = InsertArguments
 
     def __call__(self, bench: Bench, arguments: InsertArguments) -> Observation:
         """Edit the file, or refuse and change nothing."""
         if not arguments.new_str:
             raise ToolError("new_str is empty: there is nothing to insert")
-        return edited(bench, arguments.path, arguments.new_str, arguments.line + 1, arguments.line)
+        return edit_file(bench, arguments.path, arguments.new_str, arguments.line + 1, arguments.line)
 
 
 class CreateArguments(Arguments):
@@ -85,14 +85,14 @@ class Create:
 
     name = "create"
     version = "1"
-    description = "Create a file. One that exists is not overwritten."
+    description = "Create a file. An existing file is not overwritten."
     arguments = CreateArguments
 
     def __call__(self, bench: Bench, arguments: CreateArguments) -> Observation:
         """Write the file, or refuse."""
-        if _before(bench, arguments.path) is not None:
-            raise ToolError(f"{arguments.path} exists already: change it with str_replace or insert")
-        return edited(bench, arguments.path, arguments.content)
+        if _read_if_present(bench, arguments.path) is not None:
+            raise ToolError(f"{arguments.path} already exists: change it with str_replace or insert")
+        return edit_file(bench, arguments.path, arguments.content)
 
 
 class UndoArguments(Arguments):
@@ -104,74 +104,89 @@ class Undo:
 
     name = "undo"
     version = "1"
-    description = "Take the last edit back that was not taken back yet."
+    description = "Undo the most recent edit."
     arguments = UndoArguments
 
     def __call__(self, bench: Bench, arguments: UndoArguments) -> Observation:
         """Restore the file as it was, or refuse if something else has changed it since the edit."""
         if not bench.edits:
-            raise ToolError("there is no edit to take back")
+            raise ToolError("there is no edit to undo")
         last = bench.edits[-1]
-        if _before(bench, last.path) != last.after:
-            raise ToolError(f"{last.path} was changed otherwise since its last edit: nothing was taken back")
+        if _read_if_present(bench, last.path) != last.after:
+            raise ToolError(f"{last.path} has changed since that edit, so nothing was undone")
         bench.edits.pop()
         state = EditState(kind="edit", edited=last.path, lines=[1, 1])
         bench.sandbox.restore(last.path, last.before)
-        what = "is gone again" if last.before is None else "is as it was before its last edit"
-        return Observation(f"{last.path} {what}.", state=state)
+        target = "creation of" if last.before is None else "last edit of"
+        return Observation(f"Undid the {target} {last.path}.", state=state)
 
 
-def edited(bench: Bench, path: str, text: str, start: int | None = None, end: int | None = None) -> Observation:
+def edit_file(bench: Bench, path: str, text: str, start: int | None = None, end: int | None = None) -> Observation:
     """Replace lines `start` to `end` of a file, or all of it, as `Sandbox.edit` does; the edit can be undone.
 
     If the tool set demands it, a file that parsed has to parse afterwards. Raises ToolError or Refused, and changes
     nothing then.
     """
-    plain = bench.sandbox.resolve(path)
-    if not bench.task.may_edit(plain):
-        own = f"; tests of your own go into {bench.own_test}" if bench.own_test else ""
-        raise ToolError(f"{path} is read-only: mend the program, not what tests it{own}")
+    resolved = bench.sandbox.resolve(path)
+    if not bench.task.may_edit(resolved):
+        hint = f"; write tests of your own in {bench.own_test}" if bench.own_test else ""
+        raise ToolError(f"{path} is read-only: fix the program, not its tests{hint}")
     if len(text) > MAX_BYTES:
-        raise ToolError(f"the new text has {len(text)} characters; at most {MAX_BYTES} can be written")
-    before = _before(bench, path)
-    done = bench.sandbox.edit(path, text, start, end)
-    if done.syntax_error and bench.must_parse:
-        if not bench.sandbox.restore(plain, before):
-            raise ToolError(f"nothing was changed, because {path} would not parse: {done.syntax_error}")
-        done = bench.sandbox.edit(path, text, start, end)  # the file did not parse before either
-    state = EditState(kind="edit", edited=plain, lines=done.touched)
-    if done.syntax_error:
-        state["syntax_error"] = done.syntax_error
-    if not done.changed and not done.created:
-        return Observation(f"{path} already reads like that; nothing changed.", state=state)
-    bench.edits.append(Undoable(plain, before, done.content))
-    return Observation(_told(path, done, start), state=state)
+        raise ToolError(f"the new text has {len(text):,} characters; at most {MAX_BYTES:,} can be written")
+    content = _read_if_present(bench, path)
+    edit = bench.sandbox.edit(path, text, start, end)
+    if edit.syntax_error and bench.must_parse:
+        if not bench.sandbox.restore(resolved, content):
+            raise ToolError(f"nothing was changed, because {path} would not parse: {edit.syntax_error}")
+        edit = bench.sandbox.edit(path, text, start, end)  # the file did not parse before either
+    state = EditState(kind="edit", edited=resolved, lines=edit.touched)
+    if edit.syntax_error:
+        state["syntax_error"] = edit.syntax_error
+    if not edit.changed and not edit.created:
+        return Observation(f"{path} already has this content.", state=state)
+    bench.edits.append(Undoable(resolved, content, edit.content))
+    return Observation(_describe_edit(path, edit, start), state=state)
 
 
-def _told(path: str, done: Edit, start: int | None) -> str:
-    head = f"Rewrote {path}: {done.replaced} lines replaced by {done.added}."
-    if done.created:
-        head = f"Created {path}: {done.added} line{'s' if done.added != 1 else ''}."
-    if done.syntax_error:
-        head += f"\nThe file does not parse: {done.syntax_error}"
-    return head if start is None else f"{head}\n{_around(done)}"
+def _describe_edit(path: str, edit: Edit, start: int | None) -> str:
+    head = f"Created {path}: {_count(edit.added)}." if edit.created else _describe_lines(path, edit, start)
+    if edit.syntax_error:
+        head += f"\nThe file does not parse: {edit.syntax_error}"
+    return head if start is None else f"{head}\n{_excerpt(edit)}"
 
 
-def _around(done: Edit, margin: int = 3) -> str:
-    lines = decode(done.content).split("\n")
-    start = max(done.first - margin, 1)
-    stop = min(done.first + min(done.added, 60) - 1 + margin, len(lines))
+def _describe_lines(path: str, edit: Edit, start: int | None) -> str:
+    if start is None:
+        return f"Replaced the content of {path}: {_count(edit.added)}."
+    if not edit.replaced:
+        return f"Inserted {_count(edit.added)} in {path}."
+    last = edit.first + edit.replaced - 1
+    lines = f"line {last}" if edit.replaced == 1 else f"lines {edit.first} to {last}"
+    if not edit.added:
+        return f"Deleted {lines} of {path}."
+    by = "" if edit.added == edit.replaced else f" by {_count(edit.added)}"
+    return f"Replaced {lines} of {path}{by}."
+
+
+def _count(lines: int) -> str:
+    return "1 line" if lines == 1 else f"{lines} lines"
+
+
+def _excerpt(edit: Edit, margin: int = 3) -> str:
+    lines = decode(edit.content).split("\n")
+    start = max(edit.first - margin, 1)
+    stop = min(edit.first + min(edit.added, 60) - 1 + margin, len(lines))
     return "\n".join(f"{number:>5}  {lines[number - 1].rstrip(chr(13))[:300]}" for number in range(start, stop + 1))
 
 
-def _before(bench: Bench, path: str) -> bytes | None:
+def _read_if_present(bench: Bench, path: str) -> bytes | None:
     try:
         return bench.sandbox.read(path)
     except Refused:  # it does not exist, or is something that cannot be edited either
         return None
 
 
-def _lines(text: str, old: str, new: str) -> tuple[int, int, str]:
+def _whole_lines(text: str, old: str, new: str) -> tuple[int, int, str]:
     """Return the replacement in whole lines: the first and last line to replace, and the text that replaces them."""
     at = text.index(old)
     stop = at + len(old)
@@ -185,20 +200,21 @@ def _lines(text: str, old: str, new: str) -> tuple[int, int, str]:
     return first, text.count("\n", 0, stop) + 1, head + new + tail or "\n"
 
 
-def _why_not_once(path: str, text: str, old: str) -> str:
-    lines = [text.count("\n", 0, at) + 1 for at in _places(text, old)]
+def _explain_mismatch(path: str, text: str, old: str) -> str:
+    lines = [text.count("\n", 0, at) + 1 for at in _find_all(text, old)]
     if lines:
-        more = ", ..." if len(lines) > _MOST_PLACES else ""
-        shown = ", ".join(map(str, lines[:_MOST_PLACES]))
-        return f"old_str occurs {len(lines)} times in {path}, at lines {shown}{more}: take in more of what is around it"
-    plain = [" ".join(line.split()) for line in old.strip().split("\n")]
-    there = [" ".join(line.split()) for line in text.split("\n")]
-    alike = [n + 1 for n in range(len(there)) if there[n : n + len(plain)] == plain]
-    hint = f"; line {alike[0]} differs from it in white space only" if alike and any(plain) else ""
-    return f"old_str is not in {path}{hint}: view the file, and repeat the text exactly"
+        ellipsis = ", ..." if len(lines) > _MOST_PLACES else ""
+        numbers = ", ".join(map(str, lines[:_MOST_PLACES]))
+        places = f"occurs {len(lines)} times in {path}, at lines {numbers}{ellipsis}"
+        return f"old_str {places}: include more of the text around it"
+    needle = [" ".join(line.split()) for line in old.strip().split("\n")]
+    haystack = [" ".join(line.split()) for line in text.split("\n")]
+    matches = [n + 1 for n in range(len(haystack)) if haystack[n : n + len(needle)] == needle]
+    hint = f"; line {matches[0]} differs only in white space" if matches and any(needle) else ""
+    return f"old_str is not in {path}{hint}: view the file and copy the text exactly"
 
 
-def _places(text: str, old: str) -> list[int]:
+def _find_all(text: str, old: str) -> list[int]:
     places, at = [], text.find(old)
     while at >= 0:
         places.append(at)

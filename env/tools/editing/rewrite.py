@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from stackrank.env.actions import Observation
 from stackrank.env.tools.base import Arguments, Bench
-from stackrank.env.tools.editing.edit import edited
+from stackrank.env.tools.editing.edit import edit_file
 
 
 class RewriteArguments(Arguments):
@@ -38,11 +38,11 @@ class Rewrite:
     name = "rewrite"
     version = "1"
     description = (
-        "Replace lines start to end of a file by new code; without line numbers, the whole file. "
-        "Shows the changed place, and the syntax error if the file no longer parses."
+        "Replace lines start to end of a file with new code; without line numbers, the whole file. "
+        "Shows the changed lines, and the syntax error if the file no longer parses."
     )
     arguments = RewriteArguments
 
     def __call__(self, bench: Bench, arguments: RewriteArguments) -> Observation:
         """Edit the file exactly as asked, or refuse and change nothing."""
-        return edited(bench, arguments.path, arguments.new_code, arguments.start, arguments.end)
+        return edit_file(bench, arguments.path, arguments.new_code, arguments.start, arguments.end)

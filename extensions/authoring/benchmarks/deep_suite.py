@@ -3,7 +3,7 @@
 There is one recipe per library, in `extensions/authoring/benchmarks/deep/`:
 
 LIBRARY.yaml    what to take, and its tasks (`env.benchmarks.deep_recipe`)
-LIBRARY.json    task or release -> how hard it is (`env.difficulty.measure`); `stackrank validate --record` writes it
+LIBRARY.json    task or release -> how hard it is (`env.difficulty`); `stackrank validate --record` writes it
 
 Nothing of a library is in this repository: pip downloads its source distribution once, checked by its hash, into
 stackrank's home, where nothing in a sandbox finds it. An agent sees the library with the fault in it, without the test
@@ -29,14 +29,15 @@ from pathspec import GitIgnoreSpec
 
 from stackrank.env.benchmarks.base import BenchmarkError, Source, TaskByTask, family_of, own_name
 from stackrank.env.benchmarks.testfiles import TEST_PATTERNS, without_tests
+from stackrank.env.difficulty import find_difficulty
 from stackrank.env.environment import Environment
 from stackrank.env.patches import find_faults, make_diff
 from stackrank.env.sandbox.environments import why
 from stackrank.env.sandbox.python_env import ensure_sandbox_python, pip_variables
 from stackrank.env.task import Limits, Task
+from stackrank.env.validate import Validation
 from stackrank.errors import NotReady
 from stackrank.extensions.authoring.benchmarks.deep_recipe import Recipe, TaskRecipe, digest_of, plant, read_recipe
-from stackrank.extensions.authoring.difficulty.measure import Measured, find_measured
 from stackrank.extensions.authoring.inject.leftovers import left_behind
 from stackrank.home import home, locked, write_whole
 from stackrank.wording import print_err
@@ -89,6 +90,17 @@ class Deep(TaskByTask):
             measured = _read_measured(file)
             for task_id in self._ids(recipe):
                 yield task_id, functools.partial(self._load, recipe, task_id, measured.get(task_id, ""))
+
+    def record(self, validations: Sequence[Validation]) -> None:
+        """Write how hard tasks are into files next to their recipes."""
+        measured = {validation.task: validation.measured for validation in validations if validation.measured}
+        for file, recipe in self._recipes.items():
+            names = [*(task.id for task in recipe.tasks), *recipe.releases]
+            own = {name: measured[name].dump() for name in names if name in measured}
+            known = {**_read_measured(file), **own}
+            if own:
+                kept = {name: json.loads(known[name]) for name in sorted(known)}
+                write_whole(file.with_suffix(".json"), json.dumps(kept, indent=1) + "\n")
 
     def _ids(self, recipe: Recipe) -> Iterable[str]:
         return [task.id for task in recipe.tasks]
@@ -184,7 +196,7 @@ def _load(recipe: Recipe, outline: _About, parts: Sequence[TaskRecipe], measured
         measured=measured,
     )
     # A task that was measured in exactly this form was checked then; the check takes half as long as all the rest.
-    if find_measured(task) is None and (unused := left_behind(right, broken)):
+    if find_difficulty(task) is None and (unused := left_behind(right, broken)):
         raise BenchmarkError(f"{outline.id}: its changes leave {unused[0]} unused, which gives the fault away")
     return task
 
@@ -220,18 +232,6 @@ def _beside(
         return path.startswith(folders) and not any(PurePosixPath(path).match(pattern) for pattern in TEST_PATTERNS[:2])
 
     return {path: content for path, content in library.items() if path not in present and belongs(path)}
-
-
-def record(measured: Mapping[str, Measured], path: Path = DATA) -> None:
-    """Write how hard tasks are, by name, into files next to their recipes."""
-    for file in sorted(path.glob("*.yaml")):
-        recipe = read_recipe(file)
-        names = [*(task.id for task in recipe.tasks), *recipe.releases]
-        new = {name: measured[name].dump() for name in names if name in measured}
-        merged = {**_read_measured(file), **new}
-        if new:
-            stored = {name: json.loads(merged[name]) for name in sorted(merged)}
-            write_whole(file.with_suffix(".json"), json.dumps(stored, indent=1) + "\n")
 
 
 def _read_measured(file: Path) -> dict[str, str]:

@@ -17,6 +17,7 @@ from functools import cached_property
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.pytest_command import TestCommand
+from stackrank.env.difficulty import find_difficulty, save_difficulty
 from stackrank.env.environment import Environment
 from stackrank.env.sandbox.base import Backend, SandboxSpec, Say, spec_for
 from stackrank.env.sandbox.client import Sandbox
@@ -29,7 +30,7 @@ from stackrank.env.validate import validate
 from stackrank.errors import StackrankError
 from stackrank.extensions.authoring.benchmarks.deep_recipe import Change, Recipe, digest_of, plant
 from stackrank.extensions.authoring.benchmarks.fresh_task import FreshTask, environment_of, library_of, load_task
-from stackrank.extensions.authoring.difficulty.measure import find_measured, measure, save_measured
+from stackrank.extensions.authoring.difficulty.measure import measure
 from stackrank.extensions.authoring.inject.candidates import Candidate
 from stackrank.extensions.authoring.inject.injection import Injection, InjectionOptions, Tally
 from stackrank.extensions.authoring.inject.reach import Reach
@@ -273,16 +274,16 @@ class _Search:
         def new(spec: SandboxSpec) -> Sandbox:
             return Sandbox(self._backend, spec)
 
-        measured = find_measured(task)
+        measured = find_difficulty(task)
         if measured is None:
             with new(spec_for(task, warm=False)) as sandbox:
                 measured = measure(task, sandbox)
-            save_measured(task, measured)
+            save_difficulty(task, measured)
         if shallow(measured):
             return False
         if (proof := find_proof(task)) is not None:
             return can_seal(task, proof)
-        result = validate(task, new, _ROUNDS, measured)
+        result = validate(task, new, _ROUNDS)
         if result.proof is None:
             return False
         save_proof(task, result.proof)

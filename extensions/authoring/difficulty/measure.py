@@ -1,21 +1,17 @@
 """Measures how far the fault of a task is from what its failing test shows, and how hard that makes the task.
 
 The tests of the verdict run on the task as given. The failing test that counts is the first that an agent sees, else
-the first of all. Measurements come with the built-in tasks, or from `stackrank validate`, and are stored in stackrank's
-home under the task's digest, as proofs are.
+the first of all.
 """
 
 from __future__ import annotations
 
 import ast
-import json
 import math
 import shlex
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any
 
+from stackrank.env.difficulty import Difficulty
 from stackrank.env.localisation.formulas import FORMULAS, rank
 from stackrank.env.localisation.spectrum import (
     Place,
@@ -28,127 +24,18 @@ from stackrank.env.patches import function_spans
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.guest.commands import pytest_run
 from stackrank.env.task import Fault, Task
-from stackrank.home import home, write_whole
 from stackrank.source import parse_python
 
-VERSION = 1
-"""Changes when new measurements say something else than stored ones."""
 SLOWER = 5.0
 """A task's tests may take this many times as long while they are measured."""
-_PART = 2.0
-"""The most that each part adds to the prediction."""
-_EASY, _MEDIUM = 3.0, 5.5
 _WITH_VALUE = ("-o", "-p", "-c", "-W", "--rootdir", "--confcutdir")
 _CHOOSING = ("-k", "-m", "--deselect", "--ignore")
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """What is known about how hard one task is."""
-
-    digest: str
-    """The task's digest."""
-    unmeasured: str = ""
-    """Why nothing below is known; empty if it is known."""
-    test: str = ""
-    """The failing test that counts."""
-    in_traceback: bool = False
-    """Whether a frame of the test's traceback is in a function of the fault, or at a line of it; if the file does not
-    parse, at any line of the file.
-    """
-    in_named_file: bool = False
-    """Whether a frame of the test's traceback is in a file of the fault."""
-    ranks: dict[str, float | None] = field(default_factory=dict)
-    """Formula -> rank of the fault's most suspicious line; None if no test runs it."""
-    lines: int = 0
-    """How many lines of the program all tests together run; these are the lines that are ranked."""
-    lines_run: int = 0
-    """How many lines the failing test runs, in addition to those that run at import."""
-    functions_run: int = 0
-    distance: int | None = None
-    """Calls between the last time that the fault ran and the failure; None if it did not run before."""
-
-    @property
-    def predicted(self) -> float | None:
-        """The predicted difficulty, from 0, seen at once, to 8; None if nothing is known.
-
-        Four parts of 0 to 2 are added, none of which shrinks when the fault is farther away:
-
-        - where the traceback leads: 0 to the fault, 1 to another place of its file, 2 to other files;
-        - its rank by Ochiai: log10, so that the 10th line adds 1 and the 100th 2;
-        - the lines that the failing test runs: log10 of tens of lines, so that 100 add 1 and 1000 add 2;
-        - the calls between fault and failure: log10 of one more, so that 9 add 1 and 99 add 2.
-
-        A fault that nothing runs has the worst rank and distance, unless the traceback leads to it. Wrong changes that
-        pass, and whether `repair` solves the task, are not included: they tell about the tests and about an entrant,
-        and serve to judge the prediction.
-        """
-        if self.unmeasured:
-            return None
-        ochiai = self.ranks.get("ochiai")
-        worst = 0.0 if self.in_traceback else _PART
-        parts = (
-            0.0 if self.in_traceback else 1.0 if self.in_named_file else _PART,
-            worst if ochiai is None else math.log10(ochiai),
-            math.log10(max(self.lines_run, 10) / 10),
-            worst if self.distance is None else math.log10(1 + self.distance),
-        )
-        return round(sum(min(part, _PART) for part in parts), 2)
-
-    @property
-    def label(self) -> str:
-        """easy below 3, medium below 5.5, else hard; empty if nothing is known."""
-        predicted = self.predicted
-        if predicted is None:
-            return ""
-        return "easy" if predicted < _EASY else "medium" if predicted < _MEDIUM else "hard"
-
-    def document(self) -> dict[str, Any]:
-        """Return the measurement as plain data, with prediction and label."""
-        fields = asdict(self)
-        del fields["digest"]
-        return {**fields, "predicted": self.predicted, "label": self.label}
-
-    def dump(self) -> str:
-        """Return the measurement as JSON."""
-        return json.dumps({"version": VERSION, **asdict(self)}, indent=1) + "\n"
-
-
-def load(text: str) -> Measured | None:
-    """Read what `dump` wrote; None if it has another version."""
-    data = json.loads(text)
-    return Measured(**data) if data.pop("version") == VERSION else None
-
-
-def find_measured(task: Task) -> Measured | None:
-    """Return the measurement of exactly this task: the one that comes with it, else the one made on this machine."""
-    stored_file = _file(task)
-    for text in (task.measured, stored_file.read_text(encoding="utf-8") if stored_file.is_file() else ""):
-        measured = load(text) if text else None
-        if measured is not None and measured.digest == task.digest:
-            return measured
-    return None
-
-
-def save_measured(task: Task, measured: Measured) -> None:
-    """Store a measurement on this machine."""
-    write_whole(_file(task), measured.dump())
-
-
-def _file(task: Task) -> Path:
-    return home() / "difficulty" / f"{task.digest}.json"
-
-
-def label_of(task: Task) -> str:
-    """Return easy, medium or hard as measured; if the task was not measured, what its author says."""
-    measured = find_measured(task)
-    return (measured.label if measured else "") or task.difficulty
-
-
-def measure(task: Task, sandbox: Sandbox) -> Measured:
+def measure(task: Task, sandbox: Sandbox) -> Difficulty:
     """Measure a task in two watched runs of its tests, in a sandbox that is cleared first. Raises SandboxError."""
     if not any(fault.lines for fault in task.faults):
-        return Measured(task.digest, "where its fault is is not known")
+        return Difficulty(task.digest, "where its fault is is not known")
     files = {**task.files, **task.hidden_files}
     command = task.score_command or task.test_command
     timeout_s = task.limits.timeout_s * SLOWER
@@ -159,7 +46,7 @@ def measure(task: Task, sandbox: Sandbox) -> Measured:
             sandbox, files, _of_one(command, test), fault_places(task.faults, files, suite), timeout_s
         )
     except Unmeasured as error:
-        return Measured(task.digest, str(error))
+        return Difficulty(task.digest, str(error))
     return describe(task.digest, task.faults, files, suite, test, distance)
 
 
@@ -170,13 +57,13 @@ def describe(
     suite: Spectrum,
     test: str,
     distance: int | None,
-) -> Measured:
+) -> Difficulty:
     """Combine the results of the runs to a measurement."""
     frames = suite.failures.get(test, ())
     run = suite.run_by(test)
     spans = {file: function_spans(files[file]) for file in {file for file, _ in run}}
     counts = suite.of(fault_places(faults, files, suite))
-    return Measured(
+    return Difficulty(
         digest,
         test=test,
         in_traceback=any(_shows(fault, files, frames) for fault in faults),

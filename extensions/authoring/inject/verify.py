@@ -13,19 +13,20 @@ from typing import Any, Literal
 
 from stackrank.env.benchmarks.pytest_command import TestCommand
 from stackrank.env.benchmarks.testfiles import is_doctest
+from stackrank.env.difficulty import Difficulty
 from stackrank.env.localisation.formulas import Counts, ochiai, rank
 from stackrank.env.localisation.spectrum import AT_IMPORT
 from stackrank.env.patches import find_faults, make_diff
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.scoring.report import PASSED, TestReport, parse
 from stackrank.env.task import Limits, Task
-from stackrank.extensions.authoring.difficulty.measure import Measured, measure
+from stackrank.extensions.authoring.difficulty.measure import measure
 from stackrank.extensions.authoring.inject.candidates import Candidate
 from stackrank.extensions.authoring.inject.leftovers import left_behind
 from stackrank.extensions.authoring.inject.reach import Reach
 from stackrank.source import parse_python
 
-Difficulty = Literal["", "easy", "medium", "hard"]
+Label = Literal["", "easy", "medium", "hard"]
 ROUNDS = 3
 MOST_NAMED = 40
 """The most tests on a command line; if more reach a bug, their files are named instead."""
@@ -54,7 +55,7 @@ class Verified:
     """The test command of the task."""
     fail_to_pass: tuple[str, ...] = ()
     pass_to_pass: tuple[str, ...] = ()
-    difficulty: Difficulty = ""
+    difficulty: Label = ""
     messages: dict[str, str] = field(default_factory=dict)
     """Failing test -> what its failure says."""
 
@@ -149,7 +150,7 @@ def verify(sandbox: Sandbox, project: Project, candidate: Candidate) -> Verified
     return replace(verified, difficulty=measured.label)  # type: ignore[arg-type]
 
 
-def shallow(measured: Measured) -> str:
+def shallow(measured: Difficulty) -> str:
     """Return why a fault is not deep; empty if it is."""
     if measured.unmeasured:
         return "how deep it is cannot be measured"
@@ -234,7 +235,7 @@ def _targets(project: Project, candidate: Candidate, reaching: list[str], *, by_
     return reaching if (by_name or slow) and is_safe and len(reaching) <= MOST_NAMED else files
 
 
-def difficulty(output: str, root: str, candidate: Candidate) -> Difficulty:
+def difficulty(output: str, root: str, candidate: Candidate) -> Label:
     """Rate a bug by the first failing test's traceback: `easy` if the faulty function is its last frame, `medium` if it
     is another frame, `hard` if it is not in the traceback. Frames outside the workspace do not count.
     """

@@ -9,7 +9,8 @@ from typing import Any
 from stackrank.agents.llm.endpoints.as_chat import chat_tools, reasoning_of
 from stackrank.agents.llm.endpoints.recorded import MAIN, token_ids
 from stackrank.extensions.training.exports.turns import Turn, conversations
-from stackrank.flows.runs.afterwards.export.source import Row, Source
+from stackrank.flows.runs.afterwards.export.exporter import Exporter
+from stackrank.flows.runs.afterwards.export.source import ExportSource, Row
 from stackrank.flows.runs.specification.spec import SpecError
 from stackrank.storable import storable_json
 from stackrank.terms import Verdict
@@ -17,7 +18,7 @@ from stackrank.terms import Verdict
 VERSION = "ATIF-v1.8"
 
 
-def atif(source: Source) -> Iterator[dict[str, Any]]:
+def atif(source: ExportSource) -> Iterator[dict[str, Any]]:
     """Yield each episode as a trajectory; its further conversations become subagents.
 
     The package `atif` checks each trajectory. Raises SpecError if it is not installed.
@@ -33,7 +34,7 @@ def atif(source: Source) -> Iterator[dict[str, Any]]:
             yield document
 
 
-def _trajectory(source: Source, row: Row, steps: Sequence[Row]) -> dict[str, Any]:
+def _trajectory(source: ExportSource, row: Row, steps: Sequence[Row]) -> dict[str, Any]:
     talks = conversations(steps)
     name = f"episode-{row['id']}"
     agent: dict[str, Any] = {"name": row["agent"], "version": row["agent_version"] or "unknown"}
@@ -194,3 +195,11 @@ def _played(steps: Sequence[Row]) -> list[dict[str, Any]]:
             }
         )
     return told
+
+
+ATIF = Exporter(
+    atif,
+    "an episode as a trajectory of ATIF 1.8",
+    file_name="trajectory_id",
+    optional=("subagent_trajectories",),
+)

@@ -14,13 +14,14 @@ from stackrank.agents.llm.syntaxes.text import FencedText
 from stackrank.agents.llm.syntaxes.tool_calling import ToolCalling
 from stackrank.db import queries
 from stackrank.env.tools.base import Described
-from stackrank.flows.runs.afterwards.export.source import Row, Source
+from stackrank.flows.runs.afterwards.export.exporter import Exporter
+from stackrank.flows.runs.afterwards.export.source import ExportSource, Row
 from stackrank.terms import Verdict
 
 _BRIEF, _ASK = Brief(0, 0), Ask()
 
 
-def seeker(source: Source) -> Iterator[dict[str, Any]]:
+def seeker(source: ExportSource) -> Iterator[dict[str, Any]]:
     """Yield each brief: the conversation that led to it, whether it led to a fix, and what it cost.
 
     These are briefs from episodes that the agent `seeker` played. `led_to_fix`: the episode is resolved, and its last
@@ -114,3 +115,9 @@ def _cost(asked: Iterator[Question]) -> dict[str, Any]:
         "tokens_out": sum(usage["tokens_out"] for usage in usages),
         "cost_usd": None if None in costs else sum(costs),
     }
+
+
+SEEKER = Exporter(
+    seeker,
+    "a brief of the agent seeker: the conversation before it, whether a fix came of it, what it cost",
+)

@@ -7,12 +7,13 @@ from typing import Any
 
 from stackrank.agents.llm.endpoints.as_chat import as_chat, chat_tools, reasoning_of
 from stackrank.agents.llm.endpoints.recorded import Question, questions
-from stackrank.extensions.training.exports.rendered import rendered
+from stackrank.extensions.training.exports.rendered import render
 from stackrank.extensions.training.exports.turns import answer_of, went_back
-from stackrank.flows.runs.afterwards.export.source import Row, Source
+from stackrank.flows.runs.afterwards.export.exporter import Exporter
+from stackrank.flows.runs.afterwards.export.source import ExportSource, Row
 
 
-def requests(source: Source) -> Iterator[dict[str, Any]]:
+def requests(source: ExportSource) -> Iterator[dict[str, Any]]:
     """Yield every request, byte for byte except for `stream` and secrets, with its answer."""
     for row, steps in source.played(exchanges=True):
         about = source.about(row)
@@ -30,7 +31,7 @@ def requests(source: Source) -> Iterator[dict[str, Any]]:
             }
 
 
-def chat(source: Source) -> Iterator[dict[str, Any]]:
+def chat(source: ExportSource) -> Iterator[dict[str, Any]]:
     """Yield each conversation as the model saw it before its last answer, with that answer.
 
     Where the history was cut, a new record begins. An episode that no model played is rendered as if one had.
@@ -39,7 +40,7 @@ def chat(source: Source) -> Iterator[dict[str, Any]]:
         about = {**source.about(row), "scope": source.sentence}
         asked = segments(steps)
         if not asked:
-            yield from rendered(source, row, steps, about)
+            yield from render(source, row, steps, about)
         within = {step["index"]: step["investigation"] for step in steps}
         for number, segment in enumerate(asked):
             place = within[segment[0].step]
@@ -84,3 +85,11 @@ def conversation(segment: Sequence[Question], about: dict[str, Any]) -> dict[str
         document["parallel_tool_calls"] = last.parameters.get("parallel_tool_calls", True)
     source = {"source": "recorded", "conversation": last.conversation, "api": last.api, "model": last.model}
     return document | {"answers": answers, "metadata": {**about, **source}}
+
+
+CHAT = Exporter(
+    chat,
+    "a conversation as the model had it, with its last answer: messages, tools, what each answer cost",
+    optional=("tools", "parallel_tool_calls"),
+)
+REQUESTS = Exporter(requests, "a request to a model as it was sent, and the answer as it came")

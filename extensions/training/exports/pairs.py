@@ -13,9 +13,10 @@ from typing import Any
 
 from stackrank.agents.llm.endpoints.as_chat import chat_tools
 from stackrank.db import queries
-from stackrank.extensions.fix.decisions import require_genuine
+from stackrank.db.decision_seal import require_genuine
 from stackrank.extensions.training.exports.turns import Turn, conversations
-from stackrank.flows.runs.afterwards.export.source import Row, Source
+from stackrank.flows.runs.afterwards.export.exporter import Exporter
+from stackrank.flows.runs.afterwards.export.source import ExportSource, Row
 from stackrank.flows.runs.specification.spec import SpecError
 from stackrank.terms import DecisionKind, Verdict
 from stackrank.wording import as_json
@@ -34,7 +35,7 @@ class _Outline:
     messages: tuple[bytes, ...]
 
 
-def pairs(source: Source) -> Iterator[dict[str, Any]]:
+def pairs(source: ExportSource) -> Iterator[dict[str, Any]]:
     """Pair each unresolved episode with the resolved one that shares the longest beginning with it.
 
     `outcome`: both conversations after the opening. `action`: the two answers where they diverge, if the model answered
@@ -68,7 +69,7 @@ def pairs(source: Source) -> Iterator[dict[str, Any]]:
         yield from _changes(source, task_id, proposed, decided)
 
 
-def _decided(source: Source) -> dict[int, Row]:
+def _decided(source: ExportSource) -> dict[int, Row]:
     """Return episode -> the proposal of its change, if a person approved or rejected it."""
     rows = [row for row in queries.proposals(source.engine, run_id=source.run["id"]) if row["decision"]]
     for row in rows:
@@ -81,7 +82,7 @@ def _reason(decided: Mapping[int, Row], row: Row) -> str:
 
 
 def _changes(
-    source: Source, task_id: int, proposed: Mapping[int, Row], decided: Mapping[int, Row]
+    source: ExportSource, task_id: int, proposed: Mapping[int, Row], decided: Mapping[int, Row]
 ) -> Iterator[dict[str, Any]]:
     """Pair a task's rejected changes with the approved one of highest surety. `proposed`: proposal -> an episode."""
     rows = [(decided[row["id"]], row) for row in proposed.values()]
@@ -123,7 +124,7 @@ def _along(one: _Outline, other: _Outline) -> int:
     return next((n for n, (a, b) in enumerate(both) if a != b), min(len(one.messages), len(other.messages)))
 
 
-def _about(source: Source, name: str, good: Row, bad: Row, reason: str) -> dict[str, Any]:
+def _about(source: ExportSource, name: str, good: Row, bad: Row, reason: str) -> dict[str, Any]:
     """Return what every record says about its two episodes. `reason`: why a person rejected one, if one did."""
     return {
         "conversation": name,
@@ -139,7 +140,7 @@ def _about(source: Source, name: str, good: Row, bad: Row, reason: str) -> dict[
     }
 
 
-def _records(source: Source, name: str, good: _Outline, bad: _Outline, reason: str) -> Iterator[dict[str, Any]]:
+def _records(source: ExportSource, name: str, good: _Outline, bad: _Outline, reason: str) -> Iterator[dict[str, Any]]:
     ids = [good.row["id"], bad.row["id"]]
     steps = queries.steps_of(source.engine, source.run["id"], ids, exchanges=True)
     turns = [conversations(steps[each])[name] for each in ids]
@@ -156,3 +157,10 @@ def _records(source: Source, name: str, good: _Outline, bad: _Outline, reason: s
     answers = [each[along : along + 1] for each in (chosen, rejected)]
     if along >= opening and all(each and each[0]["role"] == "assistant" for each in answers):
         yield {"kind": "action", "prompt": chosen[:along], "chosen": answers[0], "rejected": answers[1], **about}
+
+
+PAIRS = Exporter(
+    pairs,
+    "two conversations, two answers in one state, or two changes: the chosen one led to a fix, or was approved",
+    optional=("rejected_tools",),
+)

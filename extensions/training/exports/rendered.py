@@ -10,12 +10,12 @@ from typing import Any
 from stackrank.agents.llm import prompting
 from stackrank.agents.llm.syntaxes.tool_calling import ToolCalling
 from stackrank.env.tools import Tool, ToolSet
-from stackrank.flows.runs.afterwards.export.source import Row, Source
+from stackrank.flows.runs.afterwards.export.source import ExportSource, Row
 from stackrank.flows.runs.playing.trajectories import recorded_tools
 from stackrank.flows.runs.specification.spec import SpecError
 
 
-def rendered(source: Source, row: Row, steps: Sequence[Row], about: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def render(source: ExportSource, row: Row, steps: Sequence[Row], about: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the episode as a conversation, with the prompts and tools that the agent `llm` gives to a model by default.
 
     Yields nothing for an episode without actions. Raises SpecError if a tool no longer exists.

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from stackrank.env.tools.grep import LONGEST_LINE
-from stackrank.env.tools.shown import clipped, without_filling, without_repeats
+from stackrank.env.tools.shown import clip, fold_repeats, strip_padding
 
 _CREATED = re.compile(r"\A(Created .+): (?:0 lines replaced by )?(\d+)(?: lines?)?\.$", re.MULTILINE)
 _OWN_TESTS = re.compile(r"(is read-only: mend the program, not what tests it); tests of your own go into \S+")
@@ -51,7 +51,7 @@ def same_observation(before: str, now: str) -> bool:
 
 
 def _today(text: str) -> str:
-    text = _OWN_TESTS.sub(r"\1", without_repeats(without_filling(text)))
+    text = _OWN_TESTS.sub(r"\1", fold_repeats(strip_padding(text)))
     return _CREATED.sub(r"\1: \2", text)
 
 
@@ -111,7 +111,7 @@ def _found_the_same(before: str, now: str) -> bool:
         return False
     return all(
         old == new
-        or (old[:2] == new[:2] and len(old[2]) == LONGEST_LINE and new[2] == clipped(old[2] + "...", LONGEST_LINE))
+        or (old[:2] == new[:2] and len(old[2]) == LONGEST_LINE and new[2] == clip(old[2] + "...", LONGEST_LINE))
         for old, new in zip(was.lines, shown.lines, strict=False)
     )
 

@@ -13,8 +13,8 @@ from stackrank.agents.episode.loop import ReplayDiffers
 from stackrank.agents.episode.protocol import AccessError, EndpointDown, EndpointError, SetupError
 from stackrank.db.connection.errors import DatabaseError
 from stackrank.env.sandbox.base import BuildError, PreparationFailed, SandboxError
-from stackrank.errors import StackrankError
-from stackrank.extensions.mcp.server import McpServerChanged, McpServerFailed
+from stackrank.env.tools.servers import ToolServerChanged, ToolServerFailed
+from stackrank.errors import PluginError, StackrankError
 from stackrank.terms import ErrorClass
 
 
@@ -41,8 +41,8 @@ POLICIES: dict[type[Exception], Policy] = {
     BuildError: Policy("the environment", ErrorClass.ENVIRONMENT, retried=False),  # before its base class
     SandboxError: Policy("the sandbox", ErrorClass.MACHINE, retried=True),
     PreparationFailed: Policy("what the episode needs", ErrorClass.MACHINE, retried=True),
-    McpServerChanged: Policy("a tool of others", ErrorClass.ENVIRONMENT, retried=False),  # before its base class
-    McpServerFailed: Policy("a tool of others", ErrorClass.ENVIRONMENT, retried=True),
+    ToolServerChanged: Policy("a tool of others", ErrorClass.ENVIRONMENT, retried=False),  # before its base class
+    ToolServerFailed: Policy("a tool of others", ErrorClass.ENVIRONMENT, retried=True),
     EndpointDown: Policy(
         "the model's endpoint", ErrorClass.ENDPOINT, retried=True, waits=True
     ),  # before its base class
@@ -54,6 +54,7 @@ POLICIES: dict[type[Exception], Policy] = {
     ),  # before its base class
     # CPython may fail to parse source in several threads: https://github.com/python/cpython/issues/106905
     SystemError: Policy("the Python interpreter", ErrorClass.MACHINE, retried=True),
+    PluginError: Policy("a plug-in", ErrorClass.ENVIRONMENT, retried=False),
     SetupError: Policy("the agent's set-up", ErrorClass.ENVIRONMENT, retried=False),
 }
 SHORTAGE = Policy("this machine", ErrorClass.MACHINE, retried=True)

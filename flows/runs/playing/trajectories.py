@@ -18,7 +18,8 @@ from stackrank.db.rows import EpisodeListed
 from stackrank.env.actions import Action, Observation
 from stackrank.env.environment import Environment
 from stackrank.env.tools import ToolSet, tool_set
-from stackrank.extensions.mcp.recorded import recorded_offers
+from stackrank.env.tools.server_plugin import server_plugin
+from stackrank.env.tools.servers import ToolServer
 from stackrank.terms import Distance, Milestone
 
 _USAGE = [each.name for each in fields(Usage) if each.name not in ("estimated", "waited_ms")]
@@ -103,7 +104,9 @@ def recorded_tools(text: str, spec: Mapping[str, Any], reset: Mapping[str, Any])
     Raises ValueError if a tool no longer exists.
     """
     tools = tool_set(text)
-    return tools.with_offers(recorded_offers(tools.servers, spec.get("mcp", {}), reset.get("spoken", ())))
+    servers = {name: ToolServer.model_validate(spec["mcp"][name]) for name in tools.servers}
+    spoken = reset.get("spoken", ())
+    return tools.with_offers([server_plugin().recorded_offer(name, server, spoken) for name, server in servers.items()])
 
 
 def with_installed(tools: ToolSet, past: Sequence[Step]) -> ToolSet:

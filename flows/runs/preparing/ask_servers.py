@@ -8,8 +8,8 @@ from stackrank.agents.episode.protocol import SetupError
 from stackrank.env.sandbox.base import Backend, BuildError, Refused, Say, spec_for
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.task import Task
-from stackrank.extensions.mcp.connection import Connection
-from stackrank.extensions.mcp.server import McpServer, McpServerFailed, Offer
+from stackrank.env.tools.server_plugin import server_plugin
+from stackrank.env.tools.servers import Offer, ToolServer, ToolServerFailed
 from stackrank.flows.runs.preparing.check import CheckedRun, make_entrant, require_different
 from stackrank.flows.runs.specification.spec import SpecError
 
@@ -34,7 +34,7 @@ def ask_servers(run: CheckedRun, say: Say) -> CheckedRun:
     return replace(run, entrants=entrants)
 
 
-def _ask(backend: Backend, task: Task, name: str, server: McpServer, say: Say) -> Offer:
+def _ask(backend: Backend, task: Task, name: str, server: ToolServer, say: Say) -> Offer:
     prefixes = (server.prefix,) if server.prefix else ()
     spec = replace(spec_for(task, warm=False), prefixes=prefixes)
     try:
@@ -44,6 +44,6 @@ def _ask(backend: Backend, task: Task, name: str, server: McpServer, say: Say) -
     with Sandbox(backend, spec) as sandbox:
         try:
             sandbox.put(task.files)
-            return Connection(sandbox, name, server).open()
-        except (McpServerFailed, Refused) as error:
+            return server_plugin().connect(sandbox, name, server).open()
+        except (ToolServerFailed, Refused) as error:
             raise SpecError(f"{error}; correct it under `mcp:` in the specification") from None

@@ -11,9 +11,10 @@ from sqlalchemy import Engine
 from stackrank.db import queries
 from stackrank.env.benchmarks.base import Benchmark, BenchmarkError, Source, digest, family_of
 from stackrank.env.benchmarks.registry import benchmark_names, load_benchmark
+from stackrank.env.difficulty import difficulty_label, find_difficulty
 from stackrank.env.scoring.proof import find_proof
 from stackrank.env.task import Task
-from stackrank.extensions.authoring.difficulty.measure import find_measured, label_of
+from stackrank.errors import PluginError
 
 Row = dict[str, Any]
 _STANDING = {True: "valid", False: "invalid", None: "unproven"}
@@ -31,7 +32,7 @@ def benchmark_rows(engine: Engine) -> list[Row]:
         try:
             found = load_benchmark(name, Source(fetch=False))
             tasks = tuple(found.tasks())
-        except BenchmarkError as error:
+        except (BenchmarkError, PluginError) as error:
             last = [_stored(engine, row) for row in own] or [{"benchmark": name, "set": "", "tasks": None}]
             rows += [{**row, "problem": str(error)} for row in last]
             continue
@@ -49,14 +50,14 @@ def task_rows(engine: Engine, benchmark: Benchmark) -> list[Row]:
         row = known.get((task.id, task.digest))
         proof = find_proof(task)
         audit = audits.get((task.id, task.digest))
-        measured = find_measured(task)
+        measured = find_difficulty(task)
         repair = repaired.get((task.id, task.digest))
         rows.append(
             {
                 "task": task.id,
                 "title": task.title,
                 "category": task.category,
-                "difficulty": label_of(task),
+                "difficulty": difficulty_label(task),
                 "predicted": measured.predicted if measured else None,
                 "measured": measured.document() if measured else None,
                 "files": _count(task),
@@ -84,7 +85,7 @@ def _about(benchmark: Benchmark, tasks: Sequence[Task], engine: Engine) -> Row:
         "set": benchmark.name,
         "tasks": len(tasks),
         "categories": dict(Counter(task.category for task in tasks)),
-        "difficulties": dict(Counter(label_of(task) for task in tasks)),
+        "difficulties": dict(Counter(difficulty_label(task) for task in tasks)),
         "license": benchmark.license,
         "source": benchmark.source,
         "digest": digest(tasks),

@@ -23,8 +23,8 @@ from stackrank.env.scoring.record import scorer_digest
 from stackrank.env.statement_alone import statement_alone
 from stackrank.env.task import Task
 from stackrank.env.tools import ToolSet, tool_set
-from stackrank.extensions.mcp import messages
-from stackrank.extensions.mcp.server import McpServer, Offer
+from stackrank.env.tools.server_plugin import server_plugin
+from stackrank.env.tools.servers import Offer, ToolServer
 from stackrank.flows.runs.playing.admission import capacity
 from stackrank.flows.runs.specification.spec import EntrantSpec, RunSpec, SpecError
 from stackrank.terms import DEBUGGERS
@@ -125,8 +125,8 @@ def check_entrants(spec: RunSpec) -> tuple[tuple[Entrant, ...], dict[str, str]]:
         raise SpecError(str(error)) from None
     require_different(entrants)
     _check_prices(spec, entrants)
-    if any(entrant.tools.servers for entrant in entrants) and not messages.installed():
-        raise SpecError(messages.MISSING)
+    if any(entrant.tools.servers for entrant in entrants) and (problem := server_plugin().problem()):
+        raise SpecError(problem)
     return entrants, idle
 
 
@@ -212,7 +212,7 @@ def why_idle(spec: EntrantSpec) -> str:
 
 
 def make_entrant(
-    spec: EntrantSpec, servers: Mapping[str, McpServer] | None = None, offers: Sequence[Offer] = ()
+    spec: EntrantSpec, servers: Mapping[str, ToolServer] | None = None, offers: Sequence[Offer] = ()
 ) -> Entrant:
     """Return an entrant with its identity: with another agent, model, settings or tools it is another entrant.
 

@@ -12,9 +12,8 @@ from typing import Any
 from stackrank.db.writes.store import SavedBenchmark, Store
 from stackrank.env.benchmarks.base import Benchmark, digest
 from stackrank.env.benchmarks.git import CommitFiles
+from stackrank.env.difficulty import difficulty_label, find_difficulty
 from stackrank.env.task import Task
-from stackrank.extensions.authoring.difficulty.measure import find_measured
-from stackrank.extensions.authoring.difficulty.measure import label_of as difficulty_of
 from stackrank.flows.runs.preparing.check import CheckedRun, Entrant
 from stackrank.terms import FAILURE_POINTS
 
@@ -36,13 +35,13 @@ def save_benchmark(store: Store, benchmark: Benchmark, tasks: tuple[Task, ...]) 
 
 
 def _task_row(task: Task) -> dict[str, Any]:
-    measured = find_measured(task)
+    measured = find_difficulty(task)
     return {
         "name": task.id,
         "title": task.title,
         "statement": task.statement,
         "category": task.category,
-        "difficulty": difficulty_of(task),
+        "difficulty": difficulty_label(task),
         "measured": measured.document() if measured else None,
         "digest": task.digest,
         "tags": list(task.tags),

@@ -12,27 +12,23 @@ from typing import Any
 
 from stackrank.db import queries
 from stackrank.db.writes.store import Store
-from stackrank.env.benchmarks import bug_suite
 from stackrank.env.benchmarks.base import Benchmark, BenchmarkError, Source, digest
-from stackrank.env.benchmarks.bug_suite import BugSuite
 from stackrank.env.benchmarks.registry import load_benchmark, select
 from stackrank.env.corrections import save_correction
+from stackrank.env.difficulty import Measure, find_difficulty, load_measure, save_difficulty
 from stackrank.env.sandbox.base import Backend, GuestBug, Say, spec_for
 from stackrank.env.sandbox.registry import chosen_backend
 from stackrank.env.scoring.proof import save_proof
 from stackrank.env.scoring.verdict import NewSandbox
 from stackrank.env.task import Task
-from stackrank.env.validate import Standing, Validation, validate
-from stackrank.extensions.authoring.benchmarks import deep_suite
-from stackrank.extensions.authoring.benchmarks.deep_suite import Deep, Releases
-from stackrank.extensions.authoring.difficulty.measure import find_measured, measure, save_measured
+from stackrank.env.validate import RecordsValidations, Standing, Validation, validate
+from stackrank.errors import PluginError
 from stackrank.flows.runs.playing.error_policy import policy, sentence
 from stackrank.flows.runs.playing.sandboxes import side_by_side
 from stackrank.flows.runs.preparing.build import build_environments
 from stackrank.flows.runs.preparing.save import save_benchmark
 
 _STORED = {Standing.VALID: True, Standing.INVALID: False, Standing.UNPROVEN: None}
-_RECORDED = (BugSuite.name, Deep.name, Releases.name)
 OnResult = Callable[[Validation, int, int], None]
 """Called with a task's result, the number of finished tasks, and the number of all tasks."""
 
@@ -110,15 +106,16 @@ def validate_benchmark(
     `record` writes the results into the tasks' own files: for `bugs` the tests that must pass, the proofs and the
     measured difficulty, for `deep` and `releases` only the measured difficulty. Raises BenchmarkError, SandboxError.
     """
-    if record and name not in _RECORDED:
-        raise BenchmarkError(f"--record writes into the files of {', '.join(_RECORDED)} only, not of {name}")
     benchmark = load_benchmark(name, source)
+    if record and not isinstance(benchmark, RecordsValidations):
+        raise BenchmarkError(f"{name} has no files of its own for the results: leave out --record")
+    measure = _find_measure(say)
     all_tasks = tuple(benchmark.tasks())
     chosen = select(all_tasks, tasks or None, limit)
     backend = chosen_backend(sandbox)
     saved = save_benchmark(store, benchmark, all_tasks)
     known = set() if again or record else _proved(store, benchmark, chosen, rounds)
-    unmeasured = {task.id for task in chosen if task.id in known and find_measured(task) is None}
+    unmeasured = {task.id for task in chosen if measure and task.id in known and find_difficulty(task) is None}
     if known:
         say(f"{len(known)} of {len(chosen)} tasks were proved before (--again proves them once more)")
     if unmeasured:
@@ -136,10 +133,10 @@ def validate_benchmark(
     for task_id, reason in build_environments(backend, list(left.values()), workers, say).items():
         add(Validation(task_id, Standing.ERROR, reason))
         del left[task_id]
-    with closing(_results(list(left.values()), backend, rounds, workers, unmeasured)) as found:
+    with closing(_results(list(left.values()), backend, rounds, workers, unmeasured, measure)) as found:
         for result in found:
             if result.measured is not None:
-                save_measured(left[result.task], result.measured)
+                save_difficulty(left[result.task], result.measured)
             if result.task in unmeasured:
                 add(result)
                 continue
@@ -158,19 +155,17 @@ def validate_benchmark(
             add(result)
     save_benchmark(store, benchmark, all_tasks)  # again, now with the measurements
     ordered = tuple(results[task.id] for task in chosen)
-    if record:
-        _record(name, source, [result for result in ordered if result.valid])
+    if record and isinstance(benchmark, RecordsValidations):
+        benchmark.record([validation for validation in ordered if validation.valid])
     return Proof(benchmark, digest(all_tasks), rounds, len(known), ordered)
 
 
-def _record(name: str, source: Source, results: Sequence[Validation]) -> None:
-    if name != BugSuite.name:
-        measured = {result.task: result.measured for result in results if result.measured}
-        deep_suite.record(measured, source.path or deep_suite.DATA)
-        return
-    for result in results:
-        lists = result.fail_to_pass, result.pass_to_pass
-        bug_suite.record(result.task, *lists, result.proof, result.measured, source.path or bug_suite.DATA)
+def _find_measure(say: Say) -> Measure | None:
+    try:
+        return load_measure()
+    except PluginError as error:
+        say(f"the difficulty of tasks is not measured: {error}")
+        return None
 
 
 def _proved(store: Store, benchmark: Benchmark, tasks: Sequence[Task], rounds: int) -> set[str]:
@@ -180,11 +175,11 @@ def _proved(store: Store, benchmark: Benchmark, tasks: Sequence[Task], rounds: i
 
 
 def _results(
-    tasks: Sequence[Task], backend: Backend, rounds: int, workers: int, proved: Collection[str]
+    tasks: Sequence[Task], backend: Backend, rounds: int, workers: int, proved: Collection[str], measure: Measure | None
 ) -> Generator[Validation, None, None]:
     """Yield results as they come. Tasks that ran out of time or hit an infrastructure failure are tried once more."""
     late: set[str] = set()
-    prove = partial(_prove, rounds=rounds, proved=proved)
+    prove = partial(_prove, rounds=rounds, proved=proved, measure=measure)
     with closing(side_by_side(prove, tasks, backend, workers)) as found:
         for result in found:
             if result.out_of_time or result.standing is Standing.ERROR:
@@ -196,13 +191,15 @@ def _results(
         yield from found
 
 
-def _prove(task: Task, new_sandbox: NewSandbox, rounds: int, proved: Collection[str]) -> Validation:
+def _prove(
+    task: Task, new_sandbox: NewSandbox, rounds: int, proved: Collection[str], measure: Measure | None
+) -> Validation:
     """Prove one task; an infrastructure failure becomes its result. A task in `proved` is only measured."""
     try:
-        if task.id in proved:
+        if measure and task.id in proved:
             with new_sandbox(spec_for(task, warm=False)) as sandbox:
                 return Validation(task.id, Standing.VALID, measured=measure(task, sandbox))
-        return validate(task, new_sandbox, rounds)
+        return validate(task, new_sandbox, rounds, measure)
     except Exception as error:
         if policy(error).retried or isinstance(error, GuestBug):
             return Validation(task.id, Standing.ERROR, sentence(error))

@@ -17,8 +17,8 @@ from stackrank.agents.registry import agent_names, find_agent
 from stackrank.db import queries
 from stackrank.env.benchmarks.base import Source, is_hub_name
 from stackrank.env.sandbox.registry import backend_names
+from stackrank.env.tools.servers import ToolServer
 from stackrank.errors import UsageError
-from stackrank.extensions.mcp.server import McpServer
 from stackrank.flows.runs.specification import policy as allowed
 from stackrank.flows.runs.specification.problems import problem
 from stackrank.flows.runs.specification.stop_rule import StopSpec
@@ -131,7 +131,7 @@ class RunSpec(BaseModel):
     """The entrants; at least one, here or in `matrix`."""
     matrix: Matrix | None = None
     """More entrants, as a product. The run stores the resulting entrants."""
-    mcp: dict[str, McpServer] = Field(default_factory=dict)
+    mcp: dict[str, ToolServer] = Field(default_factory=dict)
     """MCP servers by name, for entrants whose `tools` name them: `debug+NAME`."""
     attempts: int = Field(1, ge=1, le=100)
     """Episodes per task and entrant."""
@@ -233,7 +233,7 @@ class RunSpec(BaseModel):
 
     @field_validator("mcp")
     @classmethod
-    def _can_be_names(cls, value: dict[str, McpServer]) -> dict[str, McpServer]:
+    def _can_be_names(cls, value: dict[str, ToolServer]) -> dict[str, ToolServer]:
         for name in value:
             if not re.fullmatch(r"[a-zA-Z][a-zA-Z0-9_-]{0,31}", name):
                 raise ValueError(f"the server {name!r} needs a name of at most 32 letters, digits, - and _")
@@ -317,7 +317,7 @@ PARTS: dict[int | str, type[BaseModel]] = {
     "entrants": EntrantSpec,
     "matrix": Matrix,
     "regression": RegressionSpec,
-    "mcp": McpServer,
+    "mcp": ToolServer,
     "stop": StopSpec,
 }
 """Field of a run -> the model of its value."""

@@ -45,6 +45,7 @@ def listened(page: Any) -> Iterator[tuple[Any, list[str]]]:
     yield page, errors
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_axe_finds_nothing_serious_and_nothing_is_wider_than_a_phone(
     listened: tuple[sync_api.Page, list[str]],

@@ -53,6 +53,7 @@ def test_from_the_list_to_an_episode_and_back_to_the_same_list(page: sync_api.Pa
     sync_api.expect(page.get_by_text("Newest first, without")).to_be_visible()
 
 
+@pytest.mark.exhaustive
 def test_from_a_run_to_an_episode_and_back_to_the_same_run(page: sync_api.Page) -> None:
     page.goto("/run?id=1&run_tab=Episodes")
     ready(page)
@@ -117,6 +118,7 @@ def test_from_the_leaderboard_to_two_traces_side_by_side_and_back(page: sync_api
     assert page.evaluate("location.search") == "?lb_pick=2%2C1&lb_last=10"
 
 
+@pytest.mark.exhaustive
 def test_a_link_to_a_comparison_opens_just_that(page: sync_api.Page) -> None:
     page.goto("/compare?cmp_pick=3%2C1%2C2&cmp_pair=1&cmp_tab=By+category&cmp_benchmark=elsewhere")
     ready(page)
@@ -148,6 +150,7 @@ def test_unknown_ids_are_a_message(page: sync_api.Page) -> None:
         sync_api.expect(page.get_by_text("There is no")).to_be_visible()
 
 
+@pytest.mark.exhaustive
 def test_the_tables_of_a_run_grow_while_it_is_watched(page: sync_api.Page, watched: SimpleNamespace) -> None:
     episode = new_episode(watched.store, name="growing")
     row = queries.episode(watched.store.engine, episode)

@@ -117,6 +117,7 @@ def test_who_is_on_the_list_is_let_in_and_writes_under_that_name(visitor: sync_a
     sync_api.expect(visitor.get_by_role("button", name="Sign in")).to_be_visible()
 
 
+@pytest.mark.exhaustive
 def test_who_is_not_on_the_list_stays_out(visitor: sync_api.Page) -> None:
     visitor.goto("/")
     sign_in(visitor, "eve")
@@ -148,6 +149,7 @@ def test_secrets_have_a_name_that_streamlit_reads(monkeypatch: pytest.MonkeyPatc
         command(host="0.0.0.0")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("text", [None, "[auth", "[other]\n"])
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
 def test_secrets_that_say_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str | None, host: str) -> None:

@@ -61,6 +61,7 @@ def test_why_was_last_night_worse_and_what_did_the_agent_do_otherwise(reader: Re
     assert reader.clicks == 3
 
 
+@pytest.mark.exhaustive
 def test_who_is_best_per_dollar(reader: Reader) -> None:
     reader.click("link", "Leaderboard")
     sync_api.expect(reader.page.get_by_text(re.compile(r"Best per dollar: .+ \$[0-9.]+ for each"))).to_be_visible()
@@ -77,12 +78,14 @@ def test_where_was_the_debugger_decisive(reader: Reader, watched: SimpleNamespac
     assert shown["verdict"] == "resolved" and "pdb" in shown["tool_list"]
 
 
+@pytest.mark.exhaustive
 def test_which_episodes_set_no_breakpoint(reader: Reader) -> None:
     reader.ask("-breakpoint")
     sync_api.expect(reader.page.get_by_text("Newest first, without")).to_be_visible()
     assert reader.clicks == 1
 
 
+@pytest.mark.exhaustive
 def test_where_is_a_text_in_traces_and_what_was_seen_there(reader: Reader) -> None:
     reader.ask('text:"assert 40 == 52" verdict:unresolved')
     reader.tick(1)
@@ -92,6 +95,7 @@ def test_where_is_a_text_in_traces_and_what_was_seen_there(reader: Reader) -> No
     assert reader.clicks == 3
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("where", ["Leaderboard", "Tool sets"])
 def test_a_figure_for_a_paper(reader: Reader, where: str, tmp_path: Path) -> None:
     page = reader.page
@@ -110,6 +114,7 @@ def test_a_figure_for_a_paper(reader: Reader, where: str, tmp_path: Path) -> Non
     assert " ".join(texts).endswith(caption), "and it is written below the figure"
 
 
+@pytest.mark.exhaustive
 def test_a_task_is_disputed_and_the_board_is_there_without_it(reader: Reader) -> None:
     page = reader.page
     reader.click("link", "Tasks")

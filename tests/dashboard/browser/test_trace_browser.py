@@ -68,6 +68,7 @@ def test_the_source_shows_where_the_program_stands(page: sync_api.Page, watched:
     expect(page.get_by_text("Line 299: 0 stops")).to_be_visible()
 
 
+@pytest.mark.exhaustive
 def test_repeats_are_one_row_until_they_are_opened(page: sync_api.Page, watched: SimpleNamespace) -> None:
     episode = new_episode(watched.store, name="circles")
     for index in range(12):
@@ -122,6 +123,7 @@ def test_what_the_address_asks_for_comes_without_being_asked_for(page: sync_api.
     assert asked, "a reader goes on"
 
 
+@pytest.mark.exhaustive
 def test_tabs_stay_while_steps_change(page: sync_api.Page) -> None:
     page.goto("/episode?id=4&step=3")
     ready(page)
@@ -189,6 +191,7 @@ def test_steps_arrive_while_an_episode_is_played(page: sync_api.Page, watched: S
     assert len(sent) == before, "the refreshing goes on after the end"
 
 
+@pytest.mark.exhaustive
 def test_who_watches_the_newest_step_stays_there_at_the_end(page: sync_api.Page, watched: SimpleNamespace) -> None:
     episode = new_episode(watched.store, name="watched to the end")
     add_many(watched.store, episode, 4)

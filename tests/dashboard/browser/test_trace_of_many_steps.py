@@ -148,6 +148,7 @@ def test_a_long_trace_is_virtual(page: sync_api.Page, long: int) -> None:
     page.wait_for_function("Number(new URLSearchParams(location.search).get('step')) < 12")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(page: sync_api.Page, long: int, scheme: Literal["light", "dark"]) -> None:
     page.emulate_media(color_scheme=scheme)

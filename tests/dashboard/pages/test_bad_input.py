@@ -197,8 +197,8 @@ def test_what_the_address_asks_for_in_vain_is_said(visit: Any, seeded: SimpleNam
     app = visit(seeded.url, "leaderboard", lb_benchmark="<b>none", lb_last="10", lb_pick="1,77")
     said = [part.value.replace("\\", "") for part in app.warning]
     assert said == [
-        "The link asks for lb_benchmark = <b>none, which does not exist here, so it was ignored.",
-        "The link asks for lb_pick = 77, which does not exist here, so it was ignored.",
+        "The link asks for lb_benchmark = <b>none, which does not exist, so it was ignored.",
+        "The link asks for lb_pick = 77, which does not exist, so it was ignored.",
     ]
     assert not visit(seeded.url, "leaderboard", lb_last="10", lb_pick="1,2").warning
 

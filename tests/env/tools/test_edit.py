@@ -106,7 +106,7 @@ def test_the_tool_shows_what_was_done(play: Play) -> None:
     step = play(cart())
     done = step("rewrite", path="cart.py", start=5, end=5, new_code="    return result")
     assert done.ok and done.state["lines"] == [5, 5]
-    assert "1 lines replaced by 1" in done.text and "    5      return result" in done.text
+    assert "Replaced line 5 of cart.py." in done.text and "    5      return result" in done.text
     broken = step("rewrite", path="cart.py", start=1, end=1, new_code="def total(items:")
     assert broken.ok and "SyntaxError" in broken.text
     assert step("rewrite", path="cart.py", start=1, end=1, new_code="def total(items:").text.endswith(
@@ -151,7 +151,7 @@ def test_views(play: Play) -> None:
         assert not step("view", **wrong).ok
     assert "(read-only)" in step("listdir").text
     assert step("grep", pattern="value_3999\\b").text == "long.py\n4000: value_3999 = 3999"
-    assert step("grep", pattern="nothing like it").text == "No line matches."
+    assert step("grep", pattern="nothing like it").text == "No matches."
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_what_does_not_occur_once(play: Play) -> None:
     for old, said in {
         "    return 1": "occurs 2 times in a.py, at lines 2, 6",
         "return 2": "is not in a.py: view the file",
-        "def f():\n\treturn 1": "line 1 differs from it in white space only",
+        "def f():\n\treturn 1": "line 1 differs only in white space",
         "": "old_str is empty",
     }.items():
         refused = step("str_replace", path="a.py", old_str=old, new_str="x")
@@ -72,7 +72,7 @@ def test_insert_create_and_undo(play: Play) -> None:
     gone = step("undo")
     assert "gone again" in gone.text and "b = 2" in gone.state["diff"] and not step("view", path="new/b.py").ok
     assert step("undo").ok and step("undo").ok and content(step, "a.py") == b"one = 1\n"
-    assert "no edit to take back" in step("undo").text
+    assert "no edit to undo" in step("undo").text
 
 
 def test_what_was_changed_otherwise_is_not_taken_back(play: Play) -> None:
@@ -80,7 +80,7 @@ def test_what_was_changed_otherwise_is_not_taken_back(play: Play) -> None:
     assert step("str_replace", path="a.py", old_str="1", new_str="2").ok
     assert step("bash", command="echo 'x = 0' >> a.py").ok
     refused = step("undo")
-    assert not refused.ok and "changed otherwise" in refused.text
+    assert not refused.ok and "has changed since that edit" in refused.text
     assert content(step, "a.py") == b"one = 2\nx = 0\n"
 
 

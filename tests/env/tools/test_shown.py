@@ -6,9 +6,9 @@ import pytest
 
 from stackrank.env.tools import find_tool, tool_names
 from stackrank.env.tools.base import ToolError
-from stackrank.env.tools.chosen_tests import command_for, named
+from stackrank.env.tools.chosen_tests import command_for, parse_test_ids
 from stackrank.env.tools.debugging.following import Frame, frames_text
-from stackrank.env.tools.shown import MOST_SHOWN, without_filling, without_repeats
+from stackrank.env.tools.shown import MOST_SHOWN, fold_repeats, strip_padding
 from tests.fixtures.env import Play, cart
 
 LONG = "\n".join(f"value_{number} = {number}  # a needle in a line that is longer" for number in range(900)) + "\n"
@@ -19,7 +19,7 @@ def test_no_observation_is_long_unless_it_is_asked_for(play: Play) -> None:
     step = play(cart({"long.py": LONG, **many}))
     page = step("view", path="long.py")
     last = page.state["lines"][1]
-    assert len(page.text) < 4000 and f"start={last + 1} shows what follows" in page.text and last > 50
+    assert len(page.text) < 4000 and f"start={last + 1} shows the next lines" in page.text and last > 50
     assert step("view", path="long.py", start=last + 1).state["lines"][0] == last + 1
     assert step("view", path="long.py", start=1, end=300).state["lines"] == [1, 300], "named lines are asked for"
     for tool, arguments in (
@@ -118,7 +118,7 @@ def test_sums(last):
     assert found.startswith("cart.py\n") and found.count("cart.py") == 1 and ": def total" in found
     told = step("eval", test="tests/test_sums.py").text
     assert told.count("several = [1, 2]") == 1 and told.count("    [as above]\n>       assert cart.total") == 2
-    assert without_repeats(told) == told
+    assert fold_repeats(told) == told
 
 
 def test_some_tests_alone(play: Play) -> None:
@@ -141,7 +141,7 @@ def test_what_pytest_fills_its_lines_up_with_is_not_shown(play: Play) -> None:
     told = step("eval", test="tests/test_sums.py").text
     assert "\nF [100%]\n=== FAILURES ===\n___ test_sums ___\n" in told and "=== short test summary info ===" in told
     assert f"\n{own}\n" in told and "assert cart.total([2, 3]) == 9" in told, "what the program prints is its own"
-    assert without_filling(told) == told, "so a recording with the filling and one without it can be compared"
+    assert strip_padding(told) == told, "so a recording with the filling and one without it can be compared"
     assert "_" * 20 in step("bash", command="python -m pytest -q tests").text
 
 
@@ -161,23 +161,23 @@ def test_read_only_files_are_put_back_before_a_program_is_run(play: Play) -> Non
     step = play(cart())
     step("bash", command="echo 'def test_total(): pass' > tests/test_cart.py")
     found = step("eval")
-    assert "tests/test_cart.py is read-only: it had been changed, and was put back first" in found.text
+    assert "tests/test_cart.py is read-only: your change to it was undone first" in found.text
     assert "2 failed" in found.text and not found.state["solved"]
     assert "put back" not in step("eval").text
     step("bash", command="rm tests/test_cart.py")
     stop = step.pdb("c")
-    assert "was put back first" in stop.text and "test_total failed" in stop.text
+    assert "was undone first" in stop.text and "test_total failed" in stop.text
 
 
 def test_names_of_tests_and_the_command_for_them() -> None:
-    assert named("t/a.py::x t/b.py::y[p q], t/c.py", ()) == ["t/a.py::x", "t/b.py::y[p q]", "t/c.py"]
-    assert named("t/b.py::y[p r.py::z]", ["t/b.py::y[p r.py::z]"]) == ["t/b.py::y[p r.py::z]"]
+    assert parse_test_ids("t/a.py::x t/b.py::y[p q], t/c.py", ()) == ["t/a.py::x", "t/b.py::y[p q]", "t/c.py"]
+    assert parse_test_ids("t/b.py::y[p r.py::z]", ["t/b.py::y[p r.py::z]"]) == ["t/b.py::y[p r.py::z]"]
     task = cart(test_command="cd tests && X=1 python -m pytest -q -p no:cacheprovider -k t test_cart.py | tail -3")
     chosen = command_for(task, ["test_cart.py::test_total"], True)
     assert chosen == (
         "cd tests && X=1 python -m pytest -q -p no:cacheprovider -k t --verbosity=2 test_cart.py::test_total"
     )
-    with pytest.raises(ToolError, match="takes no ids"):
+    with pytest.raises(ToolError, match="accepts neither test ids"):
         command_for(cart(test_command="make check"), ["a"], False)
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from stackrank.env.benchmarks.base import BenchmarkError, Source
 from stackrank.env.benchmarks.bug_suite import CATEGORIES
+from stackrank.env.difficulty import find_difficulty
 from stackrank.env.localisation.spectrum import AT_IMPORT
 from stackrank.env.patches import apply_patch
 from stackrank.env.sandbox.client import Changes, Sandbox
@@ -21,7 +22,7 @@ from stackrank.env.task import Fault, Task
 from stackrank.env.validate import validate
 from stackrank.extensions.authoring.benchmarks.deep_recipe import Change, TaskRecipe, digest_of, plant, read_recipe
 from stackrank.extensions.authoring.benchmarks.deep_suite import DATA, HIDDEN_REPORT, REPORT, Deep, Releases
-from stackrank.extensions.authoring.difficulty.measure import find_measured
+from stackrank.extensions.authoring.difficulty.measure import measure
 from stackrank.extensions.authoring.inject.reach import Reach
 from stackrank.home import home
 from tests.bench.choose_hidden import choose, fill_in
@@ -231,7 +232,7 @@ def test_it_is_proved_and_sealed(task: Task) -> None:
     def new(spec: object) -> Sandbox:
         return Sandbox(backend, spec)  # type: ignore[arg-type]
 
-    result = validate(task, new, rounds=1)
+    result = validate(task, new, rounds=1, measure=measure)
     assert result.valid, result.reason
     assert result.fail_to_pass == (
         f"{REPORT}::test_the_new_name_is_found",
@@ -263,7 +264,7 @@ def test_real_libraries_with_the_fault_in_them(library: str, tmp_path: Path) -> 
     assert len(found) == len(made.tasks) and not deep.excluded()
     releases = Releases(Source(tmp_path))
     assert len(releases.tasks()) == len(made.releases) and not releases.excluded()
-    assert all(find_measured(task) for task in (*found, *releases.tasks())), (
+    assert all(find_difficulty(task) for task in (*found, *releases.tasks())), (
         "`stackrank validate --record` measures them"
     )
 

@@ -10,20 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from stackrank.env.difficulty import Difficulty, difficulty_label, find_difficulty, load, save_difficulty
 from stackrank.env.localisation.formulas import FORMULAS, Counts, rank
 from stackrank.env.localisation.spectrum import Spectrum
 from stackrank.env.patches import find_faults, make_diff
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.task import Limits, Task
-from stackrank.extensions.authoring.difficulty.measure import (
-    Measured,
-    fault_places,
-    find_measured,
-    label_of,
-    load,
-    measure,
-    save_measured,
-)
+from stackrank.extensions.authoring.difficulty.measure import fault_places, measure
 
 LIMITS = Limits(timeout_s=60)
 STORE = """
@@ -182,7 +175,7 @@ def test_formulas_on_the_edges() -> None:
     ],
 )
 def test_farther_is_never_easier(near: dict[str, object], far: dict[str, object]) -> None:
-    base = Measured("d", test="t", ranks={"ochiai": 3.0}, lines=100, lines_run=50, functions_run=5, distance=3)
+    base = Difficulty("d", test="t", ranks={"ochiai": 3.0}, lines=100, lines_run=50, functions_run=5, distance=3)
     less, more = (replace(base, **each).predicted for each in (near, far))  # type: ignore[arg-type]
     assert less is not None and more is not None and less < more
 
@@ -190,14 +183,14 @@ def test_farther_is_never_easier(near: dict[str, object], far: dict[str, object]
 def test_what_was_measured_is_of_one_version_of_a_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STACKRANK_HOME", str(tmp_path))
     made = replace(cache_task(), difficulty="easy")
-    assert find_measured(made) is None and label_of(made) == "easy"
-    hard = Measured(made.digest, test="t", ranks={"ochiai": 500.0}, lines=9000, lines_run=4000, distance=900)
-    save_measured(made, hard)
-    assert find_measured(made) == hard and label_of(made) == "hard"
+    assert find_difficulty(made) is None and difficulty_label(made) == "easy"
+    hard = Difficulty(made.digest, test="t", ranks={"ochiai": 500.0}, lines=9000, lines_run=4000, distance=900)
+    save_difficulty(made, hard)
+    assert find_difficulty(made) == hard and difficulty_label(made) == "hard"
     changed = replace(made, statement="other")
-    assert find_measured(changed) is None and label_of(changed) == "easy"
+    assert find_difficulty(changed) is None and difficulty_label(changed) == "easy"
     shipped = replace(changed, measured=replace(hard, digest=changed.digest).dump())
-    assert label_of(shipped) == "hard" and shipped.digest == changed.digest
+    assert difficulty_label(shipped) == "hard" and shipped.digest == changed.digest
     assert load(hard.dump().replace('"version": 1', '"version": 0')) is None
-    save_measured(made, Measured(made.digest, "no pytest"))
-    assert label_of(made) == "easy"
+    save_difficulty(made, Difficulty(made.digest, "no pytest"))
+    assert difficulty_label(made) == "easy"

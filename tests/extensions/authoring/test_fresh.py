@@ -213,7 +213,7 @@ def test_a_task_whose_verdicts_cannot_be_sealed_is_no_task_of_a_night(monkeypatc
         search: Any = SimpleNamespace(_backend=None)
         return fresh_night._Search._holds(search, task)
 
-    monkeypatch.setattr(fresh_night, "find_measured", lambda _: SimpleNamespace())
+    monkeypatch.setattr(fresh_night, "find_difficulty", lambda _: SimpleNamespace())
     monkeypatch.setattr(fresh_night, "shallow", lambda _: False)
     assert holds("a") and not holds("b"), "b does not show the bug"
 

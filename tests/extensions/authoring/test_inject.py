@@ -13,11 +13,11 @@ import yaml
 from stackrank.env.benchmarks.base import BenchmarkError, Source
 from stackrank.env.benchmarks.pytest_command import TestCommand, default_command
 from stackrank.env.benchmarks.repo import Repo
+from stackrank.env.difficulty import Difficulty
 from stackrank.env.environment import Environment
 from stackrank.env.sandbox.base import SandboxError, spec_for
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.validate import validate
-from stackrank.extensions.authoring.difficulty.measure import Measured
 from stackrank.extensions.authoring.inject.candidates import Candidate, find_candidates
 from stackrank.extensions.authoring.inject.deep_operators import DEEP
 from stackrank.extensions.authoring.inject.injection import Injection, InjectionOptions, Tally
@@ -382,7 +382,7 @@ def test_a_deep_fault_leaves_nothing_unused() -> None:
 
 
 def test_a_fault_near_its_failure_is_not_deep() -> None:
-    far = Measured("d", test="t", ranks={"ochiai": 20.5}, lines=99, lines_run=50, functions_run=5, distance=3)
+    far = Difficulty("d", test="t", ranks={"ochiai": 20.5}, lines=99, lines_run=50, functions_run=5, distance=3)
     assert shallow(far) == ""
     assert "leads" in shallow(replace(far, in_traceback=True, in_named_file=True))
     assert "names its file" in shallow(replace(far, in_named_file=True))

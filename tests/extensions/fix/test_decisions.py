@@ -13,9 +13,11 @@ from sqlalchemy import Engine, update
 from stackrank.db import queries
 from stackrank.db.connection.errors import NotFound
 from stackrank.db.connection.transactions import DECISION, PROPOSAL
+from stackrank.db.decision_seal import DecisionRefused, digest_of, require_genuine
 from stackrank.db.maintenance.prune import Pruning
 from stackrank.errors import UsageError
-from stackrank.extensions.fix.decisions import DecisionRefused, Proposals, digest_of, require_genuine, seal_of
+from stackrank.extensions.fix.acceptance import acceptance
+from stackrank.extensions.fix.decisions import Proposals
 from stackrank.terms import DecisionKind
 from tests.extensions.fix.fixing import OTHER_FIX, SECOND_FIX, evidence, proposal_row
 
@@ -150,14 +152,6 @@ def test_forged_decisions(proposals: Proposals, matrix: SimpleNamespace, monkeyp
         require_genuine(queries.proposal(engine, number))
 
 
-def test_a_decision_of_an_earlier_version_holds(proposals: Proposals, matrix: SimpleNamespace) -> None:
-    (number,) = proposals.propose([row(matrix)])
-    decide(proposals, number, REJECTED)
-    decision = {**queries.proposal(proposals.engine, number)["decision"], "proposal_id": number}
-    change(proposals.engine, update(DECISION).values(seal=seal_of(decision)))
-    require_genuine(queries.proposal(proposals.engine, number))
-
-
 def test_decisions_that_say_nothing_or_are_about_nothing(proposals: Proposals, matrix: SimpleNamespace) -> None:
     (number,) = proposals.propose([row(matrix)])
     for kind in (REJECTED, COMMENT):
@@ -177,7 +171,7 @@ def test_what_was_accepted(proposals: Proposals, matrix: SimpleNamespace) -> Non
     numbers = proposals.propose(rows)
     for number, kind in zip(numbers[:3], (APPROVED, APPROVED, REJECTED), strict=True):
         decide(proposals, number, kind, reason="Because.")
-    one, two = queries.acceptance(proposals.engine)
+    one, two = acceptance(proposals.engine)
     assert (one["entrant"], one["proposals"], one["approved"], one["rejected"]) == ("one", 4, 2, 1)
     assert one["rate"] == pytest.approx(2 / 3) and one["ci_low"] < 2 / 3 < one["ci_high"]
     assert one["reasons"] == ["Because."] and one["hours_to_decide"] >= 0

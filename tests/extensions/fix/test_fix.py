@@ -148,6 +148,7 @@ def test_what_is_gone_on_with(tmp_path: Path) -> None:
     assert started.take_up(out, asked) is None and started.take_up(tmp_path / "none", asked) is None
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_ctrl_c_and_the_same_command_again(
     played: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prefect_server: str
@@ -186,6 +187,7 @@ def test_ctrl_c_and_the_same_command_again(
     assert run["status"] == "finished" and not (out / "started.json").exists()
 
 
+@pytest.mark.exhaustive
 def test_a_run_that_was_not_played_is_no_result(
     played: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prefect_server: str
 ) -> None:
@@ -232,6 +234,7 @@ def test_fails_already():
 """
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_two_causes_in_one_line_s_reach_within_a_budget(
     played: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

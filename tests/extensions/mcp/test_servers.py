@@ -18,11 +18,11 @@ from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.task import Limits
 from stackrank.env.tools import tool_set
 from stackrank.env.tools.base import schema
+from stackrank.env.tools.servers import Offer, ToolServer, ToolServerChanged, ToolServerFailed
 from stackrank.env.tools.shown import MOST_SHOWN
 from stackrank.extensions.mcp import connection, messages
 from stackrank.extensions.mcp.connection import Connection
-from stackrank.extensions.mcp.recorded import recorded_offers
-from stackrank.extensions.mcp.server import McpServer, McpServerChanged, McpServerFailed, Offer
+from stackrank.extensions.mcp.offers import recorded_offer
 from tests.fixtures.env import Episode, cart, usable
 from tests.support.waiting import run_out, runs, wait_for
 
@@ -30,9 +30,9 @@ SCRIPT = Path(__file__).with_name("mcp_server.py").read_text(encoding="utf-8")
 TASK = cart(limits=Limits(timeout_s=60))
 
 
-def by_hand(mode: str = "", **more: Any) -> McpServer:
+def by_hand(mode: str = "", **more: Any) -> ToolServer:
     """The server of `mcp_server.py`; `mode`: how it starts."""
-    return McpServer(command=["python3", "-c", SCRIPT], env={"MODE": mode, **more.pop("env", {})}, **more)
+    return ToolServer(command=["python3", "-c", SCRIPT], env={"MODE": mode, **more.pop("env", {})}, **more)
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def test_the_traffic_is_in_the_record_word_for_word(others: Any, offer: Offer) -
             "initialize", "notifications/initialized", "tools/list",
         ]  # fmt: skip
         assert first.state["kind"] == "tests"
-        assert recorded_offers(["other"], {"other": offer.server.model_dump()}, first.state["spoken"]) == [offer]
+        assert recorded_offer("other", offer.server, first.state["spoken"]) == offer
         step = env.step(Action("other_echo", {"text": "é\n"}))[0]
         (sent, asked), (came, answer) = lines(step)
         assert (sent, asked["params"]) == (True, {"name": "echo", "arguments": {"text": "é\n"}})
@@ -113,12 +113,12 @@ def test_a_change_of_a_file_is_recorded_as_for_bash(sandbox_backend: Backend, ot
     ("tool", "given", "sentence"),
     [
         ("hang", {}, "did not answer tools/call within 2 s"),
-        ("die", {}, "ended with status 3 before it answered tools/call (its last words: all is lost)"),
+        ("die", {}, "ended with status 3 before it answered tools/call (last line of its standard error: all is lost)"),
         ("kill", {}, "ended by signal 9 before it answered tools/call"),
         ("flood", {}, "wrote more than 1 MB in answer to tools/call"),
         ("dribble", {}, "wrote more than 1 MB in answer to tools/call"),
-        ("garbage", {"text": "only"}, "(it wrote 'Hello, this is a print', which is no message of MCP's)"),
-        ("wrong", {}, "answered, but its answer is not what MCP asks for (content"),
+        ("garbage", {"text": "only"}, "(it wrote 'Hello, this is a print', which is not an MCP message)"),
+        ("wrong", {}, "answered, but its answer is not valid MCP (content"),
         ("chatter", {}, "did not answer tools/call within 2 s"),
         ("stdin_closed", {}, "ended before it answered tools/call"),
     ],
@@ -164,14 +164,17 @@ def test_nothing_of_a_server_outlives_the_episode(others: Any) -> None:
     ("mode", "sentence"),
     [
         ("never", "did not answer initialize within 1 s"),
-        ("dies", "ended with status 1 before it answered initialize (its last words: no module named nothing)"),
-        ("garbage", "it wrote 'Welcome to my server!', which is no message of MCP's"),
-        ("old", "cannot be used: it speaks the protocol version '1999-01-01', which is unknown here"),
+        (
+            "dies",
+            "before it answered initialize (last line of its standard error: no module named nothing)",
+        ),
+        ("garbage", "it wrote 'Welcome to my server!', which is not an MCP message"),
+        ("old", "cannot be used: it speaks MCP version '1999-01-01', which stackrank does not know"),
         ("refuses", "cannot be used: it refuses initialize: {'code': -32022, 'message': 'only newer ones'}"),
         ("none", "cannot be used: it offers no tool"),
         ("double", "cannot be used: it offers 'echo' twice"),
-        ("wrong_schema", "cannot be used: the schema of its tool 'echo' describes no object"),
-        ("wrong_list", "cannot be used: its answer is not what MCP asks for (tools.0.name: Field required)"),
+        ("wrong_schema", "cannot be used: the schema of its tool 'echo' does not describe an object"),
+        ("wrong_list", "cannot be used: its answer is not valid MCP (tools.0.name: Field required)"),
     ],
 )
 def test_a_server_that_does_not_start(
@@ -182,15 +185,15 @@ def test_a_server_that_does_not_start(
     if mode == "garbage":
         monkeypatch.setattr(connection, "START_S", 3.0)
     server = Connection(local, mode, by_hand(mode))
-    with pytest.raises(McpServerFailed) as failed:
+    with pytest.raises(ToolServerFailed) as failed:
         server.open()
     server.close()
     assert str(failed.value).startswith(f"the MCP server {mode} ") and sentence in str(failed.value)
 
 
 def test_a_command_that_is_not_there(local: Sandbox) -> None:
-    with pytest.raises(McpServerFailed, match="cannot be started: no-such-program: No such file"):
-        Connection(local, "none", McpServer(command=["no-such-program"])).open()
+    with pytest.raises(ToolServerFailed, match="cannot be started: no-such-program: No such file"):
+        Connection(local, "none", ToolServer(command=["no-such-program"])).open()
 
 
 def test_a_list_in_pages_and_a_choice_of_tools(local: Sandbox, offer: Offer) -> None:
@@ -198,23 +201,23 @@ def test_a_list_in_pages_and_a_choice_of_tools(local: Sandbox, offer: Offer) -> 
     connected = Connection(local, "pages", server)
     assert [each["name"] for each in connected.open().tools] == ["echo", "die"]
     connected.close()
-    with pytest.raises(McpServerFailed, match="it has no tool 'nope': it offers echo, where"):
+    with pytest.raises(ToolServerFailed, match="it has no tool 'nope': it offers echo, where"):
         Connection(local, "pages", by_hand("pages", tools=["nope"])).open()
 
 
 @pytest.mark.parametrize(
     ("mode", "env", "how"),
     [
-        ("less", {}, "no die"),
-        ("more", {}, "more, which is new"),
-        ("", {"VERSION": "1.3"}, "the version by-hand 1.3 in the place of by-hand 1.2"),
+        ("less", {}, "die is missing"),
+        ("more", {}, "more is new"),
+        ("", {"VERSION": "1.3"}, "its version is by-hand 1.3 instead of by-hand 1.2"),
     ],
 )
 def test_another_server_than_the_run_began_with(
     others: Any, offer: Offer, mode: str, env: dict[str, str], how: str
 ) -> None:
     changed = replace(offer, server=by_hand(mode, env=env))
-    with pytest.raises(McpServerChanged, match=f"the MCP server other is not the one .*: it offers {how}"):
+    with pytest.raises(ToolServerChanged, match=f"the MCP server other has changed since the run began: {how}"):
         others(offers=[changed])
 
 
@@ -225,7 +228,7 @@ def test_a_server_that_changes_in_an_episode_is_not_used_any_more(others: Any) -
     assert play("other_change").ok
     for _ in range(2):
         step = play("other_echo", text="x")
-        assert not step.ok and "it offers more, which is new; it is not used any more" in step.text
+        assert not step.ok and "more is new; it cannot be used any more" in step.text
     assert play("eval").state["kind"] == "tests"
 
 
@@ -242,7 +245,7 @@ def test_names_that_models_can_use(offer: Offer) -> None:
     assert tool_set("view+other").with_offers([replace(offer, tools=tuple(tools))]).tools[-2:] == (
         "other_a_b_c", "other_d",
     )  # fmt: skip
-    for name, sentence in (("x" * 64, "longer than the 64 characters"), ("a_b/c", "two tools are called other_a_b_c")):
+    for name, sentence in (("x" * 64, "accept at most 64 characters"), ("a_b/c", "duplicate tool name other_a_b_c")):
         wrong = replace(offer, tools=(*tools, {**offer.tools[0], "name": name}))
         with pytest.raises(ValueError, match=sentence):
             tool_set("view+other").with_offers([wrong])
@@ -256,7 +259,7 @@ def test_the_schema_is_the_servers_own(offer: Offer) -> None:
 
 @pytest.mark.parametrize("text", ["debug+", "+other", "debug+a+a", "nope+other"])
 def test_a_tool_set_that_is_none(text: str) -> None:
-    with pytest.raises(ValueError, match=r"is no tool set|there is no tool|at least one tool"):
+    with pytest.raises(ValueError, match=r"is not a tool set|there is no tool|at least one tool"):
         tool_set(text)
 
 

@@ -23,8 +23,8 @@ from stackrank.env.actions import Action
 from stackrank.extensions.training.exports.briefs import _briefs, _limits
 from stackrank.extensions.training.exports.conversations import conversation, segments
 from stackrank.extensions.training.exports.turns import conversations
-from stackrank.flows.runs.afterwards.export.export import FORMATS
-from stackrank.flows.runs.afterwards.export.source import Source
+from stackrank.flows.runs.afterwards.export.exporter import exporter_names, find_exporter
+from stackrank.flows.runs.afterwards.export.source import ExportSource
 from stackrank.flows.runs.afterwards.export.write import write_parquet
 from stackrank.flows.runs.playing.trajectories import to_row
 from tests.agents.llm.test_verbatim import APIS, serve
@@ -38,7 +38,7 @@ FIX = call("rewrite", path="cart.py", new_code="    return result", start=5)
 PRICE = {"price": {"input": 1.0, "output": 2.0}}
 
 
-def kept(agent: Agent, tools: str = "debug") -> tuple[Source, list[Step]]:
+def kept(agent: Agent, tools: str = "debug") -> tuple[ExportSource, list[Step]]:
     """The run of one episode, played in a sandbox and stored."""
     outcome, steps = play_real(CART, agent, tools)
     store = Store(connect())
@@ -56,11 +56,11 @@ def kept(agent: Agent, tools: str = "debug") -> tuple[Source, list[Step]]:
     verdict = "resolved" if outcome.score.resolved else "unresolved"
     total = {"tokens_in": outcome.usage.tokens_in, "tokens_out": outcome.usage.tokens_out}
     store.finish_episode(episode, verdict=verdict, stop_reason=outcome.stop_reason, steps=outcome.steps, **total)
-    return Source(store.engine, queries.run(store.engine, run), {}), steps
+    return ExportSource(store.engine, queries.run(store.engine, run), {}), steps
 
 
-def exported(source: Source, format: str) -> list[dict[str, Any]]:
-    return list(FORMATS[format].records(source))
+def exported(source: ExportSource, format: str) -> list[dict[str, Any]]:
+    return list(find_exporter(format).records(source))
 
 
 def told(steps: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
@@ -220,10 +220,11 @@ def test_what_no_file_can_hold(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, 
     odd = ScriptedReply(calls=(("view", arguments),), reasoning="\0\ud800é" * 9)
     with serve(monkeypatch, [odd, FIX, call("submit")]):
         source, _ = kept(LlmAgent(model="m", config={"api": api, **PRICE}))
-    for name, chosen in FORMATS.items():
-        for record in chosen.records(source):
+    for name in exporter_names():
+        exporter = find_exporter(name)
+        for record in exporter.records(source):
             json.dumps(record, ensure_ascii=False, allow_nan=False).encode()
-        write_parquet(tmp_path / name, chosen.records(source), chosen.optional)
+        write_parquet(tmp_path / name, exporter.records(source), exporter.optional)
 
 
 @pytest.mark.usefixtures("database")

@@ -13,12 +13,13 @@ from sqlalchemy import update
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.connection.transactions import DECISION
+from stackrank.db.decision_seal import DecisionRefused
 from stackrank.db.models.runs import Step
 from stackrank.db.writes.store import Store
-from stackrank.extensions.fix.decisions import DecisionRefused, Proposals
+from stackrank.extensions.fix.decisions import Proposals
 from stackrank.extensions.training.exports.pairs import pairs
 from stackrank.flows.runs.afterwards.export.export import export
-from stackrank.flows.runs.afterwards.export.source import Source
+from stackrank.flows.runs.afterwards.export.source import ExportSource
 from stackrank.terms import DecisionKind, StopReason
 from tests.dashboard.seed import seed
 from tests.extensions.fix.fixing import FIX, OTHER_FIX, SECOND_FIX, evidence, proposal_row
@@ -66,7 +67,7 @@ def test_pairs() -> None:
     played(store, ids[3], "Mend it!", [LOOK, ("guess", "red")], "unresolved", tools="pdb")  # was asked something else
     played(store, ids[4], "the other task", [LOOK], "resolved")
     played(store, ids[5], "the other task", [LOOK], "error")
-    found = list(pairs(Source(engine, queries.run(engine, run), {})))
+    found = list(pairs(ExportSource(engine, queries.run(engine, run), {})))
     told = [(each["kind"], each["chosen_episode"], each["rejected_episode"]) for each in found]
     assert told == [("outcome", ids[0], ids[1]), ("action", ids[0], ids[1]), ("outcome", ids[2], ids[3])]
     outcome, action, apart = found
@@ -96,7 +97,7 @@ def test_what_people_decided_counts_for_more_than_a_verdict(tmp_path: Path, monk
         played(store, episode, "mend it", [LOOK, (f"answer {number}", "ran")], verdict)
 
     def told() -> list[tuple[str, int, int, str]]:
-        found = pairs(Source(engine, queries.run(engine, run), {}))
+        found = pairs(ExportSource(engine, queries.run(engine, run), {}))
         return [
             (each["kind"], each["chosen_episode"], each["rejected_episode"], each["reason"])
             for each in found
@@ -114,7 +115,7 @@ def test_what_people_decided_counts_for_more_than_a_verdict(tmp_path: Path, monk
         Proposals(engine).decide(number, DecisionKind(kind), digest=digest, reason="Too clever.", person="ann")
     good, wrong, why = ids[1], ids[2], "Too clever."
     assert told() == [("outcome", good, wrong, why), ("outcome", good, ids[3], ""), ("change", good, wrong, why)]
-    change = list(pairs(Source(engine, queries.run(engine, run), {})))[-1]
+    change = list(pairs(ExportSource(engine, queries.run(engine, run), {})))[-1]
     assert (change["chosen"][0]["content"], change["rejected"][0]["content"]) == (FIX, OTHER_FIX)
     assert change["prompt"][0]["content"] == queries.task(engine, task)["statement"]
     assert export(engine, queries.run(engine, run), "pairs", tmp_path / "pairs.parquet", {}) == 5

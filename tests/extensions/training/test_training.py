@@ -93,7 +93,7 @@ def test_importing_brings_in_nothing_that_is_slow() -> None:
     [
         ({"task": "bugz/a"}, "there is no benchmark 'bugz': choose one of"),
         ({"task": "bugs/0000"}, "there is no task 0000: `stackrank tasks` lists"),
-        ({"task": "bugs/vat-tabel"}, "there is no task vat-tabel (near it: vat-table, "),
+        ({"task": "bugs/vat-tabel"}, "there is no task vat-tabel; did you mean vat-table, "),
         ({"task": "bugs"}, "'bugs' names no task: write bugs/TASK, as in 'bugs/access-groups'"),
         ({"task": 3}, "3 is not a task: give its name"),
         ({"tools": "hammer"}, "there is no tool set or tool 'hammer': choose"),

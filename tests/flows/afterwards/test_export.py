@@ -21,8 +21,9 @@ from stackrank.db.connection.engine import connect
 from stackrank.db.models.runs import Step
 from stackrank.db.writes.store import Store
 from stackrank.flows.runs.afterwards.export import write
-from stackrank.flows.runs.afterwards.export.export import FORMATS, export
-from stackrank.flows.runs.afterwards.export.source import SPLITS, Source, split_of
+from stackrank.flows.runs.afterwards.export.export import export
+from stackrank.flows.runs.afterwards.export.exporter import exporter_names, find_exporter
+from stackrank.flows.runs.afterwards.export.source import SPLITS, ExportSource, split_of
 from stackrank.wording import as_json
 from tests.fixtures.calls import CommandLine
 from tests.fixtures.playing import play_run
@@ -118,7 +119,7 @@ def test_only_what_was_resolved(played: CommandLine, tmp_path: Path) -> None:
     assert document["metadata"]["scope"] == beside["scope"]["sentence"]
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", exporter_names())
 def test_every_file_says_what_it_is_about(played: CommandLine, tmp_path: Path, format: str) -> None:
     file = tmp_path / "out"
     assert played("export", "played", "--format", format, "--out", str(file)).status == 0
@@ -185,10 +186,11 @@ def test_steps_have_rewards(played: CommandLine, tmp_path: Path) -> None:
 def test_every_format_as_parquet(recorded: Path, tmp_path: Path) -> None:
     engine = connect(f"sqlite:///{recorded}")
     run = queries.run(engine, "played")
-    for format, how in FORMATS.items():
+    for format in exporter_names():
+        exporter = find_exporter(format)
         file = tmp_path / f"{format}.parquet"
         assert export(engine, run, format, file, {}) == 2
-        whole = list(how.records(Source(engine, run, {})))
+        whole = list(exporter.records(ExportSource(engine, run, {})))
         table = pyarrow.parquet.read_table(file)
         assert table.num_rows == len(whole), format
         for row, record in zip(table.to_pylist(), whole, strict=True):
@@ -204,14 +206,14 @@ def test_splits_are_by_task_and_the_same_everywhere(databases: Databases, tmp_pa
     assert [split_of(each) for each in ("0", "1", "10", "11")] == ["train", "test", "test", "validation"]
     engine = connect(databases.seeded(tmp_path / "x.db", runs=1, live=False)[0])
     run = queries.run(engine, 1)
-    found = {name: [row for row, _ in Source(engine, run, {}, [name]).played()] for name in SPLITS}
+    found = {name: [row for row, _ in ExportSource(engine, run, {}, [name]).played()] for name in SPLITS}
     assert sum(map(len, found.values())) == 60
     tasks = [{row["task"] for row in rows} for rows in found.values()]
     assert not tasks[0] & tasks[1] and not tasks[0] & tasks[2] and not tasks[1] & tasks[2]
 
 
 def test_no_export_and_no_table_holds_a_key(played: CommandLine, recorded: Path) -> None:
-    for name in FORMATS:
+    for name in exporter_names():
         assert KEY not in played("export", "played", "--format", name).out
     files = list(recorded.parent.glob("stackrank.db*"))
     assert files

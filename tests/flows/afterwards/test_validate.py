@@ -194,7 +194,8 @@ def test_an_attack_marks_the_tasks_with_weak_tests(stackrank: CommandLine, tmp_p
     hidden.write_text(
         "from newsletter.batches import batches\n\n\ndef test_it():\n    assert list(batches('abc', 2))\n"
     )
-    bug_suite.record("newsletter-batches", (), (), None, None, suite)
+    empty = Validation("newsletter-batches", Standing.VALID)
+    bug_suite.record_validation(suite / empty.task, empty)
     document = stackrank("validate", "bugs", "--path", str(suite), "--attack", "--json").json()
     assert (document["audited"], document["with_wrong_changes"]) == (2, 1)
     weak, strong = document["tasks"]

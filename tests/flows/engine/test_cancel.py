@@ -43,7 +43,9 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
         yield server
 
 
-@pytest.mark.parametrize("how", ["command", "keyboard", "signal"])
+@pytest.mark.parametrize(
+    "how", ["command", *(pytest.param(how, marks=pytest.mark.exhaustive) for how in ("keyboard", "signal"))]
+)
 def test_cancelled_within_seconds_and_resumable(
     stackrank: CommandLine, database: str, slow: OpenAIServer, tmp_path: Path, how: str
 ) -> None:

@@ -17,6 +17,7 @@ SPEC = "sandbox: bubblewrap\nbenchmark: bugs\nworkers: 2\nlimit: 3\nentrants: [{
 each_runner = pytest.mark.parametrize("runner", ["dask", "ray"])
 
 
+@pytest.mark.exhaustive
 @each_runner
 @pytest.mark.usefixtures("prefect_server")
 def test_a_run_on_a_cluster(runner: str, database: str, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.bench import fleet, soak
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.exhaustive, pytest.mark.slow]
 
 
 @pytest.mark.parametrize("played", [0, 150])

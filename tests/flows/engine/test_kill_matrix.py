@@ -32,7 +32,7 @@ from tests.support.openai_server import OpenAIServer
 from tests.support.session import remove, server_folder
 from tests.support.waiting import missing, wait_for
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.exhaustive, pytest.mark.slow]
 
 __all__ = ["endpoint"]
 AWAY_S = 1.0

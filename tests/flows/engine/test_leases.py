@@ -13,6 +13,8 @@ from tests.flows.engine.test_resume import assert_as_undisturbed, endpoint, scri
 from tests.support.openai_server import OpenAIServer
 from tests.support.waiting import wait_for
 
+pytestmark = pytest.mark.exhaustive
+
 __all__ = ["endpoint"]
 LEASE_S = 60.0
 """The least that the server takes."""

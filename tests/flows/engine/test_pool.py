@@ -23,6 +23,8 @@ from tests.postgres import PASSWORD, Cluster, cluster
 from tests.support.forwarder import forwarded
 from tests.support.waiting import missing, wait_for
 
+pytestmark = pytest.mark.exhaustive
+
 ROOT = Path(__file__).parents[3]
 NAMES = tuple(f"sr{os.getpid()}{letter}" for letter in "ab")
 """Of the namespaces, and of the links to them. Another session of tests on this machine has other names."""

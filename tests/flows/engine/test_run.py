@@ -79,6 +79,7 @@ def test_a_run_from_end_to_end(stackrank: CommandLine, tmp_path: Path) -> None:
     assert "ahead of" in stackrank("compare", "repair (debug)", "oracle (rewrite)").out
 
 
+@pytest.mark.exhaustive
 def test_an_episode_is_a_task_run_where_it_is_wanted(stackrank: CommandLine, tmp_path: Path) -> None:
     from prefect.client.orchestration import get_client
     from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterId
@@ -111,6 +112,7 @@ def test_what_is_printed_for_people(stackrank: CommandLine) -> None:
     assert "1 tasks x 1 entrants" in result.err
 
 
+@pytest.mark.exhaustive
 def test_a_program_plays_without_a_key(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
@@ -227,6 +229,7 @@ def test_killed_in_the_middle(stackrank: CommandLine, database: str) -> None:
     assert stackrank("run", *SMALL, "--agent", "oracle", "--limit", "1").status == 0
 
 
+@pytest.mark.exhaustive
 def test_interrupted_by_the_keyboard(stackrank: CommandLine, database: str) -> None:
     process = _start("run", *SMALL, "--agent", "oracle", "--limit", "40", "--name", "stopped")
     _wait_for_steps(database, 2, process)

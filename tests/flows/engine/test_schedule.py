@@ -142,6 +142,7 @@ def test_a_new_specification_keeps_times_and_pauses(stackrank: CommandLine, spec
         stackrank("schedule", "remove", "kept")
 
 
+@pytest.mark.exhaustive
 def test_trigger_once_and_skip_while_one_goes_on(
     stackrank: CommandLine, spec: Path, pool: str, database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -219,6 +220,7 @@ def test_a_bad_schedule_is_one_sentence(
     assert all(word in result.sentence() for word in words)
 
 
+@pytest.mark.exhaustive
 def test_show_attaches_an_automation(stackrank: CommandLine, spec: Path, pool: str, tmp_path: Path) -> None:
     from prefect.client.orchestration import get_client
 

@@ -26,6 +26,8 @@ from tests.flows.engine.test_resume import ATTEMPTS, POINTS, ROOT, assert_as_und
 from tests.support.openai_server import OpenAIServer
 from tests.support.waiting import wait_for
 
+pytestmark = pytest.mark.exhaustive
+
 __all__ = ["endpoint"]
 
 

@@ -73,6 +73,7 @@ def test_a_model_that_is_named_with_such_an_agent_is_an_error() -> None:
         checked(agent=["repair"], model=["a"])
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_the_document_of_a_run_names_who_was_left_out(stackrank: CommandLine, prefect_server: str) -> None:
     usable("bubblewrap")

@@ -10,7 +10,7 @@ from typing import Any
 import jinja2
 
 from stackrank.db import queries
-from stackrank.flows.runs.afterwards.export.source import SPLITS, Source
+from stackrank.flows.runs.afterwards.export.source import SPLITS, ExportSource
 
 _TEMPLATE = Path(__file__).with_name("card.md.j2")
 _CANARY = re.compile(r"[\w-]*canary[\w-]*(?:[ :]+\w+)*[ :]+[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
@@ -19,7 +19,7 @@ _LOOKED_AT = 5
 _VERDICTS = ("resolved", "unresolved", "error", "")
 
 
-def data_card(source: Source, about: Mapping[str, Any], record: str) -> str:
+def data_card(source: ExportSource, about: Mapping[str, Any], record: str) -> str:
     """Return Markdown with the metadata that the data set hub reads. `about`: file, format, filters, episodes, records.
 
     `record`: what one record is.
@@ -42,7 +42,7 @@ def data_card(source: Source, about: Mapping[str, Any], record: str) -> str:
     )
 
 
-def find_canary(source: Source) -> str:
+def find_canary(source: ExportSource) -> str:
     """Find the benchmark's canary in its tasks' known fixes or files; empty if it has none."""
     for task_id in sorted(source.digests)[:_LOOKED_AT]:
         task = queries.task(source.engine, task_id)

@@ -1,76 +1,25 @@
-"""Exports a run's episodes for other programs.
-
-A format is a function from a `Source` to records. Records are generated one by one, so memory does not depend on the
-number of episodes.
-"""
+"""Exports a run's episodes for other programs."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Engine
 
-from stackrank.extensions.training.exports import atif, briefs, conversations, pairs
-from stackrank.flows.runs.afterwards.export import plain
 from stackrank.flows.runs.afterwards.export.card import data_card
-from stackrank.flows.runs.afterwards.export.source import SPLITS, Source
+from stackrank.flows.runs.afterwards.export.exporter import find_exporter
+from stackrank.flows.runs.afterwards.export.source import SPLITS, ExportSource
 from stackrank.flows.runs.afterwards.export.write import (
     is_stream,
-    lines,
-    table,
     write_folder,
     write_parquet,
     write_stdout,
     write_text,
 )
 from stackrank.flows.runs.specification.spec import SpecError
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """One way to export a run."""
-
-    records: Callable[[Source], Iterator[dict[str, Any]]]
-    about: str
-    """Describes one record, for people."""
-    pieces: Callable[[Iterator[Mapping[str, Any]]], Iterator[str]] = lines
-    """Turns records into text."""
-    file_name: str = ""
-    """The field that names a record's file, if each record is a separate file."""
-    optional: tuple[str, ...] = ()
-    """Fields that not every record has."""
-
-
-FORMATS: dict[str, Format] = {
-    "jsonl": Format(plain.jsonl, "an episode with all its steps: action, thought, observation, state, times, tokens"),
-    "chat": Format(
-        conversations.chat,
-        "a conversation as the model had it, with its last answer: messages, tools, what each answer cost",
-        optional=("tools", "parallel_tool_calls"),
-    ),
-    "requests": Format(conversations.requests, "a request to a model as it was sent, and the answer as it came"),
-    "steps": Format(plain.steps, "an action and its observation, with reward, reasoning and tokens"),
-    "pairs": Format(
-        pairs.pairs,
-        "two conversations, two answers in one state, or two changes: the chosen one led to a fix, or was approved",
-        optional=("rejected_tools",),
-    ),
-    "seeker": Format(
-        briefs.seeker, "a brief of the agent seeker: the conversation before it, whether a fix came of it, what it cost"
-    ),
-    "atif": Format(
-        atif.atif,
-        "an episode as a trajectory of ATIF 1.8",
-        file_name="trajectory_id",
-        optional=("subagent_trajectories",),
-    ),
-    "csv": Format(plain.csv, "an episode without its steps", pieces=table),
-    "swebench": Format(plain.predictions, "a prediction for SWE-bench's own harness"),
-}
 
 
 def export(
@@ -87,14 +36,12 @@ def export(
     and for people NAME.card.md. Records with room for the scope contain it, too. `run`: as `queries.run` returns
     it. `filters`: as `queries.episodes` takes them. `splits`: export only the tasks of these; none means all. A
     name that ends with `.parquet` is written as Parquet.
-    Raises SpecError, OSError.
+    Raises SpecError, PluginError, OSError.
     """
-    if format not in FORMATS:
-        raise SpecError(f"there is no format {format!r}: choose one of {', '.join(FORMATS)}")
+    exporter = find_exporter(format)
     if unknown := sorted(set(splits) - set(SPLITS)):
         raise SpecError(f"there is no split {unknown[0]!r}: choose one of {', '.join(SPLITS)}")
-    chosen = FORMATS[format]
-    source = Source(engine, run, filters, splits)
+    source = ExportSource(engine, run, filters, splits)
     for name, values in source.unknown().items():
         raise SpecError(
             f"run {run['id']} has no {name} {values[0]!r}: `stackrank episodes {run['id']}` lists what it has"
@@ -103,19 +50,19 @@ def export(
 
     def records() -> Iterator[dict[str, Any]]:
         nonlocal written
-        for record in chosen.records(source):
+        for record in exporter.records(source):
             written += 1
             yield record
 
     if out is None:
-        write_stdout(chosen.pieces(records()))
+        write_stdout(exporter.pieces(records()))
         return sum(source.counts.values())
     if out.suffix == ".parquet":
-        write_parquet(out, records(), chosen.optional)
-    elif chosen.file_name:
-        write_folder(out, records(), chosen.file_name)
+        write_parquet(out, records(), exporter.optional)
+    elif exporter.file_name:
+        write_folder(out, records(), exporter.file_name)
     else:
-        write_text(out, chosen.pieces(records()))
+        write_text(out, exporter.pieces(records()))
     episodes = sum(source.counts.values())
     if is_stream(out):
         return episodes
@@ -123,5 +70,5 @@ def export(
     beside = {"file": out.name, "format": format, "filters": given, "episodes": episodes, "records": written}
     about = json.dumps({**beside, "scope": source.scope}, indent=1, ensure_ascii=False) + "\n"
     write_text(out.with_name(f"{out.name}.scope.json"), [about])
-    write_text(out.with_name(f"{out.name}.card.md"), [data_card(source, beside, chosen.about)])
+    write_text(out.with_name(f"{out.name}.card.md"), [data_card(source, beside, exporter.description)])
     return episodes

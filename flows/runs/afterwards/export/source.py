@@ -31,7 +31,7 @@ def split_of(digest: str) -> str:
     return name
 
 
-class Source:
+class ExportSource:
     """The episodes of one run that the filters select."""
 
     def __init__(self, engine: Engine, run: Row, filters: Mapping[str, Any], splits: Sequence[str] = ()) -> None:

@@ -1,27 +1,28 @@
-"""Description of an MCP server: how it is started, and what it offers."""
+"""Tool servers: programs in a sandbox that offer tools to an entrant. Their definition, offers, errors, connections."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from stackrank.env.environment import Environment
+from stackrank.env.state import Spoken
 from stackrank.errors import InfrastructureError
 
 
-class McpServerFailed(InfrastructureError):
-    """An entrant's server cannot be used before the agent ran anything. This is never the entrant's failure."""
+class ToolServerFailed(InfrastructureError):
+    """A tool server failed before the agent ran anything. This is never the entrant's failure."""
 
 
-class McpServerChanged(McpServerFailed):
-    """A server offers different tools than those of the entrant's identity."""
+class ToolServerChanged(ToolServerFailed):
+    """A tool server offers different tools than those of the entrant's identity."""
 
 
-class McpServer(BaseModel):
+class ToolServer(BaseModel):
     """An MCP server: a program that is started in the sandbox of every episode and communicates over standard input and
     output. An entrant gets its tools with `tools: SET+NAME`."""
 
@@ -43,38 +44,38 @@ class McpServer(BaseModel):
 
     @field_validator("command", "requirements")
     @classmethod
-    def _no_nul(cls, value: list[str]) -> list[str]:
-        if any("\0" in each for each in value):
-            raise ValueError("it holds a NUL character")
-        return value
+    def _reject_nul(cls, words: list[str]) -> list[str]:
+        if any("\0" in word for word in words):
+            raise ValueError("must not contain a NUL character")
+        return words
 
     @field_validator("varies")
     @classmethod
-    def _expressions(cls, value: list[str]) -> list[str]:
-        for each in value:
+    def _check_patterns(cls, patterns: list[str]) -> list[str]:
+        for pattern in patterns:
             try:
-                re.compile(each)
+                re.compile(pattern)
             except re.error as error:
-                raise ValueError(f"{each!r} is not a regular expression: {error}") from None
-        return value
+                raise ValueError(f"{pattern!r} is not a regular expression: {error}") from None
+        return patterns
 
     @field_validator("env")
     @classmethod
-    def _variables(cls, value: dict[str, str]) -> dict[str, str]:
-        for name, text in value.items():
+    def _check_variables(cls, variables: dict[str, str]) -> dict[str, str]:
+        for name, text in variables.items():
             if not name or "=" in name or "\0" in name + text:
                 raise ValueError(f"{name!r} cannot be the name of an environment variable")
-        return value
+        return variables
 
-    def steady(self, answer: str) -> str:
+    def mask_varying(self, answer: str) -> str:
         """Return an answer with the parts that vary replaced."""
-        for each in self.varies:
-            answer = re.sub(each, "...", answer)
+        for pattern in self.varies:
+            answer = re.sub(pattern, "...", answer)
         return answer
 
     def identity(self) -> dict[str, Any]:
         """Return what identifies the server: if it changes, the entrant is another one."""
-        return self.model_dump(exclude=None if self.varies else {"varies"})
+        return self.model_dump()
 
     @property
     def prefix(self) -> Environment | None:
@@ -84,11 +85,11 @@ class McpServer(BaseModel):
 
 @dataclass(frozen=True)
 class Offer:
-    """A server, with what it offered when it was asked before the first episode."""
+    """A server, with the tools that it offered before the first episode."""
 
     name: str
     """The server's name in the run's specification."""
-    server: McpServer
+    server: ToolServer
     version: str
     """The name and version that the server itself states."""
     tools: tuple[Mapping[str, Any], ...]
@@ -96,16 +97,27 @@ class Offer:
 
     def identity(self) -> dict[str, Any]:
         """Return what identifies the offer: if it changes, the entrant is another one."""
-        return {"version": self.version, "tools": [dict(each) for each in self.tools]}
+        return {"version": self.version, "tools": [dict(tool) for tool in self.tools]}
 
 
-def difference(before: Offer, now: Offer) -> str:
-    """Say in words how a later offer of the same server differs; empty if it does not."""
-    old = {each["name"]: each for each in before.tools}
-    new = {each["name"]: each for each in now.tools}
-    said = [f"no {name}" for name in old if name not in new]
-    said += [f"{name}, which is new" for name in new if name not in old]
-    said += [f"{name}, described otherwise" for name in new if name in old and new[name] != old[name]]
-    if not said and before.version != now.version:
-        said = [f"the version {now.version} in the place of {before.version}"]
-    return ", ".join(said[:5]) + (", ..." if len(said) > 5 else "")
+class ServerConnection(Protocol):
+    """The host's end of one server in one sandbox."""
+
+    def open(self) -> Offer:
+        """Start the server and ask for its tools. Raises ToolServerFailed, ToolServerChanged, SandboxError."""
+        ...
+
+    def call(self, tool: str, arguments: Mapping[str, Any], timeout_s: float) -> tuple[str, bool]:
+        """Call a tool; return its answer and whether it succeeded. Raises Refused if there is no answer, SandboxError.
+
+        A server that fails is stopped, and started again with the next call.
+        """
+        ...
+
+    def close(self) -> None:
+        """Stop the server. Raises SandboxError."""
+        ...
+
+    def spoken(self) -> list[Spoken]:
+        """Return the lines that were sent and received since the last call of this method."""
+        ...

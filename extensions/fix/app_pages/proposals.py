@@ -18,6 +18,7 @@ from stackrank.dashboard.parts.tables import EPISODE_PAGE
 from stackrank.db import queries
 from stackrank.db.connection.errors import DatabaseError
 from stackrank.errors import UsageError
+from stackrank.extensions.fix.acceptance import acceptance
 from stackrank.extensions.fix.decisions import Proposals
 from stackrank.terms import DecisionKind
 
@@ -150,7 +151,7 @@ lines = [
 link = st.column_config.LinkColumn(display_text=r"pr_id=(\d+)$", help="Opens it in a new tab.")
 show.grid(lines, column_config={"Proposal": link}, alt="All proposals, those that wait first, the surest of them first")
 
-accepted = ask(queries.acceptance)
+accepted = ask(acceptance)
 if any(row["rate"] is not None for row in accepted):
     st.subheader("What people accept")
     board = [

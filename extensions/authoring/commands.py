@@ -1,0 +1,200 @@
+"""Commands that make tasks, and the attack on the tests of a benchmark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from stackrank.flows.cli.options import Json, Sandbox
+from stackrank.flows.cli.output import print_json
+from stackrank.flows.cli.progress import progress
+from stackrank.wording import print_err, print_out
+
+if TYPE_CHECKING:
+    from stackrank.env.benchmarks.base import Source
+
+
+def inject(
+    path: Annotated[Path, typer.Argument(help="Folder of a Python project with tests.")],
+    count: Annotated[int, typer.Option("--count", "-n", min=1, help="Number of bugs.")] = 50,
+    seed: Annotated[int, typer.Option(help="Seed that selects from the possible bugs.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="Folder to write. Default: PROJECT-bugs.")] = None,
+    test: Annotated[str | None, typer.Option(help="The project's test command. Default: pytest on all tests.")] = None,
+    requirements: Annotated[
+        list[str] | None,
+        typer.Option("--require", "--requirements", help="Requirements that pip installs, separated by commas."),
+    ] = None,
+    setup: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Command that installs the project. Repeat for several. "
+            "Default: pip install -e . and what its tests need; '' for none."
+        ),
+    ] = None,
+    python: Annotated[str, typer.Option(help="Python version, such as 3.11. Default: the sandbox's own.")] = "",
+    timeout: Annotated[float, typer.Option(min=1, help="Time limit for a task's tests, in seconds.")] = 60,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Only bugs whose fault is measurably far from the failure.")
+    ] = False,
+    workers: Annotated[int | None, typer.Option(min=1, help="Number of bugs tried concurrently.")] = None,
+    sandbox: Sandbox = None,
+    as_json: Json = False,
+) -> None:
+    """Create a benchmark by planting bugs in a project; its tests detect each of them.
+
+    With --deep: plant mistakes with state, copies, keys, order and the like. Keep only faults that are in no file
+    named by the failing test's traceback, and that the tests rank below the first 20 lines.
+    """
+    import os
+    import re
+    from collections import Counter
+
+    from stackrank.env.benchmarks.repo_schema import TASKS_FILE
+    from stackrank.env.environment import Environment
+    from stackrank.env.sandbox.registry import chosen_backend
+    from stackrank.extensions.authoring.inject.injection import Tally
+    from stackrank.extensions.authoring.inject.plant import plant
+    from stackrank.extensions.authoring.inject.write import SOURCE
+
+    # Split at commas between packages, not at those within versions and extras.
+    comma = re.compile(r"\s*,(?![^\[]*\])\s*(?=[A-Za-z])")
+    needs = [each for given in requirements or () for each in comma.split(given.strip()) if each]
+    with progress("bugs", count) as show:
+        rejected: Counter[str] = Counter()
+
+        def on_tally(tally: Tally) -> None:
+            rejected.clear()
+            rejected.update(tally.problems)
+            why = ", ".join(f"{number} {reason}" for reason, number in tally.problems.most_common(3))
+            tried = f"{tally.tried} of {tally.candidates} candidates tried"
+            # Of more than are wanted, those with hidden tests are taken.
+            show(min(tally.found, count), count, f"{tried}; {why}" if why else tried)
+
+        made = plant(
+            path,
+            count=count,
+            seed=seed,
+            out=out,
+            test=test,
+            environment=Environment(python, tuple(needs), tuple(filter(None, setup or ()))),
+            guess=setup is None,
+            timeout_s=timeout,
+            deep=deep,
+            workers=workers or os.cpu_count() or 2,
+            backend=chosen_backend(sandbox),
+            say=print_err,
+            on_tally=on_tally,
+        )
+    kinds = Counter(candidate.category for candidate, _ in made.bugs)
+    difficulties = Counter(result.difficulty for _, result in made.bugs)
+    found, file = len(made.bugs), made.folder / TASKS_FILE
+    if as_json:
+        document = {"tasks": found, "file": str(file), "source": str(made.folder / SOURCE), "wanted": count}
+        document["hidden_tests"] = made.with_hidden
+        print_json({**document, "categories": kinds, "difficulties": difficulties, "rejected": rejected})
+        return
+    fewer = f" ({count} were requested, but the tests detect no other possible bug)" if found < count else ""
+    print_out(f"{file}: {found} bugs{fewer}, {made.with_hidden} of them with hidden tests")
+    print_out(", ".join(f"{number} {each}" for each, number in (*kinds.most_common(), *difficulties.most_common())))
+    for why, number in rejected.most_common():
+        print_out(f"rejected: {number}: {why}")
+    print_out(f"Validate them: stackrank validate repo --path {made.folder}")
+
+
+def init_task(
+    repo: Annotated[str, typer.Argument(help="A git repository: a path or a URL.")],
+    commit: Annotated[str, typer.Argument(help="The commit that fixed the bug and added a test.")],
+    out: Annotated[Path, typer.Option(help="Folder for tasks.yaml and the patches; an existing one is extended.")],
+    test: Annotated[str, typer.Option(help="The test command. Default: pytest on the changed test files.")] = "",
+    setup: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Command that installs the project. Repeat for several. "
+            "Default: pip install -e . and what its tests need."
+        ),
+    ] = None,
+    require: Annotated[
+        list[str] | None, typer.Option(help="A requirement that pip installs. Repeat for several.")
+    ] = None,
+    python: Annotated[str, typer.Option(help="Python version, such as 3.11. Default: the sandbox's own.")] = "",
+    subdir: Annotated[str, typer.Option(help="The folder of the repository that is the workspace.")] = ".",
+    statement: Annotated[str, typer.Option(help="Description of the bug that agents get.")] = "",
+    hidden_tests: Annotated[
+        bool, typer.Option("--hidden-tests", help="Withhold the tests from agents, and use them for the verdict.")
+    ] = False,
+    timeout: Annotated[float, typer.Option(min=1, help="Time limit for the tests, in seconds.")] = 300,
+    id: Annotated[str, typer.Option(help="Name of the task. Default: from the repository and the commit.")] = "",
+    sandbox: Annotated[str | None, typer.Option(help="docker or bubblewrap.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Create a task from a commit that fixed a bug: find the tests that it makes pass, and validate the task."""
+    from stackrank.env.benchmarks.repo_schema import TASKS_FILE
+    from stackrank.env.sandbox.registry import chosen_backend
+    from stackrank.extensions.authoring.from_commit import TaskOptions
+    from stackrank.extensions.authoring.new_task import make_task
+
+    options = TaskOptions(
+        id=id,
+        statement=statement,
+        test=test,
+        setup=tuple(setup or ()),
+        requirements=tuple(require or ()),
+        python=python,
+        subdir=subdir,
+        hidden_tests=hidden_tests,
+        timeout_s=timeout,
+    )
+    task = make_task(repo, commit, out, options, chosen_backend(sandbox), print_err)
+    if as_json:
+        lists = task.model_dump(include={"fail_to_pass", "test"})
+        print_json({"task": task.id, "file": str(out / TASKS_FILE), **lists})
+        return
+    counts = f"{len(task.fail_to_pass)} tests to pass, {len(task.pass_to_pass)} to keep"
+    print_out(f"{out / TASKS_FILE}: {task.id}, {counts}.")
+    print_out(f"Play it: stackrank run --benchmark repo --path {out} --tasks {task.id} --agent oracle")
+
+
+def attack(
+    benchmark: str,
+    data: Source,
+    tasks: list[str],
+    limit: int | None,
+    workers: int | None,
+    sandbox: str | None,
+    seed: int,
+    again: bool,
+    as_json: bool,
+) -> None:
+    """Look for wrong changes that pass a benchmark's tests; answers `stackrank validate --attack`."""
+    from stackrank.db.connection.engine import connect
+    from stackrank.db.writes.store import Store
+    from stackrank.extensions.authoring.audit.run import audit_benchmark
+
+    with progress("tasks") as show:
+        found = audit_benchmark(
+            Store(connect()),
+            benchmark,
+            data,
+            tasks=tasks,
+            limit=limit,
+            workers=workers,
+            sandbox=sandbox,
+            seed=seed,
+            repeat=again,
+            say=print_err,
+            on_result=lambda result, done, total: show(done, total),
+        )
+    if as_json:
+        print_json(found.document())
+        return
+    for result in found.results:
+        if result.reason:
+            print_out(f"not audited: {result.task}: {result.reason}")
+        for wrong in result.wrong:
+            print_out(f"{result.task}: {wrong.kind} passes ({wrong.test}: {wrong.wrong} instead of {wrong.fixed})")
+            print_out(wrong.diff)
+    tried, undecided = (found.document()[name] for name in ("candidates", "undecided"))
+    print_out(f"{found.weak} of {found.audited} tasks of {benchmark} let a wrong change through.")
+    print_out(f"{tried} changes were tried; {undecided} of them pass and behave like the fix as far as known.")

@@ -1,0 +1,79 @@
+"""What an installation brings: few direct dependencies, all that the core imports, and extras for the rest."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import distribution, packages_distributions
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from stackrank import extras
+from stackrank.errors import UsageError
+from tests.test_layout import GUEST, MAY_IMPORT, ROOT, imported, sources
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+MOST_DIRECT = 22
+OPTIONAL = {"psycopg", "prompt_toolkit", "authlib", "prefect_dask", "prefect_ray", "azure", "swebench", "dask", "ray"}
+"""What the core imports only for a feature that has an extra."""
+
+
+def plain(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def required(specifiers: list[str]) -> set[str]:
+    """The distributions that are installed with the specified ones, which are among them."""
+    seen: set[tuple[str, str]] = set()
+    waiting = [(Requirement(specifier), "") for specifier in specifiers]
+    while waiting:
+        requirement, extra = waiting.pop()
+        if requirement.marker and not requirement.marker.evaluate({"extra": extra}):
+            continue
+        for wanted in {"", *requirement.extras}:
+            key = (plain(requirement.name), wanted)
+            if key not in seen:
+                seen.add(key)
+                waiting += [(Requirement(text), wanted) for text in distribution(requirement.name).requires or ()]
+    return {name for name, _ in seen}
+
+
+def test_few_direct_dependencies() -> None:
+    assert len(PROJECT["dependencies"]) <= MOST_DIRECT
+
+
+def test_what_the_core_imports_is_installed_with_it() -> None:
+    rooms = [ROOT / room for room in MAY_IMPORT if not room.startswith("extensions")]
+    files: list[Path] = [*(ROOT / "src" / "stackrank").glob("*.py")]
+    for room in rooms:
+        files += [path for path in sources(room) if GUEST not in path.parents]
+    names = {name for path in files for name in imported(path)} - set(sys.stdlib_module_names) - {"stackrank"}
+    installed = required(PROJECT["dependencies"])
+    owners = packages_distributions()
+    missing = {name for name in names - OPTIONAL if not installed & {plain(owner) for owner in owners.get(name, ())}}
+    assert missing == set()
+
+
+def test_the_extra_all_has_every_feature() -> None:
+    groups = PROJECT["optional-dependencies"]
+    named = re.search(r"\[(.*)\]", groups["all"][0])
+    assert named
+    assert set(named[1].split(",")) == groups.keys() - {"all", "dev", "verifiers", "swebench"}
+
+
+def test_a_missing_extra_is_one_sentence() -> None:
+    extras.require("json", extra="none", feature="nothing")
+    with pytest.raises(
+        UsageError, match=r"PostgreSQL needs the package no_such: run pip install 'stackrank\[postgres\]'"
+    ):
+        extras.require("no_such", extra="postgres", feature="PostgreSQL")
+
+
+def test_nothing_optional_is_imported_by_the_command_line() -> None:
+    code = "import sys, stackrank.flows.cli.main; print(*sys.modules)"
+    modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"libcst", "coverage", "mcp", "prefect", "streamlit", *OPTIONAL} & set(modules)
