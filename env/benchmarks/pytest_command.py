@@ -33,27 +33,27 @@ class TestCommand:
         places = {*files, *(str(parent) for path in files for parent in PurePosixPath(path).parents)}
         options: list[str] = []
         targets: list[str] = []
-        for before, word in zip(["", *arguments], arguments, strict=False):
+        for previous, word in zip(["", *arguments], arguments, strict=False):
             is_place = word.partition("::")[0].removeprefix("./").rstrip("/") in places
-            (targets if is_place and before not in _WITH_VALUE else options).append(word)
+            (targets if is_place and previous not in _WITH_VALUE else options).append(word)
         return cls(tuple(options), tuple(targets))
 
     def arguments(self, targets: Iterable[str] | None = None) -> list[str]:
         """Return the arguments of pytest for these files or tests, or for all of the command's."""
         return [*self.options, *(self.targets if targets is None else targets)]
 
-    def on(self, targets: Iterable[str], *more: str) -> str:
+    def on(self, targets: Iterable[str], *options: str) -> str:
         """Return the command for these files or tests, with more options."""
-        return "python -m pytest " + shlex.join([*self.options, *more, *targets])
+        return "python -m pytest " + shlex.join([*self.options, *options, *targets])
 
     def without(self, tests: Iterable[str]) -> TestCommand:
         """Return the command that leaves these tests, or files, out."""
-        options = (f"--{'deselect' if '::' in each else 'ignore'}={each}" for each in tests)
+        options = (f"--{'deselect' if '::' in target else 'ignore'}={target}" for target in tests)
         return replace(self, options=(*self.options, *options))
 
-    def whole(self, *more: str) -> str:
+    def whole(self, *options: str) -> str:
         """Return the command for all tests."""
-        return self.on(self.targets, *more)
+        return self.on(self.targets, *options)
 
 
 def default_command(files: Mapping[str, bytes]) -> str:

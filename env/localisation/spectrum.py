@@ -22,7 +22,7 @@ from stackrank.errors import StackrankError
 
 AT_IMPORT = -1
 """The number in a group that stands for no test: the line runs when its file is imported."""
-Place = tuple[str, int]
+SourceLine = tuple[str, int]
 """A file, relative to the workspace, and a line, from 1."""
 _RESULT = ".stackrank-measured"
 _HERE = Path(__file__).parent
@@ -43,7 +43,7 @@ class Spectrum:
     """How long each takes while it is measured, which is longer than it takes otherwise."""
     outcomes: tuple[str, ...]
     """passed, failed, skipped or missing."""
-    failures: Mapping[str, tuple[Place, ...]]
+    failures: Mapping[str, tuple[SourceLine, ...]]
     """Failing test -> the frames in the workspace that its traceback names, including those of chained exceptions."""
     groups: tuple[frozenset[int], ...]
     """Sets of tests, which are given by their number in `tests`; `lines` refers to a group by its number."""
@@ -71,12 +71,12 @@ class Spectrum:
         """How many lines have which counts."""
         return Counter(self.by_group[group] for lines in self.lines.values() for group in lines.values())
 
-    def of(self, places: Iterable[Place]) -> set[Counts]:
+    def of(self, places: Iterable[SourceLine]) -> set[Counts]:
         """Return the counts of those of these lines that run."""
         groups = (self.lines.get(file, {}).get(line) for file, line in places)
         return {self.by_group[group] for group in groups if group is not None}
 
-    def run_by(self, test: str) -> list[Place]:
+    def run_by(self, test: str) -> list[SourceLine]:
         """Return the lines that a test runs, without those that run at import anyway."""
         number = self.tests.index(test)
         groups = {n for n, group in enumerate(self.groups) if number in group and AT_IMPORT not in group}
@@ -111,7 +111,7 @@ def measure_suite(
 
 
 def measure_distance(
-    sandbox: Sandbox, files: Mapping[str, bytes], command: str, faults: Iterable[Place], timeout_s: float
+    sandbox: Sandbox, files: Mapping[str, bytes], command: str, faults: Iterable[SourceLine], timeout_s: float
 ) -> int | None:
     """Count the calls of the workspace's functions between the last time that the fault ran and the failure.
 

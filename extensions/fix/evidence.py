@@ -13,7 +13,7 @@ from sqlalchemy import Engine
 from unidiff.patch import PatchSet
 
 from stackrank.db import queries
-from stackrank.env.localisation.spectrum import Place, Unmeasured
+from stackrank.env.localisation.spectrum import SourceLine, Unmeasured
 from stackrank.env.patches import apply_patch, touched_files
 from stackrank.env.sandbox.base import Backend
 from stackrank.env.scoring.suspicious import find_suspicious
@@ -146,7 +146,7 @@ def _executed(
     """
     wanted = {path: _new_statements(given.get(path, b""), work[path]) for path in work if path.endswith(".py")}
     lines = {(path, line) for path, each in wanted.items() for line in each}
-    run: set[Place] = set()
+    run: set[SourceLine] = set()
     why = ""
     for only in (targets, ()):
         if not lines <= run:

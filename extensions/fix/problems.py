@@ -21,7 +21,7 @@ from stackrank.env.benchmarks.repo_schema import (
 )
 from stackrank.env.benchmarks.testfiles import is_test, test_folders
 from stackrank.env.localisation.formulas import ochiai
-from stackrank.env.localisation.spectrum import AT_IMPORT, Place, Spectrum, Unmeasured, measure_suite
+from stackrank.env.localisation.spectrum import AT_IMPORT, SourceLine, Spectrum, Unmeasured, measure_suite
 from stackrank.env.patches import enclosing
 from stackrank.env.sandbox.base import Backend, Say
 from stackrank.env.sandbox.client import Sandbox
@@ -184,7 +184,7 @@ def _own_function(files: Mapping[str, bytes], spectrum: Spectrum | None, test: s
     return f"{file}:{next(iter(enclosing(files[file], [line])), '')}" if file else ""
 
 
-def _place(files: Mapping[str, bytes], frames: Sequence[Place]) -> str:
+def _place(files: Mapping[str, bytes], frames: Sequence[SourceLine]) -> str:
     """Return the innermost function of the program in a traceback; empty if it has none."""
     for file, line in reversed(frames):
         if not is_test(file):

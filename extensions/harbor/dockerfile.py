@@ -20,7 +20,7 @@ _QUIET = ("--no-cache-dir", "-q", "--quiet", "--upgrade", "-U")
 class Dockerfile:
     """The effect of the lines of a Dockerfile that were read so far."""
 
-    there: Mapping[str, bytes]
+    sources: Mapping[str, bytes]
     """The files that it can copy."""
     python: str | None = None
     """Such as `3.11`; empty: any; None: no FROM was read yet."""
@@ -85,13 +85,13 @@ class Dockerfile:
     def _copy(self, source: str, target: PurePosixPath, into: bool) -> bool:
         """Add the files that one source of a COPY brings; return False if it names nothing."""
         source = source.removeprefix("./").strip("/") or "."
-        if source in self.there:
+        if source in self.sources:
             into = into or target == self.workdir or any(target in path.parents for path in self.files)
-            self.files[target / PurePosixPath(source).name if into else target] = self.there[source]
+            self.files[target / PurePosixPath(source).name if into else target] = self.sources[source]
             return True
         prefix = "" if source == "." else f"{source}/"
         copied = {
-            path: content for path, content in self.there.items() if path.startswith(prefix) and path != "Dockerfile"
+            path: content for path, content in self.sources.items() if path.startswith(prefix) and path != "Dockerfile"
         }
         self.files |= {target / path.removeprefix(prefix): content for path, content in copied.items()}
         return bool(copied)

@@ -62,7 +62,7 @@ def write_task(task: Task, folder: Path) -> None:
     visible = {path: content for path, content in task.files.items() if not task.may_edit(path)}
     lists = {"fail_to_pass": task.fail_to_pass, "pass_to_pass": task.pass_to_pass}
     command = task.score_command or task.test_command
-    written: dict[str, bytes] = {
+    contents: dict[str, bytes] = {
         "task.toml": _toml_file(task).encode(),
         "instruction.md": f"{task.statement}{how_to_check(task.test_command)}".encode(),
         "environment/Dockerfile": _dockerfile(task).encode(),
@@ -71,20 +71,20 @@ def write_task(task: Task, folder: Path) -> None:
         **{f"tests/{file.name}": file.read_bytes() for file in sorted(_VERIFIER.iterdir()) if file.is_file()},
     }
     if task.proof:
-        written["tests/proof.json"] = task.proof.encode()
+        contents["tests/proof.json"] = task.proof.encode()
     if task.measured:
-        written["tests/difficulty.json"] = task.measured.encode()
+        contents["tests/difficulty.json"] = task.measured.encode()
     parts = {"environment/workspace": task.files, "tests/hidden": task.hidden_files, "tests/visible": visible}
     if task.fix:
         fixed = apply_patch(task.files, task.fix)
         changed = {path: content for path, content in fixed.items() if task.files.get(path) != content}
         deleted = sorted(path for path in task.files if path not in fixed)
         parts["solution/files"] = changed
-        written["solution/fix.patch"] = task.fix.encode()
-        written["solution/solve.sh"] = _solve(deleted).encode()
+        contents["solution/fix.patch"] = task.fix.encode()
+        contents["solution/solve.sh"] = _solve(deleted).encode()
     for place, files in parts.items():
-        written |= {f"{place}/{path}": files[path] for path in files}
-    for path, content in written.items():
+        contents |= {f"{place}/{path}": files[path] for path in files}
+    for path, content in contents.items():
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)

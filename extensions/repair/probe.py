@@ -122,9 +122,9 @@ class Meter:
     Steps are the same on every machine, and seconds are not. The process ends after `most` steps.
     """
 
-    def __init__(self, most: int, on_line: Callable[[str, int], None] = lambda file, line: None) -> None:
+    def __init__(self, limit: int, on_line: Callable[[str, int], None] = lambda file, line: None) -> None:
         self.steps = 0
-        self._most = most
+        self._most = limit
         self._on_line = on_line
         self._root = os.getcwd() + os.sep
 
@@ -136,7 +136,7 @@ class Meter:
     def stop(self) -> None:
         """Stop counting."""
         sys.settrace(None)
-        threading.settrace(None)  # type: ignore[arg-type]
+        threading.settrace(None)
 
     def _call(self, frame: Any, event: str, argument: Any) -> Any:
         self._step()

@@ -48,8 +48,8 @@ def repairs(path: str, text: str) -> list[Mutation]:
 
 def _proposals(lines: list[str], line: int, message: str) -> Iterator[tuple[float, tuple[Edit, ...]]]:
     starts = [0]
-    for each in lines:
-        starts.append(starts[-1] + len(each))
+    for line_text in lines:
+        starts.append(starts[-1] + len(line_text))
     around = range(max(line - _AROUND, 1), min(line + _AROUND, len(lines)) + 1)
     yield from _brackets(lines, starts)
     for number in around:

@@ -96,18 +96,18 @@ def _members(class_: cst.ClassDef) -> tuple[dict[str, tuple[int, int, bool]], tu
         for child in node.children:
             stored(child)
 
-    for each in class_.body.body:
-        if isinstance(each, cst.FunctionDef):
-            params = each.params.params
+    for member in class_.body.body:
+        if isinstance(member, cst.FunctionDef):
+            params = member.params.params
             highest = len(params) - 1
             lowest = sum(param.default is None for param in params) - 1
             is_property = any(
-                isinstance(d.decorator, cst.Name) and "property" in d.decorator.value for d in each.decorators
+                isinstance(d.decorator, cst.Name) and "property" in d.decorator.value for d in member.decorators
             )
-            methods[each.name.value] = (lowest, highest, is_property)
-            stored(each.body)
-        elif isinstance(each, cst.SimpleStatementLine):
-            for statement in each.body:
+            methods[member.name.value] = (lowest, highest, is_property)
+            stored(member.body)
+        elif isinstance(member, cst.SimpleStatementLine):
+            for statement in member.body:
                 if isinstance(statement, cst.AnnAssign) and isinstance(statement.target, cst.Name):
                     attributes[statement.target.value] = None
     return methods, tuple(attributes)

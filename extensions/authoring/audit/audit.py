@@ -26,7 +26,7 @@ from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.scoring.verdict import NewSandbox, score_in
 from stackrank.env.task import Task
 from stackrank.extensions.authoring.audit import changes
-from stackrank.extensions.authoring.audit.changes import Call, Candidate, Files, Fixed
+from stackrank.extensions.authoring.audit.changes import Call, Files, Fixed, Variant
 from stackrank.extensions.authoring.audit.probes import probe
 
 PARTS, MISTAKES, OTHERS = 24, 48, 32
@@ -92,9 +92,9 @@ class Audit:
 def audit(
     task: Task,
     new_sandbox: NewSandbox,
-    more_variants: Iterable[Callable[[], Candidate]] = (),
+    more_variants: Iterable[Callable[[], Variant]] = (),
     seed: int = 0,
-    rejected: Sequence[Candidate] = (),
+    rejected: Sequence[Variant] = (),
 ) -> Audit:
     """Look for wrong changes that pass the task's tests; equal arguments try the same ones. Raises SandboxError.
 
@@ -125,35 +125,35 @@ class _Search:
         sandbox: Sandbox,
         seed: int,
         began: float,
-        rejected: Sequence[Candidate],
+        rejected: Sequence[Variant],
     ) -> None:
         self._task = task
         self._workspace = {**workspace, **task.hidden_files}
         self._command, self._visible = command, visible
         self._fixed = Fixed.of(task.files, workspace, {path for variant in rejected for path in variant.files})
         # Add the files that they do not touch, because every candidate has to be complete.
-        self._rejected = [Candidate(variant.kind, {**self._untouched, **variant.files}) for variant in rejected]
+        self._rejected = [Variant(variant.kind, {**self._untouched, **variant.files}) for variant in rejected]
         self._sandbox = sandbox
         self._seed = seed
         self._began = began
 
-    def result(self, more_variants: Iterable[Callable[[], Candidate]]) -> Audit:
+    def result(self, more_variants: Iterable[Callable[[], Variant]]) -> Audit:
         fixed, seed = self._fixed, self._seed
         parts = changes.sample([*changes.parts_of_the_fix(fixed)], PARTS, seed)
         mistakes = [*changes.mistakes(fixed, seed)][:MISTAKES]
         sampled = [make() for make in changes.sample([*more_variants], OTHERS, seed)]
-        complete = [Candidate(each.kind, {**self._untouched, **each.files}) for each in sampled]
+        complete = [Variant(variant.kind, {**self._untouched, **variant.files}) for variant in sampled]
         candidates = [
             *changes.distinct(fixed, chain(self._rejected, parts, changes.without_bodies(fixed), mistakes, complete))
         ]
         first = self._try(candidates)
         if not first["tests"]:
             return Audit(self._task.id, "its tests do not pass with the fix, one process for all")
-        calls = [Call(*each) for each in first["calls"]]
+        calls = [Call(*variant) for variant in first["calls"]]
         special = [*changes.distinct(fixed, changes.special_cases(fixed, calls))]
         passed = [*first["passed"], *(self._try(special)["passed"] if special else ())]
         every = [*candidates, *special]
-        survivors = [each for each, passes in zip(every, passed, strict=True) if passes]
+        survivors = [variant for variant, passes in zip(every, passed, strict=True) if passes]
         wrong, undecided = self._compare(survivors, max(min(PROBES, PROBE_TESTS // first["tests"]), PROBES // 8))
         return Audit(
             task=self._task.id,
@@ -161,20 +161,20 @@ class _Search:
             killed=sum(passes is False for passes in passed),
             untried=sum(passes is None for passes in passed),
             wrong=tuple(wrong),
-            undecided=tuple(self._diff(each) for each in undecided),
+            undecided=tuple(self._diff(variant) for variant in undecided),
             wall_s=time.monotonic() - self._began,
         )
 
     @property
     def _untouched(self) -> dict[str, bytes]:
         """The files that a rejected change touches and the fix does not."""
-        broken, fixed = self._fixed.before, self._fixed.after
+        broken, fixed = self._fixed.broken_files, self._fixed.fixed_files
         return {path: content for path, content in broken.items() if fixed.get(path) == content}
 
-    def _try(self, candidates: list[Candidate]) -> dict[str, Any]:
+    def _try(self, candidates: list[Variant]) -> dict[str, Any]:
         functions = [
             [file, name, line]
-            for file, spans in self._fixed.functions(self._fixed.after).items()
+            for file, spans in self._fixed.functions(self._fixed.fixed_files).items()
             for name, line, _ in spans
         ]
         return self._run(
@@ -190,7 +190,7 @@ class _Search:
             },
         )
 
-    def _compare(self, survivors: list[Candidate], copies: int) -> tuple[list[WrongChange], list[Candidate]]:
+    def _compare(self, survivors: list[Variant], copies: int) -> tuple[list[WrongChange], list[Variant]]:
         """Split the survivors into those that are wrong and those that stay undecided."""
         compared = survivors[:COMPARED]
         probes, tests = self._probes(copies) if compared else ({}, [])
@@ -232,7 +232,7 @@ class _Search:
     def _run(self, files: Files, job: Mapping[str, Any]) -> dict[str, Any]:
         """Have the runner do a job in the fixed workspace. Raises SandboxError."""
         limit = self._task.limits.timeout_s
-        complete_job = {**job, "fixed": self._all(self._fixed.after), "timeout_s": limit, "budget_s": BUDGET_S}
+        complete_job = {**job, "fixed": self._all(self._fixed.fixed_files), "timeout_s": limit, "budget_s": BUDGET_S}
         self._sandbox.put({**self._workspace, **files, **_GUEST, _JOB: json.dumps(complete_job).encode()}, fresh=True)
         command_result = self._sandbox.run(shlex.join(["python", "-c", _START]), BUDGET_S * 6 + limit)
         try:
@@ -243,17 +243,17 @@ class _Search:
 
     def _all(self, files: Files) -> dict[str, str | None]:
         """Return the content of every file that the fix touches; None for a file that is missing in `files`."""
-        paths = {**self._fixed.before, **self._fixed.after}
+        paths = {**self._fixed.broken_files, **self._fixed.fixed_files}
         return {path: files[path].decode(errors="surrogateescape") if path in files else None for path in paths}
 
-    def _passes(self, candidate: Candidate) -> bool:
+    def _passes(self, candidate: Variant) -> bool:
         """Whether the scorer finds the task resolved by a candidate."""
-        deleted = tuple(path for path in self._fixed.before if path not in candidate.files)
-        changed = {path: text for path, text in candidate.files.items() if self._fixed.before.get(path) != text}
+        deleted = tuple(path for path in self._fixed.broken_files if path not in candidate.files)
+        changed = {path: text for path, text in candidate.files.items() if self._fixed.broken_files.get(path) != text}
         return score_in(self._sandbox, self._task, Changes(files=changed, deleted=deleted), fresh=True).resolved
 
-    def _diff(self, candidate: Candidate) -> str:
-        return make_diff(self._fixed.before, candidate.files)
+    def _diff(self, candidate: Variant) -> str:
+        return make_diff(self._fixed.broken_files, candidate.files)
 
 
 def _tests_in(path: str, targets: Sequence[str]) -> list[str] | None:

@@ -22,7 +22,7 @@ NEAR = 2
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Variant:
     """A change of the task as given that may pass although it is wrong."""
 
     kind: str
@@ -35,8 +35,8 @@ class Candidate:
 class Fixed:
     """The files that the known fix or other known changes touch, before and after the fix."""
 
-    before: Files
-    after: Files
+    broken_files: Files
+    fixed_files: Files
 
     @classmethod
     def of(cls, broken: Files, fixed: Files, also: Iterable[str] = ()) -> Fixed:
@@ -48,7 +48,7 @@ class Fixed:
     def functions(self, files: Files) -> dict[str, list[tuple[str, int, int]]]:
         """Return file -> (qualified name, first line, last line) of the functions that the fix touches, in `before` or
         `after`; for a file in which it touches none, all of its functions."""
-        counterpart = self.after if files is self.before else self.before
+        counterpart = self.fixed_files if files is self.broken_files else self.broken_files
         functions = {}
         for fault in find_faults(files, make_diff(files, counterpart)):
             spans = function_spans(files.get(fault.file, b""))
@@ -58,18 +58,18 @@ class Fixed:
     @property
     def lines(self) -> dict[str, set[int]]:
         """File -> the lines of `after` that the fix made, and the lines near them."""
-        faults = find_faults(self.after, make_diff(self.after, self.before))
+        faults = find_faults(self.fixed_files, make_diff(self.fixed_files, self.broken_files))
         return {fault.file: {line + by for line in fault.lines for by in range(-NEAR, NEAR + 1)} for fault in faults}
 
 
-def parts_of_the_fix(fixed: Fixed) -> Iterator[Candidate]:
+def parts_of_the_fix(fixed: Fixed) -> Iterator[Variant]:
     """Yield no change at all, each part alone, all parts but one, and the fix without one of its lines."""
     sides = {
         path: [
             side.get(path, b"").decode(errors="surrogateescape").splitlines(True)
-            for side in (fixed.before, fixed.after)
+            for side in (fixed.broken_files, fixed.fixed_files)
         ]
-        for path in sorted({**fixed.before, **fixed.after})
+        for path in sorted({**fixed.broken_files, **fixed.fixed_files})
     }
     codes = {
         path: difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
@@ -77,7 +77,7 @@ def parts_of_the_fix(fixed: Fixed) -> Iterator[Candidate]:
     }
     parts = [(path, n) for path, opcodes in codes.items() for n, code in enumerate(opcodes) if code[0] != "equal"]
 
-    def make(kind: str, keep: set[tuple[str, int]], without: tuple[str, int] | None = None) -> Candidate:
+    def make(kind: str, keep: set[tuple[str, int]], without: tuple[str, int] | None = None) -> Variant:
         files = {}
         for path, (old, new) in sides.items():
             lines: list[str] = []
@@ -88,7 +88,7 @@ def parts_of_the_fix(fixed: Fixed) -> Iterator[Candidate]:
                     lines += [line for at, line in enumerate(new[c:d], c) if (path, at) != without]
             if lines:
                 files[path] = "".join(lines).encode(errors="surrogateescape")
-        return Candidate(kind, files)
+        return Variant(kind, files)
 
     yield make("nothing at all", set())
     if len(parts) > 1:
@@ -102,9 +102,9 @@ def parts_of_the_fix(fixed: Fixed) -> Iterator[Candidate]:
                 yield make("the fix without a line", {*parts}, (path, at))
 
 
-def without_bodies(fixed: Fixed) -> Iterator[Candidate]:
+def without_bodies(fixed: Fixed) -> Iterator[Variant]:
     """Yield the fix with one of its functions emptied, for each function."""
-    for path, source, node in _nodes(fixed.after, fixed.functions(fixed.after)):
+    for path, source, node in _nodes(fixed.fixed_files, fixed.functions(fixed.fixed_files)):
         lines = source.splitlines(True)
         first, last = node.body[0], node.body[-1]
         if first.lineno == node.lineno:
@@ -112,12 +112,12 @@ def without_bodies(fixed: Fixed) -> Iterator[Candidate]:
         start = first.lineno - 1
         indent = " " * first.col_offset
         text = "".join([*lines[:start], f"{indent}pass\n", *lines[last.end_lineno or 0 :]])
-        yield Candidate("a function without its body", {**fixed.after, path: text.encode()})
+        yield Variant("a function without its body", {**fixed.fixed_files, path: text.encode()})
 
 
-def mistakes(fixed: Fixed, seed: int) -> Iterator[Candidate]:
+def mistakes(fixed: Fixed, seed: int) -> Iterator[Variant]:
     """Yield the fix with one mistake in the functions that it touches, mistakes near its lines first."""
-    spans = fixed.functions(fixed.after)
+    spans = fixed.functions(fixed.fixed_files)
     lines = {
         path: {line: 0 for _, first, last in file_spans for line in range(first, last + 1)}
         for path, file_spans in spans.items()
@@ -125,9 +125,12 @@ def mistakes(fixed: Fixed, seed: int) -> Iterator[Candidate]:
     }
     near_lines = fixed.lines
     reach = Reach(("all",), (0.0,), (frozenset({0}),), lines)
-    singles = [file_spans for file_spans in find_candidates(fixed.after, reach, seed) if len(file_spans.changes) == 1]
+    mutants = find_candidates(fixed.fixed_files, reach, seed)
+    singles = [mutant for mutant in mutants if len(mutant.changes) == 1]
     for mutant in sorted(singles, key=lambda mutant: not mutant.lines & near_lines.get(mutant.file, set())):
-        yield Candidate(f"the fix with a mistake ({mutant.operator})", {**fixed.after, mutant.file: mutant.source()})
+        yield Variant(
+            f"the fix with a mistake ({mutant.operator})", {**fixed.fixed_files, mutant.file: mutant.source()}
+        )
 
 
 @dataclass(frozen=True)
@@ -142,10 +145,10 @@ class Call:
     """A statement that returns or raises what the call did."""
 
 
-def special_cases(fixed: Fixed, calls: Sequence[Call]) -> Iterator[Candidate]:
+def special_cases(fixed: Fixed, calls: Sequence[Call]) -> Iterator[Variant]:
     """Yield the unfixed program with special cases for the calls of the visible tests."""
-    for path, source, node in _nodes(fixed.before, fixed.functions(fixed.before)):
-        name = next((n for n, first, _ in function_spans(fixed.before[path]) if first == _first_line(node)), "")
+    for path, source, node in _nodes(fixed.broken_files, fixed.functions(fixed.broken_files)):
+        name = next((n for n, first, _ in function_spans(fixed.broken_files[path]) if first == _first_line(node)), "")
         results_by_test: dict[str, set[str]] = {}
         for call in calls:
             if (call.file, call.function) == (path, name):
@@ -159,15 +162,15 @@ def special_cases(fixed: Fixed, calls: Sequence[Call]) -> Iterator[Candidate]:
         added = [f"{indent}if {test}:\n{indent}    {result}\n" for test, result in cases]
         lines = source.splitlines(True)
         at = first.lineno - 1
-        yield Candidate(
+        yield Variant(
             "a special case for the visible inputs",
-            {**fixed.before, path: "".join([*lines[:at], *added, *lines[at:]]).encode()},
+            {**fixed.broken_files, path: "".join([*lines[:at], *added, *lines[at:]]).encode()},
         )
 
 
-def distinct(fixed: Fixed, candidates: Iterator[Candidate]) -> Iterator[Candidate]:
+def distinct(fixed: Fixed, candidates: Iterator[Variant]) -> Iterator[Variant]:
     """Yield the candidates that are valid Python and differ from the fix and from all earlier candidates."""
-    meanings = {_meaning(fixed.after)}
+    meanings = {_meaning(fixed.fixed_files)}
     for candidate in candidates:
         meaning = _meaning(candidate.files)
         if meaning is not None and meaning not in meanings:

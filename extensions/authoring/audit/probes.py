@@ -169,8 +169,8 @@ class _Asserts(ast.NodeTransformer):
     """Turns each `assert` into a call that records what it compares."""
 
     def visit_Assert(self, node: ast.Assert) -> Any:
-        shown = [expression for expression in _seen(node.test) if not _is_plain(expression)]
-        call = ast.Call(ast.Name(_PROBE, ast.Load()), shown, [])
+        recorded = [expression for expression in _seen(node.test) if not _is_plain(expression)]
+        call = ast.Call(ast.Name(_PROBE, ast.Load()), recorded, [])
         return ast.copy_location(ast.Expr(call), node)
 
     def visit_Expr(self, node: ast.Expr) -> Any:

@@ -36,7 +36,7 @@ from stackrank.env.task import Task
 from stackrank.extensions.authoring import audit as audit_package
 from stackrank.extensions.authoring import inject
 from stackrank.extensions.authoring.audit.audit import Audit, audit
-from stackrank.extensions.authoring.audit.changes import Candidate
+from stackrank.extensions.authoring.audit.changes import Variant
 from stackrank.flows.runs.playing.error_policy import policy, sentence
 from stackrank.flows.runs.playing.sandboxes import side_by_side
 from stackrank.flows.runs.preparing.build import build_environments
@@ -150,7 +150,7 @@ def _engine() -> str:
     return engine.hexdigest()
 
 
-def rejected_fixes(task: Task, diffs: Sequence[str]) -> Iterator[Candidate]:
+def rejected_fixes(task: Task, diffs: Sequence[str]) -> Iterator[Variant]:
     """Yield the fixes of this task that a person rejected, if they still apply to its files."""
     for diff in diffs:
         touched = touched_files(task.fix) | touched_files(diff)
@@ -158,10 +158,10 @@ def rejected_fixes(task: Task, diffs: Sequence[str]) -> Iterator[Candidate]:
             work = apply_patch({path: task.files[path] for path in touched if path in task.files}, diff)
         except PatchError:
             continue
-        yield Candidate("a fix that a person rejected", work)
+        yield Variant("a fix that a person rejected", work)
 
 
-def wrong_repairs(task: Task) -> Iterator[Callable[[], Candidate]]:
+def wrong_repairs(task: Task) -> Iterator[Callable[[], Variant]]:
     """Yield functions that make the changes that `repair` could try in the lines that the known fix touches."""
     for fault in task.faults:
         try:
@@ -178,8 +178,8 @@ def wrong_repairs(task: Task) -> Iterator[Callable[[], Candidate]]:
                         yield functools.partial(_as_candidate, mutation, fault.file, text, fixed)
 
 
-def _as_candidate(mutation: Mutation, file: str, text: str, files: Mapping[str, bytes]) -> Candidate:
-    return Candidate(f"a repair ({mutation.kind})", {**files, file: mutation.apply(text).encode()})
+def _as_candidate(mutation: Mutation, file: str, text: str, files: Mapping[str, bytes]) -> Variant:
+    return Variant(f"a repair ({mutation.kind})", {**files, file: mutation.apply(text).encode()})
 
 
 def _audit(task: Task, new_sandbox: NewSandbox, seed: int, rejected: Mapping[str, Sequence[str]]) -> Audit:

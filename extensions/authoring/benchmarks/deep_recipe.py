@@ -25,7 +25,7 @@ from stackrank.source import parse_python
 from stackrank.yaml_text import load_yaml
 
 if TYPE_CHECKING:
-    from stackrank.extensions.authoring.inject.candidates import Candidate
+    from stackrank.extensions.authoring.inject.candidates import Mutant
 
 _NAME = r"^[a-z0-9][a-z0-9-]*$"
 _PLACE = re.compile(r"([^:]+):(\d+):(\d+)-(\d+):(\d+)")
@@ -35,7 +35,7 @@ class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Change(_Model):
+class RecipeChange(_Model):
     """One place in the original library, and what replaces it."""
 
     place: str = Field(pattern=f"^{_PLACE.pattern}$")
@@ -48,7 +48,7 @@ class Change(_Model):
     """Which of the operator's proposals to take."""
 
     @model_validator(mode="after")
-    def _one_of_both(self) -> Change:
+    def _one_of_both(self) -> RecipeChange:
         if (self.write is None) == (not self.operator):
             raise ValueError("it needs either `write` or `operator`")
         return self
@@ -72,8 +72,8 @@ class TaskRecipe(_Model):
     statement: str
     """What a user of the library reports."""
     category: str
-    changes: list[Change] = Field(min_length=1)
-    reworded: list[Change] = []
+    changes: list[RecipeChange] = Field(min_length=1)
+    reworded: list[RecipeChange] = []
     """Comments and docstrings beside the fault that state the rule that it breaks, and what stands there instead."""
     broken: str
     """Digest of the changed files, see `digest_of`."""
@@ -164,7 +164,7 @@ def read_recipe(file: Path) -> Recipe:
         raise BenchmarkError(f"{file}: {place}: {first['msg'].removeprefix('Value error, ')}") from None
 
 
-def plant(files: Mapping[str, bytes], changes: Sequence[Change]) -> dict[str, bytes]:
+def plant(files: Mapping[str, bytes], changes: Sequence[RecipeChange]) -> dict[str, bytes]:
     """Return the files that change, with the changes. Raises BenchmarkError for a change that is not possible."""
     edits: dict[str, list[Edit]] = defaultdict(list)
     for change in changes:
@@ -193,7 +193,7 @@ def _changed(file: str, text: str, edits: list[Edit]) -> bytes:
     return text.encode()
 
 
-def _edit(content: bytes, change: Change) -> Edit:
+def _edit(content: bytes, change: RecipeChange) -> Edit:
     """Return the start and the end of the change in characters, and its new text."""
     text = content.decode()
     if change.write is None:
@@ -212,7 +212,7 @@ def _edit(content: bytes, change: Change) -> Edit:
     return Edit(offsets[0], offsets[1], change.write)
 
 
-def _by_operator(change: Change, content: bytes) -> str:
+def _by_operator(change: RecipeChange, content: bytes) -> str:
     mutant = _proposals(change.file, content).get(change.key)
     if mutant is None:
         raise BenchmarkError(f"{change.key}: no such change is possible there")
@@ -220,7 +220,7 @@ def _by_operator(change: Change, content: bytes) -> str:
 
 
 @functools.lru_cache(maxsize=8)
-def _proposals(file: str, content: bytes) -> Mapping[str, Candidate]:
+def _proposals(file: str, content: bytes) -> Mapping[str, Mutant]:
     # Imported late, because most commands read no syntax tree.
     from stackrank.extensions.authoring.inject.candidates import of_file
     from stackrank.extensions.authoring.inject.deep_operators import DEEP

@@ -96,11 +96,11 @@ class Deep(TaskByTask):
         measured = {validation.task: validation.measured for validation in validations if validation.measured}
         for file, recipe in self._recipes.items():
             names = [*(task.id for task in recipe.tasks), *recipe.releases]
-            own = {name: measured[name].dump() for name in names if name in measured}
-            known = {**_read_measured(file), **own}
-            if own:
-                kept = {name: json.loads(known[name]) for name in sorted(known)}
-                write_whole(file.with_suffix(".json"), json.dumps(kept, indent=1) + "\n")
+            new = {name: measured[name].dump() for name in names if name in measured}
+            merged = {**_read_measured(file), **new}
+            if new:
+                stored = {name: json.loads(merged[name]) for name in sorted(merged)}
+                write_whole(file.with_suffix(".json"), json.dumps(stored, indent=1) + "\n")
 
     def _ids(self, recipe: Recipe) -> Iterable[str]:
         return [task.id for task in recipe.tasks]

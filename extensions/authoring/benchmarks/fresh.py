@@ -37,7 +37,7 @@ class Night(BaseModel):
     """The tasks of one night."""
 
     seed: str = ""
-    wanted: int = 0
+    requested: int = 0
     """How many tasks were asked for; there are fewer tasks if the night has no more faults."""
     tasks: list[FreshTask] = []
 
@@ -61,7 +61,7 @@ class Fresh(TaskByTask):
 
     def _entries(self) -> Iterator[tuple[str, Callable[[], Task]]]:
         night = self._night()
-        if len(night.tasks) < self._count <= night.wanted:
+        if len(night.tasks) < self._count <= night.requested:
             self.notes = (
                 f"the night {self.seed} of fresh has only {len(night.tasks)} of the {self._count} tasks that were "
                 "wanted, because its faults came to an end: name another night (--night)",
@@ -80,10 +80,10 @@ class Fresh(TaskByTask):
         folder = home() / "fresh"
         file = folder / f"{hashlib.sha256(repr(identity).encode()).hexdigest()[:16]}.night.json"
         stored = _read(file)
-        if stored.wanted >= self._count or not self._source.fetch:
+        if stored.requested >= self._count or not self._source.fetch:
             return stored
         with locked("fresh"):
-            if (stored := _read(file)).wanted < self._count:
+            if (stored := _read(file)).requested < self._count:
                 # Imported late, because it is needed only to make tasks.
                 from stackrank.extensions.authoring.benchmarks.fresh_night import make_night
 
@@ -96,7 +96,7 @@ class Fresh(TaskByTask):
                 used_tasks = [task for night in other_nights for task in night.tasks]
                 backend = chosen_backend(self._source.sandbox)
                 tasks = make_night(self.seed, list(self._recipes.values()), self._count, used_tasks, backend, print_err)
-                stored = Night(seed=self.seed, wanted=self._count, tasks=tasks)
+                stored = Night(seed=self.seed, requested=self._count, tasks=tasks)
                 write_whole(file, stored.model_dump_json(indent=1) + "\n")
         return stored
 

@@ -28,10 +28,10 @@ from stackrank.env.scoring.report import PASSED
 from stackrank.env.task import Task
 from stackrank.env.validate import validate
 from stackrank.errors import StackrankError
-from stackrank.extensions.authoring.benchmarks.deep_recipe import Change, Recipe, digest_of, plant
+from stackrank.extensions.authoring.benchmarks.deep_recipe import Recipe, RecipeChange, digest_of, plant
 from stackrank.extensions.authoring.benchmarks.fresh_task import FreshTask, environment_of, library_of, load_task
 from stackrank.extensions.authoring.difficulty.measure import measure
-from stackrank.extensions.authoring.inject.candidates import Candidate
+from stackrank.extensions.authoring.inject.candidates import Mutant
 from stackrank.extensions.authoring.inject.injection import Injection, InjectionOptions, Tally
 from stackrank.extensions.authoring.inject.reach import Reach
 from stackrank.extensions.authoring.inject.verify import LEAST_RANK, Verified, guessed_rank, shallow
@@ -85,12 +85,12 @@ def _take_turns(searches: Sequence[_Search], count: int, threads: ThreadPoolExec
     """Return `count` tasks, or all there are. Raises SandboxError."""
     turn = itertools.cycle(searches)
     tasks: list[FreshTask] = []
-    while len(tasks) < count and not all(each.exhausted for each in searches):
+    while len(tasks) < count and not all(search.exhausted for search in searches):
         for working in [threads.submit(next(turn).more) for _ in range(count - len(tasks))]:
             working.result()
         # The first task of each library, then the second: a smaller night is the beginning of a larger one.
-        rounds = itertools.zip_longest(*(each.made for each in searches))
-        tasks = [made for each in rounds for made in each if made is not None]
+        rounds = itertools.zip_longest(*(search.made for search in searches))
+        tasks = [task for tasks_of_round in rounds for task in tasks_of_round if task is not None]
     return tasks
 
 
@@ -139,7 +139,7 @@ class _Search:
         library_tasks = [task for task in used_tasks if task.library == recipe.library]
         self._used = {task.broken for task in library_tasks}
         self._keys = {task.change.key for task in library_tasks}
-        self._faults: Generator[tuple[Candidate, Verified]] | None = None
+        self._faults: Generator[tuple[Mutant, Verified]] | None = None
         self._working = threading.Lock()
         self._stopped = self._left_out = False
         self.made: list[FreshTask] = []
@@ -192,14 +192,14 @@ class _Search:
         if self._stopped:
             raise _Stopped
 
-    def _all(self, lowest: float, highest: float) -> Generator[tuple[Candidate, Verified]]:
+    def _all(self, lowest: float, highest: float) -> Generator[tuple[Mutant, Verified]]:
         injection, reach, ranked = self._own
         in_band = [mutant for mutant, place in ranked if lowest < place <= highest]
         with closing(injection.found(reach, in_band, Tally(1, len(in_band)), self._tried)) as faults:
             yield from faults
 
     @cached_property
-    def _own(self) -> tuple[Injection, Reach, list[tuple[Candidate, float]]]:
+    def _own(self) -> tuple[Injection, Reach, list[tuple[Mutant, float]]]:
         """What the library's tests reach, and the changes that the night may take, with guessed ranks."""
         options = InjectionOptions(
             1,
@@ -217,16 +217,16 @@ class _Search:
         mutants = self._choose(injection.candidates(reach), reach)
         return injection, reach, [(mutant, guessed_rank(reach, mutant)) for mutant in mutants]
 
-    def _choose(self, candidates: Sequence[Candidate], reach: Reach) -> list[Candidate]:
+    def _choose(self, candidates: Sequence[Mutant], reach: Reach) -> list[Mutant]:
         part = night_number(self._seed) % PARTS
         by_text = could_seal(self._files, reach.tests)
         of_night = [mutant for mutant in candidates if part_of(mutant.key) == part and mutant.key not in self._keys]
         return [mutant for mutant in of_night if _may_seal(mutant, reach, by_text)]
 
-    def _task(self, candidate: Candidate, verified: Verified) -> FreshTask | None:
+    def _task(self, candidate: Mutant, verified: Verified) -> FreshTask | None:
         """Return the task made from a fault; None if it is of no use, or was made in another night."""
         place, operator, number = candidate.key.rsplit(" ", 2)
-        change = Change(place=place, operator=operator, number=int(number))
+        change = RecipeChange(place=place, operator=operator, number=int(number))
         failing, passing = _few(verified)
         try:
             withheld = to_withhold(self._files, verified.fail_to_pass, passing, verified.pass_to_pass)
@@ -290,7 +290,7 @@ class _Search:
         return can_seal(task, result.proof)
 
 
-def _may_seal(candidate: Candidate, reach: Reach, by_text: Collection[str]) -> bool:
+def _may_seal(candidate: Mutant, reach: Reach, by_text: Collection[str]) -> bool:
     """Whether several test functions reach a fault, so that some can be withheld, and one could seal verdicts."""
     functions = {reach.tests[number].partition("[")[0] for number in candidate.tests}
     return len(functions) > 1 and any(function in by_text for function in functions)

@@ -11,7 +11,7 @@ from stackrank.env.benchmarks.testfiles import TEST_PATTERNS
 from stackrank.env.environment import Environment
 from stackrank.env.patches import find_faults, make_diff
 from stackrank.env.task import Limits, Task
-from stackrank.extensions.authoring.benchmarks.deep_recipe import Change, Recipe, digest_of, plant
+from stackrank.extensions.authoring.benchmarks.deep_recipe import Recipe, RecipeChange, digest_of, plant
 from stackrank.extensions.authoring.benchmarks.deep_suite import library_files
 from stackrank.extensions.authoring.inject.statement import statement
 from stackrank.extensions.authoring.withheld import without_withheld
@@ -23,7 +23,7 @@ class FreshTask(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     library: str
-    change: Change
+    change: RecipeChange
     broken: str
     """Digest of the changed files."""
     category: str

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from stackrank.env.difficulty import Difficulty
 from stackrank.env.localisation.formulas import FORMULAS, rank
 from stackrank.env.localisation.spectrum import (
-    Place,
+    SourceLine,
     Spectrum,
     Unmeasured,
     measure_distance,
@@ -104,12 +104,12 @@ def _of_one(command: str, test: str) -> str:
     return f"{folder}{variables} python -m pytest {shlex.join([*options, test])}".replace("  ", " ")
 
 
-def fault_places(faults: tuple[Fault, ...], files: Mapping[str, bytes], suite: Spectrum) -> set[Place]:
+def fault_places(faults: tuple[Fault, ...], files: Mapping[str, bytes], suite: Spectrum) -> set[SourceLine]:
     """Return the lines that run in the statements that the fix touches.
 
     If the fix touches functions, lines outside of them do not count: they are only next to what it adds.
     """
-    places: set[Place] = set()
+    places: set[SourceLine] = set()
     for fault in faults:
         run = suite.lines.get(fault.file, {})
         touched: set[int] = set()
@@ -142,7 +142,7 @@ def _statement(source: bytes, line: int) -> range:
     return best
 
 
-def _shows(fault: Fault, files: Mapping[str, bytes], frames: tuple[Place, ...]) -> bool:
+def _shows(fault: Fault, files: Mapping[str, bytes], frames: tuple[SourceLine, ...]) -> bool:
     source = files.get(fault.file, b"")
     spans = function_spans(source)
     lines = [line for file, line in frames if file == fault.file]

@@ -12,7 +12,7 @@ import libcst as cst
 
 from stackrank.env.mutation.source import NodeContext, ParsedFile
 from stackrank.extensions.authoring.inject.functions import enclosing_function
-from stackrank.extensions.authoring.inject.operators import OPERATORS, New, Operator
+from stackrank.extensions.authoring.inject.operators import OPERATORS, Operator, Replacement
 from stackrank.extensions.authoring.inject.reach import Reach
 
 _PAIRS = 5
@@ -24,7 +24,7 @@ class NodeChange:
     """One node and its replacement."""
 
     node: cst.CSTNode
-    new: New
+    new: Replacement
     lines: tuple[int, int]
     """First and last line of the node's statement, in the unchanged file."""
     above: tuple[cst.CSTNode, ...] = field(repr=False)
@@ -32,7 +32,7 @@ class NodeChange:
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class Mutant:
     """A bug that could be planted."""
 
     key: str
@@ -61,25 +61,25 @@ class Candidate:
 
 
 class _Replace(cst.CSTTransformer):
-    def __init__(self, new: Mapping[int, New], above: Set[int]) -> None:
+    def __init__(self, new: Mapping[int, Replacement], above: Set[int]) -> None:
         super().__init__()
         self._new, self._above = new, above
 
     def on_visit(self, node: cst.CSTNode) -> bool:
         return id(node) in self._above
 
-    def on_leave(self, original: cst.CSTNode, updated: cst.CSTNode) -> New:  # type: ignore[override]
+    def on_leave(self, original: cst.CSTNode, updated: cst.CSTNode) -> Replacement:  # type: ignore[override]
         return self._new.get(id(original), updated)
 
 
 def find_candidates(
     files: Mapping[str, bytes], reach: Reach, seed: int, operators: Sequence[Operator] = OPERATORS
-) -> list[Candidate]:
+) -> list[Mutant]:
     """Return candidates in the order in which to try them; it is the same for the same files, reach and seed.
 
     Kinds of mistakes take turns, so that the first fifty are not all of one kind.
     """
-    by_operator: dict[str, list[Candidate]] = defaultdict(list)
+    by_operator: dict[str, list[Mutant]] = defaultdict(list)
     for file in sorted(reach.lines):
         if not any(reach.of(file, [line]) for line in reach.lines[file]):
             continue  # it only runs at import: libcst need not read it
@@ -95,9 +95,9 @@ def find_candidates(
     return list(_with_pairs(order)) if operators is OPERATORS else order
 
 
-def _with_pairs(order: Sequence[Candidate]) -> Iterator[Candidate]:
+def _with_pairs(order: Sequence[Mutant]) -> Iterator[Mutant]:
     """Yield the candidates, now and then with two mistakes of one function combined."""
-    by_function: dict[tuple[str, str], list[Candidate]] = defaultdict(list)
+    by_function: dict[tuple[str, str], list[Mutant]] = defaultdict(list)
     for candidate in order:
         by_function[candidate.file, candidate.function].append(candidate)
     for number, candidate in enumerate(order, start=1):
@@ -115,7 +115,7 @@ def _with_pairs(order: Sequence[Candidate]) -> Iterator[Candidate]:
         )
 
 
-def of_file(file: str, content: bytes, reach: Reach, operators: Sequence[Operator]) -> Iterator[Candidate]:
+def of_file(file: str, content: bytes, reach: Reach, operators: Sequence[Operator]) -> Iterator[Mutant]:
     """Yield the candidates of one file, in the order of its text."""
     try:
         source = ParsedFile(file, content)  # a diff has to be UTF-8
@@ -132,7 +132,7 @@ def of_file(file: str, content: bytes, reach: Reach, operators: Sequence[Operato
             yield from _propose(context, fitting, reach)
 
 
-def _propose(context: NodeContext, operators: Iterable[Operator], reach: Reach) -> Iterator[Candidate]:
+def _propose(context: NodeContext, operators: Iterable[Operator], reach: Reach) -> Iterator[Mutant]:
     source, node = context.source, context.node
     position = source.position(node)
     start, end = position.start, position.end
@@ -143,7 +143,7 @@ def _propose(context: NodeContext, operators: Iterable[Operator], reach: Reach) 
         return
     for operator in operators:
         for number, replacement in enumerate(operator.propose(node, context)):
-            yield Candidate(
+            yield Mutant(
                 key=f"{source.path}:{start.line}:{start.column}-{end.line}:{end.column} {operator.name} {number}",
                 file=source.path,
                 function=_qualified_name(context),

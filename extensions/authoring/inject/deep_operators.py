@@ -13,7 +13,7 @@ import libcst.matchers as m
 
 from stackrank.env.mutation.source import NodeContext
 from stackrank.extensions.authoring.inject.functions import function_name
-from stackrank.extensions.authoring.inject.operators import OPERATORS, New, Operator, operator
+from stackrank.extensions.authoring.inject.operators import OPERATORS, Operator, Replacement, operator
 
 _ALSO = (
     "shared-copy", "stale-state", "mutable-default", "moved-statement", "boundary", "off-by-one", "wrong-constant",
@@ -30,7 +30,7 @@ _operator = functools.partial(operator, into=DEEP)
 
 
 @_operator("state", cst.SimpleStatementLine)
-def forgotten_reset(node: cst.SimpleStatementLine, context: NodeContext) -> Iterator[New]:
+def forgotten_reset(node: cst.SimpleStatementLine, context: NodeContext) -> Iterator[Replacement]:
     """Keep the state of an earlier call: do not empty an attribute again."""
     reset = m.Assign(targets=[m.AssignTarget(_OWN)], value=_EMPTY)
     if function_name(context) != "__init__" and m.matches(node, m.SimpleStatementLine([reset])):
@@ -38,7 +38,7 @@ def forgotten_reset(node: cst.SimpleStatementLine, context: NodeContext) -> Iter
 
 
 @_operator("state", cst.Tuple)
-def key_without_a_part(node: cst.Tuple, context: NodeContext) -> Iterator[New]:
+def key_without_a_part(node: cst.Tuple, context: NodeContext) -> Iterator[Replacement]:
     """Leave one part out of a key that has several."""
     parent = context.parent
     call = context.ancestors[-2]
@@ -70,7 +70,7 @@ def _makes_key(context: NodeContext) -> bool:
 
 
 @_operator("state", cst.BinaryOperation)
-def key_without_an_addend(node: cst.BinaryOperation, context: NodeContext) -> Iterator[New]:
+def key_without_an_addend(node: cst.BinaryOperation, context: NodeContext) -> Iterator[Replacement]:
     """Leave the last part out of a key that is a sum of parts."""
     parent = context.parent
     is_key = isinstance(parent, cst.Assign | cst.AugAssign) and any(
@@ -81,7 +81,7 @@ def key_without_an_addend(node: cst.BinaryOperation, context: NodeContext) -> It
 
 
 @_operator("iteration", cst.Call)
-def other_order(node: cst.Call, context: NodeContext) -> Iterator[New]:
+def other_order(node: cst.Call, context: NodeContext) -> Iterator[Replacement]:
     """Use the other end of a list or queue, do not reverse an order, or sort without the key."""
     if isinstance(node.func, cst.Name) and node.func.value == "reversed" and len(node.args) == 1:
         yield node.args[0].value
@@ -103,7 +103,7 @@ def other_order(node: cst.Call, context: NodeContext) -> Iterator[New]:
 
 
 @_operator("iteration", cst.For)
-def changed_while_iterating(node: cst.For, context: NodeContext) -> Iterator[New]:
+def changed_while_iterating(node: cst.For, context: NodeContext) -> Iterator[Replacement]:
     """Loop over an object itself, which may change meanwhile, and not over a copy."""
     copied = node.iter
     if m.matches(copied, m.Call(func=m.Name("list") | m.Name("tuple"), args=[m.Arg(m.Call() | m.Attribute())])):
@@ -112,7 +112,7 @@ def changed_while_iterating(node: cst.For, context: NodeContext) -> Iterator[New
 
 
 @_operator("exceptions", cst.Try)
-def not_restored(node: cst.Try, context: NodeContext) -> Iterator[New]:
+def not_restored(node: cst.Try, context: NodeContext) -> Iterator[Replacement]:
     """Run the code of a `finally` only if nothing is raised."""
     if node.finalbody is not None and not node.handlers and node.orelse is None:
         body, final = node.body.body, node.finalbody.body.body
@@ -124,7 +124,7 @@ def not_restored(node: cst.Try, context: NodeContext) -> Iterator[New]:
 
 
 @_operator("logic", cst.Comparison)
-def empty_for_none(node: cst.Comparison, context: NodeContext) -> Iterator[New]:
+def empty_for_none(node: cst.Comparison, context: NodeContext) -> Iterator[Replacement]:
     """Take an empty value or zero for a missing one."""
     if len(node.comparisons) != 1 or not m.matches(node.comparisons[0].comparator, m.Name("None")):
         return
@@ -135,7 +135,7 @@ def empty_for_none(node: cst.Comparison, context: NodeContext) -> Iterator[New]:
 
 
 @_operator("numbers", cst.Call)
-def lost_precision(node: cst.Call, context: NodeContext) -> Iterator[New]:
+def lost_precision(node: cst.Call, context: NodeContext) -> Iterator[Replacement]:
     """Cut off a number that should be rounded, or take `seconds` of a time span for its total."""
     if isinstance(node.func, cst.Name) and node.func.value == "round":
         yield node.with_changes(func=cst.Name("int"), args=[node.args[0].with_changes(comma=cst.MaybeSentinel.DEFAULT)])
@@ -144,7 +144,7 @@ def lost_precision(node: cst.Call, context: NodeContext) -> Iterator[New]:
 
 
 @_operator("state", cst.Call)
-def shared_for_copied(node: cst.Call, context: NodeContext) -> Iterator[New]:
+def shared_for_copied(node: cst.Call, context: NodeContext) -> Iterator[Replacement]:
     """Share an item or a result instead of copying it, or copy only shallowly."""
     if not isinstance(node.func, cst.Name) or len(node.args) != 1:
         return

@@ -24,14 +24,14 @@ from stackrank.env.environment import Environment, files_digest
 from stackrank.env.sandbox.base import Backend, SandboxError, SandboxSpec, Say
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.task import Limits
-from stackrank.extensions.authoring.inject.candidates import Candidate, find_candidates
+from stackrank.extensions.authoring.inject.candidates import Mutant, find_candidates
 from stackrank.extensions.authoring.inject.deep_operators import DEEP
 from stackrank.extensions.authoring.inject.operators import OPERATORS
 from stackrank.extensions.authoring.inject.reach import Reach, measure, refuse_copies
 from stackrank.extensions.authoring.inject.verify import LEAST_RANK, Project, Verified, guessed_rank, verify
 from stackrank.extensions.authoring.inject.write import to_hide
 
-Bug = tuple[Candidate, Verified]
+Bug = tuple[Mutant, Verified]
 _PER_FUNCTION = 4
 _MOST_FOUND = 3
 """How many bugs are found for each one that is wanted, before bugs without hidden tests are good enough."""
@@ -62,10 +62,10 @@ class InjectionOptions:
 class Tally:
     """How many candidates were tried, and how many bugs were found, so far."""
 
-    wanted: int
+    requested: int
     candidates: int = 0
     tried: int = 0
-    found: int = 0
+    bugs: int = 0
     problems: Counter[str] = field(default_factory=Counter)
     """Why candidates are unusable -> how many of them."""
 
@@ -122,7 +122,7 @@ class Injection:
                     break
         return [*sealable, *visible][:count]
 
-    def candidates(self, reach: Reach) -> list[Candidate]:
+    def candidates(self, reach: Reach) -> list[Mutant]:
         """Return what could be tried. Raises BenchmarkError if that is nothing."""
         operators = DEEP if self._wishes.deep else OPERATORS
         if not (candidates := find_candidates(self._files, reach, self._wishes.seed, operators)):
@@ -130,8 +130,8 @@ class Injection:
         return candidates
 
     def found(
-        self, reach: Reach, candidates: Iterable[Candidate], tally: Tally, on_tally: Callable[[Tally], None]
-    ) -> Generator[tuple[Candidate, Verified]]:
+        self, reach: Reach, candidates: Iterable[Mutant], tally: Tally, on_tally: Callable[[Tally], None]
+    ) -> Generator[tuple[Mutant, Verified]]:
         """Yield the bugs among these candidates one by one. To be closed. Raises BenchmarkError, SandboxError.
 
         Never two bugs are on one line, and few in one function, those of earlier calls included.
@@ -145,23 +145,23 @@ class Injection:
                 good = not result.problem and not self._full(candidate)
                 if result.problem:
                     tally.problems[result.problem] += 1
-                tally.found += good
+                tally.bugs += good
                 on_tally(tally)
                 if good:
                     self._functions[candidate.file, candidate.function] += 1
                     self._lines.update((candidate.file, line) for line in candidate.lines)
                     yield candidate, result
 
-    def _full(self, candidate: Candidate) -> bool:
+    def _full(self, candidate: Mutant) -> bool:
         """Whether its function has enough bugs, or one of its lines has one."""
         if self._functions[candidate.file, candidate.function] >= _PER_FUNCTION:
             return True
         return any((candidate.file, line) in self._lines for line in candidate.lines)
 
-    def _verified(self, project: Project, waiting: Iterator[Candidate]) -> Generator[tuple[Candidate, Verified]]:
+    def _verified(self, project: Project, waiting: Iterator[Mutant]) -> Generator[tuple[Mutant, Verified]]:
         """Yield results in the order of `waiting`, a few worked out ahead, and skip candidates whose place is full."""
         stored = self._read()
-        ahead: deque[tuple[Candidate, Future[Verified]]] = deque()
+        ahead: deque[tuple[Mutant, Future[Verified]]] = deque()
         workers = self._wishes.workers
         for _ in range(workers):
             self._benches.put(None)
@@ -193,7 +193,7 @@ class Injection:
             if sandbox is not None:
                 sandbox.close()
 
-    def _one(self, project: Project, candidate: Candidate, stored: Verified | None) -> Verified:
+    def _one(self, project: Project, candidate: Mutant, stored: Verified | None) -> Verified:
         if stored is not None:
             return stored
         sandbox = self._benches.get()
@@ -232,7 +232,7 @@ class Injection:
         return results
 
 
-def _deep_first(candidates: Iterable[Candidate], reach: Reach) -> Iterator[Candidate]:
+def _deep_first(candidates: Iterable[Mutant], reach: Reach) -> Iterator[Mutant]:
     """Yield the candidates that look deep, then the others. No candidate is looked at before it is needed."""
     shallow = []
     for candidate in candidates:

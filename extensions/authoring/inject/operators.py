@@ -14,10 +14,10 @@ import libcst.matchers as m
 from stackrank.env.mutation.source import NodeContext
 from stackrank.extensions.authoring.inject.functions import enclosing_function, local_names
 
-New = cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[Any]
+Replacement = cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[Any]
 
 
-Propose = Callable[[Any, NodeContext], Iterator[New]]
+Propose = Callable[[Any, NodeContext], Iterator[Replacement]]
 
 
 @dataclass(frozen=True)
@@ -80,21 +80,21 @@ _COUNTS = re.compile(r"^[ijkn]$|i(nde)?x|pos|num|count|start|stop|end|first|last
 
 
 @operator("iteration", cst.ComparisonTarget)
-def boundary(node: cst.ComparisonTarget, context: NodeContext) -> Iterator[New]:
+def boundary(node: cst.ComparisonTarget, context: NodeContext) -> Iterator[Replacement]:
     """Use `<` for `<=` and the like."""
     if new := _BOUNDARIES.get(type(node.operator)):
         yield node.with_changes(operator=_same_place(new, node.operator))
 
 
 @operator("logic", cst.ComparisonTarget)
-def wrong_comparison(node: cst.ComparisonTarget, context: NodeContext) -> Iterator[New]:
+def wrong_comparison(node: cst.ComparisonTarget, context: NodeContext) -> Iterator[Replacement]:
     """Use `==` for `!=`, `in` for `not in`, and the reverse."""
     if new := _COMPARISONS.get(type(node.operator)):
         yield node.with_changes(operator=_same_place(new, node.operator))
 
 
 @operator("numbers", cst.BinaryOperation)
-def wrong_operator(node: cst.BinaryOperation, context: NodeContext) -> Iterator[New]:
+def wrong_operator(node: cst.BinaryOperation, context: NodeContext) -> Iterator[Replacement]:
     """Use `+` for `-`, `//` for `/` and the like."""
     if (new := _ARITHMETIC.get(type(node.operator))) and not _is_text(node.left) and not _is_text(node.right):
         yield node.with_changes(operator=_same_place(new, node.operator))
@@ -105,7 +105,7 @@ def _is_text(node: cst.CSTNode) -> bool:
 
 
 @operator("state", cst.AugAssign)
-def wrong_update(node: cst.AugAssign, context: NodeContext) -> Iterator[New]:
+def wrong_update(node: cst.AugAssign, context: NodeContext) -> Iterator[Replacement]:
     """Use `-=` for `+=`, or `=` for either."""
     old = node.operator
     if new := _ASSIGNMENTS.get(type(old)):
@@ -114,7 +114,7 @@ def wrong_update(node: cst.AugAssign, context: NodeContext) -> Iterator[New]:
 
 
 @operator("logic", cst.BooleanOperation)
-def wrong_connective(node: cst.BooleanOperation, context: NodeContext) -> Iterator[New]:
+def wrong_connective(node: cst.BooleanOperation, context: NodeContext) -> Iterator[Replacement]:
     """Use `and` for `or` or the reverse, or leave out a part."""
     yield node.with_changes(
         operator=_same_place(cst.Or if isinstance(node.operator, cst.And) else cst.And, node.operator)
@@ -125,7 +125,7 @@ def wrong_connective(node: cst.BooleanOperation, context: NodeContext) -> Iterat
 
 
 @operator("logic", cst.If, cst.While, cst.IfExp)
-def negated_condition(node: cst.If | cst.While | cst.IfExp, context: NodeContext) -> Iterator[New]:
+def negated_condition(node: cst.If | cst.While | cst.IfExp, context: NodeContext) -> Iterator[Replacement]:
     """Use `if x` for `if not x`, or the reverse."""
     test = node.test
     if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
@@ -135,7 +135,7 @@ def negated_condition(node: cst.If | cst.While | cst.IfExp, context: NodeContext
 
 
 @operator("numbers", cst.Integer)
-def wrong_constant(node: cst.Integer, context: NodeContext) -> Iterator[New]:
+def wrong_constant(node: cst.Integer, context: NodeContext) -> Iterator[Replacement]:
     """Use one more or one less."""
     value = node.evaluated_value
     if node.value.isdigit() and value < 1000:
@@ -145,7 +145,7 @@ def wrong_constant(node: cst.Integer, context: NodeContext) -> Iterator[New]:
 
 
 @operator("iteration", cst.Call, cst.Index, cst.Slice)
-def off_by_one(node: cst.Call | cst.Index | cst.Slice, context: NodeContext) -> Iterator[New]:
+def off_by_one(node: cst.Call | cst.Index | cst.Slice, context: NodeContext) -> Iterator[Replacement]:
     """Let a range, an index or a slice end one too early or begin one too late."""
     if isinstance(node, cst.Call):
         if m.matches(node.func, m.Name("range")) and node.args and not any(arg.star for arg in node.args):
@@ -170,7 +170,7 @@ def _minus(node: cst.BaseExpression) -> cst.BinaryOperation:
 
 
 @operator("runtime", cst.Call)
-def swapped_arguments(node: cst.Call, context: NodeContext) -> Iterator[New]:
+def swapped_arguments(node: cst.Call, context: NodeContext) -> Iterator[Replacement]:
     """Swap two neighbouring positional arguments."""
     positional = [arg for arg in node.args if arg.keyword is None and not arg.star]
     for first, second in pairwise(positional):
@@ -180,7 +180,7 @@ def swapped_arguments(node: cst.Call, context: NodeContext) -> Iterator[New]:
 
 
 @operator("logic", cst.Call)
-def dropped_argument(node: cst.Call, context: NodeContext) -> Iterator[New]:
+def dropped_argument(node: cst.Call, context: NodeContext) -> Iterator[Replacement]:
     """Forget a keyword argument, or the default of `get`, `pop` or `getattr`."""
     args = list(node.args)
     name = _called(node)
@@ -205,14 +205,14 @@ def _called(node: cst.Call) -> str:
 
 
 @operator("text", cst.Call)
-def wrong_method(node: cst.Call, context: NodeContext) -> Iterator[New]:
+def wrong_method(node: cst.Call, context: NodeContext) -> Iterator[Replacement]:
     """Use `lower` for `upper`, `lstrip` for `strip`, `endswith` for `startswith`."""
     if isinstance(node.func, cst.Attribute) and (new := _METHODS.get(node.func.attr.value)):
         yield node.with_changes(func=node.func.with_changes(attr=cst.Name(new)))
 
 
 @operator("logic", cst.Call)
-def wrong_function(node: cst.Call, context: NodeContext) -> Iterator[New]:
+def wrong_function(node: cst.Call, context: NodeContext) -> Iterator[Replacement]:
     """Use `min` for `max` or `any` for `all`, or forget a sort."""
     if isinstance(node.func, cst.Name) and (new := _CALLS.get(node.func.value)):
         if new == "list":
@@ -221,7 +221,7 @@ def wrong_function(node: cst.Call, context: NodeContext) -> Iterator[New]:
 
 
 @operator("state", cst.Call, cst.Subscript)
-def shared_copy(node: cst.Call | cst.Subscript, context: NodeContext) -> Iterator[New]:
+def shared_copy(node: cst.Call | cst.Subscript, context: NodeContext) -> Iterator[Replacement]:
     """Share an object instead of copying it."""
     if isinstance(node, cst.Subscript):
         if m.matches(node, m.Subscript(slice=[m.SubscriptElement(m.Slice(lower=None, upper=None, step=None))])):
@@ -235,7 +235,7 @@ def shared_copy(node: cst.Call | cst.Subscript, context: NodeContext) -> Iterato
 
 
 @operator("logic", cst.Name)
-def wrong_variable(node: cst.Name, context: NodeContext) -> Iterator[New]:
+def wrong_variable(node: cst.Name, context: NodeContext) -> Iterator[Replacement]:
     """Use another variable of the same function."""
     function = enclosing_function(context)
     names = local_names(function) if function is not None else ()
@@ -250,13 +250,13 @@ def wrong_variable(node: cst.Name, context: NodeContext) -> Iterator[New]:
 
 
 @operator("concurrency", cst.Await)
-def missing_await(node: cst.Await, context: NodeContext) -> Iterator[New]:
+def missing_await(node: cst.Await, context: NodeContext) -> Iterator[Replacement]:
     """Do not await a coroutine."""
     yield node.expression
 
 
 @operator("concurrency", cst.With)
-def missing_lock(node: cst.With, context: NodeContext) -> Iterator[New]:
+def missing_lock(node: cst.With, context: NodeContext) -> Iterator[Replacement]:
     """Run a block without its lock."""
     item = node.items[0].item
     name = item.attr.value if isinstance(item, cst.Attribute) else getattr(item, "value", "")
@@ -265,13 +265,13 @@ def missing_lock(node: cst.With, context: NodeContext) -> Iterator[New]:
 
 
 @operator("logic", cst.IfExp)
-def swapped_branches(node: cst.IfExp, context: NodeContext) -> Iterator[New]:
+def swapped_branches(node: cst.IfExp, context: NodeContext) -> Iterator[Replacement]:
     """Use `b if c else a` for `a if c else b`."""
     yield node.with_changes(body=node.orelse, orelse=node.body)
 
 
 @operator("exceptions", cst.If)
-def removed_guard(node: cst.If, context: NodeContext) -> Iterator[New]:
+def removed_guard(node: cst.If, context: NodeContext) -> Iterator[Replacement]:
     """Remove a check that left the function or the iteration early."""
     block = context.parent
     if node.orelse is not None or not isinstance(node.body, cst.IndentedBlock) or not _is_one_of_many(node, block):
@@ -291,7 +291,7 @@ def _is_one_of_many(node: cst.CSTNode, block: cst.CSTNode | None) -> bool:
 
 
 @operator("state", cst.SimpleStatementLine)
-def stale_state(node: cst.SimpleStatementLine, context: NodeContext) -> Iterator[New]:
+def stale_state(node: cst.SimpleStatementLine, context: NodeContext) -> Iterator[Replacement]:
     """Forget an update of an attribute, an item or a counter, or a call made for its effect."""
     if len(node.body) != 1 or not _is_one_of_many(node, context.parent):
         return
@@ -305,7 +305,7 @@ def stale_state(node: cst.SimpleStatementLine, context: NodeContext) -> Iterator
 
 
 @operator("state", cst.IndentedBlock)
-def moved_statement(node: cst.IndentedBlock, context: NodeContext) -> Iterator[New]:
+def moved_statement(node: cst.IndentedBlock, context: NodeContext) -> Iterator[Replacement]:
     """Swap two simple statements, the second of which uses what the first sets."""
     effect = m.Assign([m.AssignTarget(m.Attribute() | m.Subscript())]) | m.AugAssign() | m.Expr(m.Call())
     simple = m.SimpleStatementLine([m.Assign() | m.AugAssign() | m.Expr(m.Call())])
@@ -322,14 +322,14 @@ def _names(node: cst.CSTNode) -> set[str]:
 
 
 @operator("exceptions", cst.SimpleStatementLine)
-def swallowed_exception(node: cst.SimpleStatementLine, context: NodeContext) -> Iterator[New]:
+def swallowed_exception(node: cst.SimpleStatementLine, context: NodeContext) -> Iterator[Replacement]:
     """Return None instead of raising an exception."""
     if m.matches(node, m.SimpleStatementLine([m.Raise()])):
         yield node.with_changes(body=[cst.Return(value=cst.Name("None"))])
 
 
 @operator("exceptions", cst.ExceptHandler)
-def wrong_exception(node: cst.ExceptHandler, context: NodeContext) -> Iterator[New]:
+def wrong_exception(node: cst.ExceptHandler, context: NodeContext) -> Iterator[Replacement]:
     """Catch another exception, or forget one of several."""
     if isinstance(node.type, cst.Tuple) and len(node.type.elements) > 1:
         for element in node.type.elements:
@@ -339,7 +339,7 @@ def wrong_exception(node: cst.ExceptHandler, context: NodeContext) -> Iterator[N
 
 
 @operator("logic", cst.SimpleStatementLine)
-def dropped_return(node: cst.SimpleStatementLine, context: NodeContext) -> Iterator[New]:
+def dropped_return(node: cst.SimpleStatementLine, context: NodeContext) -> Iterator[Replacement]:
     """Compute a value but do not return it."""
     if m.matches(node, m.SimpleStatementLine([m.Return(m.Call())])):
         (small,) = node.body
@@ -348,7 +348,7 @@ def dropped_return(node: cst.SimpleStatementLine, context: NodeContext) -> Itera
 
 
 @operator("state", cst.FunctionDef)
-def mutable_default(node: cst.FunctionDef, context: NodeContext) -> Iterator[New]:
+def mutable_default(node: cst.FunctionDef, context: NodeContext) -> Iterator[Replacement]:
     """Share an empty list or dict among all calls as a default, instead of making one in each call."""
     if not isinstance(node.body, cst.IndentedBlock):
         return
@@ -377,6 +377,6 @@ def mutable_default(node: cst.FunctionDef, context: NodeContext) -> Iterator[New
 
 
 @operator("iteration", cst.Continue, cst.Break)
-def wrong_jump(node: cst.Continue | cst.Break, context: NodeContext) -> Iterator[New]:
+def wrong_jump(node: cst.Continue | cst.Break, context: NodeContext) -> Iterator[Replacement]:
     """Use `break` for `continue`, or the reverse."""
     yield cst.Continue() if isinstance(node, cst.Break) else cst.Break()

@@ -17,7 +17,7 @@ from stackrank.env.benchmarks.repo_schema import TASKS_FILE
 from stackrank.env.environment import Environment, files_digest
 from stackrank.env.sandbox.base import Backend, BuildError, SandboxSpec, Say
 from stackrank.env.sandbox.client import Sandbox
-from stackrank.extensions.authoring.inject.candidates import Candidate
+from stackrank.extensions.authoring.inject.candidates import Mutant
 from stackrank.extensions.authoring.inject.injection import Injection, InjectionOptions, Tally
 from stackrank.extensions.authoring.inject.verify import Verified
 from stackrank.extensions.authoring.inject.write import write_benchmark, write_source
@@ -37,7 +37,7 @@ class Planted:
     """The folder that was written, and its bugs."""
 
     folder: Path
-    bugs: list[tuple[Candidate, Verified]]
+    bugs: list[tuple[Mutant, Verified]]
     with_hidden: int
     """How many of them have hidden tests."""
 

@@ -21,7 +21,7 @@ from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.scoring.report import PASSED, TestReport, parse
 from stackrank.env.task import Limits, Task
 from stackrank.extensions.authoring.difficulty.measure import measure
-from stackrank.extensions.authoring.inject.candidates import Candidate
+from stackrank.extensions.authoring.inject.candidates import Mutant
 from stackrank.extensions.authoring.inject.leftovers import left_behind
 from stackrank.extensions.authoring.inject.reach import Reach
 from stackrank.source import parse_python
@@ -87,7 +87,7 @@ class Project:
     """Whether the task is run again and measured afterwards, so that one run of the whole command is enough here."""
 
 
-def verify(sandbox: Sandbox, project: Project, candidate: Candidate) -> Verified:
+def verify(sandbox: Sandbox, project: Project, candidate: Mutant) -> Verified:
     """Run the tests that reach the bug; if one fails, run the task's whole command three times as the scorer does.
 
     Raises SandboxError.
@@ -162,14 +162,14 @@ def shallow(measured: Difficulty) -> str:
     return HIGH if place is not None and place <= LEAST_RANK else ""
 
 
-def _told(output: str, root: str, candidate: Candidate) -> str:
+def _told(output: str, root: str, candidate: Mutant) -> str:
     """Return what the traceback of the first failing test reveals of the fault; empty if it reveals nothing."""
     if difficulty(output, root, candidate) != "hard":
         return LEADS
     return NAMED if candidate.file in {file for file, _ in _frames(output, root)} else ""
 
 
-def guessed_rank(reach: Reach, candidate: Candidate) -> float:
+def guessed_rank(reach: Reach, candidate: Mutant) -> float:
     """Return the rank by Ochiai that a fault would have if all tests that reach it failed: a guess that costs no run.
 
     0 if nothing is known of its lines. Of 918 candidates in 22 libraries, 9% with a guess above 20 were deep and were
@@ -178,14 +178,14 @@ def guessed_rank(reach: Reach, candidate: Candidate) -> float:
     return _rank(reach, candidate, candidate.tests) or 0.0
 
 
-def _ranks_high(reach: Reach, candidate: Candidate, outcomes: Mapping[str, str]) -> bool:
+def _ranks_high(reach: Reach, candidate: Mutant, outcomes: Mapping[str, str]) -> bool:
     """Whether the fault ranks high by the lines that each test runs without the bug: a guess that costs no run."""
     failing = frozenset(number for number, test in enumerate(reach.tests) if outcomes.get(test) == "failed")
     place = _rank(reach, candidate, failing)
     return place is not None and place <= LEAST_RANK
 
 
-def _rank(reach: Reach, candidate: Candidate, failing: frozenset[int]) -> float | None:
+def _rank(reach: Reach, candidate: Mutant, failing: frozenset[int]) -> float | None:
     """Return the rank that a fault has by Ochiai if these tests fail."""
     by_group, counts = _counts(reach, failing)
     groups = (reach.lines.get(candidate.file, {}).get(line) for line in candidate.lines)
@@ -226,7 +226,7 @@ def _senseless(broken: bytes, original: bytes) -> str | None:
     return None
 
 
-def _targets(project: Project, candidate: Candidate, reaching: list[str], *, by_name: bool) -> list[str]:
+def _targets(project: Project, candidate: Mutant, reaching: list[str], *, by_name: bool) -> list[str]:
     """Return the tests by name if only these are wanted (`named`) or their files are slow, else their files."""
     files = sorted({test.partition("::")[0] for test in reaching})
     times = zip(project.reach.tests, project.reach.seconds, strict=True)
@@ -235,7 +235,7 @@ def _targets(project: Project, candidate: Candidate, reaching: list[str], *, by_
     return reaching if (by_name or slow) and is_safe and len(reaching) <= MOST_NAMED else files
 
 
-def difficulty(output: str, root: str, candidate: Candidate) -> Label:
+def difficulty(output: str, root: str, candidate: Mutant) -> Label:
     """Rate a bug by the first failing test's traceback: `easy` if the faulty function is its last frame, `medium` if it
     is another frame, `hard` if it is not in the traceback. Frames outside the workspace do not count.
     """

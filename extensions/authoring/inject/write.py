@@ -21,7 +21,7 @@ from stackrank.env.benchmarks.repo_schema import (
 from stackrank.env.benchmarks.testfiles import is_doctest
 from stackrank.env.environment import Environment
 from stackrank.env.patches import find_faults, make_diff
-from stackrank.extensions.authoring.inject.candidates import Candidate
+from stackrank.extensions.authoring.inject.candidates import Mutant
 from stackrank.extensions.authoring.inject.statement import statement
 from stackrank.extensions.authoring.inject.verify import Verified
 from stackrank.extensions.authoring.withheld import to_withhold, without_withheld
@@ -44,7 +44,7 @@ def write_benchmark(
     folder: Path,
     name: str,
     files: Mapping[str, bytes],
-    bugs: Sequence[tuple[Candidate, Verified]],
+    bugs: Sequence[tuple[Mutant, Verified]],
     environment: Environment,
     timeout_s: float,
 ) -> list[TaskEntry]:
@@ -63,7 +63,7 @@ def _entry(
     task: str,
     project: str,
     files: Mapping[str, bytes],
-    candidate: Candidate,
+    candidate: Mutant,
     verified: Verified,
     environment: Environment,
 ) -> TaskEntry:

@@ -14,8 +14,8 @@ from stackrank.env.task import Task
 from stackrank.extensions.authoring.audit.audit import Audit, audit
 from stackrank.extensions.authoring.audit.changes import (
     Call,
-    Candidate,
     Fixed,
+    Variant,
     distinct,
     mistakes,
     parts_of_the_fix,
@@ -95,7 +95,7 @@ def shop(hidden: str) -> Task:
     )
 
 
-def audited(task: Task, kind: Backend, *others: Candidate) -> Audit:
+def audited(task: Task, kind: Backend, *others: Variant) -> Audit:
     return audit(task, lambda spec: Sandbox(kind, spec), [lambda each=each: each for each in others])
 
 
@@ -127,7 +127,7 @@ def test_the_options_of_the_command_hold_and_other_tests_tell_nothing(sandbox_ba
 
 @pytest.mark.parametrize("hidden", [STRONG, SUBTESTS], ids=["parameters", "subtests"])
 def test_what_is_as_good_as_the_fix_is_undecided(sandbox_backend: Backend, hidden: str) -> None:
-    other = Candidate("another fix", {"shop.py": source(FIXED.replace("count >= 10", "not count < 10"))})
+    other = Variant("another fix", {"shop.py": source(FIXED.replace("count >= 10", "not count < 10"))})
     found = audited(shop(hidden), sandbox_backend, other)
     assert not any("not count < 10" in wrong.diff for wrong in found.wrong), found.wrong
     assert hidden is SUBTESTS or not found.wrong
@@ -140,7 +140,7 @@ def test_a_rejected_fix_is_tried_wherever_it_is(sandbox_backend: Backend) -> Non
     special = source(
         GIVEN.replace("return count * each", "return count * each * 9 // 10 if count in (20, 30) else 0", 1)
     )
-    rejected = Candidate("a fix that a person rejected", {"shop.py": special, "rates.py": b"RATE = 1\n"})
+    rejected = Variant("a fix that a person rejected", {"shop.py": special, "rates.py": b"RATE = 1\n"})
     found = audit(task, lambda spec: Sandbox(sandbox_backend, spec), rejected=[rejected])
     assert found.audited and found.wrong[0].kind == "a fix that a person rejected", found
     assert "rates.py" in found.wrong[0].diff and not any("rates.py" in each.diff for each in found.wrong[1:])

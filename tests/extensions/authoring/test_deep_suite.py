@@ -20,7 +20,13 @@ from stackrank.env.scoring.proof import save_proof
 from stackrank.env.scoring.verdict import score
 from stackrank.env.task import Fault, Task
 from stackrank.env.validate import validate
-from stackrank.extensions.authoring.benchmarks.deep_recipe import Change, TaskRecipe, digest_of, plant, read_recipe
+from stackrank.extensions.authoring.benchmarks.deep_recipe import (
+    RecipeChange,
+    TaskRecipe,
+    digest_of,
+    plant,
+    read_recipe,
+)
 from stackrank.extensions.authoring.benchmarks.deep_suite import DATA, HIDDEN_REPORT, REPORT, Deep, Releases
 from stackrank.extensions.authoring.difficulty.measure import measure
 from stackrank.extensions.authoring.inject.reach import Reach
@@ -94,7 +100,7 @@ def test_agents_see_own_tests_without_the_hidden_ones(index: str, tmp_path: Path
 def test_a_task_shows_something() -> None:
     with pytest.raises(ValueError, match="agents need a test that shows the fault"):
         TaskRecipe(id="a", title="", statement="", category="", broken="", hidden=["t.py"], changes=[
-            Change(place="a.py:1:0-1:0", write="x")
+            RecipeChange(place="a.py:1:0-1:0", write="x")
         ])  # fmt: skip
 
 
@@ -115,8 +121,8 @@ def test_a_recipe_is_filled_in_where_it_stands() -> None:
 
 
 def test_operators_and_texts_change_one_file_together(index: str, tmp_path: Path) -> None:
-    dropped = Change(place=SLICE, operator="key-without-a-part", number=1)
-    both = (dropped, Change(place=CLEAR, write="pass"))
+    dropped = RecipeChange(place=SLICE, operator="key-without-a-part", number=1)
+    both = (dropped, RecipeChange(place=CLEAR, write="pass"))
     (task,) = stored(tmp_path / "two", recipe(index, *both)).tasks()
     broken = task.files["src/tinybook/__init__.py"].decode()
     assert "key = (start,)\n" in broken and "self._found.clear()" not in broken
@@ -125,7 +131,7 @@ def test_operators_and_texts_change_one_file_together(index: str, tmp_path: Path
 
 def test_what_states_the_broken_rule_is_reworded(index: str, tmp_path: Path) -> None:
     made = recipe(index)
-    reworded = Change(place="src/tinybook/__init__.py:1:3-1:27", write="Names, as text\nand number.")
+    reworded = RecipeChange(place="src/tinybook/__init__.py:1:3-1:27", write="Names, as text\nand number.")
     broken = digest_of(plant({"src/tinybook/__init__.py": BOOK.encode()}, [*made.tasks[0].changes, reworded]))
     made.tasks[0] = made.tasks[0].model_copy(update={"reworded": [reworded], "broken": broken})
     (task,) = stored(tmp_path / "own", made).tasks()
@@ -143,22 +149,25 @@ FILE = {"a.py": b"x = 1\ny = (x, 2)\n"}
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ([Change(place="b.py:1:0-1:1", write="z")], "there is no such file"),
-        ([Change(place="a.py:9:0-9:1", write="z")], "there is no such place"),
-        ([Change(place="a.py:1:0-1:77", write="z")], "there is no such place"),
-        ([Change(place="a.py:2:0-1:0", write="z")], "it ends before it begins"),
-        ([Change(place="a.py:1:4-1:5", write="(")], "it is not valid Python"),
-        ([Change(place="a.py:1:0-1:5", write="z = 1"), Change(place="a.py:1:4-1:5", write="2")], "overlap"),
-        ([Change(place="a.py:2:4-2:10", operator="key-without-a-part")], "no such change is possible"),
+        ([RecipeChange(place="b.py:1:0-1:1", write="z")], "there is no such file"),
+        ([RecipeChange(place="a.py:9:0-9:1", write="z")], "there is no such place"),
+        ([RecipeChange(place="a.py:1:0-1:77", write="z")], "there is no such place"),
+        ([RecipeChange(place="a.py:2:0-1:0", write="z")], "it ends before it begins"),
+        ([RecipeChange(place="a.py:1:4-1:5", write="(")], "it is not valid Python"),
+        ([RecipeChange(place="a.py:1:0-1:5", write="z = 1"), RecipeChange(place="a.py:1:4-1:5", write="2")], "overlap"),
+        ([RecipeChange(place="a.py:2:4-2:10", operator="key-without-a-part")], "no such change is possible"),
     ],
 )
-def test_changes_that_are_not_possible(changes: list[Change], problem: str) -> None:
+def test_changes_that_are_not_possible(changes: list[RecipeChange], problem: str) -> None:
     with pytest.raises(BenchmarkError, match=problem):
         plant(FILE, changes)
 
 
 def test_text_is_put_in_as_it_stands() -> None:
-    here, between = Change(place="a.py:1:4-1:5", write="[\n    3]"), Change(place="a.py:2:0-2:0", write="x += 1\n")
+    here, between = (
+        RecipeChange(place="a.py:1:4-1:5", write="[\n    3]"),
+        RecipeChange(place="a.py:2:0-2:0", write="x += 1\n"),
+    )
     assert plant(FILE, [between, here]) == {"a.py": b"x = [\n    3]\nx += 1\ny = (x, 2)\n"}
 
 
@@ -194,10 +203,10 @@ def test_what_changes_make_otherwise_by_now_is_left_out(index: str, tmp_path: Pa
 
 
 def test_a_change_that_leaves_something_unused_is_left_out(index: str, tmp_path: Path) -> None:
-    made = recipe(index, Change(place=SLICE, operator="key-without-a-part", number=1))
+    made = recipe(index, RecipeChange(place=SLICE, operator="key-without-a-part", number=1))
     (found,) = stored(tmp_path / "a", made).tasks()
     assert b"key = (start,)" in found.files["src/tinybook/__init__.py"]
-    made = recipe(index, Change(place="src/tinybook/__init__.py:10:8-10:36", write="self._numbers[name] = 0"))
+    made = recipe(index, RecipeChange(place="src/tinybook/__init__.py:10:8-10:36", write="self._numbers[name] = 0"))
     assert "its changes leave number unused, which gives the fault away" in why_left_out(stored(tmp_path / "b", made))
 
 
@@ -222,7 +231,7 @@ def test_a_bad_recipe_is_named(tmp_path: Path, text: str, problem: str) -> None:
 )
 def test_a_change_says_one_thing(change: dict[str, str], problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
-        Change.model_validate(change)
+        RecipeChange.model_validate(change)
 
 
 @pytest.mark.slow

@@ -25,7 +25,7 @@ from stackrank.env.scoring.proof import Contradiction, Proof
 from stackrank.env.scoring.verdict import score
 from stackrank.env.statement_alone import statement_alone
 from stackrank.extensions.authoring.benchmarks import fresh, fresh_night
-from stackrank.extensions.authoring.benchmarks.deep_recipe import Change, Recipe, read_recipe
+from stackrank.extensions.authoring.benchmarks.deep_recipe import Recipe, RecipeChange, read_recipe
 from stackrank.extensions.authoring.benchmarks.deep_suite import library_files
 from stackrank.extensions.authoring.benchmarks.fresh import Fresh, Night
 from stackrank.extensions.authoring.benchmarks.fresh_night import PARTS, make_night, night_number
@@ -114,7 +114,7 @@ class Stream:
 
 
 def a_task(library: str, broken: str) -> FreshTask:
-    change = Change(place=f"{library}.py:1:0-1:1", operator="off-by-one")
+    change = RecipeChange(place=f"{library}.py:1:0-1:1", operator="off-by-one")
     return FreshTask(
         library=library, change=change, broken=broken, category="", command="", fail_to_pass=(), pass_to_pass=()
     )

@@ -18,7 +18,7 @@ from stackrank.env.environment import Environment
 from stackrank.env.sandbox.base import SandboxError, spec_for
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.validate import validate
-from stackrank.extensions.authoring.inject.candidates import Candidate, find_candidates
+from stackrank.extensions.authoring.inject.candidates import Mutant, find_candidates
 from stackrank.extensions.authoring.inject.deep_operators import DEEP
 from stackrank.extensions.authoring.inject.injection import Injection, InjectionOptions, Tally
 from stackrank.extensions.authoring.inject.operators import OPERATORS
@@ -328,7 +328,7 @@ def test_a_sandbox_that_fails_is_replaced_once(tmp_path: Path, monkeypatch: pyte
     reach = made.reach()
     calls: list[str] = []
 
-    def verify(sandbox: Sandbox, project: object, candidate: Candidate) -> Verified:
+    def verify(sandbox: Sandbox, project: object, candidate: Mutant) -> Verified:
         calls.append(sandbox.name)
         if len(calls) == 1:
             raise SandboxError("gone")
@@ -337,7 +337,7 @@ def test_a_sandbox_that_fails_is_replaced_once(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("stackrank.extensions.authoring.inject.injection.verify", verify)
     assert len(made.bugs(reach, silent)) == 1
 
-    def always(sandbox: Sandbox, project: object, candidate: Candidate) -> Verified:
+    def always(sandbox: Sandbox, project: object, candidate: Mutant) -> Verified:
         raise SandboxError("gone")
 
     monkeypatch.setattr("stackrank.extensions.authoring.inject.injection.verify", always)

@@ -10,7 +10,7 @@ from stackrank.env.patches import apply_patch
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.scoring.verdict import score
 from stackrank.env.task import Task
-from stackrank.extensions.authoring.benchmarks.deep_recipe import Change, Recipe
+from stackrank.extensions.authoring.benchmarks.deep_recipe import Recipe, RecipeChange
 from tests.fixtures.env import usable
 from tests.support.tiny_library import BOOK, REPORT_TEST, SLICE, recipe, stored
 
@@ -18,7 +18,7 @@ from tests.support.tiny_library import BOOK, REPORT_TEST, SLICE, recipe, stored
 @pytest.fixture
 def release(index: str, tmp_path: Path) -> Task:
     """A release of the tiny library with two faults."""
-    first, second = recipe(index), recipe(index, Change(place=SLICE, operator="key-without-a-part", number=1))
+    first, second = recipe(index), recipe(index, RecipeChange(place=SLICE, operator="key-without-a-part", number=1))
     about = {"id": "tinybook-few", "statement": "All are found,\nalthough few are wanted.\n", "hidden_report": ""}
     report = REPORT_TEST.replace(
         'find("") == ["a", "b"]', 'find("") == book.find("", 2)\n    assert not book.find("", 0)'
