@@ -153,5 +153,5 @@ def _run(
     try:
         return sandbox.read(_RESULT)
     except Refused:
-        last = " ".join((command_result.output.strip().splitlines() or ["it says nothing"])[-1].split())
+        last = " ".join((command_result.output.strip().splitlines() or ["no output"])[-1].split())
         raise Unmeasured(f"its tests cannot be measured: {last[:300]}") from None

@@ -31,13 +31,13 @@ def make_task(repo: str, commit: str, out: Path, options: TaskOptions, backend: 
     drafted = draft(repo, commit, options)
     say(f"{drafted.entry.id}: {drafted.entry.test}")
     if drafted.entry.setup:
-        say(f"{drafted.entry.id}: installed by `{'; '.join(drafted.entry.setup)}`; --setup says otherwise")
+        say(f"{drafted.entry.id}: installed with `{'; '.join(drafted.entry.setup)}`; --setup overrides it")
     broken, fixed = _both_states(drafted, backend, say)
     with tempfile.TemporaryDirectory(prefix="stackrank-") as name:
         save(drafted, Path(name), broken, fixed)
         _prove(_load(Path(name), drafted), backend, say)
     if not drafted.entry.hidden_tests:
-        say("agents see its tests, so its verdicts cannot be sealed: --hidden-tests withholds them")
+        say("agents see its tests, so its verdicts cannot be sealed; use --hidden-tests to withhold them")
     return save(drafted, out, broken, fixed)
 
 
@@ -55,7 +55,7 @@ def _both_states(drafted: Draft, backend: Backend, say: Say) -> tuple[TestReport
     fixed = apply_patch(task.files, task.fix)
     changed = {path: content for path, content in fixed.items() if task.files.get(path) != content}
     deleted = tuple(path for path in task.files if path not in fixed)
-    # Nobody forges the outcomes here, so one run of each tells them.
+    # Nobody forges the outcomes here, so one run of each is enough.
     with Sandbox(backend, spec_for(task, warm=False)) as sandbox:
         say("running the tests before the fix")
         broken = score_in(sandbox, task, Changes(), fresh=True)
@@ -77,6 +77,6 @@ def _prove(task: Task, backend: Backend, say: Say) -> None:
     with Pool(backend, size=0) as pool:
         result = validate(task, pool.take, 3)
     if not result.valid:
-        raise BenchmarkError(f"the task would not be valid: {result.reason}")
+        raise BenchmarkError(f"the task is not valid: {result.reason}")
     if result.proof is not None:
         save_proof(task, result.proof)

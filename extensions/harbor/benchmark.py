@@ -46,7 +46,7 @@ class Harbor(TaskByTask):
         self._path = source.path
         self.source = source.path.absolute().name
         self.name = own_name("harbor", self.source)
-        self.empty = f"{source.path} holds no task that can be played (a folder with task.toml and instruction.md)"
+        self.empty = f"{source.path} contains no playable task (a folder with task.toml and instruction.md)"
 
     def _entries(self) -> Iterator[tuple[str, Callable[[], Task]]]:
         alone = (self._path / "task.toml").is_file()

@@ -28,6 +28,6 @@ class Repair(Agent):
         try:
             action, thought = self._plan.send(observation) if self._started else next(self._plan)
         except StopIteration:
-            raise GaveUp("every change that the agent can think of has been tried") from None
+            raise GaveUp("no candidate changes are left") from None
         self._started = True
         return Decision(action, thought)

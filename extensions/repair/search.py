@@ -145,7 +145,7 @@ class Search(Workspace):
     def _put_back(self, keep: str = "") -> Generator[Take, Observation, None]:
         """Undo changes that did not help, except in the file `keep`, which is about to be written anyway."""
         for path in [path for path in self._touched if path != keep]:
-            yield from self.do("rewrite", f"Put {path} back.", path=path, new_code=self._touched.pop(path))
+            yield from self.do("rewrite", f"Restore {path}.", path=path, new_code=self._touched.pop(path))
 
     def _try_cold(self, ranked: list[Mutation]) -> Generator[Take, Observation, bool]:
         """Write and run one candidate after another, as long as there are steps; return whether one helped."""

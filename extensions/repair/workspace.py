@@ -1,4 +1,4 @@
-"""What the agent knows in one episode, and how it finds out."""
+"""What the agent knows in one episode, and how it learns it."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Workspace:
             if not folders:
                 break
             path = folders.pop(0)
-            listing = yield from self.do("listdir", "What is there?", path=path, depth=6, limit=MOST)
+            listing = yield from self.do("listdir", "Which files are there?", path=path, depth=6, limit=MOST)
             lines = [line.strip() for line in listing.text.splitlines()]
             readonly_by_path |= {
                 line.removesuffix("(read-only)").strip(): line.endswith("(read-only)") for line in lines

@@ -103,7 +103,7 @@ def audit(
     """
     began = time.monotonic()
     if not task.fix:
-        return Audit(task.id, "no fix is known, so nothing can be told from it")
+        return Audit(task.id, "it has no known fix")
     try:
         fixed = apply_patch(task.files, task.fix)
         paths = {*fixed, *task.hidden_files}
@@ -148,7 +148,7 @@ class _Search:
         ]
         first = self._try(candidates)
         if not first["tests"]:
-            return Audit(self._task.id, "its tests do not pass with the fix, one process for all")
+            return Audit(self._task.id, "its tests do not pass with the fix when they share a process")
         calls = [Call(*variant) for variant in first["calls"]]
         special = [*changes.distinct(fixed, changes.special_cases(fixed, calls))]
         passed = [*first["passed"], *(self._try(special)["passed"] if special else ())]

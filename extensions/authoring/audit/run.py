@@ -116,7 +116,7 @@ def audit_benchmark(
         if (row := stored.get((task.id, task.digest))) and row.get("conditions") == conditions[task.id]
     }
     if reused := len(results):
-        say(f"{reused} of {len(selected)} tasks were attacked before (--again attacks them once more)")
+        say(f"{reused} of {len(selected)} tasks have results of an earlier audit; --again repeats it")
     remaining = [task for task in selected if task.id not in results]
     workers = workers or os.cpu_count() or 2
     unbuilt = build_environments(backend, remaining, workers, say)

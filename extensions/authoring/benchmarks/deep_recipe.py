@@ -43,7 +43,7 @@ class RecipeChange(_Model):
     write: str | None = None
     """The text that replaces the place."""
     operator: str = ""
-    """Instead of `write`: the operator of `env.inject.deep_operators` that makes the change."""
+    """Instead of `write`: the operator of `inject.deep_operators` that makes the change."""
     number: int = Field(default=0, ge=0)
     """Which of the operator's proposals to take."""
 
@@ -60,7 +60,7 @@ class RecipeChange(_Model):
 
     @property
     def key(self) -> str:
-        """The key that `env.inject` gives to a change that an operator makes."""
+        """The key that `inject` gives to a change that an operator makes."""
         return f"{self.place} {self.operator} {self.number}"
 
 

@@ -2,7 +2,7 @@
 
 There is one recipe per library, in `extensions/authoring/benchmarks/deep/`:
 
-LIBRARY.yaml    what to take, and its tasks (`env.benchmarks.deep_recipe`)
+LIBRARY.yaml    what to take, and its tasks (`deep_recipe`)
 LIBRARY.json    task or release -> how hard it is (`env.difficulty`); `stackrank validate --record` writes it
 
 Nothing of a library is in this repository: pip downloads its source distribution once, checked by its hash, into
@@ -74,10 +74,10 @@ class Deep(TaskByTask):
         if self._path.resolve() != DATA.resolve():
             self.name = own_name(self.name, self._path.absolute().name)
         if self._source.fetch:
-            self.empty = f"{self._path} holds no recipe that can be used (a LIBRARY.yaml)"
+            self.empty = f"{self._path} contains no usable recipe (LIBRARY.yaml)"
         else:
             command = f"stackrank tasks {family_of(self.name)}"
-            self.empty = f"{self.name} has its tasks when its libraries are here: `{command}` fetches them"
+            self.empty = f"the libraries of {self.name} have not been downloaded: run `{command}`"
         self._recipes = {file: read_recipe(file) for file in sorted(self._path.glob("*.yaml"))}
         self.license = ", ".join(sorted({recipe.license for recipe in self._recipes.values()}))
         libraries = [f"{recipe.library} {recipe.version}" for recipe in self._recipes.values()]
@@ -85,7 +85,7 @@ class Deep(TaskByTask):
 
     def _entries(self) -> Iterator[tuple[str, Callable[[], Task]]]:
         if not self._source.fetch and not any(_kept(recipe.sha256).is_file() for recipe in self._recipes.values()):
-            return  # one sentence says it, not one for each task
+            return  # `empty` reports it once, not for each task
         for file, recipe in self._recipes.items():
             measured = _read_measured(file)
             for task_id in self._ids(recipe):
@@ -263,7 +263,7 @@ def _library(library: str, version: str, sha256: str, fetch: bool) -> Mapping[st
                 _download(library, version, sha256, archive_path)
     content = archive_path.read_bytes()
     if hashlib.sha256(content).hexdigest() != sha256:
-        raise BenchmarkError(f"{archive_path} is damaged: delete it, and it is downloaded again")
+        raise BenchmarkError(f"{archive_path} is damaged: delete it to download it again")
     files = {}
     with tarfile.open(fileobj=io.BytesIO(content)) as archive:
         for member in archive.getmembers():

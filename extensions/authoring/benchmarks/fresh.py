@@ -29,8 +29,6 @@ from stackrank.home import home, locked, write_whole
 from stackrank.wording import print_err
 
 PER_NIGHT = 10
-_ORDER = 2
-"""Increased when the same night gives other tasks, so that no night is made in two ways."""
 
 
 class Night(BaseModel):
@@ -38,7 +36,7 @@ class Night(BaseModel):
 
     seed: str = ""
     requested: int = 0
-    """How many tasks were asked for; there are fewer tasks if the night has no more faults."""
+    """How many tasks were requested; there are fewer if no candidate faults are left."""
     tasks: list[FreshTask] = []
 
 
@@ -63,8 +61,8 @@ class Fresh(TaskByTask):
         night = self._night()
         if len(night.tasks) < self._count <= night.requested:
             self.notes = (
-                f"the night {self.seed} of fresh has only {len(night.tasks)} of the {self._count} tasks that were "
-                "wanted, because its faults came to an end: name another night (--night)",
+                f"the night {self.seed} of fresh has only {len(night.tasks)} of the {self._count} requested "
+                "tasks, because no candidate faults are left: name another night (--night)",
             )
         for task in night.tasks[: self._count]:
             yield task.id, functools.partial(load_task, self._recipes[task.library], task)
@@ -87,7 +85,7 @@ class Fresh(TaskByTask):
                 # Imported late, because it is needed only to make tasks.
                 from stackrank.extensions.authoring.benchmarks.fresh_night import make_night
 
-                # The same night may be there as an earlier version made it; on a new machine it is not.
+                # The same night may have been made from other libraries; on a new machine it is not there.
                 other_nights = [
                     night
                     for recipe in sorted(folder.glob("*.night.json"))

@@ -77,7 +77,7 @@ def make_night(
             for search in searches:
                 search.close()
     if not tasks:
-        raise BenchmarkError(f"no fault of the night {seed} is deep enough and validated: name another night")
+        raise BenchmarkError(f"no valid deep fault found for night {seed}: name another night")
     return tasks
 
 
@@ -95,7 +95,7 @@ def _take_turns(searches: Sequence[_Search], count: int, threads: ThreadPoolExec
 
 
 class _Progress:
-    """Says now and then, in one line, how far a night has come."""
+    """Reports the progress of a night now and then, in one line."""
 
     def __init__(self, seed: str, count: int, say: Say) -> None:
         self.say = say
@@ -157,8 +157,8 @@ class _Search:
     def more(self) -> None:
         """Make one more task, if there is another.
 
-        A library whose own tests do not pass here, for instance because they measure time on a busy machine, is left
-        out of the night with a message; the other libraries make it.
+        A library whose own tests do not pass here, for instance because they measure time on a busy machine, is skipped with
+        a message; the other libraries make the night.
         """
         with self._working:
             if self.exhausted:
@@ -172,7 +172,7 @@ class _Search:
                         return
             except BenchmarkError as error:
                 self._left_out = True
-                self._progress.say(f"fresh leaves out {self._recipe.library} {self._recipe.version}: {error}")
+                self._progress.say(f"fresh skips {self._recipe.library} {self._recipe.version}: {error}")
             except _Stopped:
                 pass
             self.exhausted = True
@@ -224,7 +224,7 @@ class _Search:
         return [mutant for mutant in of_night if _may_seal(mutant, reach, by_text)]
 
     def _task(self, candidate: Mutant, verified: Verified) -> FreshTask | None:
-        """Return the task made from a fault; None if it is of no use, or was made in another night."""
+        """Return the task made from a fault; None if it makes no task, or was made in another night."""
         place, operator, number = candidate.key.rsplit(" ", 2)
         change = RecipeChange(place=place, operator=operator, number=int(number))
         failing, passing = _few(verified)

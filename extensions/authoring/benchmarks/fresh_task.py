@@ -30,8 +30,8 @@ class FreshTask(BaseModel):
     command: str
     fail_to_pass: tuple[str, ...]
     pass_to_pass: tuple[str, ...]
-    withheld: tuple[str, ...] = ()
-    """The test functions that agents do not see. Empty only in nights of an earlier version, which are not loaded."""
+    withheld: tuple[str, ...]
+    """The test functions that agents do not see."""
     messages: dict[str, str] = {}
     """Failing test that agents see -> what its failure says."""
 

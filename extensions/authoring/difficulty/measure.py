@@ -35,7 +35,7 @@ _CHOOSING = ("-k", "-m", "--deselect", "--ignore")
 def measure(task: Task, sandbox: Sandbox) -> Difficulty:
     """Measure a task in two watched runs of its tests, in a sandbox that is cleared first. Raises SandboxError."""
     if not any(fault.lines for fault in task.faults):
-        return Difficulty(task.digest, "where its fault is is not known")
+        return Difficulty(task.digest, "the location of its fault is unknown")
     files = {**task.files, **task.hidden_files}
     command = task.score_command or task.test_command
     timeout_s = task.limits.timeout_s * SLOWER

@@ -25,8 +25,8 @@ from stackrank.extensions.authoring.inject.write import write_benchmark, write_s
 # Build output and copies of the source, in which the fix could be found.
 _BUILT = ("/build/", "/dist/", "*.egg-info/", "*.orig", "*.pyc", "node_modules/")
 
-_ASKED = Path("state", "asked")
-"""What the tasks of an output folder are: a call that asks for more of the same may replace them."""
+_REQUEST = Path("state", "request")
+"""Identifies the tasks of an output folder: a call for more of the same may replace them."""
 _VERSION = re.compile(r"[\w.-]+==\S+")
 """A line of `pip freeze` that a requirement can be."""
 _FREEZE_S = 60.0
@@ -73,11 +73,11 @@ def plant(
     hidden = [f"/{folder.resolve().relative_to(path.resolve())}/"] if is_inside else []
     files = read_tree(path, [*NEVER, *_BUILT, *hidden])
     if guess and (setup := setup_of(files)):
-        say(f"{name}: installed by `{setup[0]}`, as its files suggest; --setup says otherwise, and --setup '' nothing")
+        say(f"{name}: installed with `{setup[0]}`, guessed from its files; --setup overrides it ('' installs nothing)")
         environment = replace(environment, setup=tuple(setup))
     command = TestCommand.of(test or default_command(files), files)
-    request = _asked(files, command, seed, deep)
-    if (folder / TASKS_FILE).exists() and not _same(folder, request):
+    request = _request_digest(files, command, seed, deep)
+    if (folder / TASKS_FILE).exists() and not _is_same_request(folder, request):
         raise BenchmarkError(
             f"{folder} already has tasks of another project, version, seed or kind: name another folder with --out"
         )
@@ -87,7 +87,9 @@ def plant(
     injection = Injection(backend, files, options, folder)
     try:
         injection.prepare(say)
-        say(f"{name}: running its tests, to see what they reach (at most {5 * timeout_s:g} s, then up to 3 times that)")
+        say(
+            f"{name}: running its tests to measure what they reach (limit {5 * timeout_s:g} s, then up to 3 times that)"
+        )
         reach = injection.reach()
         say(f"{name}: {len(reach.tests)} tests reach {sum(map(len, reach.lines.values()))} lines")
         bugs = injection.bugs(reach, on_tally)
@@ -96,7 +98,7 @@ def plant(
     if not bugs:
         of_them = " deep" if deep else ""
         raise BenchmarkError(f"{path}: its tests detect none of the{of_them} bugs that were tried")
-    (folder / _ASKED).write_text(request)
+    (folder / _REQUEST).write_text(request)
     write_source(folder, files)
     tasks = write_benchmark(folder, name, files, bugs, environment, timeout_s)
     return Planted(folder, bugs, sum(task.hidden_tests for task in tasks))
@@ -105,8 +107,8 @@ def plant(
 def _pinned(environment: Environment, files: Mapping[str, bytes], backend: Backend, say: Say) -> Environment:
     """Return an environment with the packages that a guessed one has now, in these versions.
 
-    Tasks share the packages; each of them has only the project itself to install. Returns the guessed one if pip does
-    not tell versions, or cannot install them. Raises BuildError, SandboxError.
+    Tasks share the packages, so each of them installs only the project itself. Returns the guessed environment if pip
+    reports no versions, or cannot install them. Raises BuildError, SandboxError.
     """
     spec = SandboxSpec(environment=environment.with_source(files))
     backend.prepare(spec, say)
@@ -125,11 +127,11 @@ def _pinned(environment: Environment, files: Mapping[str, bytes], backend: Backe
     return pinned
 
 
-def _asked(files: Mapping[str, bytes], command: TestCommand, seed: int, deep: bool) -> str:
+def _request_digest(files: Mapping[str, bytes], command: TestCommand, seed: int, deep: bool) -> str:
     identity = (files_digest(files), command, seed, deep)
     return hashlib.sha256(repr(identity).encode("utf-8", "backslashreplace")).hexdigest()
 
 
-def _same(folder: Path, request: str) -> bool:
-    file = folder / _ASKED
+def _is_same_request(folder: Path, request: str) -> bool:
+    file = folder / _REQUEST
     return file.is_file() and file.read_text() == request

@@ -94,7 +94,7 @@ class Reach:
         data = json.loads(text)
         lines = {file: {int(line): group for line, group in by_line.items()} for file, by_line in data["lines"].items()}
         groups = tuple(map(frozenset, data["groups"]))
-        left_out, unstable = tuple(data.get("left_out", ())), tuple(data.get("unstable", ()))
+        left_out, unstable = tuple(data["left_out"]), tuple(data["unstable"])
         return cls(tuple(data["tests"]), tuple(data["seconds"]), groups, lines, left_out, unstable)
 
 
@@ -113,7 +113,7 @@ def refuse_copies(sandbox: Sandbox, files: Mapping[str, bytes]) -> None:
 
 
 def measure(sandbox: Sandbox, files: Mapping[str, bytes], command: TestCommand, timeout_s: float) -> Reach:
-    """Run all tests twice, once measured. Raises BenchmarkError, one sentence, if the tests are of no use."""
+    """Run all tests twice, once measured. Raises BenchmarkError, one sentence, if the tests cannot be used."""
     report, output = _run(sandbox, files, command, timeout_s)
     left_out: list[str] = []
     if report.collect_errors:
@@ -122,7 +122,7 @@ def measure(sandbox: Sandbox, files: Mapping[str, bytes], command: TestCommand, 
         files_with_tests = {test.partition("::")[0] for test in report.outcomes}
         if _MOST_BROKEN * len(broken) > len(files_with_tests):
             raise BenchmarkError(f"its tests cannot be collected: {reason} (use --require, --setup or --test)")
-        log.warning("left out, because they cannot be collected (%s): %s", reason, ", ".join(broken))
+        log.warning("left out because they cannot be collected (%s): %s", reason, ", ".join(broken))
         left_out, command = broken, command.without(broken)
         report, output = _run(sandbox, files, command, timeout_s)
     bad = [test for test, outcome in report.outcomes.items() if outcome not in (*PASSED, "skipped")]
@@ -134,7 +134,7 @@ def measure(sandbox: Sandbox, files: Mapping[str, bytes], command: TestCommand, 
         )
     if bad:
         log.warning(
-            "left out, because they fail in the original project (%s): %s", reason or "no reason", ", ".join(bad)
+            "left out because they fail in the original project (%s): %s", reason or "no reason", ", ".join(bad)
         )
         left_out, command = left_out + bad, command.without(bad)
     return replace(_measured(sandbox, files, command, report.outcomes, timeout_s), left_out=tuple(left_out))
@@ -148,7 +148,7 @@ def _run(
     key = os.urandom(32)
     result = sandbox.test(command.whole(), timeout_s, key, score=True)
     report = parse(result.report, key) if result.report else TestReport()
-    last = " ".join((result.output.strip().splitlines() or ["it says nothing"])[-1].split())
+    last = " ".join((result.output.strip().splitlines() or ["no output"])[-1].split())
     if result.timed_out:
         raise BenchmarkError(
             f"its tests do not end within {timeout_s:g} s: name faster ones with --test, or set --timeout"
@@ -186,12 +186,12 @@ def _measured(
         )
     unstable = tuple(dict.fromkeys(test.partition("[")[0] for test in differing))
     if unstable:
-        log.warning("left out, because they are not the same while coverage.py measures them: %s", ", ".join(unstable))
+        log.warning("left out because their results change while coverage.py measures them: %s", ", ".join(unstable))
     return Reach(suite.tests, suite.seconds, suite.groups, suite.lines, unstable=unstable)
 
 
 def _reason(output: str, files: Iterable[str]) -> str:
-    """Return the error that pytest prints most often, and what would mend it if a module is missing; else nothing."""
+    """Return the error that pytest prints most often, and how to fix it if a module is missing; empty if there is none."""
     # Lines of pytest's and of Python's tracebacks; if there are none, of the summary, in which they may be cut off.
     lines = re.findall(r"(?m)(?:\bE  |^(?=[\w.]*(?:Error|Exception|Warning): ))([^\n\"]+)", output)
     lines = lines or re.findall(r"(?m)^(?:FAILED|ERROR) .+? - ([^\n\"]+)", output)

@@ -1,4 +1,4 @@
-"""Check whether the tests notice a bug, and always in the same way."""
+"""Check whether the tests detect a bug, and always in the same way."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Verified:
 
     key: str
     problem: str = ""
-    """Why it is of no use; empty if it makes a task."""
+    """Why it makes no task; empty if it makes one."""
     command: str = ""
     """The test command of the task."""
     fail_to_pass: tuple[str, ...] = ()
@@ -93,7 +93,7 @@ def verify(sandbox: Sandbox, project: Project, candidate: Mutant) -> Verified:
     Raises SandboxError.
     """
     broken = candidate.source()
-    if (problem := _senseless(broken, project.files[candidate.file])) is not None:
+    if (problem := _find_defect(broken, project.files[candidate.file])) is not None:
         return Verified(candidate.key, problem)
     if project.deep and left_behind(project.files, {candidate.file: broken}):
         return Verified(candidate.key, LEFT)
@@ -111,8 +111,8 @@ def verify(sandbox: Sandbox, project: Project, candidate: Mutant) -> Verified:
     if report.collect_errors or not report.outcomes:
         return Verified(candidate.key, "the tests cannot be collected")
     if not any(outcome == "failed" for outcome in report.outcomes.values()):
-        return Verified(candidate.key, "no test notices")
-    if project.deep and (problem := _told(first.output, sandbox.root, candidate)):
+        return Verified(candidate.key, "no test detects it")
+    if project.deep and (problem := _revealed(first.output, sandbox.root, candidate)):
         return Verified(candidate.key, problem)
     command = project.command.on(_targets(project, candidate, reaching, by_name=False))
     outcomes: dict[str, str] | None = None
@@ -123,9 +123,9 @@ def verify(sandbox: Sandbox, project: Project, candidate: Mutant) -> Verified:
         result = sandbox.test(f"{command} --tb=no", project.timeout_s / 2, key, score=True)
         report = parse(result.report, key) if result.report else TestReport()
         if result.timed_out or not report.complete or report.collect_errors or report.suspicions:
-            return Verified(candidate.key, "the tests do not come to their end")
+            return Verified(candidate.key, "the test run does not finish")
         if outcomes is not None and dict(report.outcomes) != outcomes:
-            return Verified(candidate.key, "the tests that fail are not always the same")
+            return Verified(candidate.key, "its failures vary between runs")
         outcomes = dict(report.outcomes)
         if report.failed > MOST_FAILING:
             return Verified(candidate.key, "too many tests fail")
@@ -162,7 +162,7 @@ def shallow(measured: Difficulty) -> str:
     return HIGH if place is not None and place <= LEAST_RANK else ""
 
 
-def _told(output: str, root: str, candidate: Mutant) -> str:
+def _revealed(output: str, root: str, candidate: Mutant) -> str:
     """Return what the traceback of the first failing test reveals of the fault; empty if it reveals nothing."""
     if difficulty(output, root, candidate) != "hard":
         return LEADS
@@ -216,13 +216,13 @@ def _meaning(source: bytes) -> str:
     return ast.dump(parse_python(source))
 
 
-def _senseless(broken: bytes, original: bytes) -> str | None:
+def _find_defect(broken: bytes, original: bytes) -> str | None:
     try:
         if ast.dump(parse_python(broken)) == _meaning(original):
             return "it changes nothing"
         compile(broken, "candidate", "exec")
     except (SyntaxError, ValueError):
-        return "it is no Python"
+        return "it is not valid Python"
     return None
 
 
