@@ -68,10 +68,9 @@ class Fresh(TaskByTask):
             yield task.id, functools.partial(load_task, self._recipes[task.library], task)
 
     def _night(self) -> Night:
-        """Return the night as it is known; if more tasks are wanted, make them if allowed. Raises BenchmarkError."""
+        """Return the stored night; if more tasks are requested, make them if allowed. Raises BenchmarkError."""
         parts = ("library", "sha256", "own_tests", "tests_need", "test_requirements")
         identity = [
-            _ORDER,
             self.seed,
             *(repr([getattr(recipe, part) for part in parts]) for recipe in self._recipes.values()),
         ]

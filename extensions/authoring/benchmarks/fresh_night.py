@@ -157,8 +157,8 @@ class _Search:
     def more(self) -> None:
         """Make one more task, if there is another.
 
-        A library whose own tests do not pass here, for instance because they measure time on a busy machine, is skipped with
-        a message; the other libraries make the night.
+        A library whose own tests do not pass here, for instance because they measure time on a busy machine, is
+        skipped with a message; the other libraries make the night.
         """
         with self._working:
             if self.exhausted:

@@ -33,16 +33,14 @@ from stackrank.extensions.authoring.inject.write import to_hide
 
 Bug = tuple[Mutant, Verified]
 _PER_FUNCTION = 4
-_MOST_FOUND = 3
-"""How many bugs are found for each one that is wanted, before bugs without hidden tests are good enough."""
+_SURPLUS = 3
+"""How many bugs are found for each requested one before bugs without hidden tests are accepted."""
 _TRIES = 2
-_CHECKS = 3
-"""Increased when `verify` refuses more; earlier results are then not used."""
 
 
 @dataclass(frozen=True)
 class InjectionOptions:
-    """What bugs are wanted, and how to find them."""
+    """Which bugs to make, and how to find them."""
 
     count: int
     seed: int
@@ -53,7 +51,7 @@ class InjectionOptions:
     timeout_s: float = 60.0
     """Seconds that a test run of a task may take; all tests of the project together may take five times as long."""
     deep: bool = False
-    """Whether only faults far from their failures are wanted."""
+    """Whether to make only faults far from their failures."""
     proved_later: bool = False
     """Whether the code that makes tasks of bugs runs and measures them again; then that is not done here too."""
 
@@ -77,7 +75,7 @@ class Injection:
         """`folder`: the output folder. Results in its `state/` for another project or other tests are not used."""
         self._backend = backend
         self._files = files
-        self._wishes = options
+        self._options = options
         self._state = folder / "state"
         environment = options.environment.with_source(files) if options.environment != Environment() else None
         self._spec = SandboxSpec(environment=environment, limits=Limits(timeout_s=options.timeout_s))
@@ -99,9 +97,9 @@ class Injection:
         if file.is_file():
             return Reach.from_json(file.read_text(encoding="utf-8"))
         with Sandbox(self._backend, self._spec) as sandbox:
-            if self._wishes.environment.setup:
+            if self._options.environment.setup:
                 refuse_copies(sandbox, self._files)
-            reach = measure(sandbox, self._files, self._wishes.test, self._wishes.timeout_s * 5)
+            reach = measure(sandbox, self._files, self._options.test, self._options.timeout_s * 5)
         self._state.mkdir(parents=True, exist_ok=True)
         file.write_text(reach.to_json(), encoding="utf-8")
         return reach
@@ -112,11 +110,11 @@ class Injection:
         Bugs that can have hidden tests are preferred, so a few more than wanted may be looked for.
         """
         candidates = self.candidates(reach)
-        tally = Tally(self._wishes.count, len(candidates))
-        order = _deep_first(candidates, reach) if self._wishes.deep else candidates
-        count, sealable, visible = self._wishes.count, list[Bug](), list[Bug]()
+        tally = Tally(self._options.count, len(candidates))
+        order = _deep_first(candidates, reach) if self._options.deep else candidates
+        count, sealable, visible = self._options.count, list[Bug](), list[Bug]()
         with closing(self.found(reach, order, tally, on_tally)) as bugs:
-            for candidate, verified in islice(bugs, _MOST_FOUND * count):
+            for candidate, verified in islice(bugs, _SURPLUS * count):
                 (sealable if to_hide(self._files, verified) else visible).append((candidate, verified))
                 if len(sealable) == count:
                     break
@@ -124,8 +122,8 @@ class Injection:
 
     def candidates(self, reach: Reach) -> list[Mutant]:
         """Return what could be tried. Raises BenchmarkError if that is nothing."""
-        operators = DEEP if self._wishes.deep else OPERATORS
-        if not (candidates := find_candidates(self._files, reach, self._wishes.seed, operators)):
+        operators = DEEP if self._options.deep else OPERATORS
+        if not (candidates := find_candidates(self._files, reach, self._options.seed, operators)):
             raise BenchmarkError("its tests run no line that could be changed")
         return candidates
 
@@ -136,7 +134,7 @@ class Injection:
 
         Never two bugs are on one line, and few in one function, those of earlier calls included.
         """
-        wishes = self._wishes
+        wishes = self._options
         command = wishes.test.without(reach.left_out)
         project = Project(self._files, command, reach, wishes.timeout_s, wishes.deep, wishes.proved_later)
         with closing(self._verified(project, iter(candidates))) as results:
@@ -162,7 +160,7 @@ class Injection:
         """Yield results in the order of `waiting`, a few worked out ahead, and skip candidates whose place is full."""
         stored = self._read()
         ahead: deque[tuple[Mutant, Future[Verified]]] = deque()
-        workers = self._wishes.workers
+        workers = self._options.workers
         for _ in range(workers):
             self._benches.put(None)
         with ThreadPoolExecutor(max_workers=workers) as threads, self._closing():
@@ -188,7 +186,7 @@ class Injection:
             threading.Thread(target=self._close, name="inject-close").start()
 
     def _close(self) -> None:
-        for _ in range(self._wishes.workers):
+        for _ in range(self._options.workers):
             sandbox = self._benches.get()
             if sandbox is not None:
                 sandbox.close()
@@ -217,8 +215,8 @@ class Injection:
 
     @property
     def _file(self) -> Path:
-        kind = "quick" if self._wishes.proved_later else "deep" if self._wishes.deep else "candidates"
-        return self._state / f"{self._digest}.{kind}.{_CHECKS}.jsonl"
+        kind = "quick" if self._options.proved_later else "deep" if self._options.deep else "candidates"
+        return self._state / f"{self._digest}.{kind}.jsonl"
 
     def _read(self) -> dict[str, Verified]:
         results: dict[str, Verified] = {}

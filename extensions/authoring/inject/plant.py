@@ -87,9 +87,7 @@ def plant(
     injection = Injection(backend, files, options, folder)
     try:
         injection.prepare(say)
-        say(
-            f"{name}: running its tests to measure what they reach (limit {5 * timeout_s:g} s, then up to 3 times that)"
-        )
+        say(f"{name}: running its tests to measure what they reach (at most {20 * timeout_s:g} s)")
         reach = injection.reach()
         say(f"{name}: {len(reach.tests)} tests reach {sum(map(len, reach.lines.values()))} lines")
         bugs = injection.bugs(reach, on_tally)

@@ -191,7 +191,7 @@ def _measured(
 
 
 def _reason(output: str, files: Iterable[str]) -> str:
-    """Return the error that pytest prints most often, and how to fix it if a module is missing; empty if there is none."""
+    """Return the error that pytest prints most often, and how to fix it if a module is missing, or nothing."""
     # Lines of pytest's and of Python's tracebacks; if there are none, of the summary, in which they may be cut off.
     lines = re.findall(r"(?m)(?:\bE  |^(?=[\w.]*(?:Error|Exception|Warning): ))([^\n\"]+)", output)
     lines = lines or re.findall(r"(?m)^(?:FAILED|ERROR) .+? - ([^\n\"]+)", output)

@@ -276,7 +276,7 @@ def test_a_benchmark_of_bugs(tmp_path: Path) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("a sandbox was started")
 
-    resumed = Injection(_Refusing(refuse), files, injection._wishes, tmp_path)
+    resumed = Injection(_Refusing(refuse), files, injection._options, tmp_path)
     same_bugs = resumed.bugs(resumed.reach(), silent)
     assert [(mutant.key, verified) for mutant, verified in same_bugs] == [
         (mutant.key, verified) for mutant, verified in bugs
@@ -301,7 +301,7 @@ def test_a_project_that_has_to_be_set_up(tmp_path: Path) -> None:
     injection.prepare(lambda message: None)
     bugs = injection.bugs(injection.reach(), silent)
     write_source(tmp_path, files)
-    write_benchmark(tmp_path, "the shop+", files, bugs, injection._wishes.environment, 30)
+    write_benchmark(tmp_path, "the shop+", files, bugs, injection._options.environment, 30)
     (task,) = Repo(Source(tmp_path)).tasks()
     assert task.id == "the-shop-001"
     box = usable("bubblewrap")
