@@ -134,9 +134,9 @@ class Injection:
 
         Never two bugs are on one line, and few in one function, those of earlier calls included.
         """
-        wishes = self._options
-        command = wishes.test.without(reach.left_out)
-        project = Project(self._files, command, reach, wishes.timeout_s, wishes.deep, wishes.proved_later)
+        options = self._options
+        command = options.test.without(reach.left_out)
+        project = Project(self._files, command, reach, options.timeout_s, options.deep, options.proved_later)
         with closing(self._verified(project, iter(candidates))) as results:
             for candidate, result in results:
                 tally.tried += 1

@@ -97,8 +97,8 @@ def session(
     setup: tuple[str, ...] = (),
 ) -> Injection:
     command = TestCommand.of(test or default_command(files), files)
-    wishes = InjectionOptions(count, seed, command, Environment(setup=setup), timeout_s=timeout_s)
-    return Injection(usable("bubblewrap"), files, wishes, folder)
+    options = InjectionOptions(count, seed, command, Environment(setup=setup), timeout_s=timeout_s)
+    return Injection(usable("bubblewrap"), files, options, folder)
 
 
 def silent(tally: Tally) -> None:
