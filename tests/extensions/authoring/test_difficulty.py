@@ -79,7 +79,7 @@ def test_what_cannot_be_measured_says_why(local: Sandbox) -> None:
     assert "not run by pytest" in measure(cache_task("python check.py"), local).unmeasured
     assert "cannot be measured" in measure(cache_task("python -m pytest --no-such-option"), local).unmeasured
     difficulty = measure(replace(cache_task(), faults=()), local)
-    assert "where its fault is" in difficulty.unmeasured and difficulty.predicted is None and difficulty.label == ""
+    assert "location of its fault" in difficulty.unmeasured and difficulty.predicted is None and difficulty.label == ""
     sound = task({"a.py": "x = 1\n", "test_a.py": "def test_a():\n    pass\n"}, {"a.py": "x = 2\n"})
     assert "none of its tests fails" in measure(sound, local).unmeasured
 

@@ -116,7 +116,14 @@ class Stream:
 def a_task(library: str, broken: str) -> FreshTask:
     change = RecipeChange(place=f"{library}.py:1:0-1:1", operator="off-by-one")
     return FreshTask(
-        library=library, change=change, broken=broken, category="", command="", fail_to_pass=(), pass_to_pass=()
+        library=library,
+        change=change,
+        broken=broken,
+        category="",
+        command="",
+        fail_to_pass=(),
+        pass_to_pass=(),
+        withheld=(),
     )
 
 
@@ -249,7 +256,7 @@ def test_a_night_of_too_few_tasks_says_so(folder: Path, monkeypatch: pytest.Monk
         night = Fresh(Source(folder, seed="1", count=count, sandbox="bubblewrap"))
         assert len(night.tasks()) == 1 and len(night.notes) == notes
         if notes:
-            assert "the night 1 of fresh has only 1 of the 3 tasks that were wanted" in night.notes[0]
+            assert "the night 1 of fresh has only 1 of the 3 requested tasks" in night.notes[0]
 
 
 @pytest.mark.slow
