@@ -64,11 +64,11 @@ def _binaries() -> Path | None:
 def _run(*command: object) -> None:
     """Run a program of PostgreSQL's, which refuses to work for root."""
     user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
-    done = subprocess.run(
+    completed = subprocess.run(
         [*user, *map(str, command)], stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd="/", timeout=600
     )
-    if done.returncode:
-        raise RuntimeError(f"{command[0]} failed: {done.stderr or done.stdout}")
+    if completed.returncode:
+        raise RuntimeError(f"{command[0]} failed: {completed.stderr or completed.stdout}")
 
 
 def start_cluster(user: str = "stackrank") -> Cluster:

@@ -60,9 +60,9 @@ def test_what_the_core_imports_is_installed_with_it() -> None:
 
 def test_the_extra_all_has_every_feature() -> None:
     groups = PROJECT["optional-dependencies"]
-    named = re.search(r"\[(.*)\]", groups["all"][0])
-    assert named
-    assert set(named[1].split(",")) == groups.keys() - {"all", "dev", "verifiers", "swebench"}
+    match = re.search(r"\[(.*)\]", groups["all"][0])
+    assert match
+    assert set(match[1].split(",")) == groups.keys() - {"all", "dev", "verifiers", "swebench"}
 
 
 def test_a_missing_extra_is_one_sentence() -> None:

@@ -164,11 +164,11 @@ def test_compose_takes_its_file(tmp_path: Path) -> None:
     if call == ["docker-compose"]:  # The first version knows no name; its schema is otherwise the same.
         file = folder / "compose.yaml"
         file.write_text(file.read_text().replace("name: stackrank\n", ""))
-    done = subprocess.run(
+    completed = subprocess.run(
         [*call, "-f", "compose.yaml", "config"], cwd=folder, capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stderr
-    assert set(yaml.safe_load(done.stdout)["services"]) == set(compose_file()["services"])
+    assert completed.returncode == 0, completed.stderr
+    assert set(yaml.safe_load(completed.stdout)["services"]) == set(compose_file()["services"])
 
 
 def test_compose_keeps_secrets_and_ports_to_itself() -> None:
@@ -261,8 +261,8 @@ def test_the_entrypoint_reads_secrets_from_files(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("postgresql://u:p%40 w$x'\"@h/d\n")
     environment = {"PATH": os.environ["PATH"], "STACKRANK_DATABASE_URL_FILE": str(secret), "OTHER_FILE": "kept"}
-    done = subprocess.run([entrypoint, "env"], env=environment, capture_output=True, text=True, check=True)
-    seen = dict(line.partition("=")[::2] for line in done.stdout.splitlines())
+    completed = subprocess.run([entrypoint, "env"], env=environment, capture_output=True, text=True, check=True)
+    seen = dict(line.partition("=")[::2] for line in completed.stdout.splitlines())
     assert seen["STACKRANK_DATABASE_URL"] == "postgresql://u:p%40 w$x'\"@h/d"
     assert "STACKRANK_DATABASE_URL_FILE" not in seen and seen["OTHER_FILE"] == "kept"
     environment["OPENAI_API_KEY_FILE"] = str(tmp_path / "missing")
@@ -275,5 +275,5 @@ def test_the_proxy_takes_its_file() -> None:
     if caddy is None:
         pytest.skip("caddy is not installed")
     command = [caddy, "validate", "--adapter", "caddyfile", "--config", COMPOSE / "Caddyfile"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    completed = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert completed.returncode == 0, completed.stderr

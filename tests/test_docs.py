@@ -64,8 +64,8 @@ def test_the_readme_is_short() -> None:
 
 def test_the_reference_is_what_the_program_says() -> None:
     command = [sys.executable, str(ROOT / "docs" / "generate.py"), "--check"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    completed = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert completed.returncode == 0, completed.stderr
 
 
 def test_forms_and_workflows_are_yaml() -> None:
@@ -93,14 +93,16 @@ def test_the_site_builds_and_its_pages_fetch_nothing(tmp_path: Path) -> None:
     if importlib.util.find_spec("mkdocs") is None:
         missing("MkDocs is not installed")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    completed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert completed.returncode == 0, completed.stderr
     pages = list((tmp_path / "site").rglob("*.html"))
     assert len(pages) >= len(list((ROOT / "docs").rglob("*.md")))
     for page in pages:
         found = Fetched()
         found.feed(page.read_text(encoding="utf-8"))
-        assert found.addresses and not [each for each in found.addresses if each.startswith(("http", "//"))], page
+        assert found.addresses and not [address for address in found.addresses if address.startswith(("http", "//"))], (
+            page
+        )
 
 
 def blocks(page: str, language: str) -> list[str]:
@@ -124,7 +126,7 @@ def test_the_tool_of_the_guide_works() -> None:
 @pytest.mark.slow
 def test_the_loop_of_the_guide_prints_what_the_guide_shows() -> None:
     (loop,) = blocks("guide/trajectories.md", "python")
-    done = subprocess.run([sys.executable, "-c", loop], capture_output=True, text=True, check=False)
-    if "no sandbox can be started" in done.stderr:
-        missing(done.stderr.splitlines()[-1])
-    assert done.stdout == blocks("guide/trajectories.md", "console")[-1], done.stderr
+    completed = subprocess.run([sys.executable, "-c", loop], capture_output=True, text=True, check=False)
+    if "no sandbox can be started" in completed.stderr:
+        missing(completed.stderr.splitlines()[-1])
+    assert completed.stdout == blocks("guide/trajectories.md", "console")[-1], completed.stderr

@@ -77,8 +77,8 @@ def git(*arguments: str) -> list[str]:
     """Lines that a git command prints; skips the test outside a clone."""
     if not (ROOT / ".git").exists():
         pytest.skip("not a git clone")
-    done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=True)
-    return done.stdout.splitlines()
+    completed = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=True)
+    return completed.stdout.splitlines()
 
 
 @pytest.mark.parametrize("room", MAY_IMPORT)
@@ -179,11 +179,11 @@ def test_everything_else_works_without_an_extension(extension: str) -> None:
     left_out |= {"gymnasium.py", "verifiers.py", "trl.py"}
     names = [module_name(path) for folder in folders for path in sources(folder) if not left_out & set(path.parts)]
     hidden = f"{HOUSE}.extensions.{extension}"
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", IMPORT_WITHOUT, hidden], input="\n".join(names), capture_output=True, text=True, cwd=ROOT
     )
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert all("warning: " in line for line in done.stderr.splitlines())
+    assert completed.returncode == 0, completed.stderr[-2000:]
+    assert all("warning: " in line for line in completed.stderr.splitlines())
 
 
 def test_no_circles() -> None:
@@ -197,7 +197,7 @@ def test_no_circles() -> None:
     }
     graph: dict[str, set[str]] = {}
     for name, path in files.items():
-        found = {each if each in files else each.rpartition(".")[0] for each in modules(path)}
+        found = {module if module in files else module.rpartition(".")[0] for module in modules(path)}
         graph[name] = found & files.keys() - {name}
     assert len(list(TopologicalSorter(graph).static_order())) == len(files)
 

@@ -50,11 +50,11 @@ def call(site: Path, home: Path, *command: str) -> subprocess.CompletedProcess[s
 def test_a_plugin_is_played(installed: Path, tmp_path: Path) -> None:
     done = call(installed, tmp_path, "-c", PLAY)
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout.splitlines()[-1])
-    assert (told["episode"]["verdict"], told["episode"]["stop_reason"]) == ("resolved", "submitted")
-    assert [step["tool"] for step in told["steps"]] == ["", "count", "rewrite", "submit"]
-    assert told["steps"][1]["observation"] == "2 lines"
-    assert told["episode"]["sandbox"] == "plain" and told["run"]["benchmark"] == "tiny"
+    document = json.loads(done.stdout.splitlines()[-1])
+    assert (document["episode"]["verdict"], document["episode"]["stop_reason"]) == ("resolved", "submitted")
+    assert [step["tool"] for step in document["steps"]] == ["", "count", "rewrite", "submit"]
+    assert document["steps"][1]["observation"] == "2 lines"
+    assert document["episode"]["sandbox"] == "plain" and document["run"]["benchmark"] == "tiny"
 
 
 def test_a_plugin_is_listed_and_a_wrong_name_lists_it(installed: Path, tmp_path: Path) -> None:

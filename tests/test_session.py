@@ -64,16 +64,18 @@ def test_what_a_session_started_ends_with_it(
     try:
         wait_for(lambda: session.poll() is not None or (tmp_path / "made").exists(), log.read_text)
         assert session.poll() is None, log.read_text()
-        made = json.loads((tmp_path / "made").read_text())
-        mark = made["mark"]
+        document = json.loads((tmp_path / "made").read_text())
+        mark = document["mark"]
         running = " ".join(process.name() for process in marked(mark))
         assert all(name in running for name in ("postgres", *(["chrom", "python"] if "browser" in fixtures else [])))
-        assert all(left(kind, made["owner"]) for kind in kinds)
+        assert all(left(kind, document["owner"]) for kind in kinds)
         session.send_signal(end)
         session.wait(600)
         wait_for(lambda: not marked(mark), lambda: [process.cmdline() for process in marked(mark)])
-        wait_for(lambda: not any(left(kind, made["owner"]) for kind in kinds), "the end of its sandboxes", every_s=0.1)
-        wait_for(lambda: not Path(made["folder"]).exists(), "the end of its database", every_s=0.1)
+        wait_for(
+            lambda: not any(left(kind, document["owner"]) for kind in kinds), "the end of its sandboxes", every_s=0.1
+        )
+        wait_for(lambda: not Path(document["folder"]).exists(), "the end of its database", every_s=0.1)
     finally:
         session.kill()
 

@@ -54,8 +54,8 @@ def bare_path(tmp_path: Path) -> Path:
     folder = tmp_path / "bin"
     folder.mkdir()
     for name in ("bash", "dirname", "mkdir", "mktemp", "rm", "cat", "sha256sum", "cut", "timeout", "tail", "env"):
-        found = subprocess.run(["bash", "-c", f"command -v {name}"], capture_output=True, text=True, check=True)
-        (folder / name).symlink_to(found.stdout.strip())
+        completed = subprocess.run(["bash", "-c", f"command -v {name}"], capture_output=True, text=True, check=True)
+        (folder / name).symlink_to(completed.stdout.strip())
     (folder / "id").write_text("#!/bin/sh\necho 1000\n")
     (folder / "id").chmod(0o755)
     return folder
@@ -63,23 +63,23 @@ def bare_path(tmp_path: Path) -> Path:
 
 def test_missing_packages_without_root(bare_path: Path) -> None:
     (bare_path / "apt-get").symlink_to("/bin/false")
-    done = run_script("setup/system.sh", path=bare_path)
-    assert done.returncode == 1
-    assert done.stderr.splitlines() == [
+    completed = run_script("setup/system.sh", path=bare_path)
+    assert completed.returncode == 1
+    assert completed.stderr.splitlines() == [
         "Missing packages, and this user is neither root nor may use sudo: ask for 'apt-get install git bubblewrap'."
     ]
 
 
 def test_missing_packages_without_apt(bare_path: Path) -> None:
-    done = run_script("setup/system.sh", path=bare_path)
-    assert done.returncode == 1
-    assert "Please install what Debian calls: git bubblewrap." in done.stderr
+    completed = run_script("setup/system.sh", path=bare_path)
+    assert completed.returncode == 1
+    assert "Please install what Debian calls: git bubblewrap." in completed.stderr
 
 
 def test_image_without_engine(bare_path: Path) -> None:
-    done = run_script("sandbox/build.sh", path=bare_path)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "No Docker engine answers" in done.stderr
+    completed = run_script("sandbox/build.sh", path=bare_path)
+    assert (completed.returncode, completed.stdout) == (1, "")
+    assert "No Docker engine answers" in completed.stderr
 
 
 def test_python_too_old(bare_path: Path, tmp_path: Path) -> None:
@@ -95,11 +95,11 @@ def test_python_too_old(bare_path: Path, tmp_path: Path) -> None:
         ({"PYTHON": str(old)}, "is not a Python 3.11 or newer"),
         ({}, "Python 3.11 or newer is needed"),
     ):
-        done = subprocess.run(
+        completed = subprocess.run(
             command, env={"PATH": str(bare_path), **environment}, capture_output=True, text=True, check=False
         )
-        assert done.returncode == 1
-        assert sentence in done.stderr
+        assert completed.returncode == 1
+        assert sentence in completed.stderr
 
 
 @pytest.fixture

@@ -74,11 +74,11 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_lives_beside_openai_agents(python: Path, tmp_path: Path) -> None:
     usable("bubblewrap")
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
-    done = subprocess.run(
+    completed = subprocess.run(
         [str(python), "-c", PLAY], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stderr
-    theirs, ours, stop_reason = done.stdout.split()
+    assert completed.returncode == 0, completed.stderr
+    theirs, ours, stop_reason = completed.stdout.split()
     packages = python.parents[1] / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
     assert Path(theirs) == packages / "agents" / "__init__.py" and Path(ours) == packages / "stackrank" / "__init__.py"
     assert stop_reason in ("solved", "submitted")

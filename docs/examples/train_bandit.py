@@ -190,14 +190,14 @@ def main() -> None:
     parser.add_argument("--tasks", type=int, default=150, help="how many, taken evenly; half of them for training")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 2, help="episodes at the same time")
     parser.add_argument("--sandbox", help="docker, bubblewrap or local; default: bubblewrap, which is quicker to start")
-    chosen = parser.parse_args()
-    if chosen.sandbox is None and make_backend("bubblewrap").problem() is None:
-        chosen.sandbox = "bubblewrap"
+    options = parser.parse_args()
+    if options.sandbox is None and make_backend("bubblewrap").problem() is None:
+        options.sandbox = "bubblewrap"
     names = stackrank.task_names("bugs")
-    names = [names[index * len(names) // chosen.tasks] for index in range(min(chosen.tasks, len(names)))]
-    weights = train(names[::2], max(1, min(chosen.workers, len(names[::2]))), chosen.sandbox)
+    names = [names[index * len(names) // options.tasks] for index in range(min(options.tasks, len(names)))]
+    weights = train(names[::2], max(1, min(options.workers, len(names[::2]))), options.sandbox)
     if weights.any():
-        measure(names[1::2], weights, chosen.sandbox)
+        measure(names[1::2], weights, options.sandbox)
     else:
         print("no choice earned a reward, so the policy equals the untrained one: there is nothing to measure")
 

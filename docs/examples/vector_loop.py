@@ -6,5 +6,5 @@ with stackrank.make_vec("bugs", 4, tools="debug", rewards={"verdict": 1, "milest
     envs.reset()
     for tool in ("listdir", "eval", "submit"):
         transitions = envs.step([{"tool": tool}] * len(envs))
-    for each in transitions:
-        print(each.info["task"], each.info["verdict"], round(each.reward, 3))
+    for transition in transitions:
+        print(transition.info["task"], transition.info["verdict"], round(transition.reward, 3))

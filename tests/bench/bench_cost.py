@@ -123,8 +123,8 @@ class Meter:
         """The container's shim and control group: the engine's own answer would cost the engine something."""
         started = time.thread_time()
         container = sandbox._channel._id  # type: ignore[attr-defined]
-        shims = (each for each in psutil.process_iter(["name", "cmdline"]) if "shim" in each.info["name"])
-        shim = next(each for each in shims if container in (each.info["cmdline"] or ()))
+        shims = (shim for shim in psutil.process_iter(["name", "cmdline"]) if "shim" in shim.info["name"])
+        shim = next(shim for shim in shims if container in (shim.info["cmdline"] or ()))
         self._shims_of[sandbox] = shim
         for line in Path(f"/proc/{shim.children()[0].pid}/cgroup").read_text().splitlines():
             _, controllers, path = line.split(":", 2)
@@ -223,7 +223,7 @@ def report(found: dict[str, Costs], least: Costs) -> bool:
 
 def middle(episodes: list[Costs]) -> Costs:
     """Of each part the median."""
-    return {part: statistics.median(each[part] for each in episodes) for part in episodes[0]}
+    return {part: statistics.median(episode[part] for episode in episodes) for part in episodes[0]}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -231,9 +231,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--backend", action="append", choices=sorted(MOST))
-    chosen = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     found: dict[str, Costs] = {}
-    for name in chosen.backend or sorted(MOST):
+    for name in options.backend or sorted(MOST):
         try:
             kind = backend(name)
         except SandboxError as error:
@@ -242,8 +242,8 @@ def main(arguments: list[str] | None = None) -> int:
         Meter(kind).play()  # what is done once for a process
         if isinstance(kind, BubblewrapBackend):
             watch_factories(kind)
-        found[name] = middle([Meter(kind).play() for _ in range(chosen.rounds)])
-    return 0 if report(found, floors(chosen.rounds)) else 1
+        found[name] = middle([Meter(kind).play() for _ in range(options.rounds)])
+    return 0 if report(found, floors(options.rounds)) else 1
 
 
 if __name__ == "__main__":

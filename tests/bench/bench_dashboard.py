@@ -2,8 +2,9 @@
 
     python -m tests.bench.bench_dashboard [--database FILE] [--episodes N] [--steps N] [--rounds N]
 
-Without --database a synthetic one is made first (`tests.bench.big_database`), in about two minutes. One table: what was
-measured, in a real Chromium with a fresh profile each time, and the target. Ends with 1 where a target is missed.
+Without --database a synthetic one is made first (`tests.bench.scenarios.big_database`), in about two minutes. One
+table: what was measured, in a real Chromium with a fresh profile each time, and the target. Ends with 1 where a
+target is missed.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from stackrank.dashboard.launch import HEALTH, command
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.queries import Scope
-from tests.bench.big_database import RARE_TOOL, fill
+from tests.bench.scenarios.big_database import RARE_TOOL, fill
 from tests.dashboard.browsing import ARGUMENTS, DRAWN, find_browser, opens_for_certain
 
 PAGES = {
@@ -210,12 +211,12 @@ def pages(browser: Browser, folder: Path, full: str, rounds: int) -> list[Result
 def report(results: list[Result]) -> int:
     """Print the table; 1 where a target is missed."""
     table = Table("measured", "value", "target", title=f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
-    for each in results:
-        style = "" if each.kept else "bold red"
-        target = "" if each.limit == float("inf") else f"{each.limit:.2f}"
-        table.add_row(each.name, f"{each.value:.2f}", target, style=style)
+    for result in results:
+        style = "" if result.kept else "bold red"
+        target = "" if result.limit == float("inf") else f"{result.limit:.2f}"
+        table.add_row(result.name, f"{result.value:.2f}", target, style=style)
     Console(width=110).print(table)
-    return int(not all(each.kept for each in results))
+    return int(not all(result.kept for result in results))
 
 
 def main() -> int:
@@ -226,18 +227,18 @@ def main() -> int:
     parser.add_argument("--steps", type=int, default=3_000_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--questions", action="store_true", help="Only the questions, without a browser.")
-    given = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="stackrank-bench-") as folder:
-        file = given.database or Path(folder) / "big.db"
+        file = options.database or Path(folder) / "big.db"
         engine = connect(f"sqlite:///{file}")
-        if given.database is None:
-            fill(engine, episodes=given.episodes, steps=given.steps)
+        if options.database is None:
+            fill(engine, episodes=options.episodes, steps=options.steps)
         results = questions(engine)
-        if given.questions:
+        if options.questions:
             return report(results)
         with sync_playwright() as play:
             browser = play.chromium.launch(executable_path=find_browser(), args=ARGUMENTS)
-            results += pages(browser, Path(folder), f"sqlite:///{file}", given.rounds)
+            results += pages(browser, Path(folder), f"sqlite:///{file}", options.rounds)
             browser.close()
     return report(results)
 

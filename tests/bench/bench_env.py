@@ -360,18 +360,18 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--backend", action="append", choices=["docker", "bubblewrap", "local"])
     parser.add_argument("--skip-episodes", action="store_true")
     parser.add_argument("--seconds", type=float, default=15, help="for each number of workers")
-    chosen = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     kinds: list[Backend] = []
-    for name in chosen.backend or ["docker", "bubblewrap"]:
+    for name in options.backend or ["docker", "bubblewrap"]:
         try:
             kinds.append(backend(name))
         except SandboxError as error:
             print(f"{name} is left out: {error}", file=sys.stderr)
-    floor = pdb_over_a_pty(chosen.rounds)
-    results = {kind.name: measure(kind, chosen.rounds) for kind in kinds}
+    floor = pdb_over_a_pty(options.rounds)
+    results = {kind.name: measure(kind, options.rounds) for kind in kinds}
     memory = {kind.name: memory_per_episode(kind) for kind in kinds}
     opened = {kind.name: memory_of_open(kind) for kind in kinds}
     rates: dict[str, list[float]] = {}
-    if not chosen.skip_episodes:
-        rates = {kind.name: [episodes_per_minute(kind, n, chosen.seconds) for n in (1, 2, 4)] for kind in kinds}
+    if not options.skip_episodes:
+        rates = {kind.name: [episodes_per_minute(kind, n, options.seconds) for n in (1, 2, 4)] for kind in kinds}
     return 0 if report(results, floor, rates, memory, opened) else 1

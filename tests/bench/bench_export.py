@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 from stackrank.db.connection.engine import connect
-from tests.bench import big_database
+from tests.bench.scenarios import big_database
 
 SMALL, LEAST, MOST_GROWN_MB = 1_000, 2_000, 32
 
@@ -47,21 +47,21 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--episodes", type=int, default=20_000)
     parser.add_argument("--steps", type=int, default=8, help="of an episode, on average")
     parser.add_argument("--formats", nargs="*", default=["jsonl", "chat", "steps", "csv"])
-    chosen = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     good = True
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        small = make(folder / "small.db", SMALL, chosen.steps)
-        large = make(folder / "large.db", chosen.episodes, chosen.steps)
-        for format in chosen.formats:
+        small = make(folder / "small.db", SMALL, options.steps)
+        large = make(folder / "large.db", options.episodes, options.steps)
+        for format in options.formats:
             before, little = export(small, format, folder / "small.out")
             seconds, much = export(large, format, folder / "large.out")
             # What it takes to start, both have.
-            rate = (chosen.episodes - SMALL) / max(seconds - before, 1e-9)
+            rate = (options.episodes - SMALL) / max(seconds - before, 1e-9)
             good &= rate >= LEAST and much - little <= MOST_GROWN_MB
             print(
                 f"{format}: {rate:.0f} episodes a second (target: {LEAST}), peak {little:.0f} MB for {SMALL} episodes, "
-                f"{much:.0f} MB for {chosen.episodes} (at most +{MOST_GROWN_MB})",
+                f"{much:.0f} MB for {options.episodes} (at most +{MOST_GROWN_MB})",
                 flush=True,
             )
     return 0 if good else 1

@@ -60,14 +60,14 @@ def run(
     """Test id -> seconds, and all records, of one run under an observer."""
     asked = {"test": test, "first_failure": False, **spec}
     records = sandbox.follow(task.test_command, asked, task.limits.timeout_s)[1]["records"]
-    return {each["test"]: each["seconds"] for each in records if each["kind"] == "test"}, records
+    return {record["test"]: record["seconds"] for record in records if record["kind"] == "test"}, records
 
 
 def hottest(sandbox: Sandbox, task: Task, test: str) -> str:
     """The function of the program that a test calls most often, as `file:name`; empty: none."""
     _, records = run(sandbox, task, test, {"mode": "tree", "from_call": 0})
     counts: dict[str, int] = {}
-    for row in next(each["rows"] for each in records if each["kind"] == "tree"):
+    for row in next(record["rows"] for record in records if record["kind"] == "tree"):
         if "<" not in row["function"] and "test" not in row["file"]:
             name = f"{row['file']}:{row['function']}"
             counts[name] = counts.get(name, 0) + row["count"] + row["recursive"]

@@ -64,9 +64,9 @@ def garbage(turns: int) -> float:
     with OpenAIServer([says("?" * 500)]) as server:
         os.environ["OPENAI_BASE_URL"] = server.url
         agent: Any = LlmAgent(model="scripted")
-        begun = time.monotonic()
+        started = time.monotonic()
         play_fake(FakeEnv(make_task({"a.py": ""})), agent, Budget(steps=2 * turns, malformed=turns))
-        return time.monotonic() - begun
+        return time.monotonic() - started
 
 
 if __name__ == "__main__":
@@ -74,7 +74,7 @@ if __name__ == "__main__":
     parser.add_argument("--episodes", type=int, default=64)
     parser.add_argument("--turns", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=1.0)
-    given = parser.parse_args()
-    for name, value in measure(given.episodes, given.turns, given.seconds).items():
+    options = parser.parse_args()
+    for name, value in measure(options.episodes, options.turns, options.seconds).items():
         print(f"{name:>20}: {value:.3f}")
     print(f"{'garbage, 50 turns, s':>20}: {garbage(50):.3f}")

@@ -74,7 +74,7 @@ def main() -> None:
     table = Table(title="characters of an observation")
     for name in ("tool", "observations", "median", "most"):
         table.add_column(name, justify="left" if name == "tool" else "right")
-    for tool, found in [*sorted(lengths.items()), ("all", [each for some in lengths.values() for each in some])]:
+    for tool, found in [*sorted(lengths.items()), ("all", [each for length in lengths.values() for each in length])]:
         table.add_row(tool, str(len(found)), f"{statistics.median(found):.0f}", str(max(found)))
     console = Console(width=100)
     console.print(table)

@@ -102,16 +102,18 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("packages", nargs="*", help="in place of the list")
     parser.add_argument("--each", action="store_true", help="an environment for each, instead of one for all")
-    chosen = parser.parse_args(arguments)
-    packages = ("hypothesis", *(chosen.packages or PLUGINS))
+    options = parser.parse_args(arguments)
+    packages = ("hypothesis", *(options.packages or PLUGINS))
     kind = chosen_backend(None)
     table = Table("environment", "honest fix", "sealed", "half a fix", title=f"pytest plug-ins in {kind.name}")
     good = True
-    for environment in [(each,) for each in packages] if chosen.each else [packages]:
+    for environment in [(package,) for package in packages] if options.each else [packages]:
         right, half = verdicts(plugged(environment), kind)
         good = good and right.resolved and not half.resolved
         name = environment[0] if len(environment) == 1 else f"{len(environment)} packages"
-        said = ["resolved" if each.resolved else "; ".join(("unresolved", *each.notes)) for each in (right, half)]
+        said = [
+            "resolved" if package.resolved else "; ".join(("unresolved", *package.notes)) for package in (right, half)
+        ]
         table.add_row(name, said[0], str(right.sealed), said[1])
     Console(width=130).print(table)
     return 0 if good else 1

@@ -69,8 +69,8 @@ def measure(task: Task, new_sandbox: NewSandbox, rounds: int) -> Cost:
         work = carry_over(task, these)
         with new_sandbox(spec_for(task, warm=False)) as sandbox:
             sandbox.put({**work.files, **task.hidden_files})
-            done = sandbox.run(task.score_command or task.test_command, task.limits.timeout_s)
-        assert (done.exit == 0) is passes, done.output
+            completed = sandbox.run(task.score_command or task.test_command, task.limits.timeout_s)
+        assert (completed.exit == 0) is passes, completed.output
 
     def verdict(these: Changes, wanted: bool) -> None:
         assert score(task, these, new_sandbox).resolved is wanted
@@ -104,8 +104,8 @@ def report(costs: list[Cost]) -> bool:
     table = Table(title="verdicts: ms of a processor, and times a plain run")
     for column in ("task", "plain", "resolved", "ratio", "plain, given", "unresolved", "ratio"):
         table.add_column(column, justify="left" if column == "task" else "right")
-    resolved = [each.resolved / each.plain for each in costs]
-    unresolved = [each.unresolved / each.plain_given for each in costs]
+    resolved = [cost.resolved / cost.plain for cost in costs]
+    unresolved = [cost.unresolved / cost.plain_given for cost in costs]
     for each, one, other in zip(costs, resolved, unresolved, strict=True):
         row = (each.plain, each.resolved, one, each.plain_given, each.unresolved, other)
         table.add_row(each.task, *(f"{value:.2f}" if value in (one, other) else f"{value:.0f}" for value in row))
@@ -122,10 +122,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tasks", type=int, default=10)
     parser.add_argument("--rounds", type=int, default=5)
-    chosen = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     kind = backend("bubblewrap")
-    tasks = select(load_benchmark("bugs").tasks(), None, chosen.tasks)
-    return 0 if report([measure(task, lambda spec: _Counted(kind, spec), chosen.rounds) for task in tasks]) else 1
+    tasks = select(load_benchmark("bugs").tasks(), None, options.tasks)
+    return 0 if report([measure(task, lambda spec: _Counted(kind, spec), options.rounds) for task in tasks]) else 1
 
 
 if __name__ == "__main__":

@@ -96,13 +96,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--steps", type=int, default=300)
     parser.add_argument("--sizes", type=int, nargs="*", default=[1, 8, 64])
     parser.add_argument("--sandbox")
-    chosen = parser.parse_args(arguments)
-    alone, served_ms = facade_and_server(chosen.steps, chosen.sandbox)
+    options = parser.parse_args(arguments)
+    alone, served_ms = facade_and_server(options.steps, options.sandbox)
     good = served_ms - alone <= MOST_ADDED_MS
     print(f"facade: {alone:.2f} ms a step, {1000 / alone:.0f} steps a second")
     print(f"server: {served_ms:.2f} ms a step, {served_ms - alone:+.2f} (target: at most +{MOST_ADDED_MS:g})")
-    for size in chosen.sizes:
-        reset_s, rate = vector(size, max(chosen.steps // size, 5), chosen.sandbox)
+    for size in options.sizes:
+        reset_s, rate = vector(size, max(options.steps // size, 5), options.sandbox)
         print(f"vector of {size}: all reset in {reset_s:.1f} s, {rate:.0f} steps a second, nothing left behind")
     return 0 if good else 1
 

@@ -23,7 +23,7 @@ from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.writes.store import Store
 from stackrank.extensions.fix.decisions import Proposals
-from tests.bench.big_database import fill
+from tests.bench.scenarios.big_database import fill
 from tests.dashboard.browsing import ARGUMENTS, find_browser, opens_for_certain, ready
 from tests.dashboard.seed import seed
 from tests.dashboard.serving import serve
@@ -215,29 +215,29 @@ def main() -> int:
     parser.add_argument("--data", nargs="*", choices=DATA, default=list(DATA))
     parser.add_argument("--only", nargs="*", help="names of pages")
     parser.add_argument("--docs", type=Path, help="folder for the four pictures of the documentation")
-    given = parser.parse_args()
+    options = parser.parse_args()
     wrong: list[str] = []
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=find_browser(), args=ARGUMENTS)
-        for data in given.data:
+        for data in options.data:
             sizes = SIZES if data == "demo" else FEW
-            (given.folder / data / "sheets").mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory() as made:
-                url = f"sqlite:///{made}/{data}.db"
+            (options.folder / data / "sheets").mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory() as folder:
+                url = f"sqlite:///{folder}/{data}.db"
                 engine = connect(url)
                 DATA[data](engine)
                 named = pages(engine, data)
                 going = [run["id"] for run in queries.runs(engine, status="running")]
-                wanted = {name: path for name, path in named.items() if not given.only or name in given.only}
-                with serve(url, Path(made)) as address:
+                wanted = {name: path for name, path in named.items() if not options.only or name in options.only}
+                with serve(url, Path(folder)) as address:
                     beats = partial(_beat, Store(engine), going)
-                    wrong += shoot(browser, address, given.folder / data, wanted, sizes, beats)
+                    wrong += shoot(browser, address, options.folder / data, wanted, sizes, beats)
                 engine.dispose()
             for name in wanted:
-                sheet(given.folder / data, name, sizes)
+                sheet(options.folder / data, name, sizes)
         browser.close()
-    if given.docs:
-        for_docs(given.folder / "demo", given.docs)
+    if options.docs:
+        for_docs(options.folder / "demo", options.docs)
     print(*wrong, sep="\n")
     return int(bool(wrong))
 

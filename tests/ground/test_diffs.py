@@ -23,11 +23,11 @@ CHANGES = ((b"1\n", b"2\n"), (None, b"2\n"), (b"2\n", None), (None, b""), (b"", 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_change_to_a_file_with_an_odd_name(name: str) -> None:
     for old, new in CHANGES:
-        before, after = ({} if each is None else {name: each} for each in (old, new))
+        before, after = ({} if side is None else {name: side} for side in (old, new))
         diff = make_diff(before, after)
         assert touched_files(diff) == {name} and apply_patch(before, diff) == after
         assert apply_patch(after, reverse_patch(diff)) == before
-        assert [each.path for each in sides(diff)] == [name]
+        assert [side.path for side in sides(diff)] == [name]
         assert {name for name, _ in LineMap(before).changed(diff)} == {name}
         texts = {path: content.decode() for path, content in before.items()}
         shown = Files(texts).follow([{"diff": diff, "index": 1, "edited": None}]).texts

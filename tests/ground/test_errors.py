@@ -83,6 +83,6 @@ def test_how_a_command_ends_with_an_error(
         raise error
 
     monkeypatch.setattr(command_line, "app", fail)
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit) as caught:
         command_line.main()
-    assert (ended.value.code, *capsys.readouterr()) == (status, "", said)
+    assert (caught.value.code, *capsys.readouterr()) == (status, "", said)

@@ -24,8 +24,8 @@ def test_a_warning_of_the_pool_comes_out_as_json(
     monkeypatch.setenv("STACKRANK_LOG", "json")
     pool.log.warning("no sandbox could be started ahead: %s", "postgresql://u:s3cret@h/db")
     (line,) = capsys.readouterr().err.splitlines()
-    told = json.loads(line)
-    assert (told["level"], told["message"]) == (
+    document = json.loads(line)
+    assert (document["level"], document["message"]) == (
         "warning",
         "no sandbox could be started ahead: postgresql://u:***@h/db",
     )
@@ -44,5 +44,5 @@ def test_who_asks_for_nothing_gets_warnings_only(
 @pytest.mark.parametrize("room", ["env", "agents", "db", "flows", "dashboard"])
 def test_every_logger_has_the_name_of_its_module(room: str) -> None:
     for path in sources(ROOT / room):
-        told = Path(path).read_text(encoding="utf-8")
-        assert told.count("getLogger(") == told.count("getLogger(__name__)"), path
+        text = Path(path).read_text(encoding="utf-8")
+        assert text.count("getLogger(") == text.count("getLogger(__name__)"), path

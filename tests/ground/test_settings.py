@@ -43,11 +43,13 @@ def test_a_wrong_value_ends_a_command_with_status_2(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("STACKRANK_HOME", str(tmp_path))
     monkeypatch.setenv("STACKRANK_SILENT_S", "soon")
     for call in (["runs"], ["doctor"], ["leaderboard", "--json"]):
-        done = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, "-m", "stackrank.flows.cli.main", *call], capture_output=True, text=True, check=False
         )
-        assert (done.returncode, done.stdout) == (2, ""), call
-        assert done.stderr.count("\n") == 1 and done.stderr.startswith("error: STACKRANK_SILENT_S is 'soon'"), call
+        assert (completed.returncode, completed.stdout) == (2, ""), call
+        assert completed.stderr.count("\n") == 1 and completed.stderr.startswith(
+            "error: STACKRANK_SILENT_S is 'soon'"
+        ), call
 
 
 def test_what_is_set_counts_when_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,5 +18,5 @@ def pip(*arguments: str | Path, python: Path | str = sys.executable) -> None:
         "--disable-pip-version-check",
         *map(str, arguments),
     ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    completed = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert completed.returncode == 0, completed.stdout[-2000:] + completed.stderr[-2000:]

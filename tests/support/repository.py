@@ -50,8 +50,8 @@ class Made:
 def git(folder: Path, *arguments: str) -> str:
     """The output of a git command, run as nobody in particular."""
     identity = ["-c", "user.name=t", "-c", "user.email=t@localhost", "-c", "init.defaultBranch=main"]
-    done = subprocess.run(["git", *identity, *arguments], cwd=folder, capture_output=True, text=True, check=True)
-    return done.stdout
+    completed = subprocess.run(["git", *identity, *arguments], cwd=folder, capture_output=True, text=True, check=True)
+    return completed.stdout
 
 
 def write(folder: Path, files: dict[str, str]) -> None:

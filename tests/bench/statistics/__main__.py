@@ -14,7 +14,9 @@ SIMULATIONS, QUICK = 2_000, 100
 
 def names() -> list[str]:
     """The tables, by the names of their modules."""
-    return sorted(each.name for each in pkgutil.iter_modules([str(Path(__file__).parent)]) if each.name != "__main__")
+    return sorted(
+        module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)]) if module.name != "__main__"
+    )
 
 
 def main() -> int:

@@ -37,13 +37,15 @@ def _lines(name: str, counted: numpy.ndarray, family: float, boards: int) -> lis
         difficulty = dice.normal(0, (SPREAD**2 - family**2) ** 0.5, TASKS) + alike
         chances = expit(TRUTH[:, None] - difficulty)
         found = abilities(dice.binomial(counted, chances), counted, clusters)
-        covered += sum(one.low <= truth <= one.high for one, truth in zip(found.entrants, TRUTH, strict=True))
+        covered += sum(
+            entrant.low <= truth <= entrant.high for entrant, truth in zip(found.entrants, TRUTH, strict=True)
+        )
         rates += sum(
-            one.rate_low <= truth <= one.rate_high
-            for one, truth in zip(found.entrants, expit(TRUTH[:, None] - difficulty).mean(axis=1), strict=True)
+            entrant.rate_low <= truth <= entrant.rate_high
+            for entrant, truth in zip(found.entrants, expit(TRUTH[:, None] - difficulty).mean(axis=1), strict=True)
         )
         apart.append(found.entrants[5].ability - found.entrants[0].ability - 3.5)
-        fits += [one.infit for one in found.entrants]
+        fits += [entrant.infit for entrant in found.entrants]
     bias, fit = float(numpy.mean(apart)), float(numpy.mean(fits))
     return [
         share(f"ability covered: {name}", covered, 6 * boards, at_least=0.93),

@@ -39,8 +39,8 @@ def _alarms(dice: numpy.random.Generator, *, drop: float) -> list[set[int]]:
         played: Any = dice.random(chances.shape) < (chances if number < EARLIER else fallen)
         rows = [[(int(one), 1) for one in row] for row in played]
         changes = [stats.change(earlier, row) for earlier, row in zip(nights, rows, strict=True)]
-        corrected = iter(stats.holm([one.p_value for one in changes if one]))
-        worse = [one is not None and next(corrected) < stats.ALPHA and one.difference < 0 for one in changes]
+        corrected = iter(stats.holm([change.p_value for change in changes if change]))
+        worse = [change is not None and next(corrected) < stats.ALPHA and change.difference < 0 for change in changes]
         for entrant, (row, one) in enumerate(zip(rows, changes, strict=True)):
             own = nights[entrant]
             own.append(stats.Night(row))

@@ -62,10 +62,10 @@ def test_axe_finds_nothing_serious_and_nothing_is_wider_than_a_phone(
             ready(page)
             if page.evaluate(WIDER) > 0:
                 found.append((name, f"wider than {width}"))
-            for each in axe.Axe().run(page).response["violations"]:
-                if each["impact"] in ("serious", "critical") and each["id"] not in KNOWN:
-                    nodes = [(node["html"][:160], node["failureSummary"][:200]) for node in each["nodes"][:4]]
-                    found += [(name, width, each["id"], *node) for node in nodes]
+            for violation in axe.Axe().run(page).response["violations"]:
+                if violation["impact"] in ("serious", "critical") and violation["id"] not in KNOWN:
+                    nodes = [(node["html"][:160], node["failureSummary"][:200]) for node in violation["nodes"][:4]]
+                    found += [(name, width, violation["id"], *node) for node in nodes]
     assert found == [] and errors == []
 
 
@@ -92,8 +92,12 @@ def test_ctrl_k_goes_anywhere(page: sync_api.Page) -> None:
         ready(page)
     page.locator("dialog[data-keys=k]").wait_for(state="attached")
     page.keyboard.press("Control+k")
-    found = [each for each in axe.Axe().run(page).response["violations"] if each["impact"] in ("serious", "critical")]
-    assert [each["id"] for each in found if each["id"] not in KNOWN] == []
+    found = [
+        violation
+        for violation in axe.Axe().run(page).response["violations"]
+        if violation["impact"] in ("serious", "critical")
+    ]
+    assert [violation["id"] for violation in found if violation["id"] not in KNOWN] == []
     page.keyboard.press("Escape")
     sync_api.expect(page.get_by_role("combobox", name="Go to")).to_be_hidden()
 

@@ -34,5 +34,5 @@ def test_files_it_names_exist() -> None:
 
 def test_starting_needs_no_streamlit() -> None:
     program = "import sys, stackrank.dashboard.launch; print('streamlit' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600)
-    assert done.stdout.strip() == "False", done.stderr
+    completed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600)
+    assert completed.stdout.strip() == "False", completed.stderr

@@ -158,6 +158,8 @@ def test_secrets_that_say_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
         file.write_text(text)
     monkeypatch.setenv("STACKRANK_SECRETS", str(file))
     argv = [sys.executable, "-m", "stackrank.dashboard", "--host", host]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 2 and done.stderr.startswith("error: ") and "STACKRANK_SECRETS" in done.stderr
-    assert "Traceback" not in done.stderr
+    completed = subprocess.run(argv, capture_output=True, text=True, timeout=600)
+    assert (
+        completed.returncode == 2 and completed.stderr.startswith("error: ") and "STACKRANK_SECRETS" in completed.stderr
+    )
+    assert "Traceback" not in completed.stderr

@@ -74,7 +74,7 @@ def two(tmp_path: Path) -> SimpleNamespace:
     entrants = [store.save_entrant(digest=name, name=name, agent="a") for name in ("first", HOSTILE)]
     run = store.create_run(name="r", benchmark_id=benchmark.id, spec={})
     tasks = benchmark.task_ids
-    cells = [(tasks["t"], one, 1) for one in entrants] + [(tasks["other"], entrants[0], 1)]
+    cells = [(tasks["t"], entrant, 1) for entrant in entrants] + [(tasks["other"], entrants[0], 1)]
     ids = list(store.create_episodes(run, [*cells, (tasks["lonely"], entrants[0], 1)]).values())
     for episode, commands in zip(ids, (["b 1", "c", "p x"], ["b 1", HOSTILE, "p x"], ["b 1"], []), strict=True):
         start(store, episode)

@@ -22,10 +22,10 @@ def test_errors_that_count_as_failures_are_counted_on_every_page_that_says_so(vi
     app = visit(url, "failures", fp_errors="as-failures")
     assert "counted as failures" not in texts(app) and "errors: one 30" in texts(app)
     task = queries.tasks(store.engine, "bugs")[0]["id"]
-    shown = visit(url, "task", id=str(task), task_errors="as-failures")
-    assert shown.dataframe[0].value["Rate"].tolist() == [100.0, 0.0]
-    assert shown.dataframe[1].value["Above"].tolist() == ["yes", "yes"]
-    assert queries.scope_of(store.engine, Scope(run=1))["sentence"].split(";")[0] in texts(shown)
+    page = visit(url, "task", id=str(task), task_errors="as-failures")
+    assert page.dataframe[0].value["Rate"].tolist() == [100.0, 0.0]
+    assert page.dataframe[1].value["Above"].tolist() == ["yes", "yes"]
+    assert queries.scope_of(store.engine, Scope(run=1))["sentence"].split(";")[0] in texts(page)
 
 
 def test_no_page_rounds_to_0_or_100_percent(tmp_path: Path) -> None:

@@ -79,9 +79,9 @@ def test_comparing_several(visit: Any, seeded: SimpleNamespace) -> None:
     assert asked[0]["sentence"] in texts(app)
     app.selectbox(key="cmp_pair_widget").set_value(app.selectbox(key="cmp_pair_widget").options[2]).run()
     assert not app.exception and asked[2]["sentence"] in texts(app)
-    shown = visit(seeded.url, "compare", cmp_pick=f"{one},{two}", cmp_show="second", cmp_run=str(seeded.made.runs[0]))
+    page = visit(seeded.url, "compare", cmp_pick=f"{one},{two}", cmp_show="second", cmp_run=str(seeded.made.runs[0]))
     (found,) = queries.compare_all(seeded.store.engine, [one, two], Scope(run=seeded.made.runs[0]))
-    assert shown.dataframe[0].value["Task"].tolist() == found["only_second"]
+    assert page.dataframe[0].value["Task"].tolist() == found["only_second"]
     forest = visit(seeded.url, "compare", cmp_pick=f"{one},{two}", cmp_tab="By category")
     assert drawn(forest) == 1 and len(forest.dataframe[0].value) == 5
     differs = visit(seeded.url, "compare", cmp_pick=f"{one},{two}", cmp_tab="What differs").dataframe[0].value
@@ -119,8 +119,8 @@ def test_tasks(visit: Any, seeded: SimpleNamespace) -> None:
     rates = app.dataframe[0].value
     assert len(rates) == 5 and "5 of 20 tasks" in texts(app)
     task_id = rates["Id"][0].rpartition("=")[2]
-    one = visit(seeded.url, "task", id=task_id)
-    assert len(one.dataframe[0].value) == 3 and "leaves out the first item" in texts(one)
+    page = visit(seeded.url, "task", id=task_id)
+    assert len(page.dataframe[0].value) == 3 and "leaves out the first item" in texts(page)
     assert "There is no task" in visit(seeded.url, "task", id="4711").warning[0].value
 
 
@@ -149,8 +149,10 @@ def test_a_run_shows_what_got_worse_and_how_to_repeat_it(visit: Any, databases: 
         assert "It <b>fell</b> by 9 points." in texts(app)
     app = visit(url, "run", id=str(made.runs[0]), run_tab="Specification")
     command = next(block.value for block in app.code if "stackrank run" in block.value)
-    done = subprocess.run(["bash", "-c", command.replace("stackrank run", "cat")], cwd=tmp_path, capture_output=True)
-    assert yaml.safe_load(done.stdout) == queries.run(engine, made.runs[0])["spec"]
+    completed = subprocess.run(
+        ["bash", "-c", command.replace("stackrank run", "cat")], cwd=tmp_path, capture_output=True
+    )
+    assert yaml.safe_load(completed.stdout) == queries.run(engine, made.runs[0])["spec"]
 
 
 @pytest.mark.parametrize("tab", ["Entrants", "Failure points", "Episodes", "Errors", "Specification"])

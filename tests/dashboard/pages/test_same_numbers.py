@@ -61,9 +61,9 @@ def test_reliability(visit: Any, seeded: SimpleNamespace, printed: Callable[...,
 
 
 def test_abilities(visit: Any, seeded: SimpleNamespace, printed: Callable[..., Any]) -> None:
-    told = printed(boards.leaderboard, abilities=True)
+    output = printed(boards.leaderboard, abilities=True)
     shown = visit(seeded.url, "leaderboard", lb_tab="Abilities").dataframe[1].value.to_dict("records")
-    assert shown == told["entrants"] and told["scope"]["sentence"]
+    assert shown == output["entrants"] and output["scope"]["sentence"]
 
 
 def test_errors_as_failures(visit: Any, seeded: SimpleNamespace, printed: Callable[..., Any]) -> None:
@@ -79,20 +79,22 @@ def test_a_comparison(visit: Any, seeded: SimpleNamespace, printed: Callable[...
     pick = ",".join(str(ids[name]) for name in (one, two, three))
     pairs = visit(seeded.url, "compare", cmp_pick=pick).dataframe[0].value.to_dict("records")
     for shown, (first, second) in zip(pairs, [(one, two), (one, three), (two, three)], strict=True):
-        told = printed(boards.compare, first, second)
-        assert shown["Points"] == 100 * told["difference"] and shown["Detectable"] == 100 * told["detectable"]
-        assert shown["95% interval"] == f"{100 * told['ci_low']:+.1f} to {100 * told['ci_high']:+.1f}"
-        assert shown["Relative uplift"].startswith(f"{100 * told['uplift']:+.0f}% ({100 * told['uplift_low']:+.0f}%")
-        assert shown["Tasks"] == told["tasks"]
+        output = printed(boards.compare, first, second)
+        assert shown["Points"] == 100 * output["difference"] and shown["Detectable"] == 100 * output["detectable"]
+        assert shown["95% interval"] == f"{100 * output['ci_low']:+.1f} to {100 * output['ci_high']:+.1f}"
+        assert shown["Relative uplift"].startswith(
+            f"{100 * output['uplift']:+.0f}% ({100 * output['uplift_low']:+.0f}%"
+        )
+        assert shown["Tasks"] == output["tasks"]
     alone = visit(seeded.url, "compare", cmp_pick=f"{ids[one]},{ids[two]}")
-    told = printed(boards.compare, one, two)
-    assert any(told["sentence"] in part.value.replace("\\", "") for part in alone.markdown)
+    output = printed(boards.compare, one, two)
+    assert any(output["sentence"] in part.value.replace("\\", "") for part in alone.markdown)
 
 
 def test_runs(visit: Any, seeded: SimpleNamespace, printed: Callable[..., Any]) -> None:
-    told = printed(results.runs)
+    output = printed(results.runs)
     shown = visit(seeded.url, "runs").dataframe[0].value.to_dict("records")
-    for row, other in zip(shown, told, strict=True):
+    for row, other in zip(shown, output, strict=True):
         assert [row[name.capitalize()] for name in ("resolved", "unresolved", "errors")] == [
             other[name] for name in ("resolved", "unresolved", "errors")
         ]

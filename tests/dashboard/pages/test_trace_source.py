@@ -44,7 +44,9 @@ from tests.fixtures.env import make_task, usable
 )
 def test_colors_change_no_text(path: str, text: str) -> None:
     lines = visible(text).split("\n")
-    assert ["".join(part for _, part in line) for line in colored(path, text, lines)] == [one[:2_000] for one in lines]
+    assert ["".join(part for _, part in line) for line in colored(path, text, lines)] == [
+        line[:2_000] for line in lines
+    ]
 
 
 def test_a_first_change_is_code() -> None:
@@ -86,8 +88,8 @@ def test_a_long_file_is_sent_around_the_line_that_matters(visit: Any, tmp_path: 
         assert len(shown["lines"]) <= 2_000 and plain(shown)[line - shown["first"]] == f"line_{line}"
     other = fed(app)["source:2:other.py"]
     assert plain(fed(app)[f"file:{other['file']}"]) == ["x = 1", ""] and other["current"] == []
-    gone = visit(url, "episode", id=str(episode), step="2", step_file="gone.py")
-    assert fed(gone)["source:2:gone.py"]["file"] is None
+    page = visit(url, "episode", id=str(episode), step="2", step_file="gone.py")
+    assert fed(page)["source:2:gone.py"]["file"] is None
 
 
 def test_a_local_over_the_steps(visit: Any, tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ from stackrank.extensions.authoring.benchmarks.deep_suite import DATA, HIDDEN_RE
 from stackrank.extensions.authoring.difficulty.measure import measure
 from stackrank.extensions.authoring.inject.reach import Reach
 from stackrank.home import home
-from tests.bench.choose_hidden import choose, fill_in
+from tests.bench.scenarios.choose_hidden import choose, fill_in
 from tests.fixtures.env import usable
 from tests.support.tiny_library import BOOK, CLEAR, OWN_TEST, SLICE, recipe, stored
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.bench import fleet, soak
+from tests.bench.scenarios import fleet, soak
 
 pytestmark = [pytest.mark.exhaustive, pytest.mark.slow]
 

@@ -1,6 +1,6 @@
 """All of `bugs` out as Harbor's task directories and in again: is every verdict what it was?
 
-    python -m tests.bench.harbor_verdicts [--limit N] [--workers N] [--sandbox NAME] [--known FILE]
+    python -m tests.bench.scenarios.harbor_verdicts [--limit N] [--workers N] [--sandbox NAME] [--known FILE]
 
 Each task that came back is judged with its known fix, which resolves it, and with nothing done, which does not. Ten
 wrong fixes (the known one with one mistake, or a part of it) are judged on the tasks as they were too. It takes long,
@@ -96,9 +96,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--sandbox", default="bubblewrap", help="Default: bubblewrap, the quickest to start.")
     parser.add_argument("--known", type=Path, default=Path("harbor-verdicts.jsonl"))
-    chosen = parser.parse_args(arguments)
-    tasks = select(BugSuite().tasks(), None, chosen.limit)
-    known = Known(chosen.known)
+    options = parser.parse_args(arguments)
+    tasks = select(BugSuite().tasks(), None, options.limit)
+    known = Known(options.known)
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, "bugs")
@@ -110,8 +110,8 @@ def main(arguments: list[str] | None = None) -> int:
         resolved: Counter[str] = Counter()
         different: list[str] = []
         with (
-            Pool(chosen_backend(chosen.sandbox), size=chosen.workers) as pool,
-            ThreadPoolExecutor(chosen.workers) as threads,
+            Pool(chosen_backend(options.sandbox), size=options.workers) as pool,
+            ThreadPoolExecutor(options.workers) as threads,
         ):
 
             def both(case: tuple[Task, dict[str, bytes]]) -> tuple[str, bool, bool]:

@@ -1,4 +1,4 @@
-"""What a fleet of workers asks of one PostgreSQL: `python -m tests.bench.fleet --workers 200 --episodes 100000`.
+"""What a fleet of workers asks of PostgreSQL: `python -m tests.bench.scenarios.fleet --workers 200 --episodes 100000`.
 
 With `--played 900000` so many of them are over before workers begin: what the rest of a very large run is like.
 Episodes have no sandbox and take no time: workers claim them, write one step and the verdict, and keep their claims, as
@@ -109,9 +109,9 @@ def work(url: str, run: int, names: list[str], told: Any) -> None:
 
     def worker(name: str) -> None:
         while True:
-            asked = time.perf_counter()
+            started = time.perf_counter()
             claim = store.claim_next(run, name)
-            claims.append(time.perf_counter() - asked)
+            claims.append(time.perf_counter() - started)
             if claim is None:
                 return
             held[name] = claim["id"]
@@ -145,11 +145,11 @@ def claims_per_s(url: str, store: Store, episodes: int) -> float:
     spawn = multiprocessing.get_context("spawn")
     ready = spawn.Barrier(CLAIMING)
     processes = [spawn.Process(target=only_claim, args=(url, run, f"claims-{n}", ready)) for n in range(CLAIMING)]
-    for each in processes:
-        each.start()
-    for each in processes:
-        each.join()
-        if each.exitcode:
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+        if process.exitcode:
             raise RuntimeError("a process that claims failed: see above")
     alive = select(func.extract("epoch", func.max(EPISODE.c.alive_at) - func.min(EPISODE.c.alive_at)))
     with store.engine.connect() as connection:
@@ -228,20 +228,20 @@ def measure(workers: int, episodes: int, played: int = 0) -> dict[str, Any]:
         groups = [names[start : start + PER_PROCESS] for start in range(0, workers, PER_PROCESS)]
         processes = [spawn.Process(target=work, args=(url, run, group, told)) for group in groups]
         began, processor = time.monotonic(), processor_s(server)
-        for each in processes:
-            each.start()
+        for process in processes:
+            process.start()
         most = 0
         results: list[tuple[list[float], int]] = []
         while len(results) < len(processes):
             most = max(most, ask(connections))
             while not told.empty():
                 results.append(told.get())
-            if any(each.exitcode for each in processes):
+            if any(process.exitcode for process in processes):
                 raise RuntimeError("a process of workers failed: see above")
             time.sleep(0.2)
         played_s, processor = time.monotonic() - began, processor_s(server) - processor
-        for each in processes:
-            each.join()
+        for process in processes:
+            process.join()
         after = repeated(store, run)
         store.end_run(run, "finished")
         counts = queries.progress(store.engine, run)

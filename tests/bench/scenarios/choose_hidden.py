@@ -1,6 +1,6 @@
 """Fill in `hidden` of a recipe of `deep`: own tests of the library that run the code around each fault.
 
-    python -m tests.bench.choose_hidden LIBRARY.yaml tests/test_a.py tests/test_b.py
+    python -m tests.bench.scenarios.choose_hidden LIBRARY.yaml tests/test_a.py tests/test_b.py
 
 A wrong change that mends what a report shows breaks something else, as a rule, and these tests are the likeliest to
 notice. All of a library's tests would take too long, for a verdict and for its proof. The files that are named have to
@@ -86,8 +86,8 @@ def fill_in(text: str, chosen: Mapping[str, Sequence[str]]) -> str:
     """A recipe with more hidden tests; by task. Comments and layout stay."""
     parts = re.split(r"(?m)^(?=- id: )", text)
     for number, part in enumerate(parts):
-        found = re.match(r"- id: (\S+)\n", part)
-        more = [test for test in chosen.get(found[1] if found else "", ()) if f"  - {test}\n" not in part]
+        match = re.match(r"- id: (\S+)\n", part)
+        more = [test for test in chosen.get(match[1] if match else "", ()) if f"  - {test}\n" not in part]
         if more:
             lines = "".join(f"  - {test}\n" for test in more)
             head = "  hidden:\n"

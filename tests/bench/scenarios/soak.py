@@ -1,4 +1,4 @@
-"""Runs whose workers are killed again and again: `python -m tests.bench.soak --minutes 10 [--kill-every 20]`.
+"""Runs whose workers are killed again and again: `python -m tests.bench.scenarios.soak --minutes 10 [--kill-every 20]`.
 
 Three series of runs are played by four processes on one PostgreSQL; whenever a run is over, the next of its series is
 made. Episodes have no sandbox and take some tenths of a second; the driver and the claims are the real ones. Every so
@@ -128,7 +128,7 @@ def soak(seconds: float, kill_every_s: float) -> dict[str, Any]:
         # The first is never killed: its memory is watched.
         processes = [started() for _ in range(PROCESSES)]
         following = time.time() + kill_every_s
-        while any(each.is_alive() for each in processes):
+        while any(process.is_alive() for process in processes):
             time.sleep(0.2)
             while not memory.empty():
                 pid, size = memory.get()
@@ -139,7 +139,7 @@ def soak(seconds: float, kill_every_s: float) -> dict[str, Any]:
                 processes[number].join()
                 processes[number] = started()
                 kills, following = kills + 1, time.time() + kill_every_s
-        failed = [each.exitcode for each in processes if each.exitcode]
+        failed = [process.exitcode for process in processes if process.exitcode]
         return {**_counted(store), "kills": kills, "failed_processes": len(failed), "memory_growth": _growth(sizes)}
 
 
@@ -175,8 +175,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--kill-every", type=float, default=20.0, help="seconds")
-    asked = parser.parse_args(arguments)
-    found = soak(asked.minutes * 60, asked.kill_every)
+    options = parser.parse_args(arguments)
+    found = soak(options.minutes * 60, options.kill_every)
     print(json.dumps(found, indent=2))
     bad = ("lost", "doubled", "wrong_counters", "unfinished_runs", "failed_processes")
     return 1 if any(found[name] for name in bad) or found["memory_growth"] > 0.2 else 0

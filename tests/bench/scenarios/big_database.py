@@ -1,6 +1,6 @@
 """A synthetic database as a team has it after years: by default 100,000 episodes and 3,000,000 steps.
 
-    python -m tests.bench.big_database FILE [--episodes N] [--steps N]
+    python -m tests.bench.scenarios.big_database FILE [--episodes N] [--steps N]
 
 Rows are written in bulk, past the store: what matters is their number and size, and that totals, milestones and
 failure points agree with each other. The first episode has 1,001 steps.
@@ -236,10 +236,10 @@ def main() -> None:
     parser.add_argument("file", type=Path)
     parser.add_argument("--episodes", type=int, default=100_000)
     parser.add_argument("--steps", type=int, default=3_000_000)
-    given = parser.parse_args()
+    options = parser.parse_args()
     started = time.monotonic()
-    fill(connect(f"sqlite:///{given.file}"), episodes=given.episodes, steps=given.steps)
-    print(json.dumps({"seconds": round(time.monotonic() - started), "bytes": given.file.stat().st_size}))
+    fill(connect(f"sqlite:///{options.file}"), episodes=options.episodes, steps=options.steps)
+    print(json.dumps({"seconds": round(time.monotonic() - started), "bytes": options.file.stat().st_size}))
 
 
 if __name__ == "__main__":
