@@ -36,7 +36,7 @@ from stackrank.env.mutation.operators.value_traps import VALUE_TRAPS
 from stackrank.env.sandbox.registry import make_backend
 from stackrank.extensions.repair.proposals import Proposals
 from stackrank.extensions.repair.search import Search
-from stackrank.extensions.repair.workspace import Take
+from stackrank.extensions.repair.workspace import PlannedStep
 from stackrank.flows.cli.main import app
 
 FAMILIES = (VALUE_TRAPS, CALL_TRAPS, FLOW_TRAPS, EXPRESSIONS, STATEMENTS, NAMES)
@@ -60,7 +60,7 @@ class Choices(Search):
         self.made: list[tuple[int, np.ndarray]] = []
         """(family, probabilities of all) for each choice."""
 
-    def plan(self) -> Generator[Take, Observation, None]:
+    def plan(self) -> Generator[PlannedStep, Observation, None]:
         """The whole episode, step by step."""
         yield from self.read()
         while self.steps_left >= 3 and self.failing:
@@ -79,7 +79,7 @@ class Choices(Search):
 
     def _queues(self) -> list[Iterator[Mutation]]:
         places = [context for path in self.files if (source := self.source(path)) for context in source.contexts]
-        rank = Proposals(self, self.suspect(), self._random).rank
+        rank = Proposals(self, self.rate_lines(), self._random).rank
         found = [
             [each for context in places for operator in family for each in operator(context)] for family in FAMILIES
         ]

@@ -11,7 +11,7 @@ from stackrank.env.scoring.contradictions import find_candidates
 from stackrank.env.scoring.proof import Contradiction
 
 
-def to_withhold(
+def choose_withheld(
     files: Mapping[str, bytes], failing: Sequence[str], command_tests: Iterable[str] = (), passing: Iterable[str] = ()
 ) -> tuple[str, ...]:
     """Return half of the failing functions, which agents are not to see, and all others that stand where these do.
@@ -25,7 +25,9 @@ def to_withhold(
     definitions = {function: place or function for function, place in defined.items()}
     detecting = list(dict.fromkeys(definitions[test.partition("[")[0]] for test in failing))
     failing_functions = {test.partition("[")[0] for test in failing}
-    by_text = could_seal(files, [*failing, *(test for test in passing if test.partition("[")[0] in failing_functions)])
+    by_text = find_sealing_tests(
+        files, [*failing, *(test for test in passing if test.partition("[")[0] in failing_functions)]
+    )
     sealing = {definitions[function] for function in by_text}
     detecting.sort(key=lambda function: function in sealing)
     cut = detecting[(len(detecting) + 1) // 2 :]
@@ -49,7 +51,7 @@ def without_withheld(files: Mapping[str, bytes], withheld: Iterable[str]) -> dic
     return {path: without_tests(files[path], places, path) for path in paths}
 
 
-def could_seal(files: Mapping[str, bytes], tests: Iterable[str]) -> set[str]:
+def find_sealing_tests(files: Mapping[str, bytes], tests: Iterable[str]) -> set[str]:
     """Return the functions of those of the tests that could seal a verdict, as far as their text tells."""
     by_file: dict[str, list[str]] = defaultdict(list)
     for test in tests:
@@ -64,7 +66,7 @@ def could_seal(files: Mapping[str, bytes], tests: Iterable[str]) -> set[str]:
     }
 
 
-def words_of(test: str) -> str:
+def words_in_test_name(test: str) -> str:
     """Return the name of a test in words, without `test`."""
     return _name(test).removeprefix("test_").replace("_", " ")
 

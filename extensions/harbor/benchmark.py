@@ -29,7 +29,7 @@ HIDDEN = ".harbor"
 _VERDICT = Path(__file__).with_name("harbor_verdict.py")
 
 
-def how_to_check(command: str) -> str:
+def check_instructions(command: str) -> str:
     """Return what the instruction of one of our own tasks says after its statement."""
     return f"\n\nThe program is in {WORKSPACE}. This command fails because of the bug:\n\n    {command}\n"
 
@@ -64,7 +64,7 @@ def read_task(folder: Path) -> Task:
         raise BenchmarkError(f"{file} is not TOML: {error}") from None
     metadata = document.get("metadata") or {}
     try:
-        make = _own if "stackrank" in metadata else _of_others
+        make = _read_own if "stackrank" in metadata else _read_foreign
         return make(folder, document, metadata, read_text(folder / "instruction.md", exact=True))
     except PatchError as error:
         raise BenchmarkError(f"{folder}/solution/fix.patch: {error}") from None
@@ -72,7 +72,7 @@ def read_task(folder: Path) -> Task:
         raise BenchmarkError(f"{file}: {error} is missing or wrong") from None
 
 
-def _own(folder: Path, document: Mapping[str, Any], metadata: Mapping[str, Any], instruction: str) -> Task:
+def _read_own(folder: Path, document: Mapping[str, Any], metadata: Mapping[str, Any], instruction: str) -> Task:
     fields = metadata["stackrank"]
     files = read_tree(folder / "environment" / "workspace", caches=True)
     patch, proof = folder / "solution" / "fix.patch", folder / "tests" / "proof.json"
@@ -94,7 +94,7 @@ def _own(folder: Path, document: Mapping[str, Any], metadata: Mapping[str, Any],
         id=folder.absolute().name,
         benchmark="harbor",
         title=fields["title"],
-        statement=instruction.removesuffix(how_to_check(fields["test_command"])),
+        statement=instruction.removesuffix(check_instructions(fields["test_command"])),
         category=metadata["category"],
         difficulty=metadata["difficulty"],
         tags=tuple(metadata["tags"]),
@@ -117,9 +117,9 @@ def _own(folder: Path, document: Mapping[str, Any], metadata: Mapping[str, Any],
     )
 
 
-def _of_others(folder: Path, document: Mapping[str, Any], metadata: Mapping[str, Any], instruction: str) -> Task:
+def _read_foreign(folder: Path, document: Mapping[str, Any], metadata: Mapping[str, Any], instruction: str) -> Task:
     settings = document.get("environment") or {}
-    files, environment, workdir = _built(folder / "environment", settings.get("docker_image") or "")
+    files, environment, workdir = _read_environment(folder / "environment", settings.get("docker_image") or "")
     if any(path.partition("/")[0] == HIDDEN for path in files):
         raise BenchmarkError(f"{folder}: its program has a folder {HIDDEN}, which is reserved for the tests")
     tests = read_tree(folder / "tests")
@@ -151,7 +151,7 @@ def _of_others(folder: Path, document: Mapping[str, Any], metadata: Mapping[str,
     )
 
 
-def _built(folder: Path, image: str) -> tuple[dict[str, bytes], Environment | None, str]:
+def _read_environment(folder: Path, image: str) -> tuple[dict[str, bytes], Environment | None, str]:
     """Return the files, environment and working directory that a Dockerfile describes. Raises BenchmarkError."""
     sources = read_tree(folder)
     dockerfile = Dockerfile(sources)

@@ -37,7 +37,7 @@ class Dockerfile:
         joined = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
         for line in filter(None, (text_line.strip() for text_line in joined.replace("\\\n", " ").splitlines())):
             name, _, arguments = line.partition(" ")
-            if not self._done(name.upper(), arguments.strip()) and not image:
+            if not self._apply(name.upper(), arguments.strip()) and not image:
                 raise BenchmarkError(f"`{line[:60]}` is not supported: name a docker_image")
 
     def workspace(self, image: bool) -> dict[str, bytes]:
@@ -53,17 +53,17 @@ class Dockerfile:
         files = {path: content for path, content in self.files.items() if path not in foreign}
         return {str(path.relative_to(self.workdir)): content for path, content in files.items()}
 
-    def _done(self, instruction: str, arguments: str) -> bool:
+    def _apply(self, instruction: str, arguments: str) -> bool:
         """Follow a line; return whether that was possible."""
         parts = words(arguments)
         if instruction == "FROM":
             return self._from(arguments)
         if instruction == "WORKDIR" and len(parts) == 1 and "$" not in arguments:
-            self.workdir = _normal(self.workdir / parts[0])
+            self.workdir = _normalise(self.workdir / parts[0])
             return True
         if instruction in ("COPY", "ADD") and len(parts) > 1 and not parts[0].startswith("--"):
             into = parts[-1].endswith(("/", "/.")) or parts[-1] == "." or len(parts) > 2
-            return all(self._copy(source, _normal(self.workdir / parts[-1]), into) for source in parts[:-1])
+            return all(self._copy(source, _normalise(self.workdir / parts[-1]), into) for source in parts[:-1])
         if instruction == "ENV" and "$" not in arguments:
             pairs = [part.split("=", 1) for part in parts] if "=" in (parts or [""])[0] else [arguments.split(None, 1)]
             self.variables |= {pair[0]: pair[1] for pair in pairs if len(pair) == 2}
@@ -97,7 +97,7 @@ class Dockerfile:
         return bool(copied)
 
 
-def _normal(path: PurePosixPath) -> PurePosixPath:
+def _normalise(path: PurePosixPath) -> PurePosixPath:
     """Return a path without `..`."""
     parts: list[str] = []
     for part in path.parts[1:]:

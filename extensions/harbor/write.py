@@ -20,7 +20,7 @@ from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.environment import Environment
 from stackrank.env.patches import PatchError, apply_patch
 from stackrank.env.task import Task
-from stackrank.extensions.harbor.benchmark import WORKSPACE, how_to_check, read_task
+from stackrank.extensions.harbor.benchmark import WORKSPACE, check_instructions, read_task
 
 _VERIFIER = Path(__file__).with_name("harbor_verifier")
 _AGENT_S = 3600.0
@@ -64,7 +64,7 @@ def write_task(task: Task, folder: Path) -> None:
     command = task.score_command or task.test_command
     contents: dict[str, bytes] = {
         "task.toml": _toml_file(task).encode(),
-        "instruction.md": f"{task.statement}{how_to_check(task.test_command)}".encode(),
+        "instruction.md": f"{task.statement}{check_instructions(task.test_command)}".encode(),
         "environment/Dockerfile": _dockerfile(task).encode(),
         "tests/command.sh": f"{command}\n".encode(),
         "tests/lists.json": (json.dumps(lists, indent=1, ensure_ascii=False) + "\n").encode(),

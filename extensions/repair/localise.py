@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from stackrank.env.localisation.formulas import Counts, ochiai
 from stackrank.source import parse_python
 
 _WORD = re.compile(r"[A-Za-z][a-z]+|[A-Z]+")
@@ -118,13 +119,13 @@ class Suspicion:
         """Rate how many words of the bug report occur in each function; rare words count more."""
         texts = {(function.path, function.first): words(function.text) for function in self.functions if function.text}
         often: dict[str, int] = {}
-        for words_of in texts.values():
-            for word in words_of:
+        for vocabulary in texts.values():
+            for word in vocabulary:
                 often[word] = often.get(word, 0) + 1
         scores = {}
-        for key, words_of in texts.items():
-            common = words_of & self.statement
-            scores[key] = sum(1 / math.sqrt(often[word]) for word in common) / math.sqrt(len(words_of) + 3)
+        for key, vocabulary in texts.items():
+            common = vocabulary & self.statement
+            scores[key] = sum(1 / math.sqrt(often[word]) for word in common) / math.sqrt(len(vocabulary) + 3)
         highest = max(scores.values(), default=0.0) or 1.0
         return {key: score / highest for key, score in scores.items()}
 
@@ -166,8 +167,8 @@ class Suspicion:
         assert self.executed is not None
         counts = self.executed.get(path, {})
         if line in counts:
-            ef, ep = counts[line]
-            return 0.3 + ef / math.sqrt(self.total_failing * (ef + ep))
+            failing, passing = counts[line]
+            return 0.3 + ochiai(Counts(failing, self.total_failing - failing, passing, 0))
         if function is None:
             return 0.25 if counts else 0.1
         counted = [number for number in range(function.first, function.last + 1) if number in counts]

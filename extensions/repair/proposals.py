@@ -64,7 +64,7 @@ class Proposals:
         return self._spread(scored)
 
     def _spread(self, scored: list[tuple[float, int, Mutation]]) -> list[Mutation]:
-        """Take turns between lines: many candidates of one line in a row would use up the budget."""
+        """PlannedStep turns between lines: many candidates of one line in a row would use up the budget."""
         lines: dict[tuple[str, int], int] = {}
         rescored = []
         for score, position, candidate in scored:

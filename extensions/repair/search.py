@@ -14,7 +14,7 @@ from stackrank.env.state import messages_of, outcomes_of
 from stackrank.extensions.repair import combine, debugger, syntax, tracing
 from stackrank.extensions.repair.donors import insertions
 from stackrank.extensions.repair.proposals import Proposals
-from stackrank.extensions.repair.workspace import Take, Workspace
+from stackrank.extensions.repair.workspace import PlannedStep, Workspace
 
 BATCH = 24
 """The number of candidates tried in the stopped program with one action."""
@@ -43,7 +43,7 @@ class Search(Workspace):
     def __init__(self, briefing: Briefing, first: Observation) -> None:
         super().__init__(briefing, first)
         self._random = random.Random(briefing.attempt_seed)
-        self._suspicion = self.suspect()
+        self._suspicion = self.rate_lines()
         self._proposals = Proposals(self, self._suspicion, self._random)
         self._cooled: dict[tuple[str, int], float] = {}
         """(path, line) -> factor below 1 if changes of the line made no difference to how the tests fail."""
@@ -62,32 +62,32 @@ class Search(Workspace):
         self._test_steps = 0
         """The steps that all tests take."""
 
-    def plan(self) -> Generator[Take, Observation, None]:
+    def plan(self) -> Generator[PlannedStep, Observation, None]:
         """The whole search, step by step."""
         yield from self.read()
         yield from self._repair_syntax()
         for _ in range(MOST_ROUNDS):
-            was_failing, had_pdb = bool(self.failing), self.has("pdb")
-            self._suspicion = self.suspect()
-            self._stopped = self.has("pdb") and (yield from self._investigate())
-            if self.has("trace") and not self._stopped:
+            was_failing, had_pdb = bool(self.failing), self.can_use("pdb")
+            self._suspicion = self.rate_lines()
+            self._stopped = self.can_use("pdb") and (yield from self._investigate())
+            if self.can_use("trace") and not self._stopped:
                 yield from self._trace()
             self._proposals = Proposals(self, self._suspicion, self._random)
             ranked = self._proposals.all()
             if self._stopped:
-                helped = yield from self._try_stopped(ranked)
+                helped = yield from self._try_in_stopped_program(ranked)
                 ranked = [mutation for mutation in ranked if not debugger.can_try_stopped(mutation)]
                 ranked = ranked[:COLD_AFTER_WARM]
             else:
                 helped = False
             helped = helped or (yield from self._try_cold(ranked))
-            unlocked = self.has("pdb") and not had_pdb
+            unlocked = self.can_use("pdb") and not had_pdb
             if (not helped and not unlocked) or (not self.failing and was_failing):
                 break
         if self.steps_left >= len(self._touched):
             yield from self._put_back()
 
-    def _repair_syntax(self) -> Generator[Take, Observation, None]:
+    def _repair_syntax(self) -> Generator[PlannedStep, Observation, None]:
         for path in [path for path, text in self.files.items() if syntax.problem(text)]:
             for candidate in syntax.repairs(path, self.files[path])[:MOST_SYNTAX]:
                 if self.steps_left < 3 or (yield from self._attempt(candidate)):
@@ -106,25 +106,25 @@ class Search(Workspace):
                 self._seen.add(key)
                 yield candidate
 
-    def _attempt(self, candidate: Mutation) -> Generator[Take, Observation, bool]:
+    def _attempt(self, candidate: Mutation) -> Generator[PlannedStep, Observation, bool]:
         """Write a candidate, run the tests and return whether it helps. If not, the file has to be put back later."""
         path = candidate.path
         old = self.files[path]
         new = candidate.apply(old)
         yield from self._put_back(path)
         thought = f"Line {candidate.line}: {candidate.kind}."
-        rewrite = yield from self.do("rewrite", thought, path=path, new_code=new)
+        rewrite = yield from self.call("rewrite", thought, path=path, new_code=new)
         if not rewrite.ok:
             if "read-only" in rewrite.text:
                 self.readonly.add(path)
             return False
         self._touched[path] = old
-        result = yield from self.do("eval", "Do the tests pass now?")
+        result = yield from self.call("eval", "Do the tests pass now?")
         self._hangs += bool(result.state.get("timed_out"))
         if self._better(result):
             self.files[path] = new
             self._touched.pop(path)
-            self.learn(result)
+            self.store_outcomes(result)
             return True
         if tuple(messages_of(result.state).values()) == self.messages:
             line = (path, candidate.line)
@@ -142,14 +142,14 @@ class Search(Workspace):
         was_bad = set(self.failing)
         return bad < was_bad or (bool(set(outcomes) - set(self.outcomes)) and not bad - was_bad)
 
-    def _put_back(self, keep: str = "") -> Generator[Take, Observation, None]:
+    def _put_back(self, keep: str = "") -> Generator[PlannedStep, Observation, None]:
         """Undo changes that did not help, except in the file `keep`, which is about to be written anyway."""
         for path in [path for path in self._touched if path != keep]:
-            yield from self.do("rewrite", f"Restore {path}.", path=path, new_code=self._touched.pop(path))
+            yield from self.call("rewrite", f"Restore {path}.", path=path, new_code=self._touched.pop(path))
 
-    def _try_cold(self, ranked: list[Mutation]) -> Generator[Take, Observation, bool]:
+    def _try_cold(self, ranked: list[Mutation]) -> Generator[PlannedStep, Observation, bool]:
         """Write and run one candidate after another, as long as there are steps; return whether one helped."""
-        had_pdb = self.has("pdb")
+        had_pdb = self.can_use("pdb")
         queue = self._fresh(ranked)
         later: list[Mutation] = []
         while self.steps_left >= 3 + len(self._touched) and self._hangs < MOST_HANGS:
@@ -161,21 +161,21 @@ class Search(Workspace):
                 self._cooled.clear()
             elif self._cooled.get((candidate.path, candidate.line), 1.0) < COLD:
                 later.append(candidate)
-            elif self.has("pdb") and not had_pdb:
+            elif self.can_use("pdb") and not had_pdb:
                 return False  # pdb has become available, and its answers change the order
             elif (yield from self._attempt(candidate)):
                 return True
         return False
 
-    def _investigate(self) -> Generator[Take, Observation, bool]:
+    def _investigate(self) -> Generator[PlannedStep, Observation, bool]:
         """Ask where the failing test is stopped and what it executes. Return whether candidates can be tried there."""
         yield from self._put_back()
-        stop = yield from self.take(debugger.look(), "Where does the test fail, and with what values?")
+        stop = yield from self.step(debugger.look(), "Where does the test fail, and with what values?")
         if not debugger.stands_in_test(stop):
             return False
         self.values = debugger.local_values(stop)
         question = debugger.ask_spectrum(sorted(self.files), self.failing)
-        observation = yield from self.take(question, "Which lines do the failing tests execute, and which the others?")
+        observation = yield from self.step(question, "Which lines do the failing tests execute, and which the others?")
         spectrum = debugger.answer(observation)
         if not spectrum:
             return False
@@ -187,35 +187,35 @@ class Search(Workspace):
         self._restart = False
         return True
 
-    def _trace(self) -> Generator[Take, Observation, None]:
+    def _trace(self) -> Generator[PlannedStep, Observation, None]:
         """Ask which lines a failing test runs that others do not, and with what values it fails."""
         if not self.files or not self.failing or self.steps_left < LEAST_STEPS_TO_TRACE:
             return
         yield from self._put_back()
         failing = self.failing[0]
         thought = "Which lines does the failing test run, and with what values does it fail?"
-        trace = yield from self.take(tracing.ask_lines(self.files, failing), thought)
+        trace = yield from self.step(tracing.ask_lines(self.files, failing), thought)
         failing_lines = tracing.lines_run(trace)
         if not failing_lines:
             return
         self.values = tracing.values_at_failure(trace)
         passing_lines = []
         for test in tracing.alike(failing, self.outcomes):
-            trace = yield from self.take(tracing.ask_lines(self.files, test), "And which does one that passes?")
+            trace = yield from self.step(tracing.ask_lines(self.files, test), "And which does one that passes?")
             passing_lines.append(tracing.lines_run(trace))
         self._suspicion.executed = tracing.spectrum(failing_lines, passing_lines, max(len(self.failing), 1))
 
-    def _try_stopped(self, ranked: list[Mutation]) -> Generator[Take, Observation, bool]:
+    def _try_in_stopped_program(self, ranked: list[Mutation]) -> Generator[PlannedStep, Observation, bool]:
         """Try candidates in the stopped program, many in a step, and write the best of those that help."""
         swappable = [mutation for mutation in ranked if debugger.can_try_stopped(mutation)]
-        fixing, active = yield from self._ask(self._fresh(swappable), MOST_BATCHES)
+        fixing, active = yield from self._try_batches(self._fresh(swappable), MOST_BATCHES)
         if not fixing:
             pairs = combine.pairs(active, self._suspicion, PAIR_BATCHES * BATCH)
-            fixing, _ = yield from self._ask(self._fresh(pairs), PAIR_BATCHES)
+            fixing, _ = yield from self._try_batches(self._fresh(pairs), PAIR_BATCHES)
         if not fixing:
             sources = [source for path in self.files if (source := self.source(path)) is not None]
             donors = self._proposals.rank(mutation for source in sources for mutation in insertions(source))
-            fixing, _ = yield from self._ask(self._fresh(donors), DONOR_BATCHES)
+            fixing, _ = yield from self._try_batches(self._fresh(donors), DONOR_BATCHES)
         if fixing:
             # Candidates that cannot be tried in the stopped program but look much better come first.
             scores = self._proposals.scores
@@ -231,9 +231,9 @@ class Search(Workspace):
                 return True
         return False
 
-    def _ask(
+    def _try_batches(
         self, queue: Iterator[Mutation], batches: int
-    ) -> Generator[Take, Observation, tuple[list[Mutation], list[Mutation]]]:
+    ) -> Generator[PlannedStep, Observation, tuple[list[Mutation], list[Mutation]]]:
         """Try candidates in the stopped program.
 
         Return those that fix something and break nothing, the best first, and those that at least change how the tests
@@ -253,7 +253,7 @@ class Search(Workspace):
                 break
             question = debugger.ask_trials(batch, failing, self._effort, self._test_steps, self._restart)
             thought = f"Would one of {len(batch)} changes do? The first: line {batch[0].line}, {batch[0].kind}."
-            results = debugger.trial_results((yield from self.take(question, thought)))
+            results = debugger.trial_results((yield from self.step(question, thought)))
             self._restart = results is None
             was_fixed = first_fixed is not None
             for candidate, result in zip(batch, results or (), strict=False):

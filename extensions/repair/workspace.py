@@ -15,7 +15,7 @@ from stackrank.env.state import messages_of, outcomes_of
 from stackrank.extensions.repair.debugger import MOST
 from stackrank.extensions.repair.localise import Suspicion, frames, functions_of, words
 
-Take = tuple[Action, str]
+PlannedStep = tuple[Action, str]
 """An action and the reason for it."""
 
 MOST_FILES = 10
@@ -41,9 +41,9 @@ class Workspace:
         self.readonly: set[str] = set()
         self.values: dict[str, str] = {}
         """Local variables where the failing test is stopped, once the debugger has shown them."""
-        self.learn(first)
+        self.store_outcomes(first)
 
-    def learn(self, result: Observation) -> None:
+    def store_outcomes(self, result: Observation) -> None:
         """Store how the tests end now."""
         self.shown = result.text
         self.outcomes: dict[str, str] = dict(outcomes_of(result.state))
@@ -54,25 +54,25 @@ class Workspace:
         """The tests that fail now."""
         return [test for test, outcome in self.outcomes.items() if outcome in ("failed", "missing")]
 
-    def has(self, *tools: str) -> bool:
+    def can_use(self, *tools: str) -> bool:
         """Whether all these tools can be used now."""
         toolset = self.briefing.tools
         return all(tool in toolset.tools and not toolset.locked(tool, self.rewrites) for tool in tools)
 
-    def take(self, action: Action, thought: str) -> Generator[Take, Observation, Observation]:
-        """Take one step and return its observation."""
+    def step(self, action: Action, thought: str) -> Generator[PlannedStep, Observation, Observation]:
+        """PlannedStep one step and return its observation."""
         self.steps_left -= 1
         observation = yield action, thought
         self.rewrites += action.tool == "rewrite" and observation.ok
         return observation
 
-    def do(self, tool: str, thought: str, **arguments: Any) -> Generator[Take, Observation, Observation]:
+    def call(self, tool: str, thought: str, **arguments: Any) -> Generator[PlannedStep, Observation, Observation]:
         """Call a tool by name, as one step."""
-        return (yield from self.take(Action(tool, arguments), thought))
+        return (yield from self.step(Action(tool, arguments), thought))
 
-    def read(self) -> Generator[Take, Observation, None]:
+    def read(self) -> Generator[PlannedStep, Observation, None]:
         """Read the files that matter: failing tests, then the program, starting with what the tests mention."""
-        paths = (yield from self._listed()) if self.has("listdir") else []
+        paths = (yield from self._listed()) if self.can_use("listdir") else []
         mentioned = [path for path, _ in frames(self.shown, paths or _mentioned_files(self.shown))]
         tests = list(dict.fromkeys(test.partition("::")[0] for test in self.failing))
         tests += [path for path in mentioned if _is_test(path) and path not in tests]
@@ -94,7 +94,7 @@ class Workspace:
             if text is not None and text.strip():
                 self.files[path] = text
 
-    def _listed(self) -> Generator[Take, Observation, list[str]]:
+    def _listed(self) -> Generator[PlannedStep, Observation, list[str]]:
         """Return the Python files. If a long listing leaves out folders of the program, these are listed separately."""
         readonly_by_path: dict[str, bool] = {}
         folders = ["."]
@@ -102,7 +102,7 @@ class Workspace:
             if not folders:
                 break
             path = folders.pop(0)
-            listing = yield from self.do("listdir", "Which files are there?", path=path, depth=6, limit=MOST)
+            listing = yield from self.call("listdir", "Which files are there?", path=path, depth=6, limit=MOST)
             lines = [line.strip() for line in listing.text.splitlines()]
             readonly_by_path |= {
                 line.removesuffix("(read-only)").strip(): line.endswith("(read-only)") for line in lines
@@ -134,12 +134,12 @@ class Workspace:
 
         return sorted(program, key=rank)
 
-    def view(self, path: str, pages: int = PAGES) -> Generator[Take, Observation, str | None]:
+    def view(self, path: str, pages: int = PAGES) -> Generator[PlannedStep, Observation, str | None]:
         """Read a file page by page. Return None if it has more than `pages` pages; then only the first is read."""
         lines: list[str] = []
         while True:
             start = {"start": len(lines) + 1} if lines else {}
-            page = yield from self.do("view", f"Read {path}.", path=path, limit=MOST, **start)
+            page = yield from self.call("view", f"Read {path}.", path=path, limit=MOST, **start)
             if not page.ok:
                 return None
             head, *page_lines = page.text.split("\n")
@@ -152,7 +152,7 @@ class Workspace:
             if pages * len(page_lines) < int(total.group(1)) - len(lines):
                 return None
 
-    def suspect(self) -> Suspicion:
+    def rate_lines(self) -> Suspicion:
         """Return how suspicious each line is, before anything has been run."""
         functions = [function for path, text in self.files.items() for function in functions_of(path, text)]
         paths = [*self.files, *self.tests]

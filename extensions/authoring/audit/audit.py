@@ -213,7 +213,7 @@ class _Search:
         tests: list[str] = []
         for path, content in self._workspace.items():
             name = PurePosixPath(path)
-            tests_of_file = _tests_in(path, self._command.targets)
+            tests_of_file = _named_tests(path, self._command.targets)
             if (
                 tests_of_file is None
                 or not is_test(path)
@@ -256,7 +256,7 @@ class _Search:
         return make_diff(self._fixed.broken_files, candidate.files)
 
 
-def _tests_in(path: str, targets: Sequence[str]) -> list[str] | None:
+def _named_tests(path: str, targets: Sequence[str]) -> list[str] | None:
     """Return the tests of a file that a command's targets name: an empty list for all of them, None for none."""
     tests: dict[str, None] = {}
     for target in targets:

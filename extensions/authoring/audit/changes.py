@@ -170,9 +170,9 @@ def special_cases(fixed: Fixed, calls: Sequence[Call]) -> Iterator[Variant]:
 
 def distinct(fixed: Fixed, candidates: Iterator[Variant]) -> Iterator[Variant]:
     """Yield the candidates that are valid Python and differ from the fix and from all earlier candidates."""
-    meanings = {_meaning(fixed.fixed_files)}
+    meanings = {_normal_form(fixed.fixed_files)}
     for candidate in candidates:
-        meaning = _meaning(candidate.files)
+        meaning = _normal_form(candidate.files)
         if meaning is not None and meaning not in meanings:
             meanings.add(meaning)
             yield candidate
@@ -186,7 +186,7 @@ def sample(candidates: Sequence[T], limit: int, seed: int) -> list[T]:
     return [candidates[number] for number in positions]
 
 
-def _meaning(files: Files) -> tuple[tuple[str, str], ...] | None:
+def _normal_form(files: Files) -> tuple[tuple[str, str], ...] | None:
     try:
         return tuple(
             (path, _dump(text) if path.endswith(".py") else repr(text)) for path, text in sorted(files.items())

@@ -169,7 +169,7 @@ class _Asserts(ast.NodeTransformer):
     """Turns each `assert` into a call that records what it compares."""
 
     def visit_Assert(self, node: ast.Assert) -> Any:
-        recorded = [expression for expression in _seen(node.test) if not _is_plain(expression)]
+        recorded = [expression for expression in _observed_expressions(node.test) if not _is_plain(expression)]
         call = ast.Call(ast.Name(_PROBE, ast.Load()), recorded, [])
         return ast.copy_location(ast.Expr(call), node)
 
@@ -186,20 +186,20 @@ def _truth(node: ast.expr) -> ast.expr:
     return ast.UnaryOp(ast.Not(), ast.UnaryOp(ast.Not(), node))
 
 
-def _seen(node: ast.expr) -> Iterator[ast.expr]:
+def _observed_expressions(node: ast.expr) -> Iterator[ast.expr]:
     """Yield what an assertion shows of the program: values it compares for equality, else only whether it holds."""
     if isinstance(node, ast.Compare) and all(isinstance(operand, ast.Eq | ast.NotEq) for operand in node.ops):
-        yield from (_exact(operand) for operand in (node.left, *node.comparators))
+        yield from (_without_approx(operand) for operand in (node.left, *node.comparators))
     elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is) and _is_plain(node.comparators[0]):
         yield node.left
     elif isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
         for operand in node.values:
-            yield from _seen(operand)
+            yield from _observed_expressions(operand)
     else:
         yield _truth(node)
 
 
-def _exact(node: ast.expr) -> ast.expr:
+def _without_approx(node: ast.expr) -> ast.expr:
     """Return x for `approx(x)`, and other nodes unchanged."""
     if isinstance(node, ast.Call) and node.args:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")

@@ -54,7 +54,7 @@ Each of these has its own cause. The release is good when all of them are mended
 
 
 @dataclass(frozen=True, slots=True)
-class _About:
+class _Outline:
     id: str
     benchmark: str
     title: str
@@ -84,7 +84,9 @@ class Deep(TaskByTask):
         self.source = ", ".join(libraries) if len(libraries) <= 3 else f"{len(libraries)} libraries of a package index"
 
     def _entries(self) -> Iterator[tuple[str, Callable[[], Task]]]:
-        if not self._source.fetch and not any(_kept(recipe.sha256).is_file() for recipe in self._recipes.values()):
+        if not self._source.fetch and not any(
+            _archive_path(recipe.sha256).is_file() for recipe in self._recipes.values()
+        ):
             return  # `empty` reports it once, not for each task
         for file, recipe in self._recipes.items():
             measured = _read_measured(file)
@@ -119,7 +121,7 @@ class Releases(Deep):
 
     def _load(self, recipe: Recipe, task_id: str, measured: str) -> Task:
         parts = [recipe.task(part) for part in recipe.releases[task_id]]
-        outline = _About(
+        outline = _Outline(
             id=task_id,
             benchmark=Releases.name,
             title=f"{len(parts)} faults in one release of {recipe.library}",
@@ -131,11 +133,11 @@ class Releases(Deep):
 
 def load_task(recipe: Recipe, task: TaskRecipe, measured: str = "", fetch: bool = True) -> Task:
     """Load one task. Raises BenchmarkError."""
-    outline = _About(task.id, Deep.name, task.title, task.statement.strip(), task.category)
+    outline = _Outline(task.id, Deep.name, task.title, task.statement.strip(), task.category)
     return _load(recipe, outline, [task], measured, fetch)
 
 
-def _load(recipe: Recipe, outline: _About, parts: Sequence[TaskRecipe], measured: str, fetch: bool) -> Task:
+def _load(recipe: Recipe, outline: _Outline, parts: Sequence[TaskRecipe], measured: str, fetch: bool) -> Task:
     """Load a task with the faults and the tests of all `parts`. Raises BenchmarkError."""
     library = library_files(recipe, fetch)
     files = without(library, recipe.omit)
@@ -159,9 +161,11 @@ def _load(recipe: Recipe, outline: _About, parts: Sequence[TaskRecipe], measured
     workspace = {path: content for path, content in {**files, **broken}.items() if path not in hidden}
     if noticing or visible_suite:
         # Files that tests share go where the tests are: into the workspace only if some tests are there.
-        (workspace if visible_suite else hidden).update(_beside(library, (*noticing, *suite), recipe.tests_need, files))
-    reports = _as_files(REPORT, [part.report for part in parts])
-    hidden_reports = _as_files(HIDDEN_REPORT, [part.hidden_report for part in parts])
+        (workspace if visible_suite else hidden).update(
+            _files_around(library, (*noticing, *suite), recipe.tests_need, files)
+        )
+    reports = _files_of_texts(REPORT, [part.report for part in parts])
+    hidden_reports = _files_of_texts(HIDDEN_REPORT, [part.hidden_report for part in parts])
     workspace |= visible_suite | reports
     hidden |= hidden_reports
     library_tests = [
@@ -201,7 +205,7 @@ def _load(recipe: Recipe, outline: _About, parts: Sequence[TaskRecipe], measured
     return task
 
 
-def _as_files(name: str, texts: Sequence[str]) -> dict[str, bytes]:
+def _files_of_texts(name: str, texts: Sequence[str]) -> dict[str, bytes]:
     """Return texts that are not empty as files; with several texts, their names have numbers."""
     stem, dot, suffix = name.partition(".")
     names = [name] if len(texts) == 1 else [f"{stem}_{number}{dot}{suffix}" for number in range(1, len(texts) + 1)]
@@ -219,7 +223,7 @@ def library_files(recipe: Recipe, fetch: bool = True) -> Mapping[str, bytes]:
     return _library(recipe.library, recipe.version, recipe.sha256, fetch)
 
 
-def _beside(
+def _files_around(
     library: Mapping[str, bytes], tests: Iterable[str], required: Iterable[str], present: Container[str]
 ) -> dict[str, bytes]:
     """Return `needed` and what tests need from their folders: fixtures, data and helpers, but no other tests."""
@@ -246,7 +250,7 @@ def without(files: Mapping[str, bytes], patterns: Iterable[str]) -> dict[str, by
     return {path: content for path, content in files.items() if not omitted.match_file(path)}
 
 
-def _kept(sha256: str) -> Path:
+def _archive_path(sha256: str) -> Path:
     """Return where a source distribution is once it has been fetched."""
     return home() / "libraries" / f"{sha256}.tar.gz"
 
@@ -254,7 +258,7 @@ def _kept(sha256: str) -> Path:
 @functools.lru_cache(maxsize=4)
 def _library(library: str, version: str, sha256: str, fetch: bool) -> Mapping[str, bytes]:
     """Return the files of a source distribution. Raises BenchmarkError."""
-    archive_path = _kept(sha256)
+    archive_path = _archive_path(sha256)
     if not archive_path.is_file():
         if not fetch:
             raise BenchmarkError(f"{library} {version} has not been downloaded yet")

@@ -30,12 +30,12 @@ from stackrank.env.validate import validate
 from stackrank.errors import StackrankError
 from stackrank.extensions.authoring.benchmarks.deep_recipe import Recipe, RecipeChange, digest_of, plant
 from stackrank.extensions.authoring.benchmarks.fresh_task import FreshTask, environment_of, library_of, load_task
-from stackrank.extensions.authoring.difficulty.measure import measure
+from stackrank.extensions.authoring.difficulty import measure
 from stackrank.extensions.authoring.inject.candidates import Mutant
 from stackrank.extensions.authoring.inject.injection import Injection, InjectionOptions, Tally
 from stackrank.extensions.authoring.inject.reach import Reach
 from stackrank.extensions.authoring.inject.verify import LEAST_RANK, Verified, guessed_rank, shallow
-from stackrank.extensions.authoring.withheld import could_seal, to_withhold
+from stackrank.extensions.authoring.withheld import choose_withheld, find_sealing_tests
 from stackrank.home import home
 
 PARTS = 16
@@ -151,7 +151,7 @@ class _Search:
         """Go on to changes whose guessed ranks are above the first number, and not above the second."""
         if self._faults is not None:
             self._faults.close()
-        self._faults = self._all(lowest, highest)
+        self._faults = self._search_band(lowest, highest)
         self.made, self.exhausted = [], self._left_out
 
     def more(self) -> None:
@@ -192,14 +192,14 @@ class _Search:
         if self._stopped:
             raise _Stopped
 
-    def _all(self, lowest: float, highest: float) -> Generator[tuple[Mutant, Verified]]:
-        injection, reach, ranked = self._own
+    def _search_band(self, lowest: float, highest: float) -> Generator[tuple[Mutant, Verified]]:
+        injection, reach, ranked = self._candidates_of_library
         in_band = [mutant for mutant, place in ranked if lowest < place <= highest]
         with closing(injection.found(reach, in_band, Tally(1, len(in_band)), self._tried)) as faults:
             yield from faults
 
     @cached_property
-    def _own(self) -> tuple[Injection, Reach, list[tuple[Mutant, float]]]:
+    def _candidates_of_library(self) -> tuple[Injection, Reach, list[tuple[Mutant, float]]]:
         """What the library's tests reach, and the changes that the night may take, with guessed ranks."""
         options = InjectionOptions(
             1,
@@ -219,17 +219,17 @@ class _Search:
 
     def _choose(self, candidates: Sequence[Mutant], reach: Reach) -> list[Mutant]:
         part = night_number(self._seed) % PARTS
-        by_text = could_seal(self._files, reach.tests)
+        by_text = find_sealing_tests(self._files, reach.tests)
         of_night = [mutant for mutant in candidates if part_of(mutant.key) == part and mutant.key not in self._keys]
-        return [mutant for mutant in of_night if _may_seal(mutant, reach, by_text)]
+        return [mutant for mutant in of_night if _could_be_sealed(mutant, reach, by_text)]
 
     def _task(self, candidate: Mutant, verified: Verified) -> FreshTask | None:
         """Return the task made from a fault; None if it makes no task, or was made in another night."""
         place, operator, number = candidate.key.rsplit(" ", 2)
         change = RecipeChange(place=place, operator=operator, number=int(number))
-        failing, passing = _few(verified)
+        failing, passing = _select_tests(verified)
         try:
-            withheld = to_withhold(self._files, verified.fail_to_pass, passing, verified.pass_to_pass)
+            withheld = choose_withheld(self._files, verified.fail_to_pass, passing, verified.pass_to_pass)
             task = FreshTask(
                 library=self._recipe.library,
                 change=change,
@@ -248,12 +248,14 @@ class _Search:
             if task.broken in self._used:
                 return None
             self._used.add(task.broken)
-            alone = self._by_itself(task, failing, passing)
-            return alone if alone is not None and self._holds(load_task(self._recipe, alone)) else None
+            alone = self._without_dependents(task, failing, passing)
+            return alone if alone is not None and self._is_sound(load_task(self._recipe, alone)) else None
         except BenchmarkError:
             return None
 
-    def _by_itself(self, fresh_task: FreshTask, failing: Sequence[str], staying: Sequence[str]) -> FreshTask | None:
+    def _without_dependents(
+        self, fresh_task: FreshTask, failing: Sequence[str], staying: Sequence[str]
+    ) -> FreshTask | None:
         """Return a task without tests that rely on others of their library that do not run here; None if it needs them.
 
         Raises BenchmarkError, SandboxError.
@@ -268,7 +270,7 @@ class _Search:
         stay = [test for test in _of([*failing, *good], fresh_task.pass_to_pass) if test in passing]
         return fresh_task.model_copy(update={"command": self._test.on([*failing, *good]), "pass_to_pass": tuple(stay)})
 
-    def _holds(self, task: Task) -> bool:
+    def _is_sound(self, task: Task) -> bool:
         """Whether a task is deep in the form shown to agents, is proved, and can be sealed. The findings are kept."""
 
         def new(spec: SandboxSpec) -> Sandbox:
@@ -290,13 +292,13 @@ class _Search:
         return can_seal(task, result.proof)
 
 
-def _may_seal(candidate: Mutant, reach: Reach, by_text: Collection[str]) -> bool:
+def _could_be_sealed(candidate: Mutant, reach: Reach, by_text: Collection[str]) -> bool:
     """Whether several test functions reach a fault, so that some can be withheld, and one could seal verdicts."""
     functions = {reach.tests[number].partition("[")[0] for number in candidate.tests}
     return len(functions) > 1 and any(function in by_text for function in functions)
 
 
-def _few(verified: Verified) -> tuple[list[str], list[str]]:
+def _select_tests(verified: Verified) -> tuple[list[str], list[str]]:
     """Return the test functions that notice a fault, and some of the others that reach it."""
     functions = list(dict.fromkeys(test.partition("[")[0] for test in verified.fail_to_pass))
     passing = [test.partition("[")[0] for test in verified.pass_to_pass]

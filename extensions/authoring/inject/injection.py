@@ -29,7 +29,7 @@ from stackrank.extensions.authoring.inject.deep_operators import DEEP
 from stackrank.extensions.authoring.inject.operators import OPERATORS
 from stackrank.extensions.authoring.inject.reach import Reach, measure, refuse_copies
 from stackrank.extensions.authoring.inject.verify import LEAST_RANK, Project, Verified, guessed_rank, verify
-from stackrank.extensions.authoring.inject.write import to_hide
+from stackrank.extensions.authoring.inject.write import choose_hidden
 
 Bug = tuple[Mutant, Verified]
 _PER_FUNCTION = 4
@@ -115,7 +115,7 @@ class Injection:
         count, sealable, visible = self._options.count, list[Bug](), list[Bug]()
         with closing(self.found(reach, order, tally, on_tally)) as bugs:
             for candidate, verified in islice(bugs, _SURPLUS * count):
-                (sealable if to_hide(self._files, verified) else visible).append((candidate, verified))
+                (sealable if choose_hidden(self._files, verified) else visible).append((candidate, verified))
                 if len(sealable) == count:
                     break
         return [*sealable, *visible][:count]
@@ -168,7 +168,7 @@ class Injection:
                 while True:
                     while len(ahead) < 2 * workers and (candidate := next(waiting, None)) is not None:
                         if not self._full(candidate):
-                            future = threads.submit(self._one, project, candidate, stored.get(candidate.key))
+                            future = threads.submit(self._verify_one, project, candidate, stored.get(candidate.key))
                             ahead.append((candidate, future))
                     if not ahead:
                         return
@@ -191,7 +191,7 @@ class Injection:
             if sandbox is not None:
                 sandbox.close()
 
-    def _one(self, project: Project, candidate: Mutant, stored: Verified | None) -> Verified:
+    def _verify_one(self, project: Project, candidate: Mutant, stored: Verified | None) -> Verified:
         if stored is not None:
             return stored
         sandbox = self._benches.get()

@@ -20,7 +20,7 @@ from stackrank.env.patches import find_faults, make_diff
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.scoring.report import PASSED, TestReport, parse
 from stackrank.env.task import Limits, Task
-from stackrank.extensions.authoring.difficulty.measure import measure
+from stackrank.extensions.authoring.difficulty import measure
 from stackrank.extensions.authoring.inject.candidates import Mutant
 from stackrank.extensions.authoring.inject.leftovers import left_behind
 from stackrank.extensions.authoring.inject.reach import Reach

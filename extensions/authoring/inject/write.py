@@ -24,7 +24,7 @@ from stackrank.env.patches import find_faults, make_diff
 from stackrank.extensions.authoring.inject.candidates import Mutant
 from stackrank.extensions.authoring.inject.statement import statement
 from stackrank.extensions.authoring.inject.verify import Verified
-from stackrank.extensions.authoring.withheld import to_withhold, without_withheld
+from stackrank.extensions.authoring.withheld import choose_withheld, without_withheld
 
 SOURCE = "source"
 
@@ -69,7 +69,7 @@ def _entry(
 ) -> TaskEntry:
     good = {candidate.file: files[candidate.file]}
     bad = {candidate.file: candidate.source()}
-    visible = without_withheld(files, withheld := to_hide(files, verified))
+    visible = without_withheld(files, withheld := choose_hidden(files, verified))
     complete = {path: files[path] for path in visible}
     fix = make_diff(bad, good)
     visible_failing = [test for test in verified.fail_to_pass if test.partition("[")[0] not in withheld]
@@ -97,7 +97,7 @@ def _entry(
     )
 
 
-def to_hide(files: Mapping[str, bytes], verified: Verified) -> tuple[str, ...]:
+def choose_hidden(files: Mapping[str, bytes], verified: Verified) -> tuple[str, ...]:
     """Return half of the test functions that detect a bug; none if there is only one, or if they cannot be cut out."""
     failing, passing = (
         [test for test in tests if not is_doctest(test)] for tests in (verified.fail_to_pass, verified.pass_to_pass)
@@ -106,6 +106,6 @@ def to_hide(files: Mapping[str, bytes], verified: Verified) -> tuple[str, ...]:
     if not all(test.partition("::")[0] in files for test in tests):
         return ()
     try:
-        return to_withhold(files, failing, tests, passing)
+        return choose_withheld(files, failing, tests, passing)
     except BenchmarkError:
         return ()

@@ -28,7 +28,7 @@ from stackrank.extensions.authoring.benchmarks.deep_recipe import (
     read_recipe,
 )
 from stackrank.extensions.authoring.benchmarks.deep_suite import DATA, HIDDEN_REPORT, REPORT, Deep, Releases
-from stackrank.extensions.authoring.difficulty.measure import measure
+from stackrank.extensions.authoring.difficulty import measure
 from stackrank.extensions.authoring.inject.reach import Reach
 from stackrank.home import home
 from tests.bench.scenarios.choose_hidden import choose, fill_in

@@ -16,7 +16,7 @@ from stackrank.env.localisation.spectrum import Spectrum
 from stackrank.env.patches import find_faults, make_diff
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.task import Limits, Task
-from stackrank.extensions.authoring.difficulty.measure import fault_places, measure
+from stackrank.extensions.authoring.difficulty import fault_places, measure
 
 LIMITS = Limits(timeout_s=60)
 STORE = """

@@ -156,7 +156,7 @@ def test_a_library_whose_own_tests_fail_here_is_left_out_of_the_night() -> None:
         _working=threading.Lock(),
         _left_out=False,
         _faults=None,
-        _all=faults,
+        _search_band=faults,
     )
     for highest, lowest in itertools.pairwise(fresh_night._BANDS):
         fresh_night._Search.start(search, lowest, highest)
@@ -185,7 +185,7 @@ def test_tests_that_do_not_pass_without_the_rest_of_their_suite_are_no_part_of_a
     report: Any = SimpleNamespace(complete=True)
     monkeypatch.setattr(fresh_night, "plant", lambda *_: {})
     monkeypatch.setattr(fresh_night, "load_task", lambda *_: cart())
-    monkeypatch.setattr(fresh_night, "to_withhold", lambda *_: ("t.py::bad",))
+    monkeypatch.setattr(fresh_night, "choose_withheld", lambda *_: ("t.py::bad",))
     monkeypatch.setattr(fresh_night, "Sandbox", Alone)
     monkeypatch.setattr(fresh_night, "run_tests", lambda *_, **__: SimpleNamespace(outcomes=outcomes, report=report))
     key = "a.py:1:0-1:1 off-by-one 0"
@@ -194,7 +194,7 @@ def test_tests_that_do_not_pass_without_the_rest_of_their_suite_are_no_part_of_a
     search = fresh_night._Search.__new__(fresh_night._Search)
     search._recipe, search._files, search._test = recipe("0" * 64), {}, TestCommand(("-q",), ("t.py",))
     monkeypatch.setattr(search, "_backend", None, raising=False)
-    monkeypatch.setattr(search, "_holds", lambda _: True)
+    monkeypatch.setattr(search, "_is_sound", lambda _: True)
     candidate: Any = SimpleNamespace(key=key, category="numbers")
 
     def made() -> FreshTask | None:
@@ -218,7 +218,7 @@ def test_a_task_whose_verdicts_cannot_be_sealed_is_no_task_of_a_night(monkeypatc
         changed = Contradiction(test, {f"h.py::{test}": f"h.py::{test}"}, "h.py", 1, Edit(0, 1, "x"), "y")
         monkeypatch.setattr(fresh_night, "find_proof", lambda _: Proof("", (changed,), deciding=1, covered=1))
         search: Any = SimpleNamespace(_backend=None)
-        return fresh_night._Search._holds(search, task)
+        return fresh_night._Search._is_sound(search, task)
 
     monkeypatch.setattr(fresh_night, "find_difficulty", lambda _: SimpleNamespace())
     monkeypatch.setattr(fresh_night, "shallow", lambda _: False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stackrank.env.benchmarks.base import BenchmarkError
-from stackrank.extensions.authoring.withheld import could_seal, to_withhold, without_withheld
+from stackrank.extensions.authoring.withheld import choose_withheld, find_sealing_tests, without_withheld
 from tests.support.tiny_library import OWN_TESTS
 
 INHERITED = """\
@@ -29,15 +29,15 @@ class TestTwo(TestOne):
 def test_inherited_tests_are_withheld_from_all_classes_that_have_them() -> None:
     failing = ("t.py::TestTwo::test_a", "t.py::TestTwo::test_b")
     tests = ("t.py::TestOne::test_a", "t.py::TestOne::test_b", *failing)
-    withheld = to_withhold({"t.py": INHERITED.encode()}, failing, tests)
+    withheld = choose_withheld({"t.py": INHERITED.encode()}, failing, tests)
     assert set(withheld) == {"t.py::TestOne::test_b", "t.py::TestTwo::test_b"}
     visible = without_withheld({"t.py": INHERITED.encode()}, withheld)
     assert "test_a" in visible["t.py"].decode() and "test_b" not in visible["t.py"].decode()
     with pytest.raises(BenchmarkError, match="only one test"):
-        to_withhold({"t.py": INHERITED.encode()}, ("t.py::TestOne::test_a", "t.py::TestTwo::test_a"))
+        choose_withheld({"t.py": INHERITED.encode()}, ("t.py::TestOne::test_a", "t.py::TestTwo::test_a"))
     files = {"t.py": INHERITED.encode(), "u.py": b"from t import Tests\n\n\nclass TestThree(Tests):\n    number = 3\n"}
     with pytest.raises(BenchmarkError, match="told apart"):  # it would be gone from the other file too
-        to_withhold(files, ("t.py::TestTwo::test_a", "t.py::TestTwo::test_b"), ("u.py::TestThree::test_b",))
+        choose_withheld(files, ("t.py::TestTwo::test_a", "t.py::TestTwo::test_b"), ("u.py::TestThree::test_b",))
 
 
 ONE = "def test_a():\n    pass\n\n\n"
@@ -47,7 +47,7 @@ IN_A_CLASS = "class T:\n    def test_b(self):\n        assert len([]) == 0\n"
 def test_half_of_the_failing_tests_is_withheld() -> None:
     failing = ("t.py::test_most", "t.py::TestOrder::test_both[1]", "t.py::TestOrder::test_both[2]")
     files = {"t.py": OWN_TESTS.encode(), "u.py": b""}
-    withheld = to_withhold(files, failing)
+    withheld = choose_withheld(files, failing)
     assert withheld == ("t.py::TestOrder::test_both",)
     visible = without_withheld(files, withheld)
     text = visible.pop("t.py").decode()
@@ -71,7 +71,7 @@ def test_tests_that_could_seal_a_verdict_are_withheld() -> None:
     for letter in ("a", "r"):
         text = SEALING + ONE + RAISING
         for failing in ((f"t.py::test_{letter}", "t.py::test_b"), ("t.py::test_b", f"t.py::test_{letter}")):
-            assert to_withhold({"t.py": text.encode()}, failing) == ("t.py::test_b",)
+            assert choose_withheld({"t.py": text.encode()}, failing) == ("t.py::test_b",)
 
 
 def test_what_could_seal_may_have_cases_and_be_inherited() -> None:
@@ -79,8 +79,12 @@ def test_what_could_seal_may_have_cases_and_be_inherited() -> None:
     tests = ["t.py::test_a", "t.py::test_b", "t.py::test_c[a-1]", "t.py::test_c[b-2]", "t.py::test_r"]
     tests += ["u.py::TestOne::test_a", "u.py::TestTwo::test_a"]
     seal = {"t.py::test_b", "t.py::test_c", "u.py::TestOne::test_a", "u.py::TestTwo::test_a"}
-    assert could_seal(files, tests) == seal, "an exception of one's own becomes another, but no other becomes that"
-    assert to_withhold(files, ("t.py::test_c[a-1]", "t.py::test_a"), (), ("t.py::test_c[b-2]",)) == ("t.py::test_c",)
+    assert find_sealing_tests(files, tests) == seal, (
+        "an exception of one's own becomes another, but no other becomes that"
+    )
+    assert choose_withheld(files, ("t.py::test_c[a-1]", "t.py::test_a"), (), ("t.py::test_c[b-2]",)) == (
+        "t.py::test_c",
+    )
 
 
 @pytest.mark.parametrize(
@@ -95,4 +99,4 @@ def test_what_could_seal_may_have_cases_and_be_inherited() -> None:
 )  # fmt: skip
 def test_tests_that_cannot_be_shared_out(text: str, failing: tuple[str, ...], problem: str) -> None:
     with pytest.raises(BenchmarkError, match=problem):
-        to_withhold({"t.py": text.encode()}, failing)
+        choose_withheld({"t.py": text.encode()}, failing)

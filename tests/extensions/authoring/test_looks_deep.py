@@ -90,8 +90,8 @@ def test_a_night_tries_what_looks_deep_before_the_rest() -> None:
             yield from ()
 
     search: Any = SimpleNamespace(
-        _own=(Injection(), None, [("a", 20.0), ("b", 10.0), ("c", 0.0), ("d", 21.0)]), _tried=None
+        _candidates_of_library=(Injection(), None, [("a", 20.0), ("b", 10.0), ("c", 0.0), ("d", 21.0)]), _tried=None
     )
     for highest, lowest in itertools.pairwise(fresh_night._BANDS):
-        list(fresh_night._Search._all(search, lowest, highest))
+        list(fresh_night._Search._search_band(search, lowest, highest))
     assert tried == [["d"], ["a"], ["b", "c"]]

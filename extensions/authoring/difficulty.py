@@ -41,9 +41,9 @@ def measure(task: Task, sandbox: Sandbox) -> Difficulty:
     timeout_s = task.limits.timeout_s * SLOWER
     try:
         suite = measure_suite(sandbox, files, command, timeout_s, task.limits.timeout_s / 2)
-        test = _that_counts(task, suite)
+        test = _decisive_test(task, suite)
         distance = measure_distance(
-            sandbox, files, _of_one(command, test), fault_places(task.faults, files, suite), timeout_s
+            sandbox, files, _single_test_command(command, test), fault_places(task.faults, files, suite), timeout_s
         )
     except Unmeasured as error:
         return Difficulty(task.digest, str(error))
@@ -66,7 +66,7 @@ def describe(
     return Difficulty(
         digest,
         test=test,
-        in_traceback=any(_shows(fault, files, frames) for fault in faults),
+        in_traceback=any(_traceback_shows(fault, files, frames) for fault in faults),
         in_named_file=bool({file for file, _ in frames} & {fault.file for fault in faults}),
         ranks={name: rank(formula, suite.counts, counts) for name, formula in FORMULAS.items()},
         lines=suite.counts.total(),
@@ -76,7 +76,7 @@ def describe(
     )
 
 
-def _that_counts(task: Task, suite: Spectrum) -> str:
+def _decisive_test(task: Task, suite: Spectrum) -> str:
     """Return the failing test that counts. Raises Unmeasured."""
     if not suite.failing:
         raise Unmeasured("none of its tests fails while they are measured")
@@ -88,7 +88,7 @@ def _that_counts(task: Task, suite: Spectrum) -> str:
     return min(suite.failing, key=order)
 
 
-def _of_one(command: str, test: str) -> str:
+def _single_test_command(command: str, test: str) -> str:
     """Return the command for one test. It keeps other options, but not the tests and files that it names."""
     run = pytest_run(command)
     if run is None:
@@ -142,7 +142,7 @@ def _statement(source: bytes, line: int) -> range:
     return best
 
 
-def _shows(fault: Fault, files: Mapping[str, bytes], frames: tuple[SourceLine, ...]) -> bool:
+def _traceback_shows(fault: Fault, files: Mapping[str, bytes], frames: tuple[SourceLine, ...]) -> bool:
     source = files.get(fault.file, b"")
     spans = function_spans(source)
     lines = [line for file, line in frames if file == fault.file]
