@@ -139,7 +139,7 @@ def test_a_night_of_fewer_tasks_is_the_beginning_of_one_of_more(monkeypatch: pyt
     assert not {task.id for task in make_night("x", recipes, 5, night[:8], backend, lambda _: None)} & {
         task.id for task in night[:8]
     }
-    with pytest.raises(BenchmarkError, match="no fault of the night x"):
+    with pytest.raises(BenchmarkError, match="no valid deep fault found for night x"):
         make_night("x", recipes, 5, night, backend, lambda _: None)
 
 

@@ -45,8 +45,8 @@ def test_steps_are_the_same_in_every_run_and_grow_with_the_work(program: dict[st
         answer: list[int] = in_copy(work, NEVER_S)
         return answer
 
-    small, again, large = measure(10), measure(10), measure(100)
-    assert small == again and small[1] == large[1] == 5
+    small, repeated, large = measure(10), measure(10), measure(100)
+    assert small == repeated and small[1] == large[1] == 5
     assert large[0] - small[0] == 2 * 90, "two lines for each number"
 
 
