@@ -177,7 +177,7 @@ def test_what_cannot_be_fetched_is_said_in_a_sentence(index: str, tmp_path: Path
     assert not (home() / "libraries" / f"{wrong_hash}.tar.gz").exists()
     missing = why_left_out(stored(tmp_path / "b", recipe(wrong_hash, library="tinybooks")))
     assert "check that pip reaches a package index" in missing and "\n" not in missing
-    assert "`stackrank tasks deep` fetches them" in why_left_out(Deep(Source(tmp_path / "a", fetch=False)))
+    assert "run `stackrank tasks deep`" in why_left_out(Deep(Source(tmp_path / "a", fetch=False)))
 
 
 def test_a_damaged_archive_is_noticed(task: Task, index: str, tmp_path: Path) -> None:
