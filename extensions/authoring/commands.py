@@ -89,19 +89,15 @@ def inject(
         )
     kinds = Counter(candidate.category for candidate, _ in planted.bugs)
     difficulties = Counter(result.difficulty for _, result in planted.bugs)
-    bugs, file = len(planted.bugs), planted.folder / TASKS_FILE
+    bug_count, file = len(planted.bugs), planted.folder / TASKS_FILE
     if as_json:
-        document = {"tasks": bugs, "file": str(file), "source": str(planted.folder / SOURCE), "wanted": count}
+        document = {"tasks": bug_count, "file": str(file), "source": str(planted.folder / SOURCE), "wanted": count}
         document["hidden_tests"] = planted.with_hidden
         print_json({**document, "categories": kinds, "difficulties": difficulties, "rejected": rejected})
         return
-    fewer = f" ({count} were requested, but the tests detect no other possible bug)" if bugs < count else ""
-    print_out(f"{file}: {bugs} bugs{fewer}, {planted.with_hidden} of them with hidden tests")
-    print_out(
-        ", ".join(
-            f"{number} {requirement}" for requirement, number in (*kinds.most_common(), *difficulties.most_common())
-        )
-    )
+    fewer = f" ({count} were requested, but the tests detect no other possible bug)" if bug_count < count else ""
+    print_out(f"{file}: {bug_count} bugs{fewer}, {planted.with_hidden} of them with hidden tests")
+    print_out(", ".join(f"{number} {name}" for name, number in (*kinds.most_common(), *difficulties.most_common())))
     for reason, number in rejected.most_common():
         print_out(f"rejected: {number}: {reason}")
     print_out(f"Validate them: stackrank validate repo --path {planted.folder}")
@@ -168,7 +164,7 @@ def attack(
     workers: int | None,
     sandbox: str | None,
     seed: int,
-    again: bool,
+    recheck: bool,
     as_json: bool,
 ) -> None:
     """Look for wrong changes that pass a benchmark's tests; answers `stackrank validate --attack`."""
@@ -177,7 +173,7 @@ def attack(
     from stackrank.extensions.authoring.audit.run import audit_benchmark
 
     with progress("tasks") as show:
-        audits = audit_benchmark(
+        audit = audit_benchmark(
             Store(connect()),
             benchmark,
             data,
@@ -186,19 +182,19 @@ def attack(
             workers=workers,
             sandbox=sandbox,
             seed=seed,
-            repeat=again,
+            repeat=recheck,
             say=print_err,
-            on_result=lambda result, finished, total: show(finished, total),
+            on_result=lambda result, completed, total: show(completed, total),
         )
     if as_json:
-        print_json(audits.document())
+        print_json(audit.document())
         return
-    for result in audits.results:
+    for result in audit.results:
         if result.reason:
             print_out(f"not audited: {result.task}: {result.reason}")
         for wrong in result.wrong:
             print_out(f"{result.task}: {wrong.kind} passes ({wrong.test}: {wrong.wrong} instead of {wrong.fixed})")
             print_out(wrong.diff)
-    tried, undecided = (audits.document()[name] for name in ("candidates", "undecided"))
-    print_out(f"{audits.weak} of {audits.audited} tasks of {benchmark} let a wrong change through.")
+    tried, undecided = (audit.document()[name] for name in ("candidates", "undecided"))
+    print_out(f"{audit.weak} of {audit.audited} tasks of {benchmark} let a wrong change through.")
     print_out(f"{tried} changes were tried; {undecided} of them pass and behave like the fix as far as known.")

@@ -31,14 +31,14 @@ def export_tasks(
 
     if format != "harbor":
         raise BenchmarkError(f"there is no format {format!r} for tasks: choose harbor")
-    source = load_benchmark(benchmark, Source(path, fixes, repos, environments))
+    loaded = load_benchmark(benchmark, Source(path, fixes, repos, environments))
     names = [name.strip() for name in tasks.split(",") if name.strip()]
-    selected = select(source.tasks(), names, limit)
-    left_out = {**source.excluded(), **write_tasks(selected, out)}
-    count = len([task for task in selected if task.id not in left_out])
+    selected = select(loaded.tasks(), names, limit)
+    left_out = {**loaded.excluded(), **write_tasks(selected, out)}
+    task_count = len([task for task in selected if task.id not in left_out])
     if as_json:
-        print_json({"benchmark": source.name, "folder": str(out.absolute()), "tasks": count, "left_out": left_out})
+        print_json({"benchmark": loaded.name, "folder": str(out.absolute()), "tasks": task_count, "left_out": left_out})
         return
-    print_out(f"{out}: {count} tasks of {source.name}, licence {source.license or 'unknown'}")
+    print_out(f"{out}: {task_count} tasks of {loaded.name}, licence {loaded.license or 'unknown'}")
     for task_id, reason in left_out.items():
         print_out(f"left out: {task_id}: {reason}")

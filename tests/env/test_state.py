@@ -1,4 +1,4 @@
-"""What a step records beside its text: kinds of state, those of older versions, and diffs."""
+"""What a step records beside its text: kinds of state, and diffs."""
 
 from __future__ import annotations
 
@@ -17,51 +17,36 @@ from stackrank.env.state import check_state, messages_of, outcomes_of
 from stackrank.env.tools import tool_set
 from tests.fixtures.env import make_task, usable
 
-COUNTS = {"passed": 0, "failed": 1, "ids": {"t::a": "failed"}}
 
-
-@pytest.mark.parametrize(
-    ("stored", "kind"),
-    [
-        ({}, "none"),
-        ({"exit": 1, "timed_out": False, "solved": False, "tests": COUNTS, "messages": {"t::a": "no"}}, "tests"),
-        ({"path": "a.py", "lines": [1, 2]}, "shown"),
-        ({"edited": "a.py", "lines": [1, 2], "syntax_error": "line 1"}, "edit"),
-        ({"exit": 0, "timed_out": False}, "command"),
-        ({"breakpoints": [], "alive": True, "file": "a.py", "line": 1}, "debugger"),
-        ({"submitted": True}, "submitted"),
-        ({"malformed": True}, "malformed"),
-        ({"coverage": 0.5}, "other"),
-    ],
-)
-def test_states_of_older_versions_and_of_plug_ins_have_a_kind(stored: dict[str, Any], kind: str) -> None:
+@pytest.mark.parametrize(("stored", "kind"), [({}, "none"), ({"path": "a.py"}, "other"), ({"kind": "mine"}, "mine")])
+def test_a_plug_ins_state_without_a_kind_gets_one(stored: dict[str, Any], kind: str) -> None:
     state = Observation("", state=stored).state  # type: ignore[arg-type]
     assert state == {"kind": kind, **stored}
     assert Observation("", state=state).state is state
-    assert (outcomes_of(state), messages_of(state)) == (
-        ({"t::a": "failed"}, {"t::a": "no"}) if kind == "tests" else ({}, {})
-    )
+
+
+def test_outcomes_and_messages_come_from_test_runs_only() -> None:
+    counts = {"passed": 0, "failed": 1, "ids": {"t::a": "failed"}}
+    ran = {"exit": 1, "timed_out": False, "solved": False, "tests": counts, "messages": {"t::a": "no"}}
+    state = Observation("", state={"kind": "tests", **ran}).state  # type: ignore[arg-type]
+    assert (outcomes_of(state), messages_of(state)) == ({"t::a": "failed"}, {"t::a": "no"})
+    other = Observation("", state={"kind": "other", **ran}).state  # type: ignore[arg-type]
+    assert (outcomes_of(other), messages_of(other)) == ({}, {})
 
 
 @pytest.mark.parametrize(
     "state",
     [
-        {"path": 3},
-        {"edited": "a.py"},
-        {"edited": "a.py", "lines": 4},
+        {"kind": "shown", "path": 3},
+        {"kind": "edit", "edited": "a.py"},
+        {"kind": "edit", "edited": "a.py", "lines": 4},
         {"kind": "tests"},
         {"kind": "mine"},
-        {"solved": 0.5},
+        {"kind": "tests", "solved": 0.5},
     ],
 )
 def test_a_plug_ins_state_that_only_looks_like_one_of_ours_is_its_own(state: dict[str, Any]) -> None:
     assert check_state(Observation("", state=state).state) == {**state, "kind": "other"}  # type: ignore[arg-type]
-
-
-def test_what_a_debugged_run_of_tests_said_has_a_name_of_its_own() -> None:
-    ended = {"breakpoints": [], "ended": True, "exit": 1, "tests": {"t::a": "failed"}}
-    state = Observation("", state=ended).state  # type: ignore[arg-type]
-    assert state["kind"] == "debugger" and state["outcomes"] == {"t::a": "failed"} and "tests" not in state
 
 
 def test_a_model_does_not_read_what_the_record_is_for() -> None:

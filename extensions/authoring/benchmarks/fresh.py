@@ -86,9 +86,7 @@ class Fresh(TaskByTask):
 
                 # The same night may have been made from other libraries; on a new machine it is not there.
                 other_nights = [
-                    night
-                    for recipe in sorted(folder.glob("*.night.json"))
-                    if (night := _read(recipe)).seed != self.seed
+                    night for path in sorted(folder.glob("*.night.json")) if (night := _read(path)).seed != self.seed
                 ]
                 used_tasks = [task for night in other_nights for task in night.tasks]
                 backend = chosen_backend(self._source.sandbox)

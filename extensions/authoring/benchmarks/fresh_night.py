@@ -195,7 +195,7 @@ class _Search:
     def _search_band(self, lowest: float, highest: float) -> Generator[tuple[Mutant, Verified]]:
         injection, reach, ranked = self._candidates_of_library
         in_band = [mutant for mutant, place in ranked if lowest < place <= highest]
-        with closing(injection.found(reach, in_band, Tally(1, len(in_band)), self._tried)) as faults:
+        with closing(injection.find_bugs(reach, in_band, Tally(1, len(in_band)), self._tried)) as faults:
             yield from faults
 
     @cached_property

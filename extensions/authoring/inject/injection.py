@@ -113,7 +113,7 @@ class Injection:
         tally = Tally(self._options.count, len(candidates))
         order = _deep_first(candidates, reach) if self._options.deep else candidates
         count, sealable, visible = self._options.count, list[Bug](), list[Bug]()
-        with closing(self.found(reach, order, tally, on_tally)) as bugs:
+        with closing(self.find_bugs(reach, order, tally, on_tally)) as bugs:
             for candidate, verified in islice(bugs, _SURPLUS * count):
                 (sealable if choose_hidden(self._files, verified) else visible).append((candidate, verified))
                 if len(sealable) == count:
@@ -127,7 +127,7 @@ class Injection:
             raise BenchmarkError("its tests run no line that could be changed")
         return candidates
 
-    def found(
+    def find_bugs(
         self, reach: Reach, candidates: Iterable[Mutant], tally: Tally, on_tally: Callable[[Tally], None]
     ) -> Generator[tuple[Mutant, Verified]]:
         """Yield the bugs among these candidates one by one. To be closed. Raises BenchmarkError, SandboxError.

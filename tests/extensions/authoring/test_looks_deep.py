@@ -85,7 +85,7 @@ def test_a_night_tries_what_looks_deep_before_the_rest() -> None:
     tried: list[list[str]] = []
 
     class Injection:
-        def found(self, reach: object, candidates: list[str], *_: object) -> Iterator[object]:
+        def find_bugs(self, reach: object, candidates: list[str], *_: object) -> Iterator[object]:
             tried.append(candidates)
             yield from ()
 
