@@ -93,6 +93,18 @@ def test_arrows_run_one_way(room: str) -> None:
     assert not wrong
 
 
+@pytest.mark.parametrize("folder", sorted((ROOT / "extensions").glob("*/")), ids=lambda folder: folder.name)
+def test_no_extension_imports_another(folder: Path) -> None:
+    own = f"{HOUSE}.extensions.{folder.name}"
+    others = {
+        str(path.relative_to(ROOT)): foreign
+        for path in sources(folder)
+        if (foreign := [name for name in modules(path) if name.startswith(f"{HOUSE}.extensions.")
+            and not f"{name}.".startswith(f"{own}.")])
+    }  # fmt: skip
+    assert not others
+
+
 def test_the_ground_floor_stands_alone() -> None:
     # `api` names what it offers for type checkers, and imports it when it is used.
     files = [path for path in (ROOT / "src" / HOUSE).glob("*.py") if path.name != "api.py"]

@@ -13,8 +13,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import CommitFiles, latest_version
 from stackrank.env.benchmarks.testfiles import is_test
+from stackrank.env.sandbox.base import Backend, BuildError, SandboxSpec, Say
 from stackrank.source import literal, parse_python
 
 # Extras, dependency groups and files in which projects put their test requirements.

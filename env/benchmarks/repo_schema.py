@@ -16,6 +16,8 @@ from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.files import read_text
 from stackrank.yaml_text import load_yaml
 
+TASKS_FILE = "tasks.yaml"
+
 
 def _inside(value: str) -> str:
     path = PurePosixPath(value)

@@ -11,12 +11,12 @@ import pytest
 
 from stackrank.env.actions import Action
 from stackrank.env.debug_env import DebugEnv
+from stackrank.env.localisation.spectrum import measure_suite
 from stackrank.env.sandbox.base import spec_for
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.scoring.carry_over import carry_over
 from stackrank.env.tools import tool_set
 from stackrank.env.tools.run_tests import run_visible_tests
-from stackrank.extensions.authoring.difficulty.spectrum import measure_suite
 from tests.bench.bench_plugins import plugged, verdicts
 from tests.fixtures.env import cart, usable
 

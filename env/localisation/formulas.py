@@ -31,8 +31,8 @@ def ochiai(n: Counts) -> float:
 
 def dstar(n: Counts) -> float:
     """D* with * = 2. Wong, Debroy, Gao, Li: The DStar Method for Effective Software Fault Localization, 2014."""
-    apart = n.passing + n.not_failing
-    return n.failing**2 / apart if apart else math.inf if n.failing else 0.0
+    mismatches = n.passing + n.not_failing
+    return n.failing**2 / mismatches if mismatches else math.inf if n.failing else 0.0
 
 
 def op2(n: Counts) -> float:
@@ -51,7 +51,7 @@ def rank(formula: Callable[[Counts], float], counts: Mapping[Counts, int], fault
     """
     if not fault:
         return None
-    best = max(formula(each) for each in fault)
-    higher = sum(lines for each, lines in counts.items() if formula(each) > best)
-    equal = sum(lines for each, lines in counts.items() if formula(each) == best)
+    best = max(formula(count) for count in fault)
+    higher = sum(lines for count, lines in counts.items() if formula(count) > best)
+    equal = sum(lines for count, lines in counts.items() if formula(count) == best)
     return higher + (equal + 1) / 2

@@ -12,18 +12,18 @@ import shlex
 from collections.abc import Mapping
 
 from stackrank.env.difficulty import Difficulty
-from stackrank.env.patches import function_spans
-from stackrank.env.sandbox.client import Sandbox
-from stackrank.env.sandbox.guest.testing.commands import pytest_run
-from stackrank.env.task import Fault, Task
-from stackrank.extensions.authoring.difficulty.formulas import FORMULAS, rank
-from stackrank.extensions.authoring.difficulty.spectrum import (
-    Place,
+from stackrank.env.localisation.formulas import FORMULAS, rank
+from stackrank.env.localisation.spectrum import (
+    SourceLine,
     Spectrum,
     Unmeasured,
     measure_distance,
     measure_suite,
 )
+from stackrank.env.patches import function_spans
+from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.sandbox.guest.commands import pytest_run
+from stackrank.env.task import Fault, Task
 from stackrank.source import parse_python
 
 SLOWER = 5.0
@@ -35,15 +35,15 @@ _CHOOSING = ("-k", "-m", "--deselect", "--ignore")
 def measure(task: Task, sandbox: Sandbox) -> Difficulty:
     """Measure a task in two watched runs of its tests, in a sandbox that is cleared first. Raises SandboxError."""
     if not any(fault.lines for fault in task.faults):
-        return Difficulty(task.digest, "where its fault is is not known")
+        return Difficulty(task.digest, "the location of its fault is unknown")
     files = {**task.files, **task.hidden_files}
     command = task.score_command or task.test_command
     timeout_s = task.limits.timeout_s * SLOWER
     try:
         suite = measure_suite(sandbox, files, command, timeout_s, task.limits.timeout_s / 2)
-        test = _that_counts(task, suite)
+        test = _decisive_test(task, suite)
         distance = measure_distance(
-            sandbox, files, _of_one(command, test), fault_places(task.faults, files, suite), timeout_s
+            sandbox, files, _single_test_command(command, test), fault_places(task.faults, files, suite), timeout_s
         )
     except Unmeasured as error:
         return Difficulty(task.digest, str(error))
@@ -66,7 +66,7 @@ def describe(
     return Difficulty(
         digest,
         test=test,
-        in_traceback=any(_shows(fault, files, frames) for fault in faults),
+        in_traceback=any(_traceback_shows(fault, files, frames) for fault in faults),
         in_named_file=bool({file for file, _ in frames} & {fault.file for fault in faults}),
         ranks={name: rank(formula, suite.counts, counts) for name, formula in FORMULAS.items()},
         lines=suite.counts.total(),
@@ -76,7 +76,7 @@ def describe(
     )
 
 
-def _that_counts(task: Task, suite: Spectrum) -> str:
+def _decisive_test(task: Task, suite: Spectrum) -> str:
     """Return the failing test that counts. Raises Unmeasured."""
     if not suite.failing:
         raise Unmeasured("none of its tests fails while they are measured")
@@ -88,38 +88,38 @@ def _that_counts(task: Task, suite: Spectrum) -> str:
     return min(suite.failing, key=order)
 
 
-def _of_one(command: str, test: str) -> str:
+def _single_test_command(command: str, test: str) -> str:
     """Return the command for one test. It keeps other options, but not the tests and files that it names."""
     run = pytest_run(command)
     if run is None:
         raise Unmeasured("its tests are not run by pytest")
     pairs = zip(["", *run.arguments], run.arguments, strict=False)
-    kept = [
+    options = [
         word
-        for before, word in pairs
-        if before in _WITH_VALUE or (word.startswith("-") and word not in ("--", *_CHOOSING))
+        for previous, word in pairs
+        if previous in _WITH_VALUE or (word.startswith("-") and word not in ("--", *_CHOOSING))
     ]
     variables = " ".join(f"{name}={shlex.quote(value)}" for name, value in run.variables.items())
     folder = "" if run.folder == "." else f"cd {shlex.quote(run.folder)} && "
-    return f"{folder}{variables} python -m pytest {shlex.join([*kept, test])}".replace("  ", " ")
+    return f"{folder}{variables} python -m pytest {shlex.join([*options, test])}".replace("  ", " ")
 
 
-def fault_places(faults: tuple[Fault, ...], files: Mapping[str, bytes], suite: Spectrum) -> set[Place]:
+def fault_places(faults: tuple[Fault, ...], files: Mapping[str, bytes], suite: Spectrum) -> set[SourceLine]:
     """Return the lines that run in the statements that the fix touches.
 
     If the fix touches functions, lines outside of them do not count: they are only next to what it adds.
     """
-    found: set[Place] = set()
+    places: set[SourceLine] = set()
     for fault in faults:
         run = suite.lines.get(fault.file, {})
         touched: set[int] = set()
         for line in fault.lines:
             span = _statement(files.get(fault.file, b""), line)
-            touched |= {line} if line in run else {each for each in span if each in run}
+            touched |= {line} if line in run else {number for number in span if number in run}
         spans = [(first, last) for name, first, last in function_spans(files.get(fault.file, b""))]
-        inside = {line for line in touched if any(first < line <= last for first, last in spans)}
-        found |= {(fault.file, line) for line in (inside if fault.functions and inside else touched)}
-    return found
+        in_functions = {line for line in touched if any(first < line <= last for first, last in spans)}
+        places |= {(fault.file, line) for line in (in_functions if fault.functions and in_functions else touched)}
+    return places
 
 
 def _statement(source: bytes, line: int) -> range:
@@ -142,7 +142,7 @@ def _statement(source: bytes, line: int) -> range:
     return best
 
 
-def _shows(fault: Fault, files: Mapping[str, bytes], frames: tuple[Place, ...]) -> bool:
+def _traceback_shows(fault: Fault, files: Mapping[str, bytes], frames: tuple[SourceLine, ...]) -> bool:
     source = files.get(fault.file, b"")
     spans = function_spans(source)
     lines = [line for file, line in frames if file == fault.file]

@@ -69,22 +69,22 @@ def pytest_runtest_makereport(item: Any, call: Any) -> Generator[None, Any, None
 
 def frames(error: BaseException) -> list[tuple[str, int]]:
     """Return file and line of each frame in the traceback of an error and of the errors chained to it."""
-    found: list[tuple[str, int]] = []
-    seen = set()
+    places: list[tuple[str, int]] = []
+    visited = set()
     pending: list[Any] = [error]
-    while pending and len(found) < MOST_FRAMES:
-        each = pending.pop()
-        if each is None or id(each) in seen:
+    while pending and len(places) < MOST_FRAMES:
+        exception = pending.pop()
+        if exception is None or id(exception) in visited:
             continue
-        seen.add(id(each))
-        trace = each.__traceback__
-        while trace is not None and len(found) < MOST_FRAMES:
-            found.append((str(Path(trace.tb_frame.f_code.co_filename).absolute()), trace.tb_lineno))
+        visited.add(id(exception))
+        trace = exception.__traceback__
+        while trace is not None and len(places) < MOST_FRAMES:
+            places.append((str(Path(trace.tb_frame.f_code.co_filename).absolute()), trace.tb_lineno))
             trace = trace.tb_next
-        if isinstance(each, SyntaxError) and each.filename and each.lineno:
-            found.append((str(Path(each.filename).absolute()), each.lineno))
-        pending += [each.__cause__, None if each.__suppress_context__ else each.__context__]
-    return found
+        if isinstance(exception, SyntaxError) and exception.filename and exception.lineno:
+            places.append((str(Path(exception.filename).absolute()), exception.lineno))
+        pending += [exception.__cause__, None if exception.__suppress_context__ else exception.__context__]
+    return places
 
 
 def pytest_unconfigure(config: Any) -> None:
@@ -96,11 +96,11 @@ def pytest_unconfigure(config: Any) -> None:
     groups: dict[tuple[int, ...], int] = {}
     lines: dict[str, dict[int, int]] = {}
     for file in data.measured_files():
-        found = {}
+        group_of_line = {}
         for line, contexts in data.contexts_by_lineno(file).items():
-            group = tuple(sorted(int(each) if each else AT_IMPORT for each in contexts))
-            found[line] = groups.setdefault(group, len(groups))
-        lines[file] = found
+            group = tuple(sorted(int(context) if context else AT_IMPORT for context in contexts))
+            group_of_line[line] = groups.setdefault(group, len(groups))
+        lines[file] = group_of_line
     answer = {
         "tests": list(tests),
         "seconds": [seconds.get(test, 0.0) for test in tests],

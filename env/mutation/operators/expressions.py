@@ -8,7 +8,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from stackrank.extensions.repair.source import Candidate, Operators, Place, last_name
+from stackrank.env.mutation.mutation import Mutation
+from stackrank.env.mutation.nodes import last_name
+from stackrank.env.mutation.operators.base import Operators
+from stackrank.env.mutation.source import NodeContext
 
 EXPRESSIONS = Operators()
 
@@ -54,10 +57,10 @@ _CONFUSED = """
     exists>lexists; listdir>walk; fsum>sum; sum>fsum; sleep>wait; put>put_nowait; get>get_nowait; wait>wait_for
 """
 CONFUSED: dict[str, list[str]] = {}
-for _left, _way, _right in re.findall(r"(\w+)(>|\s+)(\w+)", _CONFUSED):
-    CONFUSED.setdefault(_left, []).append(_right)
-    if _way != ">":
-        CONFUSED.setdefault(_right, []).append(_left)
+for _name, _direction, _similar in re.findall(r"(\w+)(>|\s+)(\w+)", _CONFUSED):
+    CONFUSED.setdefault(_name, []).append(_similar)
+    if _direction != ">":
+        CONFUSED.setdefault(_similar, []).append(_name)
 _MODULES = {
     **dict.fromkeys(("floor", "ceil", "fsum"), "math"),
     **dict.fromkeys(("zip_longest", "combinations_with_replacement"), "itertools"),
@@ -66,185 +69,195 @@ _MODULES = {
 
 
 @EXPRESSIONS.on(cst.Comparison)
-def comparison(node: cst.Comparison, place: Place) -> Iterator[Candidate]:
+def comparison(node: cst.Comparison, context: NodeContext) -> Iterator[Mutation]:
     """Propose `<` for `<=`, `==` for `!=` and the like."""
-    parts = [place.code(node.left)]
+    parts = [context.code(node.left)]
     for target in node.comparisons:
-        parts += [" ".join(place.code(target.operator).split()), place.code(target.comparator)]
+        parts += [" ".join(context.code(target.operator).split()), context.code(target.comparator)]
     for position in range(1, len(parts), 2):
         for new, prior in _COMPARISONS[parts[position]]:
             text = " ".join([*parts[:position], new, *parts[position + 1 :]])
-            yield place.swapped("comparison", prior, text)
+            yield context.replacement("comparison", prior, text)
     if len(parts) == 3 and parts[1] in ("<", "<=", ">", ">="):
         for shift in (" + 1", " - 1"):
-            yield place.swapped("off by one", 0.3, " ".join(parts) + shift)
+            yield context.replacement("off by one", 0.3, " ".join(parts) + shift)
 
 
 @EXPRESSIONS.on(cst.BinaryOperation)
-def arithmetic(node: cst.BinaryOperation, place: Place) -> Iterator[Candidate]:
+def arithmetic(node: cst.BinaryOperation, context: NodeContext) -> Iterator[Mutation]:
     """Propose another operator, swapped operands, or no correction by one."""
-    left, right = place.code(node.left), place.code(node.right)
-    operator = place.code(node.operator).strip()
+    first, second = context.code(node.left), context.code(node.right)
+    operator = context.code(node.operator).strip()
     textual = (cst.SimpleString, cst.FormattedString, cst.List)
     if not isinstance(node.left, textual) and not isinstance(node.right, textual):
         for new, prior in _ARITHMETIC.get(operator, ()):
-            yield place.swapped("operator", prior, f"{left} {new} {right}")
+            yield context.replacement("operator", prior, f"{first} {new} {second}")
     if operator in ("+", "-") and isinstance(node.right, cst.Integer):
-        yield place.swapped("off by one", 1.0 if right == "1" else 0.4, left)
+        yield context.replacement("off by one", 1.0 if second == "1" else 0.4, first)
     if operator in ("-", "/", "//", "%", "+"):
         prior = 0.3 if operator != "+" else 0.1
-        yield place.swapped("swapped operands", prior, f"{right} {operator} {left}")
+        yield context.replacement("swapped operands", prior, f"{second} {operator} {first}")
     if operator == "//":
-        yield place.swapped("rounding", 0.4, f"-(-({left}) // {right})")
+        yield context.replacement("rounding", 0.4, f"-(-({first}) // {second})")
 
 
 @EXPRESSIONS.on(cst.BooleanOperation)
-def boolean(node: cst.BooleanOperation, place: Place) -> Iterator[Candidate]:
+def boolean(node: cst.BooleanOperation, context: NodeContext) -> Iterator[Mutation]:
     """Propose `and` for `or` and the reverse, or leave out a condition."""
-    left, right = place.code(node.left), place.code(node.right)
+    first, second = context.code(node.left), context.code(node.right)
     new = "or" if isinstance(node.operator, cst.And) else "and"
     # `x is not None and ...`, `isinstance(x, C) and ...` guard what follows.
-    guard = " is " in left or "isinstance(" in left
-    yield place.swapped("and/or", 0.15 if guard else 0.9, f"{left} {new} {right}")
-    yield place.swapped("condition left out", 0.3, left)
-    yield place.swapped("condition left out", 0.3, right)
+    guard = " is " in first or "isinstance(" in first
+    yield context.replacement("and/or", 0.15 if guard else 0.9, f"{first} {new} {second}")
+    yield context.replacement("condition left out", 0.3, first)
+    yield context.replacement("condition left out", 0.3, second)
 
 
 @EXPRESSIONS.on(cst.UnaryOperation)
-def unary(node: cst.UnaryOperation, place: Place) -> Iterator[Candidate]:
+def unary(node: cst.UnaryOperation, context: NodeContext) -> Iterator[Mutation]:
     """Propose to leave out `not` or a sign."""
     prior = 0.5 if isinstance(node.operator, cst.Not) else 0.35
-    yield place.swapped("sign", prior, place.code(node.expression))
+    yield context.replacement("sign", prior, context.code(node.expression))
 
 
 @EXPRESSIONS.on(cst.If, cst.While, cst.IfExp, cst.CompIf, cst.Assert)
-def condition(node: cst.If | cst.While | cst.IfExp | cst.CompIf | cst.Assert, place: Place) -> Iterator[Candidate]:
+def condition(
+    node: cst.If | cst.While | cst.IfExp | cst.CompIf | cst.Assert, context: NodeContext
+) -> Iterator[Mutation]:
     """Propose the opposite of a condition."""
-    own = isinstance(node.test, (cst.UnaryOperation, cst.Comparison))  # these have operators of their own
-    yield place.swapped("negation", 0.1 if own else 0.35, f"not ({place.code(node.test)})", node.test)
+    has_operators = isinstance(node.test, (cst.UnaryOperation, cst.Comparison))  # these have operators of their own
+    yield context.replacement("negation", 0.1 if has_operators else 0.35, f"not ({context.code(node.test)})", node.test)
 
 
 @EXPRESSIONS.on(cst.Integer)
-def number(node: cst.Integer, place: Place) -> Iterator[Candidate]:
+def number(node: cst.Integer, context: NodeContext) -> Iterator[Mutation]:
     """Propose one more or one less."""
     value = node.evaluated_value
-    near = any(isinstance(each, (cst.SubscriptElement, cst.Arg, cst.BinaryOperation)) for each in place.above[-3:])
-    prior = (0.6 if near else 0.45) if abs(value) <= 2 else 0.25
-    yield place.swapped("off by one", prior, str(value + 1))
-    yield place.swapped("off by one", prior, str(value - 1) if value else "(-1)")
+    is_index = any(
+        isinstance(ancestor, (cst.SubscriptElement, cst.Arg, cst.BinaryOperation))
+        for ancestor in context.ancestors[-3:]
+    )
+    prior = (0.6 if is_index else 0.45) if abs(value) <= 2 else 0.25
+    yield context.replacement("off by one", prior, str(value + 1))
+    yield context.replacement("off by one", prior, str(value - 1) if value else "(-1)")
 
 
 @EXPRESSIONS.on(cst.Name)
-def truth(node: cst.Name, place: Place) -> Iterator[Candidate]:
+def truth(node: cst.Name, context: NodeContext) -> Iterator[Mutation]:
     """Propose the other truth value."""
     if node.value in ("True", "False"):
-        yield place.swapped("truth value", 0.55, "False" if node.value == "True" else "True")
+        yield context.replacement("truth value", 0.55, "False" if node.value == "True" else "True")
 
 
-def _shifted(place: Place, bound: cst.BaseExpression, prior: float, *shifts: str) -> Iterator[Candidate]:
+def _shifted(context: NodeContext, bound: cst.BaseExpression, prior: float, *shifts: str) -> Iterator[Mutation]:
     for shift in shifts or (" + 1", " - 1"):
-        yield place.swapped("off by one", prior, place.code(bound) + shift, bound)
+        yield context.replacement("off by one", prior, context.code(bound) + shift, bound)
 
 
 @EXPRESSIONS.on(cst.Index)
-def index(node: cst.Index, place: Place) -> Iterator[Candidate]:
+def index(node: cst.Index, context: NodeContext) -> Iterator[Mutation]:
     """Propose an index moved by one."""
     if not isinstance(node.value, (cst.SimpleString, cst.FormattedString, cst.Tuple, cst.Integer, cst.UnaryOperation)):
-        yield from _shifted(place, node.value, 0.3, " - 1", " + 1")
+        yield from _shifted(context, node.value, 0.3, " - 1", " + 1")
 
 
 @EXPRESSIONS.on(cst.Slice)
-def slice_(node: cst.Slice, place: Place) -> Iterator[Candidate]:
+def slice_(node: cst.Slice, context: NodeContext) -> Iterator[Mutation]:
     """Propose the bounds of a slice moved by one."""
     for bound, prior in ((node.upper, 0.5), (node.lower, 0.45)):
         if bound is not None and not isinstance(bound, (cst.Integer, cst.UnaryOperation)):
-            yield from _shifted(place, bound, prior)
+            yield from _shifted(context, bound, prior)
 
 
 @EXPRESSIONS.on(cst.Call)
-def range_(node: cst.Call, place: Place) -> Iterator[Candidate]:
+def range_(node: cst.Call, context: NodeContext) -> Iterator[Mutation]:
     """Propose the bounds of a range moved by one."""
     values = [arg.value for arg in node.args]
     if last_name(node) != "range" or not 1 <= len(values) <= 3:
         return
     for bound, prior in [(values[0], 0.7)] if len(values) == 1 else [(values[1], 0.7), (values[0], 0.5)]:
         if not isinstance(bound, cst.Integer):
-            yield from _shifted(place, bound, prior)
+            yield from _shifted(context, bound, prior)
     if len(values) == 1:
-        yield place.swapped("off by one", 0.4, f"range(1, {place.code(values[0])} + 1)")
+        yield context.replacement("off by one", 0.4, f"range(1, {context.code(values[0])} + 1)")
 
 
 @EXPRESSIONS.on(cst.Attribute)
-def seconds(node: cst.Attribute, place: Place) -> Iterator[Candidate]:
+def seconds(node: cst.Attribute, context: NodeContext) -> Iterator[Mutation]:
     """Propose `total_seconds()`, because `seconds` of a time span leaves out its days."""
     if node.attr.value == "seconds":
-        yield place.swapped("confused", 0.9, f"{place.code(node.value)}.total_seconds()")
+        yield context.replacement("confused", 0.9, f"{context.code(node.value)}.total_seconds()")
 
 
 @EXPRESSIONS.on(cst.Call)
-def confused(node: cst.Call, place: Place) -> Iterator[Candidate]:
+def confused(node: cst.Call, context: NodeContext) -> Iterator[Mutation]:
     """Propose a function or method that is easily confused with the one called."""
-    plain = isinstance(node.func, cst.Name)
+    is_function = isinstance(node.func, cst.Name)
     for new in CONFUSED.get(last_name(node), ()):
         prior = {"removeprefix": 0.1, "casefold": 0.6, "realpath": 0.6, "sorted": 0.3}.get(new, 0.45)
-        imports = (f"from {_MODULES[new]} import {new}",) if plain and new in _MODULES else ()
+        imports = (f"from {_MODULES[new]} import {new}",) if is_function and new in _MODULES else ()
         target = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
-        yield place.swapped("confused", prior, new, target, imports=imports)
+        yield context.replacement("confused", prior, new, target, imports=imports)
 
 
 @EXPRESSIONS.on(cst.Call)
-def arguments(node: cst.Call, place: Place) -> Iterator[Candidate]:
+def arguments(node: cst.Call, context: NodeContext) -> Iterator[Mutation]:
     """Propose to swap, leave out or add arguments."""
-    name, func = last_name(node.func), place.code(node.func)
-    plain = [arg for arg in node.args if arg.keyword is None and not arg.star]
-    values = [place.code(arg.value) for arg in plain]
-    for (one, old), (other, new) in itertools.pairwise(zip(plain, values, strict=True)):
-        yield place.candidate("swapped arguments", 0.35, place.swap(new, one.value), place.swap(old, other.value))
+    name, func = last_name(node.func), context.code(node.func)
+    positional = [arg for arg in node.args if arg.keyword is None and not arg.star]
+    values = [context.code(arg.value) for arg in positional]
+    for (first, first_code), (second, second_code) in itertools.pairwise(zip(positional, values, strict=True)):
+        yield context.mutation(
+            "swapped arguments",
+            0.35,
+            context.replace_node(second_code, first.value),
+            context.replace_node(first_code, second.value),
+        )
     if name in ("sorted", "sort"):
         keywords = {arg.keyword.value for arg in node.args if arg.keyword is not None}
         if "reverse" not in keywords:
-            inner = ", ".join([*(place.code(arg).rstrip(", ") for arg in node.args), "reverse=True"])
-            yield place.swapped("order", 0.4, f"{func}({inner})")
+            inner = ", ".join([*(context.code(arg).rstrip(", ") for arg in node.args), "reverse=True"])
+            yield context.replacement("order", 0.4, f"{func}({inner})")
     if len(node.args) > 1 and node.args[-1].keyword is not None:
-        kept = ", ".join(place.code(arg).strip().rstrip(",") for arg in node.args[:-1])
-        yield place.swapped("argument left out", 0.3, f"{func}({kept})")
+        shorter = ", ".join(context.code(arg).strip().rstrip(",") for arg in node.args[:-1])
+        yield context.replacement("argument left out", 0.3, f"{func}({shorter})")
     if name == "enumerate" and len(node.args) == 1:
-        yield place.swapped("off by one", 0.35, f"enumerate({place.code(node.args[0].value)}, 1)")
+        yield context.replacement("off by one", 0.35, f"enumerate({context.code(node.args[0].value)}, 1)")
     if name == "split" and not node.args:
-        yield place.swapped("white space", 0.2, f'{func}(" ")')
-    if name == "split" and len(plain) == 1:
+        yield context.replacement("white space", 0.2, f'{func}(" ")')
+    if name == "split" and len(positional) == 1:
         if values[0] in ("' '", '" "'):
-            yield place.swapped("white space", 0.9, f"{func}()")
-        yield place.swapped("split once", 0.4, f"{func}({values[0]}, 1)")
+            yield context.replacement("white space", 0.9, f"{func}()")
+        yield context.replacement("split once", 0.4, f"{func}({values[0]}, 1)")
     if name == "pop" and not node.args:
-        yield place.swapped("other end", 0.35, f"{func}(0)")
+        yield context.replacement("other end", 0.35, f"{func}(0)")
     if name == "pop" and values == ["0"]:
-        yield place.swapped("other end", 0.35, f"{func}()")
+        yield context.replacement("other end", 0.35, f"{func}()")
 
 
 @EXPRESSIONS.on(cst.Subscript)
-def lookup(node: cst.Subscript, place: Place) -> Iterator[Candidate]:
+def lookup(node: cst.Subscript, context: NodeContext) -> Iterator[Mutation]:
     """Propose `d.get(k)` for `d[k]`, or the element at the other end."""
     inner = node.slice[0].slice
-    storing = isinstance(place.parent, (cst.AssignTarget, cst.AugAssign, cst.Del, cst.AnnAssign))
+    storing = isinstance(context.parent, (cst.AssignTarget, cst.AugAssign, cst.Del, cst.AnnAssign))
     if storing or len(node.slice) != 1 or not isinstance(inner, cst.Index):
         return
-    base, key = place.code(node.value), place.code(inner.value)
-    yield place.swapped("lookup", 0.15, f"{base}.get({key})")
-    if other := {"0": "-1", "-1": "0"}.get(key):
-        yield place.swapped("other end", 0.35, f"{base}[{other}]")
+    base, key = context.code(node.value), context.code(inner.value)
+    yield context.replacement("lookup", 0.15, f"{base}.get({key})")
+    if opposite := {"0": "-1", "-1": "0"}.get(key):
+        yield context.replacement("other end", 0.35, f"{base}[{opposite}]")
 
 
 @EXPRESSIONS.on(cst.IfExp)
-def branches(node: cst.IfExp, place: Place) -> Iterator[Candidate]:
+def branches(node: cst.IfExp, context: NodeContext) -> Iterator[Mutation]:
     """Propose swapped branches, or only one of them."""
-    body, test, orelse = (place.code(each) for each in (node.body, node.test, node.orelse))
-    yield place.swapped("branches", 0.2, f"{orelse} if {test} else {body}")
-    yield place.swapped("branches", 0.15, body)
-    yield place.swapped("branches", 0.15, orelse)
+    body, test, orelse = (context.code(part) for part in (node.body, node.test, node.orelse))
+    yield context.replacement("branches", 0.2, f"{orelse} if {test} else {body}")
+    yield context.replacement("branches", 0.15, body)
+    yield context.replacement("branches", 0.15, orelse)
 
 
 @EXPRESSIONS.on(cst.CompIf)
-def unfiltered(node: cst.CompIf, place: Place) -> Iterator[Candidate]:
+def unfiltered(node: cst.CompIf, context: NodeContext) -> Iterator[Mutation]:
     """Propose to leave out a filter."""
-    yield place.swapped("filter", 0.2, "")
+    yield context.replacement("filter", 0.2, "")

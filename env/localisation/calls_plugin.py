@@ -58,7 +58,7 @@ class Watch:
 
     def until(self, error: BaseException) -> int | None:
         """Count the calls between the fault and the raising of `error`; None if the fault did not run before."""
-        moment = next(((calls, fault) for each, calls, fault in self.raised if each is error), None)
+        moment = next(((calls, fault) for exception, calls, fault in self.raised if exception is error), None)
         calls, fault = moment or (self.calls, self.at_fault)
         return None if fault is None else calls - fault
 
@@ -76,12 +76,12 @@ def interrupt(number: int, frame: Any) -> None:
 def pytest_runtest_protocol(item: Any, nextitem: Any) -> Generator[None, Any, None]:
     """Watch the set-up of a test too, because the fault may be reached there."""
     assert watch is not None
-    before = sys.gettrace()
+    outer_trace = sys.gettrace()
     threading.settrace(watch.called)
     sys.settrace(watch.called)
     yield
-    sys.settrace(before)
-    threading.settrace(before)
+    sys.settrace(outer_trace)
+    threading.settrace(outer_trace)
 
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
