@@ -140,6 +140,14 @@ def setup_of(files: Mapping[str, bytes], version: Callable[[], str] = str) -> li
     return [command]
 
 
+def build_guessed(backend: Backend, spec: SandboxSpec, say: Say) -> None:
+    """Build an environment whose setup was only guessed. Raises BenchmarkError, which says how to state the setup."""
+    try:
+        backend.prepare(spec, say)
+    except BuildError as error:
+        raise BenchmarkError(f"{error}: state with --setup how the project is installed") from None
+
+
 def project_alone(setup: str) -> str:
     """Return the command that installs the project as `setup` of `setup_of` does, but nothing else; empty if none."""
     if " -e " not in setup:

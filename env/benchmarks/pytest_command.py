@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.guess_setup import pytest_settings
-from stackrank.env.sandbox.guest.commands import pytest_arguments
+from stackrank.env.sandbox.guest.testing.commands import pytest_arguments
 
 _WITH_VALUE = ("--deselect", "--ignore", "--ignore-glob", "--rootdir", "--confcutdir", "-c", "-k", "-m", "-o", "-p")
 """Options of pytest whose value may look like a path."""

@@ -14,7 +14,6 @@ from typing import Any
 
 from stackrank.env.benchmarks.testfiles import is_test
 from stackrank.env.localisation.formulas import Counts
-from stackrank.env.sandbox import guest
 from stackrank.env.sandbox.base import Refused
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.guest import testing

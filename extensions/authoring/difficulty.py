@@ -22,7 +22,7 @@ from stackrank.env.localisation.spectrum import (
 )
 from stackrank.env.patches import function_spans
 from stackrank.env.sandbox.client import Sandbox
-from stackrank.env.sandbox.guest.commands import pytest_run
+from stackrank.env.sandbox.guest.testing.commands import pytest_run
 from stackrank.env.task import Fault, Task
 from stackrank.source import parse_python
 

@@ -21,7 +21,7 @@ def choose_withheld(
     functions fail, or if the rest is not valid Python.
     """
     functions = dict.fromkeys(test.partition("[")[0] for test in (*failing, *command_tests))
-    defined = {function: defined_as(files[function.partition("::")[0]], function) for function in functions}
+    defined = {function: defining_id(files[function.partition("::")[0]], function) for function in functions}
     definitions = {function: place or function for function, place in defined.items()}
     detecting = list(dict.fromkeys(definitions[test.partition("[")[0]] for test in failing))
     failing_functions = {test.partition("[")[0] for test in failing}
@@ -46,7 +46,7 @@ def choose_withheld(
 
 def without_withheld(files: Mapping[str, bytes], withheld: Iterable[str]) -> dict[str, bytes]:
     """Return the test files that define these functions, as agents see them. Raises BenchmarkError."""
-    places = [defined_as(files[function.partition("::")[0]], function) or function for function in withheld]
+    places = [defining_id(files[function.partition("::")[0]], function) or function for function in withheld]
     paths = sorted({function.partition("::")[0] for function in places})
     return {path: without_tests(files[path], places, path) for path in paths}
 

@@ -17,7 +17,6 @@ from stackrank.env.localisation.spectrum import SourceLine, Unmeasured
 from stackrank.env.patches import apply_patch, touched_files
 from stackrank.env.sandbox.base import Backend
 from stackrank.env.suspicious import find_suspicious
-from stackrank.extensions.authoring.difficulty.spectrum import Place, Unmeasured
 from stackrank.extensions.fix.problems import Problem, measured
 from stackrank.extensions.fix.project import Project
 from stackrank.extensions.fix.suite import run_again

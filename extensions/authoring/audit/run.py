@@ -37,10 +37,10 @@ from stackrank.extensions.authoring import audit as audit_package
 from stackrank.extensions.authoring import inject
 from stackrank.extensions.authoring.audit.audit import Audit, audit
 from stackrank.extensions.authoring.audit.changes import Variant
-from stackrank.flows.runs.playing.error_policy import policy, sentence
-from stackrank.flows.runs.playing.sandboxes import side_by_side
-from stackrank.flows.runs.preparing.build import build_environments
-from stackrank.flows.runs.preparing.save import save_benchmark
+from stackrank.flows.runs.playing.error_policy import describe_error, find_policy
+from stackrank.flows.runs.playing.sandboxes import map_tasks
+from stackrank.flows.runs.preparing.environments import build_environments
+from stackrank.flows.runs.preparing.stored_benchmark import save_benchmark
 
 _AUDIT = TypeAdapter(Audit)
 OnAudit = Callable[[Audit, int, int], None]
@@ -123,7 +123,7 @@ def audit_benchmark(
     results |= {task: Audit(task, reason) for task, reason in unbuilt.items()}
     buildable = [task for task in remaining if task.id not in unbuilt]
     search = functools.partial(_audit, seed=seed, rejected=rejected)
-    with closing(side_by_side(search, buildable, backend, workers)) as audits:
+    with closing(map_tasks(search, buildable, backend, workers)) as audits:
         for result in audits:
             results[result.task] = result
             if result.audited:

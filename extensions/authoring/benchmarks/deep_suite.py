@@ -302,5 +302,5 @@ def _download(library: str, version: str, sha256: str, archive_path: Path) -> No
             raise BenchmarkError(f"{failed} ({error})") from None
         archives = list(Path(part).glob("*.tar.gz"))
         if process.returncode or not archives:
-            raise BenchmarkError(f"{failed} ({why(process.stdout)})")
+            raise BenchmarkError(f"{failed} ({find_reason(process.stdout)})")
         archives[0].replace(archive_path)
