@@ -13,7 +13,7 @@ from stackrank.dashboard.parts import show
 from stackrank.dashboard.parts.writer import name as reader
 from stackrank.dashboard.parts.writer import write
 from stackrank.db import queries
-from stackrank.db.rows import LabelGiven
+from stackrank.db.queries.labels import LabelRow
 from stackrank.db.writes.labels import MOST_CHARS, MOST_NAME, Labels
 from stackrank.terms import Label
 from stackrank.wording import words
@@ -45,7 +45,7 @@ def _key(task_id: int) -> tuple[str, str]:
     return task["name"], task["digest"]
 
 
-def given(labels: Sequence[LabelGiven], *, task_id: int | None = None, episode_id: int | None = None) -> None:
+def given(labels: Sequence[LabelRow], *, task_id: int | None = None, episode_id: int | None = None) -> None:
     """Draw the labels of a task or of an episode with the people who gave them, and a form for another label."""
     subject = {"task_id": task_id} if episode_id is None else {"episode_id": episode_id}
     noun = "task" if episode_id is None else "episode"

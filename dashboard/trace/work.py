@@ -50,10 +50,10 @@ def diffs(episode: Mapping[str, Any], step: int) -> dict[str, Any]:
 
 def tests(episode: Mapping[str, Any], step: int) -> dict[str, Any]:
     """Return the last test results up to this step, with the previous ones; `at` is None before any results."""
-    step_state = ask(queries.before, episode["id"], step, "solved")
+    step_state = ask(queries.last_step_with, episode["id"], step, "solved")
     if step_state is None:
         return {"at": None, "counts": "", "rows": []}
-    earlier = ask(queries.before, episode["id"], step_state["index"] - 1, "solved")
+    earlier = ask(queries.last_step_with, episode["id"], step_state["index"] - 1, "solved")
     outcomes, outcomes_before = _outcomes(step_state["state"]), _outcomes(earlier["state"]) if earlier else {}
     counts = step_state["state"].get("tests")
     counts_text = (

@@ -28,7 +28,7 @@ from stackrank.db.connection.transactions import (
 )
 from stackrank.db.maintenance.prune import of_runs
 from stackrank.db.queries import Scope
-from stackrank.db.queries.reading import reading
+from stackrank.db.queries.reading import open_connection
 from stackrank.db.texts import Packed
 from stackrank.terms import Verdict
 
@@ -56,7 +56,7 @@ def archive(engine: Engine, runs: Sequence[int], folder: Path) -> dict[str, int]
             row_counts[name] = _write(part / f"{name}.parquet", query, _rows(engine, query))
         steps = select(STEP).where(_in_runs(STEP, runs))
         row_counts["steps"] = _write(part / "steps.parquet", steps, _steps(engine, runs))
-        scopes = {run: queries.scope_of(engine, Scope(run=run))["sentence"] for run in runs}
+        scopes = {run: queries.describe_scope(engine, Scope(run=run))["sentence"] for run in runs}
         summary = {"schema": HEAD, "runs": list(runs), "scopes": scopes, "rows": row_counts}
         (part / "archive.json").write_text(json.dumps(summary, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         part.replace(folder)
@@ -126,7 +126,7 @@ def _tables(runs: Sequence[int]) -> dict[str, Select[Any]]:
 
 
 def _rows(engine: Engine, query: Select[Any]) -> Iterator[dict[str, Any]]:
-    with reading(engine) as connection:
+    with open_connection(engine) as connection:
         for row in connection.execution_options(yield_per=_AT_ONCE).execute(query).mappings():
             values = dict(row)
             if "resolved" in values and values.get("verdict") == Verdict.ERROR:
@@ -135,10 +135,10 @@ def _rows(engine: Engine, query: Select[Any]) -> Iterator[dict[str, Any]]:
 
 
 def _steps(engine: Engine, runs: Sequence[int]) -> Iterator[dict[str, Any]]:
-    with reading(engine) as connection:
+    with open_connection(engine) as connection:
         episodes = connection.scalars(select(EPISODE.c.id).where(_in_runs(EPISODE, runs)).order_by(EPISODE.c.id)).all()
     for episode in episodes:
-        yield from queries.whole_steps(engine, episode)
+        yield from queries.full_steps(engine, episode)
 
 
 def _write(path: Path, query: Select[Any], rows: Rows) -> int:

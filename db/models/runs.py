@@ -134,7 +134,7 @@ class Run(SQLModel, table=True):
     schedule: str = Field(default="", index=True)
     # What got worse since the leaderboard's previous run: [{"entrant", "what", "sentence", ...}].
     regressions: list[dict[str, Any]] = json(list)
-    # The endpoints that the run waits for: {address: `db.rows.Outage`}.
+    # The endpoints that the run waits for: {address: `db.queries.runs.Outage`}.
     outages: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True), nullable=True))
     # How often a supervisor resumed the run after it had ended with errors.
     auto_resumes: int = 0

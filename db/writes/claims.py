@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, TypedDict, cast
 
 from sqlalchemy import BindParameter, Connection, Select, bindparam, func, insert, select, union_all, update
 from sqlalchemy.sql.dml import ReturningUpdate
@@ -18,7 +18,6 @@ from stackrank.db.connection.errors import ClaimLost, no_episode
 from stackrank.db.connection.transactions import COUNTER, EPISODE, LEFT, OPEN, STEP, Transactions, clean, new_id
 from stackrank.db.models.columns import now
 from stackrank.db.models.runs import Episode
-from stackrank.db.rows import Claim, Claimed
 from stackrank.db.totals import tallies
 from stackrank.terms import EpisodeStatus, ErrorClass, StopReason, Verdict
 
@@ -27,30 +26,49 @@ CLAIMED = (_E.id, _E.task_id, _E.entrant_id, _E.attempt, _E.try_number, _E.inter
 Row = dict[str, Any]
 
 
+class ClaimedEpisode(TypedDict):
+    """An episode that a worker has claimed. If it was interrupted before, it already has steps."""
+
+    id: int
+    task_id: int
+    entrant_id: int
+    attempt: int
+    try_number: int
+    interruptions: int
+
+
+class WorkerClaim(TypedDict):
+    """The worker that plays an episode, and when it was last heard of."""
+
+    id: int
+    claimed_by: str
+    alive_at: datetime | None
+
+
 class Claims(Transactions):
     """Writes the claims of workers on episodes."""
 
-    def claim_next(self, run_id: int, by: str, *, without: Collection[int] = ()) -> Claimed | None:
+    def claim_next(self, run_id: int, by: str, *, without: Collection[int] = ()) -> ClaimedEpisode | None:
         """Claim the first pending episode of a run, except those of the entrants `without`; None if there is none."""
 
-        def work(connection: Connection) -> Claimed | None:
+        def work(connection: Connection) -> ClaimedEpisode | None:
             parameters = {"run": run_id, "without": list(without), "by": by, "at": now()}
             row = connection.execute(_CLAIM_NEXT, parameters).mappings().one_or_none()
             return None if row is None else as_claimed(row)
 
         return self._write(work)
 
-    def claims(self, run_id: int) -> list[Claim]:
+    def claims(self, run_id: int) -> list[WorkerClaim]:
         """Return the claims on the running episodes of a run."""
         query = select(_E.id, _E.claimed_by, _E.alive_at)
         query = query.where(_E.run_id == run_id, _E.counted, _E.status == EpisodeStatus.RUNNING, OPEN).order_by(_E.id)
         rows = self._write(lambda connection: connection.execute(query).mappings().all(), write=False)
-        return [Claim(id=row["id"], claimed_by=row["claimed_by"], alive_at=row["alive_at"]) for row in rows]
+        return [WorkerClaim(id=row["id"], claimed_by=row["claimed_by"], alive_at=row["alive_at"]) for row in rows]
 
-    def take_over(self, episode_id: int, by: str, *, last_claim: Claim) -> Claimed | None:
+    def take_over(self, episode_id: int, by: str, *, last_claim: WorkerClaim) -> ClaimedEpisode | None:
         """Claim an episode whose worker is gone if its claim is still `last_claim`; else return None."""
 
-        def work(connection: Connection) -> Claimed | None:
+        def work(connection: Connection) -> ClaimedEpisode | None:
             row = _locked(connection, episode_id)
             is_unchanged = (row["claimed_by"], row["alive_at"]) == (last_claim["claimed_by"], last_claim["alive_at"])
             if row["status"] != EpisodeStatus.RUNNING or not is_unchanged:
@@ -60,7 +78,7 @@ class Claims(Transactions):
 
         return self._write(work)
 
-    def free(self, episode_id: int, *, last_claim: Claim) -> bool:
+    def free(self, episode_id: int, *, last_claim: WorkerClaim) -> bool:
         """Make an episode whose worker is gone pending if its claim is still `last_claim`, for another worker."""
         values = {"status": EpisodeStatus.PENDING, "claimed_by": "", "interruptions": _E.interruptions + 1}
         is_unchanged = (_E.claimed_by == last_claim["claimed_by"], _E.alive_at == last_claim["alive_at"])
@@ -89,14 +107,14 @@ class Claims(Transactions):
         statement = update(EPISODE).where(*conditions).values(values)
         self._write(lambda connection: connection.execute(statement))
 
-    def retry_episode(self, episode_id: int, by: str = "", *, afresh: bool = False) -> Claimed | None:
+    def retry_episode(self, episode_id: int, by: str = "", *, afresh: bool = False) -> ClaimedEpisode | None:
         """Claim an episode that ended in `error`, or make it pending if `by` is empty. None if it no longer counts.
 
         An episode that had taken steps is continued, so that nothing that was paid for is lost. Otherwise, or with
         `afresh`, it stays as it is but is no longer counted, and a new try takes its place.
         """
 
-        def work(connection: Connection) -> Claimed | None:
+        def work(connection: Connection) -> ClaimedEpisode | None:
             row = _locked(connection, episode_id)
             if not row["counted"] or row["verdict"] != Verdict.ERROR:
                 return None
@@ -217,9 +235,9 @@ def _claim_next() -> ReturningUpdate[Any]:
 _CLAIM_NEXT = _claim_next()
 
 
-def as_claimed(row: Any, **changed: Any) -> Claimed:
+def as_claimed(row: Any, **changed: Any) -> ClaimedEpisode:
     """Return an episode's row in the form that workers get."""
-    return cast("Claimed", {column.name: row[column.name] for column in CLAIMED} | changed)
+    return cast("ClaimedEpisode", {column.name: row[column.name] for column in CLAIMED} | changed)
 
 
 def _locked(connection: Connection, episode_id: int) -> Any:

@@ -13,8 +13,8 @@ from sqlalchemy import ColumnElement, Connection, case, func, select, update
 
 from stackrank.db.connection.transactions import EPISODE, OPEN, RUN, Transactions, clean
 from stackrank.db.models.columns import now
-from stackrank.db.rows import Claimed, Outage
-from stackrank.db.writes.claims import CLAIMED, as_claimed, change, claimed
+from stackrank.db.queries.runs import Outage
+from stackrank.db.writes.claims import CLAIMED, ClaimedEpisode, as_claimed, change, claimed
 from stackrank.terms import EpisodeStatus
 
 _E = EPISODE.c
@@ -46,14 +46,14 @@ class Outages(Transactions):
 
         return self._write(work)
 
-    def claim_probe(self, run_id: int, endpoint: str, by: str, *, probes: int) -> Claimed | None:
+    def claim_probe(self, run_id: int, endpoint: str, by: str, *, probes: int) -> ClaimedEpisode | None:
         """Claim the episode that asks an endpoint again; None if another worker does so, or if no episode waits for it.
 
         `probes`: how many there were so far. Successive probes use different episodes if there are several, so that one
         that the endpoint cannot answer does not keep the others waiting.
         """
 
-        def work(connection: Connection) -> Claimed | None:
+        def work(connection: Connection) -> ClaimedEpisode | None:
             outages = _locked(connection, run_id)
             outage = outages.get(endpoint)
             if outage is None or outage["probes"] != probes or _is_played(connection, outage["probe"]):

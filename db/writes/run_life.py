@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import cast
+from typing import TypedDict, cast
 
 from sqlalchemy import Connection, and_, case, func, or_, select, update
 
 from stackrank.db.connection.transactions import EPISODE, RUN, Transactions, clean
 from stackrank.db.models.columns import now
-from stackrank.db.rows import Ended, Interrupted, RunListed
+from stackrank.db.queries.reading import Json
+from stackrank.db.queries.runs import RunSummary
 from stackrank.db.totals import tallies
 from stackrank.terms import EpisodeStatus, ErrorClass, RunStatus, Verdict
 
@@ -20,10 +21,32 @@ _RESUMABLE = (RunStatus.FINISHED, RunStatus.FAILED)
 """The statuses that a supervisor may resume a run from. Cancelled is not one of them: that was somebody's decision."""
 
 
+class InterruptedRun(TypedDict):
+    """A run that is going on, or should be."""
+
+    id: int
+    name: str
+    host: str
+    schedule: str
+    prefect_flow_run_id: str
+    heartbeat_at: datetime | None
+    spec: Json
+
+
+class EndedRun(TypedDict):
+    """A run that ended; `auto_resumes`: how often a supervisor has resumed it."""
+
+    id: int
+    schedule: str
+    ended_at: datetime
+    auto_resumes: int
+    spec: Json
+
+
 class RunLife(Transactions):
     """Writes the status of runs."""
 
-    def reopen_run(self, run: RunListed) -> bool:
+    def reopen_run(self, run: RunSummary) -> bool:
         """Make a cancelled run pending. False if it is not cancelled, or was cancelled again since `run` was read."""
         ended_at = datetime.fromisoformat(run["ended_at"]) if run["ended_at"] else None
 
@@ -126,7 +149,7 @@ class RunLife(Transactions):
 
         self._write(work)
 
-    def interrupted_runs(self, older_than_s: float | None = None) -> list[Interrupted]:
+    def interrupted_runs(self, older_than_s: float | None = None) -> list[InterruptedRun]:
         """Return runs that should be in progress, but whose owner was silent for more than `older_than_s` seconds.
 
         With None, return all that should be in progress. That includes a scheduled run that never started because
@@ -139,15 +162,15 @@ class RunLife(Transactions):
         if older_than_s is not None:
             query = query.where(or_(_LAST_SIGN.is_(None), now() - timedelta(seconds=older_than_s) > _LAST_SIGN))
         rows = self._write(lambda connection: connection.execute(query).mappings().all(), write=False)
-        return [cast("Interrupted", dict(row)) for row in rows]
+        return [cast("InterruptedRun", dict(row)) for row in rows]
 
-    def ended_runs(self, within_s: float, *, auto_resumes: int) -> list[Ended]:
+    def ended_runs(self, within_s: float, *, auto_resumes: int) -> list[EndedRun]:
         """Return runs that finished or failed in the last `within_s` seconds, and were resumed less often than this."""
         columns = (RUN.c.id, RUN.c.schedule, RUN.c.ended_at, RUN.c.auto_resumes, RUN.c.spec)
         recent = RUN.c.ended_at > now() - timedelta(seconds=within_s)
         query = select(*columns).where(RUN.c.status.in_(_RESUMABLE), recent, RUN.c.auto_resumes < auto_resumes)
         rows = self._write(lambda connection: connection.execute(query).mappings().all(), write=False)
-        return [cast("Ended", dict(row)) for row in rows]
+        return [cast("EndedRun", dict(row)) for row in rows]
 
     def claim_resume(self, run_id: int, *, times: int, limit: int) -> bool:
         """Return whether the caller resumes an ended run, which was resumed `times` times and may be `limit` times.

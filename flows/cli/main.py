@@ -67,11 +67,11 @@ def main() -> None:
     except Exception as error:
         if _debug:
             raise
-        from stackrank.flows.services.prefect_server import meaning
+        from stackrank.flows.services.prefect_server import explain_http_error
 
-        error = meaning(error) or error
+        error = explain_http_error(error) or error
         if isinstance(error, OverflowError):
-            numbers = [given for given in sys.argv[1:] if given.lstrip("+-").isdecimal()]
+            numbers = [argument for argument in sys.argv[1:] if argument.lstrip("+-").isdecimal()]
             error = UsageError(f"{max(numbers, key=len, default='a number')} is too large a number here")
         text = " ".join(str(error).split())
         if not isinstance(error, UsageError | InfrastructureError | OSError):

@@ -25,7 +25,7 @@ from sqlalchemy import Engine
 
 from stackrank.db import queries
 from stackrank.flows.services.background import ServerError
-from stackrank.flows.services.prefect_server import meaning
+from stackrank.flows.services.prefect_server import explain_http_error
 
 PAGE = 200
 """The most rows that Prefect's API returns at once."""
@@ -43,8 +43,8 @@ def asked() -> Iterator[SyncPrefectClient]:
         with get_client(sync_client=True) as client:
             yield client
     except (httpx.TransportError, PrefectHTTPStatusError, RuntimeError) as error:
-        if meant := meaning(error):
-            raise meant from error
+        if explained := explain_http_error(error):
+            raise explained from error
         if isinstance(error, RuntimeError):
             raise
         raise ServerError(f"The Prefect server did not do it ({str(error).splitlines()[0]}): try again.") from error
@@ -106,7 +106,7 @@ class Workflow:
 
 def run_tag(engine: Engine, run_id: int) -> str:
     """Return the tag of a run's flow runs. It includes the creation time, as databases may share a server."""
-    found = queries.played_in(engine, run_id)
+    found = queries.run_state(engine, run_id)
     return f"stackrank-run-{run_id}@{found['created_at'] if found else ''}"
 
 

@@ -65,7 +65,7 @@ def stop_server() -> bool:
     return _service().stop()
 
 
-def meaning(error: Exception) -> ServerError | None:
+def explain_http_error(error: Exception) -> ServerError | None:
     """Return the error to report if a Prefect server refused a login or could not be reached; None for other errors."""
     if cause := why_unreachable(error):
         reason = " ".join(str(cause).split()) or type(cause).__name__
@@ -74,8 +74,8 @@ def meaning(error: Exception) -> ServerError | None:
     if not type(error).__module__.startswith("prefect") or getattr(response, "status_code", 0) not in (401, 403):
         return None
     return ServerError(
-        f"The Prefect server at {response.url.join('/')} does not take the login: set PREFECT_API_AUTH_STRING (or "
-        "PREFECT_API_KEY) to the one that it has, in the environment or in the Prefect profile."
+        f"The Prefect server at {response.url.join('/')} rejected the credentials: set PREFECT_API_AUTH_STRING (or "
+        "PREFECT_API_KEY) in the environment or in the Prefect profile."
     )
 
 
@@ -175,7 +175,7 @@ def _server_env(environ: Mapping[str, str], port: int) -> dict[str, str]:
     # A server must not report to itself, or to a test run's coverage measurement.
     clients = ("PREFECT_API_URL", "PREFECT_API_KEY", "PREFECT_API_AUTH_STRING", "PREFECT_PROFILE")
     dropped = (*clients, "COV_", "COVERAGE_")
-    kept = {name: value for name, value in environ.items() if not name.startswith(dropped)}
+    variables = {name: value for name, value in environ.items() if not name.startswith(dropped)}
     home = _prefect_home()
     settings = {
         # Old flow runs are deleted after 90 days; otherwise they would stay forever, at 21 KB a task.
@@ -195,4 +195,4 @@ def _server_env(environ: Mapping[str, str], port: int) -> dict[str, str]:
         "PREFECT_SERVER_CORS_ALLOWED_ORIGINS": origin,
         "PREFECT_SERVER_CSRF_PROTECTION_ENABLED": "true",
     }
-    return {**_QUIET, **settings, **kept, **fixed}
+    return {**_QUIET, **settings, **variables, **fixed}

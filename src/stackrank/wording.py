@@ -270,7 +270,7 @@ def evidence_lines(proposal: Mapping[str, Any]) -> list[str]:
     if unread := suite_after["unread"]:
         lines.append(f"Not run: the tests in {_files(unread)}, which need a module that is not installed")
     lines += [f"Regression: {test}" for test in evidence["regressions"]]
-    if further_tests := [test for test in evidence["mended"] if test not in evidence["target"]]:
+    if further_tests := [test for test in evidence["fixed"] if test not in evidence["target"]]:
         more = f" and {len(further_tests) - 5} more" if len(further_tests) > 5 else ""
         lines.append(f"Also fixed: {', '.join(further_tests[:5])}{more}")
     if len(covers := evidence["covers"]) > 1:

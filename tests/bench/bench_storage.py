@@ -65,7 +65,7 @@ def measure(file: Path, folder: Path) -> tuple[int, float, float]:
     with given.connect() as connection:
         episodes = connection.scalars(select(EPISODE.c.id).order_by(EPISODE.c.id)).all()
     for episode in episodes:
-        found = list(queries.whole_steps(given, episode))
+        found = list(queries.full_steps(given, episode))
         if found:
             with earlier.begin() as connection:
                 connection.execute(insert(spelled), found)

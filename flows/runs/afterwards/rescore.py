@@ -14,7 +14,9 @@ from typing import Any
 
 from sqlalchemy import Engine
 
-from stackrank.db import queries, rows
+from stackrank.db import queries
+from stackrank.db.queries.episodes.episodes import EpisodeSummary
+from stackrank.db.queries.episodes.verdicts import VerdictSummary
 from stackrank.db.writes.store import Store
 from stackrank.env.benchmarks.registry import load_benchmark
 from stackrank.env.debug_env import DebugEnv
@@ -140,7 +142,7 @@ def rescore(
     failed: dict[int, str] = {row["id"]: unbuilt[row["task"]] for row in left if row["task"] in unbuilt}
     impossible: dict[int, str] = {}
 
-    def work(row: rows.EpisodeListed) -> None:
+    def work(row: EpisodeSummary) -> None:
         task = tasks.get(row["task"])
         if task is None:
             raise CannotRescore(f"{spec.benchmark} has no task {row['task']} any more")
@@ -177,16 +179,16 @@ def rescore(
     )
 
 
-def _taken(engine: Engine, run_id: int, tasks: Mapping[str, Task], backend: str) -> dict[int, rows.VerdictListed]:
+def _taken(engine: Engine, run_id: int, tasks: Mapping[str, Task], backend: str) -> dict[int, VerdictSummary]:
     """Return this scorer's new verdicts on a run's episodes, for today's tasks and this environment, by episode."""
     now = {(task.digest, environment_digest(task, backend)) for task in tasks.values()}
-    found = queries.verdicts_again(engine, run_id, scorer_digest())
+    found = queries.rescored_verdicts(engine, run_id, scorer_digest())
     return {each["episode_id"]: each for each in found if (each["task_digest"], each["environment"]) in now}
 
 
 def _each(
-    work: Callable[[rows.EpisodeListed], None], todo: list[rows.EpisodeListed], workers: int
-) -> Iterator[tuple[rows.EpisodeListed, Exception | None]]:
+    work: Callable[[EpisodeSummary], None], todo: list[EpisodeSummary], workers: int
+) -> Iterator[tuple[EpisodeSummary, Exception | None]]:
     """Do the work for every episode, and yield it with its error. Closing the generator cancels what has not begun."""
     threads = ThreadPoolExecutor(max_workers=workers)
     try:
@@ -207,7 +209,7 @@ def stored_change(engine: Engine, episode_id: int, task: Task) -> tuple[str, Cha
         raise CannotRescore("no change is stored: nothing was left to score, or more than is kept")
     if record["workspace"] != files_digest(task.files):
         raise CannotRescore(f"the files of {task.id} have changed since, so the change does not belong to them")
-    kept = queries.change(engine, record["change"])
+    kept = queries.stored_change(engine, record["change"])
     if kept is None:
         raise CannotRescore(f"the change {record['change']} is gone from the database")
     try:
@@ -216,14 +218,14 @@ def stored_change(engine: Engine, episode_id: int, task: Task) -> tuple[str, Cha
         raise CannotRescore(str(error)) from None
 
 
-def _row(engine: Engine, row: rows.EpisodeListed, taken: rows.VerdictListed | None, why: str) -> Row:
+def _row(engine: Engine, row: EpisodeSummary, taken: VerdictSummary | None, why: str) -> Row:
     after = "" if taken is None else str(Verdict.RESOLVED if taken["resolved"] else Verdict.UNRESOLVED)
     if taken is not None and after != row["verdict"]:
         why = _why(engine, row, taken)
     return Row(row["id"], row["task"], row["entrant"], row["verdict"], after, why)
 
 
-def _why(engine: Engine, row: rows.EpisodeListed, taken: rows.VerdictListed) -> str:
+def _why(engine: Engine, row: EpisodeSummary, taken: VerdictSummary) -> str:
     """Explain how a newer verdict differs from the verdict of record: tests, tampering, and changed inputs."""
     found = {each["id"]: each for each in queries.verdicts(engine, row["id"])}
     now, first = found[taken["id"]], next(each for each in found.values() if each["of_record"])

@@ -58,7 +58,7 @@ def test_errors_as_failures(engine: Engine, lifted: Store) -> None:
     assert (comparison["tasks"], comparison["difference"]) == (TASKS, 0)
     assert queries.rate_history(engine, scope)[second["entrant_id"]] == [0.5]
     assert queries.budget_curves(engine, scope)[1]["curve"][-1][1] == pytest.approx(0.5)
-    assert "counted as failures: two 15" in queries.scope_of(engine, scope)["sentence"]
+    assert "counted as failures: two 15" in queries.describe_scope(engine, scope)["sentence"]
 
 
 def test_an_answer_that_errors_would_change_causes_a_warning(engine: Engine, store: Store) -> None:
@@ -92,4 +92,4 @@ def test_an_entrant_with_few_tasks_has_no_rank_and_a_reason(engine: Engine, lift
     lifted.end_run(later_run, "finished")
     last = queries.leaderboard(engine)[-1]
     assert (last["entrant"], last["rate"], last["rank_low"]) == ("easy", 1.0, None)
-    assert last["apart"] == "It played 12 of the 60 tasks that the others are ranked on: too few for a rank."
+    assert last["apart"] == "It played 12 of the 60 tasks that the others are ranked on, too few to be ranked."

@@ -17,7 +17,7 @@ from stackrank.db.connection.engine import connect
 from stackrank.db.connection.errors import ClaimLost, is_transient
 from stackrank.db.connection.transactions import EPISODE, TALLY
 from stackrank.db.models.runs import Step
-from stackrank.db.queries.comparisons.stopping import ended_early
+from stackrank.db.queries.comparisons.stopping import runs_stopped_early
 from stackrank.db.totals import counters, tallies
 from stackrank.db.writes.store import Store
 from stackrank.terms import RunStatus
@@ -214,7 +214,7 @@ def test_claiming_reads_no_finished_episode(tmp_path: Path) -> None:
     event.listen(engine, "before_cursor_execute", lambda *arguments: statements.append((arguments[2], arguments[3])))
     store.claim_next(1, "w")
     store.claims(1)
-    ended_early(engine, [1, 2])
+    runs_stopped_early(engine, [1, 2])
     questions = [statement for statement in statements if statement[0].startswith(("SELECT", "UPDATE"))]
     assert len(questions) == 3
     with engine.connect() as connection:

@@ -49,19 +49,17 @@ def test_disputed_tasks_leave_boards_only_on_request(store: Store) -> None:
     labels, engine = Labels(store.engine), store.engine
     assert [row["rate"] for row in queries.leaderboard(engine)] == pytest.approx([2 / 3, 1 / 3])
     labels.put(Label.DISPUTED, person="ada", task_id=task_of(store, "none"), reason=" Its test is wrong. ")
-    scope = queries.scope_of(engine)
-    assert (
-        scope["disputed_tasks"] == ["none"] and "disputed by people, counted all the same: none." in scope["sentence"]
-    )
+    scope = queries.describe_scope(engine)
+    assert scope["disputed_tasks"] == ["none"] and "disputed tasks, still counted: none." in scope["sentence"]
     assert [row["rate"] for row in queries.leaderboard(engine)] == pytest.approx([2 / 3, 1 / 3])
     undisputed = Scope(without_disputed=True)
     assert [row["rate"] for row in queries.leaderboard(engine, undisputed)] == [1.0, 0.5]
-    scope = queries.scope_of(engine, undisputed)
-    assert "disputed by people, left out: none." in scope["sentence"] and scope["tasks"] == scope["common_tasks"] == 2
+    scope = queries.describe_scope(engine, undisputed)
+    assert "disputed tasks, excluded: none." in scope["sentence"] and scope["tasks"] == scope["common_tasks"] == 2
     assert sum(row["unresolved"] for row in queries.failure_points(engine, undisputed)) == 1
     assert queries.compare(engine, "rewrite", "debug", undisputed)["tasks"] == 2
     labels.put(Label.DISPUTED, person="ada", task_id=task_of(store, "none"), is_set=False)
-    assert queries.scope_of(engine, undisputed)["disputed_tasks"] == [] and queries.labels(engine) == []
+    assert queries.describe_scope(engine, undisputed)["disputed_tasks"] == [] and queries.labels(engine) == []
     with engine.connect() as connection:
         assert connection.scalar(select(func.count()).select_from(LABEL)) == 2, "nothing is overwritten"
 

@@ -159,7 +159,7 @@ def test_a_failed_archive_leaves_no_folder(
         raise DatabaseError("the server went away")
 
     with monkeypatch.context() as patched:
-        patched.setattr(queries, "whole_steps", broken)
+        patched.setattr(queries, "full_steps", broken)
         with pytest.raises(DatabaseError, match="went away"):
             archive(engine, [runs[0]], tmp_path / "new")
     assert not (tmp_path / "new").exists() and not (tmp_path / "new.part").exists()

@@ -63,9 +63,9 @@ def test_every_query_returns_long_texts_whole(engine: Engine, store: Store, matr
     assert (outline["passed"], outline["failed"], outline["line"], outline["file"]) == ("1", "2", "4", "core.py")
     assert outline["arguments"] == json.dumps(written.arguments)[:160] and outline["thought"] == written.thought[:160]
     assert [row["diff"] for row in queries.edits(engine, first, 3)] == [DIFF] * 4
-    stood = queries.before(engine, first, 3, "tests")
+    stood = queries.last_step_with(engine, first, 3, "tests")
     assert stood is not None and (stood["index"], stood["state"]["tests"]) == (3, STATE["tests"])
-    assert queries.before(engine, first, 3, "event") is None
+    assert queries.last_step_with(engine, first, 3, "event") is None
     assert queries.actions(engine, first)[4]["arguments"] == json.dumps(written.arguments)[:2000]
     with engine.connect() as connection:
         contents = connection.execute(select(func.count(), func.sum(func.length(BLOB.c.content)))).one()

@@ -123,7 +123,7 @@ def test_a_rescoring_that_is_broken_off_keeps_what_it_has(
             rescoring.rescore(Store(engine), run, workers=1, say=lambda _: None)
     finally:
         signal.signal(signal.SIGINT, before)
-    assert len(asked) == len(queries.verdicts_again(engine, run, scorer_digest())) == 1
+    assert len(asked) == len(queries.rescored_verdicts(engine, run, scorer_digest())) == 1
     result = stackrank("rescore", str(run), "--json")
     assert result.status == 0, result.err
     assert (result.json()["done_before"], result.json()["rescored"], len(asked)) == (1, 2, 2)

@@ -9,26 +9,28 @@ from sqlalchemy import case, func, select
 
 from stackrank.db.connection.transactions import EPISODE
 from stackrank.db.queries.boards.scope import Selection
-from stackrank.db.queries.reading import tuples
+from stackrank.db.queries.reading import fetch_tuples
 from stackrank.terms import Verdict
 
-By = Literal["steps", "tokens", "cost_usd"]
+EffortUnit = Literal["steps", "tokens", "cost_usd"]
 _E = EPISODE.c
 _COLUMNS: dict[str, Any] = {"steps": _E.steps, "tokens": _E.tokens_in + _E.tokens_out, "cost_usd": _E.cost_usd}
 
 
-class Spent(NamedTuple):
+class Consumption(NamedTuple):
     """How many of an entrant's counted episodes on a task took the same amount, and how many of those were resolved."""
 
     entrant_id: int
     task_id: int
-    took: float | None
+    amount: float | None
     """None: a price is unknown."""
     resolved: int
     counted: int
 
 
-def spent(selection: Selection, by: By, entrants: Collection[int] | None = None) -> list[Spent]:
+def read_consumption(
+    selection: Selection, by: EffortUnit, entrants: Collection[int] | None = None
+) -> list[Consumption]:
     """Return what the counted episodes took, of these entrants or of all, smallest amount first."""
     groups = (_E.entrant_id, _E.task_id, _COLUMNS[by])
     resolved = func.sum(case((_E.verdict == Verdict.RESOLVED, 1), else_=0))
@@ -37,5 +39,5 @@ def spent(selection: Selection, by: By, entrants: Collection[int] | None = None)
     )
     if entrants is not None:
         query = query.where(_E.entrant_id.in_(list(entrants)))
-    found = tuples(selection.engine, query.group_by(*groups).order_by(_COLUMNS[by]))
-    return [Spent(*row) for row in found if row[1] in selection.keys]
+    rows = fetch_tuples(selection.engine, query.group_by(*groups).order_by(_COLUMNS[by]))
+    return [Consumption(*row) for row in rows if row[1] in selection.keys]

@@ -1,4 +1,4 @@
-"""What an export says was sent, against the bodies that the server received: byte for byte, in every API."""
+"""Recorded requests equal the bodies that the server received, byte for byte, in every API."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from typing import Any
 
 import pytest
 
-from stackrank.agents.episode.protocol import Decision, Malformed
+from stackrank.agents.episode.protocol import Decision, MalformedAction
 from stackrank.agents.episode.step import Step
-from stackrank.agents.llm.endpoints.recorded import Question, questions, token_ids
+from stackrank.agents.llm.endpoints.recorded_requests import RecordedRequest, recorded_requests, token_ids
 from tests.agents.llm.test_llm_recall import stored
-from tests.agents.llm.test_verbatim import APIS, SCRIPT, agent, go_on, serve
+from tests.agents.llm.test_verbatim import APIS, SCRIPT, agent, play_steps, serve
 from tests.support.openai_server import Fault, OpenAIServer, says
 
 TOO_LONG = Fault.status(400, "This model's maximum context length is 100 tokens", code="context_length_exceeded")
 
 
 def rows(steps: Sequence[Step]) -> list[dict[str, Any]]:
-    return [{"index": step.index, "exchanges": [asdict(each) for each in step.exchanges]} for step in steps]
+    return [{"index": step.index, "exchanges": [asdict(exchange) for exchange in step.exchanges]} for step in steps]
 
 
-def recorded(decided: Sequence[Decision | Malformed]) -> list[Question]:
-    return list(questions(rows(stored(decided))))
+def recorded(decided: Sequence[Decision | MalformedAction]) -> list[RecordedRequest]:
+    return list(recorded_requests(rows(stored(decided))))
 
 
 def received(server: OpenAIServer, faults: Sequence[int] = ()) -> list[str]:
     """The bodies that were answered, as text; keys in the order they came in."""
-    bodies = [dict(each) for number, each in enumerate(server.requests) if number not in faults]
+    bodies = [dict(body) for number, body in enumerate(server.requests) if number not in faults]
     for body in bodies:
         body.pop("stream", None)
         body.pop("stream_options", None)
     return [json.dumps(body) for body in bodies]
 
 
-def sent(asked: Sequence[Question]) -> list[str]:
-    return [json.dumps(each.body) for each in asked]
+def sent(requests: Sequence[RecordedRequest]) -> list[str]:
+    return [json.dumps(request.body) for request in requests]
 
 
 @pytest.mark.parametrize(
@@ -57,63 +57,63 @@ def sent(asked: Sequence[Question]) -> list[str]:
 def test_requests_are_those_that_were_received(
     monkeypatch: pytest.MonkeyPatch, api: str, config: dict[str, Any]
 ) -> None:
-    said = "```action\nview a.py\n```"
-    texts = [says(f"{said}\nok: true", reasoning="Hm."), says("No action."), says(said)]
+    action_text = "```action\nview a.py\n```"
+    texts = [says(f"{action_text}\nok: true", reasoning="Hm."), says("No action."), says(action_text)]
     with serve(monkeypatch, texts if config.get("syntax") else SCRIPT) as server:
-        asked = recorded(go_on(agent(api=api, **config), 12))
-        assert sent(asked) == received(server) and len(asked) > 10
-    assert {each.api for each in asked} == {api} and not any(each.cut for each in asked)
+        requests = recorded(play_steps(agent(api=api, **config), 12))
+        assert sent(requests) == received(server) and len(requests) > 10
+    assert {request.api for request in requests} == {api} and not any(request.cut for request in requests)
 
 
 @pytest.mark.parametrize("api", APIS)
 def test_a_history_that_was_cut(monkeypatch: pytest.MonkeyPatch, api: str) -> None:
     with serve(monkeypatch, SCRIPT) as server:
-        asked = recorded(go_on(agent(api=api, context_tokens=6000), 24))
-        assert sent(asked) == received(server)
-    assert sum(each.cut for each in asked) >= 2
+        requests = recorded(play_steps(agent(api=api, context_tokens=6000), 24))
+        assert sent(requests) == received(server)
+    assert sum(request.cut for request in requests) >= 2
 
 
 @pytest.mark.parametrize("cut_off", [1, 3, 8, 9, 12])
 @pytest.mark.parametrize("api", APIS)
-def test_cut_twice_and_gone_on_with(monkeypatch: pytest.MonkeyPatch, api: str, cut_off: int) -> None:
+def test_a_history_that_was_cut_twice_and_continued(monkeypatch: pytest.MonkeyPatch, api: str, cut_off: int) -> None:
     """The estimate cuts, the endpoint refuses even that, and then the episode is resumed."""
     script = [*SCRIPT[:9], TOO_LONG, *SCRIPT[9:]]
     config = {"api": api, "context_tokens": 3000}
     with serve(monkeypatch, script) as server:
-        past = stored(go_on(agent(**config), cut_off))
-        again = agent(**config)
-        again.recall(past)
-        asked = recorded(go_on(again, 16))
-        assert server.asked == len(asked) + 1
-        assert sent(asked) == received(server, faults=[9])
+        past = stored(play_steps(agent(**config), cut_off))
+        resumed = agent(**config)
+        resumed.recall(past)
+        requests = recorded(play_steps(resumed, 16))
+        assert server.asked == len(requests) + 1
+        assert sent(requests) == received(server, faults=[9])
 
 
 @pytest.mark.parametrize("api", APIS)
-def test_the_answer_is_how_the_next_question_goes_on(monkeypatch: pytest.MonkeyPatch, api: str) -> None:
+def test_each_request_continues_the_previous_one_and_its_answer(monkeypatch: pytest.MonkeyPatch, api: str) -> None:
     with serve(monkeypatch, SCRIPT):
-        asked = recorded(go_on(agent(api=api), 12))
-    for before, after in pairwise(asked):
-        begun = [*before.messages, *before.answered()]
-        assert json.dumps(after.messages[: len(begun)]) == json.dumps(begun)
+        requests = recorded(play_steps(agent(api=api), 12))
+    for preceding, following in pairwise(requests):
+        beginning = [*preceding.messages, *preceding.answer_messages()]
+        assert json.dumps(following.messages[: len(beginning)]) == json.dumps(beginning)
 
 
-def test_what_others_recorded_is_left_out() -> None:
+def test_exchanges_in_foreign_forms_are_skipped() -> None:
     exchange = {"model": "m", "usage": {}, "conversation": ""}
     steps = [
         {"index": 1, "exchanges": [{**exchange, "request": {"prompt": "x"}, "answer": {"choices": []}}]},
         {"index": 2, "exchanges": [{**exchange, "request": {"messages": []}, "answer": {"text": "y"}}]},
     ]
-    assert list(questions(steps)) == []
+    assert list(recorded_requests(steps)) == []
 
 
 def test_token_ids() -> None:
     priced = {"content": [{"token": "token_id:7", "logprob": -0.5}, {"token": "token_id:9", "logprob": -1.0}]}
     ids = {"completion_token_ids": [7, 9], "logprobs": [-0.5, -1.0]}
     assert token_ids({"choices": [{"logprobs": priced}]}) == ids
-    named = {"content": [{"token": "a", "logprob": -0.5}]}
-    answer = {"prompt_token_ids": [1], "choices": [{"logprobs": named, "token_ids": [3]}]}
+    logprobs = {"content": [{"token": "a", "logprob": -0.5}]}
+    answer = {"prompt_token_ids": [1], "choices": [{"logprobs": logprobs, "token_ids": [3]}]}
     assert token_ids(answer) == {"prompt_token_ids": [1], "completion_token_ids": [3], "logprobs": [-0.5]}
-    assert token_ids({"choices": [{"logprobs": named}]}) == {"logprobs": [-0.5]}
+    assert token_ids({"choices": [{"logprobs": logprobs}]}) == {"logprobs": [-0.5]}
     assert token_ids({"content": []}) == token_ids({"choices": [{"logprobs": None}]}) == {}
 
 
@@ -129,9 +129,9 @@ def test_token_ids_of_a_stream(monkeypatch: pytest.MonkeyPatch) -> None:
             "logprobs": {"content": [{"token": "b", "logprob": -2.0}]},
         },
     ]
-    lines = [{"prompt_token_ids": [9, 9], "choices": []}, *({"choices": [each]} for each in pieces)]
-    events = "".join(f"data: {json.dumps(each)}\n\n" for each in lines) + "data: [DONE]\n\n"
+    lines = [{"prompt_token_ids": [9, 9], "choices": []}, *({"choices": [event]} for event in pieces)]
+    events = "".join(f"data: {json.dumps(event)}\n\n" for event in lines) + "data: [DONE]\n\n"
     with serve(monkeypatch, [Fault(200, events.encode(), {"Content-Type": "text/event-stream"})]):
-        (asked,) = recorded(go_on(agent(stream=True), 1))
+        (request,) = recorded(play_steps(agent(stream=True), 1))
     ids = {"prompt_token_ids": [9, 9], "completion_token_ids": [1, 2, 3, 4], "logprobs": [-1.0, -2.0]}
-    assert token_ids(asked.answer) == ids
+    assert token_ids(request.answer) == ids

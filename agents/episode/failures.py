@@ -34,7 +34,7 @@ class Counts(NamedTuple):
     failed: int
 
 
-class Failures:
+class FailureDetector:
     """Knows how the program failed at first, and recognises that failure."""
 
     def __init__(self, task: Task) -> None:
@@ -60,9 +60,9 @@ class Failures:
     def _wrong_values(self) -> set[str]:
         """Return the values that the program computed where the tests wanted something else."""
         computed = set(_COMPUTED.findall(self._first))
-        compared = [found.groups() for found in _COMPARED.finditer(self._first)]
+        compared = [match.groups() for match in _COMPARED.finditer(self._first)]
         # pytest says which side was computed; if it does not, take the left one, as most people write assertions.
-        wrong = [value for pair in compared for value in ([each for each in pair if each in computed] or pair[:1])]
+        wrong = [value for pair in compared for value in ([side for side in pair if side in computed] or pair[:1])]
         return {value.strip("'\"") for value in wrong} - {""}  # texts are printed without their quotes
 
     def read(self, observation: Observation) -> tuple[bool, Counts | None]:
@@ -93,8 +93,8 @@ class Failures:
         yield any(map(self._ours, _TRACEBACK.finditer(text)))
         yield any(wrong.search(text) for wrong in self._wrong)
         if state["kind"] == "command" and state["exit"]:
-            said = re.sub(r"\n?\[[^\n]*\]$", "", text).strip()
-            yield len(said) >= _TELLING_CHARS and said in self._first
+            output = re.sub(r"\n?\[[^\n]*\]$", "", text).strip()
+            yield len(output) >= _TELLING_CHARS and output in self._first
 
     def _ours(self, traceback: re.Match[str]) -> bool:
         """Whether a traceback shows the program's failure, not a slip in the code that the agent wrote to run it."""
@@ -106,11 +106,11 @@ class Failures:
 
 
 def _summary(text: str) -> Counts | None:
-    for found in reversed([*_SUMMARY.finditer(text)]):
-        counts = {name.rstrip("s"): int(number) for number, name in _COUNT.findall(found["counts"])}
+    for match in reversed([*_SUMMARY.finditer(text)]):
+        counts = {name.rstrip("s"): int(number) for number, name in _COUNT.findall(match["counts"])}
         if counts:
             return Counts(counts.get("passed", 0), counts.get("failed", 0) + counts.get("error", 0))
-    for found in reversed([*_RAN.finditer(text)]):
-        bad = sum(map(int, re.findall(r"(?:failures|errors)=(\d+)", found["bad"] or "")))
-        return Counts(int(found[1]) - bad, bad)
+    for match in reversed([*_RAN.finditer(text)]):
+        bad = sum(map(int, re.findall(r"(?:failures|errors)=(\d+)", match["bad"] or "")))
+        return Counts(int(match[1]) - bad, bad)
     return None

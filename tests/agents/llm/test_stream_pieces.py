@@ -1,4 +1,4 @@
-"""Answers that come in pieces, as providers and routers were seen to cut them."""
+"""Streamed answers in the pieces that providers and routers send."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pytest
 
 from stackrank.agents.episode.protocol import EndpointDown, EndpointError
 from stackrank.env.actions import Action
-from tests.agents.endpoints.test_quirks import ARGUMENTS, END, A, B, chat, delta, named, said
-from tests.agents.llm.test_verbatim import APIS, agent, go_on, serve
+from tests.agents.endpoints.test_quirks import ARGUMENTS, END, A, B, arguments_piece, chat, delta, function_piece
+from tests.agents.llm.test_verbatim import APIS, agent, play_steps, serve
 from tests.support.openai_server import call
 
 HALVES = ARGUMENTS[:8], ARGUMENTS[8:]
@@ -24,76 +24,88 @@ HALVES = ARGUMENTS[:8], ARGUMENTS[8:]
     ("choices", "actions"),
     [
         pytest.param(  # Gemini
-            [delta(id="1", function=named()), delta(id="2", function=named("view", '{"path": "b.py"}'))],
+            [
+                delta(id="1", function=function_piece()),
+                delta(id="2", function=function_piece("view", '{"path": "b.py"}')),
+            ],
             [A, B],
             id="no index, a call in each piece",
         ),
         pytest.param(  # routers before Gemini
             [
-                delta(index=0, id=str(n), function=named("view", json.dumps(each.arguments)))
-                for n, each in enumerate((A, B))
+                delta(index=0, id=str(n), function=function_piece("view", json.dumps(part.arguments)))
+                for n, part in enumerate((A, B))
             ],
             [A, B],
             id="every call at index 0",
         ),
         pytest.param(
-            [delta(index=0, id="", function=named("view", json.dumps(each.arguments))) for each in (A, B)],
+            [delta(index=0, id="", function=function_piece("view", json.dumps(part.arguments))) for part in (A, B)],
             [A, B],
             id="every call at index 0 without an id",
         ),
         pytest.param(
-            [delta(id="1", function=named("view", "")), *(delta(function=said(each)) for each in HALVES)],
+            [
+                delta(id="1", function=function_piece("view", "")),
+                *(delta(function=arguments_piece(part)) for part in HALVES),
+            ],
             [A],
             id="neither index nor id in later pieces",
         ),
         pytest.param(  # SGLang
             [
-                delta(id="1", function=said(HALVES[0])),
+                delta(id="1", function=arguments_piece(HALVES[0])),
                 delta(id="1", function={"name": "view", "arguments": ""}),
-                delta(id="1", function=said(HALVES[1])),
+                delta(id="1", function=arguments_piece(HALVES[1])),
             ],
             [A],
             id="no index, the name after the arguments",
         ),
         pytest.param(  # DashScope
             [
-                delta(index=0, id="1", function=named("view", "")),
-                *(delta(index=0, id="", function=said(h)) for h in HALVES),
+                delta(index=0, id="1", function=function_piece("view", "")),
+                *(delta(index=0, id="", function=arguments_piece(h)) for h in HALVES),
             ],
             [A],
             id="empty ids in later pieces",
         ),
         pytest.param(  # mlx
             [
-                delta(index=0, id="1", function=named("view", "")),
-                *(delta(index=0, id=h, function=said(h)) for h in HALVES),
+                delta(index=0, id="1", function=function_piece("view", "")),
+                *(delta(index=0, id=h, function=arguments_piece(h)) for h in HALVES),
             ],
             [A],
             id="another id in each piece",
         ),
         pytest.param(
             [
-                {"delta": {"tool_calls": [{"index": 1, "id": "2", "function": named("view", "")}]}},
-                {"delta": {"tool_calls": [{"index": 0, "id": "1", "function": named("view", "")}]}},
-                delta(index=1, function=said('{"path": ')),
-                delta(index=0, function=said(ARGUMENTS)),
-                delta(index=1, function=said('"b.py"}')),
+                {"delta": {"tool_calls": [{"index": 1, "id": "2", "function": function_piece("view", "")}]}},
+                {"delta": {"tool_calls": [{"index": 0, "id": "1", "function": function_piece("view", "")}]}},
+                delta(index=1, function=arguments_piece('{"path": ')),
+                delta(index=0, function=arguments_piece(ARGUMENTS)),
+                delta(index=1, function=arguments_piece('"b.py"}')),
             ],
             [B, A],
             id="calls in turns",
         ),
         pytest.param(  # Perplexity
-            [delta(index=0, id="1", function=named()), {**END, "message": {"role": "assistant", "content": ""}}],
+            [
+                delta(index=0, id="1", function=function_piece()),
+                {**END, "message": {"role": "assistant", "content": ""}},
+            ],
             [A],
             id="the message so far beside each piece",
         ),
         pytest.param(
-            [{"message": {"tool_calls": [{"id": "1", "function": named()}]}, "finish_reason": "tool_calls"}],
+            [{"message": {"tool_calls": [{"id": "1", "function": function_piece()}]}, "finish_reason": "tool_calls"}],
             [A],
             id="one message and no pieces",
         ),
         pytest.param(  # Bedrock
-            [delta(index=0, id="1", function=named("view", "{}")), delta(index=0, function=said(ARGUMENTS))],
+            [
+                delta(index=0, id="1", function=function_piece("view", "{}")),
+                delta(index=0, function=arguments_piece(ARGUMENTS)),
+            ],
             [A],
             id="an empty object before the arguments",
         ),
@@ -101,18 +113,20 @@ HALVES = ARGUMENTS[:8], ARGUMENTS[8:]
 )
 def test_calls_in_pieces(monkeypatch: pytest.MonkeyPatch, choices: list[dict[str, Any]], actions: list[Action]) -> None:
     with serve(monkeypatch, [chat(*choices, END), call("submit")]) as server:
-        decided = go_on(agent(stream=True), len(actions) + 1)
+        decided = play_steps(agent(stream=True), len(actions) + 1)
         sent = server.requests[-1]["messages"][2]["tool_calls"]
-    assert [each.action for each in decided[:-1]] == actions  # type: ignore[union-attr]
-    assert [json.loads(each["function"]["arguments"]) for each in sent] == [each.arguments for each in actions]
-    ids = [each["id"] for each in sent]
+    assert [taken_call.action for taken_call in decided[:-1]] == actions  # type: ignore[union-attr]
+    assert [json.loads(taken_call["function"]["arguments"]) for taken_call in sent] == [
+        taken_call.arguments for taken_call in actions
+    ]
+    ids = [taken_call["id"] for taken_call in sent]
     assert all(ids) and server.requests[-1]["messages"][3]["tool_call_id"] == ids[0]
 
 
 @pytest.mark.parametrize("api", APIS)
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("piece", [b": still here\n\n", b"event: ping\ndata: {}\n\n", b" "])
-def test_a_server_that_only_says_that_it_is_there(
+def test_a_server_that_sends_only_keep_alive_messages(
     monkeypatch: pytest.MonkeyPatch, api: str, stream: bool, piece: bytes
 ) -> None:
     with Endless(piece) as port:
@@ -120,11 +134,11 @@ def test_a_server_that_only_says_that_it_is_there(
         url = f"http://127.0.0.1:{port}"
         # Whoever takes each piece for an answer would wait until this test's own time is up.
         with pytest.raises((EndpointError, EndpointDown), match="took more than"):
-            go_on(agent(api=api, stream=stream, base_url=url, request_timeout_s=0.5, retry_s=0), 1)
+            play_steps(agent(api=api, stream=stream, base_url=url, request_timeout_s=0.5, retry_s=0), 1)
 
 
 class Endless:
-    """A server that sends a piece ten times a second, for ever."""
+    """A server that sends a piece ten times a second without end."""
 
     def __init__(self, piece: bytes) -> None:
         self._piece = piece
@@ -154,19 +168,22 @@ class Endless:
 
 def test_pieces_that_end_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """Comments, line ends of every kind, and TCP packets that end within a character."""
-    said = "é😀\u2028x"
-    pieces = [{"choices": [{"delta": {"content": said}}]}, {"choices": [delta(index=0, id="1", function=named())]}]
+    content = "é😀\u2028x"
+    pieces = [
+        {"choices": [{"delta": {"content": content}}]},
+        {"choices": [delta(index=0, id="1", function=function_piece())]},
+    ]
     text = "".join(
-        f": hi\r\ndata: {json.dumps(each, ensure_ascii=False)}\r\n\r\n" for each in [*pieces, {"choices": [END]}]
+        f": hi\r\ndata: {json.dumps(event, ensure_ascii=False)}\r\n\r\n" for event in [*pieces, {"choices": [END]}]
     )
     data = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n" + text.encode()
 
     def serve_once(server: socket.socket) -> None:
         connection, _ = server.accept()
         with connection:
-            asked = b""
-            while not asked.endswith(b"}"):
-                asked += connection.recv(1 << 16)
+            request = b""
+            while not request.endswith(b"}"):
+                request += connection.recv(1 << 16)
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             for n in range(len(data)):
                 connection.sendall(data[n : n + 1])
@@ -174,5 +191,7 @@ def test_pieces_that_end_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=serve_once, args=(server,), daemon=True).start()
         serve(monkeypatch, [call("eval")])
-        decided = go_on(agent(stream=True, base_url=f"http://127.0.0.1:{server.getsockname()[1]}", retry_s=0), 1)[0]
-    assert decided.action == A and decided.thought == said
+        decided = play_steps(agent(stream=True, base_url=f"http://127.0.0.1:{server.getsockname()[1]}", retry_s=0), 1)[
+            0
+        ]
+    assert decided.action == A and decided.thought == content

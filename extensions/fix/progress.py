@@ -17,11 +17,11 @@ from stackrank.home import write_whole
 
 
 @dataclass
-class Started:
+class Progress:
     """The progress, kept in the folder of proposals from when the problems are known until the command is finished."""
 
-    asked: str
-    """The result of the function `asked` for the command."""
+    digest: str
+    """Identifies the command: the result of `digest_command`."""
     suite: Suite
     problems: list[Problem]
     """The problems that failing tests show."""
@@ -36,18 +36,25 @@ class Started:
             write_whole(out / STARTED, _FORM.dump_json(self).decode())
 
 
-_FORM = TypeAdapter(Started)
+_FORM = TypeAdapter(Progress)
 
 
-def asked(project: Project, *settings: object) -> str:
+def digest_command(project: Project, *settings: object) -> str:
     """Return a hash that is the same if the same command is given again on the same commit."""
-    about = (project.repository, project.commit, project.command, project.environment, project.timeout_s, *settings)
-    return hashlib.sha256(repr(about).encode("utf-8", "backslashreplace")).hexdigest()
+    parts = (
+        project.repository,
+        project.commit,
+        project.command,
+        project.environment,
+        project.timeout_s,
+        *settings,
+    )
+    return hashlib.sha256(repr(parts).encode("utf-8", "backslashreplace")).hexdigest()
 
 
-def take_up(out: Path, asked: str) -> Started | None:
+def load_progress(out: Path, digest: str) -> Progress | None:
     """Read the progress of the same command in this folder; None if there is none, and the command starts over."""
     with suppress(OSError, ValueError):
-        found = _FORM.validate_json((out / STARTED).read_bytes())
-        return found if found.asked == asked else None
+        progress = _FORM.validate_json((out / STARTED).read_bytes())
+        return progress if progress.digest == digest else None
     return None

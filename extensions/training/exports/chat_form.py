@@ -9,16 +9,16 @@ from typing import Any
 Wire = Sequence[Mapping[str, Any]]
 
 
-def as_chat(api: str, wire: Wire) -> list[dict[str, Any]]:
+def to_chat_messages(api: str, wire: Wire) -> list[dict[str, Any]]:
     """Convert a conversation in the wire form of `api` to messages of Chat Completions; those of `chat` stay unchanged.
 
     A model's reasoning becomes `reasoning_content`, if the endpoint sent it. Each answer becomes one message.
     """
     if api == "chat":
         return [dict(message) for message in wire]
-    said = _from_responses(wire) if api == "responses" else _from_messages(wire)
+    parts = _from_responses(wire) if api == "responses" else _from_messages(wire)
     messages: list[dict[str, Any]] = []
-    for message in said:
+    for message in parts:
         # One answer may be several pieces; two answers are never adjacent, so adjacent pieces belong together.
         if messages and messages[-1]["role"] == message["role"] == "assistant":
             _add(messages[-1], message)
@@ -27,7 +27,7 @@ def as_chat(api: str, wire: Wire) -> list[dict[str, Any]]:
     return messages
 
 
-def chat_tools(api: str, tools: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def to_chat_tools(api: str, tools: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Convert the tools of a request to the form of Chat Completions."""
     if api == "chat":
         return [dict(tool) for tool in tools]
@@ -35,25 +35,25 @@ def chat_tools(api: str, tools: Iterable[Mapping[str, Any]]) -> list[dict[str, A
     return [
         {
             "type": "function",
-            "function": {"name": each["name"], "description": each["description"], "parameters": each[schema]},
+            "function": {"name": tool["name"], "description": tool["description"], "parameters": tool[schema]},
         }
-        for each in tools
-        if schema in each  # the provider's built-in tools have no schema
+        for tool in tools
+        if schema in tool  # the provider's built-in tools have no schema
     ]
 
 
 def reasoning_of(message: Mapping[str, Any]) -> str:
     """Return the reasoning in a message of the model; empty if there is none."""
-    found = message.get("reasoning_content") or message.get("reasoning")
-    return found if isinstance(found, str) else ""
+    reasoning = message.get("reasoning_content") or message.get("reasoning")
+    return reasoning if isinstance(reasoning, str) else ""
 
 
-def _add(message: dict[str, Any], more: Mapping[str, Any]) -> None:
+def _add(message: dict[str, Any], addition: Mapping[str, Any]) -> None:
     for name in ("content", "reasoning_content"):
-        if more.get(name):
-            message[name] = "\n".join(filter(None, (message.get(name), more[name])))
-    if more.get("tool_calls"):
-        message["tool_calls"] = [*message.get("tool_calls", ()), *more["tool_calls"]]
+        if addition.get(name):
+            message[name] = "\n".join(filter(None, (message.get(name), addition[name])))
+    if addition.get("tool_calls"):
+        message["tool_calls"] = [*message.get("tool_calls", ()), *addition["tool_calls"]]
 
 
 def _call(name: str, call_id: str, arguments: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from stackrank.agents.llm.endpoints.retries import FIRST_CONTACT_S
 from stackrank.agents.llm.settings import LlmSettings
 from stackrank.env.actions import Observation
 from stackrank.terms import StopReason
-from tests.agents.starting import make, started
+from tests.agents.episode_setup import make, started
 from tests.fixtures.agents import CART, FakeEnv, play_fake, play_real
 from tests.support.openai_server import Fault, ScriptedReply, call, says
 from tests.support.waiting import run_out
@@ -70,19 +70,22 @@ def test_wrong_config(serve: Any, config: dict[str, Any], field: str) -> None:
         LlmAgent(model="scripted", config=config)
 
 
-@pytest.mark.parametrize(("code", "says_so"), [(401, "OPENAI_API_KEY"), (403, "OPENAI_API_KEY"), (404, "model's name")])
-def test_refused_for_good(serve: Any, code: int, says_so: str) -> None:
+@pytest.mark.parametrize(
+    ("code", "says_so"),
+    [(401, "OPENAI_API_KEY"), (403, "OPENAI_API_KEY"), (404, "does not know this model: check its name")],
+)
+def test_permanent_refusals(serve: Any, code: int, says_so: str) -> None:
     server = serve([Fault.status(code, "no: sk-test-planted-key-1234, sk-test-****1234")])
     agent = started()
     with pytest.raises(SetupError, match=says_so) as caught:
         agent.act(Observation(""))
-    said = str(caught.value)
-    assert server.url in said and "scripted" in said and "\n" not in said
-    assert "sk-test" not in said and "1234" not in said.replace(server.url, "")
+    message = str(caught.value)
+    assert server.url in message and "scripted" in message and "\n" not in message
+    assert "sk-test" not in message and "1234" not in message.replace(server.url, "")
     assert server.asked == 1
 
 
-def test_wrong_key_is_not_repeated(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_key_is_not_shown(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     serve([call("eval")], key="another")
     with pytest.raises(SetupError) as caught:
         started().act(Observation(""))
@@ -93,7 +96,7 @@ def test_wrong_key_is_not_repeated(serve: Any, monkeypatch: pytest.MonkeyPatch) 
     assert "planted" not in repr(caught.value)
 
 
-def test_bad_request_is_the_configs(serve: Any) -> None:
+def test_a_bad_first_request_is_a_setup_error(serve: Any) -> None:
     server = serve([Fault.status(400, "temperature is not supported")])
     with pytest.raises(SetupError, match="temperature is not supported"):
         started(temperature=1.0).act(Observation(""))
@@ -117,7 +120,7 @@ def test_bad_request_is_the_configs(serve: Any) -> None:
         Fault.garbled(b"[]"),
     ],
 )
-def test_passing_faults_are_tried_again(serve: Any, fault: Fault) -> None:
+def test_temporary_faults_are_retried(serve: Any, fault: Fault) -> None:
     server = serve([fault, fault, call("eval")])
     decision = started().act(Observation(""))
     assert decision.action.tool == "eval"
@@ -131,13 +134,13 @@ def test_retry_after_is_honoured(serve: Any) -> None:
     assert server.times[1] - server.times[0] >= 0.7  # without being asked for, the first wait is half a second at most
 
 
-def test_slow_answer_is_tried_again(serve: Any) -> None:
+def test_a_slow_answer_is_retried(serve: Any) -> None:
     server = serve([call("eval").with_(delay_s=DAY_S), call("eval")])
     started(request_timeout_s=run_out(0.5)).act(Observation(""))
     assert server.asked >= 2
 
 
-def test_a_question_that_took_longer_than_the_patience_is_asked_again(serve: Any) -> None:
+def test_a_request_that_took_longer_than_the_patience_is_retried_once(serve: Any) -> None:
     server = serve([call("eval").with_(delay_s=DAY_S), call("eval")])
     limit = run_out(1.0)
     started(request_timeout_s=limit, retry_s=0.9 * limit).act(Observation(""))
@@ -145,7 +148,7 @@ def test_a_question_that_took_longer_than_the_patience_is_asked_again(serve: Any
 
 
 @pytest.mark.parametrize("fault", [Fault.status(500, "overloaded"), Fault.dropped(), Fault.status(429)])
-def test_patience_ends(serve: Any, fault: Fault) -> None:
+def test_retries_end_after_the_patience(serve: Any, fault: Fault) -> None:
     server = serve([fault])
     agent = started(retry_s=1.0)
     with pytest.raises(EndpointError, match=rf"after {'[0-9]+'} tries") as caught:
@@ -158,7 +161,7 @@ def test_patience_ends(serve: Any, fault: Fault) -> None:
     ("fault", "down"),
     [(Fault.status(503), True), (Fault.dropped(), True), (Fault.status(402), False), (Fault.garbled(), False)],
 )
-def test_an_endpoint_is_down_where_no_question_would_fare_better(serve: Any, fault: Fault, down: bool) -> None:
+def test_an_endpoint_that_fails_for_every_request_is_down(serve: Any, fault: Fault, down: bool) -> None:
     server = serve([fault])
     with pytest.raises(EndpointError) as caught:
         started(retry_s=0.0).act(Observation(""))
@@ -168,12 +171,12 @@ def test_an_endpoint_is_down_where_no_question_would_fare_better(serve: Any, fau
 
 
 @pytest.mark.parametrize("fault", [Fault.status(503), Fault.status(429), Fault.dropped()])
-def test_what_is_down_is_no_more_than_what_does_not_answer(serve: Any, fault: Fault) -> None:
-    """While a question fails, the same model answers another one, or another model of the endpoint does."""
+def test_only_the_model_that_does_not_answer_is_down(serve: Any, fault: Fault) -> None:
+    """While one request fails, the same model or another model of the endpoint answers another one."""
     server = serve([fault])
-    shared = limits.of(LlmSettings())
+    shared = limits.of_endpoint(LlmSettings())
     for answering, down in (("another", model_at(server.url, "scripted")), ("scripted", "")):
-        server._script = lambda request, model=answering: shared.answered(model) or fault
+        server._script = lambda request, model=answering: shared.record_answer(model) or fault
         with pytest.raises(EndpointError) as caught:
             started(retry_s=0.6).act(Observation(""))
         if fault.code == 429:  # it says itself that the question is not to blame
@@ -181,21 +184,21 @@ def test_what_is_down_is_no_more_than_what_does_not_answer(serve: Any, fault: Fa
         assert getattr(caught.value, "endpoint", "") == down
 
 
-def test_a_wait_longer_than_the_patience_is_not_waited_for(serve: Any) -> None:
+def test_a_retry_after_beyond_the_patience_fails_immediately(serve: Any) -> None:
     server = serve([Fault.status(429, retry_after=3600)])
-    with pytest.raises(EndpointError, match="failed at once"):
+    with pytest.raises(EndpointError, match="failed at the first try"):
         started().act(Observation(""))
     assert server.asked == 1
 
 
-def test_spent_quota_is_not_tried_again(serve: Any) -> None:
+def test_a_spent_quota_is_not_retried(serve: Any) -> None:
     server = serve([Fault.status(429, "You exceeded your current quota", code="insufficient_quota")])
     with pytest.raises(EndpointError, match="quota"):
         started().act(Observation(""))
     assert server.asked == 1
 
 
-def test_nobody_there(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_endpoint(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     server = serve([call("eval")])
     monkeypatch.setenv("OPENAI_BASE_URL", "http://user:secret@127.0.0.1:9/v1")
     monkeypatch.setattr("stackrank.agents.llm.endpoints.retries.FIRST_CONTACT_S", 0.6)
@@ -236,7 +239,7 @@ def test_too_long_a_conversation_is_cut_once(serve: Any) -> None:
         (Fault.status(400, "string too long", code="string_above_max_length"), "context_limit"),
     ],
 )
-def test_what_the_conversation_says_is_no_error(serve: Any, fault: Fault, reason: str) -> None:
+def test_error_words_in_the_conversation_are_not_errors(serve: Any, fault: Fault, reason: str) -> None:
     """An endpoint that refuses what a model wrote ends the episode with a verdict on what was edited."""
     server = serve([call("view", path="cart.py"), fault])
     env = FakeEnv(CART)
@@ -278,12 +281,14 @@ HOSTILE = {
 @pytest.mark.parametrize("syntax", ["tools", "text"])
 @pytest.mark.parametrize("api", ["chat", "responses"])
 def test_whatever_a_model_writes_gets_a_verdict(serve: Any, api: str, syntax: str) -> None:
-    hostile = [ScriptedReply(calls=(one,), content="\ud83d \0") for one in HOSTILE.values()]
+    hostile = [ScriptedReply(calls=(hostile_call,), content="\ud83d \0") for hostile_call in HOSTILE.values()]
     if syntax == "text":
         fenced = [f"```action\n{name} {arguments}\n```" for name, arguments in HOSTILE.values()]
-        whole = [f'```action\n{{"tool": "view", "arguments": {text}}}\n```' for _, text in HOSTILE.values()]
-        hostile = [says(text) for text in [*fenced, *whole, "```" + " " * 100_000 + "`", "<think>" * 50_000]]
-    replies = [each for one in hostile for each in (one, call("listdir") if syntax == "tools" else LISTDIR)]
+        blocks = [f'```action\n{{"tool": "view", "arguments": {text}}}\n```' for _, text in HOSTILE.values()]
+        hostile = [says(text) for text in [*fenced, *blocks, "```" + " " * 100_000 + "`", "<think>" * 50_000]]
+    replies = [
+        reply for hostile_call in hostile for reply in (hostile_call, call("listdir") if syntax == "tools" else LISTDIR)
+    ]
     last = call("submit") if syntax == "tools" else says("```action\nsubmit\n```")
     server = serve([*replies, last])
     outcome, steps = play_real(CART, make(api=api, syntax=syntax), budget=Budget(steps=200, repeats=None))
