@@ -211,8 +211,6 @@ def _scope(
     without_disputed: bool = False,
 ) -> Scope:
     from stackrank.db.queries import Scope
-    from stackrank.db.queries.boards.abilities import AbilityBoard
-    from stackrank.db.queries.boards.scope_description import ScopeDescription
 
     return Scope(
         run=run,
