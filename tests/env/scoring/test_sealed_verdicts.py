@@ -13,7 +13,7 @@ from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.scoring import verdict
 from stackrank.env.scoring.blind import plan
 from stackrank.env.scoring.carry_over import carry_over
-from stackrank.env.scoring.proof import Proof, contradicted, find_proof, load, save_proof
+from stackrank.env.scoring.proof import Proof, contradicted, find_proof, load
 from stackrank.env.scoring.suspicious import find_suspicious
 from stackrank.env.scoring.verdict import score
 from stackrank.env.task import Task
@@ -124,16 +124,6 @@ def test_tests_that_the_fix_brings_or_changes_are_not_contradicted_by_status(own
     work = {name: fixed[name] for name in ("cart.py", "test_old.py")}
     good = score(task, Changes(files=work), lambda spec: Sandbox(backend, spec))
     assert good.resolved and good.sealed == 1, good
-
-
-def test_a_kept_proof_about_a_file_that_the_task_lacks_is_no_error(own_home: None) -> None:
-    backend = usable("bubblewrap")
-    task = replace(by_status(), test_command="python -m unittest test_hidden")
-    command = task.test_command
-    gone = replace(unit("x", path="tests/test_m.py")[0], tests={command: command})
-    save_proof(task, Proof(task.digest, (gone,), deciding=1, covered=1))
-    right = {"cart.py": task.files["cart.py"].replace(b" - 1", b"")}
-    assert score(task, Changes(files=right), lambda spec: Sandbox(backend, spec)).resolved
 
 
 def test_the_command_is_the_one_test_whatever_the_task_lists() -> None:
