@@ -55,7 +55,7 @@ def test_a_model_looks_at_everything_that_could_vary(
     assert row["replayed"] == "same" and row["replayed_at"]
 
 
-def test_agents_without_a_model(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_agents_without_a_model(stackrank: CommandLine) -> None:
     entrants = [{"agent": "repair"}, {"agent": "random", "tools": "full"}]
     with monkeypatch.context() as unshortened:  # pytest's report was shown as it came
         unshortened.setattr("stackrank.env.tools.run_tests.without_filling", lambda text: text)
@@ -77,7 +77,7 @@ def test_the_first_difference_is_shown(stackrank: CommandLine, monkeypatch: pyte
     assert result.status == 1
     difference = result.json()["difference"]
     assert (difference["step"], difference["tool"]) == (1, "rewrite")
-    assert "-Rewrote" in difference["diff"] and "+Wrote" in difference["diff"]
+    assert "+Changed: " in difference["diff"]
     assert "differs at step 1 (rewrite)" in stackrank("replay", "1").out
     assert queries.episode(connect(database), 1)["replayed"] == "step 1"
 
