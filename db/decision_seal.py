@@ -26,16 +26,16 @@ def digest_of(base: str, diff: str, test_diff: str) -> str:
 
 def shown_of(proposal: Mapping[str, Any]) -> str:
     """Return the digest of what a person is shown beside the change."""
-    shown = [proposal[name] for name in ("title", "tests", "evidence")]
-    return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()
+    columns = [proposal[name] for name in ("title", "tests", "evidence")]
+    return hashlib.sha256(json.dumps(columns, sort_keys=True).encode()).hexdigest()
 
 
-def seal_of(decision: Mapping[str, Any], shown: str) -> str:
+def seal_of(decision: Mapping[str, Any], shown_digest: str) -> str:
     """Return the seal of a decision. Nobody can make one without the key, even with write access to the database.
 
     `shown`: the result of `shown_of`.
     """
-    parts = [*(str(decision[name]) for name in ("proposal_id", "digest", "kind", "reason", "person")), shown]
+    parts = [*(str(decision[name]) for name in ("proposal_id", "digest", "kind", "reason", "person")), shown_digest]
     return hmac.new(_key(), as_json(parts).encode(), hashlib.sha256).hexdigest()
 
 
@@ -57,9 +57,9 @@ def require_genuine(proposal: Mapping[str, Any]) -> None:
 
 
 def _key() -> bytes:
-    chosen = settings().decision_key
-    if chosen:
-        return chosen.encode()
+    configured = settings().decision_key
+    if configured:
+        return configured.encode()
     file = home() / "decisions.key"
     if not file.exists():
         with locked("decisions"):

@@ -138,8 +138,9 @@ def test_public_modules_exist() -> None:
     assert not PUBLIC_MODULES.keys() - files
 
 
-IMPORT_WITHOUT = """
-import importlib, sys
+USE_WITHOUT = """
+import sys
+from importlib.metadata import entry_points
 
 class Hidden:
     def find_spec(self, name, path=None, target=None):
@@ -147,31 +148,34 @@ class Hidden:
             raise ModuleNotFoundError(f"{name} is hidden", name=name)
 
 sys.meta_path.insert(0, Hidden())
-for name in sys.stdin.read().split():
-    importlib.import_module(name)
+import stackrank.api
+from stackrank.agents.registry import agent_names, find_agent
+from stackrank.env.benchmarks.registry import load_benchmark
+from stackrank.env.tools import find_tool, tool_names
 from stackrank.flows.cli.main import app
+
+for kind in ("tools", "agents", "benchmarks", "sandboxes", "commands", "pages", "exporters"):
+    for point in entry_points(group=f"stackrank.{kind}"):
+        if not point.module.startswith(sys.argv[1]):
+            point.load()
+for name in stackrank.api.__all__:
+    name in dir(stackrank) or getattr(stackrank.api, name)
+load_benchmark("bugs").tasks()
+for name in tool_names():
+    find_tool(name)
+find_agent("llm")
 app(["runs", "--help"], standalone_mode=False)
 app(["--help"], standalone_mode=False)
 """
 
 
-@pytest.mark.xfail(reason="the core still imports extensions", strict=False)
 @pytest.mark.parametrize("extension", EXTENSIONS)
 def test_everything_else_works_without_an_extension(extension: str) -> None:
-    """The modules of the core and of the other extensions can be imported, and commands can be called."""
-    folders = [
-        *(ROOT / room for room in CORE),
-        *(ROOT / "extensions" / name for name in EXTENSIONS if name != extension),
-    ]
-    left_out = {"guest", "migrations", "app_pages", "minimal.py", "app.py", "asgi.py", "__main__.py"}
-    left_out |= {"gymnasium.py", "verifiers.py", "trl.py"}
-    names = [module_name(path) for folder in folders for path in sources(folder) if not left_out & set(path.parts)]
-    hidden = f"{HOUSE}.extensions.{extension}"
-    completed = subprocess.run(
-        [sys.executable, "-c", IMPORT_WITHOUT, hidden], input="\n".join(names), capture_output=True, text=True, cwd=ROOT
-    )
-    assert completed.returncode == 0, completed.stderr[-2000:]
-    assert all("warning: " in line for line in completed.stderr.splitlines())
+    """All other plug-ins can be loaded, and commands can be called. Imports are tested above."""
+    command = [sys.executable, "-c", USE_WITHOUT, f"{HOUSE}.extensions.{extension}"]
+    process = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert process.returncode == 0, process.stderr[-2000:]
+    assert all(line.startswith("warning: ") for line in process.stderr.splitlines())
 
 
 def test_no_circles() -> None:
@@ -295,17 +299,6 @@ def test_requirements_cover_the_project() -> None:
     assert pins("env/sandbox/requirements.txt").keys() >= {"pytest", "coverage"}
 
 
-def test_migrations_follow_one_another() -> None:
-    """Two with one number would both be the next one, and one of them would never be carried out."""
-    found = []
-    for file in sorted((ROOT / "db" / "migrations" / "versions").glob("[0-9]*.py")):
-        said = dict(re.findall(r'^(revision|down_revision)(?:: [^=]+)? = "?(\w+)"?$', file.read_text(), re.MULTILINE))
-        assert said["revision"] == file.name[:4], file.name
-        found.append((said["revision"], said["down_revision"]))
-    numbers = [f"{number:04}" for number in range(1, len(found) + 1)]
-    assert found == list(zip(numbers, ["None", *numbers[:-1]], strict=True))
-
-
 def test_only_what_is_installed_is_asked_for_its_version() -> None:
     """Tests run in an environment with more packages than users have."""
     pinned = set(re.findall(r"^([\w.-]+)==", (ROOT / "requirements.txt").read_text(), re.MULTILINE))
@@ -335,4 +328,4 @@ def test_migrations_are_one_line() -> None:
         text = file.read_text()
         assert file.name.startswith(f"{number}_") and f'\nrevision = "{number}"\n' in text, file.name
         assert f"\ndown_revision = {None if before == '0000' else chr(34) + before + chr(34)}\n" in text, file.name
-    assert f'\nHEAD = "{numbers[-1]}"\n' in (ROOT / "db" / "engine.py").read_text()
+    assert f'\nHEAD = "{numbers[-1]}"\n' in (ROOT / "db" / "connection" / "engine.py").read_text()

@@ -9,7 +9,7 @@ from sqlalchemy import Engine, select
 
 from stackrank.db.connection.errors import no_proposal
 from stackrank.db.connection.transactions import BENCHMARK, DECISION, ENTRANT, EPISODE, PROPOSAL, TASK
-from stackrank.db.queries.reading import Row, fetch, row_id
+from stackrank.db.queries.reading import Row, fetch, parse_id
 from stackrank.storable import storable_text
 from stackrank.terms import DecisionKind
 
@@ -20,7 +20,7 @@ COVERED = "covered"
 
 
 def proposals(engine: Engine, *, repository: str = "", run_id: int | None = None) -> list[Row]:
-    """Return all proposals: first those that wait for a decision, the surest first.
+    """Return all proposals: first those that wait for a decision, the most certain first.
 
     Each has the columns of the table, `entrant`, `status` (open, covered, replaced, approved, rejected), `decision`
     (the row, or None), `comments`, and `covered_by`: an approved proposal for the same commit with which all tests of
@@ -31,32 +31,32 @@ def proposals(engine: Engine, *, repository: str = "", run_id: int | None = None
         query = query.where(_P.repository == repository)
     if run_id is not None:
         query = query.where(_P.run_id == run_id)
-    return sorted(_whole(engine, query), key=lambda row: (row["status"] != OPEN, -row["surety"], row["id"]))
+    return sorted(_with_decisions(engine, query), key=lambda row: (row["status"] != OPEN, -row["surety"], row["id"]))
 
 
 def proposal(engine: Engine, number: int | str) -> Row:
     """Return one proposal, as `proposals` does. Raises NotFound."""
-    wanted = row_id(number)
+    proposal_id = parse_id(number)
     query = select(PROPOSAL, ENTRANT.c.name.label("entrant")).join(ENTRANT, ENTRANT.c.id == _P.entrant_id)
-    found = _whole(engine, query.where(_P.id == wanted)) if wanted is not None else []
-    if not found:
+    rows = _with_decisions(engine, query.where(_P.id == proposal_id)) if proposal_id is not None else []
+    if not rows:
         raise no_proposal(number)
-    return found[0]
+    return rows[0]
 
 
-def _whole(engine: Engine, query: Any) -> list[Row]:
+def _with_decisions(engine: Engine, query: Any) -> list[Row]:
     rows = fetch(engine, query)
     numbers = [row["id"] for row in rows]
-    said: dict[int, list[Row]] = {}
+    decisions_of: dict[int, list[Row]] = {}
     for start in range(0, len(numbers), 500):
-        some = select(DECISION).where(_D.proposal_id.in_(numbers[start : start + 500])).order_by(_D.id)
-        for each in fetch(engine, some):
-            said.setdefault(each["proposal_id"], []).append(each)
+        of_batch = select(DECISION).where(_D.proposal_id.in_(numbers[start : start + 500])).order_by(_D.id)
+        for decision in fetch(engine, of_batch):
+            decisions_of.setdefault(decision["proposal_id"], []).append(decision)
     for row in rows:
-        about = said.get(row["id"], [])
-        final = next((each for each in about if each["kind"] != DecisionKind.COMMENT), None)
+        decisions = decisions_of.get(row["id"], [])
+        final = next((decision for decision in decisions if decision["kind"] != DecisionKind.COMMENT), None)
         row["decision"] = final
-        row["comments"] = [each for each in about if each["kind"] == DecisionKind.COMMENT]
+        row["comments"] = [decision for decision in decisions if decision["kind"] == DecisionKind.COMMENT]
         row["status"] = final["kind"] if final else REPLACED if row["replaced_by"] else OPEN
         row["covered_by"] = None
     _mark_covered(engine, [row for row in rows if row["status"] == OPEN])
@@ -73,9 +73,11 @@ def _mark_covered(engine: Engine, waiting: Sequence[Row]) -> None:
     )
     approved = fetch(engine, query) if waiting else []
     for row in waiting:
-        same = (each for each in approved if (each["repository"], each["base"]) == (row["repository"], row["base"]))
+        same_commit = (
+            cover for cover in approved if (cover["repository"], cover["base"]) == (row["repository"], row["base"])
+        )
         row["covered_by"] = next(
-            (each["id"] for each in same if {*row["tests"]} <= {*each["evidence"]["mended"]}), None
+            (cover["id"] for cover in same_commit if {*row["tests"]} <= {*cover["evidence"]["fixed"]}), None
         )
         row["status"] = COVERED if row["covered_by"] else OPEN
 
@@ -91,7 +93,7 @@ def rejected_changes(engine: Engine, benchmark_name: str) -> dict[str, list[str]
         .where(BENCHMARK.c.name == storable_text(benchmark_name), _D.kind == DecisionKind.REJECTED)
         .order_by(_P.id)
     )
-    found: dict[str, list[str]] = {}
+    changes: dict[str, list[str]] = {}
     for row in fetch(engine, query):
-        found.setdefault(row["name"], []).append(row["diff"])
-    return found
+        changes.setdefault(row["name"], []).append(row["diff"])
+    return changes

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import functools
 import random
 import re
 from collections import defaultdict
@@ -104,20 +103,6 @@ def _find(body: Sequence[ast.stmt], names: list[str]) -> tuple[Def | None, ast.C
         bases = [classes[base.id] for base in each.bases if isinstance(base, ast.Name) and base.id in classes]
         seen += [base for base in bases if base not in seen]
     return None, None
-
-
-@functools.lru_cache(maxsize=_KNOWN)
-def lines_about_membership(content: bytes) -> frozenset[int]:
-    """Return the lines of assertions that only test with `in`."""
-    found: set[int] = set()
-    for node in ast.walk(Source(content).tree):
-        if isinstance(node, ast.Assert):
-            compared = [type(each.ops[0]) for each in ast.walk(node.test) if isinstance(each, ast.Compare)]
-            if compared and all(kind is ast.In for kind in compared):
-                found.update(range(node.lineno, _lines(node)[1] + 1))
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and called(node.value) == "assertIn":
-            found.update(range(node.lineno, _lines(node)[1] + 1))
-    return frozenset(found)
 
 
 class _Function:

@@ -19,7 +19,7 @@ from stackrank.home import home, write_whole
 VERSION = 1
 """Changes when new proofs say something else than stored ones."""
 NO_PYTEST = "its tests are not run by pytest"
-"""The reason for a task whose results are read from a log. Older proofs give it for every command but pytest."""
+"""The reason for a task whose results are read from a log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +47,6 @@ class Contradiction:
         if self.edit.new in EXCEPTIONS:
             return self.old in EXCEPTIONS
         return self.old not in ("None", "''", '""', "b''", 'b""')
-
-    @property
-    def flips_membership(self) -> bool:
-        """Whether `in` became `not in`, or `assertIn` became `assertNotIn`."""
-        return any(word in self.edit.new and word not in self.old for word in ("not in", "assertNotIn"))
 
     @property
     def change(self) -> str:
@@ -109,8 +104,7 @@ def find_proof(task: Task) -> Proof | None:
     kept = _file(task)
     for text in (task.proof, kept.read_text(encoding="utf-8") if kept.is_file() else ""):
         proof = load(text) if text else None
-        outdated = proof is not None and proof.reason == NO_PYTEST and not task.log_format
-        if proof is not None and proof.digest == task.digest and not outdated:
+        if proof is not None and proof.digest == task.digest:
             return proof
     return None
 

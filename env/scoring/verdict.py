@@ -72,7 +72,6 @@ from stackrank.env.sandbox.base import (
 from stackrank.env.sandbox.client import OUTPUT_CAP, Changes, Sandbox
 from stackrank.env.scoring.blind import Sightings, plan
 from stackrank.env.scoring.carry_over import Work, carry_over
-from stackrank.env.scoring.contradictions import lines_about_membership
 from stackrank.env.scoring.judge import Run, Score, run_tests, shortcomings, signs
 from stackrank.env.scoring.proof import Contradiction, Proof, contradicted, find_proof, save_proof
 from stackrank.env.scoring.prove import prove, why_not
@@ -145,11 +144,7 @@ def _blind(task: Task, work: Work, proof: Proof, new_sandbox: NewSandbox) -> Sco
     """Return the verdict from two or three runs. The first run settles most verdicts other than resolved."""
     files = {**work.files, **task.hidden_files}
     original = {**task.files, **task.hidden_files}
-    # Older proofs may be about a file that only the fix adds.
-    usable = [
-        each for each in proof.contradictions if each.path in original and files.get(each.path) == original[each.path]
-    ]
-    usable = _exclusive(usable, original)
+    usable = [each for each in proof.contradictions if files.get(each.path) == original[each.path]]
     if not usable:
         return _plain(task, work, new_sandbox, proof)
     verdict = _Verdict(task, work, proof)
@@ -165,12 +160,6 @@ def _blind(task: Task, work: Work, proof: Proof, new_sandbox: NewSandbox) -> Sco
         some = ", ".join(differing[:3])
         return replace(taken, unsealed=f"its answers are others where tests do not say which are wanted ({some})")
     return replace(taken, sealed=drawn.strength)
-
-
-def _exclusive(contradictions: Sequence[Contradiction], files: Mapping[str, bytes]) -> list[Contradiction]:
-    """Drop those of older proofs that a right program may meet as well as the original: `"a" in x` and `"b" in x`."""
-    lines = {path: lines_about_membership(files[path]) for path in {each.path for each in contradictions}}
-    return [each for each in contradictions if each.line not in lines[each.path] or each.flips_membership]
 
 
 def _told(

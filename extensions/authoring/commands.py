@@ -59,19 +59,19 @@ def inject(
 
     # Split at commas between packages, not at those within versions and extras.
     comma = re.compile(r"\s*,(?![^\[]*\])\s*(?=[A-Za-z])")
-    needs = [each for given in requirements or () for each in comma.split(given.strip()) if each]
+    needs = [name for option in requirements or () for name in comma.split(option.strip()) if name]
     with progress("bugs", count) as show:
         rejected: Counter[str] = Counter()
 
         def on_tally(tally: Tally) -> None:
             rejected.clear()
             rejected.update(tally.problems)
-            why = ", ".join(f"{number} {reason}" for reason, number in tally.problems.most_common(3))
+            reasons = ", ".join(f"{number} {reason}" for reason, number in tally.problems.most_common(3))
             tried = f"{tally.tried} of {tally.candidates} candidates tried"
             # Of more than are wanted, those with hidden tests are taken.
-            show(min(tally.found, count), count, f"{tried}; {why}" if why else tried)
+            show(min(tally.found, count), count, f"{tried}; {reasons}" if reasons else tried)
 
-        made = plant(
+        planted = plant(
             path,
             count=count,
             seed=seed,
@@ -86,20 +86,20 @@ def inject(
             say=print_err,
             on_tally=on_tally,
         )
-    kinds = Counter(candidate.category for candidate, _ in made.bugs)
-    difficulties = Counter(result.difficulty for _, result in made.bugs)
-    found, file = len(made.bugs), made.folder / TASKS
+    kinds = Counter(candidate.category for candidate, _ in planted.bugs)
+    difficulties = Counter(result.difficulty for _, result in planted.bugs)
+    bug_count, file = len(planted.bugs), planted.folder / TASKS
     if as_json:
-        document = {"tasks": found, "file": str(file), "source": str(made.folder / SOURCE), "wanted": count}
-        document["hidden_tests"] = made.with_hidden
+        document = {"tasks": bug_count, "file": str(file), "source": str(planted.folder / SOURCE), "wanted": count}
+        document["hidden_tests"] = planted.with_hidden
         print_json({**document, "categories": kinds, "difficulties": difficulties, "rejected": rejected})
         return
-    fewer = f" ({count} were requested, but the tests detect no other possible bug)" if found < count else ""
-    print_out(f"{file}: {found} bugs{fewer}, {made.with_hidden} of them with hidden tests")
-    print_out(", ".join(f"{number} {each}" for each, number in (*kinds.most_common(), *difficulties.most_common())))
-    for why, number in rejected.most_common():
-        print_out(f"rejected: {number}: {why}")
-    print_out(f"Validate them: stackrank validate repo --path {made.folder}")
+    fewer = f" ({count} were requested, but the tests detect no other possible bug)" if bug_count < count else ""
+    print_out(f"{file}: {bug_count} bugs{fewer}, {planted.with_hidden} of them with hidden tests")
+    print_out(", ".join(f"{number} {name}" for name, number in (*kinds.most_common(), *difficulties.most_common())))
+    for reason, number in rejected.most_common():
+        print_out(f"rejected: {number}: {reason}")
+    print_out(f"Validate them: stackrank validate repo --path {planted.folder}")
 
 
 def init_task(
@@ -160,7 +160,7 @@ def attack(
     workers: int | None,
     sandbox: str | None,
     seed: int,
-    again: bool,
+    recheck: bool,
     as_json: bool,
 ) -> None:
     """Look for wrong changes that pass a benchmark's tests; answers `stackrank validate --attack`."""
@@ -169,7 +169,7 @@ def attack(
     from stackrank.extensions.authoring.audit.run import audit_benchmark
 
     with progress("tasks") as show:
-        found = audit_benchmark(
+        audit = audit_benchmark(
             Store(connect()),
             benchmark,
             data,
@@ -178,19 +178,19 @@ def attack(
             workers=workers,
             sandbox=sandbox,
             seed=seed,
-            again=again,
+            again=recheck,
             say=print_err,
-            on_result=lambda result, done, total: show(done, total),
+            on_result=lambda result, completed, total: show(completed, total),
         )
     if as_json:
-        print_json(found.document())
+        print_json(audit.document())
         return
-    for result in found.results:
+    for result in audit.results:
         if result.reason:
             print_out(f"not audited: {result.task}: {result.reason}")
         for wrong in result.wrong:
             print_out(f"{result.task}: {wrong.kind} passes ({wrong.test}: {wrong.wrong} instead of {wrong.fixed})")
             print_out(wrong.diff)
-    tried, undecided = (found.document()[name] for name in ("candidates", "undecided"))
-    print_out(f"{found.weak} of {found.audited} tasks of {benchmark} let a wrong change through.")
+    tried, undecided = (audit.document()[name] for name in ("candidates", "undecided"))
+    print_out(f"{audit.weak} of {audit.audited} tasks of {benchmark} let a wrong change through.")
     print_out(f"{tried} changes were tried; {undecided} of them pass and behave like the fix as far as known.")

@@ -22,16 +22,16 @@ def acceptance(engine: Engine) -> list[Row]:
     by_entrant: dict[str, list[Row]] = {}
     for row in proposals(engine):
         by_entrant.setdefault(row["entrant"], []).append(row)
-    found = []
+    entrants = []
     for entrant, rows in by_entrant.items():
         decided = [row for row in rows if row["decision"]]
         problems = Counter((row["repository"], row["problem"]) for row in decided)
         approved = Counter(
             (row["repository"], row["problem"]) for row in decided if row["status"] == DecisionKind.APPROVED
         )
-        rate = stats.rate([approved[each] for each in problems], list(problems.values()))
+        rate = stats.rate([approved[problem] for problem in problems], list(problems.values()))
         hours = [_hours(row) for row in decided]
-        found.append(
+        entrants.append(
             {
                 "entrant": entrant,
                 "proposals": len(rows),
@@ -44,9 +44,9 @@ def acceptance(engine: Engine) -> list[Row]:
                 "reasons": [row["decision"]["reason"] for row in decided if row["status"] == DecisionKind.REJECTED],
             }
         )
-    return sorted(found, key=lambda row: (row["rate"] is None, -(row["rate"] or 0), row["entrant"]))
+    return sorted(entrants, key=lambda row: (row["rate"] is None, -(row["rate"] or 0), row["entrant"]))
 
 
 def _hours(row: Row) -> float:
-    made, decided = (datetime.fromisoformat(each["created_at"]) for each in (row, row["decision"]))
-    return (decided - made).total_seconds() / 3600
+    created, decided = (datetime.fromisoformat(event["created_at"]) for event in (row, row["decision"]))
+    return (decided - created).total_seconds() / 3600

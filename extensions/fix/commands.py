@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from stackrank.errors import UsageError
-from stackrank.extensions.fix.review import SHOWN, listed
+from stackrank.extensions.fix.review import SHOWN, proposal_rows
 from stackrank.flows.cli.options import API, Api, Json, Sandbox
 from stackrank.flows.cli.output import print_json, print_table
 from stackrank.wording import print_err, print_out
@@ -69,20 +69,21 @@ def fix(
     from stackrank.extensions.fix.folder import require_usable
     from stackrank.extensions.fix.forge import list_issues
     from stackrank.extensions.fix.issues import issues_from, read_issues, require_distinct
-    from stackrank.extensions.fix.project import Wishes, open_project, pointers, require_apart, some
-    from stackrank.extensions.fix.work import Fixing, Wanted
+    from stackrank.extensions.fix.project import TestOptions, list_lfs_pointers, open_project, require_separate, shorten
+    from stackrank.extensions.fix.work import FixRequest, FixSession
 
     if sandbox == "local":
         raise UsageError(
             "fix works only in docker or bubblewrap sandboxes: in a local one, tests could change your files"
         )
-    chosen = None if setup is None else tuple(setup)
-    project = open_project(repo, Wishes(test, chosen, tuple(require or ()), python, timeout, repeat))
-    require_apart(project, out)
+    setup_commands = None if setup is None else tuple(setup)
+    project = open_project(repo, TestOptions(test, setup_commands, tuple(require or ()), python, timeout, repeat))
+    require_separate(project, out)
     require_usable(out, project.repository)
-    if held := pointers(project):
+    if lfs_files := list_lfs_pointers(project):
         print_err(
-            f"{project.name}: tests that need {some(held)} fail, because these files are in Git LFS, not in the commit"
+            f"{project.name}: tests that need {shorten(lfs_files)} fail, because these files are in Git LFS and not in "
+            "the commit"
         )
     reported = read_issues(issues) if issues else []
     if issues_of:
@@ -90,9 +91,9 @@ def fix(
     require_distinct(reported)
     spec: dict[str, Any] = {"sandbox": sandbox, "benchmark": "repo", "budget_usd": budget}
     spec |= {"agent": agent, "model": model, "tools": tools, "attempts": attempts, "workers": workers, "steps": steps}
-    wanted = Wanted(out, spec, reported, limit, base if changed else "", repeat)
+    request = FixRequest(out, spec, reported, limit, base if changed else "", repeat)
     debug = bool((context.obj or {}).get("debug"))
-    document = Fixing(project, chosen_backend(sandbox), wanted, debug).document()
+    document = FixSession(project, chosen_backend(sandbox), request, debug).document()
     if as_json:
         print_json(document)
     else:
@@ -101,19 +102,20 @@ def fix(
 
 def _print(document: Mapping[str, Any]) -> None:
     """Print what was found and proposed."""
-    aside, found, without = document["set_aside"], document["proposals"], document["without"]
-    for why, tests in (
-        ("flaky", aside["flaky"]),
-        ("they write outside of the workspace, or need a network", aside["outside"]),
-        ("their files need what is not installed", aside["unread"]),
+    set_aside, proposals, without = document["set_aside"], document["proposals"], document["without"]
+    for cause, tests in (
+        ("flaky", set_aside["flaky"]),
+        ("they write outside of the workspace, or need a network", set_aside["outside"]),
+        ("their files need what is not installed", set_aside["unread"]),
     ):
         if tests:
-            print_out(f"set aside, {why}: {', '.join(tests)}")
-    nothing = "There are no proposals."
+            print_out(f"set set_aside, {cause}: {', '.join(tests)}")
+    empty_text = "There are no proposals."
     if not document["problems"] and not without:
-        nothing = f"There are no problems: every {'other ' if any(aside.values()) else ''}test passes."
-    print_table(listed(found), {name: name for name in SHOWN[:-1]}, nothing)
+        empty_text = f"There are no problems: every {'other ' if any(set_aside.values()) else ''}test passes."
+    print_table(proposal_rows(proposals), {name: name for name in SHOWN[:-1]}, empty_text)
     for name, reason in without.items():
         print_out(f"no proposal: {name}: {reason}")
-    if found:
-        print_out(f"Read one: stackrank review {found[0]['id']}    Decide: stackrank review {found[0]['id']} --approve")
+    if proposals:
+        command = f"stackrank review {proposals[0]['id']}"
+        print_out(f"Read the first one: {command}    Decide: {command} --approve")

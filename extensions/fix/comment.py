@@ -25,18 +25,18 @@ def write_comment(project: str, proposals: Sequence[Mapping[str, Any]], without:
     if not proposals and not without:
         return file
     lines = [f"## stackrank: {len(proposals)} proposed fixes for {project}", ""]
-    parts = [(f"proposal {each['id']}", _about(each)) for each in proposals]
+    parts = [(f"proposal {proposal['id']}", _about(proposal)) for proposal in proposals]
     if without:
-        listed = "\n".join(f"{name}: {why}" for name, why in without.items())
+        listed = "\n".join(f"{name}: {reason}" for name, reason in without.items())
         parts.append(("problems without a proposal", ["Without a proposal:", "", *_block("text", listed)]))
-    left: list[str] = []
+    omitted: list[str] = []
     for name, part in parts:
         if len("\n".join([*lines, *part])) > _MOST_CHARS:
-            left.append(name)
+            omitted.append(name)
         else:
             lines += part
-    if left:
-        lines += [f"Too long for a comment: {', '.join(left[:50])}. `stackrank review --list` has all.", ""]
+    if omitted:
+        lines += [f"Too long for a comment: {', '.join(omitted[:50])}. `stackrank review --list` has all.", ""]
     lines += ["Nothing of this is in any branch before a person approves it.", ""]
     out.mkdir(parents=True, exist_ok=True)
     file.write_text("\n".join(lines), encoding="utf-8", errors="replace")

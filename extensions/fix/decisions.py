@@ -38,8 +38,8 @@ class Proposals(Transactions):
         decided = select(DECISION.c.proposal_id).where(DECISION.c.kind != DecisionKind.COMMENT)
         for row in map(clean, map(dict, rows)):
             row["digest"] = digest_of(row["base"], row["diff"], row["test_diff"])
-            same = (_P.repository == row["repository"], _P.digest == row["digest"])
-            number = connection.scalar(select(_P.id).where(*same, _P.replaced_by.is_(None)).order_by(_P.id))
+            is_same_change = (_P.repository == row["repository"], _P.digest == row["digest"])
+            number = connection.scalar(select(_P.id).where(*is_same_change, _P.replaced_by.is_(None)).order_by(_P.id))
             if number is None:
                 number = new_id(connection.execute(insert(PROPOSAL).values({**row, "created_at": now()})))
             else:
@@ -68,18 +68,18 @@ class Proposals(Transactions):
             # This transaction and one that replaces the proposal wait for each other, whichever comes first.
             columns = (_P.run_id, _P.digest, _P.replaced_by, _P.title, _P.tests, _P.evidence)
             query = select(*columns).where(_P.id == number).with_for_update()
-            found = connection.execute(query).mappings().one_or_none()
-            if found is None:
+            proposal = connection.execute(query).mappings().one_or_none()
+            if proposal is None:
                 raise no_proposal(number)
-            if found["replaced_by"] is not None and kind is not DecisionKind.COMMENT:
+            if proposal["replaced_by"] is not None and kind is not DecisionKind.COMMENT:
                 raise DecisionRefused(
-                    f"proposal {number} was replaced by proposal {found['replaced_by']}: review that one"
+                    f"proposal {number} was replaced by proposal {proposal['replaced_by']}: review that one"
                 )
-            if found["digest"] != digest:
+            if proposal["digest"] != digest:
                 raise DecisionRefused(f"proposal {number} has changed since you reviewed it: review it again")
-            row = {"run_id": found["run_id"], "proposal_id": number, "digest": digest, "kind": str(kind)}
+            row = {"run_id": proposal["run_id"], "proposal_id": number, "digest": digest, "kind": str(kind)}
             row |= {"reason": words, "person": storable_text(person), "created_at": now()}
-            row["seal"] = seal_of(row, shown_of(dict(found)))
+            row["seal"] = seal_of(row, shown_of(dict(proposal)))
             return new_id(connection.execute(insert(DECISION).values(row)))
 
         try:

@@ -34,7 +34,7 @@ _LARGE = 40
 """Number of changed lines beyond which size adds no more doubt."""
 
 
-def gather(
+def gather_evidence(
     engine: Engine,
     project: Project,
     backend: Backend,
@@ -49,36 +49,36 @@ def gather(
 
     Raises SandboxError; BenchmarkError if the suite does not run with the change.
     """
-    given = {**project.files}
+    files = {**project.files}
     if problem.test_diff:
-        given = apply_patch(given, problem.test_diff)
-    work = apply_patch(given, diff)
+        files = apply_patch(files, problem.test_diff)
+    work = apply_patch(files, diff)
     changed: dict[str, bytes | None] = {
-        path: work.get(path) for path in {*given, *work} if work.get(path) != project.files.get(path)
+        path: work.get(path) for path in {*files, *work} if work.get(path) != project.files.get(path)
     }
-    before = problem.before
-    after = run_again(project, backend, changed, before, problem.tests, times=times)
-    target = {test: [before.outcome(test), after.outcome(test)] for test in problem.tests}
-    executed, why = _executed(project, backend, given, work, problem.tests)
+    suite_before = problem.suite
+    suite_after = run_again(project, backend, changed, suite_before, problem.tests, times=times)
+    target = {test: [suite_before.outcome(test), suite_after.outcome(test)] for test in problem.tests}
+    executed, reason = _measure_execution(project, backend, files, work, problem.tests)
     record = next(
         (row for row in queries.leaderboard(engine, queries.Scope(run=episodes[0]["run_id"]))
          if row["entrant_id"] == episodes[0]["entrant_id"]),
         None,
     )  # fmt: skip
     return {
-        "suite_before": before.counts,
-        "suite_after": after.counts,
+        "suite_before": suite_before.counts,
+        "suite_after": suite_after.counts,
         "target": target,
-        "mended": sorted(test for test in before.failing if after.outcome(test) == "passed"),
-        "regressions": sorted(test for test in before.passing if test not in after.passing),
+        "fixed": sorted(test for test in suite_before.failing if suite_after.outcome(test) == "passed"),
+        "regressions": sorted(test for test in suite_before.passing if test not in suite_after.passing),
         "size": _size(diff),
         "lines": executed,
-        "unmeasured": why,
-        "suspicious": [dict(each) for each in find_suspicious(given, work)] + altered_doctests(given, work),
+        "unmeasured": reason,
+        "suspicious": [dict(record) for record in find_suspicious(files, work)] + find_altered_doctests(files, work),
         "debugger": debugger_stops(engine, episodes[0]["id"], touched_files(diff)),
         "agreement": {"same": len(episodes), "played": played},
-        "episodes": [each["id"] for each in episodes],
-        "sealed": max(each["sealed"] for each in episodes),
+        "episodes": [record["id"] for record in episodes],
+        "sealed": max(record["sealed"] for record in episodes),
         "record": None
         if record is None
         else {name: record[name] for name in ("rate", "ci_low", "ci_high", "tasks", "episodes")},
@@ -91,13 +91,13 @@ def surety(evidence: Mapping[str, Any]) -> float:
     Damage weighs most: a regression or a target that still fails costs 0.5, and code that no repair needs costs 0.2.
     The rest is for agreement, changed lines that tests run, the entrant's record and a small size.
     """
-    whole = not evidence["regressions"] and all(now == "passed" for _, now in evidence["target"].values())
+    is_complete = not evidence["regressions"] and all(outcome == "passed" for _, outcome in evidence["target"].values())
     lines, size, record = evidence["lines"], evidence["size"], evidence["record"]
     agreement = evidence["agreement"]["same"] / max(1, evidence["agreement"]["played"])
     run = lines["run"] / lines["changed"] if lines and lines["changed"] else 0.5
     small = 1 - min(size["added"] + size["removed"], _LARGE) / _LARGE
     rate = record["rate"] if record and record["rate"] is not None else 0.5
-    sound = 0.5 * whole + 0.2 * (not evidence["suspicious"])
+    sound = 0.5 * is_complete + 0.2 * (not evidence["suspicious"])
     total: float = sound + 0.1 * agreement + 0.1 * run + 0.05 * rate + 0.05 * small
     return round(total, 4)
 
@@ -107,36 +107,36 @@ def _size(diff: str) -> dict[str, int]:
     return {"files": len(patch), "added": patch.added, "removed": patch.removed}
 
 
-def altered_doctests(given: Mapping[str, bytes], work: Mapping[str, bytes]) -> list[Row]:
+def find_altered_doctests(files: Mapping[str, bytes], work: Mapping[str, bytes]) -> list[Row]:
     """Find doctest examples that the change removed or altered: agents may edit the files that contain them."""
-    found: list[Row] = []
-    for path in given:
-        if path.endswith(".py") and given[path] != work.get(path):
-            left = Counter(each for _, each in _doctests(work.get(path, b"")))
-            for line, each in _doctests(given[path]):
-                left[each] -= 1
-                if left[each] < 0:
-                    found.append({"file": path, "line": line, "what": "alters a doctest, or takes it away"})
-    return found
+    alterations: list[Row] = []
+    for path in files:
+        if path.endswith(".py") and files[path] != work.get(path):
+            remaining = Counter(example for _, example in _doctests(work.get(path, b"")))
+            for line, example in _doctests(files[path]):
+                remaining[example] -= 1
+                if remaining[example] < 0:
+                    alterations.append({"file": path, "line": line, "what": "alters a doctest, or takes it away"})
+    return alterations
 
 
 def _doctests(source: bytes) -> list[tuple[int, tuple[str, str]]]:
     """Return for each example the line of its function, class or module, its source and its expected output."""
     try:
-        nodes = [each for each in ast.walk(parse_python(source)) if isinstance(each, _WITH_DOCSTRING)]
+        nodes = [example for example in ast.walk(parse_python(source)) if isinstance(example, _WITH_DOCSTRING)]
         return [
-            (getattr(node, "lineno", 1), (each.source, each.want))
+            (getattr(node, "lineno", 1), (example.source, example.want))
             for node in nodes
-            for each in DocTestParser().get_examples(ast.get_docstring(node) or "")
+            for example in DocTestParser().get_examples(ast.get_docstring(node) or "")
         ]
     except (SyntaxError, ValueError):
         return []
 
 
-def _executed(
+def _measure_execution(
     project: Project,
     backend: Backend,
-    given: Mapping[str, bytes],
+    files: Mapping[str, bytes],
     work: Mapping[str, bytes],
     targets: Sequence[str],
 ) -> tuple[dict[str, int] | None, str]:
@@ -144,38 +144,42 @@ def _executed(
 
     All tests run only if the targets do not run all of these statements.
     """
-    wanted = {path: _new_statements(given.get(path, b""), work[path]) for path in work if path.endswith(".py")}
-    lines = {(path, line) for path, each in wanted.items() for line in each}
+    statements = {path: _new_statements(files.get(path, b""), work[path]) for path in work if path.endswith(".py")}
+    lines = {(path, line) for path, numbers in statements.items() for line in numbers}
     run: set[Place] = set()
-    why = ""
+    reason = ""
     for only in (targets, ()):
         if not lines <= run:
             try:
-                found = measured(project, backend, work, only).lines
+                covered = measured(project, backend, work, only).lines
             except Unmeasured as error:
-                why = str(error)
+                reason = str(error)
             else:
-                why = ""
-                run |= {(path, line) for path, line in lines if line in found.get(path, {})}
-    return (None, why) if why else ({"changed": len(lines), "run": len(run)}, "")
+                reason = ""
+                run |= {(path, line) for path, line in lines if line in covered.get(path, {})}
+    return (None, reason) if reason else ({"changed": len(lines), "run": len(run)}, "")
 
 
-def _new_statements(before: bytes, after: bytes) -> set[int]:
-    if before == after:
+def _new_statements(old_source: bytes, new_source: bytes) -> set[int]:
+    if old_source == new_source:
         return set()
-    old = set(before.splitlines())
-    new = {number for number, line in enumerate(after.splitlines(), 1) if line not in old}
+    old = set(old_source.splitlines())
+    new = {number for number, line in enumerate(new_source.splitlines(), 1) if line not in old}
     try:
-        nodes = list(ast.walk(parse_python(after)))
+        nodes = list(ast.walk(parse_python(new_source)))
     except (SyntaxError, ValueError):
         return set()
     statements = [node for node in nodes if isinstance(node, ast.stmt)]
     # A line in the middle of a statement belongs to the innermost statement around it.
     inner = [
-        min((each for each in statements if each.lineno <= line <= (each.end_lineno or 0)), key=_length, default=None)
+        min(
+            (statement for statement in statements if statement.lineno <= line <= (statement.end_lineno or 0)),
+            key=_length,
+            default=None,
+        )
         for line in new
     ]
-    return {each.lineno for each in inner if each is not None}
+    return {statement.lineno for statement in inner if statement is not None}
 
 
 def _length(node: ast.stmt) -> int:
@@ -194,9 +198,9 @@ def debugger_stops(engine: Engine, episode_id: int, files: set[str]) -> list[Row
         for row in outline
         if row["tool"] in DEBUGGERS and row["file"] in files and row["line"] and not _RUNS.match(row["arguments"])
     ]
-    found = []
+    evidence = []
     for row in stops[-_MOST_STOPS:]:
         step = queries.step(engine, episode_id, row["index"], chars=3 * _SHOWN_CHARS)
-        shown = _BEGUN.sub("", str(step["observation"]) if step else "")
-        found.append({"step": row["index"], "place": f"{row['file']}:{row['line']}", "shown": shown[:_SHOWN_CHARS]})
-    return found
+        output = _BEGUN.sub("", str(step["observation"]) if step else "")
+        evidence.append({"step": row["index"], "place": f"{row['file']}:{row['line']}", "shown": output[:_SHOWN_CHARS]})
+    return evidence

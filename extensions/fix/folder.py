@@ -23,15 +23,15 @@ def require_usable(out: Path, repository: str | Path) -> None:
         raise BenchmarkError(f"{out} is a file: name a folder with --out")
     marker = out / MARKER
     if marker.is_file():
-        other = marker.read_text(encoding="utf-8", errors="surrogateescape").removesuffix("\n")
-        if other != str(repository):
-            raise BenchmarkError(f"{out} is for {other}, and this is {repository}: name another folder with --out")
+        owner = marker.read_text(encoding="utf-8", errors="surrogateescape").removesuffix("\n")
+        if owner != str(repository):
+            raise BenchmarkError(f"{out} is for {owner}, and this is {repository}: name another folder with --out")
         return
-    names = sorted(each.name for each in out.iterdir()) if out.is_dir() else []
-    taken = [name for name in names if name in _OURS or PATCH.fullmatch(name)]
-    if taken:
+    names = sorted(path.name for path in out.iterdir()) if out.is_dir() else []
+    conflicting = [name for name in names if name in _OURS or PATCH.fullmatch(name)]
+    if conflicting:
         raise BenchmarkError(
-            f"{out} contains {taken[0]}, which `fix` and `review` did not write, but would overwrite: name "
+            f"{out} contains {conflicting[0]}, which `fix` and `review` did not write, but would overwrite: name "
             "another folder with --out"
         )
 

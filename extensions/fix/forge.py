@@ -42,13 +42,13 @@ def destination(repository: Path, remote: str) -> str:
     names = git(repository, "remote").decode("utf-8", "replace").split()
     below = Path.cwd()
     if remote in names:
-        found = git(repository, "remote", "get-url", "--push", remote).decode("utf-8", "surrogateescape").strip()
+        address = git(repository, "remote", "get-url", "--push", remote).decode("utf-8", "surrogateescape").strip()
         below = repository
     else:
-        found = remote
-    place = below / Path(found.removeprefix("file://")).expanduser()
-    if "://" in found.removeprefix("file://") or (re.match(r"[^/]+:", found) and not place.exists()):
-        return found
+        address = remote
+    place = below / Path(address.removeprefix("file://")).expanduser()
+    if "://" in address.removeprefix("file://") or (re.match(r"[^/]+:", address) and not place.exists()):
+        return address
     if not is_repository(place):
         raise UsageError(
             f"--push {remote!r} is not a remote of {repository} ({', '.join(names) or 'it has none'}), an address, "
@@ -83,12 +83,12 @@ def open_pull_request(api: str, repository: str, onto: str, approved: Sequence[M
     place, fails = f"repos/{repository}/pulls", "opens no pull request for"
     content = {"title": f"{len(approved)} approved fixes", "base": onto, "body": body}
     branch = f"{repository.partition('/')[0]}:{BRANCH}"
-    there = _ask(api, "GET", place, fails, repository, params={"state": "open", "head": branch, "base": onto})
-    if isinstance(there, list) and there:
-        found = _ask(api, "PATCH", f"{place}/{there[0]['number']}", fails, repository, json=content)
+    existing = _ask(api, "GET", place, fails, repository, params={"state": "open", "head": branch, "base": onto})
+    if isinstance(existing, list) and existing:
+        pull = _ask(api, "PATCH", f"{place}/{existing[0]['number']}", fails, repository, json=content)
     else:
-        found = _ask(api, "POST", place, fails, repository, json={**content, "head": BRANCH, "draft": True})
-    return str(found.get("html_url", "")) if isinstance(found, dict) else ""
+        pull = _ask(api, "POST", place, fails, repository, json={**content, "head": BRANCH, "draft": True})
+    return str(pull.get("html_url", "")) if isinstance(pull, dict) else ""
 
 
 def list_issues(api: str, repository: str, labels: Sequence[str] = ()) -> list[Row]:
@@ -98,7 +98,7 @@ def list_issues(api: str, repository: str, labels: Sequence[str] = ()) -> list[R
     """
     _require_name("--issues-of", repository)
     query: Row
-    found: list[Row] = []
+    issues: list[Row] = []
     for page in range(1, _MOST_PAGES + 1):
         query = {"state": "open", "per_page": _PAGE, "page": page}
         if labels:
@@ -108,10 +108,10 @@ def list_issues(api: str, repository: str, labels: Sequence[str] = ()) -> list[R
             raise ForgeError(
                 f"the forge at {api} did not answer with a list of issues for {repository}: is it GitHub's API?"
             )
-        found += rows
+        issues += rows
         if len(rows) < _PAGE:
             break
-    return found
+    return issues
 
 
 def _ask(api: str, method: str, path: str, fails: str, repository: str, **content: Any) -> Any:
@@ -124,14 +124,14 @@ def _ask(api: str, method: str, path: str, fails: str, repository: str, **conten
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise ForgeError(f"the forge at {api} does not answer ({error}): check it, and try again") from None
     try:
-        found = answer.json()
+        document = answer.json()
     except ValueError:
-        found = {}
+        document = {}
     if not answer.is_success:
-        said = (found.get("message") if isinstance(found, dict) else "") or answer.reason_phrase
+        message = (document.get("message") if isinstance(document, dict) else "") or answer.reason_phrase
         remedy = "" if token else ": set STACKRANK_FORGE_TOKEN if it needs a token"
-        raise ForgeError(f"the forge at {api} {fails} {repository}: {answer.status_code}, {said}{remedy}")
-    return found
+        raise ForgeError(f"the forge at {api} {fails} {repository}: {answer.status_code}, {message}{remedy}")
+    return document
 
 
 def _require_name(option: str, repository: str) -> None:

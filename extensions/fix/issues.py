@@ -29,7 +29,7 @@ _TASK = """\
 {text}
 
 No test shows this yet. Write one, with pytest, into the new file {path}: it has to fail because of this, and pass \
-once it is mended. Change nothing else. `{command}` succeeds when the file has a test that fails in its call."""
+once it is fixed. Change nothing else. `{command}` succeeds when the file has a test that fails in its call."""
 
 
 @dataclass(frozen=True)
@@ -49,16 +49,16 @@ def read_issues(path: Path) -> list[Issue]:
         raise BenchmarkError(
             f"there is no {path}: --issues takes a text file, a folder of text files, or a forge's JSON export"
         )
-    files = sorted(each for each in path.iterdir() if each.suffix in (*_TEXTS, ".json")) if path.is_dir() else [path]
-    found = [issue for file in files for issue in (_exported(file) if file.suffix == ".json" else _written(file))]
-    if not found:
+    files = sorted(file for file in path.iterdir() if file.suffix in (*_TEXTS, ".json")) if path.is_dir() else [path]
+    issues = [issue for file in files for issue in (_exported(file) if file.suffix == ".json" else _written(file))]
+    if not issues:
         raise BenchmarkError(f"{path} has no open issue: it needs text files ({', '.join(_TEXTS)}), or a JSON export")
-    return found
+    return issues
 
 
 def require_distinct(issues: Sequence[Issue]) -> None:
     """Raises BenchmarkError if two issues have the same name."""
-    doubled = [name for name, number in Counter(each.name for each in issues).items() if number > 1]
+    doubled = [name for name, number in Counter(issue.name for issue in issues).items() if number > 1]
     if doubled:
         raise BenchmarkError(f"there are two issues called {doubled[0]}: leave one out, or rename its file")
 
@@ -121,8 +121,8 @@ def test_tasks(project: Project, issues: Sequence[Issue]) -> list[TaskEntry]:
         options = [*project.command.options, path]
         command = f"python {RUNNER} {' '.join(options)}"
         statement = _TASK.format(text=issue.text, path=path, command=command)
-        about = {"title": f"a test for: {issue.title}", "statement": statement, "editable": [f"/{path}"]}
-        tasks.append(entry_of(project, issue.name, command, test_patch=runner, **about))
+        fields = {"title": f"a test for: {issue.title}", "statement": statement, "editable": [f"/{path}"]}
+        tasks.append(entry_of(project, issue.name, command, test_patch=runner, **fields))
     return tasks
 
 
@@ -140,20 +140,20 @@ def problems_of(
 
     `suite`: the result of the suite without those tests, each of which is in a new file.
     """
-    found: list[Problem] = []
+    problems: list[Problem] = []
     without: dict[str, str] = {}
     for issue in issues:
-        done = queries.episodes(engine, run_id, task=issue.name, verdict=Verdict.RESOLVED, limit=100_000)
+        resolved = queries.episodes(engine, run_id, task=issue.name, verdict=Verdict.RESOLVED, limit=100_000)
         without[issue.name] = "no test was written that fails"
-        for row in done:
+        for row in resolved:
             diff = queries.episode(engine, row["id"])["diff"]
             problem = _problem(project, backend, suite, issue, diff, times)
             if isinstance(problem, Problem):
-                found.append(problem)
+                problems.append(problem)
                 del without[issue.name]
                 break
             without[issue.name] = problem
-    return found, without
+    return problems, without
 
 
 def _problem(project: Project, backend: Backend, suite: Suite, issue: Issue, diff: str, times: int) -> Problem | str:
@@ -162,21 +162,21 @@ def _problem(project: Project, backend: Backend, suite: Suite, issue: Issue, dif
         work = apply_patch(project.files, diff)
     except PatchError as error:
         return str(error)
-    written: dict[str, Any] = {path: work[path]} if path in work else {}
-    if not written:
+    changed: dict[str, Any] = {path: work[path]} if path in work else {}
+    if not changed:
         return f"the episode left no {path}"
-    own = run_suite(project, backend, written, times=times, only=[path])
-    tests = tuple(test for test in own.failing if test.partition("::")[0] == path)
+    test_run = run_suite(project, backend, changed, times=times, only=[path])
+    tests = tuple(test for test in test_run.failing if test.partition("::")[0] == path)
     if not tests:
         return f"the test of {path} does not fail each time"
-    before = replace(
+    suite_before = replace(
         suite,
-        passing=suite.passing | own.passing,
-        failing={**suite.failing, **own.failing},
-        flaky=(*suite.flaky, *own.flaky),
-        leaves=suite.leaves | own.leaves,
+        passing=suite.passing | test_run.passing,
+        failing={**suite.failing, **test_run.failing},
+        flaky=(*suite.flaky, *test_run.flaky),
+        leaves=suite.leaves | test_run.leaves,
     )
     statement = f"{issue.text}\n\nThese tests were written for it, fail and have to pass:\n" + "".join(
-        f"- {test}: {before.failing[test]}\n" for test in tests
+        f"- {test}: {suite_before.failing[test]}\n" for test in tests
     )
-    return Problem(issue.name, issue.title, statement, tests, before, make_diff({}, written))
+    return Problem(issue.name, issue.title, statement, tests, suite_before, make_diff({}, changed))

@@ -40,7 +40,7 @@ class Problem:
     title: str
     statement: str
     tests: tuple[str, ...]
-    before: Suite
+    suite: Suite
     """The suite's result before the fix, including the test that represents an issue."""
     test_diff: str = ""
     """A diff that adds the test that represents an issue."""
@@ -59,10 +59,10 @@ def find_problems(project: Project, suite: Suite, backend: Backend, say: Say) ->
     cannot be imported are an exception, because their own tests tell a fix from damage.
     """
     if not suite.passing and not any(map(is_file, suite.failing)):
-        why = next(iter((*suite.failing.values(), *suite.unread, *suite.flaky)), "none is found")
+        reason = next(iter((*suite.failing.values(), *suite.unread, *suite.flaky)), "none is found")
         raise BenchmarkError(
-            f"no test of {project.name} passes ({why[:200]}), so a fix cannot be told from damage: install the project "
-            "with --setup and --require, or name its test command with --test"
+            f"no test of {project.name} passes ({reason[:200]}), so fixes cannot be checked: install the project with "
+            "--setup and --require, or name its test command with --test"
         )
     if not suite.failing:
         return []
@@ -75,11 +75,11 @@ def find_problems(project: Project, suite: Suite, backend: Backend, say: Say) ->
         else:
             key = (place,) if place else (test.partition("[")[0], _own_function(project.files, spectrum, test))
         groups.setdefault(key, []).append(test)
-    together: dict[object, list[tuple[str, ...]]] = {}
+    test_groups: dict[object, list[tuple[str, ...]]] = {}
     for name, tests in groups.items():
-        together.setdefault(_suspects(spectrum, tests) or name, []).append(tuple(tests))
+        test_groups.setdefault(_suspects(spectrum, tests) or name, []).append(tuple(tests))
     problems: list[Problem] = []
-    for parts in together.values():
+    for parts in test_groups.values():
         tests = sorted(test for part in parts for test in part)
         problems.append(_problem(suite, tests, tuple(parts) if len(parts) > 1 else (), problems))
     return problems
@@ -91,57 +91,61 @@ def is_file(test: str) -> bool:
 
 
 def split_up(
-    problems: Sequence[Problem], several: Mapping[str, Sequence[Collection[str]]], mended: Collection[str]
+    problems: Sequence[Problem], several: Mapping[str, Sequence[Collection[str]]], fixed: Collection[str]
 ) -> list[Problem]:
     """Split problems that turned out to have several causes, and return their parts as problems. Parts that the same
     episodes fixed stay one problem; if the episodes fixed only some of each part, every part becomes a problem.
 
     `several`: the name of such a problem -> for each episode that fixed some of it, the tests it left failing;
-    `mended`: the tests that some proposal fixes.
+    `fixed`: the tests that some proposal fixes.
     """
-    found: list[Problem] = []
-    for each in problems:
+    parts: list[Problem] = []
+    for problem in problems:
         groups: dict[tuple[bool, ...], list[str]] = {}
-        for part in each.parts if each.name in several else ():
-            groups.setdefault(tuple(bool({*part} & {*left}) for left in several[each.name]), []).extend(part)
-        for tests in groups.values() if len(groups) > 1 else (each.parts if groups else ()):
-            if not {*tests} <= {*mended}:
-                found.append(_problem(each.before, tests, (), [*problems, *found]))
-    return found
+        for part in problem.parts if problem.name in several else ():
+            groups.setdefault(tuple(bool({*part} & {*unfixed}) for unfixed in several[problem.name]), []).extend(part)
+        for tests in groups.values() if len(groups) > 1 else (problem.parts if groups else ()):
+            if not {*tests} <= {*fixed}:
+                parts.append(_problem(problem.suite, tests, (), [*problems, *parts]))
+    return parts
 
 
-def hidden(problem: Problem, why: str, mended: Collection[str]) -> str:
-    """Say why a problem has no proposal: `why`, and that other bugs hide it, if proposals fix some of its tests."""
-    some = len({*problem.tests} & {*mended})
-    rest = (
-        f"; proposals mend {some} of its {len(problem.tests)} tests: once they are in, `stackrank fix` shows the rest"
+def explain_missing(problem: Problem, reason: str, fixed: Collection[str]) -> str:
+    """Say why a problem has no proposal: `reason`, and that other bugs hide it, if proposals fix some of its tests."""
+    solved = len({*problem.tests} & {*fixed})
+    suffix = (
+        f"; proposals fix {solved} of its {len(problem.tests)} tests: once they are in, `stackrank fix` shows the rest"
     )
-    return why + rest * bool(some)
+    return reason + suffix * bool(solved)
 
 
 def _problem(
-    suite: Suite, tests: Sequence[str], parts: tuple[tuple[str, ...], ...], others: Sequence[Problem]
+    suite: Suite, tests: Sequence[str], parts: tuple[tuple[str, ...], ...], problems: Sequence[Problem]
 ) -> Problem:
     listed = "\n".join(f"- {test}: {suite.failing[test]}".rstrip(": ") for test in tests)
     if is_file(tests[0]):
         opening = "These files of tests cannot be imported. All of their tests have to pass"
     else:
         opening = f"{'This test fails and has' if len(tests) == 1 else 'These tests fail and have'} to pass"
-    name = unique(id_from(tests[0].replace(".py::", ".").replace("::", ".").replace("/", ".")), others)
+    name = unique_name(id_from(tests[0].replace(".py::", ".").replace("::", ".").replace("/", ".")), problems)
     return Problem(name, title_of(tests), f"{opening}:\n{listed}\n", tuple(tests), suite, parts=parts)
 
 
 def title_of(tests: Sequence[str]) -> str:
     """Return the title of a problem that these tests show."""
-    what = "cannot be imported" if is_file(tests[0]) else "fails"
-    return f"{tests[0]} {what}" + (f", and {len(tests) - 1} more" if len(tests) > 1 else "")
+    verb = "cannot be imported" if is_file(tests[0]) else "fails"
+    return f"{tests[0]} {verb}" + (f", and {len(tests) - 1} more" if len(tests) > 1 else "")
 
 
-def unique(name: str, others: Sequence[Problem]) -> str:
+def unique_name(name: str, problems: Sequence[Problem]) -> str:
     """Return the name, with a number if another problem has it."""
-    taken = {each.name for each in others}
+    names = {candidate.name for candidate in problems}
     short = name[:80].rstrip("-.")
-    return next(each for each in (short, *(f"{short}-{n}" for n in range(2, len(taken) + 3))) if each not in taken)
+    return next(
+        candidate
+        for candidate in (short, *(f"{short}-{n}" for n in range(2, len(names) + 3)))
+        if candidate not in names
+    )
 
 
 def measured(project: Project, backend: Backend, files: Mapping[str, bytes], only: Sequence[str] = ()) -> Spectrum:
@@ -163,15 +167,15 @@ def _suspects(spectrum: Spectrum | None, tests: Sequence[str]) -> frozenset[int]
     """Return the most suspicious groups of lines among those that all these tests run; empty if nothing is known."""
     if spectrum is None or not {*tests} <= {*spectrum.tests}:
         return frozenset()
-    wanted = {spectrum.tests.index(test) for test in tests}
-    used = {group for lines in spectrum.lines.values() for group in lines.values()}
+    indices = {spectrum.tests.index(test) for test in tests}
+    groups = {group for lines in spectrum.lines.values() for group in lines.values()}
     scores = {
         n: ochiai(spectrum.by_group[n])
-        for n in used
-        if wanted <= spectrum.groups[n] and AT_IMPORT not in spectrum.groups[n]
+        for n in groups
+        if indices <= spectrum.groups[n] and AT_IMPORT not in spectrum.groups[n]
     }
-    most = max(scores.values(), default=0.0)
-    return frozenset(n for n, score in scores.items() if score == most)
+    highest = max(scores.values(), default=0.0)
+    return frozenset(n for n, score in scores.items() if score == highest)
 
 
 def _own_function(files: Mapping[str, bytes], spectrum: Spectrum | None, test: str) -> str:
@@ -179,8 +183,8 @@ def _own_function(files: Mapping[str, bytes], spectrum: Spectrum | None, test: s
     if spectrum is None or test not in spectrum.tests:
         return ""
     size = [len(group) for group in spectrum.groups]
-    found = spectrum.run_by(test)
-    file, line = min(found, key=lambda place: (size[spectrum.lines[place[0]][place[1]]], place), default=("", 0))
+    lines = spectrum.run_by(test)
+    file, line = min(lines, key=lambda place: (size[spectrum.lines[place[0]][place[1]]], place), default=("", 0))
     return f"{file}:{next(iter(enclosing(files[file], [line])), '')}" if file else ""
 
 
@@ -194,7 +198,7 @@ def _place(files: Mapping[str, bytes], frames: Sequence[Place]) -> str:
 
 def write_problems(project: Project, problems: Sequence[Problem], out: Path) -> Path:
     """Write the problems as tasks into the folder `out`, and return the file."""
-    return write_entries(project, [_entry(project, each) for each in problems], out)
+    return write_entries(project, [_entry(project, problem) for problem in problems], out)
 
 
 def write_entries(project: Project, tasks: list[TaskEntry], out: Path) -> Path:
@@ -212,32 +216,32 @@ def _entry(project: Project, problem: Problem) -> TaskEntry:
 
     The tests of a file that cannot be imported are unknown, so its task has no lists of tests, and all must pass.
     """
-    suite = problem.before
+    suite = problem.suite
     files = sorted({test.partition("::")[0] for test in problem.tests})
-    near = sorted(test for test in suite.passing if test.partition("::")[0] in files)
-    others = {*suite.failing, *suite.flaky, *suite.outside} - set(problem.tests)
+    neighbours = sorted(test for test in suite.passing if test.partition("::")[0] in files)
+    excluded = {*suite.failing, *suite.flaky, *suite.not_isolated} - set(problem.tests)
     # pytest deselects all tests with this prefix, and `test_x` is a prefix of `test_x_again`.
-    counted = (*problem.tests, *near)
-    beside = sorted(
+    counted = (*problem.tests, *neighbours)
+    pass_to_pass = sorted(
         test
-        for test in others
-        if test.partition("::")[0] in files and not any(each.startswith(test) for each in counted)
+        for test in excluded
+        if test.partition("::")[0] in files and not any(prefix.startswith(test) for prefix in counted)
     )
     return entry_of(
         project,
         problem.name,
-        project.command.on(files, *(word for test in beside for word in ("--deselect", test))),
+        project.command.on(files, *(word for test in pass_to_pass for word in ("--deselect", test))),
         title=problem.title,
         statement=problem.statement,
         fail_to_pass=[] if is_file(problem.tests[0]) else list(problem.tests),
-        pass_to_pass=[] if is_file(problem.tests[0]) else near,
+        pass_to_pass=[] if is_file(problem.tests[0]) else neighbours,
         # A fix does not belong in what tests share. If that were editable, an agent would spend its time there.
         readonly=[f"/{folder}/" for folder in sorted(test_folders(project.files))],
         test_patch=problem.test_diff or None,
     )
 
 
-def entry_of(project: Project, name: str, test: str, **more: Any) -> TaskEntry:
+def entry_of(project: Project, name: str, test: str, **fields: Any) -> TaskEntry:
     """Make a task of this project with the environment that all its tasks share. `more`: other fields."""
     environment = project.environment
     return TaskEntry(
@@ -246,5 +250,5 @@ def entry_of(project: Project, name: str, test: str, **more: Any) -> TaskEntry:
         test=test,
         setup=list(environment.setup),
         python=PythonEntry(version=environment.python or None, requirements=list(environment.requirements)),
-        **more,
+        **fields,
     )

@@ -20,8 +20,10 @@ _POINTER = b"version https://git-lfs.github.com/spec/"
 
 
 @dataclass(frozen=True)
-class Wishes:
+class TestOptions:
     """How the user wants the project's tests to be run. Empty values are determined automatically."""
+
+    __test__ = False
 
     test: str = ""
     setup: tuple[str, ...] | None = None
@@ -64,7 +66,7 @@ class Project:
         return Project(self.repository, full, files, self.command, self.environment, self.timeout_s)
 
 
-def open_project(path: Path, wishes: Wishes) -> Project:
+def open_project(path: Path, wishes: TestOptions) -> Project:
     """Open the project committed at `path`. Raises BenchmarkError, with one sentence, if it cannot be fixed."""
     place = path.expanduser().resolve()
     if not place.is_dir():
@@ -77,12 +79,12 @@ def open_project(path: Path, wishes: Wishes) -> Project:
     commit = resolve_commit(place, "HEAD")
     if dirty := _dirty(place):
         raise BenchmarkError(
-            f"{place} has uncommitted changes ({some(dirty)}): commit or stash them, so that a fix is based on "
+            f"{place} has uncommitted changes ({shorten(dirty)}): commit or stash them, so that a fix is based on "
             "what you have"
         )
     if modules := _submodules(place, commit):
         raise BenchmarkError(
-            f"{place} has submodules ({some(modules)}), whose files are not in its commits: run fix in a "
+            f"{place} has submodules ({shorten(modules)}), whose files are not in its commits: run fix in a "
             "repository that has them as plain files"
         )
     files = CommitFiles(place, commit)
@@ -92,7 +94,7 @@ def open_project(path: Path, wishes: Wishes) -> Project:
     return Project(place, commit, files, command, environment, wishes.timeout_s)
 
 
-def require_apart(project: Project, out: Path) -> None:
+def require_separate(project: Project, out: Path) -> None:
     """Raises BenchmarkError if the output would be written into the checkout."""
     if out.resolve().is_relative_to(project.repository):
         raise BenchmarkError(
@@ -100,10 +102,10 @@ def require_apart(project: Project, out: Path) -> None:
         )
 
 
-def pointers(project: Project) -> list[str]:
+def list_lfs_pointers(project: Project) -> list[str]:
     """Return the files of which git has only a pointer, because their content is in Git LFS and in no commit."""
-    attributes = [each for name, each in project.files.items() if name.endswith(".gitattributes")]
-    if not any(b"filter=lfs" in each for each in attributes):
+    attributes = [attribute_text for name, attribute_text in project.files.items() if name.endswith(".gitattributes")]
+    if not any(b"filter=lfs" in attribute_text for attribute_text in attributes):
         return []
     return [name for name, content in project.files.items() if content.startswith(_POINTER)]
 
@@ -121,10 +123,10 @@ def _dirty(place: Path) -> list[str]:
     for name in names:
         if name.startswith("filter.") and name.endswith((".clean", ".process", ".required")):
             off[name] = "false" if name.endswith(".required") else ""
-    how = ("--porcelain", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules=none")
-    out = git(place, "--no-optional-locks", "status", *how, variables=with_settings(off))
-    entries = [each for each in out.decode("utf-8", "surrogateescape").split("\0") if each]
-    return [each[3:] for each in entries if each[:2] != " M" or not _is_pointed_at(place, each[3:])]
+    options = ("--porcelain", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules=none")
+    out = git(place, "--no-optional-locks", "status", *options, variables=with_settings(off))
+    entries = [entry for entry in out.decode("utf-8", "surrogateescape").split("\0") if entry]
+    return [entry[3:] for entry in entries if entry[:2] != " M" or not _is_pointed_at(place, entry[3:])]
 
 
 def _is_pointed_at(place: Path, path: str) -> bool:
@@ -139,10 +141,10 @@ def _is_pointed_at(place: Path, path: str) -> bool:
 
 def _submodules(place: Path, commit: str) -> list[str]:
     entries = git(place, "ls-tree", "-r", "-z", commit).decode("utf-8", "replace").split("\0")
-    return [each.partition("\t")[2] for each in entries if each.startswith("160000 ")]
+    return [entry.partition("\t")[2] for entry in entries if entry.startswith("160000 ")]
 
 
-def some(names: Iterable[str]) -> str:
+def shorten(names: Iterable[str]) -> str:
     """Return the first few names, for a sentence."""
     listed = [name.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for name in names]
     return ", ".join(listed[:3]) + (", ..." if len(listed) > 3 else "")

@@ -18,7 +18,7 @@ from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.patches import PatchError
 from stackrank.env.sandbox.base import Backend
 from stackrank.extensions.fix.decisions import Proposals
-from stackrank.extensions.fix.evidence import gather, surety
+from stackrank.extensions.fix.evidence import gather_evidence, surety
 from stackrank.extensions.fix.problems import Problem, title_of
 from stackrank.extensions.fix.project import Project
 from stackrank.extensions.fix.publish import require_applies
@@ -49,26 +49,26 @@ def propose(
     candidates: dict[tuple[str, str], list[Candidate]] = {}
     for problem in problems:
         played = queries.episodes(store.engine, run_id, task=problem.name, limit=100_000)
-        resolved = [each["id"] for each in played if each["verdict"] == Verdict.RESOLVED]
-        changes = by_change(queries.whole_episodes(store.engine, resolved), project, problem.before.leaves)
+        resolved = [episode["id"] for episode in played if episode["verdict"] == Verdict.RESOLVED]
+        changes = group_by_change(queries.full_episodes(store.engine, resolved), project, problem.suite.leaves)
         if not changes:
-            without[problem.name] = _why_none(played)
+            without[problem.name] = _explain_missing(played)
         for diff, episodes in changes.items():
             candidates.setdefault((diff, problem.test_diff), []).append((problem, episodes, len(played)))
     rows: list[Row] = []
-    for number, ((diff, _), found) in enumerate(candidates.items()):
+    for number, ((diff, _), group) in enumerate(candidates.items()):
         show(number, len(candidates))
-        problem, episodes = _together(found), [each for _, own, _ in found for each in own]
+        problem, episodes = _merge_problems(group), [episode for _, group_rows, _ in group for episode in group_rows]
         try:
             require_applies(project.repository, project.commit, problem.test_diff + diff)
-            evidence = gather(
+            evidence = gather_evidence(
                 store.engine, project, backend, problem, diff,
-                times=times, episodes=episodes, played=sum(number for _, _, number in found),
+                times=times, episodes=episodes, played=sum(number for _, _, number in group),
             )  # fmt: skip
         except (BenchmarkError, PatchError) as error:
             without[problem.name] = f"a change was left out: {error}"
             continue
-        evidence["covers"] = [each.name for each in problems if {*each.tests} <= {*evidence["mended"]}]
+        evidence["covers"] = [problem.name for problem in problems if {*problem.tests} <= {*evidence["fixed"]}]
         rows.append(_row(project, problem, run_id, out, diff, episodes[0], evidence))
     for name in {name for row in rows for name in row["evidence"]["covers"]}:
         without.pop(name, None)
@@ -77,30 +77,30 @@ def propose(
     return Proposals(store.engine).propose(rows), without
 
 
-def solved_in_part(engine: Engine, problems: Sequence[Problem], run_id: int) -> dict[str, list[frozenset[str]]]:
+def find_partial_fixes(engine: Engine, problems: Sequence[Problem], run_id: int) -> dict[str, list[frozenset[str]]]:
     """Return the problems of which an episode fixed some tests but not all: name -> the tests that each such episode
     left failing. These problems may have two causes.
     """
-    found: dict[str, list[frozenset[str]]] = {}
+    unsolved: dict[str, list[frozenset[str]]] = {}
     for problem in problems:
-        ids = [each["id"] for each in queries.episodes(engine, run_id, task=problem.name, limit=100_000)]
-        for episode in queries.whole_episodes(engine, ids).values():
-            left = frozenset(episode["score"].get("unfixed") or ()) & {*problem.tests}
-            if left and len(left) < len(problem.tests):
-                found.setdefault(problem.name, []).append(left)
-    return found
+        ids = [row["id"] for row in queries.episodes(engine, run_id, task=problem.name, limit=100_000)]
+        for episode in queries.full_episodes(engine, ids).values():
+            unfixed = frozenset(episode["score"].get("unfixed") or ()) & {*problem.tests}
+            if unfixed and len(unfixed) < len(problem.tests):
+                unsolved.setdefault(problem.name, []).append(unfixed)
+    return unsolved
 
 
-def _together(found: Sequence[Candidate]) -> Problem:
+def _merge_problems(candidates: Sequence[Candidate]) -> Problem:
     """Combine the problems that one change resolves into one."""
-    first = found[0][0]
-    if len(found) == 1:
+    first = candidates[0][0]
+    if len(candidates) == 1:
         return first
-    tests = tuple(dict.fromkeys(test for problem, _, _ in found for test in problem.tests))
+    tests = tuple(dict.fromkeys(test for problem, _, _ in candidates for test in problem.tests))
     return replace(first, title=title_of(tests), tests=tests)
 
 
-def by_change(
+def group_by_change(
     episodes: Mapping[int, Any], project: Project, leaves: Collection[str]
 ) -> dict[str, list[Mapping[str, Any]]]:
     """Return diff -> the episodes that produced it, oldest first. Empty changes are left out, because they fix nothing.
@@ -109,7 +109,7 @@ def by_change(
     `.gitignore` names.
     """
     ignored = GitIgnoreSpec.from_lines(project.files.get(".gitignore", b"").decode("utf-8", "replace").splitlines())
-    found: dict[str, list[Mapping[str, Any]]] = {}
+    changes: dict[str, list[Mapping[str, Any]]] = {}
     for _, episode in sorted(episodes.items()):
         diff = "".join(
             part
@@ -117,8 +117,8 @@ def by_change(
             if not (path := _new_file(part)) or not (path in leaves or ignored.match_file(path))
         )
         if diff.strip() and not episode["tampered"]:
-            found.setdefault(diff, []).append(episode)
-    return found
+            changes.setdefault(diff, []).append(episode)
+    return changes
 
 
 def _new_file(part: str) -> str:
@@ -127,10 +127,12 @@ def _new_file(part: str) -> str:
     return own_name(match) if match else ""
 
 
-def _why_none(played: Sequence[Mapping[str, Any]]) -> str:
+def _explain_missing(played: Sequence[Mapping[str, Any]]) -> str:
     if not played:
         return "it was not played"
-    ends = sorted({each["failure_point"] or each["stop_reason"] or each["verdict"] or "open" for each in played})
+    ends = sorted(
+        {episode["failure_point"] or episode["stop_reason"] or episode["verdict"] or "open" for episode in played}
+    )
     return f"none of {len(played)} episodes resolved it ({', '.join(ends)})"
 
 

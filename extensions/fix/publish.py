@@ -27,9 +27,9 @@ from stackrank.wording import evidence_lines, one_line
 
 BRANCH = "stackrank/fixes"
 _AUTHOR = {
-    f"GIT_{role}_{what}": value
+    f"GIT_{role}_{variable}": value
     for role in ("AUTHOR", "COMMITTER")
-    for what, value in (("NAME", "stackrank"), ("EMAIL", "stackrank@localhost"))
+    for variable, value in (("NAME", "stackrank"), ("EMAIL", "stackrank@localhost"))
 }
 _CONFIG = "[safe]\n\tdirectory = *\n[core]\n\tsplitIndex = false\n"
 """All settings that git gets here. They are in a file, because the processes that git starts to read another user's
@@ -56,49 +56,47 @@ def publish(proposals: Sequence[Mapping[str, Any]], out: Path, repository: Path 
     Raises DecisionRefused for an invalid decision; then the previous output stays. Raises BenchmarkError if git or the
     repository fails, or the folder is for another repository.
     """
-    approved = sorted(
-        (each for each in proposals if each["status"] == DecisionKind.APPROVED), key=lambda row: row["id"]
-    )
-    for each in approved:
-        require_genuine(each)
-    done = Published()
+    approved = sorted((row for row in proposals if row["status"] == DecisionKind.APPROVED), key=lambda row: row["id"])
+    for proposal in approved:
+        require_genuine(proposal)
+    published = Published()
     # git runs in other folders, where a relative path would mean another place.
     out, repository = out.absolute(), repository and repository.absolute()
-    for name in sorted({each["repository"] for each in proposals}):
+    for name in sorted({row["repository"] for row in proposals}):
         claim(out, name)
     name = hashlib.sha256(str(out.resolve()).encode()).hexdigest()[:16]
     with locked(f"publishing/{name}"), tempfile.TemporaryDirectory(prefix=".publishing-", dir=out) as name:
-        made = Path(name)
+        folder = Path(name)
         patches: dict[int, Path] = {}
-        there = []
-        for each in approved:
+        committed = []
+        for proposal in approved:
             try:
-                require_commit(each, repository)
-                there.append(each)
+                require_commit(proposal, repository)
+                committed.append(proposal)
             except BenchmarkError as error:
-                done.conflicts[each["id"]] = str(error)
-        if approved and not there:
-            raise BenchmarkError(done.conflicts[approved[0]["id"]])
-        if there:
-            alone = _alone(made)
-            clone = _clone(repository or Path(there[0]["repository"]), made / CLONE, alone)
-            for each in there:
+                published.conflicts[proposal["id"]] = str(error)
+        if approved and not committed:
+            raise BenchmarkError(published.conflicts[approved[0]["id"]])
+        if committed:
+            alone = _alone(folder)
+            clone = _clone(repository or Path(committed[0]["repository"]), folder / CLONE, alone)
+            for proposal in committed:
                 try:
-                    patches[each["id"]] = _patch(clone, each, made, alone)
+                    patches[proposal["id"]] = _patch(clone, proposal, folder, alone)
                 except BenchmarkError as error:
-                    done.conflicts[each["id"]] = f"git makes no commit of it ({error})"
-            done.conflicts |= _branch(clone, there[-1]["base"], patches, alone)
-            done.clone = out / CLONE
+                    published.conflicts[proposal["id"]] = f"git makes no commit of it ({error})"
+            published.conflicts |= _branch(clone, committed[-1]["base"], patches, alone)
+            published.clone = out / CLONE
         for old in out.iterdir():
             if PATCH.fullmatch(old.name):
                 old.unlink()
         shutil.rmtree(out / CLONE, ignore_errors=True)
-        if there:
+        if committed:
             for number, patch in patches.items():
-                done.patches[number] = patch.replace(out / patch.name)
+                published.patches[number] = patch.replace(out / patch.name)
             clone.replace(out / CLONE)
-        write_solved(there, out)
-    return done
+        write_solved(committed, out)
+    return published
 
 
 def require_commit(proposal: Mapping[str, Any], repository: Path | None = None) -> None:
@@ -116,12 +114,12 @@ def require_applies(repository: Path, base: str, diff: str) -> None:
     if hidden := re.search(r'(?m)^(?:Binary files|Files) (?:"?a/|/dev/null).* differ$', diff):
         raise BenchmarkError(f"it has a file that is not UTF-8 text, or too large for a diff: {hidden[0]}")
     with tempfile.TemporaryDirectory(prefix="stackrank-index-") as name:
-        own = with_settings({**NO_PROGRAMS, "core.splitIndex": "false"})
-        variables = {**_alone(Path(name)), **own, "GIT_INDEX_FILE": str(Path(name) / "index")}
+        settings = with_settings({**NO_PROGRAMS, "core.splitIndex": "false"})
+        variables = {**_alone(Path(name)), **settings, "GIT_INDEX_FILE": str(Path(name) / "index")}
         git(repository, "read-tree", base, variables=variables)
-        given = diff.encode("utf-8", "surrogateescape")
-        how = ("--cached", "--check", "--whitespace=nowarn", "-")
-        git(repository, "apply", *how, stdin=given, variables=variables)
+        patch = diff.encode("utf-8", "surrogateescape")
+        options = ("--cached", "--check", "--whitespace=nowarn", "-")
+        git(repository, "apply", *options, stdin=patch, variables=variables)
 
 
 def _alone(folder: Path) -> dict[str, str]:
@@ -132,8 +130,8 @@ def _alone(folder: Path) -> dict[str, str]:
 
 def _clone(repository: Path, place: Path, alone: Mapping[str, str]) -> Path:
     # Objects are copied, because with hard links a later git command could modify the user's repository.
-    how = ("--quiet", "--no-hardlinks", "--no-checkout", "--template=")
-    git(place.parent, "clone", *how, str(repository), place.name, variables=alone)
+    options = ("--quiet", "--no-hardlinks", "--no-checkout", "--template=")
+    git(place.parent, "clone", *options, str(repository), place.name, variables=alone)
     # Somebody who pushes from the clone by hand means the forge, and not the user's repository.
     git(place, "remote", "remove", "origin", variables=alone)
     return place
@@ -162,8 +160,8 @@ def _patch(clone: Path, proposal: Mapping[str, Any], out: Path, alone: Mapping[s
         "--binary",
         f"--start-number={proposal['id']}",
     )
-    written = git(clone, "format-patch", *arguments, "-o", str(out), variables=alone).decode().strip()
-    return Path(written)
+    file_name = git(clone, "format-patch", *arguments, "-o", str(out), variables=alone).decode().strip()
+    return Path(file_name)
 
 
 def _branch(clone: Path, base: str, patches: Mapping[int, Path], alone: Mapping[str, str]) -> dict[int, str]:
@@ -178,8 +176,11 @@ def _branch(clone: Path, base: str, patches: Mapping[int, Path], alone: Mapping[
             git(clone, "am", "--quiet", "--3way", "--keep-cr", "--no-gpg-sign", str(patch), variables=alone)
         except BenchmarkError as error:
             git(clone, "am", "--abort", variables=alone)
-            before = ", ".join(str(each) for each in patches if each < number and each not in conflicts) or "none"
-            conflicts[number] = f"it does not apply after those approved before it ({before}): {error}"
+            predecessors = (
+                ", ".join(str(earlier) for earlier in patches if earlier < number and earlier not in conflicts)
+                or "none"
+            )
+            conflicts[number] = f"it does not apply after those approved before it ({predecessors}): {error}"
     return conflicts
 
 
@@ -191,9 +192,9 @@ def commit_message(proposal: Mapping[str, Any]) -> str:
     lines = [
         head if len(head) <= 100 else f"{head[:97]}...",
         "",
-        *(f"- {one_line(each)}" for each in evidence_lines(proposal)),
+        *(f"- {one_line(line)}" for line in evidence_lines(proposal)),
     ]
-    lines += ["", *(f"    {each}" for each in decision["reason"].strip().splitlines()), ""]
+    lines += ["", *(f"    {line}" for line in decision["reason"].strip().splitlines()), ""]
     lines.append(f"Proposal: {proposal['id']} ({proposal['digest'][:16]}), episode {proposal['episode_id']}")
     lines.append(f"Approved-by: {one_line(decision['person']) or 'unknown'}")
     return "\n".join(lines) + "\n"

@@ -10,9 +10,9 @@ def main() -> int:
     """Arguments are pytest's. Status 0: there is a test that fails."""
     with tempfile.NamedTemporaryFile(suffix=".xml") as report:
         command = [sys.executable, "-m", "pytest", *sys.argv[1:], "--junitxml", report.name]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        process = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         # The last line would look as if the verdict were pytest's own.
-        lines = done.stdout.decode("utf-8", "replace").splitlines()
+        lines = process.stdout.decode("utf-8", "replace").splitlines()
         print("\n".join(lines[:-1]))
         try:
             tree = ElementTree.parse(report.name)

@@ -70,9 +70,9 @@ def review(
 
     engine = connect()
     kinds = {DecisionKind.APPROVED: approve, DecisionKind.REJECTED: reject, DecisionKind.COMMENT: comment}
-    chosen = [kind for kind, wanted in kinds.items() if wanted]
+    decisions = [kind for kind, requested in kinds.items() if requested]
     if number is None or listing or stats:
-        if chosen or push or pull_request:
+        if decisions or push or pull_request:
             raise UsageError(
                 "name the proposal: `stackrank review NUMBER --approve`; `stackrank review --list` lists them"
             )
@@ -81,54 +81,54 @@ def review(
             print_json({"proposals": rows, "acceptance": boards})
             return
         if stats:
-            _tell_stats(boards)
+            _print_stats(boards)
         else:
-            print_table(listed(rows), {name: name for name in SHOWN}, _NOTHING)
+            print_table(proposal_rows(rows), {name: name for name in SHOWN}, _NOTHING)
         return
-    if len(chosen) > 1:
+    if len(decisions) > 1:
         raise UsageError("--approve, --reject and --comment cannot be combined: give only one")
     if pull_request:
         require_token(push, pull_request)
     proposal = queries.proposal(engine, number)
     folder = out or Path(proposal["folder"])
     is_here = out is not None or folder.is_dir()
-    if not is_here and (push or chosen in ([DecisionKind.APPROVED], [DecisionKind.REJECTED])):
+    if not is_here and (push or decisions in ([DecisionKind.APPROVED], [DecisionKind.REJECTED])):
         raise UsageError(f"{folder}, where `fix` wrote its files, is not on this machine: name a folder with --out")
-    if is_here and chosen in ([DecisionKind.APPROVED], [DecisionKind.REJECTED]):
+    if is_here and decisions in ([DecisionKind.APPROVED], [DecisionKind.REJECTED]):
         # Store no decision that could not be carried out.
         require_usable(folder, proposal["repository"])
         if approve:
             require_commit(proposal, repo)
     address = destination(repo or Path(proposal["repository"]), push) if push else ""
-    if chosen:
-        seen = digest or proposal["digest"]
-        if len(seen) < 64 and proposal["digest"].startswith(seen) and len(seen) >= 8:
-            seen = proposal["digest"]
-        Proposals(engine).decide(number, chosen[0], digest=seen, reason=reason, person=default_owner())
+    if decisions:
+        reviewed_digest = digest or proposal["digest"]
+        if len(reviewed_digest) < 64 and proposal["digest"].startswith(reviewed_digest) and len(reviewed_digest) >= 8:
+            reviewed_digest = proposal["digest"]
+        Proposals(engine).decide(number, decisions[0], digest=reviewed_digest, reason=reason, person=default_owner())
         proposal = queries.proposal(engine, number)
-    done: Published | None = None
+    published: Published | None = None
     sent = ""
     if is_here and proposal["status"] in (DecisionKind.APPROVED, DecisionKind.REJECTED):
         rows = queries.proposals(engine, repository=proposal["repository"])
-        done = publish([row for row in rows if out or row["folder"] == proposal["folder"]], folder, repo)
-        if address and done.clone is not None:
-            push_branch(done.clone, address)
-        if pull_request and done.clone is not None:
-            approved = [row for row in rows if row["id"] in done.patches and row["id"] not in done.conflicts]
+        published = publish([row for row in rows if out or row["folder"] == proposal["folder"]], folder, repo)
+        if address and published.clone is not None:
+            push_branch(published.clone, address)
+        if pull_request and published.clone is not None:
+            approved = [row for row in rows if row["id"] in published.patches and row["id"] not in published.conflicts]
             sent = open_pull_request(api, pull_request, onto, approved)
     if as_json:
-        print_json({**proposal, **_published(done), "pull_request": sent})
+        print_json({**proposal, **_published_document(published), "pull_request": sent})
     else:
-        _tell(proposal, evidence_lines(proposal))
-        for patch in done.patches.values() if done else ():
+        _print_proposal(proposal, evidence_lines(proposal))
+        for patch in published.patches.values() if published else ():
             print_out(f"patch: {patch}")
         if sent:
             print_out(f"pull request: {sent}")
-    for each, why in (done.conflicts if done else {}).items():
-        print_err(f"proposal {each} is approved, but not in the branch: {why}")
+    for conflicting, conflict in (published.conflicts if published else {}).items():
+        print_err(f"proposal {conflicting} is approved, but not in the branch: {conflict}")
 
 
-def _tell_stats(boards: Sequence[Mapping[str, Any]]) -> None:
+def _print_stats(boards: Sequence[Mapping[str, Any]]) -> None:
     rows = [
         {
             "entrant": row["entrant"],
@@ -147,19 +147,23 @@ def _tell_stats(boards: Sequence[Mapping[str, Any]]) -> None:
             print_out(f"{row['entrant']}, rejected{f' {times} times' if times > 1 else ''}: {one_line(reason)}")
 
 
-def listed(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def proposal_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the cells for a table of proposals."""
     return [{name: row[name] for name in SHOWN} for row in rows]
 
 
-def _published(done: Published | None) -> dict[str, Any]:
-    if done is None:
+def _published_document(published: Published | None) -> dict[str, Any]:
+    if published is None:
         return {"patches": {}, "clone": None, "conflicts": {}}
-    patches = {str(number): str(patch) for number, patch in done.patches.items()}
-    return {"patches": patches, "clone": str(done.clone) if done.clone else None, "conflicts": done.conflicts}
+    patches = {str(number): str(patch) for number, patch in published.patches.items()}
+    return {
+        "patches": patches,
+        "clone": str(published.clone) if published.clone else None,
+        "conflicts": published.conflicts,
+    }
 
 
-def _tell(proposal: Mapping[str, Any], evidence: Sequence[str]) -> None:
+def _print_proposal(proposal: Mapping[str, Any], evidence: Sequence[str]) -> None:
     print_out(f"Proposal {proposal['id']} ({proposal['status']}): {proposal['title']}")
     print_out(f"{proposal['repository']} at {proposal['base'][:12]}, change {proposal['digest'][:16]}\n")
     if proposal["covered_by"]:
@@ -169,6 +173,6 @@ def _tell(proposal: Mapping[str, Any], evidence: Sequence[str]) -> None:
     print_out(proposal["diff"])
     for line in evidence:
         print_out(line)
-    for said in (*proposal["comments"], *filter(None, [proposal["decision"]])):
-        print_out(f"{said['kind']} by {said['person']}, {said['created_at']}: {said['reason']}")
+    for decision in (*proposal["comments"], *filter(None, [proposal["decision"]])):
+        print_out(f"{decision['kind']} by {decision['person']}, {decision['created_at']}: {decision['reason']}")
     print_out(f"The episode, step by step: stackrank trace {proposal['episode_id']}")

@@ -21,13 +21,13 @@ def write_solved(approved: Sequence[Mapping[str, Any]], out: Path) -> Path | Non
     fixes = {
         (row["base"], name): row["diff"]
         for row in approved
-        for name in (*row["tests"], *row["evidence"]["mended"], row["problem"], *row["evidence"].get("covers", ()))
+        for name in (*row["tests"], *row["evidence"]["fixed"], row["problem"], *row["evidence"]["covers"])
     }
     content = read_tasks(tasks)[0] if tasks.is_file() else None
     solved = []
     for entry in content.tasks if content else ():
-        found = {fixes.get((entry.source.commit or "", test)) for test in entry.fail_to_pass or [entry.id]}
-        if len(found) == 1 and (fix := found.pop()):
+        fix_texts = {fixes.get((entry.source.commit or "", test)) for test in entry.fail_to_pass or [entry.id]}
+        if len(fix_texts) == 1 and (fix := fix_texts.pop()):
             solved.append(entry.model_copy(update={"fix": fix}))
     if content is None or not solved:
         file.unlink(missing_ok=True)

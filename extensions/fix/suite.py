@@ -34,7 +34,7 @@ class Suite:
     failing: Mapping[str, str]
     """Test id -> the exception, on one line. Includes test files that cannot be imported because of the program."""
     flaky: tuple[str, ...]
-    outside: tuple[str, ...] = ()
+    not_isolated: tuple[str, ...] = ()
     """Tests that fail because they write outside of the workspace or need a network. The program is not at fault."""
     leaves: frozenset[str] = frozenset()
     """New files that the tests leave in the workspace. They are not part of any change."""
@@ -49,10 +49,10 @@ class Suite:
             return "failed"
         if test in self.flaky:
             return "flaky"
-        within = (f"{test}::", f"{test}/")
-        if any(each.startswith(within) for each in (*self.failing, *self.unread)):
+        prefixes = (f"{test}::", f"{test}/")
+        if any(name.startswith(prefixes) for name in (*self.failing, *self.unread)):
             return "failed"
-        return "passed" if any(each.startswith(within) for each in self.passing) else "missing"
+        return "passed" if any(name.startswith(prefixes) for name in self.passing) else "missing"
 
     @property
     def counts(self) -> dict[str, int]:
@@ -74,14 +74,14 @@ def run_suite(
 
     Raises BenchmarkError if the suite gives no result, SandboxError.
     """
-    return _agreed([_run(project, backend, changed or {}, only) for _ in range(times)], project.files)
+    return _combine_runs([_run(project, backend, changed or {}, only) for _ in range(times)], project.files)
 
 
 def run_again(
     project: Project,
     backend: Backend,
     changed: Mapping[str, bytes | None],
-    before: Suite,
+    suite: Suite,
     targets: Collection[str],
     *,
     times: int,
@@ -90,25 +90,25 @@ def run_again(
     because it may be flaky. Raises the same as `run_suite`.
     """
     runs = [_run(project, backend, changed, ())]
-    first = _agreed(runs, project.files)
-    if any(first.outcome(test) != "passed" for test in (*before.passing, *targets)):
+    first = _combine_runs(runs, project.files)
+    if any(first.outcome(test) != "passed" for test in (*suite.passing, *targets)):
         runs += [_run(project, backend, changed, ()) for _ in range(times - 1)]
-    after = _agreed(runs, project.files)
-    known = {*before.flaky, *before.outside}
+    rerun = _combine_runs(runs, project.files)
+    ignored = {*suite.flaky, *suite.not_isolated}
     return replace(
-        after,
-        passing=after.passing - known,
-        failing={test: why for test, why in after.failing.items() if test not in known},
-        flaky=tuple(sorted({*before.flaky, *after.flaky})),
+        rerun,
+        passing=rerun.passing - ignored,
+        failing={test: reason for test, reason in rerun.failing.items() if test not in ignored},
+        flaky=tuple(sorted({*suite.flaky, *rerun.flaky})),
     )
 
 
-def _agreed(runs: Sequence[tuple[TestReport, set[str]]], files: Iterable[str]) -> Suite:
+def _combine_runs(runs: Sequence[tuple[TestReport, set[str]]], files: Iterable[str]) -> Suite:
     """Combine several runs into one result. `files`: those of the project."""
     reports = [report for report, _ in runs]
-    seen = {test for report in reports for test in report.outcomes}
-    passing, failing, flaky, outside = set(), {}, [], []
-    for test in sorted(seen):
+    reported = {test for report in reports for test in report.outcomes}
+    passing, failing, flaky, not_isolated = set(), {}, [], []
+    for test in sorted(reported):
         outcomes = {report.outcomes.get(test, "missing") for report in reports}
         message = next((report.messages[test] for report in reports if test in report.messages), "")
         if outcomes <= set(PASSED):
@@ -116,25 +116,25 @@ def _agreed(runs: Sequence[tuple[TestReport, set[str]]], files: Iterable[str]) -
         elif len(outcomes) > 1:
             flaky.append(test)
         elif outcomes == {"failed"} and _OUTSIDE.search(message):
-            outside.append(test)
+            not_isolated.append(test)
         elif outcomes == {"failed"}:
             failing[test] = message
-    leaves = frozenset(path for _, left in runs for path in left)
+    leaves = frozenset(path for _, leftover in runs for path in leftover)
     unread = []
-    own = {part for file in files for part in PurePosixPath(file).with_suffix("").parts}
+    project_modules = {part for file in files for part in PurePosixPath(file).with_suffix("").parts}
     errors = [dict(map(_import_error, report.collect_errors)) for report in reports]
-    for file in sorted({file for each in errors for file in each}):
-        message = next(each[file] for each in errors if file in each)
+    for file in sorted({file for messages in errors for file in messages}):
+        message = next(messages[file] for messages in errors if file in messages)
         lacks = _MISSING.search(message)
-        if lacks and (lacks[1] or lacks[2]) not in own:
+        if lacks and (lacks[1] or lacks[2]) not in project_modules:
             unread.append(f"{file}: {message}")
-        elif not all(file in each for each in errors):
+        elif not all(file in messages for messages in errors):
             flaky.append(file)
         elif _OUTSIDE.search(message):
-            outside.append(file)
+            not_isolated.append(file)
         else:
             failing[file] = message
-    return Suite(frozenset(passing), failing, tuple(flaky), tuple(outside), leaves, tuple(unread))
+    return Suite(frozenset(passing), failing, tuple(flaky), tuple(not_isolated), leaves, tuple(unread))
 
 
 def _import_error(error: str) -> tuple[str, str]:
@@ -143,32 +143,32 @@ def _import_error(error: str) -> tuple[str, str]:
     return file, " ".join(line.removeprefix("E").strip() for line in literal(lines))
 
 
-def broken_since(project: Project, backend: Backend, suite: Suite, base: str, *, times: int) -> Suite:
+def select_broken_since(project: Project, backend: Backend, suite: Suite, base: str, *, times: int) -> Suite:
     """Return the suite without tests that already fail where `base` and the project diverge. Raises as `run_suite`."""
-    given = resolve_commit(project.repository, base)
+    commit = resolve_commit(project.repository, base)
     try:
-        parted = git(project.repository, "merge-base", given, project.commit).decode().strip()
+        parted = git(project.repository, "merge-base", commit, project.commit).decode().strip()
     except BenchmarkError:
         raise BenchmarkError(
             f"{project.repository} has no common ancestor of {base} and HEAD: fetch more of its history, or "
             "name another --base"
         ) from None
-    before = run_suite(project.at(parted), backend, times=times)
-    known = {*before.failing, *before.flaky, *before.outside}
-    return replace(suite, failing={test: why for test, why in suite.failing.items() if test not in known})
+    base_suite = run_suite(project.at(parted), backend, times=times)
+    earlier = {*base_suite.failing, *base_suite.flaky, *base_suite.not_isolated}
+    return replace(suite, failing={test: reason for test, reason in suite.failing.items() if test not in earlier})
 
 
 def _run(
     project: Project, backend: Backend, changed: Mapping[str, bytes | None], only: Sequence[str]
 ) -> tuple[TestReport, set[str]]:
     """Run the suite once. Returns the report, and the new files that the tests left."""
-    files = {name: each for name, each in {**project.files, **changed}.items() if each is not None}
+    files = {name: content for name, content in {**project.files, **changed}.items() if content is not None}
     command = project.command.on(only or project.command.targets, "--continue-on-collection-errors")
     with Sandbox(backend, project.spec) as sandbox:
         sandbox.put(files)
         key = os.urandom(32)
         result = sandbox.test(command, project.timeout_s, key, score=True, every=True)
-        left = {path for path in sandbox.changes().files if path not in files}
+        leftover = {path for path in sandbox.changes().files if path not in files}
     if result.timed_out:
         raise BenchmarkError(
             f"the tests of {project.name} do not end within {project.timeout_s:g} s: set a longer --timeout, or "
@@ -176,16 +176,16 @@ def _run(
         )
     report = parse(result.report, key) if result.report else TestReport()
     if not (report.outcomes or report.collect_errors) or not report.complete:
-        why = report.collect_errors[0] if report.collect_errors else _why(result.output)
+        reason = report.collect_errors[0] if report.collect_errors else _last_line(result.output)
         raise BenchmarkError(
-            f"the tests of {project.name} do not run ({why[:300]}): name the test command with --test, and "
+            f"the tests of {project.name} do not run ({reason[:300]}): name the test command with --test, and "
             "install what they need with --setup and --require"
         )
-    return report, left
+    return report, leftover
 
 
-def _why(output: str) -> str:
+def _last_line(output: str) -> str:
     """Return the last line that mentions an error, else the last line."""
-    said = output.strip().splitlines() or ["they print nothing"]
-    errors = [line for line in said if re.search(r"(?i)\berror\b", line)]
-    return " ".join((errors or said)[-1].split())
+    lines = output.strip().splitlines() or ["they print nothing"]
+    errors = [line for line in lines if re.search(r"(?i)\berror\b", line)]
+    return " ".join((errors or lines)[-1].split())

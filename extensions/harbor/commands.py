@@ -31,14 +31,14 @@ def export_tasks(
 
     if format != "harbor":
         raise BenchmarkError(f"there is no format {format!r} for tasks: choose harbor")
-    found = load_benchmark(benchmark, Source(path, fixes, repos, environments))
+    loaded = load_benchmark(benchmark, Source(path, fixes, repos, environments))
     names = [name.strip() for name in tasks.split(",") if name.strip()]
-    chosen = select(found.tasks(), names, limit)
-    left_out = {**found.excluded(), **write_tasks(chosen, out)}
-    written = len([task for task in chosen if task.id not in left_out])
+    selected = select(loaded.tasks(), names, limit)
+    left_out = {**loaded.excluded(), **write_tasks(selected, out)}
+    task_count = len([task for task in selected if task.id not in left_out])
     if as_json:
-        print_json({"benchmark": found.name, "folder": str(out.absolute()), "tasks": written, "left_out": left_out})
+        print_json({"benchmark": loaded.name, "folder": str(out.absolute()), "tasks": task_count, "left_out": left_out})
         return
-    print_out(f"{out}: {written} tasks of {found.name}, licence {found.license or 'unknown'}")
+    print_out(f"{out}: {task_count} tasks of {loaded.name}, licence {loaded.license or 'unknown'}")
     for task_id, reason in left_out.items():
         print_out(f"left out: {task_id}: {reason}")

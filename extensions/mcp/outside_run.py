@@ -6,7 +6,7 @@ import threading
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from stackrank.agents.outside import Seat, seated
+from stackrank.agents.outside import OutsideSession, agent_for_session
 from stackrank.db import queries
 from stackrank.db.writes.store import Store
 from stackrank.env.actions import Action, Observation
@@ -44,7 +44,7 @@ class OutsideGame:
         self._name = name
         self._fields = fields
         self._say = say
-        self._seat = Seat()
+        self._session = OutsideSession()
         self._begin = threading.Lock()
         self._thread: threading.Thread | None = None
         self.failed = False
@@ -56,16 +56,16 @@ class OutsideGame:
     def opening(self, client: Client) -> str:
         """Return the first message. `client`: the program that asks."""
         self._ensure_begun(client)
-        return self._seat.opening()
+        return self._session.opening()
 
     def act(self, client: Client, action: Action) -> Observation:
         """Carry out an action. Once the episode is over, the observation says how it ended."""
         self._ensure_begun(client)
-        return self._seat.act(action)
+        return self._session.act(action)
 
     def leave(self) -> None:
         """Note that the player has left. Its changes so far get their verdict."""
-        self._seat.leave()
+        self._session.leave()
 
     def wait(self) -> None:
         """Wait until the episode, if it has begun, has its verdict."""
@@ -96,12 +96,12 @@ class OutsideGame:
         try:
             run = build(check(make_spec(self._spec(client), "the call"), self._store.engine), self._say)
             (entrant,) = run.entrants
-            run = replace(run, entrants=(replace(entrant, agent=seated(self._seat)),))
+            run = replace(run, entrants=(replace(entrant, agent=agent_for_session(self._session)),))
             ending = self._ending(play_one(self._store, run))
         except BaseException as error:
             self.failed = True
             ending = Observation(f"The episode could not be played: {sentence(error)}", False)
-        self._seat.close(ending)  # before `say`, because the player waits, and nobody may be left to read `say`
+        self._session.close(ending)  # before `say`, because the player waits, and nobody may be left to read `say`
         self._say(ending.text.rpartition("\n")[2])
 
     def _ending(self, episode_end: Ended) -> Observation:

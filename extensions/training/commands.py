@@ -47,21 +47,21 @@ def serve_env(
         repos=repos,
         environments=environments,
     )
-    said = f"{len(names)} tasks" if len(names) > 1 else names[0]
+    description = f"{len(names)} tasks" if len(names) > 1 else names[0]
     listening = listen(host, port)
     address, port = listening.getsockname()[:2]
-    print_err(f"serving {said} at ws://{shown(address)}:{port}/ws (Ctrl-C stops it)")
+    print_err(f"serving {description} at ws://{shown(address)}:{port}/ws (Ctrl-C stops it)")
     serve(Sessions(maker, names, sessions), listening, {host, address})
 
 
-def _weights(given: list[str]) -> dict[str, float]:
+def _weights(terms: list[str]) -> dict[str, float]:
     from stackrank.extensions.training.rewards import TrainingError
 
-    found: dict[str, float] = {}
-    for each in given:
-        term, _, weight = each.partition("=")
+    weights: dict[str, float] = {}
+    for option in terms:
+        term, _, weight = option.partition("=")
         try:
-            found[term] = float(weight or 1)
+            weights[term] = float(weight or 1)
         except ValueError:
-            raise TrainingError(f"--reward {each}: {weight!r} is not a number; write {term}=0.5") from None
-    return found
+            raise TrainingError(f"--reward {option}: {weight!r} is not a number; write {term}=0.5") from None
+    return weights

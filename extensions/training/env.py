@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-from stackrank.agents.episode.protocol import Decision, Malformed
+from stackrank.agents.episode.protocol import Decision, MalformedAction
 from stackrank.agents.episode.referee import Budget, Outcome, Referee
-from stackrank.agents.episode.workspace import with_workspace
+from stackrank.agents.episode.workspace import append_workspace
 from stackrank.env.actions import Action, Observation
 from stackrank.env.debug_env import DebugEnv
 from stackrank.env.sandbox.pool import Pool
@@ -110,8 +110,8 @@ class TrainingEnv:
         self._env = env
         observation = self._guarded(referee.reset)
         self._referee, self._tally = referee, Tally(self._weights, referee.tracker)
-        told = with_workspace(env.shown, observation)
-        return told, self._info(dict.fromkeys(map(str, self._weights), 0.0))
+        first_observation = append_workspace(env.shown, observation)
+        return first_observation, self._info(dict.fromkeys(map(str, self._weights), 0.0))
 
     def step(self, action: Act, /, **arguments: Any) -> Transition:
         """Carry out one action, such as `step("view", path="cart.py")`.
@@ -134,12 +134,12 @@ class TrainingEnv:
         if task is not None:
             self._find_task(task)
 
-    def refuse(self, message: str, said: str = "") -> Transition:
+    def refuse(self, message: str, output: str = "") -> Transition:
         """Count a policy's answer without an action as a step. `message`: the correction, which the policy sees next.
 
         Several such answers in a row end the episode, as in a run. Raises as `step` does.
         """
-        return self._after(self._guarded(self._require_episode().refuse, Malformed(message, said=said)))
+        return self._after(self._guarded(self._require_episode().refuse, MalformedAction(message, output=output)))
 
     def score(self) -> Score:
         """Return the verdict. This ends an episode in progress, as if the agent had given up. Raises as `step` does."""
@@ -176,9 +176,9 @@ class TrainingEnv:
         """As `step`."""
         return await self._soon(self.step, action, **arguments)
 
-    async def arefuse(self, message: str, said: str = "") -> Transition:
+    async def arefuse(self, message: str, output: str = "") -> Transition:
         """As `refuse`."""
-        return await self._soon(self.refuse, message, said)
+        return await self._soon(self.refuse, message, output)
 
     async def ascore(self) -> Score:
         """As `score`."""
@@ -209,7 +209,7 @@ class TrainingEnv:
     def _after(self, observation: Observation) -> Transition:
         referee, tally = self._require_episode(), self._tally
         assert tally is not None
-        reason = referee.over()
+        reason = referee.stop_reason()
         if reason is not None:
             self._end(referee, reason)
         score = self.outcome.score if self.outcome else None
@@ -255,31 +255,31 @@ class TrainingEnv:
 
     def _info(self, rewards: dict[str, float]) -> Info:
         assert self._referee is not None
-        last, ended = self._referee.steps[-1], self.outcome
-        resolved = bool(ended and ended.score and ended.score.resolved)
+        last, outcome = self._referee.steps[-1], self.outcome
+        resolved = bool(outcome and outcome.score and outcome.score.resolved)
         return {
             "task": self.name,
             "step": last.index,
-            "milestones": [str(each) for each in self._referee.tracker.found],
+            "milestones": [str(milestone) for milestone in self._referee.tracker.reached],
             "distance": str(last.progress.distance or ""),
             "rewards": rewards,
-            "stop_reason": str(ended.stop_reason) if ended else "",
-            "verdict": str(Verdict.RESOLVED if resolved else Verdict.UNRESOLVED) if ended else "",
-            "failure_point": str(ended.diagnosis.failure_point or "") if ended else "",
+            "stop_reason": str(outcome.stop_reason) if outcome else "",
+            "verdict": str(Verdict.RESOLVED if resolved else Verdict.UNRESOLVED) if outcome else "",
+            "failure_point": str(outcome.diagnosis.failure_point or "") if outcome else "",
         }
 
 
-def read_action(given: object, arguments: Mapping[str, Any]) -> Action:
+def read_action(action: object, arguments: Mapping[str, Any]) -> Action:
     """Read an action from the arguments of `step`. Raises TrainingError."""
-    if isinstance(given, str):
-        return Action(given, dict(arguments))
-    if isinstance(given, Action) and not arguments:
-        return given
-    if isinstance(given, Mapping) and not arguments and given.keys() <= {"tool", "arguments"}:
-        tool, named = given.get("tool"), given.get("arguments", {})
-        if isinstance(tool, str) and isinstance(named, Mapping):
-            return Action(tool, dict(named))
+    if isinstance(action, str):
+        return Action(action, dict(arguments))
+    if isinstance(action, Action) and not arguments:
+        return action
+    if isinstance(action, Mapping) and not arguments and action.keys() <= {"tool", "arguments"}:
+        tool, tool_arguments = action.get("tool"), action.get("arguments", {})
+        if isinstance(tool, str) and isinstance(tool_arguments, Mapping):
+            return Action(tool, dict(tool_arguments))
     raise TrainingError(
-        f"{given!r:.200} is not an action: give a tool's name and its arguments, as in step('view', path='cart.py'), "
+        f"{action!r:.200} is not an action: give a tool's name and its arguments, as in step('view', path='cart.py'), "
         "or {'tool': 'view', 'arguments': {'path': 'cart.py'}}"
     )

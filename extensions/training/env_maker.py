@@ -62,8 +62,8 @@ def make_vec(tasks: str | Sequence[str], count: int | None = None, **options: Un
     `tasks`: one task for all `count` environments, a list with a task for each, or a benchmark, from which `count`
     tasks are taken at even intervals (all if `count` is None).
     """
-    where = ("path", "repos", "environments")
-    names = _names(tasks, count, _source(**{name: options.get(name) for name in where}))  # type: ignore[arg-type]
+    locations = ("path", "repos", "environments")
+    names = _names(tasks, count, _source(**{name: options.get(name) for name in locations}))  # type: ignore[arg-type]
     maker = EnvMaker(count=len(names), **options)
     return VecEnv([maker.env(name) for name in names], maker.pool)
 
@@ -81,12 +81,12 @@ def every_task(
     environments: str | Path | None = None,
 ) -> list[str]:
     """Return the tasks that the names, each of a task or of a benchmark, stand for. Raises as `make` does."""
-    source, found = _source(path, repos, environments), dict[str, None]()
+    source, names = _source(path, repos, environments), dict[str, None]()
     for name in served:
         if "/" in name:
             find_task(name, source)
-        found |= dict.fromkeys([name] if "/" in name else _names(name, None, source))
-    return list(found)
+        names |= dict.fromkeys([name] if "/" in name else _names(name, None, source))
+    return list(names)
 
 
 class EnvMaker:
@@ -150,12 +150,12 @@ def _names(tasks: str | Sequence[str], count: int | None, source: Source) -> lis
     if isinstance(tasks, str):
         if "/" in tasks:
             return [tasks] * (count or 1)
-        found = _benchmark(tasks, source).tasks()
-        if count is not None and count > len(found):
+        available = _benchmark(tasks, source).tasks()
+        if count is not None and count > len(available):
             raise TrainingError(
-                f"count is {count}: {tasks} has {len(found)} tasks; name one task to play it several times"
+                f"count is {count}: {tasks} has {len(available)} tasks; name one task to play it several times"
             )
-        return [f"{tasks}/{task.id}" for task in select(found, None, count)]
+        return [f"{tasks}/{task.id}" for task in select(available, None, count)]
     names = list(tasks)
     if not names:
         raise TrainingError("tasks is empty: name at least one task, as in ['bugs/shop-filters']")
@@ -164,32 +164,32 @@ def _names(tasks: str | Sequence[str], count: int | None, source: Source) -> lis
     return names
 
 
-def _at_least_one(what: str, number: int) -> int:
+def _at_least_one(name: str, number: int) -> int:
     if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-        raise TrainingError(f"{what} is {number!r}: give it a whole number of at least 1")
+        raise TrainingError(f"{name} is {number!r}: give it a whole number of at least 1")
     return number
 
 
 def _tools(tools: str | ToolSet) -> ToolSet:
     try:
-        found = tools if isinstance(tools, ToolSet) else tool_set(tools)
+        toolset = tools if isinstance(tools, ToolSet) else tool_set(tools)
     except ValueError as error:
         raise TrainingError(str(error)) from None
     except AttributeError:
         raise TrainingError(
             f"tools is {tools!r}: name a tool set, as in 'debug', or tools separated by commas"
         ) from None
-    if found.servers and not found.added:
+    if toolset.servers and not toolset.added:
         raise TrainingError(
-            f"tools is {found.name!r}: MCP servers are available only in runs; leave out what follows the +"
+            f"tools is {toolset.name!r}: MCP servers are available only in runs; leave out what follows the +"
         )
-    return found
+    return toolset
 
 
 def _source(
     path: str | Path | None = None, repos: str | Path | None = None, environments: str | Path | None = None
 ) -> Source:
-    data, clones, file = (Path(each) if each is not None else None for each in (path, repos, environments))
+    data, clones, file = (Path(location) if location is not None else None for location in (path, repos, environments))
     return Source(path=data, repos=clones, environments=file)
 
 

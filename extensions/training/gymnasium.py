@@ -69,10 +69,16 @@ class GymEnv(gymnasium.Env[str, GymAction]):
         except json.JSONDecodeError:
             arguments = None
         if isinstance(arguments, dict):
-            done = self.env.step({"tool": self.tools[action["tool"]], "arguments": arguments})
+            transition = self.env.step({"tool": self.tools[action["tool"]], "arguments": arguments})
         else:
-            done = self.env.refuse("The arguments have to be a JSON object.", said=action["arguments"])
-        return done.observation.text, done.reward, done.terminated, done.truncated, done.info
+            transition = self.env.refuse("The arguments have to be a JSON object.", output=action["arguments"])
+        return (
+            transition.observation.text,
+            transition.reward,
+            transition.terminated,
+            transition.truncated,
+            transition.info,
+        )
 
     def close(self) -> None:
         """End the sandboxes."""

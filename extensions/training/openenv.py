@@ -67,20 +67,20 @@ class WireReset(BaseModel):
 
 
 def answer(
-    seen: Observation, info: Info, *, reward: float | None, done: bool, truncated: bool = False
+    observation: Observation, info: Info, *, reward: float | None, is_done: bool, truncated: bool = False
 ) -> dict[str, Any]:
     """Return the answer to `reset` and `step`."""
-    wire = WireObservation(text=seen.text, ok=seen.ok, truncated=truncated, metadata=info)
-    return {"observation": wire.model_dump(), "reward": reward, "done": done}
+    wire = WireObservation(text=observation.text, ok=observation.ok, truncated=truncated, metadata=info)
+    return {"observation": wire.model_dump(), "reward": reward, "done": is_done}
 
 
 def schemas(tools: ToolSet) -> dict[str, Any]:
     """Return the answer to `GET /schema`. It lists the tools, because some clients show a model nothing else."""
     kinds: dict[str, type[BaseModel]] = {"action": WireAction, "observation": WireObservation, "state": WireState}
-    found = {name: kind.model_json_schema() for name, kind in kinds.items()}
-    told = [f"{each.name}({', '.join(schema(each)['properties'])}): {each.description}" for each in _all(tools)]
-    found["action"]["properties"]["tool"] |= {"enum": list(tools.tools), "description": "\n".join(told)}
-    return found
+    models = {name: kind.model_json_schema() for name, kind in kinds.items()}
+    signatures = [f"{tool.name}({', '.join(schema(tool)['properties'])}): {tool.description}" for tool in _all(tools)]
+    models["action"]["properties"]["tool"] |= {"enum": list(tools.tools), "description": "\n".join(signatures)}
+    return models
 
 
 def _all(tools: ToolSet) -> list[Described]:
@@ -89,11 +89,11 @@ def _all(tools: ToolSet) -> list[Described]:
 
 def mcp_answer(request: object, tools: ToolSet) -> dict[str, Any]:
     """Return the answer to `POST /mcp`, which only describes tools: an episode is played over `/ws`."""
-    asked = request if isinstance(request, dict) else {}
-    reply: dict[str, Any] = {"jsonrpc": "2.0", "id": asked.get("id")}
-    if asked.get("jsonrpc") != "2.0" or not isinstance(asked.get("method"), str):
+    message = request if isinstance(request, dict) else {}
+    reply: dict[str, Any] = {"jsonrpc": "2.0", "id": message.get("id")}
+    if message.get("jsonrpc") != "2.0" or not isinstance(message.get("method"), str):
         return {**reply, "error": {"code": -32600, "message": "this is no JSON-RPC 2.0 request"}}
-    if asked["method"] != "tools/list":
+    if message["method"] != "tools/list":
         return {**reply, "error": {"code": -32601, "message": "only tools/list is answered here: play over /ws"}}
     listed = [{"name": e.name, "description": e.description, "inputSchema": schema(e)} for e in _all(tools)]
     return {**reply, "result": {"tools": listed}}

@@ -17,7 +17,7 @@ import math
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
-from stackrank.agents.episode.milestones import Tracker
+from stackrank.agents.episode.milestones import MilestoneTracker
 from stackrank.agents.episode.step import Step
 from stackrank.errors import UsageError
 from stackrank.terms import Distance, Milestone
@@ -41,14 +41,14 @@ NEARNESS = {Distance.ELSEWHERE: 0.0, Distance.FILE: 1 / 3, Distance.FUNCTION: 2 
 Chosen = str | Iterable[str] | Mapping[str, float]
 
 
-def read_weights(chosen: Chosen) -> dict[Term, float]:
+def read_weights(choice: Chosen) -> dict[Term, float]:
     """Return term -> weight, from one name, several names, or weights by name. Raises TrainingError."""
-    names = [chosen] if isinstance(chosen, str) else list(chosen)
+    names = [choice] if isinstance(choice, str) else list(choice)
     weights: dict[Term, float] = {}
     for name in names:
         if name not in list(Term):
             raise TrainingError(f"there is no reward {name!r}: choose {one_of(Term)}")
-        weight = chosen[name] if isinstance(chosen, Mapping) else 1.0
+        weight = choice[name] if isinstance(choice, Mapping) else 1.0
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not math.isfinite(weight):
             raise TrainingError(f"the weight of the reward {name} is {weight!r}: give it a finite number")
         weights[Term(name)] = float(weight)
@@ -58,7 +58,7 @@ def read_weights(chosen: Chosen) -> dict[Term, float]:
 class Tally:
     """Works out the rewards of one episode, step by step."""
 
-    def __init__(self, weights: Mapping[Term, float], tracker: Tracker) -> None:
+    def __init__(self, weights: Mapping[Term, float], tracker: MilestoneTracker) -> None:
         """`tracker`: the tracker of the episode, which has been reset."""
         self._weights = weights
         self._tracker = tracker
@@ -67,23 +67,23 @@ class Tally:
 
     def of(self, step: Step, resolved: bool) -> dict[str, float]:
         """Return term -> its weighted share of this step's reward. `resolved`: the episode ends here, as resolved."""
-        found = {
+        terms = {
             Term.VERDICT: float(resolved),
             Term.MILESTONES: len(step.progress.milestones) / len(Milestone),
             Term.DISTANCE: self._nearer(step),
             Term.TESTS: self._more_tests(),
         }
-        return {str(term): weight * found[term] for term, weight in self._weights.items()}
+        return {str(term): weight * terms[term] for term, weight in self._weights.items()}
 
     def _nearer(self, step: Step) -> float:
-        now = NEARNESS[step.progress.distance] if step.progress.distance else 0.0
-        gained = max(now - self._nearest, 0.0)
+        nearness = NEARNESS[step.progress.distance] if step.progress.distance else 0.0
+        gained = max(nearness - self._nearest, 0.0)
         self._nearest += gained
         return gained
 
     def _more_tests(self) -> float:
-        first, before, now = self._at_first, self._passing, self._tracker.passing
-        if first is None or before is None or now is None or first >= 1:
+        first, earlier, current = self._at_first, self._passing, self._tracker.passing
+        if first is None or earlier is None or current is None or first >= 1:
             return 0.0
-        self._passing = max(before, now)
-        return (self._passing - before) / (1 - first)
+        self._passing = max(earlier, current)
+        return (self._passing - earlier) / (1 - first)

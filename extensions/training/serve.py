@@ -48,21 +48,21 @@ class Incoming(BaseModel):
 class Sessions:
     """The sessions of a server, and which tasks they may play."""
 
-    def __init__(self, maker: EnvMaker, names: Sequence[str], most: int) -> None:
+    def __init__(self, maker: EnvMaker, names: Sequence[str], limit: int) -> None:
         """`names`: the tasks that are served. `most`: the greatest number of sessions at the same time."""
         self.maker = maker
         self.names = tuple(names)
-        self.most = most
+        self.most = limit
         self.open = 0
         self._order = itertools.cycle(self.names)
 
-    def choose(self, wanted: WireReset) -> str:
+    def choose(self, reset: WireReset) -> str:
         """Return the task that a reset asks for. Raises TrainingError."""
-        if wanted.task is not None:
-            if wanted.task not in self.names:
-                raise TrainingError(f"the task {wanted.task!r} is not served here: choose from {_some(self.names)}")
-            return wanted.task
-        return next(self._order) if wanted.seed is None else self.names[wanted.seed % len(self.names)]
+        if reset.task is not None:
+            if reset.task not in self.names:
+                raise TrainingError(f"the task {reset.task!r} is not served here: choose from {_some(self.names)}")
+            return reset.task
+        return next(self._order) if reset.seed is None else self.names[reset.seed % len(self.names)]
 
     @contextlib.asynccontextmanager
     async def env(self) -> AsyncIterator[TrainingEnv]:
@@ -86,46 +86,52 @@ class Session:
         self._state = WireState()
 
     async def answer(self, text: str) -> str | None:
-        """Return the answer to a message, as JSON; None if the client leaves."""
+        """Return the answer to a message, as JSON; None if the client disconnects."""
         try:
-            reply = await self._answered(text)
+            reply = await self._dispatch(text)
             return None if reply is None else json.dumps(reply)
         except Exception:
             log.exception("the message of a client could not be answered")
-            said = "the server failed in an unforeseen way, and its log says how: call reset for another episode"
-            return json.dumps(_error(said, "INTERNAL_ERROR"))
+            message = "the server failed unexpectedly (its log has the error): call reset to start another episode"
+            return json.dumps(_error(message, "INTERNAL_ERROR"))
 
-    async def _answered(self, text: str) -> dict[str, Any] | None:
+    async def _dispatch(self, text: str) -> dict[str, Any] | None:
         try:
-            asked = Incoming.model_validate_json(text)
-            if asked.type == "close":
+            message = Incoming.model_validate_json(text)
+            if message.type == "close":
                 return None
-            return await self._carry_out(asked)
+            return await self._execute(message)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
-            where = ".".join(map(str, first["loc"])) or "the message"
-            return _error(f"{where}: {first['msg']}: {HOW}", "VALIDATION_ERROR")
+            field = ".".join(map(str, first["loc"])) or "the message"
+            return _error(f"{field}: {first['msg']}: {HOW}", "VALIDATION_ERROR")
         except (UsageError, InfrastructureError) as error:
             return _error(" ".join(str(error).split()), "EXECUTION_ERROR")
 
-    async def _carry_out(self, asked: Incoming) -> dict[str, Any]:
-        if asked.type == "state":
+    async def _execute(self, message: Incoming) -> dict[str, Any]:
+        if message.type == "state":
             return {"type": "state", "data": self._state.model_dump()}
-        if asked.type == "reset":
-            wanted = WireReset.model_validate(asked.data)
-            seen, info = await self._env.areset(self._sessions.choose(wanted))
-            self._state = WireState(episode_id=wanted.episode_id, task=info["task"])
-            data = openenv.answer(seen, info, reward=None, done=False)
+        if message.type == "reset":
+            reset = WireReset.model_validate(message.data)
+            observation, info = await self._env.areset(self._sessions.choose(reset))
+            self._state = WireState(episode_id=reset.episode_id, task=info["task"])
+            data = openenv.answer(observation, info, reward=None, is_done=False)
         else:
-            action = WireAction.model_validate(asked.data)
-            done = await self._env.astep({"tool": action.tool, "arguments": action.arguments})
-            self._state.step_count = done.info["step"]
-            over = done.terminated or done.truncated
-            data = openenv.answer(done.observation, done.info, reward=done.reward, done=over, truncated=done.truncated)
+            action = WireAction.model_validate(message.data)
+            transition = await self._env.astep({"tool": action.tool, "arguments": action.arguments})
+            self._state.step_count = transition.info["step"]
+            is_over = transition.terminated or transition.truncated
+            data = openenv.answer(
+                transition.observation,
+                transition.info,
+                reward=transition.reward,
+                is_done=is_over,
+                truncated=transition.truncated,
+            )
         return {"type": "observation", "data": data}
 
 
-class _NoPages:
+class _RefuseBrowsers:
     """Refuses requests that a web page sends from somebody's browser."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -136,7 +142,7 @@ class _NoPages:
             if scope["type"] == "websocket":
                 await send({"type": "websocket.close", "code": 1008})
             else:
-                await PlainTextResponse("pages in a browser are refused\n", 403)(scope, receive, send)
+                await PlainTextResponse("requests from web pages are refused\n", 403)(scope, receive, send)
             return
         await self._app(scope, receive, send)
 
@@ -153,7 +159,7 @@ def make_app(sessions: Sessions, names: Iterable[str] = ()) -> FastAPI:
         await asyncio.to_thread(sessions.maker.pool.close)
 
     app = FastAPI(title="stackrank", version=openenv.PROTOCOL, lifespan=life, docs_url=None, redoc_url=None)
-    app.add_middleware(_NoPages)
+    app.add_middleware(_RefuseBrowsers)
     if hosts := list(names):
         # A web page must not reach the server by a host name that the page's owner points to this machine.
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)
@@ -177,20 +183,20 @@ def make_app(sessions: Sessions, names: Iterable[str] = ()) -> FastAPI:
     @app.post("/mcp")
     async def mcp(request: Request) -> dict[str, Any]:
         try:
-            asked = json.loads(await request.body())
+            message = json.loads(await request.body())
         except ValueError:
-            asked = None
-        return openenv.mcp_answer(asked, sessions.maker.tools)
+            message = None
+        return openenv.mcp_answer(message, sessions.maker.tools)
 
     # Each HTTP request is a separate session, as in OpenEnv: it can look at a task, but an episode needs a WebSocket.
     @app.post("/reset")
-    async def reset(wanted: WireReset) -> dict[str, Any]:
+    async def reset(wire: WireReset) -> dict[str, Any]:
         try:
             async with sessions.env() as env:
-                seen, info = await env.areset(sessions.choose(wanted))
+                observation, info = await env.areset(sessions.choose(wire))
         except (UsageError, InfrastructureError) as error:
             raise HTTPException(400 if isinstance(error, UsageError) else 503, " ".join(str(error).split())) from None
-        return openenv.answer(seen, info, reward=None, done=False)
+        return openenv.answer(observation, info, reward=None, is_done=False)
 
     @app.post("/step")
     async def step(action: WireAction) -> dict[str, Any]:
@@ -221,8 +227,8 @@ async def _serve(socket: WebSocket, session: Session, env: TrainingEnv) -> None:
     async def listen() -> None:
         async for text in socket.iter_text():
             if waiting.full():
-                said = f"{MOST_WAITING} messages wait, and no more are kept: read the answers before you ask on"
-                await socket.send_json(_error(said, "CAPACITY_REACHED"))
+                message = f"{MOST_WAITING} messages are queued, the limit: read the answers before you send more"
+                await socket.send_json(_error(message, "CAPACITY_REACHED"))
                 return
             waiting.put_nowait(text)
 
@@ -240,7 +246,7 @@ async def _serve(socket: WebSocket, session: Session, env: TrainingEnv) -> None:
         for result in await asyncio.gather(*tasks, return_exceptions=True):
             # A client may also disconnect while an answer is being sent to it.
             if isinstance(result, Exception) and not isinstance(result, WebSocketDisconnect | RuntimeError):
-                log.error("a session ended in an unforeseen way", exc_info=result)
+                log.error("a session ended unexpectedly", exc_info=result)
 
 
 def serve(sessions: Sessions, listening: socket.socket, names: Iterable[str]) -> None:

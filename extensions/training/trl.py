@@ -55,12 +55,12 @@ class ToolEnv:
         if self._env is None:
             raise TrainingError("no episode is in progress: call reset first")
         try:
-            done = self._env.step({"tool": tool, "arguments": arguments})
+            transition = self._env.step({"tool": tool, "arguments": arguments})
         except SandboxError:
             self._lost = True
             raise
-        self._earned += done.reward
-        return done.observation.text
+        self._earned += transition.reward
+        return transition.observation.text
 
 
 def environment_factory(*, rewards: Chosen = Term.VERDICT, count: int = 8, **options: Any) -> type[ToolEnv]:
@@ -80,20 +80,20 @@ def _method(tool: Described) -> Callable[..., str]:
     takes = inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters = [inspect.Parameter("self", takes)]
     lines = []
-    for name, entry in sorted(described["properties"].items(), key=lambda each: each[0] not in described["required"]):
+    for name, entry in sorted(described["properties"].items(), key=lambda field: field[0] not in described["required"]):
         default = inspect.Parameter.empty if name in described["required"] else entry.get("default")
         kind = _TYPES.get(entry.get("type", "string"), str)
         hint = kind if default is not None else kind | None
         parameters.append(inspect.Parameter(name, takes, default=default, annotation=hint))
         lines.append(f"    {name}: {' '.join(entry.get('description', name).split())}")
 
-    def method(self: ToolEnv, *given: Any, **named: Any) -> str:
-        names = [each.name for each in parameters[1:]]
-        chosen = {**dict(zip(names, given, strict=False)), **named}
-        return self._step(tool.name, {name: each for name, each in chosen.items() if each is not None})
+    def method(self: ToolEnv, *positional: Any, **keywords: Any) -> str:
+        names = [value.name for value in parameters[1:]]
+        arguments = {**dict(zip(names, positional, strict=False)), **keywords}
+        return self._step(tool.name, {name: value for name, value in arguments.items() if value is not None})
 
     method.__name__ = method.__qualname__ = tool.name
     method.__doc__ = "\n".join([tool.description, "", *(["Args:", *lines] if lines else [])])
-    method.__annotations__ = {each.name: each.annotation for each in parameters[1:]} | {"return": str}
+    method.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters[1:]} | {"return": str}
     method.__signature__ = inspect.Signature(parameters, return_annotation=str)  # type: ignore[attr-defined]
     return method

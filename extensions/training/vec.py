@@ -44,9 +44,9 @@ class VecEnv:
         If the machine failed, the observation is not ok and `info["error"]` says why. Raises TrainingError,
         BenchmarkError.
         """
-        named = self._one_each("tasks", tasks if tasks is not None else [None] * len(self))
+        task_of_env = self._one_each("tasks", tasks if tasks is not None else [None] * len(self))
 
-        for env, task in zip(self.envs, named, strict=True):
+        for env, task in zip(self.envs, task_of_env, strict=True):
             env.check_task(task)
 
         def begin(env: TrainingEnv, task: str | None) -> tuple[Observation, Info]:
@@ -55,7 +55,7 @@ class VecEnv:
             except InfrastructureError as error:
                 return _failed(env, error)
 
-        return self._all([functools.partial(begin, *each) for each in zip(self.envs, named, strict=True)])
+        return self._all([functools.partial(begin, *pair) for pair in zip(self.envs, task_of_env, strict=True)])
 
     def step(self, actions: Sequence[Act | None]) -> list[Transition | None]:
         """Take a step in each environment, at the same time. Returns None for an environment whose action is None.
@@ -64,9 +64,10 @@ class VecEnv:
         `info["error"]` and the stop reason `error`: such an episode says nothing about the policy. Raises
         TrainingError before any environment has stepped.
         """
-        asked = self._one_each("actions", actions)
-        given = [
-            None if action is None else env.check_action(action) for env, action in zip(self.envs, asked, strict=True)
+        env_actions = self._one_each("actions", actions)
+        parsed = [
+            None if action is None else env.check_action(action)
+            for env, action in zip(self.envs, env_actions, strict=True)
         ]
 
         def take(env: TrainingEnv, action: Action | None) -> Transition | None:
@@ -78,7 +79,7 @@ class VecEnv:
                 observation, info = _failed(env, error)
                 return Transition(observation, 0.0, False, True, info)
 
-        return self._all([functools.partial(take, *each) for each in zip(self.envs, given, strict=True)])
+        return self._all([functools.partial(take, *pair) for pair in zip(self.envs, parsed, strict=True)])
 
     def score(self) -> list[Score]:
         """Return the verdict of each environment. Raises TrainingError, SandboxError."""
@@ -124,17 +125,17 @@ class VecEnv:
         if self._closed:
             raise TrainingError("the environments are closed: create new ones")
 
-    def _one_each(self, what: str, given: Sequence[Result]) -> Sequence[Result]:
+    def _one_each(self, name: str, values: Sequence[Result]) -> Sequence[Result]:
         self._require_open()
-        if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != len(self):
-            count = len(given) if isinstance(given, Sequence) and not isinstance(given, str) else repr(given)
-            raise TrainingError(f"{what} are {count}: give one for each of the {len(self)} environments")
-        return given
+        if isinstance(values, str) or not isinstance(values, Sequence) or len(values) != len(self):
+            count = len(values) if isinstance(values, Sequence) and not isinstance(values, str) else repr(values)
+            raise TrainingError(f"{name} are {count}: give one for each of the {len(self)} environments")
+        return values
 
     def _all(self, work: Sequence[Callable[[], Result]]) -> list[Result]:
         """Run all calls at the same time and return their results. Raises the first error, once all are done."""
         self._require_open()
-        futures = [self._threads.submit(each) for each in work]
+        futures = [self._threads.submit(call) for call in work]
         errors = [error for future in futures if (error := future.exception()) is not None]
         if errors:
             raise errors[0]
@@ -142,5 +143,5 @@ class VecEnv:
 
 
 def _failed(env: TrainingEnv, error: InfrastructureError) -> tuple[Observation, Info]:
-    said = " ".join(str(error).split())
-    return Observation(said, False), {"task": env.name, "stop_reason": str(StopReason.ERROR), "error": said}
+    message = " ".join(str(error).split())
+    return Observation(message, False), {"task": env.name, "stop_reason": str(StopReason.ERROR), "error": message}

@@ -61,8 +61,8 @@ class EpisodeEnv(vf.Env[EpisodeEnvConfig]):
         """Start nothing yet. Raises as `stackrank.make` does."""
         super().__init__(config)
         self._own: Any = config.taskset
-        named = ("tools", "rewards", "steps", "sandbox", "path", "count")
-        self._maker = EnvMaker(**{name: getattr(self._own, name) for name in named})
+        options = ("tools", "rewards", "steps", "sandbox", "path", "count")
+        self._maker = EnvMaker(**{name: getattr(self._own, name) for name in options})
         self._syntax = FencedText([self._maker.tools.find(name) for name in self._maker.tools.tools])
 
     async def stop(self) -> None:
@@ -72,29 +72,33 @@ class EpisodeEnv(vf.Env[EpisodeEnvConfig]):
     async def run(self, task: Any, agents: Any) -> None:
         """Play one episode. Raises SandboxError if the machine failed, so that this does not count as a result."""
         async with self._maker.env(task.data.name) as env:
-            seen, _ = await env.areset()
-            async with agents.player.interaction(task.with_system_prompt(self._prompt("system", seen))) as talk:
-                said, earned = await talk.turn(self._prompt("task", seen)), 0.0
-                while not said.terminated:
-                    done = await self._step(env, said.last_reply)
-                    earned += done.reward
-                    if done.terminated or done.truncated:
+            observation, _ = await env.areset()
+            async with agents.player.interaction(task.with_system_prompt(self._prompt("system", observation))) as talk:
+                reply, earned = await talk.turn(self._prompt("task", observation)), 0.0
+                while not reply.terminated:
+                    transition = await self._step(env, reply.last_reply)
+                    earned += transition.reward
+                    if transition.terminated or transition.truncated:
                         break
-                    said = await talk.turn(self._syntax.answer(None, done.observation)["content"])
+                    reply = await talk.turn(self._syntax.write_result(None, transition.observation)["content"])
             if env.outcome is None:
                 earned += self._own.rewards.get(Term.VERDICT, 0.0) * (await env.ascore()).resolved
             talk.trace.record_reward("episode", earned)
 
-    async def _step(self, env: TrainingEnv, said: str) -> Transition:
-        reply = Reply(said)
+    async def _step(self, env: TrainingEnv, output: str) -> Transition:
+        reply = Reply(output)
         try:
-            for call in self._syntax.calls(reply):
-                return await env.astep(self._syntax.read(call)[0])
-            return await env.arefuse(self._syntax.no_call(reply), said)
+            for call in self._syntax.find_calls(reply):
+                return await env.astep(self._syntax.read_action(call)[0])
+            return await env.arefuse(self._syntax.correct_missing_call(reply), output)
         except BadCall as error:
-            return await env.arefuse(str(error), said)
+            return await env.arefuse(str(error), output)
 
-    def _prompt(self, name: str, seen: Observation) -> str:
-        run = {"tools": prompting.notes(self._maker.tools), "max_steps": self._own.steps, "ends_when_solved": True}
-        told = {"syntax": self._syntax.help(), "observation": self._syntax.opening(seen)}
-        return prompting.render(name, **run, **told, listing=[], failing_file="")
+    def _prompt(self, name: str, observation: Observation) -> str:
+        run = {
+            "tools": prompting.describe_tools(self._maker.tools),
+            "max_steps": self._own.steps,
+            "ends_when_solved": True,
+        }
+        values = {"syntax": self._syntax.write_help(), "observation": self._syntax.write_opening(observation)}
+        return prompting.render(name, **run, **values, listing=[], failing_file="")

@@ -38,8 +38,8 @@ def benchmarks(as_json: Json = False) -> None:
         "shown": "benchmark", "tasks": "tasks", "kinds": "kinds", "difficulties": "difficulties",
         "license": "licence", "source": "source", "digest": "digest", "proved": "validated",
     }  # fmt: skip
-    shown = [{**row, **_short(row), "shown": row["set"] or row["benchmark"]} for row in rows]
-    print_table(shown, columns, "There is no benchmark.", width=120)
+    cells = [{**row, **_short(row), "shown": row["set"] or row["benchmark"]} for row in rows]
+    print_table(cells, columns, "There is no benchmark.", width=120)
     for problem in dict.fromkeys(row["problem"] for row in rows if row["problem"]):
         print_out(problem)
 
@@ -49,10 +49,10 @@ def _short(row: dict[str, Any]) -> dict[str, Any]:
     if row["tasks"] is None:
         return {}
     validated = row["validated"]
-    known = {name: count for name, count in row["difficulties"].items() if name}
+    difficulties = {name: count for name, count in row["difficulties"].items() if name}
     return {
         "kinds": len([name for name in row["categories"] if name]),
-        "difficulties": ", ".join(f"{count} {name}" for name, count in known.items()),
+        "difficulties": ", ".join(f"{count} {name}" for name, count in difficulties.items()),
         "digest": row["digest"][:8],
         "proved": f"{validated} ({row['validated_rounds']}x)" if validated else "no",
     }
@@ -74,8 +74,8 @@ def tasks(
     from stackrank.env.benchmarks.registry import load_benchmark
     from stackrank.flows.runs.preparing.catalogue import task_rows
 
-    found = load_benchmark(benchmark, Source(path, fixes, repos, environments, night))
-    rows = task_rows(connect(), found)
+    loaded = load_benchmark(benchmark, Source(path, fixes, repos, environments, night))
+    rows = task_rows(connect(), loaded)
     if as_json:
         print_json(rows)
         return
@@ -84,19 +84,19 @@ def tasks(
         "predicted": "predicted", "traceback": "traceback", "rank": "rank",
         "validated": "validated", "covered": "tests sealed",
     }  # fmt: skip
-    shown = [{**row, **_difficulty(row["measured"] or {})} for row in rows]
-    print_table(shown, columns, f"{benchmark} has no tasks.", width=120)
-    origin = f", from {found.source}" if found.source else ""
-    licence = f"licence {found.license or 'unknown'}"
-    print_out(f"\n{len(rows)} tasks, digest {digest(found.tasks())}, {licence}{origin}")
+    cells = [{**row, **_difficulty(row["measured"] or {})} for row in rows]
+    print_table(cells, columns, f"{benchmark} has no tasks.", width=120)
+    origin = f", from {loaded.source}" if loaded.source else ""
+    licence = f"licence {loaded.license or 'unknown'}"
+    print_out(f"\n{len(rows)} tasks, digest {digest(loaded.tasks())}, {licence}{origin}")
     for row in rows:
         if row["validated"] == "invalid":
             print_out(f"invalid: {row['task']}: {row['reason']}")
         if row["wrong_changes"]:
             print_out(f"weak tests: {row['task']}: {row['wrong_changes']} wrong changes pass (validate --attack)")
-    for task_id, reason in found.excluded().items():
+    for task_id, reason in loaded.excluded().items():
         print_out(f"left out: {task_id}: {reason}")
-    for note in found.notes if isinstance(found, TaskByTask) else ():
+    for note in loaded.notes if isinstance(loaded, TaskByTask) else ():
         print_out(f"note: {note}")
     if any(row["measured"] is None for row in rows):
         print_out("`stackrank validate` measures how difficult a task is: see docs/guide/difficulty.md")
@@ -124,7 +124,7 @@ def validate(
     rounds: Annotated[int, typer.Option(min=1, help="How many times in a row each task is checked.")] = 5,
     workers: Annotated[int | None, typer.Option(min=1, help="Number of concurrent tasks.")] = None,
     sandbox: Sandbox = None,
-    again: Annotated[bool, typer.Option("--again", help="Also check tasks that were checked before.")] = False,
+    recheck: Annotated[bool, typer.Option("--again", help="Also check tasks that were checked before.")] = False,
     record: Annotated[bool, typer.Option("--record", help="Write into the tasks which tests have to pass.")] = False,
     attack: Annotated[
         bool, typer.Option("--attack", help="Instead, look for wrong changes that pass, to find weak tests.")
@@ -148,12 +148,12 @@ def validate(
     data = Source(path, fixes, repos, environments, night, count=limit, sandbox=sandbox)
     if attack:
         run_attack = find_option("validate", "attack", "authoring")
-        run_attack(benchmark, data, names, limit, workers, sandbox, seed, again, as_json)
+        run_attack(benchmark, data, names, limit, workers, sandbox, seed, recheck, as_json)
         return
     with progress("tasks") as show:
 
-        def on_result(result: Validation, done: int, total: int) -> None:
-            show(done, total)
+        def on_result(result: Validation, completed: int, total: int) -> None:
+            show(completed, total)
             if not result.valid:
                 print_err(f"{result.task}: {result.standing}: {result.reason}")
 
@@ -166,7 +166,7 @@ def validate(
             rounds=rounds,
             workers=workers,
             sandbox=sandbox,
-            again=again,
+            again=recheck,
             record=record,
             say=print_err,
             on_result=on_result,
@@ -175,10 +175,12 @@ def validate(
         print_json(proof.document())
     else:
         rows = [
-            {"task": each.task, "is": each.standing, "why": each.reason} for each in proof.results if not each.valid
+            {"task": result.task, "is": result.standing, "why": result.reason}
+            for result in proof.results
+            if not result.valid
         ]
-        left_out = {name: why for name, why in proof.benchmark.excluded().items() if not names or name in names}
-        rows += [{"task": name, "is": "left out", "why": why} for name, why in left_out.items()]
+        left_out = {name: reason for name, reason in proof.benchmark.excluded().items() if not names or name in names}
+        rows += [{"task": name, "is": "left out", "why": reason} for name, reason in left_out.items()]
         if rows:
             print_table(rows, {"task": "task", "is": "is", "why": "why"}, "")
         proved = f"{proof.counts[Standing.VALID]} of {len(proof.results)} tasks of {proof.benchmark.name}"

@@ -34,7 +34,8 @@ from stackrank.wording import (
 
 if TYPE_CHECKING:
     from stackrank.db.queries import Scope
-    from stackrank.db.rows import Abilities, Scoped
+    from stackrank.db.queries.boards.abilities import AbilityBoard
+    from stackrank.db.queries.boards.scope_description import ScopeDescription
 
 app = typer.Typer()
 OnlyRun = Annotated[str | None, typer.Option("--run", help="Only this run, whatever its status.")]
@@ -85,21 +86,21 @@ def leaderboard(
     engine = connect()
     scope = _scope(run, benchmark, series, conditions, tag, finished_only, errors, without_disputed)
     if abilities:
-        _abilities(queries.abilities(engine, scope), queries.scope_of(engine, scope), as_json)
+        _abilities(queries.abilities(engine, scope), queries.describe_scope(engine, scope), as_json)
         return
     if reliability:
-        found = queries.reliability(engine, scope)
-        about = queries.scope_of(engine, scope)
+        entrants = queries.reliability(engine, scope)
+        scoped = queries.describe_scope(engine, scope)
         if as_json:
-            print_json({"scope": about, "entrants": found})
+            print_json({"scope": scoped, "entrants": entrants})
             return
         cells = [
             {**row, "pass": _with_interval(row, "pass_at_k", "pass"), "all": _with_interval(row, "all_k", "all")}
-            for row in found
+            for row in entrants
         ]
         columns = {"entrant": "entrant", "k": "k", "pass": "pass@k", "all": "all k", "tasks": "tasks"}
-        print_table(cells, columns, about["sentence"])
-        print_scope(about, bool(found))
+        print_table(cells, columns, scoped["sentence"])
+        print_scope(scoped, bool(entrants))
         return
     board = queries.board(engine, scope)
     if as_json:
@@ -125,9 +126,9 @@ def nights(
     from stackrank.db import queries
     from stackrank.db.connection.engine import connect
 
-    found = queries.nights(connect(), _scope(None, None, series, conditions, tag, True, errors), fixed)
+    document = queries.nights(connect(), _scope(None, None, series, conditions, tag, True, errors), fixed)
     if as_json:
-        print_json(found)
+        print_json(document)
         return
     cells = [
         {
@@ -141,32 +142,32 @@ def nights(
             if row["gap"] is not None
             else "",
         }
-        for row in found["entrants"]
+        for row in document["entrants"]
     ]
     columns = {
         "entrant": "entrant", "equated": "equated", "seen": "seen", "nights": "nights", "tasks": "tasks",
-        "fixed": f"on {found['fixed']}", "gap": "gap in points", "linked": "linked",
+        "fixed": f"on {document['fixed']}", "gap": "gap in points", "linked": "linked",
     }  # fmt: skip
     print_table(cells, columns, "No night of fresh was played to its end: stackrank run --benchmark fresh.")
-    if found["nights"]:
+    if document["nights"]:
         print_out()
         by_night = [
-            {**row, "difficulty": f"{row['difficulty']:+.2f}", "entrant": name, "seen": f"{percent(seen['rate'])} "
-             f"{interval(seen['ci_low'], seen['ci_high'])}"}
-            for row in found["nights"]
-            for name, seen in row["rates"].items()
+            {**row, "difficulty": f"{row['difficulty']:+.2f}", "entrant": name, "seen": f"{percent(rate['rate'])} "
+             f"{interval(rate['ci_low'], rate['ci_high'])}"}
+            for row in document["nights"]
+            for name, rate in row["rates"].items()
         ]  # fmt: skip
         print_table(
             by_night,
             {"night": "night", "tasks": "tasks", "difficulty": "difficulty", "entrant": "entrant", "seen": "seen"},
             "",
         )
-        print_out(found["note"])
+        print_out(document["note"])
 
 
-def _abilities(model: Abilities, about: Scoped, as_json: bool) -> None:
+def _abilities(model: AbilityBoard, scoped: ScopeDescription, as_json: bool) -> None:
     if as_json:
-        print_json({"scope": about, **model})
+        print_json({"scope": scoped, **model})
         return
     cells = [
         {
@@ -182,7 +183,7 @@ def _abilities(model: Abilities, about: Scoped, as_json: bool) -> None:
         "entrant": "entrant", "ability": "ability (logits)", "rate": "on all tasks", "observed": "seen",
         "tasks": "tasks", "infit": "infit", "outfit": "outfit", "linked": "linked",
     }  # fmt: skip
-    print_table(cells, columns, about["sentence"])
+    print_table(cells, columns, scoped["sentence"])
     levels = [{**row, "rate": percent(row["rate"])} for row in model["levels"]]
     if levels:
         print_out()
@@ -196,7 +197,7 @@ def _abilities(model: Abilities, about: Scoped, as_json: bool) -> None:
         ]
         print_table(fit, {"predicted": "chance by the model", "observed": "seen", "episodes": "episodes"}, "")
         print_out(model["note"])
-    print_scope(about, bool(cells))
+    print_scope(scoped, bool(cells))
 
 
 def _scope(
@@ -229,8 +230,10 @@ def _with_interval(row: Mapping[str, Any], value: str, ends: str) -> str:
 
 @app.command()
 def compare(
-    one: Annotated[str, typer.Argument(help="An entrant, named as on the leaderboard.")],
-    other: Annotated[str | None, typer.Argument(help="Another entrant. Default with --baseline: the same one.")] = None,
+    first: Annotated[str, typer.Argument(help="An entrant, named as on the leaderboard.")],
+    second: Annotated[
+        str | None, typer.Argument(help="Another entrant. Default with --baseline: the same one.")
+    ] = None,
     run: OnlyRun = None,
     benchmark: OnlyBenchmark = None,
     series: Series = None,
@@ -242,7 +245,7 @@ def compare(
     max_drop: Annotated[
         float | None, typer.Option(min=0, max=1, help="Act as a gate: the largest allowed drop; 0.03 is 3 points.")
     ] = None,
-    baseline: Annotated[str | None, typer.Option(help="With --max-drop: take ONE from this earlier run.")] = None,
+    baseline: Annotated[str | None, typer.Option(help="With --max-drop: take FIRST from this earlier run.")] = None,
     report: Annotated[
         Path | None, typer.Option("--junit", help="With --max-drop: write the answer as JUnit XML.")
     ] = None,
@@ -250,7 +253,7 @@ def compare(
 ) -> None:
     """Compare two entrants on the tasks that both played.
 
-    With --max-drop: is OTHER worse than ONE? Exit status 0: not worse; 1: worse; 3: not known yet.
+    With --max-drop: is SECOND worse than FIRST? Exit status 0: not worse; 1: worse; 3: not known yet.
     """
     from stackrank.db import queries
     from stackrank.db.connection.engine import connect
@@ -260,43 +263,43 @@ def compare(
     if max_drop is not None:
         from stackrank.flows.runs.afterwards.gate import STATUS, junit, markdown_line
 
-        if other is None and baseline is None:
+        if second is None and baseline is None:
             raise UsageError(
                 "there is nothing to compare with: name another entrant, or an earlier run with --baseline"
             )
-        judged = queries.gate(engine, one, other or one, max_drop, scope, baseline=baseline or "")
-        about = queries.scope_of(
+        judged = queries.gate(engine, first, second or first, max_drop, scope, baseline=baseline or "")
+        scoped = queries.describe_scope(
             engine, scope if judged["run"] is None else queries.Scope(run=judged["run"], errors=errors)
         )
         if report is not None:
             report.write_bytes(junit(judged))
         if as_json:
-            print_json({**judged, "scope": about})
+            print_json({**judged, "scope": scoped})
         else:
             print_out(markdown_line(judged))  # print nothing else: the line is for a pull request
-            print_err(about["sentence"])
+            print_err(scoped["sentence"])
             if judged["warning"]:
                 print_err(f"warning: {judged['warning']}")
         raise typer.Exit(STATUS[GateOutcome(judged["outcome"])])
-    if other is None or baseline is not None or report is not None:
-        raise UsageError("--baseline and --junit need --max-drop" if other else "name the entrant to compare with")
-    document = queries.compare(engine, one, other, scope)
-    both = (document["first"]["entrant_id"], document["second"]["entrant_id"])
-    about = queries.scope_of(engine, scope, entrants=both)
-    (needed,) = queries.effort(engine, [both], scope)
+    if second is None or baseline is not None or report is not None:
+        raise UsageError("--baseline and --junit need --max-drop" if second else "name the entrant to compare with")
+    document = queries.compare(engine, first, second, scope)
+    entrant_ids = (document["first"]["entrant_id"], document["second"]["entrant_id"])
+    scoped = queries.describe_scope(engine, scope, entrants=entrant_ids)
+    (effort,) = queries.effort(engine, [entrant_ids], scope)
     if as_json:
-        print_json({**document, "effort": needed, "scope": about})
+        print_json({**document, "effort": effort, "scope": scoped})
     else:
-        for said in (
+        for sentence in (
             document["sentence"],
-            queries.effort_sentence(document["first"]["entrant"], document["second"]["entrant"], needed),
+            queries.effort_sentence(document["first"]["entrant"], document["second"]["entrant"], effort),
             document["holm_sentence"],
             document["cluster_sentence"],
             document["warning"],
         ):
-            if said:
-                print_out(said)
-        print_scope(about)
+            if sentence:
+                print_out(sentence)
+        print_scope(scoped)
 
 
 @app.command("tool-sets")
@@ -321,10 +324,13 @@ def tool_sets(
 
     engine = connect()
     scope = _scope(run, benchmark, series, conditions, tag, finished_only, errors, without_disputed)
-    pairs, about = queries.tool_sets(engine, scope, base=base, models=model or ()), queries.scope_of(engine, scope)
+    pairs, scoped = (
+        queries.tool_sets(engine, scope, base=base, models=model or ()),
+        queries.describe_scope(engine, scope),
+    )
     rows = queries.side_by_side(engine, pairs, scope)
     if as_json:
-        print_json({"scope": about, "tool_sets": rows, "pairs": pairs})
+        print_json({"scope": scoped, "tool_sets": rows, "pairs": pairs})
         return
     cells = [
         {
@@ -352,7 +358,7 @@ def tool_sets(
     print_table(cells, columns, "No agent and model has played both this tool set and another.")
     for pair in pairs:
         print_out(pair["sentence"])
-    print_scope(about, bool(rows))
+    print_scope(scoped, bool(rows))
 
 
 @app.command("failure-points")
@@ -372,9 +378,9 @@ def failure_points(
 
     engine = connect()
     scope = _scope(run, benchmark, series, conditions, tag, finished_only, without_disputed=without_disputed)
-    rows, about = queries.failure_points(engine, scope), queries.scope_of(engine, scope)
+    rows, scoped = queries.failure_points(engine, scope), queries.describe_scope(engine, scope)
     if as_json:
-        print_json({"scope": about, "entrants": rows})
+        print_json({"scope": scoped, "entrants": rows})
         return
     lines = [
         {"entrant": row["entrant"], "unresolved": row["unresolved"], "point": words(name), "episodes": count}
@@ -382,5 +388,5 @@ def failure_points(
         for name, count in sorted(row["failure_points"].items(), key=lambda item: -item[1])
     ]
     columns = {"entrant": "entrant", "unresolved": "unresolved", "point": "failure point", "episodes": "episodes"}
-    print_table(lines, columns, "No episode is unresolved." if rows else about["sentence"])
-    print_scope(about, bool(rows))
+    print_table(lines, columns, "No episode is unresolved." if rows else scoped["sentence"])
+    print_scope(scoped, bool(rows))

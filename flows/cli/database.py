@@ -14,7 +14,8 @@ from stackrank.wording import masked, print_err, print_out
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from stackrank.db.rows import RunListed
+    from stackrank.db.queries.runs import RunSummary
+
 
 app = typer.Typer(help="Manage the database of results.", no_args_is_help=True)
 
@@ -48,47 +49,15 @@ def upgrade(as_json: Json = False) -> None:
     from stackrank.db.connection.engine import HEAD, connect, default_url, revision_of
 
     with connect(migrate=False).connect() as connection:
-        before = revision_of(connection)
+        old_schema = revision_of(connection)
     connect(upgrade=True).dispose()
     database = masked(default_url())
     if as_json:
-        print_json({"database": database, "before": before, "schema": HEAD})
-    elif before == HEAD:
+        print_json({"database": database, "before": old_schema, "schema": HEAD})
+    elif old_schema == HEAD:
         print_out(f"{database} already has the schema {HEAD}")
     else:
-        print_out(f"{database}: schema {before or 'none'} -> {HEAD}")
-
-
-@app.command()
-def downgrade(
-    schema: Annotated[
-        str, typer.Argument(help="The schema to go back to, such as 0011; `info` shows the current one.")
-    ],
-    yes: Annotated[bool, typer.Option("--yes", help="Do it, and lose the listed data.")] = False,
-    as_json: Json = False,
-) -> None:
-    """Downgrade the schema for an earlier version of stackrank. Lists first which data will be lost."""
-    from stackrank.db.connection.engine import default_url
-    from stackrank.db.maintenance.downgrade import downgrade as take_back
-    from stackrank.db.maintenance.downgrade import lost
-
-    gone, database = lost(schema), masked(default_url())
-    if yes:
-        take_back(schema)
-    if as_json:
-        print_json({"database": database, "schema": schema, "lost": gone, "done": yes})
-        return
-    print_out(f"A downgrade to {schema} loses:" if not yes else "Lost:")
-    for each in gone:
-        print_out(f"  {each}")
-    if yes:
-        print_out(
-            f"{database} has the schema {schema}. Now use the earlier stackrank: this one would upgrade it again."
-        )
-    else:
-        print_out(
-            "Nothing was changed. Back up the database, stop whatever uses it, and repeat the command with --yes."
-        )
+        print_out(f"{database}: schema {old_schema or 'none'} -> {HEAD}")
 
 
 @app.command()
@@ -134,16 +103,15 @@ def archive(
     from stackrank.db.maintenance.archive import archive as write_archive
 
     engine = connect()
-    runs = _chosen(engine, run, older_than, tag)
+    runs = _select_runs(engine, run, older_than, tag)
     if not runs:
         raise DatabaseError("no finished run matches: `stackrank runs` lists the runs")
-    written = write_archive(engine, [each["id"] for each in runs], to)
+    counts = write_archive(engine, [row["id"] for row in runs], to)
     if as_json:
-        print_json({"folder": str(to), "runs": [each["id"] for each in runs], "rows": written})
+        print_json({"folder": str(to), "runs": [row["id"] for row in runs], "rows": counts})
     else:
-        print_out(
-            f"archived {_these(runs)} in {to}: {', '.join(f'{count:,} {name}' for name, count in written.items())}"
-        )
+        rows = ", ".join(f"{count:,} {name}" for name, count in counts.items())
+        print_out(f"archived {_describe_runs(runs)} in {to}: {rows}")
 
 
 @app.command()
@@ -159,41 +127,43 @@ def prune(
     from stackrank.db.maintenance.prune import Pruning, counted
 
     engine = connect()
-    runs = _chosen(engine, run, older_than, tag)
-    rows = counted(engine, [each["id"] for each in runs])
+    runs = _select_runs(engine, run, older_than, tag)
+    rows = counted(engine, [row["id"] for row in runs])
     freed = 0
     if not dry_run:
         pruning = Pruning(engine)
-        for each in runs:
-            pruning.delete_run(each["id"])
+        for row in runs:
+            pruning.delete_run(row["id"])
         rows["change"] = pruning.delete_changes()
         freed = compact(engine)
     if as_json:
-        document = {"runs": [each["id"] for each in runs], "rows": rows, "dry_run": dry_run, "freed_bytes": freed}
+        document = {"runs": [row["id"] for row in runs], "rows": rows, "dry_run": dry_run, "freed_bytes": freed}
         print_json(document)
     else:
         smaller = f"; the file is {freed / 1e6:.1f} MB smaller" if freed else ""
-        print_out(f"{'would delete' if dry_run else 'deleted'} {_these(runs)} with {_amounts(rows)}{smaller}")
+        print_out(
+            f"{'would delete' if dry_run else 'deleted'} {_describe_runs(runs)} with {_describe_counts(rows)}{smaller}"
+        )
 
 
-def _chosen(engine: Engine, refs: list[str] | None, older_than: float | None, tag: str) -> list[RunListed]:
+def _select_runs(engine: Engine, refs: list[str] | None, older_than: float | None, tag: str) -> list[RunSummary]:
     from stackrank.db.maintenance.prune import ended_runs
 
     if not refs and older_than is None and not tag:
-        raise typer.BadParameter("say which runs: by their ids or names, with --older-than DAYS or with --tag TAG")
+        raise typer.BadParameter("name the runs by number or name, or select them with --older-than DAYS or --tag TAG")
     return ended_runs(engine, refs or (), older_than_days=older_than, tag=tag)
 
 
-def _these(runs: list[RunListed]) -> str:
-    names = [f"{each['id']} ({each['name']})" for each in runs]
-    which = f", {', '.join(names[:5])}{', ...' * (len(names) > 5)}" if names else ""
-    return f"{len(names)} run{'s' * (len(names) != 1)}{which}"
+def _describe_runs(runs: list[RunSummary]) -> str:
+    names = [f"{row['id']} ({row['name']})" for row in runs]
+    listed_names = f", {', '.join(names[:5])}{', ...' * (len(names) > 5)}" if names else ""
+    return f"{len(names)} run{'s' * (len(names) != 1)}{listed_names}"
 
 
-_SAID = {"episode": "episodes", "step": "steps", "verdicts": "verdicts", "note": "notes", "change": "changes"}
+_TABLE_NAMES = {"episode": "episodes", "step": "steps", "verdicts": "verdicts", "note": "notes", "change": "changes"}
 
 
-def _amounts(rows: dict[str, int]) -> str:
+def _describe_counts(rows: dict[str, int]) -> str:
     """Return the row counts that matter to people, as text."""
-    said = [f"{rows[table]:,} {name}" for table, name in _SAID.items() if rows.get(table)]
-    return ", ".join(said) or "no episodes"
+    amounts = [f"{rows[table]:,} {name}" for table, name in _TABLE_NAMES.items() if rows.get(table)]
+    return ", ".join(amounts) or "no episodes"

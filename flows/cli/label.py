@@ -24,7 +24,7 @@ def label(
     ] = "",
     episode: Annotated[int | None, typer.Option(help="An episode's number.")] = None,
     reason: Annotated[str, typer.Option(help="Why.")] = "",
-    take_back: Annotated[bool, typer.Option("--take-back", help="Withdraw your own label.")] = False,
+    withdraw: Annotated[bool, typer.Option("--withdraw", help="Withdraw your own label.")] = False,
     as_json: Json = False,
 ) -> None:
     """Label a task or an episode. Without LABEL, list all labels.
@@ -49,16 +49,16 @@ def label(
                 raise UsageError(f"{benchmark} has no task {task!r} that was played: `stackrank tasks {benchmark}`")
         person = default_owner()
         Labels(engine).put(
-            Label(word), person=person, task_id=task_id, episode_id=episode, reason=reason, given=not take_back
+            Label(word), person=person, task_id=task_id, episode_id=episode, reason=reason, is_set=not withdraw
         )
-        done = f"withdrew the label {word} from" if take_back else f"added the label {word} to"
-        print_err(f"{person} {done} {task or f'episode {episode}'}")
-    found = queries.labels(engine)
+        action = f"withdrew the label {word} from" if withdraw else f"added the label {word} to"
+        print_err(f"{person} {action} {task or f'episode {episode}'}")
+    labels = queries.labels(engine)
     if as_json:
-        print_json(found)
+        print_json(labels)
         return
-    shown = [{**row, "created_at": moment(row["created_at"])} for row in found]
+    cells = [{**row, "created_at": moment(row["created_at"])} for row in labels]
     columns = {
         "task": "task", "episode_id": "episode", "label": "label", "person": "by", "reason": "why", "created_at": "when"
     }  # fmt: skip
-    print_table(shown, columns, "Nobody has labelled a task or an episode: `stackrank label disputed --task ...`.")
+    print_table(cells, columns, "Nobody has labelled a task or an episode: `stackrank label disputed --task ...`.")

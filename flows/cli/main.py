@@ -12,7 +12,7 @@ from stackrank import log
 from stackrank.errors import InfrastructureError, UsageError
 from stackrank.flows.cli import benchmarks, boards, database, doctor, label, plan, results, runs, schedule, services
 from stackrank.flows.cli.plugin_commands import GroupWithPlugins
-from stackrank.wording import print_err
+from stackrank.wording import print_err, print_out
 
 app = typer.Typer(
     name="stackrank",
@@ -31,10 +31,23 @@ app.add_typer(schedule.app, name="schedule")
 _debug = False
 
 
+def print_version(is_wanted: bool) -> None:
+    """Print the version and exit, if the option is given."""
+    if is_wanted:
+        from importlib.metadata import version
+
+        installed = version("stackrank")
+        print_out(f"stackrank {installed}")
+        raise typer.Exit
+
+
 @app.callback()
 def options(
     context: typer.Context,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks and Prefect's log.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
 ) -> None:
     """Store the options that all commands share."""
     global _debug
@@ -54,11 +67,11 @@ def main() -> None:
     except Exception as error:
         if _debug:
             raise
-        from stackrank.flows.services.prefect_server import meaning
+        from stackrank.flows.services.prefect_server import explain_http_error
 
-        error = meaning(error) or error
+        error = explain_http_error(error) or error
         if isinstance(error, OverflowError):
-            numbers = [given for given in sys.argv[1:] if given.lstrip("+-").isdecimal()]
+            numbers = [argument for argument in sys.argv[1:] if argument.lstrip("+-").isdecimal()]
             error = UsageError(f"{max(numbers, key=len, default='a number')} is too large a number here")
         text = " ".join(str(error).split())
         if not isinstance(error, UsageError | InfrastructureError | OSError):

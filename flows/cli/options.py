@@ -39,14 +39,14 @@ API = "https://api.github.com"
 Verdicts = Annotated[list[str] | None, typer.Option("--verdict", help=f"Only {one_of(Verdict)} episodes.")]
 
 
-def port_option(what: str) -> Any:
+def port_option(help_text: str) -> Any:
     """Return an option for a port. A number that is not a port is refused in one sentence."""
-    return typer.Option(min=0, max=65535, help=what)
+    return typer.Option(min=0, max=65535, help=help_text)
 
 
-def check_terms(option: str, chosen: Iterable[str] | None, terms: Iterable[str]) -> None:
+def check_terms(option: str, values: Iterable[str] | None, terms: Iterable[str]) -> None:
     """Raise SpecError for a value that no episode can have, because an empty result would hide the mistake."""
     from stackrank.flows.runs.specification.spec import SpecError
 
-    if unknown := sorted(set(chosen or ()) - set(terms)):
+    if unknown := sorted(set(values or ()) - set(terms)):
         raise SpecError(f"{option} {unknown[0]} does not exist: choose {one_of(terms)}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from stackrank.wording import NOTHING, as_json, errors, interval, one_line, percent, print_out, rank
 
 if TYPE_CHECKING:
-    from stackrank.db.rows import Scoped
+    from stackrank.db.queries.boards.scope_description import ScopeDescription
 
 
 def print_json(document: Any) -> None:
@@ -48,29 +48,29 @@ def _cell(value: Any) -> str:
     return one_line(str(value))
 
 
-def print_scope(about: Scoped, shown: bool = True) -> None:
+def print_scope(scoped: ScopeDescription, has_rows: bool = True) -> None:
     """Print the scope of a result, if any was shown, and what that scope leaves out."""
-    from stackrank.db.queries import apart_sentence
+    from stackrank.db.queries import exclusion_sentence
 
-    if shown:
-        print_out(f"\n{about['sentence']}")
-    if apart := apart_sentence(about):
-        print_out(apart)
+    if has_rows:
+        print_out(f"\n{scoped['sentence']}")
+    if sentence := exclusion_sentence(scoped):
+        print_out(sentence)
 
 
 def leaderboard_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return leaderboard rows formatted for people. Unranked rows come last."""
-    shown = []
+    formatted_rows = []
     for row in rows:
-        about = {
+        cells = {
             "rank": rank(row),
             "interval": interval(row["ci_low"], row["ci_high"]),
             "sealed": f"{row['sealed']}/{row['resolved']}",
             "tasks": f"{row['tasks']}/{row['tasks_total']}",
             "errors": errors(row["errors"], row["errors_by_class"]) if row["errors"] else 0,
         }
-        shown.append({**row, **about, "rate": percent(row["rate"])})
-    return shown
+        formatted_rows.append({**row, **cells, "rate": percent(row["rate"])})
+    return formatted_rows
 
 
 def leaderboard_remarks(rows: Sequence[Mapping[str, Any]]) -> list[str]:

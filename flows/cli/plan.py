@@ -30,24 +30,24 @@ def plan(
     from stackrank.flows.runs.specification.plan import plan as make_plan
     from stackrank.flows.runs.specification.spec import read_spec
 
-    wanted = read_spec(spec, {"attempts": attempts, "limit": limit, "model": model})
-    document = make_plan(connect(), wanted, detect / 100)
+    run_spec = read_spec(spec, {"attempts": attempts, "limit": limit, "model": model})
+    document = make_plan(connect(), run_spec, detect / 100)
     if as_json:
         print_json(document)
         return
     print_out(document["sentence"])
     print_out()
-    shown = [
+    cells = [
         {
-            **each,
-            "usd": usd(each["usd"]),
-            "time": duration(3600 * each["hours"]),
-            "possible": "yes" if each["possible"] else f"no: there are {document['tasks_available']}",
+            **option,
+            "usd": usd(option["usd"]),
+            "time": duration(3600 * option["hours"]),
+            "possible": "yes" if option["possible"] else f"no: there are {document['tasks_available']}",
         }
-        for each in document["options"]
+        for option in document["options"]
     ]
     columns = {"attempts": "attempts", "tasks": "tasks", "episodes": "episodes", "usd": "cost", "time": "time"}
-    print_table(shown, {**columns, "possible": "possible"}, "")
+    print_table(cells, {**columns, "possible": "possible"}, "")
     print_out()
     print_out(document["variance"]["sentence"])
     print_out(document["episode"]["sentence"])

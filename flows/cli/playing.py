@@ -21,7 +21,7 @@ from stackrank.wording import masked, print_err, print_out
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from stackrank.db.rows import Run as RunRow
+    from stackrank.db.queries.runs import RunRow
     from stackrank.db.writes.store import Store
     from stackrank.flows.runs.specification.spec import RunSpec
 
@@ -40,18 +40,18 @@ def prepare_interrupted(engine: Engine, run_id: int, path: Path) -> str | None:
 
     try:
         row = queries.run(engine, run_id)
-        left = row["pending"] + row["running"] + row["errors"]
+        pending = row["pending"] + row["running"] + row["errors"]
         if row["spec"]["path"] != str(path.absolute()):
             return None
-        if not left or row["status"] in (RunStatus.FINISHED, RunStatus.FAILED):
+        if not pending or row["status"] in (RunStatus.FINISHED, RunStatus.FAILED):
             return ""
-        return prepare_resume(engine, row, left)
+        return prepare_resume(engine, row, pending)
     except UsageError as error:
         print_err(f"run {run_id} cannot be continued, so a new one replaces it: {error}")
         return None
 
 
-def prepare_resume(engine: Engine, run: RunRow, left: int) -> str:
+def prepare_resume(engine: Engine, run: RunRow, pending: int) -> str:
     """Prepare a run with `left` episodes to continue. Returns the address of the Prefect server that plays it."""
     from stackrank.db.writes.store import Store
     from stackrank.flows.runs.playing.session import session_of
@@ -60,7 +60,7 @@ def prepare_resume(engine: Engine, run: RunRow, left: int) -> str:
     session_of(run["id"], print_err)  # raises before anything starts if the run cannot be played
     url = ensure_server(say=print_err)
     reopen(Store(engine), run)
-    print_err(f"run {run['id']}: {left} of {run['episodes_total']} episodes are left")
+    print_err(f"run {run['id']}: {pending} of {run['episodes_total']} episodes are left")
     return url
 
 
@@ -76,7 +76,7 @@ def reopen(store: Store, run: RunRow) -> None:
         )
 
 
-def begin(engine: Engine, wanted: RunSpec) -> tuple[int, str]:
+def begin(engine: Engine, spec: RunSpec) -> tuple[int, str]:
     """Check, build and save a run. Returns its number, and the address of the Prefect server that plays it."""
     from stackrank.db.writes.store import Store
     from stackrank.flows.runs.playing.session import open_session
@@ -86,20 +86,20 @@ def begin(engine: Engine, wanted: RunSpec) -> tuple[int, str]:
     from stackrank.flows.runs.preparing.save import save_run
     from stackrank.flows.services.prefect_server import ensure_server
 
-    checked = build(check(wanted, engine), print_err)
+    checked = build(check(spec, engine), print_err)
     ask_endpoints(checked.entrants)
     for name, reason in {**checked.left_out, **checked.idle}.items():
         print_err(f"left out: {name}: {reason}")
     if invalid := list(checked.invalid):
-        some = ", ".join(invalid[:5]) + (", ..." if len(invalid) > 5 else "")
-        print_err(f"{len(invalid)} tasks are invalid and left out ({some}): --include-invalid plays them anyway")
+        examples = ", ".join(invalid[:5]) + (", ..." if len(invalid) > 5 else "")
+        print_err(f"{len(invalid)} tasks are invalid and left out ({examples}): --include-invalid plays them anyway")
     url = ensure_server(say=print_err)
     run_id = save_run(Store(engine), checked)
     open_session(run_id, checked)
-    total = len(checked.tasks) * len(checked.entrants) * wanted.attempts
+    total = len(checked.tasks) * len(checked.entrants) * spec.attempts
     print_err(
-        f"run {run_id}: {len(checked.tasks)} tasks x {len(checked.entrants)} entrants x {wanted.attempts} attempts = "
-        f"{total} episodes, {wanted.workers} at a time, in {checked.backend.name} sandboxes"
+        f"run {run_id}: {len(checked.tasks)} tasks x {len(checked.entrants)} entrants x {spec.attempts} attempts = "
+        f"{total} episodes, {spec.workers} at a time, in {checked.backend.name} sandboxes"
     )
     return run_id, url
 
@@ -132,7 +132,7 @@ def play_rest(run_id: int, url: str, debug: bool, *, errors: bool = True) -> boo
         def shown(counts: Counts) -> None:
             cost = f", ${counts['cost_usd']:.2f}" if counts["cost_usd"] else ""
             verdicts = ", ".join(f"{counts[name]} {name}" for name in ("resolved", "unresolved", "errors"))
-            waits = f"; paused: {out}" if (out := queries.paused(queries.outages(engine, run_id))) else ""
+            waits = f"; paused: {out}" if (out := queries.describe_outages(queries.outages(engine, run_id))) else ""
             show(counts["done"], row["episodes_total"] - counts["not_played"], verdicts + cost + waits)
 
         with followed(engine, run_id, _PERIOD_S, shown):
@@ -149,7 +149,7 @@ def play_rest(run_id: int, url: str, debug: bool, *, errors: bool = True) -> boo
             )
 
 
-def require_over(engine: Engine, run_id: int) -> None:
+def require_finished(engine: Engine, run_id: int) -> None:
     """Raise InfrastructureError if a run was not played to its end, for instance because Prefect did not answer."""
     from stackrank.db import queries
 
@@ -172,7 +172,7 @@ def print_result(engine: Engine, run_id: int, as_json: bool) -> int:
     else:
         _print_tables(engine, run_id)
     if row["status"] != RunStatus.FINISHED:
-        print_err(f"`stackrank resume {run_id}` continues it")
+        print_err(f"Resume it with `stackrank resume {run_id}`.")
     return 0 if row["status"] == RunStatus.FINISHED and not row["errors"] else 1
 
 
@@ -186,7 +186,7 @@ def _print_tables(engine: Engine, run_id: int) -> None:
     board = queries.board(engine, queries.Scope(run=run_id))
     ranked = [*board["entrants"], *board["reference"]]
     rows = leaderboard_rows(ranked)
-    columns = {key: name for key, name in LEADERBOARD_COLUMNS.items() if any(each.get(key) for each in rows)}
+    columns = {key: name for key, name in LEADERBOARD_COLUMNS.items() if any(row.get(key) for row in rows)}
     print_table(rows, columns, "No episode has a verdict.")
     for remark in leaderboard_remarks(ranked):
         print_out(remark)
@@ -197,16 +197,16 @@ def _print_tables(engine: Engine, run_id: int) -> None:
             print_out(f"  {pair['sentence']}")
     print_out("\nFailure points")
     points = [
-        {"entrant": each["entrant"], "point": name, "episodes": count}
-        for each in queries.failure_points(engine, queries.Scope(run=run_id))
-        for name, count in sorted(each["failure_points"].items(), key=lambda item: -item[1])
+        {"entrant": entrant["entrant"], "point": name, "episodes": count}
+        for entrant in queries.failure_points(engine, queries.Scope(run=run_id))
+        for name, count in sorted(entrant["failure_points"].items(), key=lambda item: -item[1])
     ]
     columns = {"entrant": "entrant", "point": "failure point", "episodes": "episodes"}
     print_table(points, columns, "No episode is unresolved.")
     if row["errors"]:
         print_out(f"\n{row['errors']} episodes ended in an infrastructure error and do not count, for instance:")
-        for each in queries.episodes(engine, run_id, verdict="error", limit=3):
-            print_out(f"  episode {each['id']}: {each['error']}")
+        for episode in queries.episodes(engine, run_id, verdict="error", limit=3):
+            print_out(f"  episode {episode['id']}: {episode['error']}")
     print_out(f"\nDatabase:  {masked(default_url())}")
     print_out(f"Episodes:  stackrank episodes {run_id}    (then: stackrank trace EPISODE)")
     print_out("Dashboard: stackrank dashboard")

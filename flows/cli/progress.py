@@ -14,20 +14,20 @@ _LINE_EVERY_S = 15.0
 
 
 class Show(Protocol):
-    """Shows that `done` of `total` items are done. `about`: further details for people."""
+    """Shows that `completed` of `total` items are completed. `details`: further details for people."""
 
-    def __call__(self, done: int, total: int, about: str = "") -> None:
+    def __call__(self, completed: int, total: int, details: str = "") -> None:
         """Show the progress."""
         ...
 
 
 @contextmanager
-def progress(what: str, total: int | None = None) -> Iterator[Show]:
-    """Show progress while the body runs. `what`: name of the items, in the plural. `total`: their number, if known."""
-    yield from _bar(what, total) if sys.stderr.isatty() else _lines(what)
+def progress(items: str, total: int | None = None) -> Iterator[Show]:
+    """Show progress while the body runs. `items`: their name, in the plural. `total`: their number, if known."""
+    yield from _bar(items, total) if sys.stderr.isatty() else _lines(items)
 
 
-def _bar(what: str, total: int | None) -> Iterator[Show]:
+def _bar(items: str, total: int | None) -> Iterator[Show]:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -38,29 +38,32 @@ def _bar(what: str, total: int | None) -> Iterator[Show]:
         TimeRemainingColumn,
     )
 
-    counted = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    counted = (TextColumn(items), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     columns = (*counted, TextColumn("left"), TimeRemainingColumn(), TextColumn("{task.description}", markup=False))
     with Progress(*columns, console=Console(stderr=True)) as bar:
         line = bar.add_task("", total=total)
 
-        def show(done: int, total: int, about: str = "") -> None:
-            bar.update(line, completed=done, total=total, description=about)
+        def show(completed: int, total: int, details: str = "") -> None:
+            bar.update(line, completed=completed, total=total, description=details)
 
         yield show
 
 
-def _lines(what: str) -> Iterator[Show]:
-    started = said = time.monotonic()
-    before: int | None = None
+def _lines(items: str) -> Iterator[Show]:
+    started = printed = time.monotonic()
+    first: int | None = None
 
-    def show(done: int, total: int, about: str = "") -> None:
-        nonlocal said, before
-        before = max(done - 1, 0) if before is None else before  # earlier work says nothing about the present speed
+    def show(completed: int, total: int, details: str = "") -> None:
+        nonlocal printed, first
+        # Items that were completed earlier do not show how fast it goes now.
+        first = max(completed - 1, 0) if first is None else first
         now = time.monotonic()
-        if now - said < _LINE_EVERY_S:
+        if now - printed < _LINE_EVERY_S:
             return
-        said = now
-        left = f", about {(now - started) / (done - before) * (total - done):.0f} s left" if done > before else ""
-        print_err(f"{done} of {total} {what}{f' ({about})' if about else ''}{left}")
+        printed = now
+        details = f" ({details})" if details else ""
+        if completed > first:
+            details += f", about {(now - started) / (completed - first) * (total - completed):.0f} s left"
+        print_err(f"{completed} of {total} {items}{details}")
 
     yield show

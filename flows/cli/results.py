@@ -45,13 +45,13 @@ def runs(
         "started_at": "started",
     }  # fmt: skip
     empty = "No run matches." if any(filters.values()) else NO_RUN
-    shown = [
+    cells = [
         {**row, "started_at": moment(row["started_at"]), "errors": errors(row["errors"], row["errors_by_class"])}
         for row in rows
     ]
-    print_table(shown, columns, empty)
+    print_table(cells, columns, empty)
     for row in rows:
-        if row["status"] == "running" and (out := queries.paused(row["outages"])):
+        if row["status"] == "running" and (out := queries.describe_outages(row["outages"])):
             print_out(f"\nrun {row['id']} is paused: {out}")
 
 
@@ -61,11 +61,11 @@ def why(run: Run = "latest", as_json: Json = False) -> None:
     from stackrank.db.connection.engine import connect
     from stackrank.flows.runs.afterwards.why import why as explained
 
-    found = explained(connect(), run)
+    explanation = explained(connect(), run)
     if as_json:
-        print_json(found)
+        print_json(explanation)
     else:
-        print_out(found["why"])
+        print_out(explanation["why"])
 
 
 @app.command()
@@ -80,7 +80,9 @@ def episodes(
     tool: Annotated[list[str] | None, typer.Option(help="Only episodes that used this tool.")] = None,
     query: Annotated[str, typer.Option(help=HELP)] = "",
     limit: Annotated[int, typer.Option(min=1, help="Most rows to list.")] = 1000,
-    after: Annotated[int | None, typer.Option(help="Only episodes with a higher number, to get the next page.")] = None,
+    after_id: Annotated[
+        int | None, typer.Option("--after", help="Only episodes with a higher number, to get the next page.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """List the episodes of a run."""
@@ -89,13 +91,13 @@ def episodes(
 
     check_terms("--verdict", verdict, Verdict)
     check_terms("--failure-point", failure_point, FailurePoint)
-    found = queries.search(
+    result = queries.search(
         connect(), query, run, verdict=verdict, entrant=entrant, task=task, failure_point=failure_point, tool=tool,
-        limit=limit, after=after,
+        limit=limit, after=after_id,
     )  # fmt: skip
-    hits = found["hits"]
+    hits = result["hits"]
     rows: list[dict[str, Any]] = [
-        {**row, "hit": hits[row["id"]]} if row["id"] in hits else {**row} for row in found["episodes"]
+        {**row, "hit": hits[row["id"]]} if row["id"] in hits else {**row} for row in result["episodes"]
     ]
     if as_json:
         print_json(rows)
@@ -129,8 +131,8 @@ def trace(
         print_json({**row, "steps": steps})
         return
     print_out(f"Episode {row['id']}: {row['task']} by {row['entrant']}, attempt {row['attempt']}")
-    ended = (row["verdict"] or row["status"], seal(row), row["stop_reason"], row["failure_point"])
-    print_out(", ".join(dict.fromkeys(filter(None, (*ended, "tampered" if row["tampered"] else "")))))
+    outcome = (row["verdict"] or row["status"], seal(row), row["stop_reason"], row["failure_point"])
+    print_out(", ".join(dict.fromkeys(filter(None, (*outcome, "tampered" if row["tampered"] else "")))))
     for step in steps:
         _print_step(step)
     if row["error"]:
@@ -152,10 +154,11 @@ def _print_step(step: Mapping[str, Any]) -> None:
     arguments = {name: value for name, value in step["arguments"].items() if value is not None}
     texts = {name: value for name, value in arguments.items() if isinstance(value, str)}
     blocks = {name: text for name, text in texts.items() if "\n" in text or len(text) > 100}
-    called = ", ".join(f"{name}={value!r}" for name, value in arguments.items() if name not in blocks)
-    reached = f"  {', '.join(step['milestones'])}" if step["milestones"] else ""
+    short_arguments = ", ".join(f"{name}={value!r}" for name, value in arguments.items() if name not in blocks)
+    milestones = f"  {', '.join(step['milestones'])}" if step["milestones"] else ""
     part = "" if step["investigation"] is None else f" (investigation of step {step['investigation']})"
-    head = f"--- step {step['index']}{part}: {step['tool'] or 'reset'}({called})  [{step['env_ms']:.0f} ms]{reached}"
+    call = f"{step['tool'] or 'reset'}({short_arguments})"
+    head = f"--- step {step['index']}{part}: {call}  [{step['env_ms']:.0f} ms]{milestones}"
     print_out(f"\n{head}")
     for name, value in blocks.items():
         lines = value.rstrip("\n").split("\n")
@@ -217,7 +220,7 @@ def export(
     filters = {"verdict": verdict, "entrant": entrant, "task": task, "failure_point": failure_point, "tool": tool}
     count = write(engine, row, format, out, filters, split or ())
     print_err(f"{count} episodes of run {row['id']} ({row['name']}) written to {out or 'standard output'}")
-    print_err(queries.scope_of(engine, queries.Scope(run=row["id"]))["sentence"])
+    print_err(queries.describe_scope(engine, queries.Scope(run=row["id"]))["sentence"])
 
 
 @app.command()

@@ -60,8 +60,8 @@ def run(
     ends_when_solved: Annotated[
         bool | None,
         typer.Option(
-            "--ends-when-solved/--goes-on-when-solved",
-            help="Whether the first `eval` at which the visible tests pass ends an episode. Default: it does.",
+            "--stop-when-solved/--no-stop-when-solved",
+            help="Whether an episode ends at the first `eval` at which the visible tests pass. Default: it does.",
         ),
     ] = None,
     shows_failing_test: FailingTest = None,
@@ -78,8 +78,10 @@ def run(
     from stackrank.flows.runs.specification.spec import read_spec
 
     engine = connect()
-    wanted = read_spec(spec, {name: str(value) if isinstance(value, Path) else value for name, value in fields.items()})
-    run_id, url = begin(engine, wanted)
+    run_spec = read_spec(
+        spec, {name: str(value) if isinstance(value, Path) else value for name, value in fields.items()}
+    )
+    run_id, url = begin(engine, run_spec)
     raise typer.Exit(evaluate(run_id, url, as_json, _debug(context)))
 
 
@@ -108,16 +110,16 @@ def resume(
     spec = make_spec({**row["spec"], **changes}, "the call")
     # The actions of an outside program are repeated from the record, and then the episode gets its verdict.
     if played_by_hand(spec) not in ("", "outside"):
-        again = f"stackrank play {spec.tasks[0]}" if spec.tasks else "stackrank play"
-        raise SpecError(f"run {run_id} was played by a person and cannot be resumed: start over with `{again}`")
+        command = f"stackrank play {spec.tasks[0]}" if spec.tasks else "stackrank play"
+        raise SpecError(f"run {run_id} was played by a person and cannot be resumed: start over with `{command}`")
     if no_stop and spec.stop is not None:
         Store(engine).change_spec(run_id, {"stop": None})
         Store(engine).unskip(run_id)
         row = queries.run(engine, run)
-    left = row["pending"] + row["running"] + (row["errors"] if errors else 0)
-    if not left:
-        known = ", or was skipped by early stopping: --no-stop plays the rest" if row["not_played"] else ""
-        print_err(f"run {run_id} has nothing left to play: every episode has its verdict{known}")
+    remaining = row["pending"] + row["running"] + (row["errors"] if errors else 0)
+    if not remaining:
+        hint = ", or was skipped by early stopping: --no-stop plays the rest" if row["not_played"] else ""
+        print_err(f"run {run_id} has nothing left to play: every episode has its verdict{hint}")
         if row["status"] != RunStatus.FINISHED:
             # Its process was killed between the last episode and the end of the run.
             store = Store(engine)
@@ -127,7 +129,7 @@ def resume(
         raise typer.Exit(print_result(engine, run_id, as_json))
     if changes:
         Store(engine).change_spec(run_id, changes)
-    raise typer.Exit(evaluate(run_id, prepare_resume(engine, row, left), as_json, _debug(context), errors=errors))
+    raise typer.Exit(evaluate(run_id, prepare_resume(engine, row, remaining), as_json, _debug(context), errors=errors))
 
 
 @app.command()
@@ -139,18 +141,18 @@ def cancel(run: Run = "latest", as_json: Json = False) -> None:
     from stackrank.flows.runs.playing.cancel import cancel_run
 
     engine = connect()
-    left = cancel_run(Store(engine), run)
+    claims = cancel_run(Store(engine), run)
     row = queries.run(engine, run)
     counts = queries.progress(engine, row["id"])
     if as_json:
         print_json({"run": row["id"], "status": "cancelled", **counts})
     else:
-        ended = f"{counts['done']} of {row['episodes_total']} episodes ended"
-        print_out(f"Run {row['id']} ({row['name']}) is cancelled: {ended}.")
-        print_out(f"`stackrank resume {row['id']}` continues it.")
-    if left:
-        workers = ", ".join(sorted({claim["claimed_by"].partition("#")[0] for claim in left}))
-        print_err(f"{len(left)} episodes have not ended yet, because their workers do not answer: {workers}")
+        progress_text = f"{counts['done']} of {row['episodes_total']} episodes ended"
+        print_out(f"Run {row['id']} ({row['name']}) is cancelled: {progress_text}.")
+        print_out(f"Resume it with `stackrank resume {row['id']}`.")
+    if claims:
+        workers = ", ".join(sorted({claim["claimed_by"].partition("#")[0] for claim in claims}))
+        print_err(f"{len(claims)} episodes have not ended yet because their workers do not answer: {workers}")
         raise typer.Exit(1)
 
 
@@ -179,14 +181,14 @@ def play(
     if shows_failing_test is not None:
         fields["shows_failing_test"] = shows_failing_test
     engine = connect()
-    ended = play_by_hand(Store(engine), task, tools, fields, print_err)
-    if ended.status is RunStatus.FAILED:
-        print_err(f"error: {ended.reason}")
+    outcome = play_by_hand(Store(engine), task, tools, fields, print_err)
+    if outcome.status is RunStatus.FAILED:
+        print_err(f"error: {outcome.reason}")
         raise typer.Exit(1)
-    if ended.status is not RunStatus.FINISHED:
-        print_err(f"{ended.reason}: episode {ended.episode_id} is not counted")
+    if outcome.status is not RunStatus.FINISHED:
+        print_err(f"{outcome.reason}: episode {outcome.episode_id} is not counted")
         raise typer.Exit(INTERRUPTED)
-    row = queries.episode(engine, ended.episode_id)
+    row = queries.episode(engine, outcome.episode_id)
     print_out(f"\n{row['verdict']} after {row['steps']} steps ({row['stop_reason']})")
     for test in row["score"]["unfixed"]:
         print_out(f"does not pass: {test}")
@@ -211,22 +213,22 @@ def replay(
 
     engine = connect()
     row = queries.episode(engine, episode)
-    found = play_again(engine, row, sandbox or row["sandbox"])
-    difference = found.difference
-    Replays(engine).save_replay(row["id"], found.result)
+    comparison = play_again(engine, row, sandbox or row["sandbox"])
+    difference = comparison.difference
+    Replays(engine).save_replay(row["id"], comparison.result)
     if as_json:
-        print_json({"episode": row["id"], "steps": row["steps"], "replayed": found.result, **asdict(found)})
+        print_json({"episode": row["id"], "steps": row["steps"], "replayed": comparison.result, **asdict(comparison)})
     elif difference is not None:
-        where = (
+        place = (
             "in its verdict" if difference.step is None else f"at step {difference.step} ({difference.tool or 'reset'})"
         )
-        print_out(f"different: episode {row['id']} differs {where}\n{difference.diff}")
-    elif found.told_otherwise:
+        print_out(f"different: episode {row['id']} differs {place}\n{difference.diff}")
+    elif comparison.told_otherwise:
         print_out(
-            f"{found.result}: their steps succeeded and changed the same files, and all other observations of episode "
+            f"{comparison.result}: these steps succeeded and changed the same files; all other observations of episode "
             f"{row['id']} and its verdict are the same"
         )
-        first = found.told_otherwise[0]
+        first = comparison.told_otherwise[0]
         print_out(f"The first of them, at step {first.step} ({first.tool}):\n{first.diff}")
     else:
         print_out(
@@ -250,25 +252,30 @@ def rescore(
     from stackrank.flows.runs.afterwards.rescore import rescore as score_again
 
     with progress("episodes") as show:
-        found = score_again(
-            Store(connect()), run, workers=workers, sandbox=sandbox, say=print_err, on_result=lambda *done: show(*done)
+        rescoring = score_again(
+            Store(connect()),
+            run,
+            workers=workers,
+            sandbox=sandbox,
+            say=print_err,
+            on_result=lambda *counts: show(*counts),
         )
-    document = found.document()
+    document = rescoring.document()
     if as_json:
         print_json(document)
     else:
         columns = {"episode": "episode", "task": "task", "entrant": "entrant", "before": "before", "after": "after"}
-        named = f"run {found.run} ({found.name}) with the scorer {found.scorer}"
-        again = f"{document['rescored']} episodes of {named}, {found.done_before} of them earlier"
-        print_out(f"Scored again: {again}.")
+        run_and_scorer = f"run {rescoring.run} ({rescoring.name}) with the scorer {rescoring.scorer}"
+        summary = f"{document['rescored']} episodes of {run_and_scorer}, {rescoring.done_before} of them earlier"
+        print_out(f"Scored again: {summary}.")
         print_table(document["changed"], {**columns, "why": "why"}, "Every verdict is the same.")
-        if found.impossible:
+        if rescoring.impossible:
             print_out("\nThe records of these episodes are not enough to score them again:")
             print_table(document["impossible"], {**columns, "why": "why"}, "")
         print_out("\nLeaderboards still count the original verdicts.")
-    for row in found.failed:
+    for row in rescoring.failed:
         print_err(f"episode {row.episode} could not be scored: {row.why}")
-    raise typer.Exit(1 if found.failed else 0)
+    raise typer.Exit(1 if rescoring.failed else 0)
 
 
 @app.command()

@@ -67,22 +67,26 @@ def add(
     from stackrank.flows.runs.preparing.check import check
     from stackrank.flows.runs.specification.spec import SpecError, read_spec
 
-    wanted = read_spec(spec, {})
-    chosen = name or wanted.name or spec.stem
-    if not _NAME.fullmatch(chosen):
-        raise SpecError(f"{chosen!r} cannot be the name of a schedule: use letters, digits and - _ . with --name")
+    run_spec = read_spec(spec, {})
+    schedule_name = name or run_spec.name or spec.stem
+    if not _NAME.fullmatch(schedule_name):
+        raise SpecError(
+            f"{schedule_name!r} cannot be the name of a schedule: use letters, digits and - _ . with --name"
+        )
     if on_overlap not in ("skip", "queue"):
         raise SpecError(f"--on-overlap {on_overlap} is not possible: use skip or queue")
     # Find mistakes now, and not at night when the run starts. A worker on another machine checks again.
-    check(wanted)
+    check(run_spec)
     schedules = _schedules()
     when = schedules.timing(cron, every, timezone)
-    wanted = wanted.model_copy(update={"tags": sorted({*wanted.tags, *(tag or ())})})
-    made = schedules.add(wanted, name=chosen, pool=pool, when=when, tags=wanted.tags, on_overlap=on_overlap)
+    run_spec = run_spec.model_copy(update={"tags": sorted({*run_spec.tags, *(tag or ())})})
+    schedule = schedules.add(
+        run_spec, name=schedule_name, pool=pool, when=when, tags=run_spec.tags, on_overlap=on_overlap
+    )
     if as_json:
-        print_json(made)
+        print_json(schedule)
         return
-    print_out(f"schedule {chosen}: {_when(made)}, runs belong to the leaderboard {made['leaderboard']}")
+    print_out(f"schedule {schedule_name}: {_when(schedule)}, runs belong to the leaderboard {schedule['leaderboard']}")
     print_out(f"A worker plays it: stackrank worker --pool {pool} (`stackrank up` starts one in the background)")
 
 
@@ -142,11 +146,11 @@ def trigger(
     as_json: Json = False,
 ) -> None:
     """Start a run of a schedule now."""
-    made = _schedules().trigger(name, key)
+    flow_run = _schedules().trigger(name, key)
     if as_json:
-        print_json(made)
+        print_json(flow_run)
     else:
-        print_out(f"schedule {name}: started flow run {made['name']}")
+        print_out(f"schedule {name}: started flow run {flow_run['name']}")
 
 
 @app.command()
@@ -159,13 +163,13 @@ def unblock(
     from stackrank.db.connection.engine import connect
     from stackrank.db.writes.store import Store
 
-    done = _schedules().unblock(name, Store(connect()), force=force)
+    outcome = _schedules().unblock(name, Store(connect()), force=force)
     if as_json:
-        print_json(done)
+        print_json(outcome)
         return
-    print_out(f"schedule {name}: {len(done['closed'])} flow runs of dead workers were closed")
-    if done["alive"]:
-        print_err(f"{', '.join(done['alive'])} still runs and keeps the slot: wait, or use --force")
+    print_out(f"schedule {name}: {len(outcome['closed'])} flow runs of dead workers were closed")
+    if outcome["alive"]:
+        print_err(f"{', '.join(outcome['alive'])} still runs and keeps the slot: wait, or use --force")
         raise typer.Exit(1)
 
 

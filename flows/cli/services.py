@@ -39,8 +39,8 @@ def up(port: Annotated[int, port_option("Port of the dashboard.")] = 8501, as_js
     login = "" if configured_server() else f" (user and password: {login_file()})"
     prefect = ensure_server(say=print_err)
     os.environ.update(client_env(prefect))
-    # Prefect reads these variables once, when it is imported. A worker that already runs may have an earlier version.
-    from stackrank.flows.engine.pools import prepare_pool
+    # Prefect reads these variables once, when it is imported.
+    from stackrank.flows.engine.deployments import prepare_pool
 
     prepare_pool(POOL)
     url = DASHBOARD.ensure(say=print_err, port=port)
@@ -60,11 +60,11 @@ def down(as_json: Json = False) -> None:
     from stackrank.flows.services.prefect_server import stop_server
 
     services = {"worker": WORKER.stop, "dashboard": DASHBOARD.stop, "prefect server": stop_server}
-    ended = [name for name, stop in services.items() if stop()]
+    stopped = [name for name, stop in services.items() if stop()]
     if as_json:
-        print_json({"ended": ended})
+        print_json({"ended": stopped})
     else:
-        print_out(f"stopped: {', '.join(ended)}" if ended else "nothing was running")
+        print_out(f"stopped: {', '.join(stopped)}" if stopped else "nothing was running")
 
 
 @app.command()
@@ -125,8 +125,8 @@ def engine_proxy(
     from stackrank.settings import settings
 
     ours = settings()
-    pulls = tuple(each.strip() for each in ours.engine_pulls.split(",") if each.strip())
-    folders = tuple(each for each in ours.engine_folders.split(":") if each)
+    pulls = tuple(name.strip() for name in ours.engine_pulls.split(",") if name.strip())
+    folders = tuple(name for name in ours.engine_folders.split(":") if name)
     proxy = EngineProxy(engine, Allowed(ours.sandbox_runtime, pulls, folders), print_err)
     ready = f"the engine at {engine}, for sandboxes only, at {listen} (Ctrl-C stops it)"
     with contextlib.suppress(KeyboardInterrupt):

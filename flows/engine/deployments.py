@@ -14,7 +14,7 @@ from uuid import UUID
 import httpx
 from prefect import Flow
 from prefect.client.orchestration import SyncPrefectClient, get_client
-from prefect.client.schemas.actions import DeploymentScheduleCreate, DeploymentUpdate, WorkPoolCreate
+from prefect.client.schemas.actions import DeploymentScheduleCreate, WorkPoolCreate
 from prefect.client.schemas.filters import FlowFilter, FlowFilterName
 from prefect.client.schemas.objects import ConcurrencyLimitStrategy, ConcurrencyOptions, WorkPoolStatus
 from prefect.client.schemas.responses import DeploymentResponse
@@ -25,7 +25,7 @@ from sqlalchemy import Engine
 
 from stackrank.db import queries
 from stackrank.flows.services.background import ServerError
-from stackrank.flows.services.prefect_server import meaning
+from stackrank.flows.services.prefect_server import explain_http_error
 
 PAGE = 200
 """The most rows that Prefect's API returns at once."""
@@ -43,8 +43,8 @@ def asked() -> Iterator[SyncPrefectClient]:
         with get_client(sync_client=True) as client:
             yield client
     except (httpx.TransportError, PrefectHTTPStatusError, RuntimeError) as error:
-        if meant := meaning(error):
-            raise meant from error
+        if explained := explain_http_error(error):
+            raise explained from error
         if isinstance(error, RuntimeError):
             raise
         raise ServerError(f"The Prefect server did not do it ({str(error).splitlines()[0]}): try again.") from error
@@ -57,8 +57,6 @@ class Workflow:
     flow: Flow[..., Any]
     limit: int | None
     """The most concurrent flow runs of one deployment; None for no limit."""
-    former: tuple[str, ...] = ()
-    """Entrypoints that earlier versions gave to its deployments."""
 
     @property
     def entrypoint(self) -> str:
@@ -105,17 +103,10 @@ class Workflow:
             found += page
         return found
 
-    def update_former(self, client: SyncPrefectClient) -> list[str]:
-        """Point deployments of earlier versions at this version's flow. Returns their names."""
-        former = [each for each in self.stored(client) if each.entrypoint in self.former]
-        for each in former:
-            client.update_deployment(each.id, DeploymentUpdate(entrypoint=self.entrypoint))
-        return [each.name for each in former]
-
 
 def run_tag(engine: Engine, run_id: int) -> str:
     """Return the tag of a run's flow runs. It includes the creation time, as databases may share a server."""
-    found = queries.played_in(engine, run_id)
+    found = queries.run_state(engine, run_id)
     return f"stackrank-run-{run_id}@{found['created_at'] if found else ''}"
 
 
@@ -135,3 +126,9 @@ def ensure_pool(client: SyncPrefectClient, name: str) -> None:
             client.create_work_pool(pool)
         except ObjectAlreadyExists:
             return  # another process was faster
+
+
+def prepare_pool(name: str) -> None:
+    """Create the work pool if it is missing. Raises ServerError."""
+    with asked() as client:
+        ensure_pool(client, name)

@@ -16,7 +16,7 @@ from prefect.client.orchestration import get_client
 from prefect.concurrency.sync import concurrency, rate_limit
 from prefect.exceptions import ObjectAlreadyExists
 
-from stackrank.agents.episode.protocol import Endpoint, EndpointError
+from stackrank.agents.episode.protocol import EndpointError, EndpointLimits
 from stackrank.agents.llm.endpoints import limits
 from stackrank.flows.runs.preparing.check import Entrant
 
@@ -44,9 +44,9 @@ def slots(entrant: Entrant, stopped: Callable[[], bool]) -> Iterator[bool]:
         yield True
 
 
-def _endpoints(entrant: Entrant) -> list[Endpoint]:
+def _endpoints(entrant: Entrant) -> list[EndpointLimits]:
     """Return the endpoints of an entrant, each once: an agent with two slots of one endpoint could wait for itself."""
-    found: dict[str, Endpoint] = {}
+    found: dict[str, EndpointLimits] = {}
     for endpoint in entrant.setup.endpoints:
         found.setdefault(endpoint.shown_url, endpoint)
     return [found[url] for url in sorted(found)]  # always in this order, so that no two episodes wait for each other

@@ -17,7 +17,7 @@ from prefect.futures import PrefectFuture
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
 from stackrank import log
-from stackrank.db.rows import Claimed
+from stackrank.db.writes.claims import ClaimedEpisode
 from stackrank.flows.engine.endpoint_limits import slots
 from stackrank.flows.runs.playing.admission import room
 from stackrank.flows.runs.playing.driver import Done, Driver
@@ -33,7 +33,7 @@ from stackrank.flows.runs.specification.spec import RunSpec
     persist_result=False,
     cache_result_in_memory=False,
 )
-def episode(run_id: int, claim: Claimed, token: str, label: str) -> dict[str, Any]:
+def episode(run_id: int, claim: ClaimedEpisode, token: str, label: str) -> dict[str, Any]:
     """Play one episode that `token` has claimed. Each retry is a separate task run."""
     session = session_of(run_id)
     if session.claims.token != token:
@@ -59,7 +59,7 @@ def drive(session: Session, limit: int | None = None, *, probes: bool = False) -
     """
     with _players(session.run.spec) as play:
 
-        def submit(claim: Claimed, done: Done) -> None:
+        def submit(claim: ClaimedEpisode, done: Done) -> None:
             play(
                 {
                     "run_id": session.run_id,
@@ -134,7 +134,7 @@ def _error(future: PrefectFuture[Any]) -> BaseException | None:
     return None
 
 
-def _label(session: Session, claim: Claimed) -> str:
+def _label(session: Session, claim: ClaimedEpisode) -> str:
     label = f"{session.tasks[claim['task_id']].id} · {session.entrants[claim['entrant_id']].spec.label}"
     if session.run.spec.attempts > 1:
         label += f" · {claim['attempt']}"

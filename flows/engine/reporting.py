@@ -27,7 +27,8 @@ from stackrank import log
 from stackrank.db import queries
 from stackrank.db.connection.errors import DatabaseError
 from stackrank.db.queries import Scope
-from stackrank.db.rows import Progress, Ranked, Run
+from stackrank.db.queries.boards.standings import RankedStanding
+from stackrank.db.queries.runs import RunProgress, RunRow
 from stackrank.db.writes.store import Store
 from stackrank.flows.engine.webhook import WebhookError, post, webhook_url
 from stackrank.flows.runs.playing.progress import followed
@@ -55,7 +56,7 @@ def progress_shown(engine: Engine, run_id: int) -> Iterator[None]:
     assert isinstance(artifact, UUID)
     shown, away = 0.0, False
 
-    def show(counts: Progress) -> None:
+    def show(counts: RunProgress) -> None:
         nonlocal shown, away
         total = counts["done"] + counts["running"] + counts["pending"]
         done = round(100.0 * counts["done"] / total, 1) if total else 100.0
@@ -77,7 +78,7 @@ def announce(engine: Engine, run_id: int, spec: RunSpec) -> None:
     try:
         run = queries.run(engine, run_id)
         found = _find_regressions(engine, run, spec)
-        about = queries.scope_of(engine, Scope(run=run_id))["sentence"]
+        about = queries.describe_scope(engine, Scope(run=run_id))["sentence"]
         _show(engine, run, found)
     except _UNREACHABLE as error:
         log.warning("Prefect shows no result", run=run_id, error=error)
@@ -91,7 +92,7 @@ def announce(engine: Engine, run_id: int, spec: RunSpec) -> None:
         get_run_logger().warning(str(error))
 
 
-def _find_regressions(engine: Engine, run: Run, spec: RunSpec) -> list[Row]:
+def _find_regressions(engine: Engine, run: RunRow, spec: RunSpec) -> list[Row]:
     run_id, limits = run["id"], spec.regression
     found = queries.regressions(engine, run_id, alpha=limits.alpha, errors=limits.errors, cost=limits.cost)
     Store(engine).save_regressions(run_id, found)
@@ -114,14 +115,14 @@ def link(page: str, row_id: int) -> str:
     return f"{base}/{page}?{urlencode({'id': row_id})}" if base else ""
 
 
-def message(run: Run, found: list[Row], about: str) -> str:
+def message(run: RunRow, found: list[Row], about: str) -> str:
     """Return the text of the chat message. `about`: the scope of the run."""
     lines = [f"stackrank: {run['leaderboard']} got worse in run {run['id']} ({run['name']})"]
     lines += [f"• {each['sentence']}" for each in found]
     return "\n".join([*lines, about, *filter(None, [link("run", run["id"])])])
 
 
-def _show(engine: Engine, run: Run, found: list[Row]) -> None:
+def _show(engine: Engine, run: RunRow, found: list[Row]) -> None:
     board = queries.board(engine, Scope(run=run["id"]))
     rows, about = [*board["entrants"], *board["reference"]], board["scope"]["sentence"]
     table = [
@@ -142,7 +143,7 @@ def _show(engine: Engine, run: Run, found: list[Row]) -> None:
     create_markdown_artifact(_summary(engine, run, rows, found, about), key=f"{key}-summary", description=run["name"])
 
 
-def _summary(engine: Engine, run: Run, rows: Sequence[Ranked], found: list[Row], about: str) -> str:
+def _summary(engine: Engine, run: RunRow, rows: Sequence[RankedStanding], found: list[Row], about: str) -> str:
     lines = [f"# {run['name']}", "", f"{about} It took {run['wall_s'] or 0:.0f} s."]
     if where := link("run", run["id"]):
         lines.append(f"[Run {run['id']} on the dashboard]({where})")

@@ -59,4 +59,4 @@ def scheduled_run(spec: RunSpec) -> State[Any]:
     return state
 
 
-SCHEDULED_RUN = Workflow(scheduled_run, limit=1, former=("flows.deployments.scheduled_run",))
+SCHEDULED_RUN = Workflow(scheduled_run, limit=1)

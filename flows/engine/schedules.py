@@ -101,7 +101,6 @@ def add(
 def rows() -> list[Row]:
     """Return all schedules, sorted by name."""
     with asked() as client:
-        SCHEDULED_RUN.update_former(client)
         return [_row(client, each) for each in sorted(SCHEDULED_RUN.stored(client), key=lambda each: each.name)]
 
 
@@ -144,7 +143,6 @@ def set_paused(name: str, paused: bool) -> None:
 def trigger(name: str, key: str | None) -> Row:
     """Start a run of a schedule now. Calls with the same `key` start only one run. Raises NotFound."""
     with asked() as client:
-        SCHEDULED_RUN.update_former(client)
         found = _find(client, name)
         made = client.create_flow_run_from_deployment(found.id, idempotency_key=key)
         return {"schedule": name, "flow_run": str(made.id), "name": made.name, "state": made.state_name}

@@ -64,7 +64,7 @@ def shard(run_id: int, number: int, size: int, probes: bool = False) -> State[An
     return Failed(message=why) if why else Completed()
 
 
-SHARD = Workflow(shard, limit=None, former=("flows.shards.shard",))
+SHARD = Workflow(shard, limit=None)
 
 
 def lead(session: Session) -> str:
@@ -78,7 +78,7 @@ def lead(session: Session) -> str:
         tag = run_tag(store.engine, run_id)
         while session.is_open():
             for void in watch.void(store.claims(run_id), ()):
-                store.free(void["id"], seen=void)
+                store.free(void["id"], last_claim=void)
             claims, asked = store.claims(run_id), time.monotonic()
             counts = queries.progress(store.engine, run_id)
             pending = counts["pending"]

@@ -119,7 +119,7 @@ class Supervisor:
                 if key.endswith(silent[run_id]):  # it was just started to continue the run
                     continue
             else:
-                found = queries.played_in(self._store.engine, run_id)
+                found = queries.run_state(self._store.engine, run_id)
                 if not found or not found["over"] or self._store.claims(run_id):
                     continue
                 # It may still be reporting the result.

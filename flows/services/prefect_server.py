@@ -31,11 +31,6 @@ _QUIET = {
     "PREFECT_LOGGING_LEVEL": "WARNING",
 }
 
-OPEN = (
-    "was started by an earlier version and accepts requests from every user of this machine. When no run is in "
-    "progress, stop it with `stackrank down`; the next command starts a server with a password"
-)
-
 
 def ensure_server(*, say: Callable[[str], None]) -> str:
     """Return the URL of a Prefect API that answers, starting the local server if none is configured and none runs.
@@ -49,10 +44,7 @@ def ensure_server(*, say: Callable[[str], None]) -> str:
     """
     if configured := configured_server():
         return configured
-    url = _service().ensure(say=say)
-    if lets_everybody_in(url):
-        say(f"the local Prefect server {OPEN}")
-    return url
+    return _service().ensure(say=say)
 
 
 def configured_server() -> str | None:
@@ -73,7 +65,7 @@ def stop_server() -> bool:
     return _service().stop()
 
 
-def meaning(error: Exception) -> ServerError | None:
+def explain_http_error(error: Exception) -> ServerError | None:
     """Return the error to report if a Prefect server refused a login or could not be reached; None for other errors."""
     if cause := why_unreachable(error):
         reason = " ".join(str(cause).split()) or type(cause).__name__
@@ -82,8 +74,8 @@ def meaning(error: Exception) -> ServerError | None:
     if not type(error).__module__.startswith("prefect") or getattr(response, "status_code", 0) not in (401, 403):
         return None
     return ServerError(
-        f"The Prefect server at {response.url.join('/')} does not take the login: set PREFECT_API_AUTH_STRING (or "
-        "PREFECT_API_KEY) to the one that it has, in the environment or in the Prefect profile."
+        f"The Prefect server at {response.url.join('/')} rejected the credentials: set PREFECT_API_AUTH_STRING (or "
+        "PREFECT_API_KEY) in the environment or in the Prefect profile."
     )
 
 
@@ -124,16 +116,6 @@ def _login() -> str:
             file.touch(mode=0o600, exist_ok=False)
             file.write_text(f"stackrank:{secrets.token_urlsafe(32)}", encoding="utf-8")
         return file.read_text(encoding="utf-8")
-
-
-def lets_everybody_in(url: str) -> bool:
-    """Return whether the local server answers a request without a password."""
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    try:
-        with opener.open(f"{url}/admin/version", timeout=15) as answer:
-            return bool(answer.status == 200)
-    except OSError:
-        return False
 
 
 def _service() -> Service:
@@ -193,7 +175,7 @@ def _server_env(environ: Mapping[str, str], port: int) -> dict[str, str]:
     # A server must not report to itself, or to a test run's coverage measurement.
     clients = ("PREFECT_API_URL", "PREFECT_API_KEY", "PREFECT_API_AUTH_STRING", "PREFECT_PROFILE")
     dropped = (*clients, "COV_", "COVERAGE_")
-    kept = {name: value for name, value in environ.items() if not name.startswith(dropped)}
+    variables = {name: value for name, value in environ.items() if not name.startswith(dropped)}
     home = _prefect_home()
     settings = {
         # Old flow runs are deleted after 90 days; otherwise they would stay forever, at 21 KB a task.
@@ -213,4 +195,4 @@ def _server_env(environ: Mapping[str, str], port: int) -> dict[str, str]:
         "PREFECT_SERVER_CORS_ALLOWED_ORIGINS": origin,
         "PREFECT_SERVER_CSRF_PROTECTION_ENABLED": "true",
     }
-    return {**_QUIET, **settings, **kept, **fixed}
+    return {**_QUIET, **settings, **variables, **fixed}

@@ -28,7 +28,7 @@
         ServerError           a background service
         WebhookError          the chat webhook that regressions are reported to
       GaveUp                  the agent stops, for any reason
-      Malformed               the agent's output is not an action
+      MalformedAction         the agent's output is not an action
       BadCall                 a tool call cannot be parsed
       OutOfTime               the episode's time ran out before the agent decided
       Unclear                 a person's input is not an action
@@ -46,7 +46,7 @@
       SandboxLost             code that ran in a sandbox ended it
       DamagedChange           the stored change of an episode cannot be read
       CannotRescore           too little of an episode is stored to score it again
-      NotAllowed              a request that the proxy before a Docker engine refuses
+      NotAllowed              a request that the engine proxy refuses
         NoContainer           it is about a container that does not exist
       BadReply                a sandbox sent an answer that our guest never sends
       GuestBug                a bug of stackrank, inside a sandbox

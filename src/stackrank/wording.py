@@ -211,7 +211,8 @@ def seal(episode: Mapping[str, Any]) -> str:
         return ""
     if episode["sealed"]:
         return f"sealed ({guess_odds(episode['sealed'])} chance of a lucky forgery)"
-    return f"not sealed: {episode['score'].get('unsealed') or 'scored by an older version'}"
+    reason = episode["score"].get("unsealed")
+    return f"not sealed: {reason}" if reason else "not sealed"
 
 
 def suspicious_lines(episode: Mapping[str, Any]) -> list[str]:
@@ -234,9 +235,8 @@ def ranks(low: int | None, high: int | None) -> str:
 
 
 def errors(count: int, by_class: Mapping[str, int]) -> str:
-    """Format the number of errors, with their classes if any is known: `3 (endpoint 2, machine 1)`."""
-    classes = any(by_class) and sorted(by_class.items())
-    parts = ", ".join(f"{name or 'unknown'} {episodes}" for name, episodes in classes or ())
+    """Format the number of errors, with their classes: `3 (endpoint 2, machine 1)`."""
+    parts = ", ".join(f"{name} {episodes}" for name, episodes in sorted(by_class.items()))
     return f"{count} ({parts})" if parts else str(count)
 
 
@@ -267,15 +267,13 @@ def evidence_lines(proposal: Mapping[str, Any]) -> list[str]:
         f"Suite: {suite_before['passed']} passed and {suite_before['failed']} failed before, "
         f"{suite_after['passed']} and {suite_after['failed']} after; {len(evidence['regressions'])} regressions"
     )
-    # Suites from earlier versions have no count of unread files.
-    if unread := suite_after.get("unread"):
+    if unread := suite_after["unread"]:
         lines.append(f"Not run: the tests in {_files(unread)}, which need a module that is not installed")
     lines += [f"Regression: {test}" for test in evidence["regressions"]]
-    if further_tests := [test for test in evidence["mended"] if test not in evidence["target"]]:
+    if further_tests := [test for test in evidence["fixed"] if test not in evidence["target"]]:
         more = f" and {len(further_tests) - 5} more" if len(further_tests) > 5 else ""
         lines.append(f"Also fixed: {', '.join(further_tests[:5])}{more}")
-    # Proposals from earlier versions have no list of problems.
-    if len(covers := evidence.get("covers", [])) > 1:
+    if len(covers := evidence["covers"]) > 1:
         lines.append(f"Covers {len(covers)} problems: {', '.join(covers)}")
     lines.append(f"Size: {_files(size['files'])}, +{size['added']} -{size['removed']}")
     if evidence["lines"]:

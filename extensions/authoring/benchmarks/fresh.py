@@ -83,7 +83,7 @@ class Fresh(TaskByTask):
                 # Imported late, because it is needed only to make tasks.
                 from stackrank.extensions.authoring.benchmarks.fresh_night import make_night
 
-                # The same night may be there as an earlier version made it; on a new machine it is not.
+                # Without this night as other versions of the libraries make it, which a new machine does not have.
                 others = [
                     night for each in sorted(folder.glob("*.night.json")) if (night := _read(each)).seed != self.seed
                 ]

@@ -31,7 +31,7 @@ class FreshTask(BaseModel):
     fail_to_pass: tuple[str, ...]
     pass_to_pass: tuple[str, ...]
     withheld: tuple[str, ...] = ()
-    """The test functions that agents do not see. Empty only in nights of an earlier version, which are not loaded."""
+    """The test functions that agents do not see."""
     messages: dict[str, str] = {}
     """Failing test that agents see -> what its failure says."""
 

@@ -100,10 +100,10 @@ def details(row: Mapping[str, Any]) -> None:
         show.link(EPISODE_PAGE, f"Debugger at {show.escaped(stop['place'])}", "bug_report", id=row["episode_id"],
                   step=stop["step"])  # fmt: skip
         st.code(wording.visible(stop["shown"]), language=None, wrap_lines=True)
-    for said in (*row["comments"], *filter(None, [row["decision"]])):
+    for decision in (*row["comments"], *filter(None, [row["decision"]])):
         with st.container(border=True):
-            st.caption(f"{said['kind']} by {show.escaped(said['person'])}, {said['created_at'][:16]} UTC")
-            st.text(said["reason"])
+            st.caption(f"{decision['kind']} by {show.escaped(decision['person'])}, {decision['created_at'][:16]} UTC")
+            st.text(decision["reason"])
 
 
 st.title("Proposals")
@@ -111,30 +111,32 @@ rows = queries.proposals(engine())  # not cached: a person who decides must see 
 if not rows:
     show.empty("Nothing is proposed yet.", "stackrank fix REPOSITORY --agent repair")
     st.stop()
-if said := st.session_state.pop(_SAID, ""):
-    st.error(said)
+if message := st.session_state.pop(_SAID, ""):
+    st.error(message)
 
 waiting = [row["id"] for row in rows if row["status"] == "open"]
-wanted = address.number("pr_id") or (waiting or [rows[0]["id"]])[0]
-shown = next((row for row in rows if row["id"] == wanted), None)
-if shown is None:
-    address.ignore("pr_id", str(wanted))
-    shown = rows[0]
-after = waiting.index(shown["id"]) + 1 if shown["id"] in waiting else 0
-others = [number for number in (*waiting[after:], *waiting[:after]) if number != shown["id"]]
+requested = address.number("pr_id") or (waiting or [rows[0]["id"]])[0]
+proposal = next((row for row in rows if row["id"] == requested), None)
+if proposal is None:
+    address.ignore("pr_id", str(requested))
+    proposal = rows[0]
+position = waiting.index(proposal["id"]) + 1 if proposal["id"] in waiting else 0
+queue = [number for number in (*waiting[position:], *waiting[:position]) if number != proposal["id"]]
 
 st.caption(f"{len(waiting)} wait for a decision. Keys: a approves, r rejects, c comments, n shows the next one.")
 with st.container(horizontal=True, vertical_alignment="center"):
-    st.header(f"Proposal {shown['id']}: {show.escaped(shown['title'])}", width="content")
-    st.badge(_MARKS[shown["status"]], color="gray")
-buttons(shown, others[0] if others else None)
+    st.header(f"Proposal {proposal['id']}: {show.escaped(proposal['title'])}", width="content")
+    st.badge(_MARKS[proposal["status"]], color="gray")
+buttons(proposal, queue[0] if queue else None)
 keys({"a": "pr_approve", "r": "pr_reject", "c": "pr_comment", "n": "pr_next"})
-about = f"{shown['repository']} at {shown['base'][:12]}, by {shown['entrant']}, change {shown['digest'][:16]}"
-st.caption(show.escaped(about))
-if shown["covered_by"]:
-    st.info(f"Proposal {shown['covered_by']}, which is approved, fixes everything that this one fixes.")
-show.link(EPISODE_PAGE, "The episode, step by step", id=shown["episode_id"])
-details(shown)
+caption = (
+    f"{proposal['repository']} at {proposal['base'][:12]}, by {proposal['entrant']}, change {proposal['digest'][:16]}"
+)
+st.caption(show.escaped(caption))
+if proposal["covered_by"]:
+    st.info(f"Proposal {proposal['covered_by']}, which is approved, fixes everything that this one fixes.")
+show.link(EPISODE_PAGE, "The episode, step by step", id=proposal["episode_id"])
+details(proposal)
 
 st.subheader("Queue")
 lines = [
@@ -170,5 +172,7 @@ if any(row["rate"] is not None for row in accepted):
     reasons = Counter((row["entrant"], reason) for row in accepted for reason in row["reasons"])
     if reasons:
         st.subheader("Why changes were rejected")
-        told = [{"Entrant": who, "Reason": why, "Times": times} for (who, why), times in reasons.most_common()]
-        show.grid(told, alt="Reasons for rejections, the most frequent first")
+        rejections = [
+            {"Entrant": entrant, "Reason": reason, "Times": times} for (entrant, reason), times in reasons.most_common()
+        ]
+        show.grid(rejections, alt="Reasons for rejections, the most frequent first")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from stackrank.agents.llm.endpoints.recorded import MAIN, token_ids
+from stackrank.agents.llm.endpoints.recorded_requests import MAIN, token_ids
 from stackrank.flows.runs.afterwards.export.exporter import Exporter
 from stackrank.flows.runs.afterwards.export.source import ExportSource
 from stackrank.terms import Verdict
@@ -20,21 +20,21 @@ def steps(source: ExportSource) -> Iterator[dict[str, Any]]:
     `reward`: 1.0 if this step ends a resolved episode, else 0.0; None in an episode without a verdict.
     """
     for row, played in source.played(exchanges=True):
-        about = source.about(row)
+        fields = source.about(row)
         reward = {Verdict.RESOLVED: 1.0, Verdict.UNRESOLVED: 0.0}.get(row["verdict"])
-        for before, step in pairwise(played):
+        for previous, step in pairwise(played):
             last = step is played[-1]
             tests = step["state"].get("tests") or {}
             yield {
-                **about,
-                "observation_before": before["observation"],
+                **fields,
+                "observation_before": previous["observation"],
                 **{name: step[name] for name in _SHOWN},
                 "investigation": step["investigation"],
                 "tests_passed": tests.get("passed"),
                 "tests_failed": tests.get("failed"),
                 "reward": reward if last or reward is None else 0.0,
                 "done": last,
-                "answers": [_answer(each) for each in step["exchanges"]],
+                "answers": [_answer(exchange) for exchange in step["exchanges"]],
                 "scope": source.sentence,
             }
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from stackrank.agents.llm.endpoints.as_chat import chat_tools, reasoning_of
-from stackrank.agents.llm.endpoints.recorded import MAIN, token_ids
+from stackrank.agents.llm.endpoints.recorded_requests import MAIN, token_ids
+from stackrank.extensions.training.exports.chat_form import reasoning_of, to_chat_tools
 from stackrank.extensions.training.exports.turns import Turn, conversations
 from stackrank.flows.runs.afterwards.export.exporter import Exporter
 from stackrank.flows.runs.afterwards.export.source import ExportSource, Row
@@ -27,7 +27,7 @@ def atif(source: ExportSource) -> Iterator[dict[str, Any]]:
         from atif import Trajectory
     except ImportError:
         raise SpecError("the format atif needs another package: run pip install 'stackrank[atif]'") from None
-    for row, steps in source.played(exchanges=True, whole=True):
+    for row, steps in source.played(exchanges=True, with_all_columns=True):
         if len(steps) > 1:
             document = _trajectory(source, row, steps)
             Trajectory.model_validate(document)
@@ -38,7 +38,7 @@ def _trajectory(source: ExportSource, row: Row, steps: Sequence[Row]) -> dict[st
     talks = conversations(steps)
     name = f"episode-{row['id']}"
     agent: dict[str, Any] = {"name": row["agent"], "version": row["agent_version"] or "unknown"}
-    parts = {each: _conversation(turns) for each, turns in talks.items()}
+    parts = {conversation: _conversation(turns) for conversation, turns in talks.items()}
     if parts:
         _last_words(parts, talks, steps)
     conversation_steps = parts or {"none": _played(steps)}
@@ -46,14 +46,14 @@ def _trajectory(source: ExportSource, row: Row, steps: Sequence[Row]) -> dict[st
         {
             "schema_version": VERSION,
             "session_id": name,
-            "trajectory_id": f"{name}-{each.replace(' ', '-')}" if number else name,
-            "agent": {**agent, **_model(talks.get(each, ())), "extra": {"conversation": each}},
+            "trajectory_id": f"{name}-{conversation.replace(' ', '-')}" if number else name,
+            "agent": {**agent, **_model(talks.get(conversation, ())), "extra": {"conversation": conversation}},
             "steps": [{"step_id": step_id, **step} for step_id, step in enumerate(part, 1)],
         }
-        for number, (each, part) in enumerate(conversation_steps.items())
+        for number, (conversation, part) in enumerate(conversation_steps.items())
     ]
-    root, *others = documents
-    _refer(root, others)
+    root, *subagents = documents
+    _refer(root, subagents)
     totals = {
         "total_prompt_tokens": row["tokens_in"],
         "total_completion_tokens": row["tokens_out"],
@@ -63,14 +63,14 @@ def _trajectory(source: ExportSource, row: Row, steps: Sequence[Row]) -> dict[st
     if row["cost_usd"] is not None:
         totals["total_cost_usd"] = row["cost_usd"]
     verdict = {Verdict.RESOLVED: 1.0, Verdict.UNRESOLVED: 0.0}.get(row["verdict"])
-    told = ("stop_reason", "failure_point", "tools", "milestones")
-    extra = {**source.about(row), "reward": verdict, **{each: row[each] for each in told}}
+    columns = ("stop_reason", "failure_point", "tools", "milestones")
+    extra = {**source.about(row), "reward": verdict, **{conversation: row[conversation] for conversation in columns}}
     return {
         **root,
         "notes": "Totals are of the whole episode, subagents included; prompts of several conversations are in them.",
         "final_metrics": totals,
         "extra": {**extra, "scope": source.sentence},
-        **({"subagent_trajectories": others} if others else {}),
+        **({"subagent_trajectories": subagents} if subagents else {}),
     }
 
 
@@ -79,7 +79,7 @@ def _model(turns: Sequence[Turn]) -> dict[str, Any]:
     if not turns:
         return {}
     question = turns[-1].question
-    tools = chat_tools(question.api, question.parameters.get("tools", ()))
+    tools = to_chat_tools(question.api, question.parameters.get("tools", ()))
     return {"model_name": question.model, **({"tool_definitions": tools} if tools else {})}
 
 
@@ -87,7 +87,7 @@ def _conversation(turns: Sequence[Turn]) -> list[dict[str, Any]]:
     """Return the steps of a conversation: the messages to the model, and each answer with the results of its calls."""
     steps: list[dict[str, Any]] = []
     for turn in turns:
-        for message in turn.heard:
+        for message in turn.incoming:
             text = _text(message.get("content"))
             if message["role"] == "tool" and any(step["source"] == "agent" for step in steps):
                 _observe(steps, message["tool_call_id"], text)
@@ -101,13 +101,13 @@ def _conversation(turns: Sequence[Turn]) -> list[dict[str, Any]]:
 def _observe(steps: list[dict[str, Any]], call_id: str | None, text: str, **extra: Any) -> None:
     """Add the result of a call to the last answer."""
     step = next(step for step in reversed(steps) if step["source"] == "agent")
-    known = {call["tool_call_id"] for call in step.get("tool_calls", ())}
-    result = {"content": text, **({"source_call_id": call_id} if call_id in known else {})}
+    call_ids = {call["tool_call_id"] for call in step.get("tool_calls", ())}
+    result = {"content": text, **({"source_call_id": call_id} if call_id in call_ids else {})}
     step.setdefault("observation", {"results": []})["results"].append({**result, **({"extra": extra} if extra else {})})
 
 
 def _answer(turn: Turn) -> dict[str, Any]:
-    question, said = turn.question, turn.said
+    question, message = turn.question, turn.answer
     usage = question.usage
     metrics = {
         "prompt_tokens": usage["tokens_in"],
@@ -116,12 +116,12 @@ def _answer(turn: Turn) -> dict[str, Any]:
         **({} if usage["cost_usd"] is None else {"cost_usd": usage["cost_usd"]}),
         **token_ids(question.answer),
     }
-    reasoning = reasoning_of(said) or question.reasoning
-    calls = [_call(each) for each in said.get("tool_calls") or ()]
+    reasoning = reasoning_of(message) or question.reasoning
+    calls = [_call(call) for call in message.get("tool_calls") or ()]
     return {
         "source": "agent",
         "model_name": question.model,
-        "message": _text(said.get("content")),
+        "message": _text(message.get("content")),
         **({"reasoning_content": reasoning} if reasoning else {}),
         **({"tool_calls": calls} if calls else {}),
         "metrics": metrics,
@@ -156,7 +156,9 @@ def _last_words(
     parts: Mapping[str, list[dict[str, Any]]], turns: Mapping[str, list[Turn]], steps: Sequence[Row]
 ) -> None:
     """Add the results of the last answer's calls, which were not sent to a model any more."""
-    last = next(each for step in reversed(steps) for each in reversed(step["exchanges"]))["conversation"] or MAIN
+    last = (
+        next(exchange for step in reversed(steps) for exchange in reversed(step["exchanges"]))["conversation"] or MAIN
+    )
     if last not in parts:  # somebody else's program recorded it, in its own form
         return
     ids = [call["tool_call_id"] for call in parts[last][-1].get("tool_calls", ())]
@@ -164,27 +166,27 @@ def _last_words(
         _observe(parts[last], ids[number] if number < len(ids) else None, step["observation"], told=False)
 
 
-def _refer(root: dict[str, Any], others: Sequence[Mapping[str, Any]]) -> None:
+def _refer(root: dict[str, Any], subagents: Sequence[Mapping[str, Any]]) -> None:
     """Add a reference to each other conversation to the answer during which it began."""
-    for other in others:
-        began = next(step["extra"]["step"] for step in other["steps"] if step["source"] == "agent")
-        before = [step for step in root["steps"] if step["source"] == "agent" and step["extra"]["step"] <= began]
-        results = (before or [step for step in root["steps"] if step["source"] == "agent"])[-1].setdefault(
+    for subagent in subagents:
+        began = next(step["extra"]["step"] for step in subagent["steps"] if step["source"] == "agent")
+        earlier = [step for step in root["steps"] if step["source"] == "agent" and step["extra"]["step"] <= began]
+        results = (earlier or [step for step in root["steps"] if step["source"] == "agent"])[-1].setdefault(
             "observation", {"results": []}
         )["results"]
         if not results:
             results.append({})
-        results[-1].setdefault("subagent_trajectory_ref", []).append({"trajectory_id": other["trajectory_id"]})
+        results[-1].setdefault("subagent_trajectory_ref", []).append({"trajectory_id": subagent["trajectory_id"]})
 
 
 def _played(steps: Sequence[Row]) -> list[dict[str, Any]]:
     """Return the steps of an episode that no model played."""
-    told: list[dict[str, Any]] = [{"source": "user", "message": steps[0]["observation"], "extra": {"step": 0}}]
+    documents: list[dict[str, Any]] = [{"source": "user", "message": steps[0]["observation"], "extra": {"step": 0}}]
     for step in steps[1:]:
         name = f"call_{step['index']}"
         call = {"tool_call_id": name, "function_name": step["tool"], "arguments": step["arguments"]}
         result = {"content": step["observation"], **({"source_call_id": name} if step["tool"] else {})}
-        told.append(
+        documents.append(
             {
                 "source": "agent",
                 "message": step["thought"],
@@ -194,7 +196,7 @@ def _played(steps: Sequence[Row]) -> list[dict[str, Any]]:
                 "extra": {"step": step["index"]},
             }
         )
-    return told
+    return documents
 
 
 ATIF = Exporter(

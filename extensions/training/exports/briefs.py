@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from stackrank.agents.llm.endpoints.as_chat import as_chat, chat_tools
-from stackrank.agents.llm.endpoints.recorded import APIS, Question, questions
+from stackrank.agents.llm.endpoints.recorded_requests import APIS, RecordedRequest, recorded_requests
 from stackrank.agents.llm.seeker import Ask, Brief, SeekerSettings, read_brief
+from stackrank.agents.llm.syntaxes.function_calling import FunctionCalling
 from stackrank.agents.llm.syntaxes.syntax import BadCall
 from stackrank.agents.llm.syntaxes.text import FencedText
-from stackrank.agents.llm.syntaxes.tool_calling import ToolCalling
 from stackrank.db import queries
 from stackrank.env.tools.base import Described
+from stackrank.extensions.training.exports.chat_form import to_chat_messages, to_chat_tools
 from stackrank.flows.runs.afterwards.export.exporter import Exporter
 from stackrank.flows.runs.afterwards.export.source import ExportSource, Row
 from stackrank.terms import Verdict
@@ -28,17 +28,17 @@ def seeker(source: ExportSource) -> Iterator[dict[str, Any]]:
     edit followed this brief. `read`: the coder was asked after the brief; an episode may end before that. Refused
     briefs are left out.
     """
-    configs = {each["id"]: each["config"] for each in queries.entrants(source.engine)}
-    for row, steps in source.played(exchanges=True, whole=True):
-        asked = list(questions(steps))
-        found = list(_briefs(asked, _limits(configs[row["entrant_id"]])))
-        ends = [*(place for place, *_ in found[1:]), len(asked)][: len(found)]
+    configs = {entrant["id"]: entrant["config"] for entrant in queries.entrants(source.engine)}
+    for row, steps in source.played(exchanges=True, with_all_columns=True):
+        exchanges = list(recorded_requests(steps))
+        briefs = list(_briefs(exchanges, _limits(configs[row["entrant_id"]])))
+        ends = [*(place for place, *_ in briefs[1:]), len(exchanges)][: len(briefs)]
         edits = [step["index"] for step in steps if step["ok"] and step["state"].get("diff")]
-        before = -1
-        for number, ((place, (text, files), question), end) in enumerate(zip(found, ends, strict=True), 1):
-            brief, last = asked[place], steps[-1]["index"] + 1
-            until = asked[end].step if end < len(asked) else last
-            own = [index for index in edits if brief.step < index <= until]
+        last_place = -1
+        for number, ((place, (text, files), question), end) in enumerate(zip(briefs, ends, strict=True), 1):
+            brief, last = exchanges[place], steps[-1]["index"] + 1
+            until = exchanges[end].step if end < len(exchanges) else last
+            brief_edits = [index for index in edits if brief.step < index <= until]
             resolved = {Verdict.RESOLVED: True, Verdict.UNRESOLVED: False}.get(row["verdict"])
             yield {
                 **source.about(row),
@@ -48,18 +48,20 @@ def seeker(source: ExportSource) -> Iterator[dict[str, Any]]:
                 "question": question,
                 "brief": text,
                 "files": files,
-                "messages": as_chat(brief.api, [*brief.messages, *brief.answered()]),
-                "tools": chat_tools(brief.api, brief.parameters.get("tools", ())),
-                "read": any(each.conversation == "coder" for each in asked[place + 1 : end]),
+                "messages": to_chat_messages(brief.api, [*brief.messages, *brief.answer_messages()]),
+                "tools": to_chat_tools(brief.api, brief.parameters.get("tools", ())),
+                "read": any(exchange.conversation == "coder" for exchange in exchanges[place + 1 : end]),
                 "resolved": resolved,
-                "led_to_fix": resolved and bool(own) and own[-1] == edits[-1],
-                "edits": len(own),
+                "led_to_fix": resolved and bool(brief_edits) and brief_edits[-1] == edits[-1],
+                "edits": len(brief_edits),
                 **_tests(steps, brief.step, until),
-                "seeker": _cost(each for each in asked[before + 1 : place + 1] if each.conversation == "seeker"),
-                "coder": _cost(each for each in asked[place + 1 : end] if each.conversation == "coder"),
+                "seeker": _cost(
+                    exchange for exchange in exchanges[last_place + 1 : place + 1] if exchange.conversation == "seeker"
+                ),
+                "coder": _cost(exchange for exchange in exchanges[place + 1 : end] if exchange.conversation == "coder"),
                 "scope": source.sentence,
             }
-            before = place
+            last_place = place
 
 
 def _limits(config: Mapping[str, Any]) -> SeekerSettings:
@@ -69,15 +71,15 @@ def _limits(config: Mapping[str, Any]) -> SeekerSettings:
 
 
 def _briefs(
-    asked: Sequence[Question], settings: SeekerSettings
+    exchanges: Sequence[RecordedRequest], settings: SeekerSettings
 ) -> Iterator[tuple[int, tuple[str, list[str]], str | None]]:
     """Yield the accepted briefs: position of the answer, text and files, and the coder's question that it answers."""
     question = None
-    followed = [*pairwise(each.conversation for each in asked), ("", "")]
-    for place, (each, (_, following)) in enumerate(zip(asked, followed, strict=False)):
-        if each.conversation == "coder":
-            question = (_call(each, _ASK) or {}).get("question", question)
-        elif each.conversation == "seeker" and following != "seeker" and (arguments := _call(each, _BRIEF)):
+    followed = [*pairwise(exchange.conversation for exchange in exchanges), ("", "")]
+    for place, (exchange, (_, following)) in enumerate(zip(exchanges, followed, strict=False)):
+        if exchange.conversation == "coder":
+            question = (_call(exchange, _ASK) or {}).get("question", question)
+        elif exchange.conversation == "seeker" and following != "seeker" and (arguments := _call(exchange, _BRIEF)):
             try:
                 brief = read_brief(arguments, settings)
             except ValueError:
@@ -86,28 +88,28 @@ def _briefs(
             question = None
 
 
-def _call(question: Question, tool: Described) -> dict[str, str] | None:
+def _call(question: RecordedRequest, tool: Described) -> dict[str, str] | None:
     """Return the arguments with which an answer calls a tool, as text; None if it does not call it."""
-    syntax = (ToolCalling if question.parameters.get("tools") else FencedText)([tool])
-    for call in syntax.calls(APIS[question.api].reply(question.answer)):
+    syntax = (FunctionCalling if question.parameters.get("tools") else FencedText)([tool])
+    for call in syntax.find_calls(APIS[question.api].reply(question.answer)):
         if call.name == tool.name:
             try:
-                action, _ = syntax.read(call)
+                action, _ = syntax.read_action(call)
             except BadCall:
                 continue
             return {name: str(value).strip() for name, value in action.arguments.items()}
     return None
 
 
-def _tests(steps: Sequence[Row], after: int, until: int) -> dict[str, int | None]:
+def _tests(steps: Sequence[Row], first: int, until: int) -> dict[str, int | None]:
     """Return how many tests passed and failed when they were last run after a brief."""
-    runs = [step["state"]["tests"] for step in steps if after < step["index"] <= until and step["state"].get("tests")]
+    runs = [step["state"]["tests"] for step in steps if first < step["index"] <= until and step["state"].get("tests")]
     last = runs[-1] if runs and isinstance(runs[-1], dict) else {}
     return {"tests_passed": last.get("passed"), "tests_failed": last.get("failed")}
 
 
-def _cost(asked: Iterator[Question]) -> dict[str, Any]:
-    usages = [each.usage for each in asked]
+def _cost(exchanges: Iterator[RecordedRequest]) -> dict[str, Any]:
+    usages = [exchange.usage for exchange in exchanges]
     costs = [usage["cost_usd"] for usage in usages]
     return {
         "questions": len(usages),

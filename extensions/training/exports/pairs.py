@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from stackrank.agents.llm.endpoints.as_chat import chat_tools
 from stackrank.db import queries
 from stackrank.db.decision_seal import require_genuine
+from stackrank.extensions.training.exports.chat_form import to_chat_tools
 from stackrank.extensions.training.exports.turns import Turn, conversations
 from stackrank.flows.runs.afterwards.export.exporter import Exporter
 from stackrank.flows.runs.afterwards.export.source import ExportSource, Row
@@ -44,8 +44,8 @@ def pairs(source: ExportSource) -> Iterator[dict[str, Any]]:
     are chosen. The digests of one task's episodes are in memory at the same time.
     Raises SpecError if the filters select by verdict, DecisionRefused for a forged decision.
     """
-    if chosen := source.chosen("verdict"):
-        raise SpecError(f"pairs need both resolved and unresolved episodes: leave out --verdict {chosen[0]}")
+    if verdicts := source.chosen("verdict"):
+        raise SpecError(f"pairs need both resolved and unresolved episodes: leave out --verdict {verdicts[0]}")
     decided = _decided(source)
     for task_id in sorted(source.digests):
         outlines: dict[str, dict[str, list[_Outline]]] = {}
@@ -60,11 +60,11 @@ def pairs(source: ExportSource) -> Iterator[dict[str, Any]]:
                     outlines.setdefault(name, {}).setdefault(side, []).append(_outline(row, turns))
         for name, by_side in outlines.items():
             preferred = next((by_side[side] for side in _GOOD if side in by_side), [])
-            worse = [each for side in _BAD for each in by_side.get(side, ())]
-            used = Counter[int]()
+            worse = [outline for side in _BAD for outline in by_side.get(side, ())]
+            uses = Counter[int]()
             for bad in worse if preferred else ():
-                good = max(preferred, key=lambda each: (_along(each, bad), -used[each.row["id"]]))
-                used[good.row["id"]] += 1
+                good = max(preferred, key=lambda outline: (_along(outline, bad), -uses[outline.row["id"]]))
+                uses[good.row["id"]] += 1
                 yield from _records(source, name, good, bad, _reason(decided, bad.row))
         yield from _changes(source, task_id, proposed, decided)
 
@@ -86,21 +86,21 @@ def _changes(
 ) -> Iterator[dict[str, Any]]:
     """Pair a task's rejected changes with the approved one of highest surety. `proposed`: proposal -> an episode."""
     rows = [(decided[row["id"]], row) for row in proposed.values()]
-    approved = [each for each in rows if each[0]["status"] == DecisionKind.APPROVED]
-    rejected = [each for each in rows if each[0]["status"] == DecisionKind.REJECTED]
+    approved = [pair for pair in rows if pair[0]["status"] == DecisionKind.APPROVED]
+    rejected = [pair for pair in rows if pair[0]["status"] == DecisionKind.REJECTED]
     if not (approved and rejected):
         return
-    best, good = max(approved, key=lambda each: (each[0]["surety"], -each[0]["id"]))
+    best, good = max(approved, key=lambda pair: (pair[0]["surety"], -pair[0]["id"]))
     statement = queries.task(source.engine, task_id)["statement"]
     for worse, bad in rejected:
-        chosen, other = ([{"role": "assistant", "content": each["diff"]}] for each in (best, worse))
-        about = _about(source, "", good, bad, worse["decision"]["reason"])
+        preferred, dispreferred = ([{"role": "assistant", "content": pair["diff"]}] for pair in (best, worse))
+        fields = _about(source, "", good, bad, worse["decision"]["reason"])
         prompt = [{"role": "user", "content": statement}]
-        yield {"kind": "change", "prompt": prompt, "chosen": chosen, "rejected": other, "tools": [], **about}
+        yield {"kind": "change", "prompt": prompt, "chosen": preferred, "rejected": dispreferred, "tools": [], **fields}
 
 
 def _outline(row: Row, turns: Sequence[Turn]) -> _Outline:
-    return _Outline(row, _digest(_tools(turns)), tuple(_digest(each) for each in _messages(turns)))
+    return _Outline(row, _digest(_tools(turns)), tuple(_digest(message) for message in _messages(turns)))
 
 
 def _digest(value: Any) -> bytes:
@@ -109,19 +109,19 @@ def _digest(value: Any) -> bytes:
 
 def _tools(turns: Sequence[Turn]) -> list[dict[str, Any]]:
     question = turns[-1].question
-    return chat_tools(question.api, question.parameters.get("tools", ()))
+    return to_chat_tools(question.api, question.parameters.get("tools", ()))
 
 
 def _messages(turns: Sequence[Turn]) -> list[dict[str, Any]]:
-    return [message for turn in turns for message in (*turn.heard, turn.said)]
+    return [message for turn in turns for message in (*turn.incoming, turn.answer)]
 
 
-def _along(one: _Outline, other: _Outline) -> int:
+def _along(first: _Outline, second: _Outline) -> int:
     """Return how many leading messages two conversations with the same tools have in common."""
-    if one.tools != other.tools:
+    if first.tools != second.tools:
         return 0
-    both = zip(one.messages, other.messages, strict=False)
-    return next((n for n, (a, b) in enumerate(both) if a != b), min(len(one.messages), len(other.messages)))
+    message_pairs = zip(first.messages, second.messages, strict=False)
+    return next((n for n, (a, b) in enumerate(message_pairs) if a != b), min(len(first.messages), len(second.messages)))
 
 
 def _about(source: ExportSource, name: str, good: Row, bad: Row, reason: str) -> dict[str, Any]:
@@ -143,20 +143,26 @@ def _about(source: ExportSource, name: str, good: Row, bad: Row, reason: str) ->
 def _records(source: ExportSource, name: str, good: _Outline, bad: _Outline, reason: str) -> Iterator[dict[str, Any]]:
     ids = [good.row["id"], bad.row["id"]]
     steps = queries.steps_of(source.engine, source.run["id"], ids, exchanges=True)
-    turns = [conversations(steps[each])[name] for each in ids]
-    chosen, rejected = (_messages(each) for each in turns)
-    tools = [_tools(each) for each in turns]
-    about = {
+    turns = [conversations(steps[part])[name] for part in ids]
+    preferred, rejected = (_messages(part) for part in turns)
+    tools = [_tools(part) for part in turns]
+    fields = {
         "tools": tools[0],
         **({"rejected_tools": tools[1]} if tools[0] != tools[1] else {}),
         **_about(source, name, good.row, bad.row, reason),
     }
-    along, opening = _along(good, bad), len(turns[0][0].heard)
-    start = opening if along >= opening else 0
-    yield {"kind": "outcome", "prompt": chosen[:start], "chosen": chosen[start:], "rejected": rejected[start:], **about}
-    answers = [each[along : along + 1] for each in (chosen, rejected)]
-    if along >= opening and all(each and each[0]["role"] == "assistant" for each in answers):
-        yield {"kind": "action", "prompt": chosen[:along], "chosen": answers[0], "rejected": answers[1], **about}
+    common, opening = _along(good, bad), len(turns[0][0].incoming)
+    start = opening if common >= opening else 0
+    yield {
+        "kind": "outcome",
+        "prompt": preferred[:start],
+        "chosen": preferred[start:],
+        "rejected": rejected[start:],
+        **fields,
+    }
+    answers = [part[common : common + 1] for part in (preferred, rejected)]
+    if common >= opening and all(part and part[0]["role"] == "assistant" for part in answers):
+        yield {"kind": "action", "prompt": preferred[:common], "chosen": answers[0], "rejected": answers[1], **fields}
 
 
 PAIRS = Exporter(

@@ -8,14 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from stackrank.agents.llm import prompting
-from stackrank.agents.llm.syntaxes.tool_calling import ToolCalling
+from stackrank.agents.llm.syntaxes.function_calling import FunctionCalling
 from stackrank.env.tools import Tool, ToolSet
 from stackrank.flows.runs.afterwards.export.source import ExportSource, Row
 from stackrank.flows.runs.playing.trajectories import recorded_tools
 from stackrank.flows.runs.specification.spec import SpecError
 
 
-def render(source: ExportSource, row: Row, steps: Sequence[Row], about: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def render(
+    source: ExportSource, row: Row, steps: Sequence[Row], metadata: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
     """Yield the episode as a conversation, with the prompts and tools that the agent `llm` gives to a model by default.
 
     Yields nothing for an episode without actions. Raises SpecError if a tool no longer exists.
@@ -33,13 +35,13 @@ def render(source: ExportSource, row: Row, steps: Sequence[Row], about: Mapping[
     messages: list[dict[str, Any]] = [{"role": "system", "content": system}, {"role": "user", "content": task}]
     for step in steps[1:]:
         messages += _turn(step)
-    said = [place for place, message in enumerate(messages) if message["role"] == "assistant"]
+    answers = [place for place, message in enumerate(messages) if message["role"] == "assistant"]
     yield {
         "messages": messages,
         "tools": functions,
         "parallel_tool_calls": False,
-        "answers": [{"message": place, "step": step["index"]} for place, step in zip(said, steps[1:], strict=True)],
-        "metadata": {**about, "segment": 0, "source": "rendered", "conversation": "main", "api": "chat"},
+        "answers": [{"message": place, "step": step["index"]} for place, step in zip(answers, steps[1:], strict=True)],
+        "metadata": {**metadata, "segment": 0, "source": "rendered", "conversation": "main", "api": "chat"},
     }
 
 
@@ -47,9 +49,11 @@ def render(source: ExportSource, row: Row, steps: Sequence[Row], about: Mapping[
 def _told(tools: ToolSet, max_steps: int, ends_when_solved: bool) -> tuple[str, dict[str, Any], list[dict[str, Any]]]:
     """Return the system prompt, the values for other prompts, and the tools' functions. Many episodes share these."""
     described: Sequence[Tool] = [tools.find(name) for name in tools.tools]
-    functions = [{"type": "function", "function": each} for each in ToolCalling(described).described()]
+    functions = [
+        {"type": "function", "function": description} for description in FunctionCalling(described).describe_tools()
+    ]
     about_run = {"max_steps": max_steps, "ends_when_solved": ends_when_solved}
-    values = {"tools": prompting.notes(tools), "syntax": "", **about_run}
+    values = {"tools": prompting.describe_tools(tools), "syntax": "", **about_run}
     return prompting.render("system", **values), values, functions
 
 
@@ -59,10 +63,10 @@ _WRITER = json.JSONEncoder(ensure_ascii=False)
 def _turn(step: Row) -> list[dict[str, Any]]:
     """Return the messages of a step: what was said, and the observation."""
     if not step["tool"]:  # the output was not an action
-        said = {"role": "assistant", "content": step["thought"] or "(nothing)"}
-        return [said, {"role": "user", "content": step["observation"]}]
+        answer = {"role": "assistant", "content": step["thought"] or "(nothing)"}
+        return [answer, {"role": "user", "content": step["observation"]}]
     name = f"call_{step['index']}"
     arguments = _WRITER.encode(step["arguments"])
     call = {"id": name, "type": "function", "function": {"name": step["tool"], "arguments": arguments}}
-    said = {"role": "assistant", "content": step["thought"] or None, "tool_calls": [call]}
-    return [said, {"role": "tool", "tool_call_id": name, "content": step["observation"]}]
+    answer = {"role": "assistant", "content": step["thought"] or None, "tool_calls": [call]}
+    return [answer, {"role": "tool", "tool_call_id": name, "content": step["observation"]}]

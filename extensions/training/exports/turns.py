@@ -7,64 +7,66 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from stackrank.agents.llm.endpoints.as_chat import as_chat
-from stackrank.agents.llm.endpoints.recorded import Question, questions
+from stackrank.agents.llm.endpoints.recorded_requests import RecordedRequest, recorded_requests
+from stackrank.extensions.training.exports.chat_form import to_chat_messages
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
     """What was new in a question, and the answer, as Chat Completions messages."""
 
-    question: Question
-    heard: list[dict[str, Any]]
-    said: dict[str, Any]
+    question: RecordedRequest
+    incoming: list[dict[str, Any]]
+    answer: dict[str, Any]
     """The answer, in the form in which the next question repeated it, if there was one."""
 
 
 def conversations(steps: Iterable[Mapping[str, Any]]) -> dict[str, list[Turn]]:
     """Return the conversations of an episode by name, in the order in which they began. `steps`: with `exchanges`."""
-    asked: dict[str, list[Question]] = {}
-    for each in questions(steps):
-        asked.setdefault(each.conversation, []).append(each)
-    return {name: list(_turns(own)) for name, own in asked.items()}
+    by_conversation: dict[str, list[RecordedRequest]] = {}
+    for question in recorded_requests(steps):
+        by_conversation.setdefault(question.conversation, []).append(question)
+    return {name: list(_turns(sequence)) for name, sequence in by_conversation.items()}
 
 
-def went_back(question: Question, following: Question) -> list[dict[str, Any]]:
+def went_back(question: RecordedRequest, following: RecordedRequest) -> list[dict[str, Any]]:
     """Return the answer to a question as the next request repeats it, in the API's form.
 
     Empty if the next request has no answer in between: an agent may ask again without accepting an answer.
     """
     if following.cut:
-        back = _last_said(following.messages)
-        return [] if back == _last_said(question.messages) else back
+        repeated = _last_said(following.messages)
+        return [] if repeated == _last_said(question.messages) else repeated
     return list(takewhile(_is_said, following.messages[len(question.messages) :]))
 
 
-def answer_of(question: Question) -> dict[str, Any]:
+def answer_of(question: RecordedRequest) -> dict[str, Any]:
     """Return the answer to a question as a message, which is empty if the answer cannot be expressed as one."""
-    said = as_chat(question.api, question.answered())
-    return said[0] if said else {"role": "assistant", "content": ""}
+    messages = to_chat_messages(question.api, question.answer_messages())
+    return messages[0] if messages else {"role": "assistant", "content": ""}
 
 
-def _turns(asked: Sequence[Question]) -> Iterator[Turn]:
-    known: list[dict[str, Any]] = []
-    for question, following in zip(asked, [*asked[1:], None], strict=True):
-        heard = _tail(question.spoken, said=False)
-        back = went_back(question, following) if following else []
-        said = as_chat(question.api, back)
-        new = heard[len(known) :] if known and heard[: len(known)] == known else heard
-        yield Turn(question, as_chat(question.api, new), said[0] if len(said) == 1 else answer_of(question))
-        known = [] if back else heard
+def _turns(sequence: Sequence[RecordedRequest]) -> Iterator[Turn]:
+    previous: list[dict[str, Any]] = []
+    for question, following in zip(sequence, [*sequence[1:], None], strict=True):
+        incoming = _tail(question.full_messages, by_model=False)
+        repeated = went_back(question, following) if following else []
+        answers = to_chat_messages(question.api, repeated)
+        new = incoming[len(previous) :] if previous and incoming[: len(previous)] == previous else incoming
+        yield Turn(
+            question, to_chat_messages(question.api, new), answers[0] if len(answers) == 1 else answer_of(question)
+        )
+        previous = [] if repeated else incoming
 
 
 def _last_said(wire: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    return _tail(wire[: len(wire) - len(_tail(wire, said=False))], said=True)
+    return _tail(wire[: len(wire) - len(_tail(wire, by_model=False))], by_model=True)
 
 
-def _tail(wire: Sequence[dict[str, Any]], *, said: bool) -> list[dict[str, Any]]:
+def _tail(wire: Sequence[dict[str, Any]], *, by_model: bool) -> list[dict[str, Any]]:
     """Return the trailing parts of a conversation that the model said (`said`), or that it did not say."""
     start = len(wire)
-    while start and _is_said(wire[start - 1]) is said:
+    while start and _is_said(wire[start - 1]) is by_model:
         start -= 1
     return list(wire[start:])
 

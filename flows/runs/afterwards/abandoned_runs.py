@@ -10,7 +10,7 @@ from datetime import datetime
 
 from stackrank import log
 from stackrank.db.models.columns import now
-from stackrank.db.rows import Ended, Interrupted
+from stackrank.db.writes.run_life import EndedRun, InterruptedRun
 from stackrank.db.writes.store import Store
 from stackrank.errors import UsageError
 from stackrank.flows.runs.playing.liveness import Silence
@@ -32,7 +32,7 @@ def fail_unless_played(store: Store, run_id: int, reason: str) -> None:
     deadline = time.monotonic() + settings().silent_s
     while heard is not None and _heartbeat(store, run_id) == heard and time.monotonic() < deadline:
         time.sleep(settings().beat_s)
-    store.cannot_start(run_id, reason, heard=heard)
+    store.fail_start(run_id, reason, heartbeat_at=heard)
 
 
 def _heartbeat(store: Store, run_id: int) -> datetime | None:
@@ -47,7 +47,7 @@ class LeftRuns:
         self._store = store
         self._silence = Silence()
 
-    def silent(self) -> list[Interrupted]:
+    def silent(self) -> list[InterruptedRun]:
         """Return the runs that gave no sign of life for `run_silent_s` while this process watched.
 
         Runs played by a person or by somebody's program are left out: nobody else can continue them.
@@ -56,21 +56,23 @@ class LeftRuns:
         silent = self._silence.find({run["id"]: run["heartbeat_at"] for run in going}, settings().run_silent_s)
         return [run for run in going if run["id"] in silent and _goes_on_alone(run)]
 
-    def ended_badly(self) -> list[Ended]:
+    def ended_badly(self) -> list[EndedRun]:
         """Return the runs of schedules and pools that ended with errors that may have passed, and whose pause is over.
 
         Each run is given to only one caller, who must resume it.
         """
         due = [
             run
-            for run in self._store.ended_runs(_OLDEST_S, taken_up=len(PAUSES_S))
+            for run in self._store.ended_runs(_OLDEST_S, auto_resumes=len(PAUSES_S))
             if (run["schedule"] or run["spec"].get("pool"))
-            and (now() - run["ended_at"]).total_seconds() >= PAUSES_S[run["taken_up"]]
+            and (now() - run["ended_at"]).total_seconds() >= PAUSES_S[run["auto_resumes"]]
         ]
-        return [run for run in due if self._store.take_up(run["id"], seen=run["taken_up"], most=len(PAUSES_S))]
+        return [
+            run for run in due if self._store.claim_resume(run["id"], times=run["auto_resumes"], limit=len(PAUSES_S))
+        ]
 
 
-def _goes_on_alone(run: Interrupted) -> bool:
+def _goes_on_alone(run: InterruptedRun) -> bool:
     try:
         return not played_by_hand(make_spec(run["spec"], f"run {run['id']}"))
     except UsageError as error:

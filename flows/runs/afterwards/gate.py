@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from stackrank.db import rows
+from stackrank.db.queries.comparisons.gate import GateReport
 from stackrank.terms import GateOutcome
 from stackrank.wording import one_line
 
@@ -17,12 +17,12 @@ _SIGNS = {
 }
 
 
-def markdown_line(found: rows.Gate) -> str:
+def markdown_line(found: GateReport) -> str:
     """Return the answer as one line of Markdown."""
     return f"{_SIGNS[GateOutcome(found['outcome'])]} {one_line(found['sentence'])}"
 
 
-def junit(found: rows.Gate) -> bytes:
+def junit(found: GateReport) -> bytes:
     """Return the answer as a JUnit report with one test. `worse` is a failure, and `unknown` is an error, because an
     unknown outcome must not pass. The report has the format that CI systems read
     (https://github.com/testmoapp/junitxml)."""

@@ -68,7 +68,7 @@ def render(engine: Engine, ref: int | str) -> tuple[str, int]:
         funnel=queries.funnel(engine, Scope(run=run_id)),
         tools=queries.tool_use(engine, Scope(run=run_id)),
         tasks=queries.task_rates(engine, Scope(run=run_id)),
-        aside=queries.set_aside(engine, Scope(run=run_id)),
+        aside=queries.excluded_episodes(engine, Scope(run=run_id)),
         notes=queries.notes(engine, run_id=run_id),
         spec=yaml.safe_dump(run["spec"], sort_keys=False, allow_unicode=True),
         columns=_COLUMNS,

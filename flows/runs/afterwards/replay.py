@@ -11,7 +11,7 @@ from stackrank.agents.episode.loop import Budget, play
 from stackrank.agents.episode.step import Step
 from stackrank.agents.replay import Replay
 from stackrank.db import queries
-from stackrank.db.rows import Episode
+from stackrank.db.queries.episodes.episodes import EpisodeRow
 from stackrank.env.benchmarks.registry import load_benchmark
 from stackrank.env.debug_env import DebugEnv
 from stackrank.env.sandbox.client import Sandbox
@@ -19,7 +19,6 @@ from stackrank.env.sandbox.registry import backend
 from stackrank.env.state import State
 from stackrank.env.task import Task
 from stackrank.errors import StackrankError
-from stackrank.flows.runs.afterwards.same_observation import same_observation
 from stackrank.flows.runs.playing.trajectories import recorded_tools, trajectory, with_installed
 from stackrank.flows.runs.specification.spec import RunSpec, SpecError, make_spec
 from stackrank.storable import storable_text
@@ -70,7 +69,7 @@ class _Differs(StackrankError):
         self.difference = difference
 
 
-def replay(engine: Engine, row: Episode, sandbox: str) -> Replayed:
+def replay(engine: Engine, row: EpisodeRow, sandbox: str) -> Replayed:
     """Repeat an episode's recorded actions in a fresh sandbox, up to the first difference.
 
     `row`: the episode as `queries.episode` returns it. `sandbox`: the kind of sandbox. Raises SpecError if the
@@ -114,12 +113,12 @@ def replay(engine: Engine, row: Episode, sandbox: str) -> Replayed:
     return Replayed(Difference(None, "", _diff(row["verdict"], verdict)), told_otherwise)
 
 
-def _spec(engine: Engine, row: Episode) -> RunSpec:
+def _spec(engine: Engine, row: EpisodeRow) -> RunSpec:
     """Return the specification of an episode's run. Raises SpecError."""
     return make_spec(queries.run(engine, row["run_id"])["spec"], f"run {row['run_id']}")
 
 
-def _task(engine: Engine, row: Episode) -> Task:
+def _task(engine: Engine, row: EpisodeRow) -> Task:
     """Find the played task again from the run's specification. Raises SpecError, BenchmarkError."""
     spec = _spec(engine, row)
     for task in load_benchmark(spec.benchmark, spec.source).tasks():
@@ -132,7 +131,7 @@ def _check(step: Step, past: Step, told_otherwise: list[Difference]) -> None:
     # Compare with text as the database stores it.
     seen, before = step.observation, past.observation
     text = storable_text(seen.text)
-    if seen.ok == before.ok and same_observation(before.text, text):
+    if seen.ok == before.ok and before.text == text:
         return
     diff = _diff(before.text, text) or f"ok: {before.ok} before, {seen.ok} now"
     found = Difference(step.index, _tool(past), diff)

@@ -14,12 +14,13 @@ from typing import Any
 
 from sqlalchemy import Engine
 
-from stackrank.db import queries, rows
+from stackrank.db import queries
+from stackrank.db.queries.episodes.episodes import EpisodeSummary
+from stackrank.db.queries.episodes.verdicts import VerdictSummary
 from stackrank.db.writes.store import Store
 from stackrank.env.benchmarks.registry import load_benchmark
 from stackrank.env.debug_env import DebugEnv
 from stackrank.env.environment import files_digest
-from stackrank.env.patches import PatchError, apply_patch, make_diff
 from stackrank.env.sandbox.base import Say
 from stackrank.env.sandbox.client import Changes
 from stackrank.env.sandbox.pool import Pool
@@ -32,7 +33,6 @@ from stackrank.flows.runs.playing.episode import verdict_record
 from stackrank.flows.runs.playing.error_policy import sentence
 from stackrank.flows.runs.preparing.build import build_environments
 from stackrank.flows.runs.specification.spec import SpecError, make_spec
-from stackrank.storable import storable_text
 from stackrank.terms import RunStatus, TestOutcome, Verdict
 
 _MOST_TESTS = 3
@@ -142,7 +142,7 @@ def rescore(
     failed: dict[int, str] = {row["id"]: unbuilt[row["task"]] for row in left if row["task"] in unbuilt}
     impossible: dict[int, str] = {}
 
-    def work(row: rows.EpisodeListed) -> None:
+    def work(row: EpisodeSummary) -> None:
         task = tasks.get(row["task"])
         if task is None:
             raise CannotRescore(f"{spec.benchmark} has no task {row['task']} any more")
@@ -179,16 +179,16 @@ def rescore(
     )
 
 
-def _taken(engine: Engine, run_id: int, tasks: Mapping[str, Task], backend: str) -> dict[int, rows.VerdictListed]:
+def _taken(engine: Engine, run_id: int, tasks: Mapping[str, Task], backend: str) -> dict[int, VerdictSummary]:
     """Return this scorer's new verdicts on a run's episodes, for today's tasks and this environment, by episode."""
     now = {(task.digest, environment_digest(task, backend)) for task in tasks.values()}
-    found = queries.verdicts_again(engine, run_id, scorer_digest())
+    found = queries.rescored_verdicts(engine, run_id, scorer_digest())
     return {each["episode_id"]: each for each in found if (each["task_digest"], each["environment"]) in now}
 
 
 def _each(
-    work: Callable[[rows.EpisodeListed], None], todo: list[rows.EpisodeListed], workers: int
-) -> Iterator[tuple[rows.EpisodeListed, Exception | None]]:
+    work: Callable[[EpisodeSummary], None], todo: list[EpisodeSummary], workers: int
+) -> Iterator[tuple[EpisodeSummary, Exception | None]]:
     """Do the work for every episode, and yield it with its error. Closing the generator cancels what has not begun."""
     threads = ThreadPoolExecutor(max_workers=workers)
     try:
@@ -203,18 +203,13 @@ def _each(
 
 
 def stored_change(engine: Engine, episode_id: int, task: Task) -> tuple[str, Changes]:
-    """Return the digest of an episode's stored change, and the change. Raises CannotRescore.
-
-    Episodes of older versions have only a diff and no digest: the diff is used if it reproduces the change completely.
-    """
+    """Return the digest of an episode's stored change, and the change. Raises CannotRescore."""
     record = next((each for each in queries.verdicts(engine, episode_id) if each["of_record"]), None)
-    if record is None:
-        return "", _from_diff(queries.episode(engine, episode_id)["diff"], task)
-    if not record["change"]:
+    if record is None or not record["change"]:
         raise CannotRescore("no change is stored: nothing was left to score, or more than is kept")
     if record["workspace"] != files_digest(task.files):
         raise CannotRescore(f"the files of {task.id} have changed since, so the change does not belong to them")
-    kept = queries.change(engine, record["change"])
+    kept = queries.stored_change(engine, record["change"])
     if kept is None:
         raise CannotRescore(f"the change {record['change']} is gone from the database")
     try:
@@ -223,31 +218,18 @@ def stored_change(engine: Engine, episode_id: int, task: Task) -> tuple[str, Cha
         raise CannotRescore(str(error)) from None
 
 
-def _from_diff(diff: str, task: Task) -> Changes:
-    try:
-        files = apply_patch(task.files, diff) if diff else dict(task.files)
-    except PatchError as error:
-        raise CannotRescore(f"only a diff is stored, and {error}") from None
-    changed = {path: content for path, content in files.items() if task.files.get(path) != content}
-    deleted = tuple(path for path in task.files if path not in files)
-    touched = {path: task.files[path] for path in (*changed, *deleted) if path in task.files}
-    if storable_text(make_diff(touched, changed)) != diff:
-        raise CannotRescore("only a diff is stored, and it does not say all that was changed")
-    return Changes(changed, deleted)
-
-
-def _row(engine: Engine, row: rows.EpisodeListed, taken: rows.VerdictListed | None, why: str) -> Row:
+def _row(engine: Engine, row: EpisodeSummary, taken: VerdictSummary | None, why: str) -> Row:
     after = "" if taken is None else str(Verdict.RESOLVED if taken["resolved"] else Verdict.UNRESOLVED)
     if taken is not None and after != row["verdict"]:
         why = _why(engine, row, taken)
     return Row(row["id"], row["task"], row["entrant"], row["verdict"], after, why)
 
 
-def _why(engine: Engine, row: rows.EpisodeListed, taken: rows.VerdictListed) -> str:
+def _why(engine: Engine, row: EpisodeSummary, taken: VerdictSummary) -> str:
     """Explain how a newer verdict differs from the verdict of record: tests, tampering, and changed inputs."""
     found = {each["id"]: each for each in queries.verdicts(engine, row["id"])}
-    now, first = found[taken["id"]], next((each for each in found.values() if each["of_record"]), None)
-    tests = first["tests"] if first else queries.episode(engine, row["id"])["score"].get("tests", {})
+    now, first = found[taken["id"]], next(each for each in found.values() if each["of_record"])
+    tests = first["tests"]
     parts = [
         f"{test}: {tests.get(test, 'not there')} before, {outcome} now"
         for test, outcome in now["tests"].items()
@@ -259,8 +241,6 @@ def _why(engine: Engine, row: rows.EpisodeListed, taken: rows.VerdictListed) -> 
         parts.append("found to be tampered with")
     if now["tampered"] or not parts:
         parts += now["notes"][:1]
-    if first is None:
-        return "; ".join([*parts, "the first verdict was not kept as a record"])
     named = {"task_digest": "the task", "scorer": "the scorer", "environment": "the environment"}
     other = [name for column, name in named.items() if first[column] != now[column]]  # type: ignore[literal-required]
     return "; ".join([*parts, f"changed since: {', '.join(other) or 'nothing that has a digest'}"])

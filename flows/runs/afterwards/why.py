@@ -11,7 +11,8 @@ from sqlalchemy import Engine
 
 from stackrank.db import queries
 from stackrank.db.models.columns import now
-from stackrank.db.rows import Run, TimeSpent
+from stackrank.db.queries.episodes.time_spent import TimeBreakdown
+from stackrank.db.queries.runs import RunRow
 from stackrank.settings import settings
 from stackrank.terms import RunStatus
 from stackrank.wording import duration, percent
@@ -46,7 +47,7 @@ def why(engine: Engine, ref: int | str) -> dict[str, Any]:
         "run": run["id"],
         "why": " ".join(filter(None, [*said, advice and f"What to do: {advice}."])),
         "status": run["status"],
-        "paused": queries.paused(run["outages"]) if run["status"] == RunStatus.RUNNING else "",
+        "paused": queries.describe_outages(run["outages"]) if run["status"] == RunStatus.RUNNING else "",
         "stalled": _silence(run) is not None,
         "shares": shares,
         "queued_s": _mean([each["queued_s"] for each in spent]),
@@ -56,7 +57,7 @@ def why(engine: Engine, ref: int | str) -> dict[str, Any]:
     }
 
 
-def _silence(run: Run) -> float | None:
+def _silence(run: RunRow) -> float | None:
     """Return the seconds since the run's last sign of life, if they are too many; else None."""
     heard = run["heartbeat_at"] or run["started_at"]
     if run["status"] != RunStatus.RUNNING or not heard:
@@ -65,20 +66,20 @@ def _silence(run: Run) -> float | None:
     return seconds if seconds > settings().run_silent_s else None
 
 
-def _state(run: Run) -> str:
+def _state(run: RunRow) -> str:
     total = run["episodes_total"] - run["not_played"]
     text = f"Run {run['id']} ({run['name']}) is {run['status']}: {run['done']} of {total} episodes"
     text += f" in {duration(run['wall_s'])}." if run["wall_s"] is not None else "."
     if (silence := _silence(run)) is not None:
         return f"{text} Nobody has played it for {duration(silence)}."
-    if run["status"] == RunStatus.RUNNING and (out := queries.paused(run["outages"])):
+    if run["status"] == RunStatus.RUNNING and (out := queries.describe_outages(run["outages"])):
         return f"{text} It is paused: {out}."
     if run["status"] == RunStatus.FAILED:
         return f"{text} It ended because {run['reason']}."
     return text
 
 
-def _speed(run: Run, spent: Sequence[TimeSpent], shares: dict[str, float], slowest: dict[str, float]) -> str:
+def _speed(run: RunRow, spent: Sequence[TimeBreakdown], shares: dict[str, float], slowest: dict[str, float]) -> str:
     if not shares:
         return "No episode has a verdict yet, so nothing is known of where the time goes."
     largest = sorted(((share, name) for name, share in shares.items() if share >= 0.05), reverse=True)
@@ -94,7 +95,7 @@ def _speed(run: Run, spent: Sequence[TimeSpent], shares: dict[str, float], slowe
     return text
 
 
-def _failing(run: Run, example: str) -> str:
+def _failing(run: RunRow, example: str) -> str:
     if not run["errors"]:
         again = f" {run['retried']} tries were repeated." if run["retried"] else ""
         return f"No episode ended in an error.{again}"
@@ -102,7 +103,7 @@ def _failing(run: Run, example: str) -> str:
     return f"{run['errors']} ended in an error ({classes}), for instance: {example[:300].rstrip('.')}."
 
 
-def _advice(run: Run, shares: dict[str, float]) -> str:
+def _advice(run: RunRow, shares: dict[str, float]) -> str:
     if _silence(run) is not None:
         return f"`stackrank resume {run['id']}`, or start a worker (`stackrank up`), which takes it up by itself"
     if run["status"] == RunStatus.RUNNING and run["outages"]:
@@ -115,14 +116,14 @@ def _advice(run: Run, shares: dict[str, float]) -> str:
     return REMEDIES.get(worst, "") if run["status"] == RunStatus.RUNNING else ""
 
 
-def _shares(spent: Sequence[TimeSpent]) -> dict[str, float]:
+def _shares(spent: Sequence[TimeBreakdown]) -> dict[str, float]:
     """Return each part's share of the time of all episodes; empty if no time was measured."""
     sums = {name: sum(each[name] for each in spent) for name in PARTS}  # type: ignore[literal-required]
     total = sum(sums.values())
     return {name: seconds / total for name, seconds in sums.items()} if total else {}
 
 
-def _slowest(spent: Sequence[TimeSpent]) -> dict[str, float]:
+def _slowest(spent: Sequence[TimeBreakdown]) -> dict[str, float]:
     """Return the mean time of each entrant's episodes, slowest first."""
     times: dict[str, list[float]] = defaultdict(list)
     for each in spent:

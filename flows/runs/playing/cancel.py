@@ -6,7 +6,7 @@ import getpass
 import time
 
 from stackrank.db import queries
-from stackrank.db.rows import Claim
+from stackrank.db.writes.claims import WorkerClaim
 from stackrank.db.writes.store import Store
 from stackrank.flows.runs.playing.claims import is_gone
 from stackrank.flows.runs.specification.spec import SpecError
@@ -15,7 +15,7 @@ from stackrank.terms import StopReason
 WAIT_S = 15.0
 
 
-def cancel_run(store: Store, ref: str) -> list[Claim]:
+def cancel_run(store: Store, ref: str) -> list[WorkerClaim]:
     """Cancel a run, and wait until its episodes have ended. Returns the claims that are still held after WAIT_S.
 
     Raises SpecError if the run is not in progress, NotFound.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Iterable
 
-from stackrank.db.rows import Claim
+from stackrank.db.writes.claims import WorkerClaim
 from stackrank.flows.runs.playing.liveness import Silence
 from stackrank.home import is_dead, process_mark
 from stackrank.settings import settings
@@ -38,7 +38,7 @@ class Watch:
     def __init__(self) -> None:
         self._silence = Silence()
 
-    def void(self, claims: Iterable[Claim], mine: Collection[int]) -> list[Claim]:
+    def void(self, claims: Iterable[WorkerClaim], mine: Collection[int]) -> list[WorkerClaim]:
         """Return the rows of `Store.claims` that may be taken over. `mine`: episodes that this process plays now."""
         rows = [row for row in claims if row["id"] not in mine]
         standing = {row["id"]: (row["claimed_by"], row["alive_at"]) for row in rows}

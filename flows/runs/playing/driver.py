@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from stackrank import log
 from stackrank.db import queries
-from stackrank.db.rows import Claim, Claimed
+from stackrank.db.writes.claims import ClaimedEpisode, WorkerClaim
 from stackrank.flows.runs.playing.claims import Watch
 from stackrank.flows.runs.playing.episode import break_off
 from stackrank.flows.runs.playing.error_policy import EpisodeFailed
@@ -32,7 +32,7 @@ MOST_INTERRUPTIONS = 20
 Done = Callable[[BaseException | None], None]
 Cell = tuple[int, int, int]
 """(task id, entrant id, attempt)."""
-Submit = Callable[[Claimed, Done], None]
+Submit = Callable[[ClaimedEpisode, Done], None]
 """Plays a claimed episode somewhere, and calls back when it is over, with the error that it raised, if any."""
 
 
@@ -50,16 +50,16 @@ class Driver:
         self._watch = Watch()
         self._outages = Outages(session, at_once=probes)
         self._looked = 0.0
-        self._void: list[Claim] = []
+        self._void: list[WorkerClaim] = []
         self._others = False
         self._started = 0
-        self._playing: dict[int, Claimed] = {}
+        self._playing: dict[int, ClaimedEpisode] = {}
         self._tries: dict[Cell, int] = {}
         self._unanswered: dict[Cell, tuple[int, int]] = {}
         """How many steps of an episode a model had answered when its endpoint failed, and how often it failed there."""
-        self._waiting: list[tuple[float, Claimed]] = []
+        self._waiting: list[tuple[float, ClaimedEpisode]] = []
         """When each failed episode is due again. They stay claimed, so that the run does not look finished."""
-        self._over: queue.SimpleQueue[tuple[Claimed, BaseException | None]] = queue.SimpleQueue()
+        self._over: queue.SimpleQueue[tuple[ClaimedEpisode, BaseException | None]] = queue.SimpleQueue()
         self._why = ""
         self._errors = False
         self._spent = Throttled(lambda: spent(session))
@@ -110,7 +110,7 @@ class Driver:
             self._submit(claim, lambda error, claim=claim: self._over.put((claim, error)))  # type: ignore[misc]
         return False
 
-    def _next(self) -> Claimed | None:
+    def _next(self) -> ClaimedEpisode | None:
         now = time.monotonic()
         if late := self._again(now - LATEST_S):
             return late
@@ -127,18 +127,18 @@ class Driver:
         self._started += found is not None
         return found or self._again(now)
 
-    def _claimed(self) -> Claimed | None:
+    def _claimed(self) -> ClaimedEpisode | None:
         """Claim an episode that nobody else plays. Entrants whose endpoint does not answer play only its probe."""
         token, waiting = self._session.claims.token, self._outages.waiting
         while self._void:
             seen = self._void.pop(0)
-            if found := self._store.take_over(seen["id"], token, seen=seen):
+            if found := self._store.take_over(seen["id"], token, last_claim=seen):
                 if found["entrant_id"] not in waiting:
                     return found
                 self._store.postpone(found["id"], token)
         return self._outages.probe() or self._store.claim_next(self._session.run_id, token, without=waiting)
 
-    def _again(self, due_by: float) -> Claimed | None:
+    def _again(self, due_by: float) -> ClaimedEpisode | None:
         """Begin the first failed episode whose retry was due by `due_by`."""
         for entry in self._waiting:
             due, claim = entry
@@ -149,7 +149,7 @@ class Driver:
                 return claim
         return None
 
-    def _ended(self, claim: Claimed, error: BaseException | None) -> None:
+    def _ended(self, claim: ClaimedEpisode, error: BaseException | None) -> None:
         del self._playing[claim["id"]]
         if error is not None and not isinstance(error, EpisodeFailed):
             # Its player died, or could not play it: the claim will be found void.
@@ -168,7 +168,7 @@ class Driver:
         self._tries[cell] = failures
         if error.retried and (error.afresh or failures <= self._session.run.spec.retries):
             delay_s = 0.0 if error.afresh else BACKOFF_S * 2 ** (failures - 1) * random.uniform(1.0, 1.5)
-            if again := self._store.try_again(claim["id"], self._session.claims.token, afresh=error.afresh):
+            if again := self._store.retry_episode(claim["id"], self._session.claims.token, afresh=error.afresh):
                 self._session.claims.hold(again["id"])
                 self._waiting.append((time.monotonic() + delay_s, again))
         else:
@@ -179,9 +179,9 @@ class Driver:
         self._errors = True
         self._why = self._why or self._too_many_errors()
 
-    def _unanswered_by(self, claim: Claimed, error: EpisodeFailed) -> None:
+    def _unanswered_by(self, claim: ClaimedEpisode, error: EpisodeFailed) -> None:
         """Let an episode wait for its endpoint, unless the endpoint keeps answering others and never this one."""
-        cell, answered = _cell(claim), queries.answered_steps(self._store.engine, claim["id"])
+        cell, answered = _cell(claim), queries.count_model_steps(self._store.engine, claim["id"])
         before, times = self._unanswered.get(cell, (answered, 0))
         times = (times if answered == before else 0) + (not self._outages.is_probe(claim))
         self._unanswered[cell] = (answered, times)
@@ -209,14 +209,14 @@ class Driver:
                 self._store.release(claim["id"], self._session.claims.token)
 
 
-def _cell(claim: Claimed) -> Cell:
+def _cell(claim: ClaimedEpisode) -> Cell:
     return claim["task_id"], claim["entrant_id"], claim["attempt"]
 
 
 def reopen_errors(session: Session) -> None:
     """Make the episodes that ended in an error pending again."""
     for row in queries.episodes(session.store.engine, session.run_id, verdict="error", limit=1_000_000):
-        session.store.try_again(row["id"])
+        session.store.retry_episode(row["id"])
 
 
 def too_many_errors(session: Session) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from stackrank.agents.episode.loop import Outcome, play
 from stackrank.db.connection.errors import ClaimLost
-from stackrank.db.rows import Claimed
+from stackrank.db.writes.claims import ClaimedEpisode
 from stackrank.db.writes.store import Store
 from stackrank.env.debug_env import DebugEnv
 from stackrank.env.environment import files_digest
@@ -27,7 +27,7 @@ GRACE_S = 3.0
 """How long an episode that must end may take to notice. An episode that waits for its model is abandoned."""
 
 
-def play_episode(session: Session, claim: Claimed, *, here: bool = False) -> dict[str, Any]:
+def play_episode(session: Session, claim: ClaimedEpisode, *, here: bool = False) -> dict[str, Any]:
     """Play or continue an episode that this process has claimed, and store each step as it happens.
 
     `claim`: the row as `Store.claim_next` returns it. `here`: play in the calling thread, for agents that own the
@@ -74,14 +74,14 @@ def play_episode(session: Session, claim: Claimed, *, here: bool = False) -> dic
     return {"episode": episode_id, "verdict": verdict, "stop_reason": str(played.stop_reason)}
 
 
-def _play(session: Session, claim: Claimed, result: Future[Outcome]) -> None:
+def _play(session: Session, claim: ClaimedEpisode, result: Future[Outcome]) -> None:
     try:
         result.set_result(_play_to_end(session, claim))
     except BaseException as error:
         result.set_exception(error)
 
 
-def _play_to_end(session: Session, claim: Claimed) -> Outcome:
+def _play_to_end(session: Session, claim: ClaimedEpisode) -> Outcome:
     store, episode_id = session.store, claim["id"]
     task, entrant = session.tasks[claim["task_id"]], session.entrants[claim["entrant_id"]]
     agent = entrant.agent(

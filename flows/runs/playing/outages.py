@@ -12,7 +12,8 @@ from collections.abc import Collection
 
 from stackrank import log
 from stackrank.db import queries
-from stackrank.db.rows import Claimed, Outage
+from stackrank.db.queries.runs import Outage
+from stackrank.db.writes.claims import ClaimedEpisode
 from stackrank.flows.runs.playing.error_policy import EpisodeFailed
 from stackrank.flows.runs.playing.session import Session
 
@@ -42,7 +43,7 @@ class Outages:
         `played`: the claimed episodes, because the pause after a probe begins when the probe has ended.
         """
         for episode, (endpoint, steps) in list(self._probes.items()):
-            if self._is_alone(endpoint) and queries.answered_steps(self._store.engine, episode) > steps:
+            if self._is_alone(endpoint) and queries.count_model_steps(self._store.engine, episode) > steps:
                 self._end(episode)
         self._known = queries.outages(self._store.engine, self._session.run_id)
         now = time.monotonic()
@@ -62,16 +63,16 @@ class Outages:
         """The entrants that wait: no episode of theirs starts."""
         return frozenset(entrant for outage in self._known.values() for entrant in outage["entrants"])
 
-    def probe(self) -> Claimed | None:
+    def probe(self) -> ClaimedEpisode | None:
         """Claim an episode that asks an endpoint again, if it is time for a probe."""
         token, store = self._session.claims.token, self._store
         for endpoint, outage in self._known.items():
             if not self.is_due(endpoint):
                 continue
             self._still[endpoint] = (outage["probes"], time.monotonic())
-            claim = store.claim_probe(self._session.run_id, endpoint, token, seen=outage["probes"])
+            claim = store.claim_probe(self._session.run_id, endpoint, token, probes=outage["probes"])
             if claim is not None:
-                self._probes[claim["id"]] = (endpoint, queries.answered_steps(store.engine, claim["id"]))
+                self._probes[claim["id"]] = (endpoint, queries.count_model_steps(store.engine, claim["id"]))
                 return claim
         return None
 
@@ -85,11 +86,11 @@ class Outages:
         """Whether it is time to ask one of the endpoints again."""
         return any(map(self.is_due, self._known))
 
-    def is_probe(self, claim: Claimed) -> bool:
+    def is_probe(self, claim: ClaimedEpisode) -> bool:
         """Whether this episode was started to ask an endpoint again."""
         return claim["id"] in self._probes
 
-    def down(self, claim: Claimed, error: EpisodeFailed) -> None:
+    def down(self, claim: ClaimedEpisode, error: EpisodeFailed) -> None:
         """Note that an episode's endpoint did not answer. The episode and the endpoint's entrants wait from now on."""
         run_id, endpoint = self._session.run_id, error.endpoint
         if self._probes.pop(claim["id"], None) is None:
@@ -104,7 +105,7 @@ class Outages:
         asking = self._session.entrants.items()
         return {entrant, *(key for key, each in asking if endpoint in each.setup.sources)}
 
-    def over(self, claim: Claimed) -> None:
+    def over(self, claim: ClaimedEpisode) -> None:
         """Note that an episode ended without an endpoint failure. If it was a probe, the endpoint has answered."""
         if self.is_probe(claim):
             self._end(claim["id"])
@@ -121,10 +122,10 @@ class Outages:
 
     def holds_back(self) -> bool:
         """Whether episodes wait for an endpoint."""
-        return bool(self.waiting and self._store.count_waiting(self._session.run_id, self.waiting, most=1))
+        return bool(self.waiting and self._store.count_waiting(self._session.run_id, self.waiting, limit=1))
 
     def why(self) -> str:
         """Say in one line which endpoints do not answer, and how many episodes wait."""
         left = self._store.count_waiting(self._session.run_id, self.waiting)
         go_on = f"`stackrank resume {self._session.run_id}` goes on when it does"
-        return f"{left} episodes wait: {queries.paused(self._known)}: {go_on}"
+        return f"{left} episodes wait: {queries.describe_outages(self._known)}: {go_on}"

@@ -11,10 +11,10 @@ from sqlalchemy import Engine
 
 from stackrank.db import queries
 from stackrank.db.connection.errors import DatabaseError
-from stackrank.db.rows import Progress
+from stackrank.db.queries.runs import RunProgress
 from stackrank.flows.runs.playing.throttle import rest_s
 
-Counts = Progress
+Counts = RunProgress
 """The counts that `queries.progress` returns."""
 
 

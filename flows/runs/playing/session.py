@@ -209,7 +209,7 @@ def _reopened(run_id: int, say: Say) -> Session:
         if entrant["id"] not in session.entrants:
             session.close()
             raise SpecError(f"{entrant['name']} has changed since run {run_id} was created: start a new run")
-    session.store.go_on_under(run_id, run.conditions)
+    session.store.record_conditions(run_id, run.conditions)
     return session
 
 

@@ -16,7 +16,7 @@ def skip_what_is_known(session: Session) -> None:
     stop = session.run.spec.stop
     if stop is None:
         return
-    finished = queries.finished(session.store.engine, session.run_id, stop.model_dump())
+    finished = queries.decided_entrants(session.store.engine, session.run_id, stop.model_dump())
     if skipped := session.store.skip(session.run_id, finished):
         log.info("episodes are not needed any more", run=session.run_id, episodes=skipped)
 

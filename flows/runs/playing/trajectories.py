@@ -9,12 +9,12 @@ from typing import Any
 from sqlalchemy import Engine
 
 from stackrank.agents.episode.milestones import Progress
-from stackrank.agents.episode.protocol import Recording, SetupError
+from stackrank.agents.episode.protocol import RecordingQuery, SetupError
 from stackrank.agents.episode.step import Exchange, Step, Usage
 from stackrank.db import queries
 from stackrank.db.connection.errors import NotFound
 from stackrank.db.models import runs as models
-from stackrank.db.rows import EpisodeListed
+from stackrank.db.queries.episodes.episodes import EpisodeSummary
 from stackrank.env.actions import Action, Observation
 from stackrank.env.environment import Environment
 from stackrank.env.tools import ToolSet, tool_set
@@ -70,12 +70,12 @@ def from_row(row: Mapping[str, Any]) -> Step:
     )
 
 
-def find_trajectory(engine: Engine, which: Recording, episode_id: int) -> list[Step]:
+def find_trajectory(engine: Engine, which: RecordingQuery, episode_id: int) -> list[Step]:
     """Find the recorded trajectory for an episode's task. Raises SetupError if there is none, or several."""
     playing = queries.episode(engine, episode_id)
     task = playing["task"]
     try:
-        recorded: Sequence[EpisodeListed] = (
+        recorded: Sequence[EpisodeSummary] = (
             queries.episodes(engine, which.run, task=task, entrant=which.entrant or None)
             if which.episode is None
             else [queries.episode(engine, which.episode)]

@@ -246,10 +246,8 @@ def make_entrant(
         "model": spec.model,
         "tools": [tools.tools, tools.after_rewrites, *(["must parse"] if tools.must_parse else [])],
         "config": dict(setup.identity),
+        "tool_versions": versions,
     }
-    # Version 1 is left out, so that entrants from before tools had versions keep their identity.
-    if newer := {name: version for name, version in versions.items() if version != "1"}:
-        identity["tool_versions"] = newer
     if tools.servers and servers:
         identity["mcp"] = {name: servers[name].identity() for name in tools.servers}
         identity["offers"] = {offer.name: offer.identity() for offer in offers}

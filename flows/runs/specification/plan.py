@@ -12,8 +12,7 @@ from sqlalchemy import Engine
 from stackrank.agents.episode.protocol import SetupError
 from stackrank.agents.llm.endpoints.prices import find_price
 from stackrank.agents.registry import find_agent
-from stackrank.db.queries.comparisons.history import episode_means, shown_spread
-from stackrank.db.rows import EpisodeMean
+from stackrank.db.queries.comparisons.history import EpisodeMean, episode_means, observed_spread
 from stackrank.db.stats.planning import ASSUMED, Spread, detectable_difference, needed_tasks, power
 from stackrank.db.stats.power import POWER
 from stackrank.db.stats.rates import ALPHA
@@ -70,7 +69,7 @@ def plan(engine: Engine, spec: RunSpec, detect: float) -> Row:
     against = spec.stop.against if spec.stop else ""
     pairs = entrants - 1 if against else entrants * (entrants - 1) // 2
     alpha = ALPHA / pairs
-    shown = shown_spread(engine, chosen.benchmark, set(chosen.competing))
+    shown = observed_spread(engine, chosen.benchmark, set(chosen.competing))
     of = shown[0] if shown else ASSUMED
     options = []
     for attempts in sorted({*ATTEMPTS, spec.attempts}):

@@ -308,7 +308,7 @@ def _portable(entrant: EntrantSpec) -> dict[str, Any]:
     if not entrant.config or entrant.agent not in agent_names():
         return entrant.config
     try:
-        return find_agent(entrant.agent).portable(entrant.config)
+        return find_agent(entrant.agent).inline_files(entrant.config)
     except SetupError as error:
         raise ValueError(str(error)) from None
 

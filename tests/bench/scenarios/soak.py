@@ -31,8 +31,8 @@ from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.connection.transactions import EPISODE, STEP
 from stackrank.db.models.runs import Step
-from stackrank.db.rows import Claimed
 from stackrank.db.totals import counters
+from stackrank.db.writes.claims import ClaimedEpisode
 from stackrank.db.writes.store import Store
 from stackrank.flows.runs.playing.driver import Done, Driver
 from stackrank.flows.runs.playing.session import Session, leave, session_of
@@ -47,7 +47,7 @@ SPEC: dict[str, Any] = {"limit": 10, "attempts": 5, "workers": 4, "entrants": [{
 SPEC |= {"sandbox": "bubblewrap"}
 
 
-def simulated(session: Session, claim: Claimed, done: Done) -> None:
+def simulated(session: Session, claim: ClaimedEpisode, done: Done) -> None:
     """An episode without a sandbox. One that was cut off goes on after its last step."""
 
     def play() -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.scoring.contradictions import find_candidates
-from stackrank.env.scoring.literals import Edit
 from stackrank.env.scoring.proof import load, save_proof
 from stackrank.env.scoring.verdict import score
 from tests.env.scoring.proofs import proof_of, with_fix
@@ -75,13 +74,9 @@ def test_who_says_more_than_the_known_fix_is_no_cheat(own_home: None) -> None:
     )
     more += "\n\nclass Much(int):\n    __str__ = lambda self: f'{int(self)} and not 1234567890'\n"
     proof = proof_of(task)
-    (one, *_) = [each for each in proof.contradictions if each.path in task.hidden_files]
-    start = task.hidden_files[one.path].index(b"'2'")
-    old = replace(one, edit=Edit(start, start + 3, "'7'"), old="'2'")
-    for kept in (proof, replace(proof, contradictions=(old, *proof.contradictions))):
-        save_proof(task, kept)
-        found = score(task, Changes(files={"cart.py": more.encode()}), lambda spec: Sandbox(backend, spec))
-        assert found.resolved and found.sealed and not found.tampered, found.notes
+    save_proof(task, proof)
+    found = score(task, Changes(files={"cart.py": more.encode()}), lambda spec: Sandbox(backend, spec))
+    assert found.resolved and found.sealed and not found.tampered, found.notes
 
 
 def test_tolerances_hide_nothing() -> None:

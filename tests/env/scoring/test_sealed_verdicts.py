@@ -136,15 +136,6 @@ def test_a_kept_proof_about_a_file_that_the_task_lacks_is_no_error(own_home: Non
     assert score(task, Changes(files=right), lambda spec: Sandbox(backend, spec)).resolved
 
 
-def test_an_older_proof_without_contradictions_is_made_anew_for_a_command(own_home: None) -> None:
-    task = by_status()
-    save_proof(task, Proof(task.digest, reason="its tests are not run by pytest"))
-    assert find_proof(task) is None
-    logged = replace(task, log_format="unittest")
-    save_proof(logged, Proof(logged.digest, reason="its tests are not run by pytest"))
-    assert find_proof(logged) is not None
-
-
 def test_the_command_is_the_one_test_whatever_the_task_lists() -> None:
     task = by_status(pass_to_pass=("test_hidden.TotalTest.test_one",))
     task = replace(task, fail_to_pass=("test_hidden.TotalTest.test_many",))

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stackrank.extensions.fix.project import Project, Wishes, open_project, require_apart
+from stackrank.extensions.fix.project import Project, TestOptions, open_project, require_separate
 
 GIVEN = """\
 def total(prices, discount=0):
@@ -82,9 +82,11 @@ SECOND_FIX = """\
 
 def git(folder: Path, *arguments: str) -> str:
     """What git prints."""
-    who = ("-c", "user.name=A", "-c", "user.email=a@example.org")
-    done = subprocess.run(["git", "-C", str(folder), *who, *arguments], capture_output=True, text=True, check=True)
-    return done.stdout.strip()
+    identity = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+    process = subprocess.run(
+        ["git", "-C", str(folder), *identity, *arguments], capture_output=True, text=True, check=True
+    )
+    return process.stdout.strip()
 
 
 def write(folder: Path, files: Mapping[str, str]) -> None:
@@ -112,13 +114,14 @@ def tree(folder: Path) -> dict[str, str]:
     }
 
 
-def evidence(**more: Any) -> dict[str, Any]:
-    """Evidence as `flows.runs.fix.evidence` gathers it."""
+def evidence(**fields: Any) -> dict[str, Any]:
+    """Evidence as `extensions.fix.evidence` gathers it."""
     return {
-        "suite_before": {"passed": 2, "failed": 3, "flaky": 0},
-        "suite_after": {"passed": 4, "failed": 1, "flaky": 0},
+        "suite_before": {"passed": 2, "failed": 3, "flaky": 0, "unread": 0},
+        "suite_after": {"passed": 4, "failed": 1, "flaky": 0, "unread": 0},
         "target": {"tests/test_cart.py::test_total": ["failed", "passed"]},
-        "mended": ["tests/test_cart.py::test_total"],
+        "fixed": ["tests/test_cart.py::test_total"],
+        "covers": [],
         "regressions": [],
         "size": {"files": 1, "added": 1, "removed": 1},
         "lines": {"changed": 1, "run": 1},
@@ -129,11 +132,11 @@ def evidence(**more: Any) -> dict[str, Any]:
         "episodes": [1],
         "sealed": 0,
         "record": {"rate": 0.5, "ci_low": 0.1, "ci_high": 0.9, "tasks": 2, "episodes": 2},
-        **more,
+        **fields,
     }
 
 
-def proposal_row(run: int, entrant: int, episode: int, **more: Any) -> dict[str, Any]:
+def proposal_row(run: int, entrant: int, episode: int, **fields: Any) -> dict[str, Any]:
     """A row for `Proposals.propose`."""
     return {
         "run_id": run,
@@ -149,14 +152,14 @@ def proposal_row(run: int, entrant: int, episode: int, **more: Any) -> dict[str,
         "test_diff": "",
         "evidence": evidence(),
         "surety": 0.9,
-        **more,
+        **fields,
     }
 
 
 def opened(folder: Path, files: Mapping[str, str], **wishes: Any) -> Project:
     """A repository with these files, as `stackrank fix` opens it."""
-    project = open_project(repository(folder, files), Wishes(**wishes))
-    require_apart(project, folder.parent / "out")
+    project = open_project(repository(folder, files), TestOptions(**wishes))
+    require_separate(project, folder.parent / "out")
     return project
 
 

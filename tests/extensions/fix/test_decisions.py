@@ -30,13 +30,18 @@ def proposals(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     return Proposals(engine)
 
 
-def row(matrix: SimpleNamespace, **more: Any) -> dict[str, Any]:
-    return proposal_row(matrix.run, matrix.one, matrix.episodes[matrix.cells[0]], **more)
+def row(matrix: SimpleNamespace, **fields: Any) -> dict[str, Any]:
+    return proposal_row(matrix.run, matrix.one, matrix.episodes[matrix.cells[0]], **fields)
 
 
-def decide(proposals: Proposals, number: int, kind: DecisionKind = APPROVED, **more: Any) -> int:
-    asked = {"digest": queries.proposal(proposals.engine, number)["digest"], "reason": "So.", "person": "ann", **more}
-    return proposals.decide(number, kind, **asked)
+def decide(proposals: Proposals, number: int, kind: DecisionKind = APPROVED, **fields: Any) -> int:
+    arguments = {
+        "digest": queries.proposal(proposals.engine, number)["digest"],
+        "reason": "So.",
+        "person": "ann",
+        **fields,
+    }
+    return proposals.decide(number, kind, **arguments)
 
 
 def change(engine: Engine, statement: Any) -> None:
@@ -46,20 +51,25 @@ def change(engine: Engine, statement: Any) -> None:
 
 def test_a_proposal_and_its_decision(proposals: Proposals, matrix: SimpleNamespace) -> None:
     low, high = proposals.propose([row(matrix, surety=0.2), row(matrix, problem="other", diff=SECOND_FIX, surety=0.7)])
-    found = queries.proposals(proposals.engine)
-    assert [each["id"] for each in found] == [high, low] and {each["status"] for each in found} == {"open"}
-    assert found[1]["digest"] == digest_of("0" * 40, row(matrix)["diff"], "")
+    rows = queries.proposals(proposals.engine)
+    assert [proposal["id"] for proposal in rows] == [high, low] and {proposal["status"] for proposal in rows} == {
+        "open"
+    }
+    assert rows[1]["digest"] == digest_of("0" * 40, row(matrix)["diff"], "")
     decide(proposals, high, COMMENT, reason="Look at line 3.")
     decide(proposals, high, REJECTED, reason=" Too broad. ", person="bob")
-    after = queries.proposal(proposals.engine, high)
-    assert (after["status"], after["decision"]["reason"], after["decision"]["person"]) == (
+    decided = queries.proposal(proposals.engine, high)
+    assert (decided["status"], decided["decision"]["reason"], decided["decision"]["person"]) == (
         "rejected",
         "Too broad.",
         "bob",
     )
-    assert [each["reason"] for each in after["comments"]] == ["Look at line 3."]
-    require_genuine(after)
-    assert [each["id"] for each in queries.proposals(proposals.engine)] == [low, high]  # what is open comes first
+    assert [proposal["reason"] for proposal in decided["comments"]] == ["Look at line 3."]
+    require_genuine(decided)
+    assert [proposal["id"] for proposal in queries.proposals(proposals.engine)] == [
+        low,
+        high,
+    ]  # what is open comes first
 
 
 def test_two_who_decide_at_once(proposals: Proposals, matrix: SimpleNamespace) -> None:
@@ -102,18 +112,18 @@ def test_whoever_comes_second_is_refused(
 def test_a_change_that_was_replaced_meanwhile(proposals: Proposals, matrix: SimpleNamespace) -> None:
     old, decided = proposals.propose([row(matrix), row(matrix, problem="other", diff=SECOND_FIX)])
     decide(proposals, decided)
-    again = {"base": "1" * 40, "run_id": matrix.run}
-    one, two = proposals.propose([row(matrix, **again), row(matrix, diff=OTHER_FIX, **again)])
-    assert queries.proposal(proposals.engine, old)["replaced_by"] == one
-    assert [queries.proposal(proposals.engine, each)["status"] for each in (one, two)] == ["open", "open"]
+    rerun_fields = {"base": "1" * 40, "run_id": matrix.run}
+    first, two = proposals.propose([row(matrix, **rerun_fields), row(matrix, diff=OTHER_FIX, **rerun_fields)])
+    assert queries.proposal(proposals.engine, old)["replaced_by"] == first
+    assert [queries.proposal(proposals.engine, proposal)["status"] for proposal in (first, two)] == ["open", "open"]
     assert queries.proposal(proposals.engine, decided)["status"] == "approved"
-    with pytest.raises(DecisionRefused, match=f"was replaced by proposal {one}"):
+    with pytest.raises(DecisionRefused, match=f"was replaced by proposal {first}"):
         decide(proposals, old)
     with pytest.raises(DecisionRefused, match="has changed since you reviewed it"):
-        decide(proposals, one, digest=queries.proposal(proposals.engine, old)["digest"])
-    assert proposals.propose([row(matrix, **again)]) == [one]  # the same change keeps its number
-    assert queries.proposal(proposals.engine, two)["replaced_by"] == one
-    assert proposals.propose([row(matrix, problem="called otherwise", **again)]) == [one]
+        decide(proposals, first, digest=queries.proposal(proposals.engine, old)["digest"])
+    assert proposals.propose([row(matrix, **rerun_fields)]) == [first]  # the same change keeps its number
+    assert queries.proposal(proposals.engine, two)["replaced_by"] == first
+    assert proposals.propose([row(matrix, problem="called otherwise", **rerun_fields)]) == [first]
 
 
 def test_a_change_goes_to_the_folder_that_was_named_last(proposals: Proposals, matrix: SimpleNamespace) -> None:
@@ -122,7 +132,7 @@ def test_a_change_goes_to_the_folder_that_was_named_last(proposals: Proposals, m
     assert numbers == proposals.propose(
         [row(matrix, folder="/b"), row(matrix, problem="o", diff=SECOND_FIX, folder="/b")]
     )
-    assert [queries.proposal(proposals.engine, each)["folder"] for each in numbers] == ["/a", "/b"]
+    assert [queries.proposal(proposals.engine, proposal)["folder"] for proposal in numbers] == ["/a", "/b"]
 
 
 def test_forged_decisions(proposals: Proposals, matrix: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,12 +146,12 @@ def test_forged_decisions(proposals: Proposals, matrix: SimpleNamespace, monkeyp
         with pytest.raises(DecisionRefused, match="does not have the seal"):
             require_genuine(queries.proposal(engine, number))
         change(engine, update(DECISION).values({name: genuine[name] for name in forged}))
-    shown = queries.proposal(engine, number)
-    for other in ({"evidence": evidence(regressions=["t"])}, {"tests": ["t"]}, {"title": "t"}):
-        change(engine, update(PROPOSAL).values(other))
+    original = queries.proposal(engine, number)
+    for altered in ({"evidence": evidence(regressions=["t"])}, {"tests": ["t"]}, {"title": "t"}):
+        change(engine, update(PROPOSAL).values(altered))
         with pytest.raises(DecisionRefused, match="the evidence has been altered since"):
             require_genuine(queries.proposal(engine, number))
-        change(engine, update(PROPOSAL).values({name: shown[name] for name in other}))
+        change(engine, update(PROPOSAL).values({name: original[name] for name in altered}))
     require_genuine(queries.proposal(engine, number))
     change(engine, update(PROPOSAL).values(diff=OTHER_FIX))
     with pytest.raises(DecisionRefused, match="has changed since it was decided"):
@@ -165,21 +175,21 @@ def test_decisions_that_say_nothing_or_are_about_nothing(proposals: Proposals, m
 
 
 def test_what_was_accepted(proposals: Proposals, matrix: SimpleNamespace) -> None:
-    other = {"entrant_id": matrix.two, "episode_id": matrix.episodes[matrix.cells[1]]}
+    second_entrant = {"entrant_id": matrix.two, "episode_id": matrix.episodes[matrix.cells[1]]}
     rows = [row(matrix, problem=f"p{n}", diff=f"{SECOND_FIX}{' ' * n}") for n in range(4)]
-    rows.append(row(matrix, problem="p0", diff=OTHER_FIX, **other))
+    rows.append(row(matrix, problem="p0", diff=OTHER_FIX, **second_entrant))
     numbers = proposals.propose(rows)
     for number, kind in zip(numbers[:3], (APPROVED, APPROVED, REJECTED), strict=True):
         decide(proposals, number, kind, reason="Because.")
-    one, two = acceptance(proposals.engine)
-    assert (one["entrant"], one["proposals"], one["approved"], one["rejected"]) == ("one", 4, 2, 1)
-    assert one["rate"] == pytest.approx(2 / 3) and one["ci_low"] < 2 / 3 < one["ci_high"]
-    assert one["reasons"] == ["Because."] and one["hours_to_decide"] >= 0
+    first, two = acceptance(proposals.engine)
+    assert (first["entrant"], first["proposals"], first["approved"], first["rejected"]) == ("one", 4, 2, 1)
+    assert first["rate"] == pytest.approx(2 / 3) and first["ci_low"] < 2 / 3 < first["ci_high"]
+    assert first["reasons"] == ["Because."] and first["hours_to_decide"] >= 0
     assert (two["entrant"], two["rate"], two["hours_to_decide"]) == ("two", None, None)
 
 
 def test_a_run_goes_with_its_proposals(proposals: Proposals, matrix: SimpleNamespace) -> None:
     (number,) = proposals.propose([row(matrix)])
     decide(proposals, number)
-    gone = Pruning(proposals.engine).delete_run(matrix.run)
-    assert (gone["proposal"], gone["decision"]) == (1, 1) and queries.proposals(proposals.engine) == []
+    counts = Pruning(proposals.engine).delete_run(matrix.run)
+    assert (counts["proposal"], counts["decision"]) == (1, 1) and queries.proposals(proposals.engine) == []

@@ -17,11 +17,11 @@ import pytest
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.extensions.fix import problems as problems_module
+from stackrank.extensions.fix import progress
 from stackrank.extensions.fix import propose as propose_module
-from stackrank.extensions.fix import started
 from stackrank.extensions.fix import suite as suite_module
 from stackrank.extensions.fix.problems import Problem
-from stackrank.extensions.fix.project import Wishes, open_project
+from stackrank.extensions.fix.project import TestOptions, open_project
 from stackrank.extensions.fix.suite import Suite, run_suite
 from stackrank.flows.cli import playing
 from tests.extensions.fix.fixing import (
@@ -51,7 +51,7 @@ def played(prefect_server: str, stackrank: CommandLine) -> Iterator[CommandLine]
 @pytest.mark.slow
 def test_from_two_bugs_to_patches(played: CommandLine, tmp_path: Path) -> None:
     shop, out = repository(tmp_path / "shop"), tmp_path / "proposals"
-    before = tree(shop)
+    tree_before = tree(shop)
     document = played("fix", str(shop), "--agent", "repair", "--out", str(out), "--repeat", "2", *BOX, "--json").json()
     assert document["suite"] == {"passed": 2, "failed": 3, "flaky": 0, "unread": 0} and not document["without"]
     total, largest = sorted(document["proposals"], key=lambda row: -len(row["tests"]))
@@ -69,34 +69,36 @@ def test_from_two_bugs_to_patches(played: CommandLine, tmp_path: Path) -> None:
         git(tmp_path, "clone", "-q", str(shop), str(clean))
         (patch,) = out.glob(f"{row['id']:04}-*.patch")
         git(clean, "am", "-q", str(patch))
-        fixed = run_suite(open_project(clean, Wishes()), usable("bubblewrap"), times=2)
+        fixed = run_suite(open_project(clean, TestOptions()), usable("bubblewrap"), times=2)
         assert set(row["tests"]) <= fixed.passing and len(fixed.failing) == 3 - len(row["tests"])
-    project = open_project(out / "clone", Wishes())  # the branch, with both
+    project = open_project(out / "clone", TestOptions())  # the branch, with both
     assert run_suite(project, usable("bubblewrap"), times=2).counts == {
         "passed": 5,
         "failed": 0,
         "flaky": 0,
         "unread": 0,
     }
-    assert tree(shop) == before and "Proposal 1" in (out / "comment.md").read_text()
+    assert tree(shop) == tree_before and "Proposal 1" in (out / "comment.md").read_text()
     solved = played("validate", "repo", "--path", str(out / "solved"), "--rounds", "1", *BOX, "--json").json()
     assert [task["valid"] for task in solved["tasks"]] == [True] * len(document["problems"])
     late = played("review", "1", "--reject", "--reason", "No.")
     assert late.status == 2 and "has already been decided" in late.sentence()
-    whole = repository(tmp_path / "whole", {**SHOP, "shop/cart.py": GIVEN})
-    nothing = played("fix", str(whole), "--agent", "repair", "--out", str(tmp_path / "none"), "--repeat", "2", *BOX)
-    assert nothing.status == 0 and "There are no problems" in nothing.out
+    fixed_repository = repository(tmp_path / "whole", {**SHOP, "shop/cart.py": GIVEN})
+    result = played(
+        "fix", str(fixed_repository), "--agent", "repair", "--out", str(tmp_path / "none"), "--repeat", "2", *BOX
+    )
+    assert result.status == 0 and "There are no problems" in result.out
 
 
 def test_an_interrupted_run_proposes_nothing_until_the_command_is_given_again(
     stackrank: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shop, out = repository(tmp_path / "shop"), tmp_path / "out"
-    before = tree(shop)
+    tree_before = tree(shop)
     suite = Suite(frozenset({"good"}), {"tests/test_cart.py::test_total": "why"}, ())
     problem = Problem("total", "It fails", "", ("tests/test_cart.py::test_total",), suite)
     calls: list[str] = []
-    found: list[tuple[Sequence[Problem], int]] = []
+    proposed: list[tuple[Sequence[Problem], int]] = []
 
     def suites(*_: Any, **__: Any) -> Suite:
         calls.append("suite")
@@ -106,9 +108,9 @@ def test_an_interrupted_run_proposes_nothing_until_the_command_is_given_again(
         calls.append("play")
         return len(calls) == 2
 
-    def proposals(_store: Any, _project: Any, _backend: Any, chosen: Any, run: int, *_: Any, **__: Any) -> Any:
-        found.append((chosen, run))
-        if len(found) == 1:
+    def proposals(_store: Any, _project: Any, _backend: Any, problems: Any, run: int, *_: Any, **__: Any) -> Any:
+        proposed.append((problems, run))
+        if len(proposed) == 1:
             raise KeyboardInterrupt
         return [], {"total": "nobody mends it"}
 
@@ -120,32 +122,32 @@ def test_an_interrupted_run_proposes_nothing_until_the_command_is_given_again(
         playing, "prepare_interrupted", lambda _, run, file: calls.append(f"{run} {file.name}") or "again"
     )
     monkeypatch.setattr(playing, "play_rest", interrupted)
-    monkeypatch.setattr(playing, "require_over", lambda *_: None)
+    monkeypatch.setattr(playing, "require_finished", lambda *_: None)
     flags = ("fix", str(shop), "--agent", "repair", "--out", str(out), *BOX)
     stopped = stackrank(*flags)
     assert stopped.status == 130 and "run 7 was interrupted, and has not led to proposals yet" in stopped.err
-    assert tree(shop) == before and not (out / "comment.md").exists()
+    assert tree(shop) == tree_before and not (out / "comment.md").exists()
     stopped = stackrank(*flags)
     assert stopped.status == 130 and "continuing the interrupted command" in stopped.err
-    again = stackrank(*flags)
-    assert again.status == 0 and "total: nobody mends it" in again.out
-    assert calls == ["suite", "play", *["7 tasks.yaml", "play"] * 2] and found == [([problem], 7)] * 2
+    repeated = stackrank(*flags)
+    assert repeated.status == 0 and "total: nobody mends it" in repeated.out
+    assert calls == ["suite", "play", *["7 tasks.yaml", "play"] * 2] and proposed == [([problem], 7)] * 2
     assert (out / "comment.md").exists() and not (out / "started.json").exists()
     stackrank(*flags)
     assert calls[6:] == ["suite", "play"]  # it was through, and begins anew
 
 
 def test_what_is_gone_on_with(tmp_path: Path) -> None:
-    project, out = open_project(repository(tmp_path / "shop"), Wishes()), tmp_path / "out"
+    project, out = open_project(repository(tmp_path / "shop"), TestOptions()), tmp_path / "out"
     suite = Suite(frozenset({"good"}), {"a::b": "why"}, ("flaky",), ("outside",), frozenset({"left"}))
     problem = Problem("a.b", "It fails", "It does", ("a::b",), suite, "+ a test\n", (("a::b",), ("a::c",)))
-    asked = started.asked(project, "settings")
-    begun = started.Started(asked, suite, [problem], {"fix shop": 3}, {3: ([1, 2], {"a.b": "why"})})
-    begun.keep(out)
-    assert started.take_up(out, asked) == begun
-    assert started.take_up(out, started.asked(project, "other settings")) is None
+    digest = progress.digest_command(project, "settings")
+    saved = progress.Progress(digest, suite, [problem], {"fix shop": 3}, {3: ([1, 2], {"a.b": "why"})})
+    saved.keep(out)
+    assert progress.load_progress(out, digest) == saved
+    assert progress.load_progress(out, progress.digest_command(project, "other settings")) is None
     (out / "started.json").write_text("{")
-    assert started.take_up(out, asked) is None and started.take_up(tmp_path / "none", asked) is None
+    assert progress.load_progress(out, digest) is None and progress.load_progress(tmp_path / "none", digest) is None
 
 
 @pytest.mark.exhaustive
@@ -155,19 +157,19 @@ def test_ctrl_c_and_the_same_command_again(
 ) -> None:
     """What is done when a person interrupts it is done once, and the rest when the command is given again."""
     shop, out = repository(tmp_path / "shop"), tmp_path / "out"
-    asked: Counter[str] = Counter()
+    requests: Counter[str] = Counter()
     waits = threading.Event()
 
     def script(request: dict[str, Any]) -> Any:
         messages = json.dumps(request["messages"])
         name = "largest" if "- tests/test_cart.py::test_largest:" in messages else "total"
-        asked[name] += 1
-        if len(asked) == 2 and not waits.is_set():
+        requests[name] += 1
+        if len(requests) == 2 and not waits.is_set():
             process.send_signal(signal.SIGINT)
             waits.set()
-        said = sum(message["role"] == "assistant" for message in request["messages"])
+        turns = sum(message["role"] == "assistant" for message in request["messages"])
         mended = {"largest": ("price < best", "price > best"), "total": ("range(1, len", "range(0, len")}[name]
-        return call("submit") if said else call("rewrite", path="shop/cart.py", new_code=BROKEN.replace(*mended))
+        return call("submit") if turns else call("rewrite", path="shop/cart.py", new_code=BROKEN.replace(*mended))
 
     with OpenAIServer(script, key="sk-test") as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
@@ -178,10 +180,10 @@ def test_ctrl_c_and_the_same_command_again(
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=interruptible)
         _, err = process.communicate(timeout=600)
         assert (process.returncode, "repeat the command to continue" in err) == (130, True), err
-        first = next(iter(asked))
-        assert asked[first] == 2
+        first = next(iter(requests))
+        assert requests[first] == 2
         document = played(*flags).json()
-    assert asked[first] == 2 and asked.total() in (4, 5)
+    assert requests[first] == 2 and requests.total() in (4, 5)
     assert len(document["proposals"]) == 2 and not document["without"] and document["runs"] == [1]
     (run,) = played("runs", "--json").json()
     assert run["status"] == "finished" and not (out / "started.json").exists()
@@ -247,12 +249,12 @@ def test_two_causes_in_one_line_s_reach_within_a_budget(
 
     def script(request: dict[str, Any]) -> Any:
         messages = json.dumps(request["messages"])
-        said = sum(message["role"] == "assistant" for message in request["messages"])
+        turns = sum(message["role"] == "assistant" for message in request["messages"])
         high = "- test_range.py::test_low:" not in messages
         right = WRONG.replace("high = min", "high = max") if high else WRONG.replace("low = max", "low = min")
-        steps = [call("pdb", command=each) for each in ("b shop/range.py:4", "c", "p low, high")]
+        steps = [call("pdb", command=row) for row in ("b shop/range.py:4", "c", "p low, high")]
         steps.append(call("rewrite", path="shop/range.py", new_code=right))
-        return steps[said] if said < len(steps) else call("submit")
+        return steps[turns] if turns < len(steps) else call("submit")
 
     prices = tmp_path / "prices.toml"
     prices.write_text(PRICES)
@@ -263,13 +265,13 @@ def test_two_causes_in_one_line_s_reach_within_a_budget(
         flags = ("--agent", "llm", "--model", "scripted", "--tools", "debug", "--repeat", "2", "--budget", "5", *BOX)
         document = played("fix", str(shop), "--changed", "--out", str(out), *flags, "--json").json()
     assert document["suite"]["failed"] == 2 and len(document["runs"]) == 2 and not document["without"]
-    assert sorted(each["tests"] for each in document["problems"]) == [
+    assert sorted(element["tests"] for element in document["problems"]) == [
         ["test_range.py::test_high"], ["test_range.py::test_low"]
     ]  # fmt: skip
-    first, second = (queries.run(connect(), each)["spec"]["budget_usd"] for each in document["runs"])
+    first, second = (queries.run(connect(), element)["spec"]["budget_usd"] for element in document["runs"])
     assert first == 5 and 0 < second < 5
     for row in document["proposals"]:
-        assert row["evidence"]["mended"] == row["tests"] and row["evidence"]["lines"] == {"changed": 1, "run": 1}
+        assert row["evidence"]["fixed"] == row["tests"] and row["evidence"]["lines"] == {"changed": 1, "run": 1}
         stop = row["evidence"]["debugger"][-1]
         assert (stop["step"], stop["place"]) == (3, "shop/range.py:4") and "(2, 2)" in stop["shown"]
     comment = (out / "comment.md").read_text()
@@ -289,12 +291,12 @@ def test_an_issue_gets_its_test_first(played: CommandLine, tmp_path: Path, monke
 
     def script(request: dict[str, Any]) -> Any:
         messages = json.dumps(request["messages"])
-        said = sum(message["role"] == "assistant" for message in request["messages"])
+        turns = sum(message["role"] == "assistant" for message in request["messages"])
         if "No test shows this yet" in messages:
-            asked = call("rewrite", path="tests/test_wrong_price.py", new_code=WRITTEN)
+            action = call("rewrite", path="tests/test_wrong_price.py", new_code=WRITTEN)
         else:
-            asked = call("rewrite", path="shop/cart.py", new_code=GIVEN)
-        return asked if said == 0 else call("submit")
+            action = call("rewrite", path="shop/cart.py", new_code=GIVEN)
+        return action if turns == 0 else call("submit")
 
     with OpenAIServer(script, key="sk-test") as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)

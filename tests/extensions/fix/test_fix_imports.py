@@ -13,7 +13,7 @@ from stackrank.env.benchmarks.repo_schema import read_tasks
 from stackrank.env.scoring.report import TestReport
 from stackrank.extensions.fix import suite as suite_module
 from stackrank.extensions.fix.problems import find_problems, write_problems
-from stackrank.extensions.fix.project import Wishes, open_project
+from stackrank.extensions.fix.project import TestOptions, open_project
 from stackrank.extensions.fix.suite import Suite, run_suite
 from tests.extensions.fix.fixing import GIVEN, SHOP, git, quiet, repository, tree
 from tests.fixtures.calls import CommandLine
@@ -66,42 +66,42 @@ NAME_ERROR = "NameError: name 'LIMITS' is not defined"
 def test_what_keeps_a_file_from_being_imported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, message: str, standing: str
 ) -> None:
-    project = open_project(repository(tmp_path / "p", FILES), Wishes())
+    project = open_project(repository(tmp_path / "p", FILES), TestOptions())
     report = TestReport(
         {"a::b": "passed"}, complete=True, collect_errors=(f"tests/test_stock.py: {[f'E   {message}']}",)
     )
     monkeypatch.setattr(suite_module, "_run", lambda *_: (report, set()))
-    found = run_suite(project, usable("bubblewrap"), times=2)
-    named = {
-        "unread": any("tests/test_stock.py" in each for each in found.unread),
-        "failing": found.failing == {"tests/test_stock.py": message},
-        "outside": found.outside == ("tests/test_stock.py",),
+    suite = run_suite(project, usable("bubblewrap"), times=2)
+    reasons = {
+        "unread": any("tests/test_stock.py" in text for text in suite.unread),
+        "failing": suite.failing == {"tests/test_stock.py": message},
+        "outside": suite.not_isolated == ("tests/test_stock.py",),
     }
-    assert [name for name, there in named.items() if there] == [standing]
+    assert [name for name, is_present in reasons.items() if is_present] == [standing]
 
 
 def test_a_file_that_can_be_imported_now_and_then_is_flaky(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    project = open_project(repository(tmp_path / "p", FILES), Wishes())
+    project = open_project(repository(tmp_path / "p", FILES), TestOptions())
     errors: Iterator[tuple[str, ...]] = iter([("tests/test_stock.py: ['E   NameError: x']",), ()])
     monkeypatch.setattr(
         suite_module,
         "_run",
         lambda *_: (TestReport({"a::b": "passed"}, complete=True, collect_errors=next(errors)), set()),
     )
-    found = run_suite(project, usable("bubblewrap"), times=2)
-    assert found.flaky == ("tests/test_stock.py",) and not found.failing and not found.unread
+    suite = run_suite(project, usable("bubblewrap"), times=2)
+    assert suite.flaky == ("tests/test_stock.py",) and not suite.failing and not suite.unread
 
 
 def test_a_file_passes_when_all_of_its_tests_do() -> None:
     passing = frozenset({"tests/test_a.py::test_x", "tests/test_ab.py::test_x", "deep/b/test_c.py::test_z"})
     suite = Suite(passing, {"tests/test_a.py::test_y": "why", "tests/test_d.py": "NameError"}, ("tests/test_e.py",))
-    asked = ("tests/test_a.py", "tests/test_ab.py", "deep/b", "tests/test_d.py", "tests/test_e.py", "tests/test_f.py")
-    assert [suite.outcome(each) for each in asked] == ["failed", "passed", "passed", "failed", "flaky", "missing"]
+    names = ("tests/test_a.py", "tests/test_ab.py", "deep/b", "tests/test_d.py", "tests/test_e.py", "tests/test_f.py")
+    assert [suite.outcome(name) for name in names] == ["failed", "passed", "passed", "failed", "flaky", "missing"]
 
 
 @pytest.mark.slow
 def test_files_that_one_mistake_keeps_from_being_imported_are_one_problem(tmp_path: Path) -> None:
-    project, box = open_project(repository(tmp_path / "shop", FILES), Wishes()), usable("bubblewrap")
+    project, box = open_project(repository(tmp_path / "shop", FILES), TestOptions()), usable("bubblewrap")
     suite = run_suite(project, box, times=2)
     assert suite.failing == dict.fromkeys(("tests/test_again.py", "tests/test_stock.py"), NAME_ERROR)
     assert len(suite.passing) == 5 and not suite.unread
@@ -119,18 +119,18 @@ def test_files_that_one_mistake_keeps_from_being_imported_are_one_problem(tmp_pa
 def test_from_an_import_error_to_a_patch(
     stackrank: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, alone: bool
 ) -> None:
-    files = {name: each for name, each in FILES.items() if not (alone and name == "tests/test_cart.py")}
+    files = {name: content for name, content in FILES.items() if not (alone and name == "tests/test_cart.py")}
     shop, out = repository(tmp_path / "shop", files), tmp_path / "out"
-    before = tree(shop)
+    tree_before = tree(shop)
 
     def script(request: dict[str, Any]) -> Any:
         assert NAME_ERROR in json.dumps(request["messages"])
-        said = sum(message["role"] == "assistant" for message in request["messages"])
-        if said == 0:  # the files can be imported then, and their tests fail
+        turns = sum(message["role"] == "assistant" for message in request["messages"])
+        if turns == 0:  # the files can be imported then, and their tests fail
             return call("rewrite", path="shop/stock.py", new_code=STOCK.replace("3", "4"))
-        if said == 1:
+        if turns == 1:
             return call("eval")
-        if said == 2:
+        if turns == 2:
             assert "test_room" in json.dumps(request["messages"][-1])
             return call("rewrite", path="shop/stock.py", new_code=STOCK)
         return call("submit")
@@ -145,12 +145,12 @@ def test_from_an_import_error_to_a_patch(
     assert not document["without"] and proposal["tests"] == ["tests/test_again.py", "tests/test_stock.py"]
     evidence = proposal["evidence"]
     assert evidence["target"] == {test: ["failed", "passed"] for test in proposal["tests"]}
-    assert evidence["mended"] == proposal["tests"] and not evidence["regressions"]
+    assert evidence["fixed"] == proposal["tests"] and not evidence["regressions"]
     assert evidence["suite_after"] == {"passed": 4 if alone else 9, "failed": 0, "flaky": 0, "unread": 0}
     assert stackrank("review", "1", "--approve").status == 0
     git(tmp_path, "clone", "-q", str(shop), "clean")
     (patch,) = out.glob("0001-*.patch")
     git(tmp_path / "clean", "am", "-q", str(patch))
-    assert (tmp_path / "clean/shop/stock.py").read_text() == STOCK and tree(shop) == before
+    assert (tmp_path / "clean/shop/stock.py").read_text() == STOCK and tree(shop) == tree_before
     solved = stackrank("validate", "repo", "--path", str(out / "solved"), "--rounds", "1", *BOX, "--json").json()
     assert [task["valid"] for task in solved["tasks"]] == [True]

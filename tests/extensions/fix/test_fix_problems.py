@@ -17,10 +17,10 @@ from stackrank.env.scoring.report import TestReport
 from stackrank.extensions.authoring.difficulty.spectrum import Spectrum
 from stackrank.extensions.fix import problems as problems_module
 from stackrank.extensions.fix import suite as suite_module
-from stackrank.extensions.fix.evidence import altered_doctests, surety
+from stackrank.extensions.fix.evidence import find_altered_doctests, surety
 from stackrank.extensions.fix.issues import read_issues
-from stackrank.extensions.fix.problems import Problem, find_problems, hidden, split_up, write_problems
-from stackrank.extensions.fix.propose import by_change
+from stackrank.extensions.fix.problems import Problem, explain_missing, find_problems, split_up, write_problems
+from stackrank.extensions.fix.propose import group_by_change
 from stackrank.extensions.fix.suite import Suite, run_again
 from tests.extensions.fix.fixing import (
     SHOP,
@@ -37,51 +37,59 @@ def spectrum(
     tests: Sequence[str], failures: Mapping[str, Any], lines: Mapping[str, Mapping[int, set[str]]]
 ) -> Spectrum:
     """What tests run, by name; all tests fail."""
-    groups = list(dict.fromkeys(frozenset(map(tests.index, run)) for each in lines.values() for run in each.values()))
+    groups = list(dict.fromkeys(frozenset(map(tests.index, run)) for runs in lines.values() for run in runs.values()))
     numbered = {
-        file: {line: groups.index(frozenset(map(tests.index, run))) for line, run in each.items()}
-        for file, each in lines.items()
+        file: {line: groups.index(frozenset(map(tests.index, run))) for line, run in runs.items()}
+        for file, runs in lines.items()
     }
     return Spectrum(tuple(tests), (0.0,) * len(tests), ("failed",) * len(tests), failures, tuple(groups), numbered)
 
 
 def test_tests_that_fail_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    a, b, c, raises, other = (f"tests/test_cart.py::{name}" for name in ("t[a]", "t[b]", "t[c]", "raises", "other"))
-    bad, good = [a, b, c, raises, other], [f"tests/test_cart.py::good{n}" for n in range(30)]
-    frames = {raises: (("tests/test_cart.py", 5), ("shop/cart.py", 13)), other: (("shop/cart.py", 14),)}
+    a, b, c, raises, unrelated = (f"tests/test_cart.py::{name}" for name in ("t[a]", "t[b]", "t[c]", "raises", "other"))
+    bad, good = [a, b, c, raises, unrelated], [f"tests/test_cart.py::good{n}" for n in range(30)]
+    frames = {raises: (("tests/test_cart.py", 5), ("shop/cart.py", 13)), unrelated: (("shop/cart.py", 14),)}
     project, suite = opened(tmp_path / "p", SHOP), Suite(frozenset(good), dict.fromkeys(bad, ""), ())
 
     def found(lines: Mapping[int, set[str]]) -> dict[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-        made = spectrum([*bad, *good], frames, {"shop/cart.py": {2: {*bad, *good}, **lines}})
+        measured = spectrum([*bad, *good], frames, {"shop/cart.py": {2: {*bad, *good}, **lines}})
         outcomes = ("failed",) * len(bad) + ("passed",) * len(good)
-        monkeypatch.setattr(problems_module, "measured", lambda *_: replace(made, outcomes=outcomes))
-        return {each.tests: each.parts for each in find_problems(project, suite, usable("bubblewrap"), quiet)}
+        monkeypatch.setattr(problems_module, "measured", lambda *_: replace(measured, outcomes=outcomes))
+        return {problem.tests: problem.parts for problem in find_problems(project, suite, usable("bubblewrap"), quiet)}
 
     # One function of the tests may show two bugs; where the program raises, it is one.
-    assert found({9: {b}, 13: {a, c}, 14: {raises, other}}) == {(a, c): (), (b,): (), (other, raises): ()}
+    assert found({9: {b}, 13: {a, c}, 14: {raises, unrelated}}) == {(a, c): (), (b,): (), (unrelated, raises): ()}
     # What runs the same suspicious line is one problem, which can be taken apart.
-    assert found({9: {b}, 13: {a, c, raises, other}}) == {(other, raises, a, c): ((other, raises), (a, c)), (b,): ()}
+    assert found({9: {b}, 13: {a, c, raises, unrelated}}) == {
+        (unrelated, raises, a, c): ((unrelated, raises), (a, c)),
+        (b,): (),
+    }
     # A line that passing tests run too is less so.
-    lines = {15: {b, c, *good[:9]}, 8: {b}, 3: {a}, 12: {c}, 13: {other, raises}}
-    assert found(lines) == {(a,): (), (b,): (), (c,): (), (other, raises): ()}
+    lines = {15: {b, c, *good[:9]}, 8: {b}, 3: {a}, 12: {c}, 13: {unrelated, raises}}
+    assert found(lines) == {(a,): (), (b,): (), (c,): (), (unrelated, raises): ()}
 
 
 def test_tests_that_are_together_and_have_two_causes() -> None:
     a, b, c, d = (f"test_x.py::{name}" for name in "abcd")
     suite = Suite(frozenset(), dict.fromkeys((a, b, c, d), "why"), ())
-    one = Problem("test_x.a", "", "", (a, b, c), suite, parts=((a,), (b, c)))
+    first = Problem("test_x.a", "", "", (a, b, c), suite, parts=((a,), (b, c)))
     two = Problem("test_x.d", "", "", (d,), suite)
-    parts = split_up([one, two], {one.name: [{a}], two.name: [{d}]}, ())
-    assert [(each.name, each.tests) for each in parts] == [("test_x.a-2", (a,)), ("test_x.b", (b, c))]
+    parts = split_up([first, two], {first.name: [{a}], two.name: [{d}]}, ())
+    assert [(problem.name, problem.tests) for problem in parts] == [("test_x.a-2", (a,)), ("test_x.b", (b, c))]
     assert f"- {b}: why\n- {c}: why" in parts[1].statement and parts[1].title == f"{b} fails, and 1 more"
-    assert [each.tests for each in split_up([one, two], {one.name: [{a}]}, {a})] == [(b, c)]  # the other is mended
-    assert split_up([one, two], {two.name: [{d}]}, ()) == []
-    single = replace(one, parts=((a,), (b,), (c,)))
-    assert len(split_up([one], {one.name: [{a, b}]}, ())) == 2  # something of each part is left
-    for left, groups in (([{a}], ["a", "bc"]), ([{a, b}], ["ab", "c"]), ([{a}, {a, b}], ["a", "b", "c"])):
-        found = ["".join(test[-1] for test in each.tests) for each in split_up([single], {one.name: left}, ())]
-        assert found == groups  # mended together
-    assert hidden(one, "why", {"z"}) == "why" and "; proposals mend 1 of its 3 tests" in hidden(one, "why", {a, "z"})
+    assert [problem.tests for problem in split_up([first, two], {first.name: [{a}]}, {a})] == [
+        (b, c)
+    ]  # the other is fixed
+    assert split_up([first, two], {two.name: [{d}]}, ()) == []
+    single = replace(first, parts=((a,), (b,), (c,)))
+    assert len(split_up([first], {first.name: [{a, b}]}, ())) == 2  # something of each part is left
+    for unfixed, groups in (([{a}], ["a", "bc"]), ([{a, b}], ["ab", "c"]), ([{a}, {a, b}], ["a", "b", "c"])):
+        tests = [
+            "".join(test[-1] for test in problem.tests) for problem in split_up([single], {first.name: unfixed}, ())
+        ]
+        assert tests == groups  # fixed together
+    assert explain_missing(first, "why", {"z"}) == "why"
+    assert "; proposals fix 1 of its 3 tests" in explain_missing(first, "why", {a, "z"})
 
 
 @pytest.mark.parametrize(
@@ -95,12 +103,12 @@ def test_tests_that_are_together_and_have_two_causes() -> None:
 def test_a_change_is_run_again_only_where_that_may_clear_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, outcomes: list[Any], runs: int, flaky: tuple[str, ...]
 ) -> None:
-    made = [(TestReport(each, {}, complete=True), set()) for each in outcomes]
-    monkeypatch.setattr(suite_module, "_run", lambda *_: made.pop(0))
-    before = Suite(frozenset({"good"}), {"bad": "why"}, ("flaky",))
-    after = run_again(opened(tmp_path / "p", SHOP), usable("bubblewrap"), {}, before, ["bad"], times=2)
-    assert not made and len(outcomes) == runs and after.flaky == flaky
-    assert ("good" in after.failing) == (outcomes[0]["good"] == "failed") and "flaky" not in after.failing
+    suite_runs = [(TestReport(report, {}, complete=True), set()) for report in outcomes]
+    monkeypatch.setattr(suite_module, "_run", lambda *_: suite_runs.pop(0))
+    suite = Suite(frozenset({"good"}), {"bad": "why"}, ("flaky",))
+    rerun = run_again(opened(tmp_path / "p", SHOP), usable("bubblewrap"), {}, suite, ["bad"], times=2)
+    assert not suite_runs and len(outcomes) == runs and rerun.flaky == flaky
+    assert ("good" in rerun.failing) == (outcomes[0]["good"] == "failed") and "flaky" not in rerun.failing
 
 
 def test_a_name_that_begins_as_another_does_is_not_deselected(tmp_path: Path) -> None:
@@ -119,21 +127,22 @@ def test_what_is_no_part_of_a_change(tmp_path: Path) -> None:
     binary = (
         "diff --git a/.coverage b/.coverage\nnew file mode 100644\nBinary files a/.coverage and b/.coverage differ\n"
     )
-    left = make_diff({}, {"out.log": b"x\n"})
+    leftover_diff = make_diff({}, {"out.log": b"x\n"})
     fix = make_diff({"shop/cart.py": b"a\n"}, {"shop/cart.py": b"b\n", "shop/new.py": b"c\n"})
     episodes = {
-        n: {"id": n, "diff": diff, "tampered": False} for n, diff in enumerate([binary + fix, fix + left, binary])
+        n: {"id": n, "diff": diff, "tampered": False}
+        for n, diff in enumerate([binary + fix, fix + leftover_diff, binary])
     }
-    found = by_change(episodes, project, {"out.log"})
-    assert {diff: [each["id"] for each in same] for diff, same in found.items()} == {fix: [0, 1]}
+    changes = group_by_change(episodes, project, {"out.log"})
+    assert {diff: [episode["id"] for episode in group] for diff, group in changes.items()} == {fix: [0, 1]}
 
 
 def test_a_doctest_that_a_change_alters() -> None:
-    given = b'def one():\n    """It is one.\n\n    >>> one()\n    1\n    """\n    return 2\n'
-    assert altered_doctests({"a.py": given}, {"a.py": given.replace(b"return 2", b"return 1")}) == []
-    for work in (given.replace(b"    1\n", b"    2\n"), given.replace(b"    >>> one()\n    1\n", b""), b""):
-        (found,) = altered_doctests({"a.py": given}, {"a.py": work})
-        assert (found["file"], found["line"]) == ("a.py", 1) and "doctest" in found["what"]
+    source = b'def one():\n    """It is one.\n\n    >>> one()\n    1\n    """\n    return 2\n'
+    assert find_altered_doctests({"a.py": source}, {"a.py": source.replace(b"return 2", b"return 1")}) == []
+    for work in (source.replace(b"    1\n", b"    2\n"), source.replace(b"    >>> one()\n    1\n", b""), b""):
+        (alteration,) = find_altered_doctests({"a.py": source}, {"a.py": work})
+        assert (alteration["file"], alteration["line"]) == ("a.py", 1) and "doctest" in alteration["what"]
 
 
 # ---- issues
@@ -147,12 +156,12 @@ def test_issues_of_texts_and_of_an_export(tmp_path: Path) -> None:
     ]
     (tmp_path / "export.json").write_text(json.dumps(rows))
     (tmp_path / "Late fee.md").write_text("# Late fees\n\nThey are early.\n")
-    found = read_issues(tmp_path)
-    assert [(each.name, each.title) for each in found] == [("Late-fee", "Late fees"), ("issue-7", "Largest")]
-    assert found[1].text == "Largest\n\nIt gives the least."
+    issues = read_issues(tmp_path)
+    assert [(issue.name, issue.title) for issue in issues] == [("Late-fee", "Late fees"), ("issue-7", "Largest")]
+    assert issues[1].text == "Largest\n\nIt gives the least."
     # Pages of a forge, one document after another.
     (tmp_path / "export.json").write_text(json.dumps(rows) + "\n" + json.dumps([{**rows[0], "number": 10}]))
-    assert [each.name for each in read_issues(tmp_path)] == ["Late-fee", "issue-7", "issue-10"]
+    assert [issue.name for issue in read_issues(tmp_path)] == ["Late-fee", "issue-7", "issue-10"]
 
 
 @pytest.mark.parametrize(
@@ -184,6 +193,6 @@ def test_what_looks_surer() -> None:
         {"record": {"rate": 0.1, "ci_low": 0, "ci_high": 0.5}},
         {"agreement": {"same": 1, "played": 9}},
     )
-    assert all(0 <= surety(evidence(**each)) < sure <= 1 for each in worse)
+    assert all(0 <= surety(evidence(**fields)) < sure <= 1 for fields in worse)
     assert surety(evidence(lines=None, record=None)) < sure
     assert surety(evidence(regressions=["t"], agreement={"same": 2, "played": 2})) < surety(evidence(suspicious=[{}]))

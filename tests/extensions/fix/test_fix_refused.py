@@ -10,8 +10,8 @@ import pytest
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.scoring.report import TestReport
 from stackrank.extensions.fix import suite as suite_module
-from stackrank.extensions.fix.project import Wishes, open_project
-from stackrank.extensions.fix.suite import broken_since, run_suite
+from stackrank.extensions.fix.project import TestOptions, open_project
+from stackrank.extensions.fix.suite import run_suite, select_broken_since
 from tests.extensions.fix.fixing import (
     GIVEN,
     SHOP,
@@ -44,9 +44,9 @@ def _staged(folder: Path) -> None:
 
 
 def _submodule(folder: Path) -> None:
-    other = repository(folder.parent / "other", {"x.py": ""})
+    other_repository = repository(folder.parent / "other", {"x.py": ""})
     repository(folder)
-    git(folder, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other), "vendor/other")
+    git(folder, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other_repository), "vendor/other")
     git(folder, "commit", "-q", "-m", "With another")
 
 
@@ -68,10 +68,10 @@ def _empty(folder: Path) -> None:
 def test_a_repository_of_no_use(stackrank: CommandLine, tmp_path: Path, make: Any, words: str) -> None:
     shop = tmp_path / "shop"
     make(shop)
-    before = tree(shop)
+    tree_before = tree(shop)
     result = stackrank("fix", str(shop), "--agent", "repair", "--out", str(tmp_path / "out"), *BOX)
     assert (result.status, words in result.sentence()) == (2, True), result.err
-    assert tree(shop) == before and not (tmp_path / "out").exists()
+    assert tree(shop) == tree_before and not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_a_version_that_git_knows(tmp_path: Path, files: dict[str, str], tag: st
     folder = repository(tmp_path / "p", {**SHOP, **files})
     if tag:
         git(folder, "tag", tag)
-    (command,) = open_project(folder, Wishes()).environment.setup
+    (command,) = open_project(folder, TestOptions()).environment.setup
     assert command == f"SETUPTOOLS_SCM_PRETEND_VERSION={version} python -m pip install -q -e ."
 
 
@@ -126,8 +126,8 @@ def test_a_version_that_git_knows(tmp_path: Path, files: dict[str, str], tag: st
 
 @pytest.mark.slow
 def test_what_tests_need_and_nobody_has(stackrank: CommandLine, tmp_path: Path) -> None:
-    built = '[build-system]\nrequires = ["setuptools"]\n[project]\nname = "shop"\nversion = "1"\n'
-    files = {**SHOP, "pyproject.toml": built, "requirements/tests.txt": "stackrank-has-no-such-package==1\n"}
+    build_system = '[build-system]\nrequires = ["setuptools"]\n[project]\nname = "shop"\nversion = "1"\n'
+    files = {**SHOP, "pyproject.toml": build_system, "requirements/tests.txt": "stackrank-has-no-such-package==1\n"}
     shop, out = repository(tmp_path / "shop", files), tmp_path / "out"
     refused = stackrank("fix", str(shop), "--agent", "repair", "--out", str(out), *BOX)
     assert refused.status == 2 and not out.exists()
@@ -138,11 +138,11 @@ def test_what_tests_need_and_nobody_has(stackrank: CommandLine, tmp_path: Path) 
 def test_files_of_tests_that_cannot_be_imported_are_named(stackrank: CommandLine, tmp_path: Path) -> None:
     frozen = "from freezing import freeze\n\n\ndef test_now():\n    assert freeze()\n"
     shop = repository(tmp_path / "shop", {**SHOP, "shop/cart.py": GIVEN, "tests/test_frozen.py": frozen})
-    found = stackrank("fix", str(shop), "--agent", "repair", "--out", str(tmp_path / "out"), *BOX, "--json")
-    (unread,) = found.json()["set_aside"]["unread"]
-    assert found.json()["suite"]["unread"] == 1
+    result = stackrank("fix", str(shop), "--agent", "repair", "--out", str(tmp_path / "out"), *BOX, "--json")
+    (unread,) = result.json()["set_aside"]["unread"]
+    assert result.json()["suite"]["unread"] == 1
     assert "tests/test_frozen.py" in unread and "freezing" in unread
-    assert "the tests in files that need a missing module did not run" in found.err and "--require" in found.err
+    assert "the tests in files that need a missing module did not run" in result.err and "--require" in result.err
 
 
 def test_what_several_runs_agree_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,11 +152,13 @@ def test_what_several_runs_agree_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     ]
     project = opened(tmp_path / "p", SHOP)
     for reports in (runs, runs[::-1]):
-        each = iter([TestReport(outcomes, {"bad": "assert 1 == 2"}, complete=True) for outcomes in reports])
-        monkeypatch.setattr(suite_module, "_run", lambda *_, each=each: (next(each), set()))
-        found = run_suite(project, usable("bubblewrap"), times=2)
-        assert found.passing == {"good", "expected"} and found.failing == {"bad": "assert 1 == 2"}
-        assert found.flaky == ("flaky", "now and then", "skipped")
+        report_iterator = iter([TestReport(outcomes, {"bad": "assert 1 == 2"}, complete=True) for outcomes in reports])
+        monkeypatch.setattr(
+            suite_module, "_run", lambda *_, report_iterator=report_iterator: (next(report_iterator), set())
+        )
+        suite = run_suite(project, usable("bubblewrap"), times=2)
+        assert suite.passing == {"good", "expected"} and suite.failing == {"bad": "assert 1 == 2"}
+        assert suite.flaky == ("flaky", "now and then", "skipped")
 
 
 @pytest.mark.slow
@@ -165,9 +167,9 @@ def test_a_test_that_writes_outside(tmp_path: Path) -> None:
         "def test_good():\n    pass\n\n\ndef test_bad():\n    assert 1 == 2\n\n\n"
         "def test_outside():\n    open('/etc/stackrank-was-here', 'w')\n"
     )
-    found = run_suite(opened(tmp_path / "p", {"test_it.py": tests}), usable("bubblewrap"), times=2)
-    assert found.passing == {"test_it.py::test_good"} and list(found.failing) == ["test_it.py::test_bad"]
-    assert found.outside == ("test_it.py::test_outside",) and not found.flaky
+    suite = run_suite(opened(tmp_path / "p", {"test_it.py": tests}), usable("bubblewrap"), times=2)
+    assert suite.passing == {"test_it.py::test_good"} and list(suite.failing) == ["test_it.py::test_bad"]
+    assert suite.not_isolated == ("test_it.py::test_outside",) and not suite.flaky
     assert not Path("/etc/stackrank-was-here").exists()
 
 
@@ -183,11 +185,11 @@ def test_a_test_that_writes_outside(tmp_path: Path) -> None:
 )
 def test_a_suite_of_no_use(stackrank: CommandLine, tmp_path: Path, test: str, timeout_s: float, words: str) -> None:
     project = repository(tmp_path / "p", {"test_it.py": test})
-    before = tree(project)
+    tree_before = tree(project)
     flags = ("--agent", "repair", "--out", str(tmp_path / "out"), "--timeout", str(timeout_s), "--repeat", "2")
     result = stackrank("fix", str(project), *flags, *BOX)
     assert (result.status, words in result.sentence()) == (2, True), result.err
-    assert tree(project) == before and not (tmp_path / "out").exists()
+    assert tree(project) == tree_before and not (tmp_path / "out").exists()
 
 
 @pytest.mark.slow
@@ -195,20 +197,20 @@ def test_only_what_a_change_broke(tmp_path: Path) -> None:
     shop = repository(tmp_path / "shop", {**SHOP, "shop/cart.py": GIVEN.replace("price > best", "price < best")})
     write(shop, SHOP)
     git(shop, "commit", "-qam", "Breaks another")
-    project, backend = open_project(shop, Wishes()), usable("bubblewrap")
+    project, backend = open_project(shop, TestOptions()), usable("bubblewrap")
     suite = run_suite(project, backend, times=2)
     assert len(suite.failing) == 3
-    changed = broken_since(project, backend, suite, "HEAD~1", times=2)
+    changed = select_broken_since(project, backend, suite, "HEAD~1", times=2)
     assert sorted(changed.failing) == ["tests/test_cart.py::test_discount", "tests/test_cart.py::test_total"]
     with pytest.raises(BenchmarkError, match="has no commit nowhere"):
-        broken_since(project, backend, suite, "nowhere", times=2)
+        select_broken_since(project, backend, suite, "nowhere", times=2)
 
 
 @pytest.mark.slow
 def test_what_tests_leave_and_why_they_do_not_run(tmp_path: Path) -> None:
     tests = "def test_it():\n    open('left.bin', 'wb').write(b'\\xff')\n"
-    found = run_suite(opened(tmp_path / "p", {"test_it.py": tests}), usable("bubblewrap"), times=2)
-    assert found.leaves == {"left.bin"} and found.passing == {"test_it.py::test_it"}
+    suite = run_suite(opened(tmp_path / "p", {"test_it.py": tests}), usable("bubblewrap"), times=2)
+    assert suite.leaves == {"left.bin"} and suite.passing == {"test_it.py::test_it"}
     project = opened(tmp_path / "q", {"test_it.py": tests, "pytest.ini": "[pytest]\naddopts = --no-such-option\n"})
     with pytest.raises(BenchmarkError, match="unrecognized arguments: --no-such-option"):
         run_suite(project, usable("bubblewrap"), times=2)

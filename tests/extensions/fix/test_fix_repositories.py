@@ -20,10 +20,10 @@ from stackrank.env.scoring.report import TestReport
 from stackrank.extensions.fix import publish as publish_module
 from stackrank.extensions.fix import suite as suite_module
 from stackrank.extensions.fix.problems import Problem, write_problems
-from stackrank.extensions.fix.project import Wishes, open_project, pointers
-from stackrank.extensions.fix.propose import by_change
+from stackrank.extensions.fix.project import TestOptions, list_lfs_pointers, open_project
+from stackrank.extensions.fix.propose import group_by_change
 from stackrank.extensions.fix.publish import BRANCH, Published, publish, require_applies
-from stackrank.extensions.fix.suite import Suite, broken_since
+from stackrank.extensions.fix.suite import Suite, select_broken_since
 from tests.extensions.fix.fixing import BROKEN, FIX, SECOND_FIX, SHOP, git, proposal_row, repository, tree, write
 from tests.fixtures.env import usable
 
@@ -32,11 +32,11 @@ CART = "shop/cart.py"
 
 def repaired(repo: Path, *diffs: str) -> list[dict[str, Any]]:
     """Approved proposals of these changes to what a repository has now."""
-    about = {"repository": str(repo), "base": git(repo, "rev-parse", "HEAD")}
+    fields = {"repository": str(repo), "base": git(repo, "rev-parse", "HEAD")}
     decision = {"kind": "approved", "reason": "So.", "person": "ann"}
-    rows = enumerate((proposal_row(1, 1, 1, **about, diff=diff) for diff in diffs), 1)
-    more = {"status": "approved", "digest": "d" * 64, "decision": decision, "entrant": "repair"}
-    return [{**row, "id": number, **more} for number, row in rows]
+    rows = enumerate((proposal_row(1, 1, 1, **fields, diff=diff) for diff in diffs), 1)
+    decided = {"status": "approved", "digest": "d" * 64, "decision": decision, "entrant": "repair"}
+    return [{**row, "id": number, **decided} for number, row in rows]
 
 
 @pytest.fixture
@@ -65,9 +65,9 @@ def _worktree(folder: Path) -> Path:
 
 
 def _shallow(folder: Path) -> Path:
-    other = repository(folder.parent / "other")
-    git(other, "commit", "-q", "--allow-empty", "-m", "Later")
-    git(folder.parent, "clone", "-q", "--depth", "1", f"file://{other}", str(folder))
+    other_repository = repository(folder.parent / "other")
+    git(other_repository, "commit", "-q", "--allow-empty", "-m", "Later")
+    git(folder.parent, "clone", "-q", "--depth", "1", f"file://{other_repository}", str(folder))
     return folder
 
 
@@ -125,23 +125,27 @@ def _links_and_odd_names(folder: Path) -> Path:
 )
 def test_a_change_is_applied_by_git_am(tmp_path: Path, published: Callable[..., Published], make: Any) -> None:
     repo = make(tmp_path / "shop")
-    before = tree(tmp_path / "shop")
-    project = open_project(repo, Wishes())
+    tree_before = tree(tmp_path / "shop")
+    project = open_project(repo, TestOptions())
     files = {**project.files}
-    after = {**files, CART: files[CART].replace(b"range(1, len", b"range(0, len")}
-    diff = make_diff(files, after)
-    assert apply_patch(files, diff) == after != files
+    changed_files = {**files, CART: files[CART].replace(b"range(1, len", b"range(0, len")}
+    diff = make_diff(files, changed_files)
+    assert apply_patch(files, diff) == changed_files != files
     require_applies(repo, project.commit, diff)
-    done = published(repo, diff)
-    assert not done.conflicts and done.clone and git(done.clone, "branch", "--show-current") == BRANCH
+    publication = published(repo, diff)
+    assert (
+        not publication.conflicts and publication.clone and git(publication.clone, "branch", "--show-current") == BRANCH
+    )
     clean = tmp_path / "clean"
     git(tmp_path, "clone", "-q", str(repo), str(clean))
-    git(clean, "am", "-q", "--keep-cr", str(done.patches[1]))
-    shown = subprocess.run(["git", "-C", str(clean), "show", f"HEAD:{CART}"], capture_output=True, check=True).stdout
-    assert shown == after[CART]
+    git(clean, "am", "-q", "--keep-cr", str(publication.patches[1]))
+    committed_content = subprocess.run(
+        ["git", "-C", str(clean), "show", f"HEAD:{CART}"], capture_output=True, check=True
+    ).stdout
+    assert committed_content == changed_files[CART]
     mode = git(clean, "ls-tree", "HEAD", CART).split()[0]
     assert mode == ("100755" if make is _executable else "100644")
-    assert tree(tmp_path / "shop") == before
+    assert tree(tmp_path / "shop") == tree_before
 
 
 ODD_NAMES = ("-dash.py", "--help.py", "-a c/ü x.py", "with space.py", 'quo"te.py', "back\\slash.py", "a\ttab ü.py")
@@ -154,19 +158,19 @@ def test_a_change_to_a_file_with_an_odd_name(tmp_path: Path, published: Callable
     git(repo, "symbolic-ref", "HEAD", "refs/heads/-ünlikely")
     git(repo, "add", "-A")
     git(repo, "commit", "-qm", "On a branch with an odd name")
-    before, project = tree(repo), open_project(repo, Wishes())
-    made = f"new {name}" if "/" not in name else f"{name}.new.py"
-    after = {**project.files, name: b"one = 2\n", made: b"two = 2\n"}
-    diff = make_diff(project.files, after)
+    tree_before, project = tree(repo), open_project(repo, TestOptions())
+    new_path = f"new {name}" if "/" not in name else f"{name}.new.py"
+    changed_files = {**project.files, name: b"one = 2\n", new_path: b"two = 2\n"}
+    diff = make_diff(project.files, changed_files)
     require_applies(repo, project.commit, diff)
-    (kept,) = by_change({1: {"id": 1, "diff": diff, "tampered": False}}, project, {made})
-    assert apply_patch({**project.files}, kept) == {**project.files, name: b"one = 2\n"}  # tests left the other
-    done = published(repo, diff)
+    (change,) = group_by_change({1: {"id": 1, "diff": diff, "tampered": False}}, project, {new_path})
+    assert apply_patch({**project.files}, change) == {**project.files, name: b"one = 2\n"}  # tests left the other
+    publication = published(repo, diff)
     git(tmp_path, "clone", "-q", str(repo), "clean")
-    git(tmp_path / "clean", "am", "-q", str(done.patches[1]))
-    assert (tmp_path / "clean" / name).read_text() == "one = 2\n" and (tmp_path / "clean" / made).exists()
-    assert done.clone and git(done.clone, "rev-list", "--count", f"{project.commit}..{BRANCH}") == "1"
-    assert tree(repo) == before
+    git(tmp_path / "clean", "am", "-q", str(publication.patches[1]))
+    assert (tmp_path / "clean" / name).read_text() == "one = 2\n" and (tmp_path / "clean" / new_path).exists()
+    assert publication.clone and git(publication.clone, "rev-list", "--count", f"{project.commit}..{BRANCH}") == "1"
+    assert tree(repo) == tree_before
 
 
 def test_a_repository_of_another_user(
@@ -175,7 +179,7 @@ def test_a_repository_of_another_user(
     repo = repository(tmp_path / "shop")
     rows = repaired(repo, FIX)
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
-    assert open_project(repo, Wishes()).files[CART] == BROKEN.encode()
+    assert open_project(repo, TestOptions()).files[CART] == BROKEN.encode()
     assert list(publish(rows, tmp_path / "out").patches) == [1]
 
 
@@ -184,14 +188,14 @@ def test_below_a_hook_of_git(
 ) -> None:
     """What git tells its hooks would lead every git of ours into the user's checkout."""
     repo = repository(tmp_path / "shop")
-    rows, before = repaired(repo, FIX), tree(repo)
+    rows, tree_before = repaired(repo, FIX), tree(repo)
     for name, place in {"GIT_DIR": ".git", "GIT_WORK_TREE": ".", "GIT_INDEX_FILE": ".git/index"}.items():
         monkeypatch.setenv(name, str(repo / place))
-    files = {**open_project(repo, Wishes()).files}
+    files = {**open_project(repo, TestOptions()).files}
     assert b"range(0, len" in apply_patch(files, FIX)[CART]
     require_applies(repo, rows[0]["base"], FIX)
     assert list(publish(rows, tmp_path / "out").patches) == [1]
-    assert tree(repo) == before
+    assert tree(repo) == tree_before
 
 
 def test_no_program_that_a_repository_names_is_run(tmp_path: Path, published: Callable[..., Published]) -> None:
@@ -201,7 +205,7 @@ def test_no_program_that_a_repository_names_is_run(tmp_path: Path, published: Ca
         (repo / f".git/hooks/{name}").write_text(f"#!/bin/sh\ntouch {ran}\n")
         (repo / f".git/hooks/{name}").chmod(0o755)
     program = f"touch {ran}; cat"
-    named = (
+    programs = (
         "core.fsmonitor",
         "diff.external",
         "filter.a=b.clean",
@@ -209,18 +213,18 @@ def test_no_program_that_a_repository_names_is_run(tmp_path: Path, published: Ca
         "filter.x.smudge",
         "filter.y.process",
     )
-    for setting in named:
+    for setting in programs:
         git(repo, "config", setting, program)
     git(repo, "config", "filter.x.required", "true")
     (repo / ".git/info").mkdir(exist_ok=True)
     (repo / ".git/info/attributes").write_text("cart.py filter=x\ntest_cart.py filter=a=b\n__init__.py filter=y\n")
     for name in SHOP:
         os.utime(repo / name, (1, 1))  # git has to look into the file
-    before = tree(repo)
-    project = open_project(repo, Wishes())
+    tree_before = tree(repo)
+    project = open_project(repo, TestOptions())
     require_applies(repo, project.commit, FIX)
     assert list(published(repo, FIX).patches) == [1]
-    assert tree(repo) == before and not ran.exists()
+    assert tree(repo) == tree_before and not ran.exists()
 
 
 def test_what_is_in_git_lfs(tmp_path: Path) -> None:
@@ -233,18 +237,18 @@ def test_what_is_in_git_lfs(tmp_path: Path) -> None:
     git(repo, "config", "filter.lfs.clean", "false")
     git(repo, "config", "filter.lfs.required", "true")
     (repo / "a.bin").write_bytes(content)
-    assert pointers(open_project(repo, Wishes())) == ["a.bin"]
-    assert pointers(open_project(repository(tmp_path / "other"), Wishes())) == []
+    assert list_lfs_pointers(open_project(repo, TestOptions())) == ["a.bin"]
+    assert list_lfs_pointers(open_project(repository(tmp_path / "other"), TestOptions())) == []
     (repo / "a.bin").write_bytes(b"another")
     with pytest.raises(BenchmarkError, match=r"uncommitted changes \(a.bin\)"):
-        open_project(repo, Wishes())
+        open_project(repo, TestOptions())
 
 
 def test_a_renamed_file_is_named_whole(tmp_path: Path) -> None:
     repo = repository(tmp_path / "shop")
     git(repo, "mv", CART, "shop/basket.py")
     with pytest.raises(BenchmarkError, match=r"\(shop/basket.py, shop/cart.py\)"):
-        open_project(repo, Wishes())
+        open_project(repo, TestOptions())
 
 
 def test_a_change_that_git_cannot_apply_holds_up_no_other(tmp_path: Path, published: Callable[..., Published]) -> None:
@@ -254,24 +258,24 @@ def test_a_change_that_git_cannot_apply_holds_up_no_other(tmp_path: Path, publis
     repo = repository(tmp_path / "shop")
     through = FIX.replace(CART, "again.py")
     commit = git(repo, "rev-parse", "HEAD")
-    assert open_project(repo, Wishes()).files["again.py"] == BROKEN.encode()
+    assert open_project(repo, TestOptions()).files["again.py"] == BROKEN.encode()
     with pytest.raises(BenchmarkError, match="again"):
         require_applies(repo, commit, through)
     binary = make_diff({"a": b"\xe9\n"}, {"a": b"\xe8\n"})
     with pytest.raises(BenchmarkError, match="not UTF-8 text"):
         require_applies(repo, commit, binary)
-    done = published(repo, through, SECOND_FIX)
-    assert list(done.patches) == [2] and "again.py" in done.conflicts[1] and done.clone
-    assert git(done.clone, "rev-list", "--count", f"{commit}..HEAD") == "1"
+    publication = published(repo, through, SECOND_FIX)
+    assert list(publication.patches) == [2] and "again.py" in publication.conflicts[1] and publication.clone
+    assert git(publication.clone, "rev-list", "--count", f"{commit}..HEAD") == "1"
 
 
 def test_reading_many_files_takes_few_calls_of_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     repo = repository(tmp_path / "shop", {**SHOP, **{f"data/{n}.txt": str(n) for n in range(50)}})
-    files, calls, real = open_project(repo, Wishes()).files, [], git_module.git
+    files, calls, real = open_project(repo, TestOptions()).files, [], git_module.git
 
-    def counted(*arguments: Any, **more: Any) -> bytes:
+    def counted(*arguments: Any, **options: Any) -> bytes:
         calls.append(arguments)
-        return real(*arguments, **more)
+        return real(*arguments, **options)
 
     monkeypatch.setattr(git_module, "git", counted)
     assert len({**files}) == len(SHOP) + 50 and "data/7.txt" in files and len(calls) < 5
@@ -287,13 +291,13 @@ def test_reading_many_files_takes_few_calls_of_git(tmp_path: Path, monkeypatch: 
     ],
 )
 def test_what_is_installed(tmp_path: Path, files: dict[str, str], installed: bool) -> None:
-    setup = open_project(repository(tmp_path / "p", {**SHOP, **files}), Wishes()).environment.setup
+    setup = open_project(repository(tmp_path / "p", {**SHOP, **files}), TestOptions()).environment.setup
     assert setup == (("python -m pip install -q -e .",) if installed else ())
 
 
 def test_plug_ins_are_installed_where_there_is_nothing_else_to_install(tmp_path: Path) -> None:
     files = {**SHOP, "pytest.ini": "[pytest]\naddopts = --cov\n"}
-    setup = open_project(repository(tmp_path / "p", files), Wishes()).environment.setup
+    setup = open_project(repository(tmp_path / "p", files), TestOptions()).environment.setup
     assert setup == ("python -m pip install -q pytest-cov",)
 
 
@@ -338,12 +342,12 @@ _BUILT = '[build-system]\nrequires = []\n[project]\nname = "p"\n'
     ],
 )
 def test_what_tests_need_is_installed(tmp_path: Path, files: dict[str, str], needs: str) -> None:
-    (command,) = open_project(repository(tmp_path / "p", {**SHOP, **files}), Wishes()).environment.setup
+    (command,) = open_project(repository(tmp_path / "p", {**SHOP, **files}), TestOptions()).environment.setup
     assert " ".join(shlex.split(command)) == f"python -m pip install -q -e {needs}"
 
 
 def test_what_tests_share_is_no_place_for_a_fix(tmp_path: Path) -> None:
-    project = open_project(repository(tmp_path / "shop", {**SHOP, "tests/common.py": ""}), Wishes())
+    project = open_project(repository(tmp_path / "shop", {**SHOP, "tests/common.py": ""}), TestOptions())
     test = "tests/test_cart.py::test_total"
     problem = Problem("total", "", "", (test,), Suite(frozenset(), {test: ""}, ()))
     (entry,) = read_tasks(write_problems(project, [problem], tmp_path))[0].tasks
@@ -357,7 +361,7 @@ def test_a_base_without_a_common_commit(tmp_path: Path) -> None:
     git(repo, "commit", "-q", "-m", "Apart")
     suite = Suite(frozenset(), {}, ())
     with pytest.raises(BenchmarkError, match="ancestor of main and HEAD: fetch more of its history"):
-        broken_since(open_project(repo, Wishes()), usable("bubblewrap"), suite, "main", times=2)
+        select_broken_since(open_project(repo, TestOptions()), usable("bubblewrap"), suite, "main", times=2)
 
 
 @pytest.mark.parametrize(
@@ -371,5 +375,5 @@ def test_a_base_without_a_common_commit(tmp_path: Path) -> None:
 )
 def test_what_a_sandbox_has_not_is_no_problem_of_the_program(message: str, aside: bool) -> None:
     report = TestReport({"t": "failed"}, {"t": message}, complete=True)
-    found = suite_module._agreed([(report, set())] * 2, ())
-    assert (found.outside, list(found.failing)) == ((("t",), []) if aside else ((), ["t"]))
+    suite = suite_module._combine_runs([(report, set())] * 2, ())
+    assert (suite.not_isolated, list(suite.failing)) == ((("t",), []) if aside else ((), ["t"]))

@@ -54,12 +54,12 @@ class Forge:
 
             def do_GET(self) -> None:
                 url = urlsplit(self.path)
-                asked = {name: value[0] for name, value in parse_qs(url.query).items()}
-                forge.heard.append((url.path, self.headers["Authorization"], asked))
+                query = {name: value[0] for name, value in parse_qs(url.query).items()}
+                forge.heard.append((url.path, self.headers["Authorization"], query))
                 if url.path.endswith("/pulls"):
                     self._answer(200, forge.pulls)
                     return
-                page, size = int(asked["page"]), int(asked["per_page"])
+                page, size = int(query["page"]), int(query["per_page"])
                 listed = isinstance(forge.issues, list)
                 self._answer(200, forge.issues[(page - 1) * size : page * size] if listed else forge.issues)
 
@@ -99,20 +99,20 @@ def test_a_branch_is_pushed_and_a_draft_opened(
     require_token("r", "o/n")
     number = desk.propose(FIX)
     desk.decide(number, "approved")
-    done = desk.publish()
+    publication = desk.publish()
     git(tmp_path, "init", "-q", "--bare", "remote.git")
-    push_branch(done.clone, str(tmp_path / "remote.git"))
+    push_branch(publication.clone, str(tmp_path / "remote.git"))
     assert git(tmp_path / "remote.git", "for-each-ref", "--format=%(refname)") == f"refs/heads/{BRANCH}"
     approved = [queries.proposal(desk.engine, number)]
     assert open_pull_request(forge.api, "o/n", "main", approved) == "the draft"
-    (_, _, asked), (path, token, body) = forge.heard
+    (_, _, query), (path, token, body) = forge.heard
     assert (path, token, body["draft"]) == ("/repos/o/n/pulls", "Bearer secret-token", True)
     assert (body["head"], body["base"]) == (BRANCH, "main") and "failed before, passed after" in body["body"]
     forge.pulls = [{"number": 7}]  # the next approval is for the same one, as it is by then
     assert open_pull_request(forge.api, "o/n", "main", approved) == "the draft"
     path, _, body = forge.heard[-1]
     assert path == "/repos/o/n/pulls/7" and "draft" not in body and "failed before, passed after" in body["body"]
-    assert asked == {"state": "open", "head": f"o:{BRANCH}", "base": "main"}
+    assert query == {"state": "open", "head": f"o:{BRANCH}", "base": "main"}
     forge.status = 404
     with pytest.raises(ForgeError, match="404, no such thing"):
         open_pull_request(forge.api, "o/n", "main", approved)
@@ -162,33 +162,33 @@ def test_a_remote_is_the_repository_s_own(desk: Desk, tmp_path: Path, monkeypatc
 
 
 def test_a_commit_that_is_gone_holds_up_no_other(desk: Desk, stackrank: CommandLine) -> None:
-    gone, other = desk.propose(FIX, base="0" * 40), desk.propose(SECOND_FIX)
+    missing, second = desk.propose(FIX, base="0" * 40), desk.propose(SECOND_FIX)
     desk.out.mkdir()
-    refused = stackrank("review", str(gone), "--approve")
+    refused = stackrank("review", str(missing), "--approve")
     assert refused.status == 2 and "no longer has the commit 000000000000" in refused.sentence()
-    assert queries.proposal(desk.engine, gone)["status"] == "open"
-    desk.decide(gone, "approved")
-    assert stackrank("review", str(other), "--approve").status == 0
-    done = desk.publish()
-    assert list(done.patches) == [other] and list(done.conflicts) == [gone]
+    assert queries.proposal(desk.engine, missing)["status"] == "open"
+    desk.decide(missing, "approved")
+    assert stackrank("review", str(second), "--approve").status == 0
+    publication = desk.publish()
+    assert list(publication.patches) == [second] and list(publication.conflicts) == [missing]
 
 
 def test_one_command_approves_pushes_and_opens_a_draft(
     desk: Desk, forge: Forge, stackrank: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    number, other = desk.propose(FIX), desk.propose(SECOND_FIX)
+    number, second = desk.propose(FIX), desk.propose(SECOND_FIX)
     desk.out.mkdir()
     remote = tmp_path / "remote.git"
     git(tmp_path, "init", "-q", "--bare", str(remote))
-    where = ("--push", str(remote), "--pull-request", "o/n", "--api", forge.api)
-    refused = stackrank("review", str(number), "--approve", *where)
+    options = ("--push", str(remote), "--pull-request", "o/n", "--api", forge.api)
+    refused = stackrank("review", str(number), "--approve", *options)
     assert refused.status == 2 and "STACKRANK_FORGE_TOKEN" in refused.sentence()
     monkeypatch.setenv("STACKRANK_FORGE_TOKEN", "secret-token")
-    assert stackrank("review", str(other), *where).status == 0  # which nobody approved
+    assert stackrank("review", str(second), *options).status == 0  # which nobody approved
     assert queries.proposal(desk.engine, number)["status"] == "open" and not forge.heard
     assert git(remote, "for-each-ref") == ""
-    done = stackrank("review", str(number), "--approve", *where, "--json").json()
-    assert done["pull_request"] == "the draft" and forge.heard[-1][2]["draft"] is True
+    result = stackrank("review", str(number), "--approve", *options, "--json").json()
+    assert result["pull_request"] == "the draft" and forge.heard[-1][2]["draft"] is True
     changed = git(remote, "diff", f"{BRANCH}~1", BRANCH)
     assert "range(0, len(prices))" in changed and "price > best" not in changed
 
@@ -196,11 +196,11 @@ def test_one_command_approves_pushes_and_opens_a_draft(
 def test_the_open_issues_of_a_forge(forge: Forge, monkeypatch: pytest.MonkeyPatch) -> None:
     forge.issues = [{"number": n, "title": f"Wrong {n}", "body": "So.", "state": "open"} for n in range(205)]
     forge.issues[3]["pull_request"] = {"url": "x"}
-    found = list(issues_from(list_issues(forge.api, "o/n", ["bug", "good first issue"]), "o/n"))
-    assert len(found) == 204 and found[3].name == "issue-4" and found[3].text == "Wrong 4\n\nSo."
-    path, token, asked = forge.heard[-1]
+    issues = list(issues_from(list_issues(forge.api, "o/n", ["bug", "good first issue"]), "o/n"))
+    assert len(issues) == 204 and issues[3].name == "issue-4" and issues[3].text == "Wrong 4\n\nSo."
+    path, token, query = forge.heard[-1]
     assert (path, token, len(forge.heard)) == ("/repos/o/n/issues", None, 3)
-    assert asked == {"state": "open", "per_page": "100", "page": "3", "labels": "bug,good first issue"}
+    assert query == {"state": "open", "per_page": "100", "page": "3", "labels": "bug,good first issue"}
     monkeypatch.setenv("STACKRANK_FORGE_TOKEN", "secret-token")
     forge.issues = []
     assert list_issues(forge.api + "/", "o/n") == [] and forge.heard[-1][1] == "Bearer secret-token"

@@ -20,9 +20,9 @@ from tests.support.databases import Databases
 from tests.support.waiting import wait_for
 
 
-def proposed(made: SimpleNamespace, diffs: dict[str, str]) -> list[int]:
+def proposed(seeded: SimpleNamespace, diffs: dict[str, str]) -> list[int]:
     """Proposals of a filled database: problem -> change."""
-    ids = made.made.runs[0], next(iter(made.made.entrants.values())), made.made.episodes[0]
+    ids = seeded.made.runs[0], next(iter(seeded.made.entrants.values())), seeded.made.episodes[0]
     titles = {name: f"{HOSTILE} {name}" for name in diffs}
     rows = [
         proposal_row(
@@ -32,11 +32,11 @@ def proposed(made: SimpleNamespace, diffs: dict[str, str]) -> list[int]:
             diff=diff,
             surety=1 - n / 10,
             tests=[name],
-            evidence=evidence(mended=[name], target={name: ["failed", "passed"]}),
+            evidence=evidence(fixed=[name], target={name: ["failed", "passed"]}),
         )
         for n, (name, diff) in enumerate(diffs.items())
     ]
-    return Proposals(made.store.engine).propose(rows)
+    return Proposals(seeded.store.engine).propose(rows)
 
 
 @pytest.fixture
@@ -49,11 +49,11 @@ def filled(databases: Databases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_both_sides_of_a_change() -> None:
     (file,) = sides(FIX)
-    before, after = file.before.splitlines(), file.after.splitlines()
-    assert len(before) == len(after) == 5 and file.path == "shop/cart.py"
-    assert before[2] == "-    3     for index in range(1, len(prices)):"
-    assert after[2] == "+    3     for index in range(0, len(prices)):"
-    assert before[1] == after[1] == "     2     result = 0"
+    left_lines, right_lines = file.before.splitlines(), file.after.splitlines()
+    assert len(left_lines) == len(right_lines) == 5 and file.path == "shop/cart.py"
+    assert left_lines[2] == "-    3     for index in range(1, len(prices)):"
+    assert right_lines[2] == "+    3     for index in range(0, len(prices)):"
+    assert left_lines[1] == right_lines[1] == "     2     result = 0"
     longer = FIX.replace("@@ -1,5 +1,5 @@", "@@ -1,5 +1,6 @@").replace("+    for", "+    # all of them\n+    for")
     (file,) = sides(longer)
     assert file.before.splitlines()[3] == "" and file.after.splitlines()[3].startswith("+    4")
@@ -64,17 +64,17 @@ def test_an_empty_queue_and_a_wrong_address(visit: Any, filled: SimpleNamespace)
     assert "Nothing is proposed yet" in app.markdown[0].value
     proposed(filled, {"p": FIX})
     app = visit(filled.url, "proposals", pr_id="4711")
-    assert any("4711" in each.value for each in app.warning)
+    assert any("4711" in element.value for element in app.warning)
 
 
 def test_a_decision_is_the_reader_s_and_is_about_what_was_shown(
     visit: Any, filled: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STACKRANK_OWNER", "ann")
-    one, two = proposed(filled, {"p": FIX, "q": SECOND_FIX})
+    first, two = proposed(filled, {"p": FIX, "q": SECOND_FIX})
     app = visit(filled.url, "proposals")
     app.button(key="pr_approve").click().run()
-    assert queries.proposal(filled.store.engine, one)["decision"]["person"] == "ann"
+    assert queries.proposal(filled.store.engine, first)["decision"]["person"] == "ann"
     # While the second one is on the screen, somebody else decides, and then a change takes its place.
     for number, happens in (
         (two, lambda digest: Proposals(filled.store.engine).decide(
@@ -88,14 +88,14 @@ def test_a_decision_is_the_reader_s_and_is_about_what_was_shown(
 
 
 def test_one_decision_is_enough_for_several_changes_that_mend_the_same(visit: Any, filled: SimpleNamespace) -> None:
-    (one,) = proposed(filled, {"p": FIX})
+    (first,) = proposed(filled, {"p": FIX})
     ids = filled.made.runs[0], next(iter(filled.made.entrants.values())), filled.made.episodes[0]
     (two,) = Proposals(filled.store.engine).propose([proposal_row(*ids, problem="q", diff=OTHER_FIX, tests=["p"])])
-    visit(filled.url, "proposals", pr_id=str(one)).button(key="pr_approve").click().run()
+    visit(filled.url, "proposals", pr_id=str(first)).button(key="pr_approve").click().run()
     app = visit(filled.url, "proposals", pr_id=str(two))
-    assert f"Proposal {one}, which is approved, fixes everything" in app.info[0].value
+    assert f"Proposal {first}, which is approved, fixes everything" in app.info[0].value
     assert app.button(key="pr_approve").disabled and not app.button(key="pr_reject").disabled
-    assert any(each.value.startswith("0 wait for a decision") for each in app.caption)
+    assert any(element.value.startswith("0 wait for a decision") for element in app.caption)
 
 
 def _type_why(page: sync_api.Page, text: str) -> None:
@@ -118,7 +118,7 @@ def test_by_keyboard_alone(tour: tuple[sync_api.Page, str], watched: SimpleNames
         if row["status"] == "open":
             Proposals(engine).decide(row["id"], DecisionKind.APPROVED, digest=row["digest"], reason="", person="ann")
     names = [f"{scheme}-{n}" for n in range(3)]
-    diffs = [each.replace("shop/cart.py", f"shop/{scheme}.py") for each in (FIX, SECOND_FIX, OTHER_FIX)]
+    diffs = [element.replace("shop/cart.py", f"shop/{scheme}.py") for element in (FIX, SECOND_FIX, OTHER_FIX)]
     first, second, third = proposed(watched, dict(zip(names, diffs, strict=True)))
     page.add_init_script(TWICE)
     page.goto(f"/proposals?pr_id={first}")
@@ -143,9 +143,9 @@ def test_by_keyboard_alone(tour: tuple[sync_api.Page, str], watched: SimpleNames
     page.keyboard.press("a")
     heading(page, f"Proposal {first}")
     ready(page)
-    found = {number: queries.proposal(engine, number) for number in (first, second, third)}
-    assert [row["status"] for row in found.values()] == ["open", "rejected", "approved"]
-    assert found[second]["decision"]["reason"] == "Too narrow." and len(found[second]["comments"]) == 1
+    found_rows = {number: queries.proposal(engine, number) for number in (first, second, third)}
+    assert [row["status"] for row in found_rows.values()] == ["open", "rejected", "approved"]
+    assert found_rows[second]["decision"]["reason"] == "Too narrow." and len(found_rows[second]["comments"]) == 1
     page.keyboard.press("a")
     wait_for(lambda: queries.proposal(engine, first)["status"] == "approved", "the last decision")
     sync_api.expect(page.get_by_role("heading", name="What people accept")).to_be_visible()

@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from stackrank.agents.llm.endpoints.endpoint import Reply
+from stackrank.agents.llm.syntaxes.function_calling import FunctionCalling
 from stackrank.agents.llm.syntaxes.text import FencedText
-from stackrank.agents.llm.syntaxes.tool_calling import ToolCalling
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.writes.store import Store
@@ -219,7 +219,7 @@ def _offer(**changes: Any) -> Offer:
 
 def test_the_tools_of_a_server_reach_a_model_as_they_are() -> None:
     tools = tool_set("view+other").with_offers([_offer()])
-    described = ToolCalling([tools.find(name) for name in tools.tools]).described()[-1]
+    described = FunctionCalling([tools.find(name) for name in tools.tools]).describe_tools()[-1]
     assert described == {
         "name": "other_echo",
         "description": "Says it again.",
@@ -231,10 +231,10 @@ def test_models_without_tool_calling_see_them_too() -> None:
     tools = tool_set("view+other").with_offers([_offer()])
     syntax = FencedText([tools.find(name) for name in tools.tools])
     for line in ("other_echo text [times] [any]", "Says it again.", "times: How often.", 'text: {"type": ["string'):
-        assert line in syntax.help()
+        assert line in syntax.write_help()
     reply = '```action\nother_echo "a b" 3 any=\'{"K": 1}\'\n```'
-    (only,) = syntax.calls(Reply(reply))
-    assert syntax.read(only)[0].arguments == {"text": "a b", "times": 3, "any": {"K": 1}}
+    (only,) = syntax.find_calls(Reply(reply))
+    assert syntax.read_action(only)[0].arguments == {"text": "a b", "times": 3, "any": {"K": 1}}
 
 
 @pytest.mark.parametrize(

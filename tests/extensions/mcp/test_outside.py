@@ -183,7 +183,7 @@ def test_what_a_client_did_before_it_vanished_is_scored(stackrank: CommandLine, 
     run(play)
     row = ended()
     assert (row["verdict"], row["stop_reason"]) == ("resolved", "agent_gave_up")
-    assert "the client went away" in str(row["score"]["notes"])
+    assert "the client disconnected" in str(row["score"]["notes"])
     assert "same: all" in stackrank("replay", "1").out
 
 

@@ -14,7 +14,7 @@ from atif import Trajectory
 from stackrank.agents.episode.protocol import Agent
 from stackrank.agents.episode.step import Step
 from stackrank.agents.llm import LlmAgent
-from stackrank.agents.llm.endpoints.recorded import questions
+from stackrank.agents.llm.endpoints.recorded_requests import recorded_requests
 from stackrank.agents.llm.seeker import Seeker
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
@@ -76,28 +76,28 @@ def told(steps: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
 
 def received(request: dict[str, Any]) -> list[tuple[str, str]]:
     """The same of a request of any API."""
-    found = [("system", block["text"]) for block in request.get("system", ())]
+    messages = [("system", block["text"]) for block in request.get("system", ())]
     for item in request.get("messages") or request["input"]:
         kind, content = item.get("type"), item.get("content")
         if kind == "function_call_output":
-            found.append(("tool", item["output"]))
+            messages.append(("tool", item["output"]))
         elif kind == "function_call":
-            found.append(("assistant", ""))
+            messages.append(("assistant", ""))
         elif kind == "message":
-            found.append(("assistant", content[0]["text"]))
+            messages.append(("assistant", content[0]["text"]))
         elif isinstance(content, list):
             for block in content:
                 if block["type"] == "tool_result":
-                    found.append(("tool", block["content"]))
+                    messages.append(("tool", block["content"]))
                 elif block["type"] == "text":
-                    found.append((item["role"], block["text"]))
+                    messages.append((item["role"], block["text"]))
                 elif block["type"] == "tool_use":
-                    found.append(("assistant", ""))
+                    messages.append(("assistant", ""))
         elif kind != "reasoning":
-            found.append((item["role"], content or ""))
+            messages.append((item["role"], content or ""))
     # An answer with words and calls is one message in one API, and several parts in the others.
     merged: list[tuple[str, str]] = []
-    for role, text in found:
+    for role, text in messages:
         if merged and role == "assistant" == merged[-1][0]:
             merged[-1] = (role, merged[-1][1] + text)
         else:
@@ -106,12 +106,12 @@ def received(request: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def by_model(server: OpenAIServer, model: str) -> list[dict[str, Any]]:
-    return [each for each in server.requests if each["model"] == model]
+    return [record for record in server.requests if record["model"] == model]
 
 
 def scripts(**by_name: list[Entry]) -> Any:
-    left = {name: iter(entries) for name, entries in by_name.items()}
-    return lambda request: next(left[request["model"]], call("submit"))
+    scripted = {name: iter(entries) for name, entries in by_name.items()}
+    return lambda request: next(scripted[request["model"]], call("submit"))
 
 
 @pytest.mark.parametrize("api", APIS)
@@ -125,21 +125,21 @@ def test_main_and_investigator(monkeypatch: pytest.MonkeyPatch, api: str) -> Non
     with serve(monkeypatch, scripts(large=large, small=small)) as server:
         source, steps = kept(LlmAgent(model="large", config=config), "investigate")
     requests = exported(source, "requests")
-    assert [json.dumps(each["request"]) for each in requests] == [json.dumps(each) for each in server.requests]
-    assert [each["conversation"] for each in requests] == [*["main"] * 3, *["investigator 1"] * 2, *["main"] * 2]
-    main, inside = exported(source, "chat")
+    assert [json.dumps(entry["request"]) for entry in requests] == [json.dumps(entry) for entry in server.requests]
+    assert [entry["conversation"] for entry in requests] == [*["main"] * 3, *["investigator 1"] * 2, *["main"] * 2]
+    main, investigation = exported(source, "chat")
     if api == "chat":
-        for record, model in ((main, "large"), (inside, "small")):
+        for record, model in ((main, "large"), (investigation, "small")):
             sent = by_model(server, model)[-1]
             assert json.dumps(record["messages"][:-1]) == json.dumps(sent["messages"])
             assert record["tools"] == sent["tools"]
     assert (
-        inside["metadata"]["investigation"]
+        investigation["metadata"]["investigation"]
         == steps.index(next(s for s in steps if s.action and s.action.tool == "pdb")) - 1
     )
-    thoughts = [main["messages"][each["message"]].get("reasoning_content") for each in main["answers"]]
+    thoughts = [main["messages"][entry["message"]].get("reasoning_content") for entry in main["answers"]]
     assert thoughts == ["Hm é.", "Oh.", "Who knows?", None, None]
-    assert [len(each.get("tool_calls", ())) for each in main["messages"] if each["role"] == "assistant"] == [
+    assert [len(entry.get("tool_calls", ())) for entry in main["messages"] if entry["role"] == "assistant"] == [
         2,
         0,
         1,
@@ -150,8 +150,8 @@ def test_main_and_investigator(monkeypatch: pytest.MonkeyPatch, api: str) -> Non
 
     (document,) = exported(source, "atif")
     Trajectory.model_validate(document)
-    (other,) = document["subagent_trajectories"]
-    for trajectory, model in ((document, "large"), (other, "small")):
+    (subagent,) = document["subagent_trajectories"]
+    for trajectory, model in ((document, "large"), (subagent, "small")):
         *messages, _ = told(trajectory["steps"])
         assert messages == received(by_model(server, model)[-1]), model
     refers = [
@@ -160,12 +160,12 @@ def test_main_and_investigator(monkeypatch: pytest.MonkeyPatch, api: str) -> Non
         for result in step.get("observation", {}).get("results", ())
         if "subagent_trajectory_ref" in result
     ]
-    assert refers == [other["trajectory_id"]]
+    assert refers == [subagent["trajectory_id"]]
     last = document["steps"][-1]
     assert last["observation"]["results"][0]["content"] == steps[-1].observation.text
     assert last["metrics"]["prompt_tokens"] == 100 and document["final_metrics"]["total_prompt_tokens"] == 700
     assert document["extra"]["verdict"] == "resolved" and document["extra"]["reward"] == 1.0
-    assert {each["function"]["name"] for each in other["agent"]["tool_definitions"]} >= {"pdb", "answer"}
+    assert {entry["function"]["name"] for entry in subagent["agent"]["tool_definitions"]} >= {"pdb", "answer"}
 
 
 @pytest.mark.parametrize("syntax", ["tools", "text"])
@@ -173,35 +173,37 @@ def test_main_and_investigator(monkeypatch: pytest.MonkeyPatch, api: str) -> Non
 def test_briefs_with_what_came_of_them(monkeypatch: pytest.MonkeyPatch, syntax: str) -> None:
     brief = call("brief", files="cart.py", text="Look at line 5.")
     refused = call("brief", files="", text="I do not know.")
-    again = call("brief", files="cart.py:1-3, cart.py;", text="It is 5.")
-    small: list[Entry] = [call("eval"), refused, brief, call("view", path="cart.py"), again]
+    repeated_brief = call("brief", files="cart.py:1-3, cart.py;", text="It is 5.")
+    small: list[Entry] = [call("eval"), refused, brief, call("view", path="cart.py"), repeated_brief]
     large: list[Entry] = [call("rewrite", path="cart.py", new_code="    return 0", start=5), call("eval")]
     large += [call("ask", question="And now?"), FIX, call("submit")]
     if syntax == "text":
-        small, large = [_as_text(each) for each in small], [_as_text(each) for each in large]
+        small, large = [_as_text(record) for record in small], [_as_text(record) for record in large]
     config = {"seeker_model": "small", "retry_s": 1.0, "seeker": PRICE, **PRICE, "syntax": syntax}
     with serve(monkeypatch, scripts(small=small, large=large)) as server:
         source, _ = kept(Seeker(model="large", config=config))
-    assert {each["conversation"] for each in exported(source, "requests")} == {"seeker", "coder"}
+    assert {record["conversation"] for record in exported(source, "requests")} == {"seeker", "coder"}
     first, second = exported(source, "seeker")
-    assert [(each["brief"], each["files"], each["question"]) for each in (first, second)] == [
+    assert [(record["brief"], record["files"], record["question"]) for record in (first, second)] == [
         ("Look at line 5.", ["cart.py"], None),
         ("It is 5.", ["cart.py:1-3", "cart.py"], "And now?"),
     ]
-    assert [(each["led_to_fix"], each["resolved"], each["edits"], each["read"]) for each in (first, second)] == [
+    assert [
+        (record["led_to_fix"], record["resolved"], record["edits"], record["read"]) for record in (first, second)
+    ] == [
         (False, True, 1, True),
         (True, True, 1, True),
     ]
     assert (first["tests_passed"], second["tests_passed"]) != (None, None)
     price = (100 * 1 + 10 * 2) / 1e6
-    asked = [(each["seeker"]["questions"], each["coder"]["questions"]) for each in (first, second)]
-    assert asked == [(3, 3), (2, 2)]
+    question_counts = [(record["seeker"]["questions"], record["coder"]["questions"]) for record in (first, second)]
+    assert question_counts == [(3, 3), (2, 2)]
     assert second["coder"]["cost_usd"] == pytest.approx(2 * price)
     sent = by_model(server, "small")
     assert first["messages"][:-1] == sent[2]["messages"] and second["messages"][:-1] == sent[4]["messages"]
     (document,) = exported(source, "atif")
     Trajectory.model_validate(document)
-    assert [each["agent"]["extra"]["conversation"] for each in (document, *document["subagent_trajectories"])] == [
+    assert [record["agent"]["extra"]["conversation"] for record in (document, *document["subagent_trajectories"])] == [
         "seeker",
         "coder",
     ]
@@ -233,7 +235,7 @@ def test_an_episode_without_a_model() -> None:
     source, steps = kept(Scripted([fix, Action("submit", {})]))
     (document,) = exported(source, "atif")
     Trajectory.model_validate(document)
-    assert [each["llm_call_count"] for each in document["steps"][1:]] == [0] * (len(steps) - 1)
+    assert [record["llm_call_count"] for record in document["steps"][1:]] == [0] * (len(steps) - 1)
     assert document["extra"]["reward"] == 1.0 and not exported(source, "seeker") and not exported(source, "requests")
     assert exported(source, "chat")[0]["metadata"]["source"] == "rendered"
 
@@ -278,16 +280,17 @@ def told_by(steps: list[dict[str, Any]]) -> tuple[list[list[tuple[str, str]]], l
     records = []
     for segment in segments(steps):
         record = conversation(segment, {})
-        places = {each["message"] for each in record["answers"]}
+        places = {entry["message"] for entry in record["answers"]}
         messages = [
-            (each["role"], (each["content"] or "") + "!" * (n in places)) for n, each in enumerate(record["messages"])
+            (entry["role"], (entry["content"] or "") + "!" * (n in places))
+            for n, entry in enumerate(record["messages"])
         ]
         assert all(record["messages"][place]["role"] == "assistant" for place in places) and len(places) == len(segment)
         records.append(messages)
     turns = [
-        ([each["content"] for each in turn.heard], turn.said["content"] or "")
-        for each in conversations(steps).values()
-        for turn in each
+        ([message["content"] for message in turn.incoming], turn.answer["content"] or "")
+        for entry in conversations(steps).values()
+        for turn in entry
     ]
     return records, turns
 
@@ -296,17 +299,17 @@ def told_by(steps: list[dict[str, Any]]) -> tuple[list[list[tuple[str, str]]], l
 def test_a_question_that_is_asked_again(api: str) -> None:
     """A program that plays may throw an answer away and ask once more."""
     say, user = SAYS[api], wire(api, "user", "u")
-    more, back = wire(api, "user", "v"), wire(api, "assistant", "b")
-    steps = asked(api, ([user], say("a")), ([], say("b")), ([back, more], say("c")))
+    message, answer = wire(api, "user", "v"), wire(api, "assistant", "b")
+    steps = asked(api, ([user], say("a")), ([], say("b")), ([answer, message], say("c")))
     records, turns = told_by(steps)
     assert records == [
         [("user", "u"), ("assistant", "a!")],
         [("user", "u"), ("assistant", "b!"), ("user", "v"), ("assistant", "c!")],
     ]
     assert turns == [(["u"], "a"), ([], "b"), (["v"], "c")]
-    records, turns = told_by(asked(api, ([user], say("a")), ([more], say("b"))))
+    records, turns = told_by(asked(api, ([user], say("a")), ([message], say("b"))))
     assert records[1] == [("user", "u"), ("user", "v"), ("assistant", "b!")]
-    assert [said for _, said in turns] == ["a", "b"] and turns[1][0][-1] == "v"
+    assert [answer for _, answer in turns] == ["a", "b"] and turns[1][0][-1] == "v"
 
 
 @pytest.mark.parametrize("api", APIS)
@@ -321,23 +324,27 @@ def test_two_messages_of_the_model_in_a_row(api: str) -> None:
 def test_an_answer_of_the_providers_own_parts_is_an_empty_message() -> None:
     search = {"type": "web_search_call", "id": "w", "status": "completed"}
     only = {"status": "completed", "output": [search]}
-    user, more = (wire("responses", "user", text) for text in "uv")
-    records, turns = told_by(asked("responses", ([user], only), ([search, more], only)))
+    user, message = (wire("responses", "user", text) for text in "uv")
+    records, turns = told_by(asked("responses", ([user], only), ([search, message], only)))
     assert records == [[("user", "u"), ("assistant", "!")], [("user", "u"), ("user", "v"), ("assistant", "!")]]
     assert turns == [(["u"], ""), (["v"], "")]
 
 
 def test_a_brief_that_was_refused_at_the_very_end_is_none() -> None:
     arguments: list[dict[str, str]] = [{"text": "t"}, {"files": "a.py"}, {"files": "a b c", "text": "t"}]
-    for given in arguments:
-        calling = {"id": "1", "type": "function", "function": {"name": "brief", "arguments": json.dumps(given)}}
+    for brief_arguments in arguments:
+        calling = {
+            "id": "1",
+            "type": "function",
+            "function": {"name": "brief", "arguments": json.dumps(brief_arguments)},
+        }
         answer = {"choices": [{"message": {"role": "assistant", "content": None, "tool_calls": [calling]}}]}
         steps = asked("chat", ([{"role": "user", "content": "u"}], answer))
         steps[0]["exchanges"][0]["conversation"] = "seeker"
         steps[0]["exchanges"][0]["request"]["tools"] = [{"type": "function", "function": {"name": "brief"}}]
         limits = {"brief_files": 2}
-        assert not list(_briefs(list(questions(steps)), _limits(limits))), given
-    assert list(_briefs(list(questions(steps)), _limits({"brief_files": 3, "of another version": 1})))
+        assert not list(_briefs(list(recorded_requests(steps)), _limits(limits))), brief_arguments
+    assert list(_briefs(list(recorded_requests(steps)), _limits({"brief_files": 3, "of another version": 1})))
 
 
 def test_a_late_field_has_a_column(tmp_path: Path) -> None:

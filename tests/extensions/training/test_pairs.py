@@ -29,21 +29,21 @@ Said = tuple[str, str]
 """What a model said, and what it heard then."""
 
 
-def played(store: Store, episode: int, opening: str, said: Sequence[Said], verdict: str, tools: str = "eval") -> None:
+def played(store: Store, episode: int, opening: str, turns: Sequence[Said], verdict: str, tools: str = "eval") -> None:
     """An episode whose model says a word a step."""
     new: list[dict[str, Any]] = [{"role": "user", "content": opening}]
     start(store, episode)
     store.add_step(Step(episode_id=episode, index=0, observation=opening))
-    for index, (word, heard) in enumerate(said, 1):
+    for index, (word, answer) in enumerate(turns, 1):
         request = {"model": "m", **({"tools": [_tool(tools)]} if index == 1 else {}), "messages": new}
         message = {"role": "assistant", "content": word}
         usage = {"tokens_in": 1, "tokens_out": 1, "cost_usd": None}
         exchange = {"model": "m", "request": request, "answer": {"choices": [{"message": message}]}, "usage": usage}
         exchanges = [{**exchange, "conversation": "", "reasoning": ""}]
-        step = Step(episode_id=episode, index=index, thought=word, observation=heard, exchanges=exchanges)
+        step = Step(episode_id=episode, index=index, thought=word, observation=answer, exchanges=exchanges)
         store.add_step(step)
-        new = [message, {"role": "user", "content": heard}]
-    store.finish_episode(episode, verdict=verdict, stop_reason=StopReason.SUBMITTED, steps=len(said))
+        new = [message, {"role": "user", "content": answer}]
+    store.finish_episode(episode, verdict=verdict, stop_reason=StopReason.SUBMITTED, steps=len(turns))
 
 
 def _tool(name: str) -> dict[str, Any]:
@@ -56,9 +56,9 @@ LOOK: Said = ("look", "a file")
 @pytest.mark.usefixtures("database")
 def test_pairs() -> None:
     engine = connect()
-    made, store = seed(engine, runs=1, live=False), Store(engine)
-    tasks, entrants = list(made.benchmark.task_ids.values()), list(made.entrants.values())
-    run = store.create_run(name="pairs", benchmark_id=made.benchmark.id, spec={"steps": 9})
+    seeded, store = seed(engine, runs=1, live=False), Store(engine)
+    tasks, entrants = list(seeded.benchmark.task_ids.values()), list(seeded.entrants.values())
+    run = store.create_run(name="pairs", benchmark_id=seeded.benchmark.id, spec={"steps": 9})
     cells = [(task, entrant, attempt) for task in tasks[:2] for entrant in entrants[:2] for attempt in (1, 2)]
     ids = list(store.create_episodes(run, cells, "local").values())
     played(store, ids[0], "mend it", [LOOK, ("think", "so"), ("fix", "green")], "resolved")
@@ -67,60 +67,61 @@ def test_pairs() -> None:
     played(store, ids[3], "Mend it!", [LOOK, ("guess", "red")], "unresolved", tools="pdb")  # was asked something else
     played(store, ids[4], "the other task", [LOOK], "resolved")
     played(store, ids[5], "the other task", [LOOK], "error")
-    found = list(pairs(ExportSource(engine, queries.run(engine, run), {})))
-    told = [(each["kind"], each["chosen_episode"], each["rejected_episode"]) for each in found]
-    assert told == [("outcome", ids[0], ids[1]), ("action", ids[0], ids[1]), ("outcome", ids[2], ids[3])]
-    outcome, action, apart = found
-    assert [each["content"] for each in outcome["prompt"]] == ["mend it"]
-    assert [each["content"] for each in outcome["chosen"]] == ["look", "a file", "think", "so", "fix"]
-    assert [each["content"] for each in outcome["rejected"]] == ["look", "a file", "guess"]
-    assert [each["content"] for each in action["prompt"]] == ["mend it", "look", "a file"]
+    records = list(pairs(ExportSource(engine, queries.run(engine, run), {})))
+    summaries = [(message["kind"], message["chosen_episode"], message["rejected_episode"]) for message in records]
+    assert summaries == [("outcome", ids[0], ids[1]), ("action", ids[0], ids[1]), ("outcome", ids[2], ids[3])]
+    outcome, action, unrelated = records
+    assert [message["content"] for message in outcome["prompt"]] == ["mend it"]
+    assert [message["content"] for message in outcome["chosen"]] == ["look", "a file", "think", "so", "fix"]
+    assert [message["content"] for message in outcome["rejected"]] == ["look", "a file", "guess"]
+    assert [message["content"] for message in action["prompt"]] == ["mend it", "look", "a file"]
     assert [action["chosen"], action["rejected"]] == [
         [{"role": "assistant", "content": "think"}],
         [{"role": "assistant", "content": "guess"}],
     ]
-    assert apart["prompt"] == [] and apart["rejected"][0]["content"] == "Mend it!"
-    assert apart["tools"] == [_tool("eval")] and apart["rejected_tools"] == [_tool("pdb")]
-    assert "rejected_tools" not in outcome and json.dumps(found)
+    assert unrelated["prompt"] == [] and unrelated["rejected"][0]["content"] == "Mend it!"
+    assert unrelated["tools"] == [_tool("eval")] and unrelated["rejected_tools"] == [_tool("pdb")]
+    assert "rejected_tools" not in outcome and json.dumps(records)
 
 
 @pytest.mark.usefixtures("database")
 def test_what_people_decided_counts_for_more_than_a_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STACKRANK_HOME", str(tmp_path))
     engine = connect()
-    made, store = seed(engine, runs=1, live=False), Store(engine)
-    task, entrant = next(iter(made.benchmark.task_ids.values())), next(iter(made.entrants.values()))
-    run = store.create_run(name="fix", benchmark_id=made.benchmark.id, spec={"steps": 9})
+    seeded, store = seed(engine, runs=1, live=False), Store(engine)
+    task, entrant = next(iter(seeded.benchmark.task_ids.values())), next(iter(seeded.entrants.values()))
+    run = store.create_run(name="fix", benchmark_id=seeded.benchmark.id, spec={"steps": 9})
     ids = list(store.create_episodes(run, [(task, entrant, n) for n in range(1, 6)], "local").values())
     verdicts = ("resolved", "resolved", "resolved", "unresolved", "resolved")
     for number, (episode, verdict) in enumerate(zip(ids, verdicts, strict=True)):
         played(store, episode, "mend it", [LOOK, (f"answer {number}", "ran")], verdict)
 
     def told() -> list[tuple[str, int, int, str]]:
-        found = pairs(ExportSource(engine, queries.run(engine, run), {}))
+        records = pairs(ExportSource(engine, queries.run(engine, run), {}))
         return [
-            (each["kind"], each["chosen_episode"], each["rejected_episode"], each["reason"])
-            for each in found
-            if each["kind"] != "action"
+            (message["kind"], message["chosen_episode"], message["rejected_episode"], message["reason"])
+            for message in records
+            if message["kind"] != "action"
         ]
 
     assert told() == [("outcome", ids[0], ids[3], "")]
     diffs = {ids[1]: FIX, ids[2]: OTHER_FIX, ids[4]: SECOND_FIX}
     rows = [
-        proposal_row(run, entrant, each, diff=diff, evidence=evidence(episodes=[each])) for each, diff in diffs.items()
+        proposal_row(run, entrant, message, diff=diff, evidence=evidence(episodes=[message]))
+        for message, diff in diffs.items()
     ]
     numbers = Proposals(engine).propose(rows)
     for number, kind in zip(numbers, ("approved", "rejected"), strict=False):
         digest = queries.proposal(engine, number)["digest"]
         Proposals(engine).decide(number, DecisionKind(kind), digest=digest, reason="Too clever.", person="ann")
-    good, wrong, why = ids[1], ids[2], "Too clever."
-    assert told() == [("outcome", good, wrong, why), ("outcome", good, ids[3], ""), ("change", good, wrong, why)]
+    good, wrong, reason = ids[1], ids[2], "Too clever."
+    assert told() == [("outcome", good, wrong, reason), ("outcome", good, ids[3], ""), ("change", good, wrong, reason)]
     change = list(pairs(ExportSource(engine, queries.run(engine, run), {})))[-1]
     assert (change["chosen"][0]["content"], change["rejected"][0]["content"]) == (FIX, OTHER_FIX)
     assert change["prompt"][0]["content"] == queries.task(engine, task)["statement"]
     assert export(engine, queries.run(engine, run), "pairs", tmp_path / "pairs.parquet", {}) == 5
     assert queries.rejected_changes(engine, "other") == {}
-    name, benchmark = queries.task(engine, task)["name"], queries.benchmark(engine, made.benchmark.id)["name"]
+    name, benchmark = queries.task(engine, task)["name"], queries.benchmark(engine, seeded.benchmark.id)["name"]
     assert queries.rejected_changes(engine, benchmark) == {name: [OTHER_FIX]}
     with engine.connect().execution_options(write=True) as connection, connection.begin():
         connection.execute(update(DECISION).values(reason="Very good."))

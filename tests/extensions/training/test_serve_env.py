@@ -68,8 +68,12 @@ def test_a_session_is_an_episode(url: str) -> None:
         reset = {"task": "bugs/vat-table", "seed": 3, "episode_id": "mine", "what": "ever"}
         first = ask(socket, {"type": "reset", "data": reset})["data"]
         assert (first["reward"], first["done"]) == (None, False) and "Test command" in first["observation"]["text"]
-        seen = step(socket, "view", path="tests/test_invoice.py")["data"]
-        assert seen["observation"]["ok"] and "def test_" in seen["observation"]["text"] and not seen["done"]
+        observation = step(socket, "view", path="tests/test_invoice.py")["data"]
+        assert (
+            observation["observation"]["ok"]
+            and "def test_" in observation["observation"]["text"]
+            and not observation["done"]
+        )
         state = ask(socket, {"type": "state"})
         assert state == {"type": "state", "data": {"episode_id": "mine", "step_count": 1, "task": "bugs/vat-table"}}
         end = step(socket, "submit")["data"]
@@ -86,7 +90,7 @@ def test_a_session_is_an_episode(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("message", "said"),
+    ("message", "expected"),
     [
         ("no json", "Invalid JSON"),
         ("[]", "the message: Input should be an object: send {"),
@@ -100,24 +104,28 @@ def test_a_session_is_an_episode(url: str) -> None:
         ({"type": "reset", "data": {"seed": "x"}}, "seed: Input should be a valid integer"),
     ],
 )
-def test_what_cannot_be_done_is_one_sentence_and_the_session_goes_on(url: str, message: Any, said: str) -> None:
+def test_what_cannot_be_done_is_one_sentence_and_the_session_goes_on(url: str, message: Any, expected: str) -> None:
     with session(url) as socket:
         answer = ask(socket, message)
-        assert answer["type"] == "error" and said in answer["data"]["message"] and "\n" not in answer["data"]["message"]
+        assert (
+            answer["type"] == "error"
+            and expected in answer["data"]["message"]
+            and "\n" not in answer["data"]["message"]
+        )
         assert ask(socket, {"type": "state"})["data"]["step_count"] == 0
 
 
 def test_a_client_that_vanishes_ends_its_own_episode_alone(url: str) -> None:
-    with session(url) as other:
-        ask(other, {"type": "reset", "data": {"task": "bugs/vat-table"}})
-        gone = session(url)
-        ask(gone, {"type": "reset", "data": {"task": "bugs/vat-table"}})
+    with session(url) as second_session:
+        ask(second_session, {"type": "reset", "data": {"task": "bugs/vat-table"}})
+        vanishing = session(url)
+        ask(vanishing, {"type": "reset", "data": {"task": "bugs/vat-table"}})
         full = session(url)
         assert json.loads(full.recv())["data"]["code"] == "CAPACITY_REACHED"
         full.close()
         # In the middle of a step, and without a word.
-        gone.send(json.dumps({"type": "step", "data": {"tool": "bash", "arguments": {"command": "sleep 3000"}}}))
-        gone.socket.close()
+        vanishing.send(json.dumps({"type": "step", "data": {"tool": "bash", "arguments": {"command": "sleep 3000"}}}))
+        vanishing.socket.close()
 
         def free() -> bool:
             try:
@@ -127,7 +135,7 @@ def test_a_client_that_vanishes_ends_its_own_episode_alone(url: str) -> None:
                 return False
 
         wait_for(free, "the session of a client that vanished is still open", every_s=0.2)
-        assert step(other, "view", path="tests/test_invoice.py")["data"]["observation"]["ok"]
+        assert step(second_session, "view", path="tests/test_invoice.py")["data"]["observation"]["ok"]
     with pytest.raises(InvalidStatus):
         session(url, origin="http://elsewhere.example")
 
@@ -143,13 +151,13 @@ def test_a_request_without_a_session_plays_nothing(url: str) -> None:
 def test_the_schema_of_an_action_says_which_tools_there_are() -> None:
     tool = schemas(tool_set("debug"))["action"]["properties"]["tool"]
     assert tool["enum"] == list(tool_set("debug").tools)
-    assert "view(path, start, end" in tool["description"] and "submit(): Hand in" in tool["description"]
+    assert "view(path, start, end" in tool["description"] and "submit(): Submit the files" in tool["description"]
 
 
 def test_tools_are_described_in_json_rpc() -> None:
     tools = tool_set("debug")
     listed = mcp_answer({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, tools)["result"]["tools"]
-    assert [each["name"] for each in listed] == list(tools.tools)
+    assert [tool["name"] for tool in listed] == list(tools.tools)
     assert mcp_answer({"jsonrpc": "2.0", "id": 1, "method": "tools/call"}, tools)["error"]["code"] == -32601
     assert mcp_answer([], tools)["error"]["code"] == -32600
 
@@ -163,7 +171,7 @@ def test_rewards_on_the_command_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (["--repos", "/no/such"], "--repos /no/such is not a folder"),
         (["--environments", "/no/such"], "/no/such cannot be read: No such file or directory"),
@@ -171,24 +179,28 @@ def test_rewards_on_the_command_line() -> None:
     ],
 )
 def test_data_that_a_benchmark_needs_is_named_as_for_a_run(
-    options: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    options: list[str],
+    message: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     row = {"instance_id": "a__b-1", "repo": "a/b", "base_commit": "c", "patch": "", "test_patch": "", "version": "1"}
     rows = tmp_path / "rows.json"
     rows.write_text(json.dumps([{**row, "problem_statement": "x", "FAIL_TO_PASS": [], "PASS_TO_PASS": []}]))
     result = CommandLine(capsys, monkeypatch)("serve-env", "swebench", "--path", str(rows), *options)
-    assert result.status == 2 and said in result.err and result.err.count("\n") == 1
+    assert result.status == 2 and message in result.err and result.err.count("\n") == 1
 
 
 @pytest.mark.slow
 def test_openenv_validates_and_plays_it(url: str) -> None:
     python = server_python("openenv")
     command = [python.with_name("openenv"), "validate", "--url", url, "--timeout", "600"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0 and "Verdict: PASS" in done.stdout, done.stdout + done.stderr
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert process.returncode == 0 and "Verdict: PASS" in process.stdout, process.stdout + process.stderr
     example = ROOT / "docs" / "examples" / "openenv_loop.py"
     assert len(example.read_text().splitlines()) <= 15
-    done = subprocess.run([python, example, url], capture_output=True, text=True, check=False)
-    assert done.stdout.endswith("True 0.0 unresolved\n") and "[started: the tests that failed" in done.stdout, (
-        done.stderr
+    process = subprocess.run([python, example, url], capture_output=True, text=True, check=False)
+    assert process.stdout.endswith("True 0.0 unresolved\n") and "[started: the tests that failed" in process.stdout, (
+        process.stderr
     )

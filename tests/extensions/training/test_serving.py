@@ -58,7 +58,7 @@ def test_a_player_whose_terminal_is_gone_gets_an_answer(database: str, monkeypat
 
 
 @pytest.mark.parametrize(
-    ("method", "session", "status", "left"),
+    ("method", "session", "status", "session_open"),
     [
         ("DELETE", b"plays", 200, True),
         ("DELETE", b"looks", 200, False),
@@ -67,7 +67,7 @@ def test_a_player_whose_terminal_is_gone_gets_an_answer(database: str, monkeypat
         ("POST", b"plays", 200, False),
     ],
 )
-def test_only_the_player_ends_the_episode(method: str, session: bytes, status: int, left: bool) -> None:
+def test_only_the_player_ends_the_episode(method: str, session: bytes, status: int, session_open: bool) -> None:
     leaving: list[bool] = []
     game: Any = SimpleNamespace(leave=lambda: leaving.append(True))
 
@@ -81,7 +81,7 @@ def test_only_the_player_ends_the_episode(method: str, session: bytes, status: i
     guarded = _Guarded(answer, game, "t", {"plays"})
     headers = [(b"authorization", b"Bearer t"), (b"mcp-session-id", session)]
     asyncio.run(guarded({"type": "http", "method": method, "headers": headers}, nothing, nothing))
-    assert bool(leaving) is left
+    assert bool(leaving) is session_open
 
 
 def test_an_address_that_no_request_can_name_is_refused() -> None:
@@ -92,23 +92,23 @@ def test_an_address_that_no_request_can_name_is_refused() -> None:
 
 
 def test_what_cannot_be_listened_on_is_one_sentence() -> None:
-    with listen("127.0.0.1", 0) as taken, pytest.raises(UsageError, match="choose another --port or --host"):
-        listen("127.0.0.1", taken.getsockname()[1])
+    with listen("127.0.0.1", 0) as listener, pytest.raises(UsageError, match="choose another --port or --host"):
+        listen("127.0.0.1", listener.getsockname()[1])
     with pytest.raises(UsageError, match="is not a name or address"):
         listen("no such host", 0)
 
 
 def test_a_port_is_a_port_everywhere() -> None:
     for command in ("dashboard", "up", "worker", "metrics", "demo-endpoint", "mcp x", "serve-env"):
-        done = CliRunner().invoke(app, [*command.split(), "--port", "65536"])
-        assert done.exit_code == 2 and "65535" in done.output, command
+        result = CliRunner().invoke(app, [*command.split(), "--port", "65536"])
+        assert result.exit_code == 2 and "65535" in result.output, command
 
 
 def test_a_port_that_is_taken_is_said_before_anything_is_served() -> None:
-    with listen("127.0.0.1", 0) as taken:
-        port = str(taken.getsockname()[1])
-        done = CliRunner().invoke(app, ["serve-env", "bugs/vat-table", "--sandbox", "local", "--port", port])
-    assert isinstance(done.exception, UsageError | SystemExit) and "serving" not in done.output
+    with listen("127.0.0.1", 0) as listener:
+        port = str(listener.getsockname()[1])
+        result = CliRunner().invoke(app, ["serve-env", "bugs/vat-table", "--sandbox", "local", "--port", port])
+    assert isinstance(result.exception, UsageError | SystemExit) and "serving" not in result.output
 
 
 # ---- over WebSocket
@@ -166,7 +166,7 @@ def test_pages_of_the_web_are_refused() -> None:
         assert web.get("/health", headers={"Host": "trainer.example"}).status_code == 200
 
 
-def test_an_unforeseen_error_is_told_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unexpected_error_is_reported_and_logged(caplog: pytest.LogCaptureFixture) -> None:
     sessions: Any = Sessions()
     with TestClient(make_app(sessions)) as web, web.websocket_connect("/ws") as socket:
         socket.send_json({"type": "reset"})
@@ -189,7 +189,9 @@ def test_whoever_asks_on_without_reading_is_noticed(caplog: pytest.LogCaptureFix
         with pytest.raises(WebSocketDisconnect):
             socket.receive_json()
     assert sessions.envs[0].closed.is_set()
-    assert not [each for each in caplog.records if each.levelno > logging.INFO and "unforeseen way" in each.message]
+    assert not [
+        record for record in caplog.records if record.levelno > logging.INFO and "unexpectedly" in record.message
+    ]
 
 
 def test_ports_are_free_again() -> None:

@@ -45,17 +45,17 @@ def test_what_earned_something_becomes_likelier(bandit: Any, monkeypatch: pytest
     pool = Pool(usable("bubblewrap"), size=1)
     envs = VecEnv([training_env(pool, "rewrite", owns_pool=False, steps=bandit.STEPS)], pool)
     monkeypatch.setattr(stackrank, "make_vec", lambda *_, **__: envs)
-    seen: list[tuple[Any, Any]] = []
+    episodes: list[tuple[Any, Any]] = []
     play = bandit.play
 
-    def watched(*given: Any, **named: Any) -> Iterator[tuple[Any, Any]]:
-        seen.extend(play(*given, **named))
-        yield from seen
+    def watched(*arguments: Any, **keywords: Any) -> Iterator[tuple[Any, Any]]:
+        episodes.extend(play(*arguments, **keywords))
+        yield from episodes
 
     monkeypatch.setattr(bandit, "play", watched)
     weights = bandit.train(["tests/mini"], 1, None)
-    ((agent, earned),) = seen
-    rewards = {index: sum(each for made, each in earned if made == index) for index, _ in earned}
+    ((agent, earned),) = episodes
+    rewards = {index: sum(reward for position, reward in earned if position == index) for index, _ in earned}
     best = max(rewards, key=lambda index: rewards[index])
     assert rewards[best] > 0, "the policy found no change that helps"
     family, odds = agent.choices.made[best - 1]

@@ -61,8 +61,8 @@ def test_gymnasium_has_nothing_to_say_against_it() -> None:
         )
         assert (info["task"], info["step"]) == ("bugs/vat-table", 1)
         path = '{"path": "tests/test_invoice.py"}'
-        seen = env.step({"tool": env.tools.index("view"), "arguments": path})[0]
-        assert seen in env.observation_space and "def test_" in seen
+        shown_text = env.step({"tool": env.tools.index("view"), "arguments": path})[0]
+        assert shown_text in env.observation_space and "def test_" in shown_text
     finally:
         env.close()
 
@@ -73,8 +73,8 @@ def test_examples_run(name: str) -> None:
     usable("bubblewrap")
     file = ROOT / "docs" / "examples" / f"{name}.py"
     assert len(file.read_text().splitlines()) <= 15
-    done = subprocess.run([sys.executable, file], capture_output=True, text=True, check=False)
-    assert done.returncode == 0 and "resolved" in done.stdout, done.stderr
+    process = subprocess.run([sys.executable, file], capture_output=True, text=True, check=False)
+    assert process.returncode == 0 and "resolved" in process.stdout, process.stderr
 
 
 def test_trl_finds_the_tools_and_their_rewards() -> None:
@@ -97,8 +97,8 @@ def test_trl_finds_the_tools_and_their_rewards() -> None:
         env.reset(prompt=[])
     assert "Norrland" in env.reset(task="bugs/vat-table", prompt=[], environment="x")
     assert "def gross" in env.view("vat/invoice.py") or "vat" in env.listdir(path=".")
-    found = env._env.task.faults[0].file
-    assert env.view(path=found) and env.get_reward() > 0, "the step came nearer to the fault"
+    fault_file = env._env.task.faults[0].file
+    assert env.view(path=fault_file) and env.get_reward() > 0, "the step came nearer to the fault"
     with pytest.raises(TrainingError, match="over"):
         env.submit()
     env.reset(task="bugs/vat-table")
@@ -146,22 +146,24 @@ def test_verifiers_plays_an_episode(tmp_path: Path) -> None:
     answers = ["What now?", action % "dance", action % f"rewrite vat/regions.py 24 24\n{mended}", action % "eval"]
     example = (ROOT / "docs" / "examples" / "verifiers_eval.toml").read_text()
     assert len(example.splitlines()) <= 15
-    with OpenAIServer([says(each) for each in answers]) as server:
-        here = example.replace("https://api.openai.com/v1", server.url).replace(', "bugs/shop-filters"', "")
+    with OpenAIServer([says(messages) for messages in answers]) as server:
+        config_text = example.replace("https://api.openai.com/v1", server.url).replace(', "bugs/shop-filters"', "")
         config = tmp_path / "eval.toml"
-        config.write_text(here + 'sandbox = "bubblewrap"\n')
+        config.write_text(config_text + 'sandbox = "bubblewrap"\n')
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # uv is there
         variables = {"OPENAI_API_KEY": "none", "PYTHONPATH": str(ROOT / "src"), "PATH": path}
         command = [python.with_name("vf-eval"), "@", config]
-        done = subprocess.run(
+        process = subprocess.run(
             command, cwd=tmp_path, env={**os.environ, **variables}, capture_output=True, text=True, check=False
         )
-        asked = [each["messages"] for each in server.requests]
-    assert done.returncode == 0, done.stdout + done.stderr
+        conversations = [messages["messages"] for messages in server.requests]
+    assert process.returncode == 0, process.stdout + process.stderr
     (file,) = tmp_path.glob("outputs/*/traces.jsonl")
     (episode,) = map(json.loads, file.read_text().splitlines())
     (trace,) = episode["traces"]
     assert episode["ok"] and trace["task"]["data"]["name"] == "bugs/vat-table"
     assert trace["rewards"]["episode"]["score"] == pytest.approx(1.2), "all tests pass, and the verdict is resolved"
-    assert [len(each) for each in asked] == [2, 4, 6, 8] and "Norrland" in asked[0][1]["content"]
-    assert "holds no action" in asked[1][-1]["content"] and "no tool 'dance'" in asked[2][-1]["content"]
+    assert [len(messages) for messages in conversations] == [2, 4, 6, 8] and "Norrland" in conversations[0][1][
+        "content"
+    ]
+    assert "holds no action" in conversations[1][-1]["content"] and "no tool 'dance'" in conversations[2][-1]["content"]

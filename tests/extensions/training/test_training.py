@@ -56,8 +56,8 @@ def training_env(
 
 @pytest.fixture
 def pool() -> Iterator[Pool]:
-    with Pool(usable("bubblewrap"), size=1) as made:
-        yield made
+    with Pool(usable("bubblewrap"), size=1) as warm_pool:
+        yield warm_pool
 
 
 def alive() -> set[object]:
@@ -69,7 +69,7 @@ def alive() -> set[object]:
 
 def _sleeps(command: list[str]) -> bool:
     """Whether a process with this command line is there, in whichever sandbox."""
-    return any(each.info["cmdline"] == command for each in psutil.process_iter(["cmdline"]))
+    return any(transition.info["cmdline"] == command for transition in psutil.process_iter(["cmdline"]))
 
 
 # ---- the front door
@@ -89,10 +89,10 @@ def test_importing_brings_in_nothing_that_is_slow() -> None:
 
 
 @pytest.mark.parametrize(
-    ("keywords", "said"),
+    ("keywords", "message"),
     [
         ({"task": "bugz/a"}, "there is no benchmark 'bugz': choose one of"),
-        ({"task": "bugs/0000"}, "there is no task 0000: `stackrank tasks` lists"),
+        ({"task": "bugs/0000"}, "there is no task 0000 (`stackrank tasks` lists"),
         ({"task": "bugs/vat-tabel"}, "there is no task vat-tabel; did you mean vat-table, "),
         ({"task": "bugs"}, "'bugs' names no task: write bugs/TASK, as in 'bugs/access-groups'"),
         ({"task": 3}, "3 is not a task: give its name"),
@@ -106,14 +106,14 @@ def test_importing_brings_in_nothing_that_is_slow() -> None:
         ({"sandbox": "jar"}, "there is no sandbox 'jar': choose"),
     ],
 )
-def test_what_cannot_be_made_is_one_sentence(keywords: dict[str, Any], said: str) -> None:
+def test_what_cannot_be_made_is_one_sentence(keywords: dict[str, Any], message: str) -> None:
     with pytest.raises((UsageError, InfrastructureError)) as error:
         stackrank.make(**{"task": "bugs/shop-filters", "sandbox": "local", **keywords})
-    assert said in str(error.value) and "\n" not in str(error.value)
+    assert message in str(error.value) and "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("tasks", "count", "said"),
+    ("tasks", "count", "message"),
     [
         ([], None, "tasks is empty"),
         (["bugs/shop-filters"], 2, "count is 2 and there are 1 tasks"),
@@ -122,8 +122,8 @@ def test_what_cannot_be_made_is_one_sentence(keywords: dict[str, Any], said: str
         ("bugs/shop-filters", 2000, "1024 environments at most"),
     ],
 )
-def test_vectors_that_cannot_be_made(tasks: Any, count: int | None, said: str) -> None:
-    with pytest.raises(TrainingError, match=said):
+def test_vectors_that_cannot_be_made(tasks: Any, count: int | None, message: str) -> None:
+    with pytest.raises(TrainingError, match=message):
         stackrank.make_vec(tasks, count, sandbox="local")
 
 
@@ -141,7 +141,7 @@ def test_vectors_by_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "arguments", "action"),
+    ("raw_action", "arguments", "action"),
     [
         ("view", {"path": "a.py"}, Action("view", {"path": "a.py"})),
         ({"tool": "eval"}, {}, Action("eval")),
@@ -149,16 +149,16 @@ def test_vectors_by_name() -> None:
         (Action("eval"), {}, Action("eval")),
     ],
 )
-def test_how_an_action_may_be_given(given: object, arguments: dict[str, Any], action: Action) -> None:
-    assert read_action(given, arguments) == action
+def test_how_an_action_may_be_given(raw_action: object, arguments: dict[str, Any], action: Action) -> None:
+    assert read_action(raw_action, arguments) == action
 
 
 @pytest.mark.parametrize(
-    "given", [None, 3, ["view"], {}, {"tool": 1}, {"tool": "a", "b": 1}, {"tool": "a", "arguments": "b"}]
+    "raw_action", [None, 3, ["view"], {}, {"tool": 1}, {"tool": "a", "b": 1}, {"tool": "a", "arguments": "b"}]
 )
-def test_what_is_no_action(given: object) -> None:
+def test_what_is_no_action(raw_action: object) -> None:
     with pytest.raises(TrainingError, match="is not an action: give a tool's name"):
-        read_action(given, {})
+        read_action(raw_action, {})
 
 
 def test_steps_at_the_wrong_time() -> None:
@@ -183,24 +183,28 @@ def test_an_episode_is_the_one_that_an_agent_plays(pool: Pool) -> None:
         first, info = env.reset()
         assert first.text.startswith(played[0].observation.text + "\n\nFiles of the workspace:\ncart.py\n")
         assert "\n\nThe whole of test" in first.text and info["step"] == 0
-        done = [env.step(action) for action in actions]
+        transitions = [env.step(action) for action in actions]
         with pytest.raises(TrainingError, match="the episode is over \\(solved\\): call reset"):
             env.step("eval")
-        assert [each.observation.text for each in done] == [step.observation.text for step in played[1:]]
-        assert [each.observation.ok for each in done] == [True, False, True, True]
-        assert [(each.terminated, each.truncated) for each in done] == [(False, False)] * 3 + [(True, False)]
+        assert [transition.observation.text for transition in transitions] == [
+            step.observation.text for step in played[1:]
+        ]
+        assert [transition.observation.ok for transition in transitions] == [True, False, True, True]
+        assert [(transition.terminated, transition.truncated) for transition in transitions] == [(False, False)] * 3 + [
+            (True, False)
+        ]
         assert env.outcome is not None and env.score().resolved and outcome.score is not None
         assert (env.outcome.stop_reason, env.outcome.diagnosis) == (outcome.stop_reason, outcome.diagnosis)
-        last = done[-1].info
+        last = transitions[-1].info
         assert (last["stop_reason"], last["verdict"], last["step"]) == ("solved", "resolved", 4)
-        earned = {term: sum(each.info["rewards"][term] for each in done) for term in Term}
-        assert earned["verdict"] == done[-1].info["rewards"]["verdict"] == earned["tests"] == 1.0
+        earned = {term: sum(transition.info["rewards"][term] for transition in transitions) for term in Term}
+        assert earned["verdict"] == transitions[-1].info["rewards"]["verdict"] == earned["tests"] == 1.0
         assert earned["milestones"] == len(outcome.diagnosis.milestones) / len(Milestone)
         assert 0 <= earned["distance"] <= 1
-        assert sum(each.reward for each in done) == pytest.approx(sum(earned.values()))
+        assert sum(transition.reward for transition in transitions) == pytest.approx(sum(earned.values()))
 
-        again, _ = env.reset()
-        assert again.text == first.text and env.outcome is None
+        second_observation, _ = env.reset()
+        assert second_observation.text == first.text and env.outcome is None
         assert not env.score().resolved
         assert env.outcome is not None and env.outcome.stop_reason == "agent_gave_up"
 
@@ -208,25 +212,29 @@ def test_an_episode_is_the_one_that_an_agent_plays(pool: Pool) -> None:
 def test_an_episode_on_the_statement_alone(pool: Pool) -> None:
     with training_env(pool, shows_failing_test=False) as env:
         first, _ = env.reset()
-        assert "No test that shows it is given" in first.text
+        assert "There is no failing test that shows it" in first.text
         assert "def test_" not in first.text and "Files of the workspace:\ncart.py\n" in first.text + "\n"
         env.step("rewrite", **FIX)
-        done = env.step("submit")
-        assert (done.info["stop_reason"], done.info["verdict"]) == ("submitted", "resolved")
+        transition = env.step("submit")
+        assert (transition.info["stop_reason"], transition.info["verdict"]) == ("submitted", "resolved")
 
 
 def test_limits_and_malformed_actions_end_an_episode_as_in_a_run(pool: Pool) -> None:
     with training_env(pool, steps=2, malformed=2) as env:
         env.reset()
         assert not env.step("view", path="cart.py").truncated
-        done = env.step("listdir")
-        assert (done.terminated, done.truncated, done.info["stop_reason"]) == (False, True, "step_limit")
-        assert (done.info["verdict"], done.info["rewards"]["verdict"]) == ("unresolved", 0.0)
+        transition = env.step("listdir")
+        assert (transition.terminated, transition.truncated, transition.info["stop_reason"]) == (
+            False,
+            True,
+            "step_limit",
+        )
+        assert (transition.info["verdict"], transition.info["rewards"]["verdict"]) == ("unresolved", 0.0)
         env.reset()
-        assert not env.refuse("That is no call.", said="hm").terminated
-        done = env.refuse("That is no call.")
-        assert done.terminated and done.info["stop_reason"] == "malformed_actions"
-        assert done.observation.text == "That is no call." and not done.observation.ok
+        assert not env.refuse("That is no call.", output="hm").terminated
+        transition = env.refuse("That is no call.")
+        assert transition.terminated and transition.info["stop_reason"] == "malformed_actions"
+        assert transition.observation.text == "That is no call." and not transition.observation.ok
 
 
 def test_a_machine_that_fails_costs_the_episode(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,7 +258,7 @@ def test_a_machine_that_fails_costs_the_episode(pool: Pool, monkeypatch: pytest.
 
 def test_a_vector_goes_on_where_one_of_it_fails_and_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     kind = usable("bubblewrap")
-    before = alive()
+    alive_before = alive()
     shared = Pool(kind, size=1)
     with VecEnv([training_env(shared, "rewrite", owns_pool=False) for _ in range(3)], shared) as envs:
         assert [info["step"] for _, info in envs.reset()] == [0, 0, 0]
@@ -267,20 +275,20 @@ def test_a_vector_goes_on_where_one_of_it_fails_and_leaves_nothing_behind(monkey
 
         monkeypatch.setattr(envs.envs[1], "step", fail)
         view = {"tool": "view", "arguments": {"path": "cart.py"}}
-        first, broken, nothing = envs.step([view, view, None])
-        assert first is not None and first.observation.ok and nothing is None
+        first, broken, skipped = envs.step([view, view, None])
+        assert first is not None and first.observation.ok and skipped is None
         assert broken is not None and broken.truncated and not broken.terminated and broken.reward == 0
         assert (broken.info["stop_reason"], broken.info["error"]) == ("error", "the engine is gone")
         monkeypatch.undo()
-        done = asyncio.run(envs.astep([{"tool": "rewrite", "arguments": FIX}, "eval", "submit"]))
-        assert [each.terminated for each in done if each] == [False, False, True]
+        transitions = asyncio.run(envs.astep([{"tool": "rewrite", "arguments": FIX}, "eval", "submit"]))
+        assert [transition.terminated for transition in transitions if transition] == [False, False, True]
         assert [score.resolved for score in envs.score()] == [True, False, False]
-    wait_for(lambda: not alive() - before, lambda: alive() - before)
+    wait_for(lambda: not alive() - alive_before, lambda: alive() - alive_before)
 
 
 def test_an_exception_leaves_nothing_behind() -> None:
     kind = usable("bubblewrap")
-    before = alive()
+    alive_before = alive()
     shared = Pool(kind, size=1)
     with (
         pytest.raises(ZeroDivisionError),
@@ -288,23 +296,23 @@ def test_an_exception_leaves_nothing_behind() -> None:
     ):
         envs.reset()
         raise ZeroDivisionError
-    wait_for(lambda: not alive() - before, lambda: alive() - before)
+    wait_for(lambda: not alive() - alive_before, lambda: alive() - alive_before)
 
 
 def test_closing_ends_a_step_that_somebody_waits_for() -> None:
     kind = usable("bubblewrap")
-    before = alive()
+    alive_before = alive()
 
     async def vanish() -> None:
-        async with training_env(Pool(kind, size=1), "bash") as env, training_env(Pool(kind, size=1)) as other:
-            await asyncio.gather(env.areset(), other.areset())
+        async with training_env(Pool(kind, size=1), "bash") as env, training_env(Pool(kind, size=1)) as second_env:
+            await asyncio.gather(env.areset(), second_env.areset())
             command = f"sleep 3000.{os.getpid()}"
             slow = asyncio.create_task(env.astep("bash", command=command))
             await asyncio.to_thread(wait_for, lambda: _sleeps(command.split()), "a step at work", every_s=0.2)
             await env.aclose()
             with pytest.raises(TrainingError, match="is closed"):
                 await slow
-            assert (await other.astep("view", path="cart.py")).observation.ok
+            assert (await second_env.astep("view", path="cart.py")).observation.ok
 
     asyncio.run(vanish())
-    wait_for(lambda: not alive() - before, lambda: alive() - before)
+    wait_for(lambda: not alive() - alive_before, lambda: alive() - alive_before)

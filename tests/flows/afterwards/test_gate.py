@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from stackrank.db.connection.engine import connect
-from stackrank.db.stats.noninferiority import noninferior
+from stackrank.db.stats.noninferiority import judge_noninferiority
 from stackrank.db.writes.store import Store
 from tests.fixtures.calls import CommandLine
 
@@ -74,7 +74,7 @@ def test_not_worse_is_0_worse_is_1_and_not_known_is_3(stackrank: CommandLine, tm
     assert "lost: t000" in (case(file).findtext("system-out") or "")
     unknown = stackrank("compare", "old", "alike", "--max-drop", "0.02", "--junit", str(file))
     assert (
-        unknown.status == 3 and "not known yet" in unknown.out and "tasks more would probably decide it" in unknown.out
+        unknown.status == 3 and "still unclear" in unknown.out and "more tasks would probably settle it" in unknown.out
     )
     assert case(file).find("error") is not None  # a pipeline that reads nothing but the report does not pass either
     document = stackrank("compare", "old", "alike", "--max-drop", "0.02", "--json").json()
@@ -108,7 +108,7 @@ def test_an_entrant_is_judged_by_an_earlier_run(stackrank: CommandLine) -> None:
 def test_errors_are_said_and_count_for_nobody(stackrank: CommandLine) -> None:
     played("r", {"old": "+" * 60, "new": "+" * 50 + "!" * 10})
     found = stackrank("compare", "old", "new", "--max-drop", "0.1", "--json").json()
-    assert found["tasks"] == 50 and found["errors"] == [0, 10] and "10 errors are not counted" in found["sentence"]
+    assert found["tasks"] == 50 and found["errors"] == [0, 10] and "10 errors are excluded" in found["sentence"]
     assert found["outcome"] == "not_worse" and "-16.7 points" in found["warning"]
     assert "warning: With errors counted as failures" in stackrank("compare", "old", "new", "--max-drop", "0.1").err
     strict = stackrank("compare", "old", "new", "--max-drop", "0.1", "--errors", "as-failures", "--json")
@@ -122,7 +122,7 @@ def test_tasks_that_the_candidate_left_out_are_said(stackrank: CommandLine, tmp_
     played("r", {"old": "-" * 20 + "+" * 60, "new": " " * 20 + "+" * 60})
     file = tmp_path / "gate.xml"
     found = stackrank("compare", "old", "new", "--max-drop", "0.1", "--junit", str(file))
-    said = "Of the 80 tasks of old, 20 were not played by the candidate and say nothing here."
+    said = "The candidate did not play 20 of the 80 tasks of old, so these are not compared."
     assert found.status == 0 and said in found.err and said in (case(file).findtext("system-out") or "")
     assert not stackrank("compare", "new", "old", "--max-drop", "0.1", "--json").json()["warning"]
 
@@ -165,11 +165,11 @@ def test_a_bad_call_is_one_sentence(stackrank: CommandLine, call: list[str], wor
 
 def test_how_many_more_tasks_follows_the_distance_to_the_margin() -> None:
     gaps = [1.0, -1.0, *[0.0] * 18] * 3
-    near, far = (noninferior(gaps, -0.2, 0.2, margin).more_tasks for margin in (0.02, 0.1))
+    near, far = (judge_noninferiority(gaps, -0.2, 0.2, margin).more_tasks for margin in (0.02, 0.1))
     assert near is not None and far is not None and near > 20 * far > 0
-    assert noninferior(gaps, None, None, 0.1).outcome == "unknown"
+    assert judge_noninferiority(gaps, None, None, 0.1).outcome == "unknown"
     # So many tasks more of the same kind do tell, four times in five: here their mean is just what it is.
-    assert noninferior([], None, None, 0.0).more_tasks is None
+    assert judge_noninferiority([], None, None, 0.0).more_tasks is None
 
 
 def test_the_workflow_is_one_that_github_reads() -> None:

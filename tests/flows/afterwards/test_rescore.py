@@ -123,7 +123,7 @@ def test_a_rescoring_that_is_broken_off_keeps_what_it_has(
             rescoring.rescore(Store(engine), run, workers=1, say=lambda _: None)
     finally:
         signal.signal(signal.SIGINT, before)
-    assert len(asked) == len(queries.verdicts_again(engine, run, scorer_digest())) == 1
+    assert len(asked) == len(queries.rescored_verdicts(engine, run, scorer_digest())) == 1
     result = stackrank("rescore", str(run), "--json")
     assert result.status == 0, result.err
     assert (result.json()["done_before"], result.json()["rescored"], len(asked)) == (1, 2, 2)
@@ -168,26 +168,8 @@ def test_what_cannot_be_scored_again_is_said(
     with engine.begin() as connection:
         connection.execute(text("DELETE FROM change"))
     assert all("gone from the database" in why for why in impossible())
-    # As a database of an older version has it: a diff and no record.
-    with engine.begin() as connection:
-        connection.execute(text("DELETE FROM verdicts"))
-        connection.execute(
-            text("UPDATE episode SET diff = replace(diff, char(10) || ' ', char(10) || ' other') WHERE id = 1")
-        )
-    (why,) = impossible()
-    assert why.startswith("only a diff is stored, and the patch")
     with_hidden_tests(monkeypatch, {}, files={"ledger.py": b""})
     assert len(impossible()) >= 1
-
-
-@pytest.mark.slow
-def test_an_episode_of_an_older_version_is_scored_by_its_diff(stackrank: CommandLine, database: str, run: int) -> None:
-    with connect(database).begin() as connection:
-        connection.execute(text("DELETE FROM verdicts"))
-        connection.execute(text("DELETE FROM change"))
-    document = stackrank("rescore", str(run), "--json").json()
-    assert (document["rescored"], document["impossible"], document["changed"]) == (2, [], [])
-    assert [each["of_record"] for each in queries.verdicts(connect(database), 1)] == [False]
 
 
 def test_a_run_that_goes_on_is_refused(stackrank: CommandLine) -> None:

@@ -88,7 +88,7 @@ def test_who_fails(run: int) -> None:
 def test_what_stands_still(run: int) -> None:
     store = Store(connect())
     store.open_outage(run, "http://127.0.0.1:9/v1", [1], "refused")
-    assert "It is paused: endpoint http://127.0.0.1:9/v1 does not answer since" in why(store.engine, run)["why"]
+    assert "It is paused: endpoint http://127.0.0.1:9/v1 has not answered since" in why(store.engine, run)["why"]
     checks = {each["check"]: each for each in doctor._database()}
     assert checks["stalled runs"]["ok"] and not checks["endpoints of runs"]["ok"]
     change(RUN, run, heartbeat_at=now() - timedelta(minutes=10))

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,11 @@ def test_a_wrong_setting_of_this_machine(stackrank: CommandLine, monkeypatch: py
     result = stackrank("run", "--agent", "oracle", "--limit", "1", "--sandbox", "bubblewrap")
     assert result.status == 2
     assert "STACKRANK_HOST_MEMORY_MB is '8G'" in result.sentence()
+
+
+def test_version(stackrank: CommandLine) -> None:
+    result = stackrank("--version")
+    assert (result.status, result.out.strip()) == (0, f"stackrank {version('stackrank')}")
 
 
 def test_wrong_options_exit_with_2(stackrank: CommandLine) -> None:
@@ -178,16 +184,18 @@ def test_validate_finds_a_task_that_is_none(stackrank: CommandLine, tmp_path: Pa
 def test_record_writes_the_lists(stackrank: CommandLine, tmp_path: Path) -> None:
     suite = tmp_path / "suite"
     shutil.copytree(DATA / "club-ledger", suite / "club-ledger")
-    before = load_task(suite / "club-ledger")
+    task_before = load_task(suite / "club-ledger")
     text = (suite / "club-ledger" / "task.toml").read_text()
-    lists = f'fail_to_pass = [\n    "{before.fail_to_pass[0]}",\n]\n'  # of when there were fewer tests
+    lists = f'fail_to_pass = [\n    "{task_before.fail_to_pass[0]}",\n]\n'  # of when there were fewer tests
     (suite / "club-ledger" / "task.toml").write_text(text[: text.index("fail_to_pass")] + lists)
     assert stackrank("validate", "bugs", "--path", str(suite), "--rounds", "1", "--record").status == 0
-    after = load_task(suite / "club-ledger")
-    assert sorted(after.fail_to_pass) == sorted(before.fail_to_pass)
-    assert sorted(after.pass_to_pass) == sorted(before.pass_to_pass)
-    proof = find_proof(after)
-    assert proof and proof.deciding == len({test.partition("[")[0] for test in (*after.must_pass, *after.must_stay)})
+    task_after = load_task(suite / "club-ledger")
+    assert sorted(task_after.fail_to_pass) == sorted(task_before.fail_to_pass)
+    assert sorted(task_after.pass_to_pass) == sorted(task_before.pass_to_pass)
+    proof = find_proof(task_after)
+    assert proof and proof.deciding == len(
+        {test.partition("[")[0] for test in (*task_after.must_pass, *task_after.must_stay)}
+    )
 
 
 def test_doctor(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,7 +245,7 @@ def test_a_query_finds_episodes_and_the_step(
 def test_reading_commands_import_only_what_they_need(call: list[str], tmp_path: Path) -> None:
     """Nearly all that they cost are imports: see tests/bench/bench_commands.py."""
     engine = connect(url := f"sqlite:///{tmp_path / 'seeded.db'}")
-    one, two, _ = seed(engine, tasks=4).entrants
+    first, two, _ = seed(engine, tasks=4).entrants
     engine.dispose()
     code = (
         "import sys\nfrom stackrank.flows.cli.main import app\n"
@@ -246,12 +254,12 @@ def test_reading_commands_import_only_what_they_need(call: list[str], tmp_path: 
         "app(sys.argv[1:], standalone_mode=False)\n"
         "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
     )
-    arguments = [*call, one, two] if call == ["compare"] else call
+    arguments = [*call, first, two] if call == ["compare"] else call
     environment = {**os.environ, "STACKRANK_DATABASE_URL": url}
     for flags in ([], ["--json"]):
         command = [sys.executable, "-c", code, *arguments, *flags]
-        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
-        assert done.stderr.strip() == "[]" and done.stdout.strip()
+        process = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+        assert process.stderr.strip() == "[]" and process.stdout.strip()
 
 
 def test_help_imports_nothing_heavy() -> None:
@@ -261,8 +269,8 @@ def test_help_imports_nothing_heavy() -> None:
         "heavy = {'prefect', 'sqlalchemy', 'sqlmodel', 'docker', 'openai', 'streamlit', 'scipy', 'pydantic'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    process = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert process.stdout.strip() == "[]"
     subprocess.run(
         [sys.executable, "-m", "stackrank.flows.cli.main", "--help"], cwd=ROOT, check=True, capture_output=True
     )

@@ -9,10 +9,10 @@ from stackrank.db.writes.store import Store
 from tests.fixtures.calls import CommandLine
 
 
-def add_run(database: str, name: str, **about: object) -> None:
+def add_run(database: str, name: str, **fields: object) -> None:
     store = Store(connect(database))
     benchmark = store.save_benchmark(name="bugs", digest="b", license="", source="", tasks=[])
-    store.start_run(store.create_run(name=name, benchmark_id=benchmark.id, spec={}, **about))  # type: ignore[arg-type]
+    store.start_run(store.create_run(name=name, benchmark_id=benchmark.id, spec={}, **fields))  # type: ignore[arg-type]
 
 
 def test_info_and_upgrade(stackrank: CommandLine, database: str) -> None:
@@ -52,8 +52,8 @@ def test_runs_are_filtered(stackrank: CommandLine, database: str) -> None:
     assert names("--tag", "nightly", "--tag", "eu") == ["mine"]
     assert names("--leaderboard", "none") == []
     assert "No run matches" in stackrank("runs", "--owner", "eve").out
-    shown = stackrank("runs").out
-    assert "mine" in shown and "+00:00" not in shown and "." not in shown.splitlines()[-1].split()[-1]
+    output = stackrank("runs").out
+    assert "mine" in output and "+00:00" not in output and "." not in output.splitlines()[-1].split()[-1]
 
 
 def test_archive_and_prune(stackrank: CommandLine, database: str, tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_each_conversation_gets_the_script_from_its_beginning(tmp_path: Path, ap
 def test_a_share_of_the_requests_fails(tmp_path: Path) -> None:
     player = Player(read_script(None), fail=0.3)
     answers = [player({"model": "demo", "messages": []}) for _ in range(300)]
-    assert 60 < sum(hasattr(each, "code") for each in answers) < 120
+    assert 60 < sum(hasattr(answer, "code") for answer in answers) < 120
 
 
 @pytest.mark.parametrize(

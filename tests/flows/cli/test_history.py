@@ -51,54 +51,54 @@ def history(database: str) -> Engine:
 @contextmanager
 def statements(engine: Engine) -> Iterator[list[tuple[str, Any]]]:
     """What is asked of the database meanwhile."""
-    heard: list[tuple[str, Any]] = []
+    executed: list[tuple[str, Any]] = []
 
     def hear(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
         if statement.startswith("SELECT"):
-            heard.append((statement, parameters))
+            executed.append((statement, parameters))
 
     event.listen(engine, "before_cursor_execute", hear)
     try:
-        yield heard
+        yield executed
     finally:
         event.remove(engine, "before_cursor_execute", hear)
 
 
-def scans(engine: Engine, heard: list[tuple[str, Any]]) -> list[str]:
+def scans(engine: Engine, executed: list[tuple[str, Any]]) -> list[str]:
     """The tables of episodes that SQLite would read from end to end, without an index."""
-    found = []
+    scans = []
     with engine.connect() as connection:
-        for statement, parameters in heard:
+        for statement, parameters in executed:
             plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
-            found += [row.detail for row in plan if row.detail.startswith("SCAN episode")]
-    return [detail for detail in found if "USING" not in detail]
+            scans += [row.detail for row in plan if row.detail.startswith("SCAN episode")]
+    return [detail for detail in scans if "USING" not in detail]
 
 
 def test_the_list_of_runs_asks_little(history: Engine) -> None:
-    with statements(history) as heard:
+    with statements(history) as executed:
         rows = queries.runs(history, owner="ada", tags=["nightly"], limit=50)
     assert len(rows) == 50 and rows[0]["id"] == RUNS and rows[0]["done"] == 2 * TASKS
-    assert len(heard) <= 2, "not a question for each run"
-    assert scans(history, heard) == []
-    with statements(history) as more:
+    assert len(executed) <= 2, "not a question for each run"
+    assert scans(history, executed) == []
+    with statements(history) as statements_of_more:
         assert len(queries.runs(history, limit=RUNS)) == RUNS
-    assert len(more) == len(heard)
+    assert len(statements_of_more) == len(executed)
 
 
 @pytest.mark.parametrize("question", ["run", "progress", "episodes", "leaderboard", "regressions"])
 def test_questions_about_one_run_read_that_run(history: Engine, question: str) -> None:
-    with statements(history) as heard:
+    with statements(history) as executed:
         if question == "leaderboard":
             queries.leaderboard(history, Scope(run=RUNS))
         else:
             getattr(queries, question)(history, RUNS)
-    assert len(heard) <= 24, "a few for each entrant, none for each run"
-    assert scans(history, heard) == []
+    assert len(executed) <= 24, "a few for each entrant, none for each run"
+    assert scans(history, executed) == []
 
 
 def test_stackrank_runs(stackrank: CommandLine, history: Engine) -> None:
     assert len(stackrank("runs", "--limit", "500", "--json").json()) == RUNS
-    shown = stackrank("runs", "--limit", "3").out
-    assert f"nightly-{RUNS}" in shown and "nightly-1 " not in shown
+    output = stackrank("runs", "--limit", "3").out
+    assert f"nightly-{RUNS}" in output and "nightly-1 " not in output
     with history.connect() as connection:
         assert connection.scalar(text("SELECT count(*) FROM run")) == RUNS

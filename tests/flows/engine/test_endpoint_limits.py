@@ -66,7 +66,7 @@ def test_what_may_be_asked_a_minute_is_shared() -> None:
     from stackrank.flows.engine.endpoint_limits import slots
 
     settings = entrant("http://127.0.0.1:9/v3", requests_per_minute=120)
-    limits._all.clear()
+    limits._limits_by_url.clear()
     try:
         with slots(settings, lambda: False):
             rate = limits.Rate("http://127.0.0.1:9/v3 requests")

@@ -75,7 +75,7 @@ def test_one_of_two_machines_is_lost(
     prefect_server: str, networks: dict[str, str], postgres: Cluster, tmp_path: Path, loss: str
 ) -> None:
     """Every episode has its verdict, once, whether a machine dies or only nobody hears of it any more."""
-    from stackrank.flows.engine.pools import prepare_pool
+    from stackrank.flows.engine.deployments import prepare_pool
 
     pool = f"netns-{loss.replace(' ', '-')}"
     prepare_pool(pool)

@@ -122,7 +122,7 @@ def test_a_past_that_cannot_be_repeated_starts_anew(endpoint: OpenAIServer) -> N
     assert Counter(row["verdict"] for row in rows(run_id)) == {"resolved": ATTEMPTS, "unresolved": ATTEMPTS}
     (left,) = rows(run_id, counted=False)
     assert (left["id"], left["verdict"]) == (spoiled, "error")
-    assert "at step 1 listdir gave another observation" in left["error"]
+    assert "at step 1 the observation of listdir differs from the record" in left["error"]
     (again,) = [row for row in rows(run_id) if row["try_number"] == 2]
     assert [step["index"] for step in queries.steps(connect(), again["id"])] == list(range(ANSWERS + 1))
 

@@ -248,7 +248,7 @@ def test_a_schedule_that_is_not_there(stackrank: CommandLine, command: str) -> N
 
 
 def test_the_prefect_file_makes_schedules(stackrank: CommandLine) -> None:
-    from stackrank.flows.engine.pools import prepare_pool
+    from stackrank.flows.engine.deployments import prepare_pool
 
     prepare_pool("stackrank")
     command = [sys.executable, "-m", "prefect", "--no-prompt", "deploy", "--all"]

@@ -14,7 +14,7 @@ from sqlalchemy import Engine
 
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
-from stackrank.db.rows import Claimed
+from stackrank.db.writes.claims import ClaimedEpisode
 from stackrank.db.writes.store import Store
 from stackrank.flows.runs.playing import driver
 from stackrank.flows.runs.playing.driver import Done, Driver
@@ -41,11 +41,11 @@ def session(database: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]
     leave(run_id)
 
 
-def fails_once(session: Session, seen: Callable[[], None]) -> Callable[[Claimed, Done], None]:
+def fails_once(session: Session, seen: Callable[[], None]) -> Callable[[ClaimedEpisode, Done], None]:
     """Every episode fails at its first try."""
     tries: Counter[int] = Counter()
 
-    def submit(claim: Claimed, done: Done) -> None:
+    def submit(claim: ClaimedEpisode, done: Done) -> None:
         seen()
         tries[claim["task_id"]] += 1
         if tries[claim["task_id"]] == 1:
@@ -76,7 +76,7 @@ def test_a_shard_tries_again_what_failed_in_it(session: Session) -> None:
 
 
 def test_what_waits_when_the_run_ends_early_is_given_back(session: Session) -> None:
-    def submit(claim: Claimed, done: Done) -> None:
+    def submit(claim: ClaimedEpisode, done: Done) -> None:
         session.store.fail_episode(claim["id"], stop_reason="error", error="lost", by=session.claims.token)
         done(EpisodeFailed("lost", retried=True))
         session.drain()
@@ -134,7 +134,7 @@ def test_an_episode_that_nobody_could_play_is_told(session: Session, monkeypatch
     told: list[str] = []
     monkeypatch.setattr(driver.log, "warning", lambda message, **fields: told.append(str(fields["error"])))
 
-    def submit(claim: Claimed, done: Done) -> None:
+    def submit(claim: ClaimedEpisode, done: Done) -> None:
         session.drain()
         done(OSError("no room on the device"))
 

@@ -27,7 +27,7 @@ TOOLS = ["", "listdir", "investigate", "pdb", "listdir", "answer", "submit"]
 
 
 def answer(request: dict[str, Any]) -> Entry:
-    script = INSIDE if "The question:" in json.dumps(request["messages"]) else MAIN
+    script = INSIDE if "Question:\n\nWhy?" in json.dumps(request["messages"]) else MAIN
     said = sum(message["role"] == "assistant" for message in request["messages"])
     return script[said].with_(delay_s=0.2)
 
@@ -63,7 +63,7 @@ def test_is_killed_goes_on_and_is_told(endpoint: OpenAIServer, stackrank: Comman
         "listdir", "investigate", "submit",
     ]  # fmt: skip
     assert own["messages"][5]["content"] == "Because." and "investigation" not in own["metadata"]
-    assert "The question:\n\nWhy?" in inside["messages"][1]["content"] and inside["metadata"]["investigation"] == 2
+    assert "Question:\n\nWhy?" in inside["messages"][1]["content"] and inside["metadata"]["investigation"] == 2
     assert [each["role"] for each in inside["messages"]] == ["system", "user", *["assistant", "tool"] * 2, "assistant"]
     assert inside["metadata"]["conversation"] == "investigator 1" and own["metadata"]["conversation"] == "main"
     assert {each["function"]["name"] for each in inside["tools"]} >= {"pdb", "answer"}

@@ -12,7 +12,7 @@ import pytest
 
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
-from stackrank.db.rows import Claimed
+from stackrank.db.writes.claims import ClaimedEpisode
 from stackrank.db.writes.store import Store
 from stackrank.flows.runs.playing import driver, outages
 from stackrank.flows.runs.playing.driver import Done, Driver
@@ -44,7 +44,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 class Played:
     """A run of a model and of an agent without one; `answers` says whether the endpoint answers this episode."""
 
-    def __init__(self, answers: Callable[[Played, Claimed], bool], workers: int = 2, **spec: object) -> None:
+    def __init__(self, answers: Callable[[Played, ClaimedEpisode], bool], workers: int = 2, **spec: object) -> None:
         self.answers = answers
         self.order: list[str] = []
         self.asked: Counter[int] = Counter()
@@ -56,7 +56,7 @@ class Played:
     def drive(self, limit: int | None = None, probes: bool = False) -> str:
         return Driver(self.session, self._submit, limit=limit, probes=probes).run()
 
-    def _submit(self, claim: Claimed, done: Done) -> None:
+    def _submit(self, claim: ClaimedEpisode, done: Done) -> None:
         store, token = self.session.store, self.session.claims.token
         model = self.session.entrants[claim["entrant_id"]].spec.model
         self.order.append(model)
@@ -98,7 +98,7 @@ def test_patience_ends_and_the_run_can_be_resumed() -> None:
     played = Played(lambda played, claim: up, endpoint_silence_s=0.0)
     try:
         why = played.drive()
-        assert f"{TASKS} episodes wait: endpoint {URL} does not answer since" in why and "stackrank resume" in why
+        assert f"{TASKS} episodes wait: endpoint {URL} has not answered since" in why and "stackrank resume" in why
         assert played.counts == (TASKS, TASKS, 0, 0)
         up = True
         assert played.session.store.start_run(played.session.run_id) and not played.out
@@ -111,7 +111,7 @@ def test_patience_ends_and_the_run_can_be_resumed() -> None:
 def test_one_that_its_endpoint_never_answers_does_not_keep_the_others() -> None:
     bad: set[int] = set()
 
-    def answers(played: Played, claim: Claimed) -> bool:
+    def answers(played: Played, claim: ClaimedEpisode) -> bool:
         bad.add(min(played.asked))
         return claim["id"] not in bad
 
@@ -152,15 +152,15 @@ def test_only_one_asks_again() -> None:
     store.open_outage(run, URL, [entrant], "refused")
     assert store.claim_next(run, "w", without=[entrant]) is None
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda n: store.claim_probe(run, URL, f"w{n}", seen=0), range(8)))
+        found = list(pool.map(lambda n: store.claim_probe(run, URL, f"w{n}", probes=0), range(8)))
     (probe,) = [each for each in found if each]
-    assert store.claim_probe(run, URL, "w", seen=1) is None, "while a probe is played, nobody else asks"
+    assert store.claim_probe(run, URL, "w", probes=1) is None, "while a probe is played, nobody else asks"
     (by,) = [row["claimed_by"] for row in store.claims(run)]
     assert not store.postpone(probe["id"], "another") and store.postpone(probe["id"], by)
-    following = store.claim_probe(run, URL, "w", seen=1)
+    following = store.claim_probe(run, URL, "w", probes=1)
     assert following is not None and following["id"] != probe["id"]
-    sentence = queries.paused(queries.outages(store.engine, run))
-    assert f"endpoint {URL} does not answer since" in sentence and "refused" in sentence
+    sentence = queries.describe_outages(queries.outages(store.engine, run))
+    assert f"endpoint {URL} has not answered since" in sentence and "refused" in sentence
     assert store.end_outage(run, URL) and not store.end_outage(run, URL)
 
 

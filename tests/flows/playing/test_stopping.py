@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from stackrank.db import queries
-from stackrank.db.rows import Claimed, Stopping
+from stackrank.db.queries.comparisons.stopping import StoppingState
+from stackrank.db.writes.claims import ClaimedEpisode
 from stackrank.flows.cli import runs
 from stackrank.flows.runs.playing.driver import Done, Driver
 from stackrank.flows.runs.playing.error_policy import EpisodeFailed
@@ -49,10 +50,10 @@ def opened(database: str) -> Iterator[Callable[..., Session]]:
         leave(run_id)
 
 
-def plays(session: Session, resolves: Resolves) -> Callable[[Claimed, Done], None]:
+def plays(session: Session, resolves: Resolves) -> Callable[[ClaimedEpisode, Done], None]:
     """Episodes that end at once, as `resolves` says of the entrant's name and the task's row."""
 
-    def submit(claim: Claimed, done: Done) -> None:
+    def submit(claim: ClaimedEpisode, done: Done) -> None:
         name = session.entrants[claim["entrant_id"]].spec.label
         verdict = "resolved" if resolves(name, claim["task_id"]) else "unresolved"
         session.store.finish_episode(
@@ -63,7 +64,7 @@ def plays(session: Session, resolves: Resolves) -> Callable[[Claimed, Done], Non
     return submit
 
 
-def known(session: Session) -> Stopping:
+def known(session: Session) -> StoppingState:
     found = queries.stopping(session.store.engine, session.run_id)
     assert found is not None
     return found
@@ -99,7 +100,7 @@ def test_a_run_ends_when_it_is_known_and_says_what_it_saved(opened: Callable[...
     assert now["done"] in (2 * pair["tasks"], 2 * pair["tasks"] + 1)
     assert queries.run_summary(session.store.engine, session.run_id)["stop"] == found
     session.store.end_run(session.run_id, "finished")
-    scope = queries.scope_of(session.store.engine)
+    scope = queries.describe_scope(session.store.engine)
     assert scope["stopped"] == [session.run_id] and f"run {session.run_id} stopped early" in scope["sentence"]
 
 
@@ -161,7 +162,7 @@ def test_quick_episodes_do_not_decide_before_the_slow_ones_of_their_tasks(opened
     held: list[Done] = []
     submit = plays(session, only_good)
 
-    def slow(claim: Claimed, done: Done) -> None:
+    def slow(claim: ClaimedEpisode, done: Done) -> None:
         if claim["id"] != first:
             submit(claim, done)
             if counts(session)["pending"] == 0:

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-
 import pytest
 
 from stackrank.env.sandbox.bubblewrap import cgroups, unprivileged
-from stackrank.flows.services import doctor
-from stackrank.flows.services.doctor import _guarantees, _held
+from stackrank.flows.services.doctor import _guarantees, _isolation
 from tests.fixtures.env import ISOLATING, usable
 
 
 @pytest.mark.parametrize(
-    ("root", "said"), [(True, "user 4711, group 4712 of this machine, never as root"), (False, "your own user id")]
+    ("root", "message"), [(True, "user 4711, group 4712 of this machine, never as root"), (False, "your own user id")]
 )
-def test_whose_code_it_is(root: bool, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whose_code_it_is(root: bool, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     usable("bubblewrap")
     monkeypatch.setattr(unprivileged, "needed", lambda: root)
     monkeypatch.setattr(unprivileged, "host_ids", lambda: (4711, 4712))
-    assert said in _guarantees()[0]["detail"]
+    assert message in _guarantees()[0]["detail"]
 
 
 def test_limits_that_hold_for_a_process_only_are_no_limits_of_a_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,35 +27,18 @@ def test_limits_that_hold_for_a_process_only_are_no_limits_of_a_sandbox(monkeypa
 
 
 @pytest.mark.parametrize("name", ISOLATING)
-def test_code_looks_at_its_cage_from_inside(name: str) -> None:
+def test_isolation_is_checked_from_inside_a_sandbox(name: str) -> None:
     usable(name)
-    held = _held(name)
-    assert held["ok"] and "no network, no capabilities" in held["detail"] and "NOT" not in held["detail"]
+    check = _isolation(name)
+    assert check["ok"] and "no network, no capabilities" in check["detail"] and "NOT" not in check["detail"]
 
 
-def test_what_is_not_held_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_isolation_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STACKRANK_ALLOW_LOCAL", "1")
-    held = _held("local")
-    assert not held["ok"] and "NOT held" in held["detail"] and "system calls filtered" in held["detail"].split("NOT")[1]
-    assert "could not be inspected" in _held("nothing")["detail"]
-
-
-@pytest.mark.parametrize("status", [200, 401])
-def test_a_prefect_server_that_lets_everybody_in_is_told(status: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Answer(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(status)
-            self.end_headers()
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Answer) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        about = {"url": f"http://127.0.0.1:{server.server_port}/api", "pid": 1, "healthy": True}
-        monkeypatch.setattr(doctor, "configured_server", lambda: None)
-        monkeypatch.setattr(doctor, "server_status", lambda: about)
-        _, said = doctor._prefect()
-        server.shutdown()
-    assert said["ok"] == (status == 401)
-    assert ("stackrank down" if status == 200 else "prefect-login") in said["detail"]
+    check = _isolation("local")
+    assert (
+        not check["ok"]
+        and "NOT enforced" in check["detail"]
+        and "system calls filtered" in check["detail"].split("NOT")[1]
+    )
+    assert "could not be inspected" in _isolation("nothing")["detail"]

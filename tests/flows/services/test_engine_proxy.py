@@ -32,7 +32,7 @@ from tests.fixtures.env import usable
 
 ENGINE = Path("/var/run/docker.sock")
 SPEC = SandboxSpec(limits=Limits(timeout_s=30, memory_mb=256), warm=False)
-ALLOWED = Allowed(pulls=("allowed/",), folders=tuple(each for each in pip_settings()[1] if Path(each).is_dir()))
+ALLOWED = Allowed(pulls=("allowed/",), folders=tuple(folder for folder in pip_settings()[1] if Path(folder).is_dir()))
 Body = dict[str, Any]
 
 
@@ -108,10 +108,10 @@ class _SeenError(Exception):
 def bodies(monkeypatch: pytest.MonkeyPatch) -> dict[str, Body]:
     """What the backend really sends to make a sandbox, and a container for a build."""
     usable("docker")
-    seen: list[Body] = []
+    sent_bodies: list[Body] = []
 
     def spy(_self: object, config: Body, *_: object, **__: object) -> None:
-        seen.append(json.loads(json.dumps(config)))
+        sent_bodies.append(json.loads(json.dumps(config)))
         raise _SeenError
 
     monkeypatch.setattr(docker_sdk.APIClient, "create_container_from_config", spy)
@@ -120,7 +120,7 @@ def bodies(monkeypatch: pytest.MonkeyPatch) -> dict[str, Body]:
     base = {"Id": "sha256:0", "Config": {"Env": []}}
     with pytest.raises(_SeenError):
         docker_environments._commit(backend.client(), base, Environment(), "packages", "true", "0", "stackrank.owner")
-    return {"sandbox": seen[0], "build": seen[1]}
+    return {"sandbox": sent_bodies[0], "build": sent_bodies[1]}
 
 
 def _set(*path: str, to: Any) -> Callable[[Body], None]:
@@ -288,13 +288,13 @@ def test_other_calls_are_refused_in_a_sentence(line: str) -> None:
 
 
 @pytest.fixture
-def others() -> Iterator[str]:
+def foreign_container() -> Iterator[str]:
     """The id of a container that is not stackrank's."""
     usable("docker")
     engine = docker_sdk.DockerClient(f"unix://{ENGINE}")
-    made = engine.containers.create("stackrank-sandbox:latest", name=f"others-{uuid.uuid4().hex[:8]}")
-    yield str(made.id)
-    made.remove(force=True)
+    container = engine.containers.create("stackrank-sandbox:latest", name=f"others-{uuid.uuid4().hex[:8]}")
+    yield str(container.id)
+    container.remove(force=True)
 
 
 def _say(path: Path, data: bytes) -> bytes:
@@ -309,19 +309,19 @@ def _say(path: Path, data: bytes) -> bytes:
         return answer
 
 
-def test_containers_of_others_are_not_ours_to_call(proxy: Path, others: str) -> None:
+def test_containers_of_others_are_not_ours_to_call(proxy: Path, foreign_container: str) -> None:
     calls = ("GET {}/json", "POST {}/start", "POST {}/attach?stream=1", "DELETE {}?force=1", "GET {}/logs?stdout=1")
     for call in (*calls, "POST {}/wait", "PUT {}/archive?path=/", "GET {}/stats?stream=0"):
-        line = call.format(f"/v1.41/containers/{others}")
+        line = call.format(f"/v1.41/containers/{foreign_container}")
         answer = _say(proxy, f"{line} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
         assert answer.startswith(b"HTTP/1.1 403 ") and b"is not stackrank's" in answer, call
-    query = f"container={others}&repo=stackrank-env&tag=0123456789abcdef"
+    query = f"container={foreign_container}&repo=stackrank-env&tag=0123456789abcdef"
     answer = _say(proxy, f"POST /commit?{query} HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{{}}".encode())
     assert b"is not stackrank's" in answer
     engine = docker_sdk.DockerClient(f"unix://{proxy}")
     # Other tests remove theirs meanwhile.
     listed = engine.containers.list(all=True, filters={"label": "stackrank.owner"}, ignore_removed=True)
-    assert others not in {each.id for each in listed}
+    assert foreign_container not in {container.id for container in listed}
 
 
 def test_a_sandbox_is_no_place_for_what_builds_may(through: DockerBackend, proxy: Path) -> None:
@@ -334,7 +334,7 @@ def test_a_sandbox_is_no_place_for_what_builds_may(through: DockerBackend, proxy
 ESCAPE = b"GET /info HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
-def test_nothing_rides_behind_a_request(proxy: Path, others: str) -> None:
+def test_nothing_rides_behind_a_request(proxy: Path, foreign_container: str) -> None:
     attach = b"POST /containers/%s/attach?stream=1 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n"
     behind = {
         "a second request": b"GET /version HTTP/1.1\r\nHost: x\r\n\r\n" + ESCAPE,
@@ -344,7 +344,7 @@ def test_nothing_rides_behind_a_request(proxy: Path, others: str) -> None:
         "a length and chunks": b"GET /version HTTP/1.1\r\nHost: x\r\nContent-Length: 31\r\n"
         b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + ESCAPE,
         "after an attach to nothing": attach % b"missing" + b"\r\n" + ESCAPE,
-        "after an attach to another": attach % others.encode() + b"\r\n" + ESCAPE,
+        "after an attach to another": attach % foreign_container.encode() + b"\r\n" + ESCAPE,
         "a line in the target": b"GET /version?x=%0d%0aGET%20/info HTTP/1.1\r\nHost: x\r\n\r\n",
         "a head without end": b"GET /version HTTP/1.1\r\nX: " + b"x" * 200_000,
         "no request": b"\x16\x03\x01 nonsense\r\n\r\n",
@@ -361,15 +361,17 @@ def test_nothing_rides_behind_a_request(proxy: Path, others: str) -> None:
 def test_an_attach_that_the_engine_refuses_becomes_no_stream(proxy: Path) -> None:
     """The container is ours and cannot be attached to, so the engine goes on reading requests."""
     engine = docker_sdk.DockerClient(f"unix://{ENGINE}")
-    made = engine.containers.create("stackrank-sandbox:latest", command=["true"], labels={"stackrank.owner": "a:1:2"})
+    container = engine.containers.create(
+        "stackrank-sandbox:latest", command=["true"], labels={"stackrank.owner": "a:1:2"}
+    )
     try:
-        made.start()
-        made.wait()
+        container.start()
+        container.wait()
         data = b"POST /containers/%s/attach?stream=0 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n"
-        answer = _say(proxy, data % str(made.id).encode() + ESCAPE)
+        answer = _say(proxy, data % str(container.id).encode() + ESCAPE)
         assert b"ServerVersion" not in answer
     finally:
-        made.remove(force=True)
+        container.remove(force=True)
 
 
 def test_an_engine_that_is_away_is_said(tmp_path: Path, proxy: Path) -> None:

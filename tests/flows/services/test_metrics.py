@@ -31,12 +31,12 @@ def fetch(url: str) -> tuple[int, str]:
 
 def samples(text: str) -> dict[str, float]:
     """`name{label=value}` -> value."""
-    found = {}
+    samples = {}
     for family in text_string_to_metric_families(text):
         for sample in family.samples:
             labels = ",".join(f"{name}={value}" for name, value in sorted(sample.labels.items()))
-            found[f"{sample.name}{{{labels}}}" if labels else sample.name] = sample.value
-    return found
+            samples[f"{sample.name}{{{labels}}}" if labels else sample.name] = sample.value
+    return samples
 
 
 def fill(database: str) -> None:
@@ -49,12 +49,12 @@ def fill(database: str) -> None:
     store.start_run(run)
     for episode in ids[:5]:
         start(store, episode)
-    about = {"stop_reason": "submitted", "tokens_in": 100, "tokens_out": 7, "cost_usd": 0.5}
-    store.finish_episode(ids[0], verdict="resolved", wall_s=3.0, **about)
-    store.finish_episode(ids[1], verdict="resolved", wall_s=100.0, **about)
-    store.finish_episode(ids[2], verdict="unresolved", wall_s=20.0, **about)
+    fields = {"stop_reason": "submitted", "tokens_in": 100, "tokens_out": 7, "cost_usd": 0.5}
+    store.finish_episode(ids[0], verdict="resolved", wall_s=3.0, **fields)
+    store.finish_episode(ids[1], verdict="resolved", wall_s=100.0, **fields)
+    store.finish_episode(ids[2], verdict="unresolved", wall_s=20.0, **fields)
     store.finish_episode(ids[3], verdict="error", stop_reason="error", error="the sandbox: no engine")
-    store.try_again(ids[3])
+    store.retry_episode(ids[3])
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
@@ -76,26 +76,26 @@ def _check(database: str) -> None:
         base = f"http://127.0.0.1:{server.server_port}"
         assert fetch(f"{base}/health") == (200, "ok\n")
         assert fetch(f"{base}/else")[0] == 404
-        found = samples(fetch(f"{base}/metrics")[1])
+        metrics = samples(fetch(f"{base}/metrics")[1])
     finally:
         server.shutdown()
         server.server_close()
         engine.dispose()
-    assert found["stackrank_up"] == 1
-    assert found["stackrank_runs{status=running}"] == 1
-    assert found["stackrank_runs{status=failed}"] == 0
-    assert found["stackrank_episodes_total{verdict=resolved}"] == 2
-    assert found["stackrank_episodes_total{verdict=error}"] == 0, "the try was repeated"
-    assert (found["stackrank_episodes_running"], found["stackrank_episodes_queued"]) == (1, 2)
-    assert found["stackrank_retries_total"] == 1
-    assert found["stackrank_errors_total{cause=the sandbox}"] == 1
-    assert found["stackrank_errors_total{cause=other}"] == 0
-    assert found["stackrank_tokens_total{direction=in}"] == 300
-    assert found["stackrank_cost_usd_total"] == 1.5
+    assert metrics["stackrank_up"] == 1
+    assert metrics["stackrank_runs{status=running}"] == 1
+    assert metrics["stackrank_runs{status=failed}"] == 0
+    assert metrics["stackrank_episodes_total{verdict=resolved}"] == 2
+    assert metrics["stackrank_episodes_total{verdict=error}"] == 0, "the try was repeated"
+    assert (metrics["stackrank_episodes_running"], metrics["stackrank_episodes_queued"]) == (1, 2)
+    assert metrics["stackrank_retries_total"] == 1
+    assert metrics["stackrank_errors_total{cause=the sandbox}"] == 1
+    assert metrics["stackrank_errors_total{cause=other}"] == 0
+    assert metrics["stackrank_tokens_total{direction=in}"] == 300
+    assert metrics["stackrank_cost_usd_total"] == 1.5
     durations = "stackrank_episode_duration_seconds"
-    assert found[f"{durations}_bucket{{le=5.0,verdict=resolved}}"] == 1
-    assert found[f"{durations}_bucket{{le=+Inf,verdict=resolved}}"] == 2
-    assert found[f"{durations}_sum{{verdict=resolved}}"] == 103.0
+    assert metrics[f"{durations}_bucket{{le=5.0,verdict=resolved}}"] == 1
+    assert metrics[f"{durations}_bucket{{le=+Inf,verdict=resolved}}"] == 2
+    assert metrics[f"{durations}_sum{{verdict=resolved}}"] == 103.0
 
 
 def test_a_database_that_is_gone(tmp_path: Path) -> None:

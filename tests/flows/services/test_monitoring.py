@@ -27,8 +27,8 @@ def served(database: str) -> dict[str, Metric]:
     run = make_run(limit=1, entrants=[{"agent": "random"}], sandbox="bubblewrap")
     store.start_run(run)
     store.open_outage(run, "http://127.0.0.1:9/v1", [1], "refused")
-    found = list(DatabaseCollector(store.engine).collect())
-    return {each.name + suffix: each for each in found for suffix in SUFFIXES[each.type]}
+    families = list(DatabaseCollector(store.engine).collect())
+    return {family.name + suffix: family for family in families for suffix in SUFFIXES[family.type]}
 
 
 def rules() -> list[dict[str, Any]]:
@@ -41,21 +41,21 @@ def panels() -> list[dict[str, Any]]:
 
 
 def expressions() -> list[str]:
-    return [rule["expr"] for rule in rules()] + [each["expr"] for panel in panels() for each in panel["targets"]]
+    return [rule["expr"] for rule in rules()] + [target["expr"] for panel in panels() for target in panel["targets"]]
 
 
 def test_what_they_ask_for_exists(served: dict[str, Metric]) -> None:
-    asked = {name for each in expressions() for name in re.findall(r"stackrank_\w+", each)}
-    assert asked <= served.keys(), sorted(asked - served.keys())
-    assert {"stackrank_runs_stalled", "stackrank_queue_age_seconds", "stackrank_endpoint_down"} <= asked
+    metrics = {name for expression in expressions() for name in re.findall(r"stackrank_\w+", expression)}
+    assert metrics <= served.keys(), sorted(metrics - served.keys())
+    assert {"stackrank_runs_stalled", "stackrank_queue_age_seconds", "stackrank_endpoint_down"} <= metrics
 
 
 def test_labels_exist(served: dict[str, Metric]) -> None:
-    labels = {label for each in served.values() for sample in each.samples for label in sample.labels}
-    grouped = {label for each in expressions() for found in re.findall(r"by \((\w+)\)", each) for label in [found]}
+    labels = {label for family in served.values() for sample in family.samples for label in sample.labels}
+    grouped = {label for expression in expressions() for label in re.findall(r"by \((\w+)\)", expression)}
     assert grouped - {"le"} <= labels | {"verdict"}, grouped
-    told = "".join(json.dumps(rule) for rule in rules())
-    assert set(re.findall(r"\$labels\.(\w+)", told)) <= labels
+    rules_text = "".join(json.dumps(rule) for rule in rules())
+    assert set(re.findall(r"\$labels\.(\w+)", rules_text)) <= labels
 
 
 def test_rules_and_panels_are_whole() -> None:
@@ -74,8 +74,8 @@ def test_rules_and_panels_are_whole() -> None:
         ids.append(panel["id"])
         places.add((panel["gridPos"]["x"], panel["gridPos"]["y"]))
     assert len(set(ids)) == len(ids) == len(places)
-    for each in expressions():
-        assert each.count("(") == each.count(")") and each.count("[") == each.count("]")
+    for expression in expressions():
+        assert expression.count("(") == expression.count(")") and expression.count("[") == expression.count("]")
 
 
 def test_what_stands_still_is_measured(served: dict[str, Metric]) -> None:

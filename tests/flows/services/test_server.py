@@ -58,14 +58,14 @@ def test_import_is_cheap() -> None:
 
 
 def test_start_find_status_stop(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    said: list[str] = []
+    messages: list[str] = []
     assert server.server_status() is None
     assert server.stop_server() is False
 
-    url = server.ensure_server(say=said.append)
-    assert len(said) == 1 and "starting" in said[0]
-    assert server.ensure_server(say=said.append) == url
-    assert len(said) == 1, "a server that runs is found without a word"
+    url = server.ensure_server(say=messages.append)
+    assert len(messages) == 1 and "starting" in messages[0]
+    assert server.ensure_server(say=messages.append) == url
+    assert len(messages) == 1, "a server that runs is found without a word"
 
     status = server.server_status()
     assert status is not None
@@ -79,7 +79,7 @@ def test_start_find_status_stop(home: Path, capfd: pytest.CaptureFixture[str]) -
     assert not psutil.pid_exists(status["pid"])
     assert server.server_status() is None
     assert server.stop_server() is False
-    assert server.ensure_server(say=said.append) == url, "the port of last time is taken again"
+    assert server.ensure_server(say=messages.append) == url, "the port of last time is taken again"
 
 
 def test_another_process_owns_the_recorded_pid(home: Path) -> None:
@@ -136,11 +136,11 @@ def test_hung_server_is_replaced(home: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(background, "START_TIMEOUT_S", 1.0)
     monkeypatch.setattr(background, "_HEALTH_TIMEOUT_S", 0.2)
     monkeypatch.setattr(server, "_command", patiently)
-    said: list[str] = []
-    server.ensure_server(say=said.append)
+    messages: list[str] = []
+    server.ensure_server(say=messages.append)
     second = server.server_status()
     assert second is not None and second["pid"] != first["pid"]
-    assert any("already there" in line for line in said)
+    assert any("already there" in line for line in messages)
 
 
 def test_stubborn_server_is_killed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,10 +163,10 @@ def test_server_that_never_answers(home: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("DELAY", "60")
     monkeypatch.setattr(background, "START_TIMEOUT_S", 1.0)
     monkeypatch.setattr(background, "_PROGRESS_EVERY_S", 0.2)
-    said: list[str] = []
+    messages: list[str] = []
     with pytest.raises(server.ServerError, match="within 1 s"):
-        server.ensure_server(say=said.append)
-    assert any("still starting" in line for line in said)
+        server.ensure_server(say=messages.append)
+    assert any("still starting" in line for line in messages)
     assert server.server_status() is None, "the half-started one is gone"
 
 
@@ -202,31 +202,33 @@ def test_home_that_cannot_be_written(home: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_port_of_last_time_is_taken() -> None:
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
-        other.listen()
-        port = other.getsockname()[1]
+    with socket.socket() as blocker:
+        blocker.bind(("127.0.0.1", 0))
+        blocker.listen()
+        port = blocker.getsockname()[1]
         assert background.choose_port(port) != port
     assert background.choose_port(None) > 1023
 
 
 def test_two_homes_remember_one_port(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The other's server takes the port just after this one chose it, and would answer for this one."""
-    other = server.ensure_server(say=print)
-    port = int(other.split(":")[2].split("/")[0])
+    second_url = server.ensure_server(say=print)
+    port = int(second_url.split(":")[2].split("/")[0])
     monkeypatch.setenv("STACKRANK_HOME", str(home / "second"))
-    free, chosen = background.choose_port, [port]
-    monkeypatch.setattr(background, "choose_port", lambda preferred: chosen.pop() if chosen else free(preferred))
-    said: list[str] = []
+    free, chosen_ports = background.choose_port, [port]
+    monkeypatch.setattr(
+        background, "choose_port", lambda preferred: chosen_ports.pop() if chosen_ports else free(preferred)
+    )
+    messages: list[str] = []
     try:
-        url = server.ensure_server(say=said.append)
+        url = server.ensure_server(say=messages.append)
         status = server.server_status()
-        assert url != other and status and status["healthy"] and status["url"] == url
-        assert len(said) == 1
+        assert url != second_url and status and status["healthy"] and status["url"] == url
+        assert len(messages) == 1
     finally:
         server.stop_server()
         monkeypatch.setenv("STACKRANK_HOME", str(home))
-    assert server.ensure_server(say=print) == other
+    assert server.ensure_server(say=print) == second_url
 
 
 def test_server_environment(home: Path) -> None:
@@ -281,12 +283,3 @@ def test_configured_address_is_no_api(
     monkeypatch.setenv("PREFECT_API_URL", answering(*answer))
     with pytest.raises(server.ServerError, match="not a Prefect API"):
         server.ensure_server(say=pytest.fail)
-
-
-def test_an_open_server_of_an_earlier_version_goes_on_with_a_word(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    open_to_all = STAND_IN.replace('"/api/health"', '"/api/health" or self.path == "/api/admin/version"')
-    monkeypatch.setattr(server, "_command", lambda port: [sys.executable, "-c", open_to_all, str(port)])
-    said: list[str] = []
-    url = server.ensure_server(say=lambda line: None)
-    assert server.ensure_server(say=said.append) == url
-    assert len(said) == 1 and "earlier version" in said[0] and "stackrank down" in said[0]

@@ -64,33 +64,33 @@ def test_the_local_server_lets_nobody_else_in(
     password = server.login_file().read_text().partition(":")[2]
     assert len(password) > 40
     assert not any(password in part for part in psutil.Process(status["pid"]).cmdline())
-    known = {"Authorization": authorization()}
+    credentials = {"Authorization": authorization()}
     guessed = {"Authorization": "Basic " + base64.b64encode(b"stackrank:guess").decode()}
-    read = f"{prefect_server}/admin/version"
-    assert asked(read, known)[0] == 200
-    assert asked(read, {})[0] == asked(read, guessed)[0] == 401
+    version_url = f"{prefect_server}/admin/version"
+    assert asked(version_url, credentials)[0] == 200
+    assert asked(version_url, {})[0] == asked(version_url, guessed)[0] == 401
     # A page of another origin: the browser asks first, and a form that needs no asking lacks the token.
-    wanted = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
+    headers = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
     make = f"{prefect_server}/flows/"
-    own = prefect_server.removesuffix("/api")
-    assert asked(make, {"Origin": own, **wanted}, "OPTIONS")[0] == 200
-    assert asked(make, {"Origin": "https://elsewhere.example", **wanted}, "OPTIONS")[0] == 400
+    origin = prefect_server.removesuffix("/api")
+    assert asked(make, {"Origin": origin, **headers}, "OPTIONS")[0] == 200
+    assert asked(make, {"Origin": "https://elsewhere.example", **headers}, "OPTIONS")[0] == 400
     body = json.dumps({"name": "planted"}).encode()
-    assert asked(make, {**known, "Content-Type": "application/json"}, "POST", body)[0] == 403
+    assert asked(make, {**credentials, "Content-Type": "application/json"}, "POST", body)[0] == 403
 
 
 @pytest.mark.parametrize("command", [("worker", "--pool", "refused"), ("schedule", "list")])
 def test_a_wrong_login_is_told_in_one_sentence(prefect_server: str, tmp_path: Path, command: tuple[str, ...]) -> None:
     login = {"PREFECT_API_URL": prefect_server, "PREFECT_API_AUTH_STRING": "of:another"}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "stackrank.flows.cli.main", *command],
         env={**os.environ, **login, "STACKRANK_HOME": str(tmp_path)},
         capture_output=True,
         text=True,
         timeout=600,
     )
-    assert done.returncode == 1
-    *_, error = done.stderr.splitlines()
+    assert process.returncode == 1
+    *_, error = process.stderr.splitlines()
     assert error.startswith("error: The Prefect server at http://127.0.0.1") and "PREFECT_API_AUTH_STRING" in error
 
 
@@ -100,15 +100,15 @@ def test_a_server_that_is_gone_when_a_command_begins_is_told_in_one_sentence(
 ) -> None:
     """It said that it is healthy a moment ago."""
     url = answering(200, "application/json", b"true", dies=True) + "/api"
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "stackrank.flows.cli.main", *command],
         env={**os.environ, "PREFECT_API_URL": url, "PREFECT_CLIENT_MAX_RETRIES": "0", "STACKRANK_HOME": str(tmp_path)},
         capture_output=True,
         text=True,
         timeout=600,
     )
-    assert done.returncode == 1
-    *_, error = done.stderr.splitlines()
+    assert process.returncode == 1
+    *_, error = process.stderr.splitlines()
     assert error.startswith("error: The Prefect server did not do it (") and error.endswith("try again.")
 
 

@@ -37,9 +37,9 @@ def test_up_finds_what_runs_and_down_ends_it(
         assert "starting the dashboard" in first.err
         assert fetch(f"{document['dashboard']}_stcore/health") == "ok"
         assert "OK" in fetch(document["worker"])
-        again = stackrank("up", "--port", str(port))
-        assert document["dashboard"] in again.out
-        assert "starting" not in again.err
+        repeated = stackrank("up", "--port", str(port))
+        assert document["dashboard"] in repeated.out
+        assert "starting" not in repeated.err
     finally:
         down = stackrank("down", "--json")
     assert down.json() == {"ended": ["worker", "dashboard"]}, "a server that was configured is not ours to end"
@@ -61,10 +61,10 @@ def test_dashboard_in_the_foreground(database: str) -> None:
 
 
 def test_a_port_that_is_taken(stackrank: CommandLine) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        result = stackrank("dashboard", "--port", str(taken.getsockname()[1]))
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        result = stackrank("dashboard", "--port", str(listener.getsockname()[1]))
     assert result.status == 1
     assert "--port" in result.sentence()
 

@@ -97,8 +97,8 @@ def test_prompts_from_files_are_their_contents(endpoint: Any, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"key": "sk-another"}, ("refused the key", "OPENAI_API_KEY")),
-        ({"models": 404}, ("does not know it", "OPENAI_BASE_URL")),
+        ({"key": "sk-another"}, ("rejected the key", "OPENAI_API_KEY")),
+        ({"models": 404}, ("does not know this model", "OPENAI_BASE_URL")),
     ],
 )
 def test_a_run_that_is_refused(
@@ -167,7 +167,7 @@ def test_a_key_that_is_refused_in_the_middle_ends_the_run(database: str, endpoin
     server = endpoint([call("listdir"), Fault.status(401, "revoked")])
     run = make_run(entrants=[{"agent": "llm", "model": "scripted"}], limit=4, workers=1, sandbox="bubblewrap")
     why = drive(run)
-    assert "refused the key" in why and server.url in why and KEY not in why
+    assert "rejected the key" in why and server.url in why and KEY not in why
     counts = queries.progress(connect(), run)
     assert (counts["errors"], counts["pending"]) == (1, 3) and server.asked == 2
 
@@ -196,7 +196,7 @@ def test_the_key_is_nowhere(
     play_run(entrants=[{"agent": "llm", "model": "scripted"}], limit=1, name="refused")
     assert server.asked == 6 and server.headers[0]["authorization"] == f"Bearer {KEY}"
     errors = [row["error"] for row in queries.episodes(connect(), "refused")]
-    assert len(errors) == 1 and "refused the key" in errors[0]
+    assert len(errors) == 1 and "rejected the key" in errors[0]
 
     shown = [stackrank("export", "played", "--format", name).out for name in ("jsonl", "chat", "csv")]
     shown += [stackrank("trace", "1", "--json").out, stackrank("trace", "2").out, stackrank("episodes", "refused").out]

@@ -176,7 +176,7 @@ def test_an_agent_without_a_tool_that_it_needs_does_not_play(agent: str) -> None
 
 def test_a_flag_says_whether_a_green_eval_ends_an_episode(stackrank: CommandLine) -> None:
     """Known as a flag: what is wrong with this call is something else."""
-    for flag in ("--ends-when-solved", "--goes-on-when-solved"):
+    for flag in ("--stop-when-solved", "--no-stop-when-solved"):
         result = stackrank("run", "--agent", "repair", "--tools", "calls", flag)
         assert result.status == 2 and "does not use calls" in result.err
     assert not read_spec(None, {"agent": ["repair"], "ends_when_solved": False}).ends_when_solved

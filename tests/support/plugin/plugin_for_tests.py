@@ -1,24 +1,36 @@
-"""A plug-in with one of each: a tool, an agent, a benchmark and a sandbox."""
+"""A plug-in that brings one of each kind: tool, agent, benchmark, sandbox, command, page and exporter."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from pydantic import Field
 
-from stackrank.agents.episode.protocol import Agent, Briefing, Decision, GaveUp
-from stackrank.env.actions import Action, Observation
-from stackrank.env.benchmarks.base import Source
+from stackrank.api import (
+    Action,
+    Agent,
+    Arguments,
+    Bench,
+    Briefing,
+    Decision,
+    Exporter,
+    ExportSource,
+    GaveUp,
+    Observation,
+    Page,
+    Source,
+    Task,
+)
 from stackrank.env.sandbox.local import LocalBackend
-from stackrank.env.task import Task
-from stackrank.env.tools.base import Arguments, Bench
 
-CHECK = "from double import double\n\n\ndef test_double():\n    assert double(4) == 8\n"
+TEST = "from double import double\n\n\ndef test_double():\n    assert double(4) == 8\n"
 FIXED = "def double(number):\n    return 2 * number\n"
 
 
 class CountArguments(Arguments):
-    """What to count."""
+    """The file whose lines are counted."""
 
     path: str = Field(description="A file.")
 
@@ -31,25 +43,25 @@ class Count:
     arguments = CountArguments
 
     def __call__(self, bench: Bench, arguments: CountArguments) -> Observation:
-        """How many there are."""
+        """Return the number of lines."""
         return Observation(f"{len(bench.sandbox.read(arguments.path).splitlines())} lines")
 
 
 class Counter(Agent):
-    """Counts first, then mends."""
+    """Counts first, then fixes."""
 
     version = "1"
 
     def begin(self, briefing: Briefing, observation: Observation) -> None:
-        """It knows what to do."""
+        """Decide on all actions."""
         rewrite = Action("rewrite", {"path": "double.py", "new_code": FIXED})
         self._actions = iter([Action("count", {"path": "double.py"}), rewrite, Action("submit")])
 
     def act(self, observation: Observation) -> Decision:
-        """The next action."""
+        """Return the next action."""
         for action in self._actions:
             return Decision(action)
-        raise GaveUp("nothing is left to do")
+        raise GaveUp("no action is left")
 
 
 class Tiny:
@@ -60,15 +72,15 @@ class Tiny:
     source = "a plug-in"
 
     def __init__(self, source: Source) -> None:
-        """Needs no data."""
+        """Need no data."""
 
     def tasks(self) -> Sequence[Task]:
-        """The one."""
-        files = {"double.py": FIXED.replace("2 *", "3 *").encode(), "test_double.py": CHECK.encode()}
+        """Return the task."""
+        files = {"double.py": FIXED.replace("2 *", "3 *").encode(), "test_double.py": TEST.encode()}
         return [Task("double", self.name, "double() triples.", files, readonly=("test_double.py",))]
 
     def excluded(self) -> Mapping[str, str]:
-        """None."""
+        """Return no task."""
         return {}
 
 
@@ -76,3 +88,26 @@ class Plain(LocalBackend):
     """The local sandbox by another name."""
 
     name = "plain"
+
+
+def greet(name: str) -> None:
+    """Greet somebody."""
+    print(f"Hello {name}")
+
+
+GREETING = Page(
+    title="Greeting",
+    icon="waving_hand",
+    description="A page of a plug-in.",
+    file=Path(__file__).with_name("greeting.py"),
+    notice=lambda engine: "The plug-in has something to show",
+)
+
+
+def verdicts(source: ExportSource) -> Iterator[dict[str, Any]]:
+    """Yield the verdict of each episode."""
+    for row in source.rows():
+        yield {"episode": row["id"], "verdict": row["verdict"]}
+
+
+VERDICTS = Exporter(verdicts, "the verdict of an episode")

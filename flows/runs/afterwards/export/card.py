@@ -19,7 +19,7 @@ _LOOKED_AT = 5
 _VERDICTS = ("resolved", "unresolved", "error", "")
 
 
-def data_card(source: ExportSource, about: Mapping[str, Any], record: str) -> str:
+def data_card(source: ExportSource, metadata: Mapping[str, Any], record: str) -> str:
     """Return Markdown with the metadata that the data set hub reads. `about`: file, format, filters, episodes, records.
 
     `record`: what one record is.
@@ -31,7 +31,7 @@ def data_card(source: ExportSource, about: Mapping[str, Any], record: str) -> st
     ]
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     return environment.from_string(_TEMPLATE.read_text(encoding="utf-8")).render(
-        **about,
+        **metadata,
         record=record,
         scope=source.scope,
         benchmark=source.benchmark,
@@ -46,10 +46,10 @@ def find_canary(source: ExportSource) -> str:
     """Find the benchmark's canary in its tasks' known fixes or files; empty if it has none."""
     for task_id in sorted(source.digests)[:_LOOKED_AT]:
         task = queries.task(source.engine, task_id)
-        if found := _canary([task["fix"] or "", *task["files"].values()]):
-            return found
+        if canary := _canary([task["fix"] or "", *task["files"].values()]):
+            return canary
     return ""
 
 
 def _canary(texts: Iterable[str]) -> str:
-    return next((found[0] for text in texts if (found := _CANARY.search(text[:2000]))), "")
+    return next((match[0] for text in texts if (match := _CANARY.search(text[:2000]))), "")

@@ -46,12 +46,12 @@ def export(
         raise SpecError(
             f"run {run['id']} has no {name} {values[0]!r}: `stackrank episodes {run['id']}` lists what it has"
         )
-    written = 0
+    record_count = 0
 
     def records() -> Iterator[dict[str, Any]]:
-        nonlocal written
+        nonlocal record_count
         for record in exporter.records(source):
-            written += 1
+            record_count += 1
             yield record
 
     if out is None:
@@ -66,9 +66,15 @@ def export(
     episodes = sum(source.counts.values())
     if is_stream(out):
         return episodes
-    given = {name: value for name, value in {**filters, "split": list(splits)}.items() if value}
-    beside = {"file": out.name, "format": format, "filters": given, "episodes": episodes, "records": written}
-    about = json.dumps({**beside, "scope": source.scope}, indent=1, ensure_ascii=False) + "\n"
-    write_text(out.with_name(f"{out.name}.scope.json"), [about])
-    write_text(out.with_name(f"{out.name}.card.md"), [data_card(source, beside, exporter.description)])
+    active_filters = {name: value for name, value in {**filters, "split": list(splits)}.items() if value}
+    metadata = {
+        "file": out.name,
+        "format": format,
+        "filters": active_filters,
+        "episodes": episodes,
+        "records": record_count,
+    }
+    document = json.dumps({**metadata, "scope": source.scope}, indent=1, ensure_ascii=False) + "\n"
+    write_text(out.with_name(f"{out.name}.scope.json"), [document])
+    write_text(out.with_name(f"{out.name}.card.md"), [data_card(source, metadata, exporter.description)])
     return episodes

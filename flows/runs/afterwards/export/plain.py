@@ -11,7 +11,7 @@ from stackrank.terms import Verdict
 
 def jsonl(source: ExportSource) -> Iterator[dict[str, Any]]:
     """Yield each episode with all its steps, as `trace --json` prints it."""
-    for row, steps in source.played(whole=True):
+    for row, steps in source.played(with_all_columns=True):
         yield {**row, "scope": source.sentence, "steps": steps}
 
 

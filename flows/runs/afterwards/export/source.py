@@ -10,7 +10,8 @@ from typing import Any
 from sqlalchemy import Engine
 
 from stackrank.db import queries
-from stackrank.db.rows import Benchmark, Episode
+from stackrank.db.queries.catalogue import BenchmarkRow
+from stackrank.db.queries.episodes.episodes import EpisodeRow
 
 Row = Mapping[str, Any]
 PAGE = 200
@@ -40,18 +41,18 @@ class ExportSource:
         self.run = run
         self._filters = filters
         self._splits = splits
-        self.scope = queries.scope_of(engine, queries.Scope(run=run["id"]))
+        self.scope = queries.describe_scope(engine, queries.Scope(run=run["id"]))
         self.counts: dict[tuple[str, str], int] = {}
         """(split, verdict) -> number of episodes read."""
 
     def unknown(self) -> dict[str, list[str]]:
         """Return what the filters name and the run does not have: `entrant` or `task` -> names."""
-        known = {
-            "entrant": {each["name"] for each in self.run["entrants"]},
-            "task": {each["name"] for each in queries.tasks(self.engine, self.benchmark["id"])},
+        names = {
+            "entrant": {row["name"] for row in self.run["entrants"]},
+            "task": {row["name"] for row in queries.tasks(self.engine, self.benchmark["id"])},
         }
-        asked = {name: sorted(set(self.chosen(name)) - names) for name, names in known.items()}
-        return {name: names for name, names in asked.items() if names}
+        missing = {name: sorted(set(self.chosen(name)) - names) for name, names in names.items()}
+        return {name: names for name, names in missing.items() if names}
 
     @property
     def sentence(self) -> str:
@@ -59,14 +60,14 @@ class ExportSource:
         return str(self.scope["sentence"])
 
     @cached_property
-    def benchmark(self) -> Benchmark:
+    def benchmark(self) -> BenchmarkRow:
         """The run's version of its benchmark."""
         return queries.benchmark(self.engine, self.run["benchmark_id"])
 
     @cached_property
     def digests(self) -> Mapping[int, str]:
         """The digest of each task, by the task's id."""
-        return {each["id"]: each["digest"] or each["name"] for each in queries.tasks(self.engine, self.benchmark["id"])}
+        return {task["id"]: task["digest"] or task["name"] for task in queries.tasks(self.engine, self.benchmark["id"])}
 
     def split(self, row: Row) -> str:
         """Return the split of an episode, which is that of its task."""
@@ -74,33 +75,33 @@ class ExportSource:
 
     def rows(self, task_id: int | None = None) -> Iterator[Row]:
         """Yield the selected episodes by id, of one task if `task_id` is given, and count them."""
-        after = None
-        chosen = {**self._filters, **({} if task_id is None else {"task_id": task_id})}
-        while page := queries.episodes(self.engine, self.run["id"], **chosen, after=after, limit=PAGE):
+        last_id = None
+        filters = {**self._filters, **({} if task_id is None else {"task_id": task_id})}
+        while page := queries.episodes(self.engine, self.run["id"], **filters, after_id=last_id, limit=PAGE):
             for row in page:
                 split = self.split(row)
                 if not self._splits or split in self._splits:
                     key = (split, row["verdict"])
                     self.counts[key] = self.counts.get(key, 0) + 1
                     yield row
-            after = page[-1]["id"]
+            last_id = page[-1]["id"]
 
     def played(
-        self, *, exchanges: bool = False, whole: bool = False, task_id: int | None = None
+        self, *, exchanges: bool = False, with_all_columns: bool = False, task_id: int | None = None
     ) -> Iterator[tuple[Row, list[Any]]]:
         """Yield the episodes of `rows` with their steps. `whole`: episodes are as `queries.episode` returns them."""
         for group in _groups(self.rows(task_id)):
             ids = [row["id"] for row in group]
             steps = queries.steps_of(self.engine, self.run["id"], ids, exchanges=exchanges)
-            rows: Mapping[int, Any] = queries.whole_episodes(self.engine, ids) if whole else {}
+            rows: Mapping[int, Any] = queries.full_episodes(self.engine, ids) if with_all_columns else {}
             # `pop` frees the steps that were handed out, so that they are not in memory with the next ones.
             yield from ((rows.get(row["id"], row), steps.pop(row["id"])) for row in group)
 
-    def whole(self) -> Iterator[Episode]:
+    def whole(self) -> Iterator[EpisodeRow]:
         """Yield the episodes with all columns, as `queries.episode` returns them."""
         for group in _groups(self.rows()):
-            found = queries.whole_episodes(self.engine, [row["id"] for row in group])
-            yield from (found[row["id"]] for row in group)
+            episodes = queries.full_episodes(self.engine, [row["id"] for row in group])
+            yield from (episodes[row["id"]] for row in group)
 
     def chosen(self, name: str) -> Sequence[str]:
         """Return the values of a filter; empty if it is not set."""
