@@ -238,7 +238,8 @@ class DebugEnv:
             arguments = tool.arguments.model_validate(action.arguments)
         except ValidationError as error:
             problems = "; ".join(
-                f"{'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg']}" for problem in error.errors()
+                f"{'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg'].removeprefix('Value error, ')}"
+                for problem in error.errors()
             )
             return Observation(f"Invalid arguments for {action.tool}: {problems}.", False), None
         note = bench.restore_readonly() if getattr(tool, "runs_program", False) else ""

@@ -29,7 +29,7 @@ class Recorded(TypedDict, total=False):
 
     diff: str
     """What the step changed in the workspace: a unified diff with git's headers. It is empty for an edit, a command or
-    a step in the terminal that changed nothing, and missing for other steps."""
+    a step in the terminal that changed nothing."""
     broken: dict[str, str]
     """Each Python file of the task that the step changed and that does not parse now -> the syntax error."""
     spoken: list[Spoken]
@@ -241,7 +241,7 @@ State = (
 
 
 def read_state(fields: Mapping[str, Any]) -> State:
-    """Read the state of a tool or of a stored step. A state without a kind is a plug-in's own, or empty."""
+    """Return the state of a tool. A plug-in's state without a kind gets the kind `other`, or `none` if it is empty."""
     return cast(State, fields if "kind" in fields else {"kind": "other" if fields else "none", **fields})
 
 

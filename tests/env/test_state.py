@@ -18,12 +18,20 @@ from stackrank.env.tools import tool_set
 from tests.fixtures.env import make_task, usable
 
 
-@pytest.mark.parametrize(("fields", "kind"), [({}, "none"), ({"coverage": 0.5}, "other")])
-def test_a_state_without_a_kind_is_a_plug_ins(fields: dict[str, Any], kind: str) -> None:
-    state = Observation("", state=fields).state  # type: ignore[arg-type]
-    assert state == {"kind": kind, **fields}
+@pytest.mark.parametrize(("stored", "kind"), [({}, "none"), ({"path": "a.py"}, "other"), ({"kind": "mine"}, "mine")])
+def test_a_plug_ins_state_without_a_kind_gets_one(stored: dict[str, Any], kind: str) -> None:
+    state = Observation("", state=stored).state  # type: ignore[arg-type]
+    assert state == {"kind": kind, **stored}
     assert Observation("", state=state).state is state
-    assert outcomes_of(state) == messages_of(state) == {}
+
+
+def test_outcomes_and_messages_come_from_test_runs_only() -> None:
+    counts = {"passed": 0, "failed": 1, "ids": {"t::a": "failed"}}
+    ran = {"exit": 1, "timed_out": False, "solved": False, "tests": counts, "messages": {"t::a": "no"}}
+    state = Observation("", state={"kind": "tests", **ran}).state  # type: ignore[arg-type]
+    assert (outcomes_of(state), messages_of(state)) == ({"t::a": "failed"}, {"t::a": "no"})
+    other = Observation("", state={"kind": "other", **ran}).state  # type: ignore[arg-type]
+    assert (outcomes_of(other), messages_of(other)) == ({}, {})
 
 
 @pytest.mark.parametrize(

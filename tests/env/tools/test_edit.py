@@ -122,7 +122,7 @@ def test_the_tool_shows_what_was_done(play: Play) -> None:
     assert not step("rewrite", path="cart.py", nonsense=3).ok
     assert not step("nonsense").ok
     for character in ("\0", "\ud800"):  # JSON can write them
-        assert "wrong: command:" in step("bash", command=f"echo {character}").text
+        assert "bash: command:" in step("bash", command=f"echo {character}").text
         assert "wrong: path:" in step("view", path=f"cart{character}.py").text
 
 

@@ -231,10 +231,10 @@ def test_models_without_tool_calling_see_them_too() -> None:
     tools = tool_set("view+other").with_offers([_offer()])
     syntax = FencedText([tools.find(name) for name in tools.tools])
     for line in ("other_echo text [times] [any]", "Says it again.", "times: How often.", 'text: {"type": ["string'):
-        assert line in syntax.help()
+        assert line in syntax.write_help()
     reply = '```action\nother_echo "a b" 3 any=\'{"K": 1}\'\n```'
-    (only,) = syntax.calls(Reply(reply))
-    assert syntax.read(only)[0].arguments == {"text": "a b", "times": 3, "any": {"K": 1}}
+    (only,) = syntax.find_calls(Reply(reply))
+    assert syntax.read_action(only)[0].arguments == {"text": "a b", "times": 3, "any": {"K": 1}}
 
 
 @pytest.mark.parametrize(
