@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from stackrank.flows.cli.options import Json, Sandbox
+from stackrank.flows.cli.options import Json, PythonVersion, Requirements, Sandbox, Setup
 from stackrank.flows.cli.output import print_json
 from stackrank.flows.cli.progress import progress
 from stackrank.wording import print_err, print_out
@@ -26,14 +26,8 @@ def inject(
         list[str] | None,
         typer.Option("--require", "--requirements", help="Requirements that pip installs, separated by commas."),
     ] = None,
-    setup: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Command that installs the project. Repeat for several. "
-            "Default: pip install -e . and what its tests need; '' for none."
-        ),
-    ] = None,
-    python: Annotated[str, typer.Option(help="Python version, such as 3.11. Default: the sandbox's own.")] = "",
+    setup: Setup = None,
+    python: PythonVersion = "",
     timeout: Annotated[float, typer.Option(min=1, help="Time limit for a task's tests, in seconds.")] = 60,
     deep: Annotated[
         bool, typer.Option("--deep", help="Only bugs whose fault is measurably far from the failure.")
@@ -115,10 +109,8 @@ def init_task(
             "Default: pip install -e . and what its tests need."
         ),
     ] = None,
-    require: Annotated[
-        list[str] | None, typer.Option(help="A requirement that pip installs. Repeat for several.")
-    ] = None,
-    python: Annotated[str, typer.Option(help="Python version, such as 3.11. Default: the sandbox's own.")] = "",
+    require: Requirements = None,
+    python: PythonVersion = "",
     subdir: Annotated[str, typer.Option(help="The folder of the repository that is the workspace.")] = ".",
     statement: Annotated[str, typer.Option(help="Description of the bug that agents get.")] = "",
     hidden_tests: Annotated[
