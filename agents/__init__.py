@@ -1,1 +1,4 @@
-"""Agents, one file or folder each, and `episode`, the referee that runs one episode with an agent."""
+"""The agents, and `episode`, the rules by which each of them plays.
+
+Runs, the database and the command line do not belong here; agents for one purpose only are extensions.
+"""

@@ -45,4 +45,4 @@ class Oracle(Agent):
         """Return the next edit."""
         for action in self._actions:
             return Decision(action)
-        raise GaveUp("the known fix has been applied and handed in")
+        raise GaveUp("the known fix has been applied and submitted")

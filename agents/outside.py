@@ -1,6 +1,6 @@
-"""`outside`: somebody else's agent, which calls the episode's tools from a program of its own.
+"""`outside`: an agent in another program, which calls the episode's tools.
 
-The episode and that program run at their own pace and exchange actions and observations through a `Seat`.
+The episode and that program exchange actions and observations through an `OutsideSession`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from stackrank.env.state import hanging_test
 from stackrank.env.task import Task
 
 
-class Seat:
+class OutsideSession:
     """Connects an episode with its player: actions go one way, observations the other. Thread-safe."""
 
     def __init__(self) -> None:
@@ -74,13 +74,13 @@ class Seat:
             self._action, self._observation = None, observation
             self._changed.notify_all()
 
-    def next_action(self, left_s: Callable[[], float] | None) -> Action:
+    def next_action(self, remaining_s: Callable[[], float] | None) -> Action:
         """Wait for the player's next action. Raises GaveUp if the player has left, OutOfTime if none comes in time."""
         with self._changed:
             while self._action is None:
                 if self._left:
-                    raise GaveUp("the client went away")
-                wait_s = None if left_s is None else left_s()
+                    raise GaveUp("the client disconnected")
+                wait_s = None if remaining_s is None else remaining_s()
                 if wait_s is not None and wait_s <= 0:
                     raise OutOfTime
                 self._changed.wait(wait_s)
@@ -99,12 +99,12 @@ class Seat:
 
 
 class Outside(Agent):
-    """Lets the player at its seat choose the actions. What the player pays for that is unknown."""
+    """Lets the player in its session choose the actions. The player's own costs are unknown."""
 
     version = "1"
     interactive = True
-    seat: ClassVar[Seat | None] = None
-    """None: nobody plays any more. The recorded steps are repeated, and the episode gets its verdict."""
+    session: ClassVar[OutsideSession | None] = None
+    """None: the client has disconnected. The recorded steps are repeated, and the episode gets its verdict."""
 
     @classmethod
     def configure(cls, *, model: str, config: Mapping[str, Any]) -> Setup:
@@ -127,44 +127,44 @@ class Outside(Agent):
 
     def begin(self, briefing: Briefing, observation: Observation) -> None:
         """Show the task to the player."""
-        self._left_s = briefing.left_s
-        if self.seat is not None:
-            self.seat.open(opening(briefing, observation))
+        self._remaining_s = briefing.remaining_s
+        if self.session is not None:
+            self.session.open(opening(briefing, observation))
 
     def act(self, observation: Observation) -> Decision:
         """Return the player's next action. Raises GaveUp if there is no player any more, OutOfTime."""
         for past in self._past:
             if past.action is not None:
                 return Decision(past.action)
-        if self.seat is None:
-            raise GaveUp("the client went away")
+        if self.session is None:
+            raise GaveUp("the client disconnected")
         if self._asked:
-            self.seat.answer(observation)
+            self.session.answer(observation)
         self._asked = True
         started = time.monotonic()
-        action = self.seat.next_action(self._left_s)
+        action = self.session.next_action(self._remaining_s)
         return Decision(action, usage=Usage(cost_usd=None, model_ms=(time.monotonic() - started) * 1000))
 
 
-def seated(seat: Seat) -> type[Outside]:
-    """Return the agent whose player sits at this seat."""
-    return type("Seated", (Outside,), {"seat": seat})
+def agent_for_session(session: OutsideSession) -> type[Outside]:
+    """Return the agent that plays through this session."""
+    return type("OutsideInSession", (Outside,), {"session": session})
 
 
 def opening(briefing: Briefing, observation: Observation) -> str:
     """Return the first message: the task, the files, and the limits."""
-    left_s = None if briefing.left_s is None else briefing.left_s()
-    time_limit = "" if left_s is None else f" and {left_s / 60:.0f} minutes"
+    remaining_s = None if briefing.remaining_s is None else briefing.remaining_s()
+    time_limit = "" if remaining_s is None else f" and {remaining_s / 60:.0f} minutes"
     ends = (
-        "The episode ends with the first `eval` at which all visible tests pass, or with `submit`."
+        "The first `eval` in which all visible tests pass ends the episode, and so does `submit`."
         if briefing.ends_when_solved
-        else "The episode ends with `submit`."
+        else "`submit` ends the episode."
     )
     files = "\n".join(briefing.files)
     test = hanging_test(observation.state)
     hung = f"The tests hung in {test}.\n\n" if test else ""
     return (
-        f"{observation.text}\n\n{hung}Files of the workspace:\n{files}\n\n"
-        f"The workspace is reached by the tools of this server only. Paths are relative to it, line numbers 1-based. "
-        f"You have {briefing.max_steps} steps{time_limit}; every call is one. {ends}"
+        f"{observation.text}\n\n{hung}Files in the workspace:\n{files}\n\n"
+        f"Only the tools of this server can reach the workspace. Paths are relative to it; line numbers are 1-based. "
+        f"You have {briefing.max_steps} steps{time_limit}; every call counts as one step. {ends}"
     )

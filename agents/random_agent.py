@@ -1,4 +1,4 @@
-"""`random`: an agent that understands nothing, as a lower bound for the others."""
+"""`random`: an agent that acts at random, as a lower bound for the others."""
 
 from __future__ import annotations
 
@@ -69,37 +69,37 @@ class RandomAgent(Agent):
     def act(self, observation: Observation) -> Decision:
         """Pick any tool that can be used now, except those of plug-ins, whose arguments cannot be guessed."""
         self._learn(observation)
-        left = {
+        weights = {
             name: weight
             for name, weight in WEIGHTS.items()
             if name in self._briefing.tools.tools and not self._briefing.tools.locked(name, self._rewrites)
         }
         while True:
-            (name,) = self._random.choices(list(left), list(left.values()))
+            (name,) = self._random.choices(list(weights), list(weights.values()))
             arguments = self._arguments[name]()
             if arguments is not None:
                 return Decision(Action(name, arguments))
-            del left[name]
+            del weights[name]
 
-    def _learn(self, seen: Observation) -> None:
-        for path in _FILE.findall(seen.text):
+    def _learn(self, observation: Observation) -> None:
+        for path in _FILE.findall(observation.text):
             self._files.setdefault(path.removeprefix("workspace/"))
-        for line in seen.text.splitlines():
+        for line in observation.text.splitlines():
             if line.endswith("  (read-only)"):
                 self._readonly.add(line.removesuffix("  (read-only)"))
-        state = seen.state
+        state = observation.state
         path = state["edited"] if state["kind"] == "edit" else state["path"] if state["kind"] == "shown" else ""
-        if state["kind"] == "edit" and seen.ok:
+        if state["kind"] == "edit" and observation.ok:
             self._rewrites += 1
-        if path and seen.ok and "lines" in state:
-            for number, line in _NUMBERED.findall(seen.text):
+        if path and observation.ok and "lines" in state:
+            for number, line in _NUMBERED.findall(observation.text):
                 self._lines[path, int(number)] = line
                 self._words.update(dict.fromkeys(_WORD.findall(line)))
-        if ", read-only:" in seen.text.partition("\n")[0] and path:
+        if ", read-only:" in observation.text.partition("\n")[0] and path:
             self._readonly.add(path)
 
-    def _pick(self, known: dict[Any, Any]) -> Any:
-        return self._random.choice(list(known))
+    def _pick(self, choices: dict[Any, Any]) -> Any:
+        return self._random.choice(list(choices))
 
     def _view(self) -> dict[str, Any] | None:
         return {"path": self._pick(self._files)} if self._files else None

@@ -7,14 +7,23 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from stackrank.agents.episode.protocol import Agent, Briefing, Decision, GaveUp, Malformed, Recording, Setup, SetupError
+from stackrank.agents.episode.protocol import (
+    Agent,
+    Briefing,
+    Decision,
+    GaveUp,
+    MalformedAction,
+    RecordingQuery,
+    Setup,
+    SetupError,
+)
 from stackrank.env.actions import Action, Observation
 from stackrank.env.task import Task
 from stackrank.terms import DEBUGGERS
 
 
 class Replay(Agent):
-    """Repeats the recorded actions, whatever it observes. The fields of `Recording` are its settings."""
+    """Repeats the recorded actions, whatever it observes. The fields of `RecordingQuery` are its settings."""
 
     version = "1"
     reference = True
@@ -40,18 +49,18 @@ class Replay(Agent):
         """Return the next recorded action; a step that was malformed is malformed again."""
         for step in self._steps:
             if step.action is None:
-                raise Malformed(step.observation.text)
+                raise MalformedAction(step.observation.text)
             return Decision(Action(step.action.tool, step.action.arguments))
-        raise GaveUp("the trajectory is over")
+        raise GaveUp("the recorded trajectory has ended")
 
 
-def _read(config: Mapping[str, Any]) -> Recording:
+def _read(config: Mapping[str, Any]) -> RecordingQuery:
     try:
-        recording = Recording.model_validate(config)
+        recording = RecordingQuery.model_validate(config)
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise SetupError(f"the config of the agent replay is wrong at {where}: {first['msg']}") from None
+        location = ".".join(map(str, first["loc"]))
+        raise SetupError(f"the config of the agent replay is invalid at {location}: {first['msg']}") from None
     if (recording.episode is None) == (recording.run is None):
         raise SetupError("the agent replay needs config: {episode: NUMBER} or {run: NUMBER}, to know what to repeat")
     return recording

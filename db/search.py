@@ -59,52 +59,53 @@ def parse(query: str) -> list[Word]:
             at += 1
             continue
         end = next((place for place in range(at, len(query)) if query[place].isspace()), len(query))
-        found = _WORD.match(query, at)
+        match = _WORD.match(query, at)
         if query[at:].count('"') % 2:
-            raise UsageError(f"The quotation mark in {_shown(query[at:])} is not closed: add the closing one.")
-        if not found or not found.end() > at or (found.end() < len(query) and not query[found.end()].isspace()):
+            raise UsageError(f"The quotation mark in {_quote(query[at:])} is not closed: add the closing one.")
+        if not match or not match.end() > at or (match.end() < len(query) and not query[match.end()].isspace()):
             raise UsageError(
-                f"{_shown(query[at:end])} cannot be read: write FIELD:VALUE, with quotes around odd values."
+                f"{_quote(query[at:end])} is not a search term: write FIELD:VALUE, and put quotes around values with "
+                "spaces or commas."
             )
-        words.append(_word(found))
-        at = found.end()
+        words.append(_word(match))
+        at = match.end()
     return words
 
 
-def _word(found: re.Match[str]) -> Word:
-    field, op, negated = found["field"], found["op"], bool(found["minus"])
-    values = tuple(value.strip('"') for value in re.findall(_VALUE, found["values"] or ""))
+def _word(match: re.Match[str]) -> Word:
+    field, op, negated = match["field"], match["op"], bool(match["minus"])
+    values = tuple(value.strip('"') for value in re.findall(_VALUE, match["values"] or ""))
     if field is None:
-        if (found["values"] or "").startswith('"') and values[0]:
+        if (match["values"] or "").startswith('"') and values[0]:
             return Word(TEXT, values=values, negated=negated)
         if len(values) != 1 or values[0] not in MILESTONES:
-            hint = f'text:"{values[0]}" searches for a text' if values and values[0] else f"say {one_of(MILESTONES)}"
-            raise UsageError(f"{_shown(found[0])} is not a milestone ({', '.join(MILESTONES)}); {hint}.")
+            hint = f'text:"{values[0]}" searches for a text' if values and values[0] else f"write {one_of(MILESTONES)}"
+            raise UsageError(f"{_quote(match[0])} is not a milestone ({', '.join(MILESTONES)}); {hint}.")
         return Word(values[0], negated=negated)
     if field not in FIELDS:
-        raise UsageError(f"{_shown(found[0])}: there is no field {field!r}; choose {one_of(FIELDS)}.")
+        raise UsageError(f"{_quote(match[0])}: there is no field {field!r}; choose {one_of(FIELDS)}.")
     if not all(values) or not values:
-        raise UsageError(f"{_shown(found[0])}: {field} needs a value, as in {field}{op}{_example(field)}.")
+        raise UsageError(f"{_quote(match[0])}: {field} needs a value, as in {field}{op}{_example(field)}.")
     if field in NUMBERS:
-        _check_numbers(found[0], field, values)
+        _check_numbers(match[0], field, values)
     elif op not in (":", "="):
-        raise UsageError(f"{_shown(found[0])}: only {one_of(NUMBERS)} can be compared; write {field}:{values[0]}.")
+        raise UsageError(f"{_quote(match[0])}: only {one_of(NUMBERS)} can be compared; write {field}:{values[0]}.")
     if field == STEP and (len(values) > 1 or not re.fullmatch(r"[0-9]{1,9}", values[0])):
-        raise UsageError(f"{_shown(found[0])}: write the number of one step, as in {STEP}:{_example(STEP)}.")
+        raise UsageError(f"{_quote(match[0])}: write the number of one step, as in {STEP}:{_example(STEP)}.")
     if field in CLOSED:
-        _check_known(found[0], values, CLOSED[field])
+        _check_known(match[0], values, CLOSED[field])
     return Word(field, ":" if op == "=" else op, values, negated)
 
 
 def _check_numbers(word: str, field: str, values: Collection[str]) -> None:
     for value in values:
         if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", value):
-            raise UsageError(f"{_shown(word)}: {value!r} is not a number; write, for instance, {field}>20.")
+            raise UsageError(f"{_quote(word)}: {value!r} is not a number; write, for instance, {field}>20.")
 
 
-def _check_known(word: str, values: Collection[str], known: Collection[str]) -> None:
-    if unknown := [value for value in values if value not in known]:
-        raise UsageError(f"{_shown(word)}: {unknown[0]!r} does not exist; choose {one_of(known)}.")
+def _check_known(word: str, values: Collection[str], terms: Collection[str]) -> None:
+    if unknown := [value for value in values if value not in terms]:
+        raise UsageError(f"{_quote(word)}: {unknown[0]!r} does not exist; choose {one_of(terms)}.")
 
 
 def _example(field: str) -> str:
@@ -113,5 +114,5 @@ def _example(field: str) -> str:
     return "20" if field in NUMBERS else CLOSED.get(field, ("pdb" if field in ("tool", "text") else "name",))[0]
 
 
-def _shown(text: str) -> str:
+def _quote(text: str) -> str:
     return repr(text if len(text) <= 60 else f"{text[:57]}...")

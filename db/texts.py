@@ -26,13 +26,10 @@ Blobs = dict[bytes, bytes]
 LONG = 512
 """A text or a part of JSON of more bytes is a blob: for a shorter one, a digest and its row would cost more."""
 # The codecs: the first byte of a stored value. Databases hold these numbers, so a new codec takes the next one.
-_PLAIN, _DEFLATED_1, _BLOB, _DEFLATED = (bytes([number]) for number in range(4))
+_PLAIN, _DEFLATED, _BLOB = (bytes([number]) for number in range(3))
 _DIGEST = 16
-# What steps of all episodes have in common, by codec. Databases depend on it, so a new dictionary needs a new codec.
-_DICTIONARIES = {
-    codec: Path(__file__).with_name(f"dictionary_{number}.txt").read_bytes()
-    for number, codec in enumerate((_DEFLATED_1, _DEFLATED), 1)
-}
+# What steps of all episodes have in common. Databases depend on it, so a new dictionary needs a new codec.
+_DICTIONARIES = {_DEFLATED: Path(__file__).with_name("dictionary_1.txt").read_bytes()}
 # In JSON, a text that begins with NUL stands for something else: for a blob that is a text or JSON, or for a text that
 # begins with NUL itself.
 _TEXT, _JSON, _NUL = "\0t", "\0j", "\0\0"
@@ -103,12 +100,12 @@ def fold(value: Any, blobs: Blobs | None) -> Folded:
 
 def needs(values: Iterable[Folded]) -> set[bytes]:
     """Return the digests of the blobs that these values name directly; those blobs may name others."""
-    return set().union(*({each.blob} if each.blob else named(expanded(each.packed)) for each in values))
+    return set().union(*({folded.blob} if folded.blob else named(expanded(folded.packed)) for folded in values))
 
 
 def named(content: bytes) -> set[bytes]:
     """Return the digests in place of parts of this JSON. If the content is a text, they may not be of real blobs."""
-    return {bytes.fromhex(each.decode()) for each in _INSIDE.findall(content)} if _NUL_IN_JSON in content else set()
+    return {bytes.fromhex(digest.decode()) for digest in _INSIDE.findall(content)} if _NUL_IN_JSON in content else set()
 
 
 def unfold(value: Folded, kind: type, blobs: Mapping[bytes, bytes]) -> Any:
@@ -141,7 +138,7 @@ def expanded(packed: bytes) -> bytes:
     if dictionary := _DICTIONARIES.get(codec):
         return zlib.decompressobj(wbits=-15, zdict=dictionary).decompress(content)
     if codec not in (_PLAIN, b""):
-        raise ValueError(f"a stored value begins with {codec!r}, which is no codec of this version: update stackrank")
+        raise ValueError(f"a stored value has the unknown codec {codec!r}: update stackrank")
     return content
 
 

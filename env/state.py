@@ -1,6 +1,6 @@
 """What a step showed, as data in addition to its text: each kind of tool result has its own kind of state (`kind`).
 
-A state is JSON, and is stored with the step unchanged. Old states without `kind` are recognised by their keys.
+A state is JSON, and is stored with the step unchanged.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, NotRequired, Required, cast
 
 from typing_extensions import TypedDict
+
+from stackrank.env.sandbox.replies import Breakpoint
 
 
 class Spoken(TypedDict):
@@ -27,7 +29,7 @@ class Recorded(TypedDict, total=False):
 
     diff: str
     """What the step changed in the workspace: a unified diff with git's headers. It is empty for an edit, a command or
-    a step in the terminal that changed nothing. Steps of older versions may not have it."""
+    a step in the terminal that changed nothing."""
     broken: dict[str, str]
     """Each Python file of the task that the step changed and that does not parse now -> the syntax error."""
     spoken: list[Spoken]
@@ -111,21 +113,6 @@ class ServerState(Recorded):
     """The name that the server itself gives the tool."""
 
 
-class Breakpoint(TypedDict):
-    """A row of the debugger's table of breakpoints."""
-
-    number: int
-    file: str
-    line: int
-    temporary: bool
-    enabled: bool
-    condition: str | None
-    ignore: int
-    hits: int
-    commands: list[str]
-    silent: bool
-
-
 class DebuggerState(Recorded, total=False):
     """Where the debugger stands. Without `file` the program is not paused: it has not started, or has ended."""
 
@@ -145,8 +132,8 @@ class DebuggerState(Recorded, total=False):
     source: list[str]
     """The numbered lines around the current one, which is marked."""
     stack: list[dict[str, Any]]
-    ended: bool | str
-    """How the program ended: `finished` or `quit`. True in steps of older versions."""
+    ended: str
+    """How the program ended: `finished` or `quit`."""
     exit: int
     outcomes: dict[str, str]
     """Test id -> outcome, if the program that ended was pytest."""
@@ -252,28 +239,10 @@ State = (
     | OtherState
 )
 
-# The order matters: the first of these keys that a state has tells its kind.
-_TOLD_BY = {
-    "solved": "tests",
-    "breakpoints": "debugger",
-    "edited": "edit",
-    "path": "shown",
-    "file": "debugger",
-    "submitted": "submitted",
-    "malformed": "malformed",
-    "exit": "command",
-}
-
 
 def read_state(fields: Mapping[str, Any]) -> State:
-    """Read the state of a tool or of a stored step; add the kind if it is missing."""
-    if "kind" in fields:
-        return cast(State, fields)
-    kind = next((kind for key, kind in _TOLD_BY.items() if key in fields), "other" if fields else "none")
-    state = {"kind": kind, **fields}
-    if kind == "debugger" and "tests" in state:
-        state["outcomes"] = state.pop("tests")
-    return cast(State, state)
+    """Return the state of a tool. A plug-in's state without a kind gets the kind `other`, or `none` if it is empty."""
+    return cast(State, fields if "kind" in fields else {"kind": "other" if fields else "none", **fields})
 
 
 def check_state(state: State) -> State:

@@ -73,6 +73,8 @@ def test_forms_and_workflows_are_yaml() -> None:
     assert files and all(isinstance(yaml.safe_load(file.read_text(encoding="utf-8")), dict) for file in files)
     workflow = (ROOT / ".github" / "workflows" / "ci.yaml").read_text(encoding="utf-8")
     assert "run: .ci/run\n" in workflow and (ROOT / ".ci" / "run").exists()
+    release = (ROOT / ".github" / "workflows" / "release.yaml").read_text(encoding="utf-8")
+    assert 'tags: ["v*"]' in release and "id-token: write" in release and "://" not in release
 
 
 class Fetched(HTMLParser):

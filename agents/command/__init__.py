@@ -1,7 +1,6 @@
 """`command`: any program that runs in the sandbox and reaches its model through stackrank.
 
-agent.py      one episode: start the program, answer its requests, submit when it ends
-minimal.py    the default program; it runs inside the sandbox
+minimal.py is the default program. How requests reach the sandbox does not belong here: see env/tools/program.py.
 """
 
 from stackrank.agents.command.agent import CommandAgent

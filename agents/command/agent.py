@@ -14,12 +14,12 @@ from pydantic_core import PydanticCustomError
 from stackrank.agents.episode.protocol import Agent, Briefing, Decision, GaveUp, Setup, SetupError
 from stackrank.agents.episode.step import Exchange, Step
 from stackrank.agents.llm import history
-from stackrank.agents.llm.conversation import CUT, PASSED_ON, make_endpoint, make_setup, usage_of
+from stackrank.agents.llm.conversation import CUT, PASSED_ON, make_endpoint, make_setup, measure_usage
 from stackrank.agents.llm.endpoints import limits
 from stackrank.agents.llm.endpoints.endpoint import ContextTooLong, Endpoint, Rejected
 from stackrank.agents.llm.endpoints.prices import find_price
-from stackrank.agents.llm.endpoints.recorded import APIS, sent
-from stackrank.agents.llm.prompting import inlined
+from stackrank.agents.llm.endpoints.recorded_requests import APIS, sent_messages
+from stackrank.agents.llm.prompting import inline_files
 from stackrank.agents.llm.scripted.dialects import dialect_of, stream
 from stackrank.agents.llm.settings import Settings, identity, may_be_secret, read_settings
 from stackrank.env.actions import Action, Observation
@@ -68,28 +68,28 @@ class CommandSettings(Settings):
     @field_validator("env")
     @classmethod
     def _no_secrets(cls, value: dict[str, str]) -> dict[str, str]:
-        if found := next((name for name, text in value.items() if may_be_secret(name, text)), ""):
+        if variable := next((name for name, text in value.items() if may_be_secret(name, text)), ""):
             raise PydanticCustomError(
                 "secret",
                 "{name} looks like a secret, and settings are stored: leave it out, because the program's requests "
                 "to its model get the key outside the sandbox",
-                {"name": found},
+                {"name": variable},
             )
         return value
 
 
 class CommandAgent(Agent):
-    """Starts the program and answers its requests from the model. If the program ends well, its work is handed in."""
+    """Starts the program and answers its requests from the model. Submits when the program exits with status 0."""
 
     version = f"1+{hashlib.sha256(MINIMAL.read_bytes()).hexdigest()[:8]}"
     needs_model = True
     only_tools = "command"
 
     @classmethod
-    def portable(cls, config: Mapping[str, Any]) -> dict[str, Any]:
+    def inline_files(cls, config: Mapping[str, Any]) -> dict[str, Any]:
         """The configuration with the texts of its files. Raises SetupError."""
         files = config.get("files")
-        return {**config, "files": inlined(files, "files")} if isinstance(files, dict) else dict(config)
+        return {**config, "files": inline_files(files, "files")} if isinstance(files, dict) else dict(config)
 
     @classmethod
     def configure(cls, *, model: str, config: Mapping[str, Any]) -> Setup:
@@ -97,9 +97,9 @@ class CommandAgent(Agent):
         if not model:
             raise SetupError("the agent command needs a model: name one with --model")
         settings = _settings(config)
-        about = make_setup(identity(config), [(model, settings)])
+        setup = make_setup(identity(config), [(model, settings)])
         installed = (Environment(requirements=tuple(settings.requirements)),) if settings.requirements else ()
-        return Setup(about.identity, about.endpoints, about.unpriced, about.check, installed, about.models)
+        return Setup(setup.identity, setup.endpoints, setup.unpriced, setup.check, installed, setup.models)
 
     def __init__(self, *, model: str = "", config: Mapping[str, Any] | None = None, task: Task | None = None) -> None:
         """Contacts no endpoint yet. Raises SetupError, as `configure` does."""
@@ -111,7 +111,7 @@ class CommandAgent(Agent):
         self._price = find_price(model, self._settings.price)
         self._past: Iterator[Step] = iter(())
         self._messages: list[dict[str, Any]] = []
-        self._heard: dict[str, list[dict[str, Any]]] = {}
+        self._recorded: dict[str, list[dict[str, Any]]] = {}
         """Conversation -> the messages of its last exchange."""
         self._tools: dict[str, Any] = {}
         """Conversation -> the tools of its last exchange."""
@@ -121,10 +121,10 @@ class CommandAgent(Agent):
         self._past = iter(past[1:])
 
     def begin(self, briefing: Briefing, observation: Observation) -> None:
-        """Prepare what the program is told."""
+        """Prepare the task for the program."""
         self._briefing = briefing
         files = "\n".join(briefing.files)
-        self._task = f"{observation.text}\n\nFiles of the workspace:\n{files}\n"
+        self._task = f"{observation.text}\n\nFiles in the workspace:\n{files}\n"
 
     def act(self, observation: Observation) -> Decision:
         """Return the action that gives the program the model's answer. Raises GaveUp.
@@ -132,62 +132,67 @@ class CommandAgent(Agent):
         Raises EndpointError or SetupError if the endpoint fails whatever it is asked.
         """
         state = observation.state
-        asked = self._question(state) if state["kind"] == "program" else None
+        request = self._read_request(state) if state["kind"] == "program" else None
         api = _api(state)
         for past in self._past:
             if past.action is not None:
-                if past.exchanges and asked is not None and api is not None:
+                if past.exchanges and request is not None and api is not None:
                     self._endpoint(api).answers += 1
-                    self._heard[past.exchanges[0].conversation] = asked["messages"]
+                    self._recorded[past.exchanges[0].conversation] = request["messages"]
                 return Decision(past.action, past.thought, past.usage, past.exchanges)
         if state["kind"] == "tests":
-            return Decision(self._program(start=self._start()))
+            return Decision(self._run_program(start=self._start()))
         if state["kind"] != "program":
-            raise GaveUp(f"the program cannot be run: {observation.text}")
+            raise GaveUp(f"the program could not be run: {observation.text}")
         if state["event"] == "silent":
-            return Decision(self._program())
+            return Decision(self._run_program())
         if state["event"] == "ended":
             if state.get("exit"):
-                ended, *before = reversed(observation.text.rstrip().splitlines())
-                raise GaveUp(": ".join([ended.strip("[]"), *(line[:300] for line in before[:1])]))
+                status_line, *last_lines = reversed(observation.text.rstrip().splitlines())
+                raise GaveUp(": ".join([status_line.strip("[]"), *(line[:300] for line in last_lines[:1])]))
             return Decision(Action("submit"))
-        own = self._settings.api
-        if api is None or own not in (None, api):
-            spoken = [f"/v1/{_ADDRESS[each]}" for each in APIS if own in (None, each)]
-            return self._refused(404, f"ask at {' or '.join(spoken)}: nothing else is spoken here")
-        if asked is None:
-            return self._refused(400, state.get("wrong", "the question cannot be read"))
+        configured_api = self._settings.api
+        if api is None or configured_api not in (None, api):
+            paths = [f"/v1/{_ADDRESS[name]}" for name in APIS if configured_api in (None, name)]
+            return self._reject(404, f"unknown path: send requests to {' or '.join(paths)}")
+        if request is None:
+            return self._reject(400, state.get("wrong", "the request cannot be read"))
         try:
-            return self._answered(
-                api, asked, {"headers": state.get("headers", {}), "cached": state.get("cached", False)}
+            return self._forward(
+                api, request, {"headers": state.get("headers", {}), "cached": state.get("cached", False)}
             )
         except Rejected as error:
-            return self._refused(error.status or _BAD_GATEWAY, str(error))
+            return self._reject(error.status or _BAD_GATEWAY, str(error))
 
     def _start(self) -> dict[str, Any]:
-        own = self._settings
-        files = inlined(own.files, "files") if own.command else {"agent.py": MINIMAL.read_text(encoding="utf-8")}
+        settings = self._settings
+        files = (
+            inline_files(settings.files, "files")
+            if settings.command
+            else {"agent.py": MINIMAL.read_text(encoding="utf-8")}
+        )
         return {
-            "command": own.command or DEFAULT,
+            "command": settings.command or DEFAULT,
             "task": self._task,
             "model": self._model,
             "files": files,
-            "env": own.env,
-            "requirements": own.requirements,
+            "env": settings.env,
+            "requirements": settings.requirements,
         }
 
-    def _program(self, **arguments: Any) -> Action:
-        left_s = None if self._briefing.left_s is None else max(self._briefing.left_s(), 0.0) + 1.0
-        # After the longest wait, the referee checks whether the episode has time left.
-        return Action("program", {**arguments, "timeout_s": LONGEST_S if left_s is None else min(left_s, LONGEST_S)})
+    def _run_program(self, **arguments: Any) -> Action:
+        timeout_s = LONGEST_S  # after that, the referee checks whether the episode has time left
+        if self._briefing.remaining_s is not None:
+            timeout_s = min(max(self._briefing.remaining_s(), 0.0) + 1.0, LONGEST_S)
+        return Action("program", {**arguments, "timeout_s": timeout_s})
 
-    def _refused(self, status: int, said: str) -> Decision:
+    def _reject(self, status: int, message: str) -> Decision:
         """Tell the program what is wrong with its request, as an endpoint would, so that it can correct it."""
-        error = {"message": said, "type": "invalid_request_error", "code": None}
+        error = {"message": message, "type": "invalid_request_error", "code": None}
         body = json.dumps({"type": "error", "error": error})  # the format of both providers
-        return Decision(self._program(answer={"status": status, "type": "application/json", "body": body}))
+        return Decision(self._run_program(answer={"status": status, "type": "application/json", "body": body}))
 
-    def _question(self, state: ProgramState) -> dict[str, Any] | None:
+    def _read_request(self, state: ProgramState) -> dict[str, Any] | None:
         """Return the whole request; None if there is none that could be answered."""
         request = state.get("request")
         if request is None:
@@ -205,56 +210,60 @@ class CommandAgent(Agent):
             self._endpoints[api] = make_endpoint(self._model, settings)
         return self._endpoints[api]
 
-    def _goes_on(self, messages: list[dict[str, Any]]) -> tuple[str, int]:
+    def _find_conversation(self, messages: list[dict[str, Any]]) -> tuple[str, int]:
         """Return the conversation that a request belongs to, and how many of its messages are recorded.
 
         A request that continues no conversation begins a new one: programs ask for titles and summaries in between."""
-        for name, heard in reversed(self._heard.items()):
-            if messages[: len(heard)] == heard:
-                return name, len(heard)
-        return str(len(self._heard) or ""), 0
+        for name, recorded in reversed(self._recorded.items()):
+            if messages[: len(recorded)] == recorded:
+                return name, len(recorded)
+        return str(len(self._recorded) or ""), 0
 
-    def _answered(self, api: str, request: dict[str, Any], foreign: Mapping[str, Any]) -> Decision:
-        endpoint, own = self._endpoint(api), self._settings
-        chosen = {*own.extra_body, *([endpoint.limit_name] if own.max_tokens else [])}
+    def _forward(self, api: str, request: dict[str, Any], foreign: Mapping[str, Any]) -> Decision:
+        endpoint, settings = self._endpoint(api), self._settings
+        configured = {*settings.extra_body, *([endpoint.max_tokens_field] if settings.max_tokens else [])}
         forced = {
             name: value
             for name, value in endpoint.parameters((), self._briefing.model_seed or None).items()
-            if name in chosen or name not in endpoint.of_its_own
+            if name in configured or name not in endpoint.default_fields
         }
         parameters = {**{name: value for name, value in request.items() if name not in _NOT_SENT}, **forced}
         messages = request["messages"]
-        estimated = history.estimate(messages)
+        estimated = history.estimate_tokens(messages)
         try:
-            answer, took = endpoint.ask(parameters, sent(messages, foreign), estimated, foreign=foreign["headers"])
+            answer, timing = endpoint.ask(
+                parameters, sent_messages(messages, foreign), estimated, foreign=foreign["headers"]
+            )
         except ContextTooLong as error:
-            raise GaveUp(f"the program's question is too long ({error})", StopReason.CONTEXT_LIMIT) from None
+            raise GaveUp(
+                f"the program's request is too long for the model's context ({error})", StopReason.CONTEXT_LIMIT
+            ) from None
         endpoint.answers += 1
         reply = endpoint.read(answer)
-        limits.of(own).used(estimated, reply.tokens_in + reply.tokens_out)
-        usage = usage_of(reply, took, self._price, messages, parameters)
-        name, known = self._goes_on(messages)
-        told = {**parameters, "messages": messages[known:]}
-        if known and self._tools.get(name) == parameters.get("tools"):
-            told.pop("tools", None)
-        self._heard[name], self._tools[name] = messages, parameters.get("tools")
-        if api != "chat":  # requests to `chat` have one form, whoever writes them
-            told[PASSED_ON] = dict(foreign)
+        limits.of_endpoint(settings).correct_estimate(estimated, reply.tokens_in + reply.tokens_out)
+        usage = measure_usage(reply, timing, self._price, messages, parameters)
+        name, recorded_count = self._find_conversation(messages)
+        recorded_request = {**parameters, "messages": messages[recorded_count:]}
+        if recorded_count and self._tools.get(name) == parameters.get("tools"):
+            recorded_request.pop("tools", None)
+        self._recorded[name], self._tools[name] = messages, parameters.get("tools")
+        if api != "chat":  # all requests to `chat` have the same form
+            recorded_request[PASSED_ON] = dict(foreign)
         exchange = Exchange(
             model=self._model,
-            request=told,
+            request=recorded_request,
             answer=answer,
             usage=usage,
             conversation=name,
             reasoning=reply.reasoning,
         )
-        given = {"status": 200, "type": "application/json", "body": json.dumps(answer)}
+        response = {"status": 200, "type": "application/json", "body": json.dumps(answer)}
         if request.get("stream"):
             dialect = dialect_of(endpoint.path)
             assert dialect is not None
             body = stream(dialect.events({"model": self._model, **_IN_STREAMS[api], **answer})).decode()
-            given = {"status": 200, "type": "text/event-stream", "body": body}
-        return Decision(self._program(answer=given), reply.text, usage, (exchange,))
+            response = {"status": 200, "type": "text/event-stream", "body": body}
+        return Decision(self._run_program(answer=response), reply.text, usage, (exchange,))
 
 
 _ADDRESS = {api: endpoint.path.removeprefix("/v1").lstrip("/") for api, endpoint in APIS.items()}

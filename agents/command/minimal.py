@@ -8,19 +8,19 @@ import subprocess
 import urllib.request
 from typing import Any, Dict, List
 
-RULES = """You debug a Python program from its folder, by shell commands. Find the root cause and fix it in the files; \
-tests are read-only. Every answer calls a tool. Call submit when the tests pass."""
+RULES = """You debug a Python program in its folder, with shell commands. Find the root cause and fix it in the files; \
+tests are read-only. Every answer must call a tool. Call submit when the tests pass."""
 SHELL = {"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]}
 TOOLS = [
     {"name": "bash", "description": "Run a shell command in the workspace.", "parameters": SHELL},
-    {"name": "submit", "description": "Hand in.", "parameters": {"type": "object", "properties": {}}},
+    {"name": "submit", "description": "Submit your changes.", "parameters": {"type": "object", "properties": {}}},
 ]
-MOST = 8000
+MAX_CHARS = 8000
 
 
 def ask(messages: List[Dict[str, Any]]) -> Dict[str, Any]:
     """The model's next message."""
-    tools = [{"type": "function", "function": each} for each in TOOLS]
+    tools = [{"type": "function", "function": tool} for tool in TOOLS]
     body = json.dumps({"model": os.environ["AGENT_MODEL"], "messages": messages, "tools": tools}).encode()
     request = urllib.request.Request(
         os.environ["OPENAI_BASE_URL"] + "/chat/completions", body, {"Content-Type": "application/json"}
@@ -35,16 +35,16 @@ def bash(arguments: str) -> str:
     try:
         command = json.loads(arguments)["command"]
     except (ValueError, TypeError, KeyError):
-        return 'The arguments are wrong: bash takes {"command": TEXT}.'
+        return 'Invalid arguments: bash takes {"command": TEXT}.'
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             command, shell=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60
         )
     except subprocess.TimeoutExpired:
         return "[stopped after 60 s]"
-    output = done.stdout.decode("utf-8", "replace")
-    cut = f"[{len(output) - MOST} characters left out]\n" if len(output) > MOST else ""
-    return f"{cut}{output[-MOST:]}[exit status {done.returncode}]"
+    output = process.stdout.decode("utf-8", "replace")
+    cut = f"[{len(output) - MAX_CHARS:,} characters omitted]\n" if len(output) > MAX_CHARS else ""
+    return f"{cut}{output[-MAX_CHARS:]}[exit status {process.returncode}]"
 
 
 def main() -> None:
@@ -56,12 +56,12 @@ def main() -> None:
         message = ask(messages)
         messages.append(message)
         calls = message.get("tool_calls") or []
-        if not calls or any(each["function"]["name"] == "submit" for each in calls):
+        if not calls or any(call["function"]["name"] == "submit" for call in calls):
             return
-        for each in calls:
-            name, arguments = each["function"]["name"], each["function"]["arguments"]
-            said = bash(arguments) if name == "bash" else f"There is no tool {name}: there are bash and submit."
-            messages.append({"role": "tool", "tool_call_id": each["id"], "content": said})
+        for call in calls:
+            name, arguments = call["function"]["name"], call["function"]["arguments"]
+            output = bash(arguments) if name == "bash" else f"There is no tool {name!r}. Tools: bash, submit."
+            messages.append({"role": "tool", "tool_call_id": call["id"], "content": output})
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What one observation shows, whichever tool made it: places that were seen, changed or paused at, and failures.
+"""What one observation of any tool shows: the lines that were seen, changed or paused at, and failures.
 
 What the observation's state says exactly is taken from there (`env.state`). The rest is read from the text, as a person
 would read it: the lines of a file that `cat` or `grep` prints, the stops of pdb, the summary of pytest. Line numbers
@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from stackrank.agents.episode.failing import Counts, Failures
+from stackrank.agents.episode.failures import Counts, FailureDetector
 from stackrank.agents.episode.line_map import LineMap
 from stackrank.env.actions import Observation
-from stackrank.env.state import State
 from stackrank.env.task import Task
 from stackrank.source import parse_python
 
@@ -33,7 +32,7 @@ _BREAKPOINT = re.compile(rf"^Breakpoint \d+ at {_ROOT}{_FILE}:(?P<line>\d+)", re
 _TELLING_CHARS = 4
 
 
-class Place(NamedTuple):
+class CodeRange(NamedTuple):
     """Lines of a file."""
 
     file: str
@@ -46,16 +45,16 @@ class Place(NamedTuple):
 class Evidence:
     """What one step shows."""
 
-    shown: tuple[Place, ...] = ()
-    paused: tuple[Place, ...] = ()
-    breakpoints: tuple[Place, ...] = ()
-    edited: tuple[Place, ...] = ()
+    displayed: tuple[CodeRange, ...] = ()
+    paused: tuple[CodeRange, ...] = ()
+    breakpoints: tuple[CodeRange, ...] = ()
+    edited: tuple[CodeRange, ...] = ()
     """Changes of the program: of editable files that came with the task or that the known fix changes."""
     touched: bool = False
     """Whether any file changed, of the program or not."""
     broken: tuple[str, ...] = ()
     """Files of the program that the step changed and that do not parse now, but did at first."""
-    mended: tuple[str, ...] = ()
+    intact: tuple[str, ...] = ()
     """The other files of the program that the step changed."""
     failed: bool = False
     """Whether the step shows the program or one of its tests failing."""
@@ -63,7 +62,7 @@ class Evidence:
     """How a run of tests ended; None if the step does not show it."""
 
 
-class Reader:
+class EvidenceReader:
     """Reads an episode's observations, each once and in order."""
 
     def __init__(self, task: Task) -> None:
@@ -71,7 +70,7 @@ class Reader:
         self._program = {*task.files, *(fault.file for fault in task.faults)}
         self._faulty = {fault.file for fault in task.faults}
         self._lines = LineMap(task.files)
-        self._failures = Failures(task)
+        self._failures = FailureDetector(task)
         self._known_text = _telling_lines(task)
 
     def learn(self, first: Observation) -> tuple[int | None, int | None]:
@@ -87,10 +86,10 @@ class Reader:
         diff = str(state.get("diff") or "")
         edited = [*self._edited(observation, diff)]
         changed = dict.fromkeys(place.file for place in edited)
-        broken = [file for file in self._unparsed(state) if file in changed and self._parsed_at_first(file)]
-        shown = [*self._shown(observation)]
-        paused = [self._place(found) for found in _PAUSED.finditer(text)]
-        breakpoints = [self._place(found) for found in _BREAKPOINT.finditer(text)]
+        broken = [file for file in state.get("broken", {}) if file in changed and self._parsed_at_first(file)]
+        seen_places = [*self._shown(observation)]
+        paused = [self._place(match) for match in _PAUSED.finditer(text)]
+        breakpoints = [self._place(match) for match in _BREAKPOINT.finditer(text)]
         if state["kind"] == "debugger":
             if state.get("file"):
                 paused.append(self._at(state["file"], state.get("line", 0), state.get("function", "")))
@@ -109,30 +108,24 @@ class Reader:
         self._lines.apply(diff)
         failed, tests = self._failures.read(observation)
         return Evidence(
-            tuple(shown),
+            tuple(seen_places),
             tuple(paused),
             tuple(breakpoints),
             tuple(edited),
             touched=bool(edited or (diff and state["kind"] != "tests")),
             broken=tuple(broken),
-            mended=tuple(file for file in changed if file not in broken),
+            intact=tuple(file for file in changed if file not in broken),
             failed=failed,
             tests=tests,
         )
 
-    def changed_in(self, diff: str) -> list[Place]:
+    def changed_in(self, diff: str) -> list[CodeRange]:
         """Return the places that a diff against the task's files changes, in the program and in other files."""
-        return [Place(file, lines) for file, lines in LineMap(self._task.files).changed(diff)]
+        return [CodeRange(file, lines) for file, lines in LineMap(self._task.files).changed(diff)]
 
     def is_program(self, file: str) -> bool:
         """Whether a change of this file is a change of the program."""
         return file in self._program and self._task.may_edit(file)
-
-    @staticmethod
-    def _unparsed(state: State) -> Collection[str]:
-        if state["kind"] == "edit" and state.get("syntax_error"):
-            return [state["edited"]]  # steps of an older version have it too
-        return state.get("broken", {})
 
     def _parsed_at_first(self, file: str) -> bool:
         try:
@@ -141,47 +134,41 @@ class Reader:
             return False
         return True
 
-    def _edited(self, observation: Observation, diff: str) -> Iterator[Place]:
-        state = observation.state
-        if state["kind"] == "tests":
+    def _edited(self, observation: Observation, diff: str) -> Iterator[CodeRange]:
+        if observation.state["kind"] == "tests":
             return  # what a test run leaves behind is no edit
-        if state["kind"] == "edit" and "diff" not in state:  # a step of an older version
-            if observation.ok and self.is_program(state["edited"]):
-                first, last = state["lines"]
-                yield Place(state["edited"], (first, last))
-            return
         for file, lines in self._lines.changed(diff):
             if self.is_program(file):
-                yield Place(file, lines)
+                yield CodeRange(file, lines)
 
-    def _shown(self, observation: Observation) -> Iterator[Place]:
+    def _shown(self, observation: Observation) -> Iterator[CodeRange]:
         state, text = observation.state, observation.text
         if state["kind"] == "shown" and observation.ok:
             path, lines = _plain(state["path"]), state.get("lines")
-            yield Place(path, self._lines.original(path, lines[0], lines[1]) if lines else None)
+            yield CodeRange(path, self._lines.original(path, lines[0], lines[1]) if lines else None)
         for pattern in (_NAMED, _TRACED):
             places = map(self._place, pattern.finditer(text))
             yield from (place for place in places if place.file in self._faulty)
         if self._known_text:
             for line in text.split("\n"):
                 line = line.rstrip()
-                for told, place in self._known_text:
-                    if line.endswith(told) and not line[: -len(told)][-1:].isalnum():
+                for unique_text, place in self._known_text:
+                    if line.endswith(unique_text) and not line[: -len(unique_text)][-1:].isalnum():
                         yield place
 
-    def _place(self, found: re.Match[str]) -> Place:
-        return self._at(found["file"], int(found["line"]), found.groupdict().get("function", ""))
+    def _place(self, match: re.Match[str]) -> CodeRange:
+        return self._at(match["file"], int(match["line"]), match.groupdict().get("function", ""))
 
-    def _at(self, file: str, line: int, function: str = "") -> Place:
+    def _at(self, file: str, line: int, function: str = "") -> CodeRange:
         file = _plain(file)
-        return Place(file, self._lines.original(file, line, line), function)
+        return CodeRange(file, self._lines.original(file, line, line), function)
 
 
 def _plain(path: str) -> str:
     return path.removeprefix("/workspace/").removeprefix("./")
 
 
-def _telling_lines(task: Task) -> Sequence[tuple[str, Place]]:
+def _telling_lines(task: Task) -> Sequence[tuple[str, CodeRange]]:
     """Return lines near the faults whose text is nowhere else in the workspace, so that the text shows the place."""
     if not task.faults:
         return ()
@@ -190,12 +177,12 @@ def _telling_lines(task: Task) -> Sequence[tuple[str, Place]]:
         for path, content in task.files.items()
     }
     times = Counter(line for lines in texts.values() for line in lines)
-    found: dict[str, Place] = {}
+    places: dict[str, CodeRange] = {}
     for fault in task.faults:
         lines = texts.get(fault.file, [])
         for faulty in fault.lines:
             for number in range(max(faulty - NEAR_LINES, 1), min(faulty + NEAR_LINES, len(lines)) + 1):
                 line = lines[number - 1]
                 if len(line) >= _TELLING_CHARS and times[line] == 1:
-                    found[line] = Place(fault.file, (number, number))
-    return tuple(found.items())
+                    places[line] = CodeRange(fault.file, (number, number))
+    return tuple(places.items())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from stackrank.agents.episode.milestones import Tracker
+from stackrank.agents.episode.milestones import MilestoneTracker
 from stackrank.agents.episode.step import Step
 from stackrank.env.scoring.judge import Score
 from stackrank.env.task import Task
@@ -29,20 +29,20 @@ def diagnose(task: Task, steps: Sequence[Step], score: Score | None, reason: Sto
 
     Needs only what is stored of an episode, so that old episodes can be diagnosed again.
     """
-    tracker = Tracker(task)
+    tracker = MilestoneTracker(task)
     for step in steps:
-        tracker.take(step.index, step.observation)
+        tracker.observe(step.index, step.observation)
     if score is None or score.resolved:
-        return Diagnosis(milestones=tracker.found)
+        return Diagnosis(milestones=tracker.reached)
     point, step_index = _failure_point(task, steps, score, reason, tracker)
-    return Diagnosis(point, len(steps) - 1 if step_index is None else step_index, tracker.found)
+    return Diagnosis(point, len(steps) - 1 if step_index is None else step_index, tracker.reached)
 
 
 def _failure_point(
-    task: Task, steps: Sequence[Step], score: Score, reason: StopReason, tracker: Tracker
+    task: Task, steps: Sequence[Step], score: Score, reason: StopReason, tracker: MilestoneTracker
 ) -> tuple[FailurePoint, int | None]:
     """Return the failure point and its step; None: the last step."""
-    reached, edits, known = tracker.found, tracker.edits, bool(task.faults)
+    milestones, edits, has_known_fault = tracker.reached, tracker.edits, bool(task.faults)
     if score.tampered:
         return FailurePoint.TAMPERED, tracker.first_touch
     if reason is StopReason.SANDBOX_LOST:
@@ -55,17 +55,17 @@ def _failure_point(
     if looped is not None:
         return FailurePoint.LOOPED, looped
     at_fault = tracker.changed_at_fault(score.diff)
-    stands = at_fault is not None
-    if not stands and reason.is_limit:
-        return FailurePoint.OUT_OF_BUDGET, reached.get(Milestone.LOCALIZED)
+    has_change = at_fault is not None
+    if not has_change and reason.is_limit:
+        return FailurePoint.OUT_OF_BUDGET, milestones.get(Milestone.LOCALIZED)
     # If the visible tests show no bug, there is no failure that an agent could certainly have seen.
-    if Milestone.REPRODUCED not in reached and task.shows_bug:
+    if Milestone.REPRODUCED not in milestones and task.shows_bug:
         return FailurePoint.NEVER_REPRODUCED, 0
-    if known and Milestone.LOCALIZED not in reached and not at_fault:
+    if has_known_fault and Milestone.LOCALIZED not in milestones and not at_fault:
         return FailurePoint.NEVER_LOCALIZED, None
-    if not stands:
-        return FailurePoint.LOCALIZED_NOT_EDITED, reached.get(Milestone.LOCALIZED)
-    if known and not at_fault:
+    if not has_change:
+        return FailurePoint.LOCALIZED_NOT_EDITED, milestones.get(Milestone.LOCALIZED)
+    if has_known_fault and not at_fault:
         return FailurePoint.WRONG_LOCATION, edits[0] if edits else None
     last_edit = edits[-1] if edits else None
     if score.regressions and not score.unfixed:

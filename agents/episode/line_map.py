@@ -40,12 +40,12 @@ class LineMap:
     def apply(self, diff: str) -> None:
         """Follow an edit: later line numbers refer to the files after it."""
         for file, hunks in _read(diff):
-            origins, new, done = self._of(file), [], 0
+            origins, new, copied = self._of(file), [], 0
             for hunk in hunks:
                 start = max(hunk.source_start - (hunk.source_length > 0), 0)
-                new += [*origins[done:start], *self._apply(origins, hunk)[0]]
-                done = start + hunk.source_length
-            self._origins[file] = [*new, *origins[done:]]
+                new += [*origins[copied:start], *self._apply(origins, hunk)[0]]
+                copied = start + hunk.source_length
+            self._origins[file] = [*new, *origins[copied:]]
 
     def _of(self, file: str) -> list[int]:
         if file not in self._origins:
@@ -56,24 +56,24 @@ class LineMap:
     def _apply(origins: list[int], hunk: Hunk) -> tuple[list[int], list[int]]:
         """Return the original numbers of the lines of a hunk as it leaves them, and of the lines that it touches."""
         at = max(hunk.source_start - (hunk.source_length > 0), 0)
-        after: list[int] = []
+        result: list[int] = []
         touched: list[int] = []
         removed: list[int] = []
         for line in hunk:
-            here = origins[min(at, len(origins) - 1)] if origins else 1
-            before = origins[at - 1] if 0 < at <= len(origins) else here
+            current = origins[min(at, len(origins) - 1)] if origins else 1
+            previous = origins[at - 1] if 0 < at <= len(origins) else current
             if line.is_added:
-                touched += [] if removed else [before, here]
-                after.append(removed.pop(0) if len(removed) > 1 else removed[0] if removed else before)
+                touched += [] if removed else [previous, current]
+                result.append(removed.pop(0) if len(removed) > 1 else removed[0] if removed else previous)
                 continue
             at += 1
             if line.is_removed:
-                touched.append(here)
-                removed.append(here)
+                touched.append(current)
+                removed.append(current)
             else:
-                after.append(here)
+                result.append(current)
                 removed = []
-        return after, touched
+        return result, touched
 
 
 def _read(diff: str) -> list[tuple[str, list[Hunk]]]:

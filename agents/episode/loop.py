@@ -1,14 +1,14 @@
-"""The episode loop."""
+"""The episode loop: asks the agent for decisions until the referee says that the episode is over."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from stackrank.agents.episode.protocol import Agent, Briefing, GaveUp, Malformed, OutOfTime, Recording
+from stackrank.agents.episode.protocol import Agent, Briefing, GaveUp, MalformedAction, OutOfTime, RecordingQuery
 from stackrank.agents.episode.referee import Budget, Outcome, Recorder, Referee, ReplayDiffers
 from stackrank.agents.episode.step import Step
-from stackrank.agents.episode.workspace import failing_file, listing
+from stackrank.agents.episode.workspace import find_failing_file, list_files
 from stackrank.env.debug_env import DebugEnv
 from stackrank.terms import StopReason
 
@@ -26,43 +26,46 @@ def play(
     cancelled: Callable[[], bool] = lambda: False,
     past: Sequence[Step] = (),
     as_stored: Callable[[Any], Any] = lambda value: value,
-    find_recording: Callable[[Recording], Sequence[Step]] | None = None,
+    find_recording: Callable[[RecordingQuery], Sequence[Step]] | None = None,
 ) -> Outcome:
-    """Play one episode to its end and take the verdict on what was edited, whatever ended it.
+    """Play one episode to its end, and score its edits, however it ended.
 
-    `past`: the steps so far of an episode that was cut off, the reset included. They are carried out again and
-    checked, but not recorded again; then the episode goes on. `as_stored`: converts a text or arguments to what a
-    record keeps of them, which need not be all. `find_recording`: see `Briefing`.
+    `past`: the steps of an interrupted episode, the reset included. They are played again and compared with the
+    record, but not recorded again; then the episode continues. `as_stored`: converts a text or arguments to what a
+    record keeps of them. `find_recording`: see `Briefing`.
 
     Raises SandboxError and EndpointError if the infrastructure failed: then there is no verdict. Raises ReplayDiffers
-    if the past could not be repeated.
+    if the past steps came out differently.
     """
     referee = Referee(env, budget, record=record, past=past, as_stored=as_stored)
     observation = referee.reset()
     task = env.shown
-    about = (task.id, task.statement, task.test_command, env.tools, budget.steps)
     briefing = Briefing(
-        *about,
+        task_id=task.id,
+        statement=task.statement,
+        test_command=task.test_command,
+        tools=env.tools,
+        max_steps=budget.steps,
         seed=seed,
         attempt_seed=seed + attempt - 1,
-        left_s=None if budget.wall_s is None else lambda: referee.left_s() or 0.0,
+        remaining_s=None if budget.wall_s is None else lambda: referee.remaining_s() or 0.0,
         find_recording=find_recording,
-        files=listing(task),
-        failing_file=failing_file(task, observation.state),
+        files=list_files(task),
+        failing_file=find_failing_file(task, observation.state),
         ends_when_solved=env.ends_when_solved,
     )
     if past:
         agent.recall(past)
     agent.begin(briefing, observation)
     while True:
-        reason = referee.over()
+        reason = referee.stop_reason()
         if not env.over and cancelled():
             reason = StopReason.CANCELLED
         if reason is not None:
             return referee.finish(reason)
         try:
             decision = agent.act(observation)
-        except Malformed as error:
+        except MalformedAction as error:
             observation = referee.refuse(error)
         except GaveUp as error:
             return referee.finish(error.reason, str(error))

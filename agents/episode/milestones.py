@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from stackrank.agents.episode.evidence import NEAR_LINES, Evidence, Place, Reader
+from stackrank.agents.episode.evidence import NEAR_LINES, CodeRange, Evidence, EvidenceReader
 from stackrank.env.actions import Observation
 from stackrank.env.patches import function_spans
 from stackrank.env.state import State
@@ -27,7 +27,7 @@ class Progress:
     """Lines to the nearest faulty line in a file that the step was in; None if it was in other files only."""
 
 
-class Tracker:
+class MilestoneTracker:
     """Takes an episode's observations one after another. Not thread-safe."""
 
     def __init__(self, task: Task) -> None:
@@ -41,10 +41,10 @@ class Tracker:
             ]
             for fault in task.faults
         }
-        self._reader = Reader(task)
+        self._reader = EvidenceReader(task)
         self._passed: int | None = None
         self._total: int | None = None
-        self.found: dict[Milestone, int] = {}
+        self.reached: dict[Milestone, int] = {}
         """Milestone -> index of the step that was the first to reach it."""
         self.first_touch: int | None = None
         """Index of the first step that changed any file."""
@@ -53,8 +53,8 @@ class Tracker:
         self.broken: dict[str, int] = {}
         """File that parsed at first and does not now -> index of the step that broke it."""
 
-    def take(self, index: int, observation: Observation) -> Progress:
-        """Take the observation of step `index`; return what it adds. The reset (0) reaches nothing: it is no action."""
+    def observe(self, index: int, observation: Observation) -> Progress:
+        """Take the observation of step `index`; return what it adds. The reset (0) reaches no milestone."""
         if index == 0:
             self._passed, self._total = self._reader.learn(observation)
             return Progress()
@@ -63,13 +63,13 @@ class Tracker:
             self.first_touch = index
         if evidence.edited:
             self.edits.append(index)
-        for file in evidence.mended:
+        for file in evidence.intact:
             self.broken.pop(file, None)
         for file in evidence.broken:
             self.broken.setdefault(file, index)
-        reached = [*self._at_fault(evidence), *self._of_tests(evidence, observation.state)]
-        new = [name for name in dict.fromkeys(reached) if name not in self.found]
-        self.found |= dict.fromkeys(new, index)
+        milestones = [*self._at_fault(evidence), *self._of_tests(evidence, observation.state)]
+        new = [name for name in dict.fromkeys(milestones) if name not in self.reached]
+        self.reached |= dict.fromkeys(new, index)
         return Progress(tuple(new), *self._distance(evidence))
 
     @property
@@ -84,7 +84,7 @@ class Tracker:
         """
         changed = self._reader.changed_in(diff)
         if diff and not changed:
-            return Milestone.EDITED in self.found
+            return Milestone.EDITED in self.reached
         places = [place for place in changed if self._reader.is_program(place.file)]
         return any(self._near(place, unknown=True) for place in places) if places else None
 
@@ -93,7 +93,7 @@ class Tracker:
         inspected = any(
             self._near(place) or self._in_function(place) or self._inside(place) for place in evidence.paused
         )
-        if edited or inspected or any(map(self._near, evidence.shown)):
+        if edited or inspected or any(map(self._near, evidence.displayed)):
             yield Milestone.LOCALIZED
         if any(self._near(place) or self._inside(place) for place in evidence.breakpoints):
             yield Milestone.BREAKPOINT
@@ -116,7 +116,7 @@ class Tracker:
 
     def _distance(self, evidence: Evidence) -> tuple[Distance | None, int | None]:
         """Return how near a fault the step looked, edited, or paused, also in lines."""
-        places = (*evidence.shown, *evidence.paused, *evidence.edited)
+        places = (*evidence.displayed, *evidence.paused, *evidence.edited)
         if not places or not self._faults:
             return None, None
         best, lines_best = Distance.ELSEWHERE, None
@@ -124,14 +124,14 @@ class Tracker:
             if fault.file != place.file:
                 continue
             away = _away(fault, place)
-            near = Distance.LINE if away is not None and away <= NEAR_LINES else Distance.FILE
-            if near is Distance.FILE and (self._in_function(place) or self._inside(place)):
-                near = Distance.FUNCTION
-            best = min(best, near, key=list(Distance).index)
+            distance = Distance.LINE if away is not None and away <= NEAR_LINES else Distance.FILE
+            if distance is Distance.FILE and (self._in_function(place) or self._inside(place)):
+                distance = Distance.FUNCTION
+            best = min(best, distance, key=list(Distance).index)
             lines_best = min((n for n in (lines_best, away) if n is not None), default=None)
         return best, lines_best
 
-    def _near(self, place: Place, *, unknown: bool = False) -> bool:
+    def _near(self, place: CodeRange, *, unknown: bool = False) -> bool:
         """Whether a place is within NEAR_LINES of a fault; `unknown`: the answer if its lines are not known."""
         for fault in self._faults:
             away = _away(fault, place)
@@ -139,7 +139,7 @@ class Tracker:
                 return True
         return False
 
-    def _in_function(self, place: Place) -> bool:
+    def _in_function(self, place: CodeRange) -> bool:
         """Whether the function that a place names is faulty."""
         return any(
             fault.file == place.file and any(f".{name}".endswith(f".{place.function}") for name in fault.functions)
@@ -147,7 +147,7 @@ class Tracker:
             if place.function
         )
 
-    def _inside(self, place: Place) -> bool:
+    def _inside(self, place: CodeRange) -> bool:
         """Whether a place overlaps the original lines of a faulty function."""
         if place.lines is None:
             return False
@@ -156,7 +156,7 @@ class Tracker:
         return any(start <= last and first <= end for start, end in spans)
 
 
-def _away(fault: Fault, place: Place) -> int | None:
+def _away(fault: Fault, place: CodeRange) -> int | None:
     """Return the distance in lines from a place to the nearest faulty line; None if it is unknown."""
     if place.lines is None:
         return None

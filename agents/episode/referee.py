@@ -1,4 +1,4 @@
-"""The referee: enforces the rules of one episode, whoever decides on the actions."""
+"""The referee: enforces the rules of one episode."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 from stackrank import awake
 from stackrank.agents.episode.failure_point import Diagnosis, diagnose
-from stackrank.agents.episode.milestones import Tracker
-from stackrank.agents.episode.protocol import Decision, Malformed
+from stackrank.agents.episode.milestones import MilestoneTracker
+from stackrank.agents.episode.protocol import Decision, MalformedAction
 from stackrank.agents.episode.step import Step, Usage
 from stackrank.env.actions import Action, Observation
 from stackrank.env.debug_env import DebugEnv
@@ -19,6 +19,8 @@ from stackrank.env.scoring.judge import Score
 from stackrank.env.state import MalformedState
 from stackrank.errors import StackrankError
 from stackrank.terms import StopReason
+
+_NO_ACTION = Action("", {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,28 +67,21 @@ class Recorder(Protocol):
 
 
 class ReplayDiffers(StackrankError):
-    """An interrupted episode cannot be continued, because its past came out differently. The message says where."""
+    """An interrupted episode cannot be continued, because its past steps came out differently."""
 
-    def __init__(self, index: int, what: str) -> None:
-        super().__init__(f"the episode was cut off and could not be continued: at step {index} {what}")
-
-
-_NO_ACTION = Action("", {})
+    def __init__(self, index: int, difference: str) -> None:
+        super().__init__(f"the interrupted episode could not be continued: at step {index} {difference}")
 
 
-def _as_is(value: Any) -> Any:
-    return value
-
-
-def _nowhere(step: Step) -> None:
-    """A recorder that keeps nothing."""
+def _discard(step: Step) -> None:
+    """Record nothing."""
 
 
 class Referee:
     """Carries out decisions, records them, and knows when the episode is over and how it ended.
 
     `loop.play` asks an agent for decisions. Callers that decide by themselves pass decisions in one by one: `reset`,
-    then `carry_out` or `refuse` while `over` gives no reason, then `finish`. Not thread-safe.
+    then `carry_out` or `refuse` while `stop_reason` returns None, then `finish`. Not thread-safe.
     """
 
     def __init__(
@@ -94,9 +89,9 @@ class Referee:
         env: DebugEnv,
         budget: Budget,
         *,
-        record: Recorder = _nowhere,
+        record: Recorder = _discard,
         past: Sequence[Step] = (),
-        as_stored: Callable[[Any], Any] = _as_is,
+        as_stored: Callable[[Any], Any] = lambda value: value,
     ) -> None:
         """`past` and `as_stored`: see `loop.play`."""
         self._env = env
@@ -107,7 +102,7 @@ class Referee:
         self._clock = _Clock(past)
         self._totals = _Totals()
         self._malformed = self._repeats = 0
-        self.tracker = Tracker(env.shown)
+        self.tracker = MilestoneTracker(env.shown)
         """How far the episode has come."""
         self.steps: list[Step] = []
         """The trajectory so far, the reset included."""
@@ -115,53 +110,64 @@ class Referee:
     def reset(self) -> Observation:
         """Begin the episode. Raises SandboxError."""
         observation, _ = self._env.reset()
-        self._take(None, observation)
+        self._add_step(None, observation)
         return observation
 
-    def left_s(self) -> float | None:
-        """Return the seconds that the episode has left; None: no limit."""
+    def remaining_s(self) -> float | None:
+        """Return the seconds that remain of the episode; None: no limit."""
         return None if self._budget.wall_s is None else self._budget.wall_s - self._clock.elapsed_s()
 
-    def over(self) -> StopReason | None:
-        """Return why the episode is over, because of an action or of a limit. None: it goes on."""
+    def stop_reason(self) -> StopReason | None:
+        """Return why the episode is over, because of an action or of a limit; None if it is not over."""
         if self._env.over:
             return StopReason(self._env.over)
-        counts = (len(self.steps) - 1, self._totals, self._clock.elapsed_s(), self._malformed, self._repeats)
-        return _limit(self._budget, *counts)
+        budget, usage = self._budget, self._totals.usage
+        if self._malformed >= budget.malformed:
+            return StopReason.MALFORMED_ACTIONS
+        if budget.repeats is not None and self._repeats >= budget.repeats:
+            return StopReason.AGENT_GAVE_UP
+        if len(self.steps) - 1 >= budget.steps:
+            return StopReason.STEP_LIMIT
+        if budget.tokens is not None and usage.tokens_in + usage.tokens_out >= budget.tokens:
+            return StopReason.TOKEN_LIMIT
+        if budget.cost_usd is not None and usage.cost_usd is not None and usage.cost_usd >= budget.cost_usd:
+            return StopReason.COST_LIMIT
+        if budget.wall_s is not None and self._clock.elapsed_s() >= budget.wall_s:
+            return StopReason.TIME_LIMIT
+        return None
 
     def carry_out(self, decision: Decision) -> Observation:
         """Take one step. Raises SandboxError, ReplayDiffers."""
         self._malformed = 0
-        before = self.steps[-1]
+        last_step = self.steps[-1]
         # The recorded action is the one carried out, or else it could not be repeated.
-        action = decision.action
-        action = Action(self._as_stored(action.tool), self._as_stored(action.arguments))
-        decision = replace(decision, action=action)
-        observation, _, _, _, _ = self._env.step(action)
-        same = before.action == decision.action and before.observation.text == observation.text
-        self._repeats = self._repeats + 1 if same else 0
-        self._take(decision, observation)
+        action = Action(self._as_stored(decision.action.tool), self._as_stored(decision.action.arguments))
+        observation, *_ = self._env.step(action)
+        is_repeat = last_step.action == action and last_step.observation.text == observation.text
+        self._repeats = self._repeats + 1 if is_repeat else 0
+        self._add_step(replace(decision, action=action), observation)
         return observation
 
-    def refuse(self, error: Malformed) -> Observation:
+    def refuse(self, error: MalformedAction) -> Observation:
         """Take a step in which nothing is done, because the output is not an action. Raises ReplayDiffers."""
         self._malformed += 1
         observation = Observation(str(error), False, MalformedState(kind="malformed", malformed=True))
-        self._take(Decision(_NO_ACTION, error.said, error.usage, error.exchanges), observation)
+        self._add_step(Decision(_NO_ACTION, error.output, error.usage, error.exchanges), observation)
         return observation
 
-    def finish(self, reason: StopReason, last_words: str = "") -> Outcome:
-        """Take the verdict on the edits, whatever ended the episode; a cancelled episode gets none.
+    def finish(self, reason: StopReason, explanation: str = "") -> Outcome:
+        """Score the edits, however the episode ended; a cancelled episode gets no score.
 
-        `last_words`: why the agent did not go on. Raises SandboxError. Raises ReplayDiffers if the episode ended before
-        its past did.
+        `explanation`: why the agent stopped, in its own words. Raises SandboxError. Raises ReplayDiffers if the episode
+        ended before all past steps were repeated.
         """
         env = self._env
-        if len(self.steps) < len(self._past) and reason is not StopReason.CANCELLED:
-            raise ReplayDiffers(len(self.steps), f"the episode ended before it ({reason})")
-        score = env.score() if reason is not StopReason.CANCELLED else None
-        if score is not None and last_words:
-            score = replace(score, notes=(*score.notes, f"the agent did not go on: {last_words}"))
+        is_cancelled = reason is StopReason.CANCELLED
+        if len(self.steps) < len(self._past) and not is_cancelled:
+            raise ReplayDiffers(len(self.steps), f"the episode was already over ({reason})")
+        score = None if is_cancelled else env.score()
+        if score is not None and explanation:
+            score = replace(score, notes=(*score.notes, f"the agent stopped: {explanation}"))
         return Outcome(
             stop_reason=reason,
             score=score,
@@ -175,29 +181,49 @@ class Referee:
             changes=env.changes,
         )
 
-    def _take(self, decision: Decision | None, observation: Observation) -> None:
+    def _add_step(self, decision: Decision | None, observation: Observation) -> None:
         index = len(self.steps)
-        progress = self.tracker.take(index, observation)
+        progress = self.tracker.observe(index, observation)
         if decision is None:
             step = Step(index, None, observation, progress=progress)
         else:
-            said = (decision.thought, decision.usage, decision.exchanges)
-            step = Step(index, decision.action if decision.action.tool else None, observation, *said, progress)
-        past = self._past
-        if index < len(past):
-            step = _repeated(step, past[index], self._as_stored)
+            action = decision.action if decision.action.tool else None
+            step = Step(index, action, observation, decision.thought, decision.usage, decision.exchanges, progress)
+        is_past = index < len(self._past)
+        if is_past:
+            step = _check_repetition(step, self._past[index], self._as_stored)
         self.steps.append(step)
         self._totals.add(step)
-        if index >= len(past):
-            self._clock.give_back(step.usage.waited_ms / 1000)
-            began = awake.now()
+        if not is_past:
+            self._clock.exclude(step.usage.waited_ms / 1000)
+            recording_started = awake.now()
             self._record(step)
-            self._clock.give_back(awake.now() - began)
-        elif index == len(past) - 1:
-            self._clock.go_on()
+            self._clock.exclude(awake.now() - recording_started)
+        elif index == len(self._past) - 1:
+            self._clock.start()
+
+
+def _check_repetition(step: Step, past: Step, as_stored: Callable[[Any], Any]) -> Step:
+    """Return the step with the costs of its record. Raises ReplayDiffers if it is not the same as the record."""
+    action, past_action = step.action or _NO_ACTION, past.action or _NO_ACTION
+    arguments = _to_json(as_stored(action.arguments))
+    if (as_stored(action.tool), arguments) != (past_action.tool, _to_json(past_action.arguments)):
+        difference = f"the agent chose {action.tool or 'no action'} instead of {past_action.tool or 'no action'}"
+        if action.tool == past_action.tool:
+            difference = f"the agent called {action.tool} with other arguments"
+        raise ReplayDiffers(step.index, difference)
+    if (as_stored(step.observation.text), step.observation.ok) != (past.observation.text, past.observation.ok):
+        raise ReplayDiffers(step.index, f"the observation of {action.tool or 'the reset'} differs from the record")
+    return replace(step, observation=past.observation, usage=past.usage, exchanges=past.exchanges)
+
+
+def _to_json(arguments: Mapping[str, Any]) -> str:
+    return json.dumps(arguments, sort_keys=True, default=str)  # in JSON, tuples are lists
 
 
 class _Totals:
+    """The sums over an episode's steps."""
+
     def __init__(self) -> None:
         self.usage = Usage()
         self.by_model: dict[str, Usage] = {}
@@ -206,25 +232,8 @@ class _Totals:
     def add(self, step: Step) -> None:
         self.usage += step.usage
         self.env_ms += step.observation.env_ms
-        for each in step.exchanges:
-            self.by_model[each.model] = self.by_model.get(each.model, Usage()) + each.usage
-
-
-def _repeated(step: Step, past: Step, as_stored: Callable[[Any], Any]) -> Step:
-    """Return the step as it is stored. Raises ReplayDiffers if it is not the same again."""
-    action, seen = step.action or _NO_ACTION, step.observation
-    before = past.action or _NO_ACTION
-    if (as_stored(action.tool), _as_json(as_stored(action.arguments))) != (before.tool, _as_json(before.arguments)):
-        raise ReplayDiffers(
-            step.index, f"the agent chose {action.tool or 'nothing'}, before {before.tool or 'nothing'}"
-        )
-    if (as_stored(seen.text), seen.ok) != (past.observation.text, past.observation.ok):
-        raise ReplayDiffers(step.index, f"{action.tool or 'the reset'} gave another observation")
-    return replace(step, observation=past.observation, usage=past.usage, exchanges=past.exchanges)
-
-
-def _as_json(arguments: Mapping[str, Any]) -> str:
-    return json.dumps(arguments, sort_keys=True, default=str)  # in JSON, tuples are lists
+        for exchange in step.exchanges:
+            self.by_model[exchange.model] = self.by_model.get(exchange.model, Usage()) + exchange.usage
 
 
 class _Clock:
@@ -235,36 +244,18 @@ class _Clock:
     """
 
     def __init__(self, past: Sequence[Step]) -> None:
-        self._before_s = sum(each.observation.env_ms + each.usage.model_ms for each in past) / 1000
-        self._repeating = bool(past)
-        self._since = awake.now()
+        self._past_s = sum(step.observation.env_ms + step.usage.model_ms for step in past) / 1000
+        self._is_repeating = bool(past)
+        self._started = awake.now()
 
-    def go_on(self) -> None:
-        """Start the clock: the recorded steps have been repeated."""
-        self._repeating, self._since = False, awake.now()
+    def start(self) -> None:
+        """Start the clock: the past steps have been repeated."""
+        self._is_repeating, self._started = False, awake.now()
 
-    def give_back(self, seconds: float) -> None:
+    def exclude(self, seconds: float) -> None:
         """Do not count this part of the time since the start."""
-        self._since += seconds
+        self._started += seconds
 
     def elapsed_s(self) -> float:
         """Return the seconds so far; zero while the past is repeated, which was within the limit then."""
-        return 0.0 if self._repeating else self._before_s + awake.now() - self._since
-
-
-def _limit(
-    budget: Budget, steps: int, totals: _Totals, elapsed_s: float, malformed: int, repeats: int
-) -> StopReason | None:
-    if malformed >= budget.malformed:
-        return StopReason.MALFORMED_ACTIONS
-    if budget.repeats is not None and repeats >= budget.repeats:
-        return StopReason.AGENT_GAVE_UP
-    if steps >= budget.steps:
-        return StopReason.STEP_LIMIT
-    if budget.tokens is not None and totals.usage.tokens_in + totals.usage.tokens_out >= budget.tokens:
-        return StopReason.TOKEN_LIMIT
-    if budget.cost_usd is not None and totals.usage.cost_usd is not None and totals.usage.cost_usd >= budget.cost_usd:
-        return StopReason.COST_LIMIT
-    if budget.wall_s is not None and elapsed_s >= budget.wall_s:
-        return StopReason.TIME_LIMIT
-    return None
+        return 0.0 if self._is_repeating else self._past_s + awake.now() - self._started

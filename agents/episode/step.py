@@ -28,24 +28,24 @@ class Usage:
     waited_ms: float = 0.0
     """How long the endpoint's limits and failures delayed the answer. No other time includes this."""
 
-    def __add__(self, other: Usage) -> Usage:
-        # One unknown price makes the sum unknown, not small.
-        known = self.cost_usd is not None and other.cost_usd is not None
+    def __add__(self, addend: Usage) -> Usage:
         return Usage(
-            self.tokens_in + other.tokens_in,
-            self.tokens_out + other.tokens_out,
-            _sum(self.cost_usd or 0.0, other.cost_usd or 0.0) if known else None,
-            self.model_ms + other.model_ms,
-            self.tokens_cached + other.tokens_cached,
-            self.tokens_reasoning + other.tokens_reasoning,
-            self.estimated or other.estimated,
-            self.waited_ms + other.waited_ms,
+            self.tokens_in + addend.tokens_in,
+            self.tokens_out + addend.tokens_out,
+            _add_costs(self.cost_usd, addend.cost_usd),
+            self.model_ms + addend.model_ms,
+            self.tokens_cached + addend.tokens_cached,
+            self.tokens_reasoning + addend.tokens_reasoning,
+            self.estimated or addend.estimated,
+            self.waited_ms + addend.waited_ms,
         )
 
 
-def _sum(one: float, other: float) -> float:
+def _add_costs(first: float | None, second: float | None) -> float | None:
+    if first is None or second is None:
+        return None  # one unknown price makes the sum unknown, not small
     # In decimal, as the numbers are written, because sums of binary fractions would be off in the last digit.
-    return float(Decimal(repr(one)) + Decimal(repr(other)))
+    return float(Decimal(repr(first)) + Decimal(repr(second)))
 
 
 @dataclass(frozen=True, slots=True)

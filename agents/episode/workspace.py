@@ -1,4 +1,4 @@
-"""What an agent is told about the workspace before its first step, so that it spends no steps on finding files."""
+"""The description of the workspace that an agent gets before its first step, so that it need not search for files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_CODE = 2400
 """Most characters of the failing tests' file; a longer file is not shown."""
 
 
-def listing(task: Task) -> tuple[str, ...]:
+def list_files(task: Task) -> tuple[str, ...]:
     """List the files, those that may be edited first.
 
     If there are too many, each folder becomes a line with the names in it, and the deepest folders only a count.
@@ -29,29 +29,29 @@ def listing(task: Task) -> tuple[str, ...]:
     for path in sorted(task.files):
         folder, slash, _ = path.rpartition("/")
         groups[not task.may_edit(path), folder + slash].append(path)
-    shown = {key: [mark_readonly(task, path) for path in paths] for key, paths in sorted(groups.items())}
-    for (read_only, folder), paths in shown.items():
+    lines_by_group = {key: [mark_readonly(task, path) for path in paths] for key, paths in sorted(groups.items())}
+    for (read_only, folder), paths in lines_by_group.items():
         if read_only and folder and len(paths) > _MOST_READ_ONLY:
-            shown[read_only, folder] = [_counted(read_only, folder, len(paths))]
-    if sum(map(len, shown.values())) > _MOST_FILES:
-        named = {key: paths for key, paths in groups.items() if key[1] and len(shown[key]) > 1}
-        for (read_only, folder), paths in named.items():
+            lines_by_group[read_only, folder] = [_counted(read_only, folder, len(paths))]
+    if sum(map(len, lines_by_group.values())) > _MOST_FILES:
+        large_groups = {key: paths for key, paths in groups.items() if key[1] and len(lines_by_group[key]) > 1}
+        for (read_only, folder), paths in large_groups.items():
             names = " ".join(path.removeprefix(folder) for path in paths)
-            shown[read_only, folder] = [f"{folder}  {names}{'  (read-only)' if read_only else ''}"]
+            lines_by_group[read_only, folder] = [f"{folder}  {names}{'  (read-only)' if read_only else ''}"]
         # Deep folders with many files are counted first, because readers need their names least.
-        for read_only, folder in sorted(named, key=lambda key: (-key[1].count("/"), -len(groups[key]))):
-            if sum(len(line) for group in shown.values() for line in group) > _MOST_CHARS:
-                shown[read_only, folder] = [_counted(read_only, folder, len(groups[read_only, folder]))]
-    lines = [line for group in shown.values() for line in group]
-    more = [f"... and {len(lines) - _MOST_FILES} more"] if len(lines) > _MOST_FILES else []
-    return (*lines[:_MOST_FILES], *more)
+        for read_only, folder in sorted(large_groups, key=lambda key: (-key[1].count("/"), -len(groups[key]))):
+            if sum(len(line) for group in lines_by_group.values() for line in group) > _MOST_CHARS:
+                lines_by_group[read_only, folder] = [_counted(read_only, folder, len(groups[read_only, folder]))]
+    lines = [line for group in lines_by_group.values() for line in group]
+    overflow = [f"... and {len(lines) - _MOST_FILES} more"] if len(lines) > _MOST_FILES else []
+    return (*lines[:_MOST_FILES], *overflow)
 
 
 def _counted(read_only: bool, folder: str, number: int) -> str:
     return f"{folder}  ({number} files{', read-only' if read_only else ''})"
 
 
-def failing_file(task: Task, first: State) -> str:
+def find_failing_file(task: Task, first: State) -> str:
     """Return the file of the tests that fail at the reset, below its path. Empty: there are several, or it is long.
 
     A report of pytest shows the failing tests, but not the helpers and the data that they use.
@@ -62,9 +62,9 @@ def failing_file(task: Task, first: State) -> str:
     return f"{min(files)}:\n{code}" if len(files) == 1 and code and len(code) <= _MOST_CODE else ""
 
 
-def with_workspace(task: Task, first: Observation) -> Observation:
+def append_workspace(task: Task, first: Observation) -> Observation:
     """Append the listing and the failing file to the first observation, for callers without a prompt of their own."""
-    files = "\n".join(("Files of the workspace:", *listing(task)))
-    whole = failing_file(task, first.state)
-    parts = [first.text, files, f"The whole of {whole}" if whole else ""]
+    files = "\n".join(("Files in the workspace:", *list_files(task)))
+    file_text = find_failing_file(task, first.state)
+    parts = [first.text, files, f"Contents of {file_text}" if file_text else ""]
     return replace(first, text="\n\n".join(part for part in parts if part))

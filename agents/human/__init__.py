@@ -1,8 +1,6 @@
-"""`human`: a person at the keyboard.
+"""`human`: a person at the keyboard. Reading commands and showing observations belongs here.
 
-agent.py      one episode: show the observation, ask for a command, return the action
-commands.py   parse a typed line into an action, and complete it
-console.py    a terminal with history and completion, or plain lines
+Commands of the command line do not; `stackrank play` starts this agent.
 """
 
 from stackrank.agents.human.agent import Human

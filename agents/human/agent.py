@@ -44,8 +44,8 @@ class Human(Agent):
     def begin(self, briefing: Briefing, observation: Observation) -> None:
         """Say what can be typed."""
         self._tools = briefing.tools
-        self._console = console(lambda before: suggestions(before, self._tools, self._files))
-        print_out(f"Task {briefing.task_id}. What you can type:\n\n{help_text(self._tools)}")
+        self._console = console(lambda words: suggestions(words, self._tools, self._files))
+        print_out(f"Task {briefing.task_id}. Commands:\n\n{help_text(self._tools)}")
 
     def act(self, observation: Observation) -> Decision:
         """Return the action that the person types. Raises GaveUp at the end of input."""
@@ -54,7 +54,7 @@ class Human(Agent):
             if past.action is not None:
                 self._steps += 1
                 return Decision(past.action)
-        print_out(f"\n{observation.text}" if observation.ok else f"\nThat cannot be done: {observation.text}")
+        print_out(f"\n{observation.text}" if observation.ok else f"\nThat failed: {observation.text}")
         thoughts: list[str] = []
         prompt = f"[step {self._steps + 1}] > "
         while True:
@@ -74,7 +74,7 @@ class Human(Agent):
             except Unclear as error:
                 print_out(error)
             except EOFError:
-                raise GaveUp("the player had enough") from None
+                raise GaveUp("the player quit") from None
 
     def _code(self) -> str:
         """Read lines until one with a single dot. Two dots stand for a line that is a single dot."""

@@ -24,16 +24,16 @@ USAGE = {
     "eval": "eval [verbose] [TEST]",
     "submit": "submit",
 }
-OTHERS = {
-    "help [TOOL]": "this, or all about a tool",
-    "# TEXT": "a thought, recorded with the next action",
-    "quit": "give up (or Ctrl-D); the verdict is taken on the files as they are",
+META_COMMANDS = {
+    "help [TOOL]": "show this help, or the details of one tool",
+    "# TEXT": "record a thought with the next action",
+    "quit": "give up (or press Ctrl-D); the files are scored as they are",
 }
 PDB = (
     "break", "tbreak", "clear", "continue", "next", "step", "return", "until", "where", "up", "down", "list",
     "longlist", "args", "p", "pp", "display",
 )  # fmt: skip
-_TEXTS = {"pdb": "command", "bash": "command", "terminal": "text"}
+_TEXT_ARGUMENTS = {"pdb": "command", "bash": "command", "terminal": "text"}
 """Tools that take a text unchanged, and the argument that it becomes. Other arguments come before the text."""
 _OPTION = re.compile(r"""(\w+)=(?:"([^"]*)"|'([^']*)'|(\S+))(?:\s+|$)""")
 _FILE = re.compile(r"(?<![\w.-])[\w-][\w./-]*\.[A-Za-z]\w{0,4}\b(?!\()")
@@ -47,39 +47,39 @@ def usage(name: str, tools: ToolSet) -> str:
     """Return how a tool is typed. The tools of plug-ins and servers take their arguments by name."""
     if name in USAGE:
         return USAGE[name]
-    return " ".join([name, *(f"{each}=VALUE" for each in schema(tools.find(name))["properties"])])
+    return " ".join([name, *(f"{argument}=VALUE" for argument in schema(tools.find(name))["properties"])])
 
 
 def help_text(tools: ToolSet, name: str = "") -> str:
     """Return what can be typed, or how one tool is used. Raises Unclear for an unknown tool."""
     if not name:
-        shown = [usage(each, tools) for each in tools.tools]
-        return "\n".join([*shown, *(f"{line:<12}{what}" for line, what in OTHERS.items())])
+        usages = [usage(tool_name, tools) for tool_name in tools.tools]
+        return "\n".join([*usages, *(f"{line:<12}{meaning}" for line, meaning in META_COMMANDS.items())])
     if name not in tools.tools:
         raise Unclear(f"there is no tool {name!r} here: {', '.join(tools.tools)}")
     tool = tools.find(name)
-    fields = [f"  {each}: {described}" for each, described in descriptions(schema(tool)).items()]
+    fields = [f"  {tool_name}: {described}" for tool_name, described in descriptions(schema(tool)).items()]
     return "\n".join([usage(name, tools), tool.description, *fields])
 
 
-def read_action(line: str, tools: ToolSet, more: Callable[[], str]) -> Action:
-    """Return the action that a line means; `more` reads the lines of code that belong to it. Raises Unclear."""
-    name, _, rest = line.strip().partition(" ")
-    rest = rest.strip()
+def read_action(line: str, tools: ToolSet, read_code: Callable[[], str]) -> Action:
+    """Return the action that a line means; `read_code` reads the lines of code that belong to it. Raises Unclear."""
+    name, _, typed = line.strip().partition(" ")
+    typed = typed.strip()
     if name not in tools.tools:
-        raise Unclear(f"there is no tool {name!r} here: {', '.join(tools.tools)}; `help` says how they are typed")
-    if name in _TEXTS:
-        arguments = _text(rest, _TEXTS[name], schema(tools.find(name))["properties"].keys())
+        raise Unclear(f"there is no tool {name!r} here: {', '.join(tools.tools)}; `help` shows how to type them")
+    if name in _TEXT_ARGUMENTS:
+        arguments = _text(typed, _TEXT_ARGUMENTS[name], schema(tools.find(name))["properties"].keys())
         if name != "terminal" and "command" not in arguments:
             raise Unclear(f"usage: {usage(name, tools)}")
         return Action(name, arguments)
     try:
-        words = shlex.split(rest)
-        arguments = _READ[name](words) if name in _READ else _by_name(tools, name, words)
+        words = shlex.split(typed)
+        arguments = _PARSERS[name](words) if name in _PARSERS else _by_name(tools, name, words)
     except ValueError:
         raise Unclear(f"usage: {usage(name, tools)}") from None
     if name == "rewrite":
-        arguments["new_code"] = more()
+        arguments["new_code"] = read_code()
     return Action(name, arguments)
 
 
@@ -87,8 +87,8 @@ def _lines(words: Sequence[str], *, path: str, numbers: Sequence[str]) -> dict[s
     """Parse a path and whole numbers, any of which may be missing at the end."""
     if len(words) > 1 + len(numbers):
         raise ValueError
-    given: dict[str, Any] = {path: words[0]} if words else {}
-    return given | {name: int(word) for name, word in zip(numbers, words[1:], strict=False)}
+    arguments: dict[str, Any] = {path: words[0]} if words else {}
+    return arguments | {name: int(word) for name, word in zip(numbers, words[1:], strict=False)}
 
 
 def _range(words: Sequence[str]) -> dict[str, Any]:
@@ -98,28 +98,28 @@ def _range(words: Sequence[str]) -> dict[str, Any]:
 
 
 def _grep(words: Sequence[str]) -> dict[str, Any]:
-    given: dict[str, Any] = {"ignore_case": True} if "-i" in words else {}
+    arguments: dict[str, Any] = {"ignore_case": True} if "-i" in words else {}
     texts = [word for word in words if word != "-i"]
     if not 1 <= len(texts) <= 3:
         raise ValueError
-    return given | dict(zip(("pattern", "path", "glob"), texts, strict=False))
+    return arguments | dict(zip(("pattern", "path", "glob"), texts, strict=False))
 
 
-def _text(rest: str, body: str, known: Collection[str]) -> dict[str, Any]:
+def _text(typed: str, body: str, names: Collection[str]) -> dict[str, Any]:
     """Parse options, and take the rest of the line unchanged as the text."""
-    given: dict[str, Any] = {}
-    while (option := _OPTION.match(rest)) and option[1] in known and option[1] != body:
-        given[option[1]] = option[2] or option[3] or option[4] or ""
-        rest = rest[option.end() :]
-    return given | ({body: rest} if rest else {})
+    arguments: dict[str, Any] = {}
+    while (option := _OPTION.match(typed)) and option[1] in names and option[1] != body:
+        arguments[option[1]] = option[2] or option[3] or option[4] or ""
+        typed = typed[option.end() :]
+    return arguments | ({body: typed} if typed else {})
 
 
 def _eval(words: Sequence[str]) -> dict[str, Any]:
-    given: dict[str, Any] = {"verbose": True} if "verbose" in words else {}
+    arguments: dict[str, Any] = {"verbose": True} if "verbose" in words else {}
     tests = [word for word in words if word != "verbose"]
     if len(tests) > 1:
         raise ValueError
-    return given | ({"test": tests[0]} if tests else {})
+    return arguments | ({"test": tests[0]} if tests else {})
 
 
 def _nothing(words: Sequence[str]) -> dict[str, Any]:
@@ -129,20 +129,20 @@ def _nothing(words: Sequence[str]) -> dict[str, Any]:
 
 
 def _by_name(tools: ToolSet, name: str, words: Sequence[str]) -> dict[str, Any]:
-    given: dict[str, Any] = {}
-    known = schema(tools.find(name))["properties"]
+    arguments: dict[str, Any] = {}
+    properties = schema(tools.find(name))["properties"]
     for word in words:
-        key, found, value = word.partition("=")
-        if not found or key not in known:
+        key, equals, value = word.partition("=")
+        if not equals or key not in properties:
             raise ValueError
         try:
-            given[key] = json.loads(value)
+            arguments[key] = json.loads(value)
         except ValueError:
-            given[key] = value
-    return given
+            arguments[key] = value
+    return arguments
 
 
-_READ: dict[str, Callable[[Sequence[str]], dict[str, Any]]] = {
+_PARSERS: dict[str, Callable[[Sequence[str]], dict[str, Any]]] = {
     "view": _range,
     "rewrite": _range,
     "listdir": lambda words: _lines(words, path="path", numbers=("depth",)),
@@ -157,14 +157,14 @@ def files_in(text: str) -> list[str]:
     return list(dict.fromkeys(match.removeprefix("workspace/") for match in _FILE.findall(text)))
 
 
-def suggestions(before: Sequence[str], tools: ToolSet, files: Iterable[str]) -> list[str]:
-    """Return the completions of the word that follows the words `before`."""
-    if not before:
-        return [*tools.tools, *(each.split()[0] for each in OTHERS if each[0] != "#")]
-    if before[0] == "help":
-        return list(tools.tools) if len(before) == 1 else []
-    if before[0] == "pdb" and len(before) == 1:
+def suggestions(words: Sequence[str], tools: ToolSet, files: Iterable[str]) -> list[str]:
+    """Return the completions of the word that follows `words`."""
+    if not words:
+        return [*tools.tools, *(command.split()[0] for command in META_COMMANDS if command[0] != "#")]
+    if words[0] == "help":
+        return list(tools.tools) if len(words) == 1 else []
+    if words[0] == "pdb" and len(words) == 1:
         return list(PDB)
-    if before[0] == "grep" and len(before) == 1:
+    if words[0] == "grep" and len(words) == 1:
         return []
     return sorted(files)

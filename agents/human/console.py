@@ -48,8 +48,8 @@ class Terminal:
 
         class Words(Completer):
             def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
-                *before, current = document.text_before_cursor.split(" ")
-                for word in suggest(before):
+                *previous, current = document.text_before_cursor.split(" ")
+                for word in suggest(previous):
                     if word.startswith(current):
                         yield Completion(word, start_position=-len(current))
 
@@ -66,7 +66,7 @@ class Terminal:
             try:
                 return str((self._code if code else self._lines).prompt(prompt))
             except KeyboardInterrupt:
-                print_out("(Ctrl-D or `quit` gives up)")
+                print_out("(press Ctrl-D or type `quit` to give up)")
 
 
 def console(suggest: Suggest) -> Console:

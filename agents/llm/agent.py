@@ -10,10 +10,10 @@ from stackrank.agents.episode.step import Exchange, Step
 from stackrank.agents.llm.conversation import make_setup
 from stackrank.agents.llm.dialogue import Dialogue, total
 from stackrank.agents.llm.investigator import PROMPTS as INVESTIGATORS
-from stackrank.agents.llm.investigator import Investigator, settings_of
-from stackrank.agents.llm.prompting import Prompts, digest, notes, portable
+from stackrank.agents.llm.investigator import Investigator, investigator_settings
+from stackrank.agents.llm.prompting import Prompts, describe_tools, digest, inline_prompts
 from stackrank.agents.llm.settings import LlmSettings, identity, read_settings
-from stackrank.agents.llm.syntaxes.syntax import first_observation
+from stackrank.agents.llm.syntaxes.syntax import write_first_observation
 from stackrank.env.actions import Observation
 from stackrank.env.task import Task
 from stackrank.terms import DEBUGGERS
@@ -30,7 +30,7 @@ class LlmAgent(Agent):
     version = f"4+{digest(*_PROMPTS, *INVESTIGATORS, 'text')}"
     needs_model = True
     debuggers = frozenset(DEBUGGERS)
-    portable = staticmethod(portable)
+    inline_files = staticmethod(inline_prompts)
 
     @classmethod
     def configure(cls, *, model: str, config: Mapping[str, Any]) -> Setup:
@@ -39,12 +39,15 @@ class LlmAgent(Agent):
             raise SetupError("the agent llm needs a model: name one with --model")
         settings = read_settings(config, LlmSettings)
         Prompts((*_PROMPTS, *INVESTIGATORS), settings.prompts)
-        other = settings_of(model, settings, config)
-        same = other[0] == model and not settings.investigator.config
-        about = identity(config)
-        if "investigator" in about:
-            about["investigator"] = {**about["investigator"], "config": identity(settings.investigator.config)}
-        return make_setup(about, [(model, settings), *([] if same else [other])])
+        investigator = investigator_settings(model, settings, config)
+        is_same_model = investigator[0] == model and not settings.investigator.config
+        identifying = identity(config)
+        if "investigator" in identifying:
+            identifying["investigator"] = {
+                **identifying["investigator"],
+                "config": identity(settings.investigator.config),
+            }
+        return make_setup(identifying, [(model, settings), *([] if is_same_model else [investigator])])
 
     def __init__(self, *, model: str = "", config: Mapping[str, Any] | None = None, task: Task | None = None) -> None:
         """Send no request yet. Raises SetupError, as `configure` does."""
@@ -53,7 +56,7 @@ class LlmAgent(Agent):
         self._prompts = Prompts((*_PROMPTS, *INVESTIGATORS), settings.prompts)
         self._dialogue = Dialogue(model, settings)
         self._past: Sequence[Step] = ()
-        self._others = (*settings_of(model, settings, config or {}), settings.investigator)
+        self._investigator_arguments = (*investigator_settings(model, settings, config or {}), settings.investigator)
         self._investigator: Investigator | None = None
         self._questions = 0
         self._question: str | None = None
@@ -61,39 +64,34 @@ class LlmAgent(Agent):
         self._steps = 0
 
     def recall(self, past: Sequence[Step]) -> None:
-        """Answer the next questions from the past steps instead of asking the model."""
+        """Take the next answers from the past steps instead of asking the model."""
         self._past = past
         self._dialogue.recall(self._exchanges())
 
     def _exchanges(self) -> Iterator[Exchange]:
-        return (each for step in self._past for each in step.exchanges)
+        return (exchange for step in self._past for exchange in step.exchanges)
 
     def begin(self, briefing: Briefing, observation: Observation) -> None:
         """Start the conversation."""
         self._briefing = briefing
         syntax = self._dialogue.syntax([briefing.tools.find(name) for name in briefing.tools.tools])
-        values = {
-            "tools": notes(briefing.tools),
-            "syntax": syntax.help(),
-            "max_steps": briefing.max_steps,
-            "ends_when_solved": briefing.ends_when_solved,
-            "statement": briefing.statement,
-            "test_command": briefing.test_command,
-            "observation": first_observation(syntax, observation),
-            "listing": briefing.files,
-            "failing_file": briefing.failing_file,
-        }
-        system, task = (self._prompts.render(name, **values) for name in _PROMPTS)
+        system, task = self._prompts.render_task(
+            _PROMPTS,
+            briefing,
+            tools=describe_tools(briefing.tools),
+            syntax=syntax.write_help(),
+            observation=write_first_observation(syntax, observation),
+        )
         self._dialogue.start(syntax, system, task, briefing.model_seed)
 
     def act(self, observation: Observation) -> Decision:
-        """Return the next tool call of the model. Raises Malformed, EndpointError, SetupError."""
+        """Return the next tool call of the model. Raises MalformedAction, EndpointError, SetupError."""
         self._steps += 1
         if self._question is not None and observation.ok:
             self._questions += 1
-            self._investigator = Investigator(self._questions, *self._others)
-            left = self._briefing.max_steps - self._steps
-            self._investigator.begin(self._question, self._briefing, self._prompts, left, self._exchanges())
+            self._investigator = Investigator(self._questions, *self._investigator_arguments)
+            remaining_steps = self._briefing.max_steps - self._steps
+            self._investigator.begin(self._question, self._briefing, self._prompts, remaining_steps, self._exchanges())
         self._question = None
         if self._investigator is not None and not self._investigator.over:
             recorded = self._past[self._steps] if self._steps < len(self._past) else None

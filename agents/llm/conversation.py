@@ -12,11 +12,11 @@ from stackrank.agents.episode.step import Exchange, Usage
 from stackrank.agents.llm import history
 from stackrank.agents.llm.endpoints import limits
 from stackrank.agents.llm.endpoints.chat import ChatCompletions
-from stackrank.agents.llm.endpoints.endpoint import ContextTooLong, Endpoint, Message, Reply, Took
+from stackrank.agents.llm.endpoints.endpoint import ContextTooLong, Endpoint, Message, Reply, Timing
 from stackrank.agents.llm.endpoints.messages import Messages, is_claude
 from stackrank.agents.llm.endpoints.prices import Price, find_price
 from stackrank.agents.llm.endpoints.responses import Responses, is_reasoning
-from stackrank.agents.llm.scripted.here import SCRIPTED, scripted_url
+from stackrank.agents.llm.scripted.in_process import SCRIPTED, scripted_url
 from stackrank.agents.llm.settings import Settings
 from stackrank.storable import storable_json
 from stackrank.terms import StopReason
@@ -50,8 +50,10 @@ def make_setup(identity: Mapping[str, Any], models: Sequence[tuple[str, Settings
             endpoint.check()
 
     unpriced = tuple(model for model, settings in models if find_price(model, settings.price) is None)
-    asked = tuple(endpoint.model for endpoint in endpoints)
-    return Setup(identity, tuple(endpoint.settings for endpoint in endpoints), unpriced, check=check, models=asked)
+    model_names = tuple(endpoint.model for endpoint in endpoints)
+    return Setup(
+        identity, tuple(endpoint.settings for endpoint in endpoints), unpriced, check=check, models=model_names
+    )
 
 
 class Conversation:
@@ -66,21 +68,23 @@ class Conversation:
         self._past: deque[Exchange] = deque()
         self._messages: list[Message] = []
         self._parameters: dict[str, Any] = {}
-        self._told: dict[str, Any] = {}
+        self._recorded_parameters: dict[str, Any] = {}
         """The parameters of the last exchange."""
-        self._new = 0
+        self._recorded_count = 0
         """Index of the first message that no exchange has recorded yet."""
 
     def recall(self, past: Iterable[Exchange]) -> None:
         """Take the next answers from this conversation's exchanges in `past` instead of asking the endpoint."""
-        self._past = deque(each for each in past if each.conversation == self._name)
+        self._past = deque(exchange for exchange in past if exchange.conversation == self._name)
 
     def start(self, messages: Iterable[Message], tools: Sequence[dict[str, Any]], seed: int | None) -> None:
         """Start a new conversation."""
         self._messages = [storable_json(message) for message in messages]
-        self._new = 0
-        chosen = self._settings.seed
-        self._parameters = self._endpoint.parameters(tools, chosen if chosen is not None else seed or None)
+        self._recorded_count = 0
+        configured_seed = self._settings.seed
+        self._parameters = self._endpoint.parameters(
+            tools, configured_seed if configured_seed is not None else seed or None
+        )
 
     def add(self, message: Message) -> None:
         """Add a message without asking the model yet."""
@@ -94,29 +98,29 @@ class Conversation:
             if cut_to := exchange.request.get(CUT):
                 self._messages = history.shrink(self._messages, cut_to)
         else:
-            exchange = self._exchange()
+            exchange = self._make_exchange()
         self._endpoint.answers += 1
-        self._told, self._new = self._parameters, len(self._messages)
+        self._recorded_parameters, self._recorded_count = self._parameters, len(self._messages)
         return self._endpoint.read(exchange.answer), exchange
 
-    def said(self, reply: Reply, text: str) -> None:
+    def add_answer(self, reply: Reply, text: str) -> None:
         """Add the model's answer, with its text replaced by `text` if the two differ."""
         message = reply.message
         self.add(message if text == reply.text else self._endpoint.with_text(message, text))
 
-    def _exchange(self) -> Exchange:
-        whole = self._messages
+    def _make_exchange(self) -> Exchange:
+        uncut = self._messages
         cut_to = self._cut(self._settings.context_tokens)
         try:
-            answer, took = self._asked()
+            answer, timing = self._send()
         except ContextTooLong:
             # The estimate was wrong, or the model's context is smaller than configured: try once more, with half.
-            half = history.estimate(self._messages) // 2
+            half = history.estimate_tokens(self._messages) // 2
             # Cut the whole conversation again, so that one number in the record says what was cut.
-            self._messages = whole
+            self._messages = uncut
             cut_to = self._cut(half)
             try:
-                answer, took = self._asked()
+                answer, timing = self._send()
             except ContextTooLong as error:
                 raise GaveUp(
                     "the conversation does not fit into the model's context even when it is cut: "
@@ -126,47 +130,47 @@ class Conversation:
         reply = self._endpoint.read(answer)
         return Exchange(
             model=self._endpoint.model,
-            request=self._request(cut_to),
+            request=self._recorded_request(cut_to),
             answer=answer,
-            usage=usage_of(reply, took, self._price, self._messages, self._parameters),
+            usage=measure_usage(reply, timing, self._price, self._messages, self._parameters),
             conversation=self._name,
             reasoning=reply.reasoning,
         )
 
-    def _asked(self) -> tuple[dict[str, Any], Took]:
-        estimated = history.estimate(self._messages)
-        answer, took = self._endpoint.ask(self._parameters, self._messages, estimated)
+    def _send(self) -> tuple[dict[str, Any], Timing]:
+        estimated = history.estimate_tokens(self._messages)
+        answer, timing = self._endpoint.ask(self._parameters, self._messages, estimated)
         reply = self._endpoint.read(answer)
-        limits.of(self._settings).used(estimated, reply.tokens_in + reply.tokens_out)
-        return answer, took
+        limits.of_endpoint(self._settings).correct_estimate(estimated, reply.tokens_in + reply.tokens_out)
+        return answer, timing
 
     def _cut(self, tokens: int) -> int | None:
         """Cut the conversation to `tokens`. Returns None if there was nothing to cut."""
-        before = self._messages
-        self._messages = history.shrink(before, tokens)
-        return None if self._messages is before else tokens
+        uncut = self._messages
+        self._messages = history.shrink(uncut, tokens)
+        return None if self._messages is uncut else tokens
 
-    def _request(self, cut_to: int | None) -> dict[str, Any]:
+    def _recorded_request(self, cut_to: int | None) -> dict[str, Any]:
         """Return the part of a request that is recorded; tools only if they have changed since the last exchange."""
         request = dict(self._parameters)
-        if self._told.get("tools") == request.get("tools"):
+        if self._recorded_parameters.get("tools") == request.get("tools"):
             request.pop("tools", None)
         new = self._messages
         if cut_to is not None:
             request[CUT] = cut_to
         else:
-            new = new[self._new :]
+            new = new[self._recorded_count :]
         return {**request, "messages": self._endpoint.wire(new)}
 
 
-def usage_of(
-    reply: Reply, took: Took, price: Price | None, messages: list[Message], parameters: Mapping[str, Any]
+def measure_usage(
+    reply: Reply, timing: Timing, price: Price | None, messages: list[Message], parameters: Mapping[str, Any]
 ) -> Usage:
     """Return the usage of an answer; tokens that the endpoint did not count are estimated."""
     tokens_in, tokens_out = reply.tokens_in, reply.tokens_out
     if not reply.counted:
-        tokens_in = tokens_in or history.estimate(messages) + _estimated(parameters.get("tools"))
-        tokens_out = tokens_out or _estimated(reply.message) + _estimated(reply.reasoning)
+        tokens_in = tokens_in or history.estimate_tokens(messages) + _estimate_tokens(parameters.get("tools"))
+        tokens_out = tokens_out or _estimate_tokens(reply.message) + _estimate_tokens(reply.reasoning)
     cost = None
     if price is not None:
         cost = price.of(tokens_in, reply.tokens_cached, tokens_out, reply.tokens_written)
@@ -174,13 +178,13 @@ def usage_of(
         tokens_in,
         tokens_out,
         cost,
-        took.model_ms,
+        timing.model_ms,
         reply.tokens_cached,
         reply.tokens_reasoning,
         estimated=not reply.counted,
-        waited_ms=took.waited_ms,
+        waited_ms=timing.waited_ms,
     )
 
 
-def _estimated(what: Any) -> int:
-    return int(len(json.dumps(what)) / history.CHARACTERS_PER_TOKEN) if what else 0
+def _estimate_tokens(content: Any) -> int:
+    return int(len(json.dumps(content)) / history.CHARACTERS_PER_TOKEN) if content else 0

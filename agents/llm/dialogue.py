@@ -6,27 +6,29 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from stackrank.agents.episode.protocol import Malformed
+from stackrank.agents.episode.protocol import MalformedAction
 from stackrank.agents.episode.step import Exchange, Usage
 from stackrank.agents.llm.conversation import Conversation
 from stackrank.agents.llm.settings import Settings
-from stackrank.agents.llm.syntaxes.calls import Call
+from stackrank.agents.llm.syntaxes.function_calling import FunctionCalling
 from stackrank.agents.llm.syntaxes.syntax import BadCall, Syntax
 from stackrank.agents.llm.syntaxes.text import FencedText
-from stackrank.agents.llm.syntaxes.tool_calling import ToolCalling
+from stackrank.agents.llm.syntaxes.tool_call import ToolCall
 from stackrank.env.actions import Action, Observation
 from stackrank.env.tools.base import Described
 
 
 class Dialogue:
-    """Asks a model what to do; several calls of one answer are handed out one by one, in order."""
+    """Asks a model what to do; several calls of one answer are returned one by one, in order."""
 
     def __init__(self, model: str, settings: Settings, name: str = "") -> None:
         """Send no request yet. Raises SetupError."""
         self._conversation = Conversation(model, settings, name)
-        self._kind: type[ToolCalling] | type[FencedText] = FencedText if settings.syntax == "text" else ToolCalling
-        self._queue: deque[Call] = deque()
-        self._open: Call | None = None
+        self._kind: type[FunctionCalling] | type[FencedText] = (
+            FencedText if settings.syntax == "text" else FunctionCalling
+        )
+        self._queue: deque[ToolCall] = deque()
+        self._open: ToolCall | None = None
         """The call that the next observation answers."""
         self._waiting = False
         """Whether the next observation is the answer to something the model said."""
@@ -47,51 +49,51 @@ class Dialogue:
         self._queue.clear()
         self._waiting = False
         messages = [{"role": "system", "content": system}, {"role": "user", "content": task}]
-        self._conversation.start(messages, syntax.described(), seed)
+        self._conversation.start(messages, syntax.describe_tools(), seed)
 
     def next(self, observation: Observation) -> tuple[Action, str, tuple[Exchange, ...]]:
         """Return the next action, the thought and the exchanges it took. `observation`: the result of the last action.
 
-        Raises Malformed, EndpointError, SetupError.
+        Raises MalformedAction, EndpointError, SetupError.
         """
-        self._hear(observation)
+        self._take_observation(observation)
         exchanges: tuple[Exchange, ...] = ()
         thought = ""
         if not self._queue:
             reply, exchange = self._conversation.ask()
             exchanges, thought = (exchange,), reply.text
-            self._conversation.said(reply, self._syntax.kept(reply))
-            self._queue.extend(self._syntax.calls(reply))
+            self._conversation.add_answer(reply, self._syntax.trim_text(reply))
+            self._queue.extend(self._syntax.find_calls(reply))
             self._waiting = True
             if not self._queue:
                 self._open = None
-                raise malformed(self._syntax.no_call(reply), reply.text, exchanges)
+                raise malformed(self._syntax.correct_missing_call(reply), reply.text, exchanges)
         self._open, self._waiting = self._queue.popleft(), True
         try:
-            action, self._note = self._syntax.read(self._open)
+            action, self._note = self._syntax.read_action(self._open)
             return action, thought, exchanges
         except BadCall as error:
-            said = f"{thought}\n{self._open.name}({self._open.arguments})".strip()
-            raise malformed(str(error), said, exchanges) from None
+            output = f"{thought}\n{self._open.name}({self._open.arguments})".strip()
+            raise malformed(str(error), output, exchanges) from None
 
-    def drop(self, observation: Observation, why: str) -> None:
-        """Take the last action's observation, and answer the calls that were not handed out yet with `why`."""
-        self._hear(observation)
+    def refuse_pending_calls(self, observation: Observation, reason: str) -> None:
+        """Take the last action's observation, and answer the calls that were not returned yet with `reason`."""
+        self._take_observation(observation)
         while self._queue:
-            self._conversation.add(self._syntax.answer(self._queue.popleft(), Observation(why, False)))
+            self._conversation.add(self._syntax.write_result(self._queue.popleft(), Observation(reason, False)))
 
-    def _hear(self, observation: Observation) -> None:
+    def _take_observation(self, observation: Observation) -> None:
         if self._waiting:
-            told = replace(observation, text=f"{self._note}\n{observation.text}") if self._note else observation
-            self._conversation.add(self._syntax.answer(self._open, told))
+            annotated = replace(observation, text=f"{self._note}\n{observation.text}") if self._note else observation
+            self._conversation.add(self._syntax.write_result(self._open, annotated))
             self._waiting, self._note = False, ""
 
 
-def malformed(correction: str, said: str, exchanges: tuple[Exchange, ...]) -> Malformed:
+def malformed(correction: str, output: str, exchanges: tuple[Exchange, ...]) -> MalformedAction:
     """The exception to raise for an answer that is not an action."""
-    return Malformed(correction, said=said, usage=total(exchanges), exchanges=exchanges)
+    return MalformedAction(correction, output=output, usage=total(exchanges), exchanges=exchanges)
 
 
 def total(exchanges: Iterable[Exchange]) -> Usage:
     """The total cost of exchanges."""
-    return sum((each.usage for each in exchanges), Usage())
+    return sum((exchange.usage for exchange in exchanges), Usage())

@@ -16,21 +16,21 @@ KEPT_TURNS = 4
 """Turns at the end that stay whole, unless they alone are too long."""
 KEPT_CHARACTERS = 300
 """Characters that a cut observation keeps, at its head and at its tail."""
-LEAVE = 0.6
+REMAINING_SHARE = 0.6
 """The share of the limit that is left after a cut."""
 
 
-def estimate(messages: list[Message], characters_per_token: float = CHARACTERS_PER_TOKEN) -> int:
+def estimate_tokens(messages: list[Message], characters_per_token: float = CHARACTERS_PER_TOKEN) -> int:
     """A rough estimate of the conversation's tokens."""
     return int(sum(_length(message) for message in messages) / characters_per_token)
 
 
 def shrink(messages: list[Message], limit: int, characters_per_token: float = CHARACTERS_PER_TOKEN) -> list[Message]:
-    """Cut a conversation of more than `limit` tokens to about `LEAVE` of that; return a shorter one unchanged."""
-    if estimate(messages, characters_per_token) <= limit:
+    """Cut a conversation of more than `limit` tokens to about `REMAINING_SHARE` of them; keep a shorter one."""
+    if estimate_tokens(messages, characters_per_token) <= limit:
         return messages
     head, turns = _turns(messages)
-    excess = sum(_length(message) for message in messages) - limit * LEAVE * characters_per_token
+    excess = sum(_length(message) for message in messages) - limit * REMAINING_SHARE * characters_per_token
     for turn in turns[:-KEPT_TURNS]:
         for position, message in enumerate(turn):
             if excess <= 0:
@@ -40,13 +40,13 @@ def shrink(messages: list[Message], limit: int, characters_per_token: float = CH
             turn[position] = shorter
     dropped = 0
     # The last turns go too if they alone are too long, for example because the model wrote a whole file.
-    too_long = excess - limit * (1 - LEAVE) * characters_per_token
+    too_long = excess - limit * (1 - REMAINING_SHARE) * characters_per_token
     while len(turns) > 1 and (too_long if len(turns) <= KEPT_TURNS else excess) > 0:
         length = sum(_length(message) for message in turns.pop(0))
         excess, too_long = excess - length, too_long - length
         dropped += 1
     if dropped:
-        head = [*head, {"role": "user", "content": f"[{dropped} earlier turns of this conversation were left out]"}]
+        head = [*head, {"role": "user", "content": f"[{dropped} earlier turns of this conversation were omitted]"}]
     return [*head, *(message for turn in turns for message in turn)]
 
 
@@ -65,10 +65,10 @@ def _cut(message: Message) -> Message:
     content = message.get("content")
     if message["role"] == "assistant" or not isinstance(content, str):
         return message
-    left = len(content) - 2 * KEPT_CHARACTERS
-    if left < KEPT_CHARACTERS:
+    omitted = len(content) - 2 * KEPT_CHARACTERS
+    if omitted < KEPT_CHARACTERS:
         return message
-    note = f"\n[... {left} characters of this observation were left out here to save room ...]\n"
+    note = f"\n[... {omitted} characters of this observation were omitted ...]\n"
     return {**message, "content": content[:KEPT_CHARACTERS] + note + content[-KEPT_CHARACTERS:]}
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import jinja2
 import jinja2.sandbox
 
-from stackrank.agents.episode.protocol import SetupError
+from stackrank.agents.episode.protocol import Briefing, SetupError
 from stackrank.env.tools import ToolSet
 
 _FOLDER = Path(__file__).parent / "prompts"
@@ -29,17 +29,17 @@ _EXAMPLE: Mapping[str, Any] = {
 
 
 @functools.cache
-def built_in(name: str) -> str:
+def read_built_in(name: str) -> str:
     """The text of a built-in template."""
     return (_FOLDER / f"{name}.j2").read_text(encoding="utf-8")
 
 
 def digest(*names: str) -> str:
     """A digest that changes when one of these built-in prompts changes."""
-    return hashlib.sha256("\0".join(map(built_in, names)).encode()).hexdigest()[:8]
+    return hashlib.sha256("\0".join(map(read_built_in, names)).encode()).hexdigest()[:8]
 
 
-def inlined(prompts: Mapping[str, str], field: str = "prompts") -> dict[str, str]:
+def inline_files(prompts: Mapping[str, str], field: str = "prompts") -> dict[str, str]:
     """Return the texts of a configuration field, with every NAME_file replaced by NAME and the content of the file.
 
     Raises SetupError if a file cannot be read, or if both NAME and NAME_file are given.
@@ -48,7 +48,7 @@ def inlined(prompts: Mapping[str, str], field: str = "prompts") -> dict[str, str
     for key, value in prompts.items():
         name = key.removesuffix("_file")
         if name in texts:
-            raise SetupError(f"{field}.{name} and {field}.{name}_file are alternatives: leave one out")
+            raise SetupError(f"{field}.{name} and {field}.{name}_file cannot both be set: leave one out")
         try:
             texts[name] = value if name == key else Path(value).expanduser().read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
@@ -56,23 +56,23 @@ def inlined(prompts: Mapping[str, str], field: str = "prompts") -> dict[str, str
     return texts
 
 
-def portable(config: Mapping[str, Any]) -> dict[str, Any]:
+def inline_prompts(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return a configuration in which the texts of the prompts replace their files. Raises SetupError."""
     prompts = config.get("prompts")
-    return {**config, "prompts": inlined(prompts)} if isinstance(prompts, dict) else dict(config)
+    return {**config, "prompts": inline_files(prompts)} if isinstance(prompts, dict) else dict(config)
 
 
 class Prompts:
     """The templates that an agent uses. The user's templates replace the built-in ones."""
 
-    def __init__(self, names: Sequence[str], own: Mapping[str, str]) -> None:
-        """Raises SetupError if `own` has a name that is not in `names`, or if a template is wrong."""
-        texts = inlined(own)
+    def __init__(self, names: Sequence[str], overrides: Mapping[str, str]) -> None:
+        """Raises SetupError if `overrides` has a name that is not in `names`, or if a template is wrong."""
+        texts = inline_files(overrides)
         for name in texts:
             if name not in names:
-                known = ", ".join(f"{each}, {each}_file" for each in names)
-                raise SetupError(f"there is no prompt prompts.{name}: known are {known}")
-        self._texts = {name: texts.get(name, built_in(name)) for name in names}
+                choices = ", ".join(f"{choice}, {choice}_file" for choice in names)
+                raise SetupError(f"there is no prompt prompts.{name}: choose from {choices}")
+        self._texts = {name: texts.get(name, read_built_in(name)) for name in names}
         for name in names:
             self.render(name, **_EXAMPLE)
 
@@ -80,10 +80,22 @@ class Prompts:
         """Fill in a template. Raises SetupError if it is wrong."""
         return _render(name, self._texts[name], values)
 
+    def render_task(self, names: Sequence[str], briefing: Briefing, **values: Any) -> list[str]:
+        """Fill in several templates with what `briefing` says about the task, and with `values`. Raises SetupError."""
+        about_task = {
+            "statement": briefing.statement,
+            "test_command": briefing.test_command,
+            "listing": briefing.files,
+            "failing_file": briefing.failing_file,
+            "max_steps": briefing.max_steps,
+            "ends_when_solved": briefing.ends_when_solved,
+        }
+        return [self.render(name, **{**about_task, **values}) for name in names]
+
 
 def render(name: str, **values: Any) -> str:
     """Fill in a built-in template."""
-    return _render(name, built_in(name), values)
+    return _render(name, read_built_in(name), values)
 
 
 @functools.lru_cache(64)
@@ -101,7 +113,7 @@ def _render(name: str, text: str, values: Mapping[str, Any]) -> str:
         raise SetupError(f"the template of the {name} prompt is wrong: {error}") from None
 
 
-def notes(tools: ToolSet) -> Sequence[dict[str, str]]:
+def describe_tools(tools: ToolSet) -> Sequence[dict[str, str]]:
     """Return what a prompt says about each tool: its name, what it does, and when it becomes available."""
     locked = dict(tools.after_rewrites)
     return [

@@ -14,13 +14,13 @@ from typing import Any
 
 from pydantic import ConfigDict, Field
 
-from stackrank.agents.episode.protocol import Agent, Briefing, Decision, Malformed, Setup, SetupError
+from stackrank.agents.episode.protocol import Agent, Briefing, Decision, MalformedAction, Setup, SetupError
 from stackrank.agents.episode.step import Exchange, Step
 from stackrank.agents.llm.conversation import make_setup
 from stackrank.agents.llm.dialogue import Dialogue, malformed, total
-from stackrank.agents.llm.prompting import Prompts, digest, notes, portable
+from stackrank.agents.llm.prompting import Prompts, describe_tools, digest, inline_prompts
 from stackrank.agents.llm.settings import Settings, identity, read_settings
-from stackrank.agents.llm.syntaxes.syntax import first_observation
+from stackrank.agents.llm.syntaxes.syntax import write_first_observation
 from stackrank.env.actions import Action, Observation
 from stackrank.env.task import Task
 from stackrank.env.tools import find_tool
@@ -29,7 +29,7 @@ from stackrank.env.tools.base import Arguments
 _PROMPTS = ("seeker", "seeker_task", "coder", "coder_task")
 _SEEKER_TOOLS = ("eval", "view", "listdir", "grep", "pdb", "trace", "calls", "snapshot")
 _CODER_TOOLS = ("rewrite", "eval", "submit")
-_NAMED = re.compile(r"^(?P<path>.+?)(?::(?P<start>\d+)-(?P<end>\d+))?$")
+_REFERENCE = re.compile(r"^(?P<path>.+?)(?::(?P<start>\d+)-(?P<end>\d+))?$")
 
 
 class SeekerSettings(Settings):
@@ -88,7 +88,7 @@ class Ask:
     """The tool with which the coder hands back to the seeker."""
 
     name = "ask"
-    description = "Ask whoever wrote the brief to find out more, when you cannot mend the program with what you have."
+    description = "Ask the investigator for another brief, if you cannot fix the program with what you have."
     arguments = AskArguments
 
 
@@ -97,7 +97,7 @@ class Seeker(Agent):
 
     version = f"1+{digest(*_PROMPTS, 'text')}"
     needs_model = True
-    portable = staticmethod(portable)
+    inline_files = staticmethod(inline_prompts)
 
     @classmethod
     def configure(cls, *, model: str, config: Mapping[str, Any]) -> Setup:
@@ -106,15 +106,15 @@ class Seeker(Agent):
             raise SetupError("the agent seeker needs a code model: name one with --model")
         settings = read_settings(config, SeekerSettings)
         Prompts(_PROMPTS, settings.prompts)
-        both = {**identity(config), "seeker": identity(config.get("seeker", {}))}
-        return make_setup(both, [(settings.seeker_model, _seekers(settings, config)), (model, settings)])
+        identifying = {**identity(config), "seeker": identity(config.get("seeker", {}))}
+        return make_setup(identifying, [(settings.seeker_model, _seeker_settings(settings, config)), (model, settings)])
 
     def __init__(self, *, model: str = "", config: Mapping[str, Any] | None = None, task: Task | None = None) -> None:
         """Send no request yet. Raises SetupError, as `configure` does."""
         super().__init__(model=model, config=config)
         self._settings = settings = read_settings(config or {}, SeekerSettings)
         self._prompts = Prompts(_PROMPTS, settings.prompts)
-        self._seeker = Dialogue(settings.seeker_model, _seekers(settings, config or {}), "seeker")
+        self._seeker = Dialogue(settings.seeker_model, _seeker_settings(settings, config or {}), "seeker")
         self._coder = Dialogue(model, settings, "coder")
         self._seeking = True
         self._brief = ""
@@ -125,12 +125,12 @@ class Seeker(Agent):
         """Whether the next observation is one of these files."""
         self._files: list[str] = []
         self._briefs = 0
-        self._left = 0
+        self._remaining_steps = 0
         """Steps that the seeker still has."""
 
     def recall(self, past: Sequence[Step]) -> None:
-        """Take the answers to the next questions from the past steps."""
-        exchanges = [each for step in past for each in step.exchanges]
+        """Take the next answers from the past steps."""
+        exchanges = [exchange for step in past for exchange in step.exchanges]
         self._seeker.recall(exchanges)
         self._coder.recall(exchanges)
 
@@ -140,27 +140,24 @@ class Seeker(Agent):
         has = briefing.tools.tools
         if "view" not in has or "rewrite" not in has:
             raise SetupError(f"the agent seeker needs the tools view and rewrite, and {briefing.tools.name} lacks one")
-        self._left = max(int(briefing.max_steps * self._settings.seeker_steps), 1)
+        self._remaining_steps = max(int(briefing.max_steps * self._settings.seeker_steps), 1)
         brief = Brief(self._settings.brief_chars, self._settings.brief_files)
         # The tools of other servers are for the seeker, too.
-        own = [name for name in _SEEKER_TOOLS if name in has] + [tool.name for tool in briefing.tools.added]
-        syntax = self._seeker.syntax([*map(briefing.tools.find, own), brief])
-        values = {
-            "tools": [each for each in notes(briefing.tools) if each["name"] in own],
-            "syntax": syntax.help(),
-            "max_steps": self._left,
-            "limit": self._settings.brief_chars,
-            "statement": briefing.statement,
-            "test_command": briefing.test_command,
-            "observation": first_observation(syntax, observation),
-            "listing": briefing.files,
-            "failing_file": briefing.failing_file,
-        }
-        system, task = (self._prompts.render(name, **values) for name in ("seeker", "seeker_task"))
+        seeker_tools = [name for name in _SEEKER_TOOLS if name in has] + [tool.name for tool in briefing.tools.added]
+        syntax = self._seeker.syntax([*map(briefing.tools.find, seeker_tools), brief])
+        system, task = self._prompts.render_task(
+            ("seeker", "seeker_task"),
+            briefing,
+            tools=[note for note in describe_tools(briefing.tools) if note["name"] in seeker_tools],
+            syntax=syntax.write_help(),
+            max_steps=self._remaining_steps,
+            limit=self._settings.brief_chars,
+            observation=write_first_observation(syntax, observation),
+        )
         self._seeker.start(syntax, system, task, briefing.model_seed)
 
     def act(self, observation: Observation) -> Decision:
-        """Return the next action of the model whose turn it is. Raises Malformed, EndpointError, SetupError."""
+        """Return the next action of the model whose turn it is. Raises MalformedAction, EndpointError, SetupError."""
         exchanges: tuple[Exchange, ...] = ()
         try:
             while True:
@@ -173,45 +170,47 @@ class Seeker(Agent):
                 if self._handing_over:
                     observation = self._hand_over()
                 dialogue = self._seeker if self._seeking else self._coder
-                action, thought, asked = dialogue.next(observation)
-                exchanges += asked
+                action, thought, new_exchanges = dialogue.next(observation)
+                exchanges += new_exchanges
                 if action.tool == "brief":
                     self._read_brief(action.arguments, thought)
                 elif action.tool == "ask":
                     observation = self._read_question(action.arguments, thought)
                 else:
-                    self._count(action)
+                    self._count_step(action)
                     return Decision(action, thought, total(exchanges), exchanges)
-        except Malformed as error:
-            raise malformed(str(error), error.said, exchanges + error.exchanges) from None
+        except MalformedAction as error:
+            raise malformed(str(error), error.output, exchanges + error.exchanges) from None
 
-    def _count(self, action: Action) -> None:
+    def _count_step(self, action: Action) -> None:
         if not self._seeking:
             return
-        if not self._left:
-            raise Malformed(
+        if not self._remaining_steps:
+            raise MalformedAction(
                 "Your steps are used up: nothing was done. Write the brief now, with what you know.",
-                said=f"{action.tool}({action.arguments})",
+                output=f"{action.tool}({action.arguments})",
             )
-        self._left -= 1
+        self._remaining_steps -= 1
 
-    def _read_brief(self, arguments: dict[str, Any], said: str) -> None:
-        """Take a brief, and note the files to show to the coder. Raises Malformed."""
+    def _read_brief(self, arguments: dict[str, Any], output: str) -> None:
+        """Take a brief, and note the files to show to the coder. Raises MalformedAction."""
         try:
-            self._brief, named = read_brief(arguments, self._settings)
+            self._brief, references = read_brief(arguments, self._settings)
         except ValueError as error:
-            raise Malformed(str(error), said=said) from None
+            raise MalformedAction(str(error), output=output) from None
         self._briefs += 1
         self._seeking, self._handing_over = False, True
-        self._views.extend(_view(each) for each in named)
+        self._views.extend(_view_action(reference) for reference in references)
 
-    def _read_question(self, arguments: dict[str, Any], said: str) -> Observation:
-        """Take the coder's question, and return it as the seeker's next observation. Raises Malformed."""
+    def _read_question(self, arguments: dict[str, Any], output: str) -> Observation:
+        """Take the coder's question, and return it as the seeker's next observation. Raises MalformedAction."""
         question = str(arguments.get("question", "")).strip()[: self._settings.brief_chars]
         if not question:
-            raise Malformed("Say what to find out.", said=said)
+            raise MalformedAction("The question is empty: say what to find out.", output=output)
         if self._briefs >= self._settings.briefs:
-            raise Malformed("There is no further brief: mend the program with what you have, or submit.", said=said)
+            raise MalformedAction(
+                "No more briefs are available: fix the program with what you have, or submit.", output=output
+            )
         self._seeking = True
         return Observation(f"The programmer asks for another brief; files may have been edited:\n{question}")
 
@@ -219,21 +218,18 @@ class Seeker(Agent):
         """Hand over to the coder. Returns the answer to the question it had asked, if any."""
         files, self._files, self._handing_over = self._files, [], False
         has = self._briefing.tools.tools
-        values: dict[str, Any] = {
-            "tools": [each for each in notes(self._briefing.tools) if each["name"] in _CODER_TOOLS],
-            "max_steps": self._briefing.max_steps,
-            "ends_when_solved": self._briefing.ends_when_solved,
-            "statement": self._briefing.statement,
-            "test_command": self._briefing.test_command,
-            "brief": self._brief,
-            "files": files,
-            "limit": self._settings.brief_chars,
-        }
         if self._briefs == 1:
             ask = [Ask()] if self._settings.briefs > 1 else []
             syntax = self._coder.syntax([*(find_tool(name) for name in _CODER_TOOLS if name in has), *ask])
-            values["syntax"] = syntax.help()
-            system, task = (self._prompts.render(name, **values) for name in ("coder", "coder_task"))
+            system, task = self._prompts.render_task(
+                ("coder", "coder_task"),
+                self._briefing,
+                tools=[note for note in describe_tools(self._briefing.tools) if note["name"] in _CODER_TOOLS],
+                syntax=syntax.write_help(),
+                limit=self._settings.brief_chars,
+                brief=self._brief,
+                files=files,
+            )
             self._coder.start(syntax, system, task, self._briefing.model_seed)
         return Observation("\n\n".join([self._brief, *files]))
 
@@ -241,26 +237,28 @@ class Seeker(Agent):
 def read_brief(arguments: Mapping[str, Any], settings: SeekerSettings) -> tuple[str, list[str]]:
     """Return the text of a brief and the files that it names. Raises ValueError with the reason for a refusal."""
     text, files = str(arguments.get("text", "")).strip(), str(arguments.get("files", ""))
-    named = [each for each in re.split(r"[\s,;]+", files) if each]
-    most, longest = settings.brief_files, settings.brief_chars
-    if not text or not named:
-        raise ValueError("A brief needs a text and the files that the programmer has to see.")
+    references = [reference for reference in re.split(r"[\s,;]+", files) if reference]
+    max_files, longest = settings.brief_files, settings.brief_chars
+    if not text or not references:
+        raise ValueError("A brief needs a text and the files that the programmer must see.")
     if len(text) > longest:
-        raise ValueError(f"The brief has {len(text)} characters; at most {longest} are read. Shorten it.")
-    if len(named) > most:
-        raise ValueError(f"The brief names {len(named)} files; at most {most} are shown. Choose.")
-    return text, named
+        raise ValueError(f"The brief has {len(text)} characters; the limit is {longest}. Shorten it.")
+    if len(references) > max_files:
+        raise ValueError(
+            f"The brief names {len(references)} files; the limit is {max_files}. Name only the most important ones."
+        )
+    return text, references
 
 
-def _seekers(settings: SeekerSettings, config: Mapping[str, Any]) -> Settings:
+def _seeker_settings(settings: SeekerSettings, config: Mapping[str, Any]) -> Settings:
     """Return the seeker's settings: those of both models, overridden by those for the seeker alone."""
-    both = {name: value for name, value in config.items() if name in Settings.model_fields}
-    return read_settings({**both, "price": None, "prompts": {}, **settings.seeker}, Settings)
+    shared = {name: value for name, value in config.items() if name in Settings.model_fields}
+    return read_settings({**shared, "price": None, "prompts": {}, **settings.seeker}, Settings)
 
 
-def _view(named: str) -> Action:
-    found = _NAMED.match(named)
-    assert found is not None, named
-    if found["start"] is None:
-        return Action("view", {"path": named, "limit": 20_000})
-    return Action("view", {"path": found["path"], "start": int(found["start"]), "end": int(found["end"])})
+def _view_action(reference: str) -> Action:
+    match = _REFERENCE.match(reference)
+    assert match is not None, reference
+    if match["start"] is None:
+        return Action("view", {"path": reference, "limit": 20_000})
+    return Action("view", {"path": match["path"], "start": int(match["start"]), "end": int(match["end"])})

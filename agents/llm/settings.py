@@ -90,13 +90,13 @@ class Settings(BaseModel):
     request_timeout_s: float = Field(300.0, gt=0)
     """Seconds one answer may take."""
     retry_s: float = Field(300.0, ge=0)
-    """Seconds for which failed tries of one question are repeated before the endpoint counts as failed."""
+    """Seconds for which a failed request is retried before the endpoint counts as failed."""
     max_concurrency: int | None = Field(None, ge=1)
-    """Most questions to the endpoint at the same time, for all episodes together."""
+    """Most concurrent requests to the endpoint, for all episodes together."""
     requests_per_minute: float | None = Field(None, gt=0)
-    """Most questions to the endpoint per minute, for all episodes together."""
+    """Most requests to the endpoint per minute, for all episodes together."""
     tokens_per_minute: float | None = Field(None, gt=0)
-    """Most tokens of questions and answers per minute, for all episodes together."""
+    """Most tokens of requests and answers per minute, for all episodes together."""
     price: dict[str, float] | None = None
     """USD per million tokens: `input`, `cached_input`, `cache_write`, `output`. Replaces the price table."""
     prompts: dict[str, str] = Field(default_factory=dict)
@@ -107,7 +107,7 @@ class Settings(BaseModel):
     def _without_secrets(cls, value: str | None) -> str | None:
         # The address is stored with the run, and is part of the entrant's identity.
         parts = urlsplit(value or "")
-        if "@" in parts.netloc or any(may_be_secret(*each) for each in parse_qsl(parts.query)):
+        if "@" in parts.netloc or any(may_be_secret(*pair) for pair in parse_qsl(parts.query)):
             raise PydanticCustomError(
                 "secret",
                 "it contains a password or a key, and settings are stored: put the key into an environment variable "
@@ -118,7 +118,7 @@ class Settings(BaseModel):
     @field_validator("extra_body")
     @classmethod
     def _secrets_by_name(cls, value: dict[str, Any]) -> dict[str, Any]:
-        for name, text in _texts(value):
+        for name, text in _walk_texts(value):
             if not _VARIABLE.fullmatch(text) and may_be_secret(name, text):
                 raise PydanticCustomError(
                     "secret",
@@ -130,13 +130,13 @@ class Settings(BaseModel):
 
     def secrets(self) -> dict[str, str]:
         """Return what `$NAME` in `extra_body` stands for: `$NAME` -> its value. Raises SetupError if one is not set."""
-        found = {}
-        for name, text in _texts(self.extra_body):
+        values = {}
+        for name, text in _walk_texts(self.extra_body):
             if _VARIABLE.fullmatch(text):
                 if not os.environ.get(text[1:]):
                     raise SetupError(f"extra_body.{name} is {text}, but that environment variable is not set")
-                found[text] = os.environ[text[1:]]
-        return found
+                values[text] = os.environ[text[1:]]
+        return values
 
     @property
     def is_anthropic(self) -> bool:
@@ -148,16 +148,16 @@ class Settings(BaseModel):
         """Whether the environment has a key for Anthropic, and neither it nor the configuration names another
         endpoint."""
         names = ("OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_API_KEY_FILE", "AZURE_OPENAI_ENDPOINT")
-        others = self.provider or self.base_url or self.api_key_env or any(os.environ.get(name) for name in names)
-        own = os.environ.get("ANTHROPIC_API_KEY") or os.environ.get("ANTHROPIC_API_KEY_FILE")
-        return bool(own and not others)
+        names_other = self.provider or self.base_url or self.api_key_env or any(os.environ.get(name) for name in names)
+        anthropic_key = os.environ.get("ANTHROPIC_API_KEY") or os.environ.get("ANTHROPIC_API_KEY_FILE")
+        return bool(anthropic_key and not names_other)
 
     @property
     def names_no_endpoint(self) -> bool:
         """Whether neither the configuration nor the environment says which endpoint to ask."""
         names = ("OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_API_KEY_FILE", "AZURE_OPENAI_ENDPOINT")
-        own = self.provider or self.base_url or self.api_key_env or self.api_key_file
-        return not own and not any(os.environ.get(name) for name in names) and not self.only_anthropic
+        configured = self.provider or self.base_url or self.api_key_env or self.api_key_file
+        return not configured and not any(os.environ.get(name) for name in names) and not self.only_anthropic
 
     @property
     def is_azure(self) -> bool:
@@ -166,8 +166,8 @@ class Settings(BaseModel):
             return False
         if self.provider is not None:
             return self.provider == "azure"
-        others = self.base_url or os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_KEY")
-        return bool(os.environ.get("AZURE_OPENAI_ENDPOINT")) and not others
+        names_other = self.base_url or os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_KEY")
+        return bool(os.environ.get("AZURE_OPENAI_ENDPOINT")) and not names_other
 
     @property
     def is_openai(self) -> bool:
@@ -183,7 +183,7 @@ class Settings(BaseModel):
             url = self.base_url or os.environ.get("AZURE_OPENAI_ENDPOINT")
             if not url:
                 raise SetupError(
-                    "each Azure OpenAI resource has a different address: set AZURE_OPENAI_ENDPOINT to yours"
+                    "no address given for Azure OpenAI: set AZURE_OPENAI_ENDPOINT to that of your resource"
                 )
             return url
         return self.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
@@ -214,10 +214,10 @@ class Settings(BaseModel):
 
     @property
     def _key_variable(self) -> str:
-        own = (
+        default = (
             "ANTHROPIC_API_KEY" if self.is_anthropic else "AZURE_OPENAI_API_KEY" if self.is_azure else "OPENAI_API_KEY"
         )
-        return self.api_key_env or own
+        return self.api_key_env or default
 
     @property
     def _key_file(self) -> str:
@@ -282,16 +282,16 @@ def identity(config: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in config.items() if name not in _OPERATIONAL}
 
 
-def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+def _walk_texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
     """Yield the texts in a JSON value, each with the path of names that leads to it."""
     if isinstance(value, str):
         yield name, value
     elif isinstance(value, dict):
-        for key, each in value.items():
-            yield from _texts(each, f"{name}.{key}".lstrip("."))
+        for key, inner in value.items():
+            yield from _walk_texts(inner, f"{name}.{key}".lstrip("."))
     elif isinstance(value, list):
-        for each in value:
-            yield from _texts(each, name)
+        for inner in value:
+            yield from _walk_texts(inner, name)
 
 
 S = TypeVar("S", bound=Settings)
@@ -303,7 +303,7 @@ def read_settings(config: Mapping[str, Any], kind: type[S]) -> S:
         return kind.model_validate(config)
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
+        location = ".".join(map(str, first["loc"]))
         value = "" if first["type"] in ("extra_forbidden", "secret") else f" (it is {first['input']!r})"
-        known = f"; known fields: {', '.join(kind.model_fields)}" if first["type"] == "extra_forbidden" else ""
-        raise SetupError(f"the model's config is wrong at {where}{value}: {first['msg']}{known}") from None
+        choices = f"; known fields: {', '.join(kind.model_fields)}" if first["type"] == "extra_forbidden" else ""
+        raise SetupError(f"the entrant's config is invalid at {location}{value}: {first['msg']}{choices}") from None

@@ -180,7 +180,7 @@ def categories() -> None:
     st.caption("Filled marks: the interval excludes 0. p (Holm) is corrected for the number of categories.")
 
 
-_NEEDS: tuple[tuple[queries.By, str], ...] = (("steps", "Steps"), ("tokens", "Tokens"), ("cost_usd", "Cost"))
+_NEEDS: tuple[tuple[queries.EffortUnit, str], ...] = (("steps", "Steps"), ("tokens", "Tokens"), ("cost_usd", "Cost"))
 
 
 def spending() -> None:

@@ -91,7 +91,7 @@ filters: dict[str, Any] = {
     "newest_first": True,
 }
 last_id = address.number("ep_after")
-matches = ask(queries.search, query, run, **filters, after=last_id, limit=_PAGE, seconds=_PATIENCE_S)
+matches = ask(queries.search, query, run, **filters, after_id=last_id, limit=_PAGE, seconds=_PATIENCE_S)
 rows, following = matches["episodes"], matches["following"]
 if rows:
     episode_table(rows, key="ep_table", hits=matches["hits"])

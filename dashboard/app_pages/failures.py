@@ -36,7 +36,7 @@ def bars() -> None:
 
 def aside() -> None:
     """Draw the failures that are not the entrant's fault."""
-    rows = ask(queries.set_aside, scope)
+    rows = ask(queries.excluded_episodes, scope)
     if not rows:
         st.caption("The infrastructure has not failed, and no task is known to be defective.")
         return

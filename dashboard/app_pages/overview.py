@@ -75,7 +75,7 @@ def latest(run_id: int) -> None:
             show.escaped(text), icon=":material/trending_down:", title=show.escaped(regression.get("entrant", ""))
         )
     if board:
-        show.scope(ask(queries.scope_of, Scope(run=run_id)))
+        show.scope(ask(queries.describe_scope, Scope(run=run_id)))
         of = Scope(
             benchmark=run["benchmark"],
             version=run["benchmark_digest"],

@@ -65,7 +65,7 @@ def figures(current: Mapping[str, Any]) -> None:
             "Cost", wording.usd(current["cost_usd"]), border=True, help="Where prices are known; errors included."
         )
         st.metric("Duration", wording.duration(current["wall_s"]), border=True)
-    if current["status"] == "running" and (out := queries.paused(current["outages"])):
+    if current["status"] == "running" and (out := queries.describe_outages(current["outages"])):
         st.warning(show.escaped(f"Paused: {out}. Its entrants wait; the others continue."))
     if silent_s > _SILENT_S:
         silence = wording.duration(silent_s)
@@ -113,7 +113,7 @@ def when_it_ends() -> None:
 def numbers_are_about() -> None:
     """Say what the numbers are about, which changes with the first verdict and with every error."""
     with show.guarded():
-        show.scope(ask(queries.scope_of, Scope(run=run_id)))
+        show.scope(ask(queries.describe_scope, Scope(run=run_id)))
 
 
 def repeating(text: str, file: str) -> str:
@@ -198,7 +198,7 @@ def errors() -> None:
 
 def verdicts() -> None:
     """Draw what other scorers, or other tests, said about the same work."""
-    rescored = ask(queries.verdicts_again, run_id)
+    rescored = ask(queries.rescored_verdicts, run_id)
     if not rescored:
         st.caption("The run has not been scored again.")
         st.code(f"stackrank rescore {run_id}", language=None)

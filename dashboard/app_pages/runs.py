@@ -26,7 +26,7 @@ with st.container(horizontal=True):
     tag = address.text_input("Tag", "runs_tag", resets=_RESETS, width=160)
 
 first_id = address.number("runs_before")
-rows = ask(queries.runs, status=status, name=name, benchmark=benchmark, tags=tag, before=first_id, limit=_PAGE + 1)
+rows = ask(queries.runs, status=status, name=name, benchmark=benchmark, tags=tag, before_id=first_id, limit=_PAGE + 1)
 if rows:
     run_table(rows[:_PAGE], key="runs_table")
 else:

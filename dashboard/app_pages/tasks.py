@@ -13,7 +13,7 @@ from stackrank.dashboard.data import ask
 from stackrank.dashboard.parts import filters, labels, show
 from stackrank.dashboard.parts.tables import EPISODE_PAGE, LEADERBOARD_PAGE, TASK_PAGE, leaderboard_table, pick
 from stackrank.db import queries
-from stackrank.db.rows import GridCell
+from stackrank.db.queries.boards.grid import GridCell
 
 _MOST_LINKS = 5
 _SHOWN = ["all", "decisive", "disputed", "suspect", "flaky"]

@@ -18,13 +18,12 @@ from stackrank.db.queries import Scope
 
 def note_other_versions(scope: Scope) -> None:
     """Say which runs have failure points from another version: their numbers differ for that reason alone."""
-    runs = ask(queries.labelled_otherwise, scope)
+    runs = ask(queries.runs_with_other_analysis, scope)
     if runs:
         run_list = ", ".join(map(str, runs[:5])) + (" and others" if len(runs) > 5 else "")
         st.caption(
             f"The milestones and failure points of run {run_list} were computed by another version of stackrank. Do "
-            "not compare them with newer ones: earlier versions ignored work done in a shell, and counted the first "
-            "observation as a reproduction."
+            "not compare them with those of other runs."
         )
 
 

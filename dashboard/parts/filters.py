@@ -31,7 +31,7 @@ def choose(prefix: str, *, errors: bool = True) -> Scope:
     as failures on this page.
     """
     scope = _of_one_run(prefix) if st.query_params.get(f"{prefix}_run") else _of_many(prefix)
-    scoped = ask(queries.scope_of, scope)
+    scoped = ask(queries.describe_scope, scope)
     if scoped["disputed_tasks"]:
         choice = address.segmented("Disputed tasks", list(_DISPUTED), f"{prefix}_disputed", default="Counted")
         scope = replace(scope, without_disputed=_DISPUTED[choice])
@@ -39,7 +39,7 @@ def choose(prefix: str, *, errors: bool = True) -> Scope:
         choices = [str(rule) for rule in ErrorsAre]
         choice = address.segmented("Errors", choices, f"{prefix}_errors", default=choices[0], format_func=wording.words)
         scope = replace(scope, errors=ErrorsAre(choice))
-    show.scope(ask(queries.scope_of, scope))
+    show.scope(ask(queries.describe_scope, scope))
     return scope
 
 
@@ -58,7 +58,7 @@ def _of_many(prefix: str) -> Scope:
         show.empty("No entrant has played yet. This page is about the runs of a benchmark.")
         st.stop()
     # By default a page is about the benchmark that finished last, not the one that was started last.
-    usual = ask(queries.scope_of, Scope())["benchmark"] or runs[0]["benchmark"]
+    usual = ask(queries.describe_scope, Scope())["benchmark"] or runs[0]["benchmark"]
     benchmarks = list(dict.fromkeys(run["benchmark"] for run in runs))
     with st.container(horizontal=True):
         benchmark = address.selectbox("Benchmark", benchmarks, f"{prefix}_benchmark", default=usual, width=220)
@@ -66,7 +66,7 @@ def _of_many(prefix: str) -> Scope:
         series = sorted({run["series"] for run in of_it} - {""})
         tags = sorted({tag for run in of_it for tag in run["tags"]})
         # Newest first; a filter with only one choice is not drawn.
-        under = {run["conditions_digest"]: conditions.say(run["conditions"]) for run in of_it}
+        under = {run["conditions_digest"]: conditions.describe(run["conditions"]) for run in of_it}
         versions = list(dict.fromkeys(run["benchmark_digest"] for run in of_it))
         finished = address.segmented("Runs", list(_FINISHED), f"{prefix}_runs", default="Finished")
         board = _one_of("Series", series, f"{prefix}_board") if series else None

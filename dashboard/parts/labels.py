@@ -13,7 +13,7 @@ from stackrank.dashboard.parts import show
 from stackrank.dashboard.parts.writer import name as reader
 from stackrank.dashboard.parts.writer import write
 from stackrank.db import queries
-from stackrank.db.rows import LabelGiven
+from stackrank.db.queries.labels import LabelRow
 from stackrank.db.writes.labels import MOST_CHARS, MOST_NAME, Labels
 from stackrank.terms import Label
 from stackrank.wording import words
@@ -35,7 +35,7 @@ def _dispute(task_id: int, disputed: bool) -> None:
         standing = ask(queries.labels, task=_key(task_id))
         mine = [Label(row["label"]) for row in standing if row["person"] == person and Label(row["label"]).disputes]
         for label in [Label.DISPUTED] if disputed else mine:
-            labels.put(label, person=person, task_id=task_id, given=disputed)
+            labels.put(label, person=person, task_id=task_id, is_set=disputed)
 
     write(Labels, work, retry=False)
 
@@ -45,7 +45,7 @@ def _key(task_id: int) -> tuple[str, str]:
     return task["name"], task["digest"]
 
 
-def given(labels: Sequence[LabelGiven], *, task_id: int | None = None, episode_id: int | None = None) -> None:
+def given(labels: Sequence[LabelRow], *, task_id: int | None = None, episode_id: int | None = None) -> None:
     """Draw the labels of a task or of an episode with the people who gave them, and a form for another label."""
     subject = {"task_id": task_id} if episode_id is None else {"episode_id": episode_id}
     noun = "task" if episode_id is None else "episode"
@@ -71,7 +71,7 @@ def given(labels: Sequence[LabelGiven], *, task_id: int | None = None, episode_i
 
 def _put(label: Label, reason: str, is_set: bool, *, retry: bool = False, **subject: int | None) -> None:
     def work(labels: Labels) -> None:
-        labels.put(label, person=reader(), reason=reason, given=is_set, **subject)
+        labels.put(label, person=reader(), reason=reason, is_set=is_set, **subject)
 
     write(Labels, work, retry=retry)
 

@@ -11,7 +11,7 @@ from stackrank.dashboard.parts import labels, show
 from stackrank.dashboard.parts.tables import EPISODE_PAGE
 from stackrank.dashboard.parts.writer import name, write
 from stackrank.db import queries
-from stackrank.db.rows import Note
+from stackrank.db.queries.notes import NoteRow
 from stackrank.db.writes.notes import MOST_CHARS, Notes
 
 
@@ -52,7 +52,7 @@ def _tags(run_id: int, tags: list[str], episode_id: int | None) -> None:
     st.multiselect("Tags", tags, key=key, accept_new_options=True, on_change=keep, placeholder="Type a new tag")
 
 
-def _note(note: Note, episode_id: int | None) -> None:
+def _note(note: NoteRow, episode_id: int | None) -> None:
     when = show.moment(note["created_at"])
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):

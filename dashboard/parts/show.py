@@ -14,7 +14,7 @@ import streamlit as st
 
 from stackrank.db import queries
 from stackrank.db.connection.errors import DatabaseError, NotComparable, NotFound
-from stackrank.db.rows import Scoped
+from stackrank.db.queries.boards.scope_description import ScopeDescription
 from stackrank.wording import NOTHING, csv_lines, visible, words
 
 RUN_COMMAND = "stackrank run --benchmark bugs"
@@ -211,9 +211,9 @@ def begin() -> None:
     st.session_state[_SCOPE] = ""
 
 
-def scope(scoped: Scoped) -> None:
+def scope(scoped: ScopeDescription) -> None:
     """Say what the numbers below cover and what they leave out; each CSV of the page has the scope as last column."""
-    excluded = queries.apart_sentence(scoped)
+    excluded = queries.exclusion_sentence(scoped)
     st.session_state[_SCOPE] = scoped["sentence"]
     st.caption(
         f":material/filter_alt: {escaped(scoped['sentence'])}" + (f"  \n{escaped(excluded)}" if excluded else "")

@@ -30,7 +30,7 @@ Chunk = tuple[list[dict[str, Any]], list[Excerpt | None]]
 
 def chunk(episode: Mapping[str, Any], first: int, last: int) -> Chunk:
     """Return a chunk of steps from `first` on, of an episode whose newest step is `last`."""
-    rows = queries.shown_steps(data.engine(), episode["id"], first=first, limit=CHUNK, chars=CUT)
+    rows = queries.display_steps(data.engine(), episode["id"], first=first, limit=CHUNK, chars=CUT)
     pauses = travel.pauses(default_url(), episode["id"], last)
     walk = _Walk(episode, first, pauses)
     steps_with_excerpts = [walk.step(row) for row in rows]
@@ -44,7 +44,7 @@ class _Walk:
         self.episode = episode
         self.files = files_at(episode["id"], first - 1)
         self.edits = {row["index"]: row for row in ask(queries.edits, episode["id"], first + CHUNK - 1)}
-        breakpoints = ask(queries.before, episode["id"], first - 1, "breakpoints")
+        breakpoints = ask(queries.last_step_with, episode["id"], first - 1, "breakpoints")
         self.stood: dict[str, Any] = breakpoints["state"] if breakpoints else {}
         self.at: int | None = breakpoints["index"] if breakpoints else None
         self.changes = travel.Changes(row for row in pauses if row["index"] < first)
@@ -66,7 +66,7 @@ class _Walk:
 def source_at(episode: Mapping[str, Any], index: int, path: str) -> tuple[dict[str, Any], Excerpt | None]:
     """Return the file `path` as it was after step `index`."""
     step = queries.step(data.engine(), episode["id"], index)
-    breakpoints = ask(queries.before, episode["id"], index, "breakpoints")
+    breakpoints = ask(queries.last_step_with, episode["id"], index, "breakpoints")
     state, files = (step or {}).get("state") or {}, files_at(episode["id"], index)
     # The browser names files as it shows them.
     file = next((name for name in files.texts if wording.visible(name) == path), path)

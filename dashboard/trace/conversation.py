@@ -67,8 +67,8 @@ def _left_out(request: Mapping[str, Any]) -> str:
     if "history_cut_to_tokens" not in request:
         return ""
     messages = json.dumps(request.get("messages"))
-    turns = next(map(int, re.findall(r"\[(\d+) earlier turns of this conversation were left out\]", messages)), 0)
-    cut = len(re.findall(r"\[\.\.\. \d+ characters of this observation were left out here", messages))
+    turns = next(map(int, re.findall(r"\[(\d+) earlier turns of this conversation were omitted\]", messages)), 0)
+    cut = len(re.findall(r"\[\.\.\. \d+ characters of this observation were omitted", messages))
     parts = [f"{turns} earlier turns are left out"] * bool(turns)
     parts += [f"{cut} observation{'s are' if cut > 1 else ' is'} cut in the middle"] * bool(cut)
     details = f": {', '.join(parts)}" if parts else ""

@@ -117,7 +117,7 @@ def _asked(episode: Mapping[str, Any], view: View, selected: int, last: int) -> 
         pauses = travel.pauses(default_url(), episode["id"], last)
         yield f"local:{view.local}", partial(travel.values, pauses, view.local)
     if view.find:
-        found_in = ask(queries.hits_in, episode["run_id"], episode["id"], view.find)
+        found_in = ask(queries.find_hits, episode["run_id"], episode["id"], view.find)
         yield f"find:{view.find}", partial(_same, [{**hit, "excerpt": visible(hit["excerpt"])} for hit in found_in])
     if view.load in _TEXTS:
         yield f"{view.load}:{selected}", partial(_whole, episode["id"], selected, view.load)

@@ -23,18 +23,12 @@ class Files:
         """`given`: path -> text, as the task gives them."""
         self.given = dict(texts)
         self.texts = dict(texts)
-        self.unrecorded: list[int] = []
-        """Steps that may have changed files but recorded no diff, as in older versions."""
         self.lost: set[str] = set()
         """Files with a change that no step shows: binary, too large, or made by the program itself."""
 
     def follow(self, edits: Iterable[Mapping[str, Any]]) -> Files:
         """Apply the diffs that rows of `db.queries.edits` recorded, and return the same object."""
         for edit in edits:
-            if edit["diff"] is None:
-                self.unrecorded.append(edit["index"])
-                self._lose(edit["edited"])
-                continue
             for file in _FILES.finditer(edit["diff"]):
                 self._change(own_name(file), file["head"], file["hunks"])
         return self
@@ -53,10 +47,9 @@ class Files:
         else:
             self.texts[path] = new
 
-    def _lose(self, path: str | None) -> None:
-        if path is not None:
-            self.texts.pop(path, None)
-            self.lost.add(path)
+    def _lose(self, path: str) -> None:
+        self.texts.pop(path, None)
+        self.lost.add(path)
 
     def diff(self) -> str:
         """Return the changes to the given files as a unified diff."""

@@ -100,7 +100,7 @@ def facts(episode: Mapping[str, Any]) -> str:
 
 def _time(episode: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return where the time went; parts under 0.1 s are left out, except those of the model and the tools."""
-    spent = queries.time_of(episode, None)
+    spent = queries.split_time(episode, None)
     spans = [("Model", spent["model_s"]), ("Tools", spent["sandbox_s"])]
     small_spans = (
         ("Verdict", spent["tests_s"]),

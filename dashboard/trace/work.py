@@ -32,15 +32,10 @@ def diff_of_step(step: Mapping[str, Any]) -> str:
 
 def doubts(files: Files) -> list[str]:
     """Say in sentences which changes the steps do not record."""
-    reasons = []
-    if files.lost:
-        names = ", ".join(sorted(files.lost))
-        reasons.append(wording.visible(f"These files changed, but no step shows how: {names}."))
-    if files.unrecorded:
-        steps = ", ".join(map(str, files.unrecorded[:10])) + (", ..." if len(files.unrecorded) > 10 else "")
-        sentence = f"These steps may have changed files without recording it: {steps}."
-        reasons.append(f"{sentence} The final diff contains all changes.")
-    return reasons
+    if not files.lost:
+        return []
+    names = ", ".join(sorted(files.lost))
+    return [wording.visible(f"These files changed, but no step shows how: {names}. The final diff has all changes.")]
 
 
 def diffs(episode: Mapping[str, Any], step: int) -> dict[str, Any]:
@@ -55,10 +50,10 @@ def diffs(episode: Mapping[str, Any], step: int) -> dict[str, Any]:
 
 def tests(episode: Mapping[str, Any], step: int) -> dict[str, Any]:
     """Return the last test results up to this step, with the previous ones; `at` is None before any results."""
-    step_state = ask(queries.before, episode["id"], step, "solved")
+    step_state = ask(queries.last_step_with, episode["id"], step, "solved")
     if step_state is None:
         return {"at": None, "counts": "", "rows": []}
-    earlier = ask(queries.before, episode["id"], step_state["index"] - 1, "solved")
+    earlier = ask(queries.last_step_with, episode["id"], step_state["index"] - 1, "solved")
     outcomes, outcomes_before = _outcomes(step_state["state"]), _outcomes(earlier["state"]) if earlier else {}
     counts = step_state["state"].get("tests")
     counts_text = (

@@ -18,7 +18,7 @@ from stackrank.home import home
 from stackrank.settings import settings
 from stackrank.wording import masked, print_err
 
-HEAD = "0015"
+HEAD = "0001"
 """The newest migration. A database at this revision is used as it is, and alembic is not even imported."""
 VERSION_TABLE = "stackrank_schema"
 """Not alembic's usual name, so that a database can be shared with another program that uses alembic."""
@@ -52,10 +52,10 @@ def connect(
     `create` the database has to exist. Raises `DatabaseError` for everything that can be wrong.
     """
     parsed = _parse(url or default_url())
-    shown = masked(parsed.render_as_string())
+    address = masked(parsed.render_as_string())
     try:
         if not create and parsed.drivername == "sqlite" and not Path(str(parsed.database)).expanduser().exists():
-            raise DatabaseError(f"The database {shown} does not exist: check the file name.")
+            raise DatabaseError(f"The database {address} does not exist: check the file name.")
         engine = _sqlite(parsed, timeout_s) if parsed.drivername == "sqlite" else _postgres(parsed, timeout_s)
         with engine.connect() as connection:
             if parsed.drivername == "sqlite":
@@ -63,16 +63,16 @@ def connect(
             revision = revision_of(connection) if migrate else HEAD
         if revision != HEAD:
             if revision is None and not create:
-                raise DatabaseError(f"The database {shown} has no tables of stackrank: check its address.")
+                raise DatabaseError(f"The database {address} has no tables of stackrank: check its address.")
             behind = revision is not None and revision < HEAD
             if behind and parsed.drivername != "sqlite" and not upgrade and not settings().auto_migrate:
                 raise DatabaseError(
-                    f"The database {shown} has the schema {revision} but this version of stackrank needs {HEAD}: "
-                    "stop whatever uses it, then run `stackrank db upgrade`."
+                    f"The database {address} has the schema {revision} but this version of stackrank needs {HEAD}: "
+                    "stop all programs that use it, then run `stackrank db upgrade`."
                 )
-            _upgrade(engine, shown, revision)
+            _upgrade(engine, address, revision)
     except (*FAILURES, OSError) as error:
-        raise explain(error, shown) from error
+        raise explain(error, address) from error
     return engine
 
 
@@ -173,47 +173,30 @@ def revision_of(connection: Connection) -> str | None:
     try:
         # In PostgreSQL a failed statement aborts the transaction, which loses the lock, hence the savepoint.
         with connection.begin_nested():
-            found = connection.scalar(text(f"SELECT version_num FROM {VERSION_TABLE}"))
+            revision = connection.scalar(text(f"SELECT version_num FROM {VERSION_TABLE}"))
     except DBAPIError as error:
         if "no such table" in str(error.orig) or getattr(error.orig, "sqlstate", None) == "42P01":
             return None
         raise
-    return None if found is None else str(found)
+    return None if revision is None else str(revision)
 
 
-def _upgrade(engine: Engine, shown: str, revision: str | None) -> None:
-    """Run the missing migrations. If a migration's module has `prepare`, that does the slow work beforehand.
-
-    `prepare` commits its work in parts; if it is interrupted, the next process continues it.
-    """
-    from alembic.script import ScriptDirectory
-
-    scripts = {script.revision: script for script in ScriptDirectory.from_config(alembic_config()).walk_revisions()}
-    if revision is not None and revision not in scripts:
-        raise DatabaseError(
-            f"The database {shown} has the newer schema {revision}: update stackrank or use another database."
-        )
-    for number, script in sorted(scripts.items()):
-        if revision is not None and revision < number and hasattr(script.module, "prepare"):
-            _migrate(engine, str(script.down_revision))
-            script.module.prepare(engine)
-    _migrate(engine, HEAD)
-    if revision is not None:
-        compact(engine)
-
-
-def _migrate(engine: Engine, target: str) -> None:
-    """Run the migrations up to `target` in one transaction, which only one process can be in at a time."""
+def _upgrade(engine: Engine, address: str, revision: str | None) -> None:
+    """Run the missing migrations in one transaction, which only one process can be in at a time."""
     from alembic import command
 
+    if revision is not None and revision > HEAD:
+        raise DatabaseError(
+            f"The database {address} has the newer schema {revision}: update stackrank or use another database."
+        )
     config = alembic_config()
     with engine.connect().execution_options(write=True) as connection, connection.begin():
         if engine.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
-        revision = revision_of(connection)  # Another process may have been faster while this one waited.
-        if revision is None or revision < target:
+        current = revision_of(connection)  # Another process may have been faster while this one waited.
+        if current is None or current < HEAD:
             config.attributes["connection"] = connection
-            command.upgrade(config, target)
+            command.upgrade(config, HEAD)
 
 
 def compact(engine: Engine) -> int:
@@ -226,14 +209,14 @@ def compact(engine: Engine) -> int:
         return 0
     with closing(engine.raw_connection()) as connection:  # outside of any transaction
         cursor = connection.cursor()
-        asked = ("page_size", "freelist_count", "page_count")
-        size, free, pages = (int(cursor.execute(f"PRAGMA {name}").fetchone()[0]) for name in asked)
+        names = ("page_size", "freelist_count", "page_count")
+        size, free, pages = (int(cursor.execute(f"PRAGMA {name}").fetchone()[0]) for name in names)
         if free * 4 < pages:
             return 0
         try:
             cursor.execute("VACUUM")
         except sqlite3.OperationalError as error:
-            print_err(f"the database's file keeps {free * size / 1e6:.0f} MB that it does not use: {error}")
+            print_err(f"could not free {free * size / 1e6:.0f} MB of unused space in the database file: {error}")
             return 0
     return free * size
 

@@ -24,18 +24,18 @@ class NotFound(UsageError):
     """What was asked for is not in the database. The message is one sentence with the remedy."""
 
 
-def no_episode(given: int | str) -> NotFound:
+def no_episode(number: int | str) -> NotFound:
     """Return the error for a number that no episode has."""
-    return NotFound(f"There is no episode {_shown(given)}: `stackrank episodes RUN` lists them.")
+    return NotFound(f"There is no episode {_quote(number)}: `stackrank episodes RUN` lists them.")
 
 
-def no_proposal(given: int | str) -> NotFound:
+def no_proposal(number: int | str) -> NotFound:
     """Return the error for a number that no proposal has."""
-    return NotFound(f"There is no proposal {_shown(given)}: `stackrank review --list` lists them.")
+    return NotFound(f"There is no proposal {_quote(number)}: `stackrank review --list` lists them.")
 
 
-def _shown(given: int | str) -> str:
-    text = str(given)[:80]
+def _quote(reference: int | str) -> str:
+    text = str(reference)[:80]
     return text if text.isdecimal() else repr(text)
 
 
@@ -113,6 +113,6 @@ def _remedy(error: BaseException, url: str) -> tuple[str, str]:
 
 def explain(error: Exception, url: str) -> DatabaseError:
     """Return a `DatabaseError` that says in one sentence what `error` means for the database at `url`."""
-    shown = masked(url)
-    what, remedy = _remedy(error, shown)
-    return DatabaseError(f"The database {shown} {what}: {remedy}.")
+    address = masked(url)
+    problem, remedy = _remedy(error, address)
+    return DatabaseError(f"The database {address} {problem}: {remedy}.")

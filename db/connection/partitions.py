@@ -20,21 +20,21 @@ _LOCK = 7_236_110_417
 _NAME = re.compile(r"step_[0-9]+")
 
 
-def make_room(connection: Connection, more: int) -> None:
+def make_room(connection: Connection, episodes: int) -> None:
     """Make missing partitions for the next `more` episodes, and one beyond for episodes that come one by one.
 
     Call this in its own transaction before the episodes are stored: a new partition waits for writers of episodes.
     """
     if connection.dialect.name == "postgresql":
         query = text("SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence('episode', 'id')::regclass), 0)")
-        given = int(connection.scalar(query) or 0)
-        _make(connection, range(given // EPISODES, (given + more) // EPISODES + 2))
+        last_id = int(connection.scalar(query) or 0)
+        _create(connection, range(last_id // EPISODES, (last_id + episodes) // EPISODES + 2))
 
 
 def make_partitions(connection: Connection) -> None:
     """Make missing partitions for all stored episodes."""
     if connection.dialect.name == "postgresql":
-        _make(connection, connection.scalars(select(EPISODE.c.id // EPISODES).distinct()).all())
+        _create(connection, connection.scalars(select(EPISODE.c.id // EPISODES).distinct()).all())
 
 
 def is_table(name: str | None, kind: str, _parents: Any) -> bool:
@@ -42,19 +42,19 @@ def is_table(name: str | None, kind: str, _parents: Any) -> bool:
     return kind != "table" or name is None or _NAME.fullmatch(name) is None
 
 
-def _make(connection: Connection, numbers: Iterable[int]) -> None:
-    wanted = {f"step_{number}": number * EPISODES for number in numbers}
-    if wanted.keys() <= _there(connection):
+def _create(connection: Connection, numbers: Iterable[int]) -> None:
+    first_ids = {f"step_{number}": number * EPISODES for number in numbers}
+    if first_ids.keys() <= _existing(connection):
         return
     connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
-    for name in wanted.keys() - _there(connection):
+    for name in first_ids.keys() - _existing(connection):
         # The table is attached, because creating it as a partition would wait for all readers of steps.
         connection.execute(text(f"CREATE TABLE {name} (LIKE step INCLUDING ALL)"))
-        bounds = f"FROM ({wanted[name]}) TO ({wanted[name] + EPISODES})"
+        bounds = f"FROM ({first_ids[name]}) TO ({first_ids[name] + EPISODES})"
         connection.execute(text(f"ALTER TABLE step ATTACH PARTITION {name} FOR VALUES {bounds}"))
 
 
-def _there(connection: Connection) -> set[str]:
+def _existing(connection: Connection) -> set[str]:
     query = (
         "SELECT relname FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid WHERE inhparent = 'step'::regclass"
     )

@@ -10,7 +10,7 @@ from sqlalchemy.pool import QueuePool
 from sqlalchemy.util.queue import Empty, Queue
 
 
-class _InTurn(Queue[Any]):
+class _FairQueue(Queue[Any]):
     """A queue that gives each returned connection to the thread that has waited longest.
 
     With SQLAlchemy's own queue, the thread that returns a connection may take it again before a waiting thread wakes:
@@ -53,4 +53,4 @@ class _InTurn(Queue[Any]):
 class FairPool(QueuePool):
     """A pool whose connections go to threads in the order in which they asked."""
 
-    _queue_class = _InTurn
+    _queue_class = _FairQueue

@@ -23,7 +23,7 @@ def retry_transient(engine: Engine, work: Callable[[], _Result], *, attempts: in
     """Do `work`, and after transient failures again: `attempts` times in all, for longer while the server is away."""
     patience_s = float(engine.get_execution_options().get(_OPTION, 0.0))
 
-    def enough(state: RetryCallState) -> bool:
+    def is_enough(state: RetryCallState) -> bool:
         error = state.outcome.exception() if state.outcome else None
         if error is not None and is_unreachable(error) and patience_s:
             return (state.seconds_since_start or 0.0) >= patience_s
@@ -31,7 +31,7 @@ def retry_transient(engine: Engine, work: Callable[[], _Result], *, attempts: in
 
     retrying = Retrying(
         retry=retry_if_exception(lambda error: is_transient(error) or (patience_s > 0 and is_unreachable(error))),
-        stop=enough,
+        stop=is_enough,
         wait=wait_random_exponential(multiplier=0.05, max=2),
         reraise=True,
     )

@@ -28,7 +28,7 @@ from stackrank.db.connection.transactions import (
 )
 from stackrank.db.maintenance.prune import of_runs
 from stackrank.db.queries import Scope
-from stackrank.db.queries.reading import reading
+from stackrank.db.queries.reading import open_connection
 from stackrank.db.texts import Packed
 from stackrank.terms import Verdict
 
@@ -50,25 +50,25 @@ def archive(engine: Engine, runs: Sequence[int], folder: Path) -> dict[str, int]
         raise DatabaseError(f"{folder} already exists and is not empty: name a new folder.")
     part = folder.with_name(f"{folder.name}.part")
     part.mkdir(parents=True)  # fails if another archive is being written there
-    written: dict[str, int] = {}
+    row_counts: dict[str, int] = {}
     try:
         for name, query in _tables(runs).items():
-            written[name] = _write(part / f"{name}.parquet", query, _rows(engine, query))
-        steps = select(STEP).where(_own(STEP, runs))
-        written["steps"] = _write(part / "steps.parquet", steps, _steps(engine, runs))
-        scopes = {run: queries.scope_of(engine, Scope(run=run))["sentence"] for run in runs}
-        about = {"schema": HEAD, "runs": list(runs), "scopes": scopes, "rows": written}
-        (part / "archive.json").write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+            row_counts[name] = _write(part / f"{name}.parquet", query, _rows(engine, query))
+        steps = select(STEP).where(_in_runs(STEP, runs))
+        row_counts["steps"] = _write(part / "steps.parquet", steps, _steps(engine, runs))
+        scopes = {run: queries.describe_scope(engine, Scope(run=run))["sentence"] for run in runs}
+        summary = {"schema": HEAD, "runs": list(runs), "scopes": scopes, "rows": row_counts}
+        (part / "archive.json").write_text(json.dumps(summary, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         part.replace(folder)
     finally:
         for file in part.glob("*") if part.exists() else ():
             file.unlink()
         if part.exists():
             part.rmdir()
-    return written
+    return row_counts
 
 
-def _own(table: Any, runs: Sequence[int]) -> Any:
+def _in_runs(table: Any, runs: Sequence[int]) -> Any:
     condition = of_runs(table, runs)
     assert condition is not None
     return condition
@@ -76,20 +76,29 @@ def _own(table: Any, runs: Sequence[int]) -> Any:
 
 def _tables(runs: Sequence[int]) -> dict[str, Select[Any]]:
     """Return the query for each file but that of the steps, which are read episode by episode."""
-    episodes = _own(EPISODE, runs)
-    own = {"runs": RUN, "episodes": EPISODE, "verdicts": VERDICTS, "notes": NOTE, "labels": LABEL, "tool_use": TOOL_USE}
-    used = {
-        "benchmarks": (BENCHMARK, BENCHMARK.c.id, select(RUN.c.benchmark_id).where(_own(RUN, runs))),
+    episodes = _in_runs(EPISODE, runs)
+    tables = {
+        "runs": RUN,
+        "episodes": EPISODE,
+        "verdicts": VERDICTS,
+        "notes": NOTE,
+        "labels": LABEL,
+        "tool_use": TOOL_USE,
+    }
+    referenced = {
+        "benchmarks": (BENCHMARK, BENCHMARK.c.id, select(RUN.c.benchmark_id).where(_in_runs(RUN, runs))),
         "tasks": (TASK, TASK.c.id, select(EPISODE.c.task_id).where(episodes)),
         "entrants": (ENTRANT, ENTRANT.c.id, select(EPISODE.c.entrant_id).where(episodes)),
-        "changes": (CHANGE, CHANGE.c.digest, select(VERDICTS.c.change).where(_own(VERDICTS, runs))),
+        "changes": (CHANGE, CHANGE.c.digest, select(VERDICTS.c.change).where(_in_runs(VERDICTS, runs))),
     }
-    found: dict[str, Select[Any]] = {
-        name: select(table).where(_own(table, runs)).order_by(*table.primary_key) for name, table in own.items()
+    queries_by_file: dict[str, Select[Any]] = {
+        name: select(table).where(_in_runs(table, runs)).order_by(*table.primary_key) for name, table in tables.items()
     }
-    found |= {name: select(table).where(key.in_(keys)).order_by(key) for name, (table, key, keys) in used.items()}
+    queries_by_file |= {
+        name: select(table).where(key.in_(keys)).order_by(key) for name, (table, key, keys) in referenced.items()
+    }
     outcome = ("verdict", "failure_point", "steps", "tokens_in", "tokens_out", "cost_usd", "wall_s")
-    found["responses"] = (
+    queries_by_file["responses"] = (
         select(
             BENCHMARK.c.name.label("benchmark"),
             # Pool runs only if version and conditions are equal; boards count only valid tasks.
@@ -113,23 +122,23 @@ def _tables(runs: Sequence[int]) -> dict[str, Select[Any]]:
         .where(episodes, EPISODE.c.counted, EPISODE.c.verdict != "")
         .order_by(EPISODE.c.run_id, EPISODE.c.task_id, EPISODE.c.entrant_id, EPISODE.c.attempt)
     )
-    return found
+    return queries_by_file
 
 
 def _rows(engine: Engine, query: Select[Any]) -> Iterator[dict[str, Any]]:
-    with reading(engine) as connection:
+    with open_connection(engine) as connection:
         for row in connection.execution_options(yield_per=_AT_ONCE).execute(query).mappings():
-            found = dict(row)
-            if "resolved" in found and found.get("verdict") == Verdict.ERROR:
-                found["resolved"] = None
-            yield found
+            values = dict(row)
+            if "resolved" in values and values.get("verdict") == Verdict.ERROR:
+                values["resolved"] = None
+            yield values
 
 
 def _steps(engine: Engine, runs: Sequence[int]) -> Iterator[dict[str, Any]]:
-    with reading(engine) as connection:
-        episodes = connection.scalars(select(EPISODE.c.id).where(_own(EPISODE, runs)).order_by(EPISODE.c.id)).all()
+    with open_connection(engine) as connection:
+        episodes = connection.scalars(select(EPISODE.c.id).where(_in_runs(EPISODE, runs)).order_by(EPISODE.c.id)).all()
     for episode in episodes:
-        yield from queries.whole_steps(engine, episode)
+        yield from queries.full_steps(engine, episode)
 
 
 def _write(path: Path, query: Select[Any], rows: Rows) -> int:
@@ -150,8 +159,8 @@ def _write(path: Path, query: Select[Any], rows: Rows) -> int:
                 group = []
         if group or not count:
             writer.write_table(pa.Table.from_pylist(group, schema))
-    if (found := pq.ParquetFile(path).metadata.num_rows) != count:
-        raise DatabaseError(f"Of {count} rows {found} are in {path.name}, so nothing was archived: try again.")
+    if (stored := pq.ParquetFile(path).metadata.num_rows) != count:
+        raise DatabaseError(f"Of {count} rows {stored} are in {path.name}, so nothing was archived: try again.")
     return count
 
 
@@ -168,8 +177,8 @@ def _kind(column: Any) -> pa.DataType:
     # Packed columns hold texts or JSON, which is written as text.
     if isinstance(column.type, Packed):
         return pa.string()
-    plain = column.type.impl_instance if isinstance(column.type, TypeDecorator) else column.type
-    return kinds.get(plain.python_type, pa.string())
+    column_type = column.type.impl_instance if isinstance(column.type, TypeDecorator) else column.type
+    return kinds.get(column_type.python_type, pa.string())
 
 
 def _plain(value: Any) -> Any:

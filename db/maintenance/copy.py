@@ -70,16 +70,16 @@ def _copy_table(reading: Connection, writing: Connection, table: Table) -> int:
     rows = reading.execution_options(yield_per=_BATCH).execute(select(table).order_by(*table.primary_key))
     for part in rows.mappings().partitions():
         writing.execute(insert(table), [dict(row) for row in part])
-    found = _count(writing, table)
-    if found != expected:
-        raise DatabaseError(f"Of {expected} rows of {table.name} {found} arrived, so nothing was copied: try again.")
-    if writing.dialect.name == "postgresql" and "id" in table.c and found:
+    copied = _count(writing, table)
+    if copied != expected:
+        raise DatabaseError(f"Of {expected} rows of {table.name} {copied} arrived, so nothing was copied: try again.")
+    if writing.dialect.name == "postgresql" and "id" in table.c and copied:
         # The rows came with their ids, so the sequence that generates ids does not know of them yet.
         writing.execute(
             text(f"SELECT setval(pg_get_serial_sequence(:name, 'id'), (SELECT max(id) FROM \"{table.name}\"))"),
             {"name": f'"{table.name}"'},
         )
-    return found
+    return copied
 
 
 def _count(connection: Connection, table: Table) -> int:

@@ -8,11 +8,12 @@ from datetime import timedelta
 from sqlalchemy import ColumnElement, Connection, Engine, Table, delete, func, select, text
 from sqlmodel import SQLModel
 
-from stackrank.db import queries, rows
+from stackrank.db import queries
 from stackrank.db.connection.errors import DatabaseError
 from stackrank.db.connection.transactions import CHANGE, EPISODE, RUN, VERDICTS, Transactions
 from stackrank.db.models.columns import now
-from stackrank.db.queries.reading import reading
+from stackrank.db.queries.reading import open_connection
+from stackrank.db.queries.runs import RunSummary
 from stackrank.terms import RunStatus
 
 Rows = dict[str, int]
@@ -21,28 +22,28 @@ Rows = dict[str, int]
 
 def ended_runs(
     engine: Engine, refs: Sequence[str] = (), *, older_than_days: float | None = None, tag: str = ""
-) -> list[rows.RunListed]:
+) -> list[RunSummary]:
     """Return the ended runs with these references (all if none is given), of at least this age and with this tag.
 
     The oldest comes first. Raises NotFound for a reference to no run, and DatabaseError for a run that is not over.
     """
-    found: list[rows.RunListed] = [queries.run(engine, ref) for ref in dict.fromkeys(refs)]
-    for run in found:
+    runs: list[RunSummary] = [queries.run(engine, ref) for ref in dict.fromkeys(refs)]
+    for run in runs:
         if not RunStatus(run["status"]).ended:
             raise DatabaseError(
                 f"The run {run['id']} ({run['name']}) is {run['status']}: stop it with `stackrank cancel {run['id']}`."
             )
     if not refs:
         last = None
-        while page := queries.runs(engine, before=last, limit=500):
-            found += [run for run in page if RunStatus(run["status"]).ended]
+        while page := queries.runs(engine, before_id=last, limit=500):
+            runs += [run for run in page if RunStatus(run["status"]).ended]
             last = page[-1]["id"]
     if older_than_days is not None:
         limit = (now() - timedelta(days=older_than_days)).isoformat()
-        found = [run for run in found if run["created_at"] is not None and run["created_at"] < limit]
+        runs = [run for run in runs if run["created_at"] is not None and run["created_at"] < limit]
     if tag:
-        found = [run for run in found if tag in run["tags"]]
-    return sorted({run["id"]: run for run in found}.values(), key=lambda run: run["id"])
+        runs = [run for run in runs if tag in run["tags"]]
+    return sorted({run["id"]: run for run in runs}.values(), key=lambda run: run["id"])
 
 
 def of_runs(table: Table, runs: Sequence[int]) -> ColumnElement[bool] | None:
@@ -58,7 +59,7 @@ def of_runs(table: Table, runs: Sequence[int]) -> ColumnElement[bool] | None:
 
 def counted(engine: Engine, runs: Sequence[int]) -> Rows:
     """Count the rows of each table that belong to these runs. Raises DatabaseError."""
-    with reading(engine) as connection:
+    with open_connection(engine) as connection:
         return {
             table.name: int(connection.scalar(select(func.count()).select_from(table).where(condition)) or 0)
             for table in SQLModel.metadata.sorted_tables
@@ -67,17 +68,17 @@ def counted(engine: Engine, runs: Sequence[int]) -> Rows:
 
 
 class Pruning(Transactions):
-    """Deletes rows; transactions and errors are as in `db.store.Store`."""
+    """Deletes rows; transactions and errors are as in `db.writes.store.Store`."""
 
     def delete_run(self, run_id: int) -> Rows:
         """Delete a run and everything that belongs to it, in one transaction; tasks and entrants stay."""
 
         def work(connection: Connection) -> Rows:
-            gone = {}
+            deleted = {}
             for table in reversed(SQLModel.metadata.sorted_tables):
                 if (condition := of_runs(table, [run_id])) is not None:
-                    gone[table.name] = connection.execute(delete(table).where(condition)).rowcount
-            return gone
+                    deleted[table.name] = connection.execute(delete(table).where(condition)).rowcount
+            return deleted
 
         return self._write(work)
 

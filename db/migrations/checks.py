@@ -43,9 +43,9 @@ def drop_check(table: str, name: str) -> None:
     while depth:  # the terms of our vocabularies have no brackets
         depth += {"(": 1, ")": -1}.get(definition[end], 0)
         end += 1
-    before = definition[:start].rstrip()
+    head = definition[:start].rstrip()
     # A constraint of the table has a comma of its own, one of a column has none.
-    _rewrite(table, before.removesuffix(",") + definition[end:])
+    _rewrite(table, head.removesuffix(",") + definition[end:])
 
 
 def _definition(table: str) -> str:

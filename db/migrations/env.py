@@ -1,4 +1,4 @@
-"""Alembic's entry: migrations run on the connection that `db.engine.connect` hands over."""
+"""Alembic's entry: migrations run on the connection that `db.connection.engine.connect` hands over."""
 
 from contextlib import nullcontext
 
@@ -8,9 +8,9 @@ from sqlmodel import SQLModel
 from stackrank.db.connection.engine import VERSION_TABLE, connect
 from stackrank.db.connection.partitions import is_table
 
-given = context.config.attributes.get("connection")
-# Without one: a developer at alembic's own commands.
-source = nullcontext(given) if given is not None else connect(context.config.attributes.get("url")).connect()
+shared = context.config.attributes.get("connection")
+# Alembic's own commands, which developers use, share no connection.
+source = nullcontext(shared) if shared is not None else connect(context.config.attributes.get("url")).connect()
 
 with source as connection:
     context.configure(

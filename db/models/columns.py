@@ -72,9 +72,9 @@ def key() -> Any:
     return Field(default=None, primary_key=True, sa_type=KEY)
 
 
-def ref(to: str, **more: Any) -> Any:
+def ref(to: str, **options: Any) -> Any:
     """A foreign key to another table: `to` is `table.column`."""
-    return Field(foreign_key=to, sa_type=KEY, **more)
+    return Field(foreign_key=to, sa_type=KEY, **options)
 
 
 def packed(kind: type) -> Any:

@@ -9,16 +9,16 @@ from stackrank.db.models.columns import KEY, counts, ref
 
 
 class Tally(SQLModel, table=True):
-    """The sums over the episodes of a run that is over, packed by `db.tallies`."""
+    """The sums over the episodes of a run that is over, packed by `db.totals.tallies`."""
 
     run_id: int = ref("run.id", primary_key=True, sa_column_kwargs={"autoincrement": False})
     content: bytes
 
 
 class Counter(SQLModel, table=True):
-    """Sums over the episodes of a run that are alike. Triggers keep them up to date whenever an episode is written.
+    """Sums over the episodes of a run with equal status, verdict and so on. Triggers update them with every episode.
 
-    A sum may be spread over several rows, the slots, which are added up (`db.counters`). There are no foreign keys,
+    A sum may be spread over several rows, the slots, which `db.totals.counters` adds up. There are no foreign keys,
     because they would make writers of episodes wait for writers of runs.
     """
 

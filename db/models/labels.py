@@ -37,7 +37,7 @@ class LabelRecord(SQLModel, table=True):
     episode_id: int | None = ref("episode.id", default=None, index=True)
     label: str
     # False: this person takes the label back.
-    given: bool = True
+    is_set: bool = True
     person: str
     reason: str = long_text()
     created_at: datetime | None = when()

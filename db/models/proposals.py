@@ -65,6 +65,6 @@ class Decision(SQLModel, table=True):
     kind: str
     reason: str = long_text()
     person: str = ""
-    # A keyed hash of the columns above and of the evidence that was shown: see `db.proposals`.
+    # A keyed hash of the columns above and of the evidence that was shown: see `db.decision_seal`.
     seal: str = ""
     created_at: datetime | None = when()

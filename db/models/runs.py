@@ -120,7 +120,7 @@ class Run(SQLModel, table=True):
     leaderboard: str = Field(default="", index=True)
     # What links runs over time: the leaderboard, else the schedule, else the name in the specification.
     series: str = Field(default="", index=True)
-    # In the form of `db.conditions`. Runs are pooled only if their digests are equal.
+    # In the form of `db.writes.conditions`. Runs are pooled only if their digests are equal.
     conditions: dict[str, Any] = json()
     conditions_digest: str = ""
     owner: str = ""
@@ -134,10 +134,10 @@ class Run(SQLModel, table=True):
     schedule: str = Field(default="", index=True)
     # What got worse since the leaderboard's previous run: [{"entrant", "what", "sentence", ...}].
     regressions: list[dict[str, Any]] = json(list)
-    # The endpoints that the run waits for: {address: `db.rows.Outage`}.
+    # The endpoints that the run waits for: {address: `db.queries.runs.Outage`}.
     outages: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True), nullable=True))
     # How often a supervisor resumed the run after it had ended with errors.
-    taken_up: int = 0
+    auto_resumes: int = 0
     prefect_flow_run_id: str = ""
     host: str = ""
     created_at: datetime | None = when()

@@ -1,19 +1,20 @@
-"""Read queries. They return plain dictionaries that can be serialized as JSON, never ORM objects.
+"""Queries that read, and the types of their rows, which are plain dictionaries for JSON. Writes belong elsewhere.
 
-Every function raises `DatabaseError` if the database fails, and `NotFound` if the reference does not exist.
+Times are ISO 8601 strings in UTC; `models` documents the columns. Every function raises `DatabaseError` if the database
+fails, and `NotFound` if the reference does not exist.
 """
 
 from stackrank.db.queries.boards.abilities import abilities
+from stackrank.db.queries.boards.consumption import EffortUnit
+from stackrank.db.queries.boards.failures import failure_points
 from stackrank.db.queries.boards.grid import grid
 from stackrank.db.queries.boards.nights import nights
 from stackrank.db.queries.boards.reliability import budget_curves, reliability
 from stackrank.db.queries.boards.scope import Scope
-from stackrank.db.queries.boards.scoped import apart_sentence, scope_of
-from stackrank.db.queries.boards.spent import By
+from stackrank.db.queries.boards.scope_description import describe_scope, exclusion_sentence
 from stackrank.db.queries.boards.standings import (
     best_per_dollar,
     board,
-    failure_points,
     leaderboard,
     rate_history,
     run_summary,
@@ -36,41 +37,41 @@ from stackrank.db.queries.comparisons.effort import effort, effort_sentence
 from stackrank.db.queries.comparisons.gate import gate
 from stackrank.db.queries.comparisons.regressions import regressions
 from stackrank.db.queries.comparisons.run_pair import pair_sentence, run_pair
-from stackrank.db.queries.comparisons.stopping import finished, stopping
-from stackrank.db.queries.episodes.episodes import episode, episodes, examples, neighbours, whole_episodes
-from stackrank.db.queries.episodes.funnel import funnel, labelled_otherwise, set_aside
+from stackrank.db.queries.comparisons.stopping import decided_entrants, stopping
+from stackrank.db.queries.episodes.episodes import episode, episodes, examples, full_episodes, neighbours
+from stackrank.db.queries.episodes.funnel import excluded_episodes, funnel, runs_with_other_analysis
 from stackrank.db.queries.episodes.pauses import pauses
-from stackrank.db.queries.episodes.search import hits_in, search
+from stackrank.db.queries.episodes.search import find_hits, search
 from stackrank.db.queries.episodes.steps import (
     actions,
-    answered_steps,
-    before,
+    count_model_steps,
+    display_steps,
     edits,
     exchanges,
+    full_steps,
     last_step,
-    shown_steps,
+    last_step_with,
     step,
     step_outline,
     step_text,
     steps,
     steps_of,
     task_files,
-    whole_steps,
 )
-from stackrank.db.queries.episodes.time_spent import queue_age_s, time_of, time_spent
-from stackrank.db.queries.episodes.verdicts import change, verdicts, verdicts_again
+from stackrank.db.queries.episodes.time_spent import queue_age_s, split_time, time_spent
+from stackrank.db.queries.episodes.verdicts import rescored_verdicts, stored_change, verdicts
 from stackrank.db.queries.health import health
 from stackrank.db.queries.labels import disputed, labels, views
 from stackrank.db.queries.notes import notes
 from stackrank.db.queries.proposals import OPEN, proposal, proposals, rejected_changes
 from stackrank.db.queries.runs import (
     LATEST,
+    describe_outages,
     outages,
-    paused,
-    played_in,
     progress,
     run,
     run_of_flow,
+    run_state,
     runs,
     tasks_of_run,
 )
@@ -79,24 +80,25 @@ from stackrank.db.queries.totals import totals
 __all__ = [
     "LATEST",
     "OPEN",
-    "By",
+    "EffortUnit",
     "Scope",
     "abilities",
     "actions",
-    "answered_steps",
-    "apart_sentence",
     "audits",
-    "before",
     "benchmark",
     "benchmarks",
     "best_per_dollar",
     "board",
     "budget_curves",
-    "change",
     "changes",
     "compare",
     "compare_all",
     "compare_categories",
+    "count_model_steps",
+    "decided_entrants",
+    "describe_outages",
+    "describe_scope",
+    "display_steps",
     "disputed",
     "edits",
     "effort",
@@ -106,25 +108,26 @@ __all__ = [
     "episodes",
     "examples",
     "exchanges",
+    "excluded_episodes",
+    "exclusion_sentence",
     "failure_points",
-    "finished",
+    "find_hits",
+    "full_episodes",
+    "full_steps",
     "funnel",
     "gate",
     "grid",
     "health",
-    "hits_in",
-    "labelled_otherwise",
     "labels",
     "last_step",
+    "last_step_with",
     "leaderboard",
     "neighbours",
     "nights",
     "notes",
     "outages",
     "pair_sentence",
-    "paused",
     "pauses",
-    "played_in",
     "progress",
     "proposal",
     "proposals",
@@ -133,38 +136,36 @@ __all__ = [
     "regressions",
     "rejected_changes",
     "reliability",
+    "rescored_verdicts",
     "resolved_by",
     "run",
     "run_of_flow",
     "run_pair",
+    "run_state",
     "run_summary",
     "runs",
-    "scope_of",
+    "runs_with_other_analysis",
     "search",
-    "set_aside",
-    "shown_steps",
     "side_by_side",
+    "split_time",
     "step",
     "step_outline",
     "step_text",
     "steps",
     "steps_of",
     "stopping",
+    "stored_change",
     "task",
     "task_board",
     "task_files",
     "task_rates",
     "tasks",
     "tasks_of_run",
-    "time_of",
     "time_spent",
     "tool_sets",
     "tool_use",
     "totals",
     "validations",
     "verdicts",
-    "verdicts_again",
     "views",
-    "whole_episodes",
-    "whole_steps",
 ]

@@ -2,14 +2,78 @@
 
 from __future__ import annotations
 
+from typing import Any, TypedDict
+
 from sqlalchemy import Engine, func, select
 
-from stackrank.db import rows
 from stackrank.db.connection.errors import NotFound
 from stackrank.db.connection.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, TASK
-from stackrank.db.queries.reading import Row, fetch, fetch_one, row_id
+from stackrank.db.queries.reading import Json, Row, fetch, fetch_one, parse_id
 from stackrank.db.writes.validations import RESULT
 from stackrank.storable import storable_text
+
+
+class BenchmarkRow(TypedDict):
+    """One version of a benchmark."""
+
+    id: int
+    name: str
+    digest: str
+    license: str
+    source: str
+    tasks_total: int
+    created_at: str | None
+    validated_at: str | None
+    tasks_valid: int | None
+
+
+class TaskSummary(TypedDict):
+    """A task without its long texts."""
+
+    id: int
+    benchmark_id: int
+    name: str
+    title: str
+    category: str
+    difficulty: str
+    digest: str
+    tags: list[str]
+    faults: list[Json]
+    measured: dict[str, Any] | None
+    tests_deciding: int | None
+    tests_covered: int | None
+    valid: bool | None
+    invalid_reason: str
+    validated_rounds: int
+    validated_at: str | None
+
+
+class TaskRow(TaskSummary):
+    """A task with all its columns and its benchmark's name."""
+
+    statement: str
+    fix: str
+    files: dict[str, str]
+    audit: dict[str, Any] | None
+    benchmark: str
+
+
+class EntrantRow(TypedDict):
+    """An agent, its model and its tools. `called`: its name in the specification; `name` is unique among entrants."""
+
+    id: int
+    digest: str
+    name: str
+    called: str
+    reference: bool
+    agent: str
+    agent_version: str
+    model: str
+    tools: str
+    tool_list: list[str]
+    tool_versions: dict[str, str]
+    config: Json
+    created_at: str | None
 
 
 def benchmarks(engine: Engine) -> list[Row]:
@@ -18,22 +82,22 @@ def benchmarks(engine: Engine) -> list[Row]:
     return fetch(engine, select(BENCHMARK, count).order_by(BENCHMARK.c.id.desc()))
 
 
-def benchmark(engine: Engine, ref: int | str) -> rows.Benchmark:
+def benchmark(engine: Engine, ref: int | str) -> BenchmarkRow:
     """Return the benchmark with this id, or else the newest version with this name. Raises `NotFound`."""
     query = select(BENCHMARK).order_by(BENCHMARK.c.id.desc())
-    number = row_id(ref)
-    found = fetch_one(engine, query.where(BENCHMARK.c.id == number), rows.Benchmark) if number is not None else None
-    found = found or fetch_one(engine, query.where(BENCHMARK.c.name == storable_text(str(ref))), rows.Benchmark)
-    if found is None:
+    number = parse_id(ref)
+    row = fetch_one(engine, query.where(BENCHMARK.c.id == number), BenchmarkRow) if number is not None else None
+    row = row or fetch_one(engine, query.where(BENCHMARK.c.name == storable_text(str(ref))), BenchmarkRow)
+    if row is None:
         raise NotFound(f"There is no benchmark {str(ref)[:80]!r} with a run: `stackrank benchmarks` lists them all.")
-    return found
+    return row
 
 
-def tasks(engine: Engine, ref: int | str, *, valid: bool | None = None) -> list[rows.TaskListed]:
+def tasks(engine: Engine, ref: int | str, *, valid: bool | None = None) -> list[TaskSummary]:
     """Return the tasks of a benchmark by name, without their long columns. `valid`: only those with this value."""
-    shown = [column for column in TASK.c if column.name not in {"statement", "fix", "files", "audit"}]
-    query = select(*shown).where(TASK.c.benchmark_id == benchmark(engine, ref)["id"]).order_by(TASK.c.name)
-    return fetch(engine, query if valid is None else query.where(TASK.c.valid.is_(valid)), rows.TaskListed)
+    columns = [column for column in TASK.c if column.name not in {"statement", "fix", "files", "audit"}]
+    query = select(*columns).where(TASK.c.benchmark_id == benchmark(engine, ref)["id"]).order_by(TASK.c.name)
+    return fetch(engine, query if valid is None else query.where(TASK.c.valid.is_(valid)), TaskSummary)
 
 
 def validations(engine: Engine, benchmark_name: str) -> dict[tuple[str, str], Row]:
@@ -83,13 +147,13 @@ def resolved_by(engine: Engine, benchmark_name: str, agent: str) -> dict[tuple[s
     return {(row["name"], row["digest"]): (row["resolved"], row["played"]) for row in fetch(engine, query)}
 
 
-def task(engine: Engine, task_id: int) -> rows.Task:
+def task(engine: Engine, task_id: int) -> TaskRow:
     """One task with all its columns and its benchmark's name. Raises `NotFound`."""
-    query = select(TASK, BENCHMARK.c.name.label("benchmark")).join(BENCHMARK).where(TASK.c.id == row_id(task_id))
-    found = fetch_one(engine, query, rows.Task)
-    if found is None:
+    query = select(TASK, BENCHMARK.c.name.label("benchmark")).join(BENCHMARK).where(TASK.c.id == parse_id(task_id))
+    row = fetch_one(engine, query, TaskRow)
+    if row is None:
         raise NotFound(f"There is no task {task_id}: `stackrank tasks BENCHMARK` lists them.")
-    return found
+    return row
 
 
 def entrants(engine: Engine, *, name: str | None = None) -> list[Row]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import TypedDict
 
 from sqlalchemy import Engine, case, func, select
 
-from stackrank.db import rows
 from stackrank.db.connection.transactions import EPISODE, RUN
 from stackrank.db.models.columns import now
+from stackrank.db.queries.episodes.funnel import FailureCount
 from stackrank.db.queries.reading import ERROR_HEAD, fetch
 from stackrank.settings import settings
 from stackrank.terms import RunStatus, Verdict
@@ -16,7 +17,32 @@ from stackrank.terms import RunStatus, Verdict
 _E = EPISODE.c
 
 
-def health(engine: Engine, *, runs: int = 10) -> rows.Health:
+class StalledRun(TypedDict):
+    """A running run without a recent heartbeat."""
+
+    id: int
+    name: str
+    heartbeat_at: str | None
+
+
+class HealthReport(TypedDict):
+    """How well the infrastructure worked in the newest `runs` runs.
+
+    `done`: episodes with a verdict; `retried`: tries that were repeated; `interruptions`: how often an episode was cut
+    off and continued; `reasons`: the most common errors.
+    """
+
+    runs: int
+    done: int
+    errors: int
+    error_rate: float | None
+    retried: int
+    interruptions: int
+    stalled: list[StalledRun]
+    reasons: list[FailureCount]
+
+
+def health(engine: Engine, *, runs: int = 10) -> HealthReport:
     """Return how well the infrastructure worked in the newest `runs` runs."""
     newest = [row["id"] for row in fetch(engine, select(RUN.c.id).order_by(RUN.c.id.desc()).limit(runs))]
     counted = _E.counted & (_E.verdict != "")
@@ -27,25 +53,27 @@ def health(engine: Engine, *, runs: int = 10) -> rows.Health:
         func.coalesce(func.sum(case((_E.counted, 0), else_=1)), 0).label("retried"),
         func.coalesce(func.sum(_E.interruptions), 0).label("interruptions"),
     ).where(_E.run_id.in_(newest))
-    found = fetch(engine, sums)[0]
-    what = ERROR_HEAD.label("what")
+    totals = fetch(engine, sums)[0]
+    message = ERROR_HEAD.label("what")
     reasons = (
-        select(what, func.count().label("episodes"), func.max(_E.id).label("example"))
+        select(message, func.count().label("episodes"), func.max(_E.id).label("example"))
         .where(_E.run_id.in_(newest), failed)
-        .group_by(what)
+        .group_by(message)
         .order_by(func.count().desc())
         .limit(5)
     )
-    heard = func.coalesce(RUN.c.heartbeat_at, RUN.c.started_at, RUN.c.created_at)
-    silent = (RUN.c.status == RunStatus.RUNNING) & (heard < now() - timedelta(seconds=settings().run_silent_s))
-    stalled = select(RUN.c.id, RUN.c.name, RUN.c.heartbeat_at).where(silent).order_by(RUN.c.id)
+    last_heartbeat = func.coalesce(RUN.c.heartbeat_at, RUN.c.started_at, RUN.c.created_at)
+    is_silent = (RUN.c.status == RunStatus.RUNNING) & (
+        last_heartbeat < now() - timedelta(seconds=settings().run_silent_s)
+    )
+    stalled = select(RUN.c.id, RUN.c.name, RUN.c.heartbeat_at).where(is_silent).order_by(RUN.c.id)
     return {
         "runs": len(newest),
-        "done": found["done"],
-        "errors": found["errors"],
-        "error_rate": found["errors"] / found["done"] if found["done"] else None,
-        "retried": found["retried"],
-        "interruptions": found["interruptions"],
-        "stalled": fetch(engine, stalled, rows.Stalled),
-        "reasons": fetch(engine, reasons, rows.Failing),
+        "done": totals["done"],
+        "errors": totals["errors"],
+        "error_rate": totals["errors"] / totals["done"] if totals["done"] else None,
+        "retried": totals["retried"],
+        "interruptions": totals["interruptions"],
+        "stalled": fetch(engine, stalled, StalledRun),
+        "reasons": fetch(engine, reasons, FailureCount),
     }

@@ -9,7 +9,7 @@ from sqlalchemy import Engine, select
 
 from stackrank.db.connection.errors import no_proposal
 from stackrank.db.connection.transactions import BENCHMARK, DECISION, ENTRANT, EPISODE, PROPOSAL, TASK
-from stackrank.db.queries.reading import Row, fetch, row_id
+from stackrank.db.queries.reading import Row, fetch, parse_id
 from stackrank.storable import storable_text
 from stackrank.terms import DecisionKind
 
@@ -20,7 +20,7 @@ COVERED = "covered"
 
 
 def proposals(engine: Engine, *, repository: str = "", run_id: int | None = None) -> list[Row]:
-    """Return all proposals: first those that wait for a decision, the surest first.
+    """Return all proposals: first those that wait for a decision, the most certain first.
 
     Each has the columns of the table, `entrant`, `status` (open, covered, replaced, approved, rejected), `decision`
     (the row, or None), `comments`, and `covered_by`: an approved proposal for the same commit with which all tests of
@@ -36,7 +36,7 @@ def proposals(engine: Engine, *, repository: str = "", run_id: int | None = None
 
 def proposal(engine: Engine, number: int | str) -> Row:
     """Return one proposal, as `proposals` does. Raises NotFound."""
-    proposal_id = row_id(number)
+    proposal_id = parse_id(number)
     query = select(PROPOSAL, ENTRANT.c.name.label("entrant")).join(ENTRANT, ENTRANT.c.id == _P.entrant_id)
     rows = _with_decisions(engine, query.where(_P.id == proposal_id)) if proposal_id is not None else []
     if not rows:
@@ -47,16 +47,16 @@ def proposal(engine: Engine, number: int | str) -> Row:
 def _with_decisions(engine: Engine, query: Any) -> list[Row]:
     rows = fetch(engine, query)
     numbers = [row["id"] for row in rows]
-    decisions: dict[int, list[Row]] = {}
+    decisions_of: dict[int, list[Row]] = {}
     for start in range(0, len(numbers), 500):
-        query_part = select(DECISION).where(_D.proposal_id.in_(numbers[start : start + 500])).order_by(_D.id)
-        for decision in fetch(engine, query_part):
-            decisions.setdefault(decision["proposal_id"], []).append(decision)
+        of_batch = select(DECISION).where(_D.proposal_id.in_(numbers[start : start + 500])).order_by(_D.id)
+        for decision in fetch(engine, of_batch):
+            decisions_of.setdefault(decision["proposal_id"], []).append(decision)
     for row in rows:
-        of_proposal = decisions.get(row["id"], [])
-        final = next((decision for decision in of_proposal if decision["kind"] != DecisionKind.COMMENT), None)
+        decisions = decisions_of.get(row["id"], [])
+        final = next((decision for decision in decisions if decision["kind"] != DecisionKind.COMMENT), None)
         row["decision"] = final
-        row["comments"] = [decision for decision in of_proposal if decision["kind"] == DecisionKind.COMMENT]
+        row["comments"] = [decision for decision in decisions if decision["kind"] == DecisionKind.COMMENT]
         row["status"] = final["kind"] if final else REPLACED if row["replaced_by"] else OPEN
         row["covered_by"] = None
     _mark_covered(engine, [row for row in rows if row["status"] == OPEN])
@@ -73,14 +73,11 @@ def _mark_covered(engine: Engine, waiting: Sequence[Row]) -> None:
     )
     approved = fetch(engine, query) if waiting else []
     for row in waiting:
-        at_same_base = (
-            other_row
-            for other_row in approved
-            if (other_row["repository"], other_row["base"]) == (row["repository"], row["base"])
+        same_commit = (
+            cover for cover in approved if (cover["repository"], cover["base"]) == (row["repository"], row["base"])
         )
         row["covered_by"] = next(
-            (other_row["id"] for other_row in at_same_base if {*row["tests"]} <= {*other_row["evidence"]["fixed"]}),
-            None,
+            (cover["id"] for cover in same_commit if {*row["tests"]} <= {*cover["evidence"]["fixed"]}), None
         )
         row["status"] = COVERED if row["covered_by"] else OPEN
 
@@ -96,7 +93,7 @@ def rejected_changes(engine: Engine, benchmark_name: str) -> dict[str, list[str]
         .where(BENCHMARK.c.name == storable_text(benchmark_name), _D.kind == DecisionKind.REJECTED)
         .order_by(_P.id)
     )
-    diffs: dict[str, list[str]] = {}
+    changes: dict[str, list[str]] = {}
     for row in fetch(engine, query):
-        diffs.setdefault(row["name"], []).append(row["diff"])
-    return diffs
+        changes.setdefault(row["name"], []).append(row["diff"])
+    return changes

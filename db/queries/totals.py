@@ -9,7 +9,7 @@ from sqlalchemy import Engine, func, select
 
 from stackrank.db.connection.transactions import COUNTER, RUN
 from stackrank.db.queries.reading import Row, fetch
-from stackrank.db.totals.counters import BOUNDS, added_up
+from stackrank.db.totals.counters import BOUNDS, sum_columns
 from stackrank.terms import EpisodeStatus, RunStatus, Verdict
 
 _C = COUNTER.c
@@ -22,11 +22,11 @@ def totals(engine: Engine) -> Row:
 
     `runs` {status: count}; `verdicts` {verdict: {"episodes", "wall_s", "tokens_in", "tokens_out", "cost_usd" (of what
     has a price), "within": [episodes that took at most so many seconds, for each of `db.counters.BOUNDS`]}} over
-    counted episodes; `running` and `pending` episodes of the runs that go on; `retried`: tries that are not counted;
-    `errors` {cause: episodes}, such tries included; the cause of an error is its beginning, up to a colon.
+    counted episodes; `running` and `pending` episodes of the runs that have not ended; `retried`: tries that are not
+    counted; `errors` {cause: episodes}, such tries included; the cause of an error is its beginning, up to a colon.
     """
     group = (_C.counted, _C.status, _C.verdict, _C.cause, RUN.c.status.label("of_run"))
-    query = select(*group, *added_up(*_SHOWN, *_WITHIN))
+    query = select(*group, *sum_columns(*_SHOWN, *_WITHIN))
     verdicts: dict[str, dict[str, Any]] = {}
     waiting, errors, retried = Counter[str](), Counter[str](), 0
     for row in fetch(engine, query.join_from(COUNTER, RUN, RUN.c.id == _C.run_id).group_by(*group[:-1], RUN.c.status)):
@@ -40,7 +40,7 @@ def totals(engine: Engine) -> Row:
             sums = verdicts.setdefault(row["verdict"], {**dict.fromkeys(_SHOWN, 0), "within": [0] * len(_WITHIN)})
             for name in _SHOWN:
                 sums[name] += row[name]
-            sums["within"] = [one + row[name] for one, name in zip(sums["within"], _WITHIN, strict=True)]
+            sums["within"] = [count + row[name] for count, name in zip(sums["within"], _WITHIN, strict=True)]
         elif not RunStatus(row["of_run"]).ended:
             waiting[row["status"]] += row["episodes"]
     statuses = select(RUN.c.status, func.count().label("runs")).group_by(RUN.c.status)

@@ -5,32 +5,40 @@ implemented here, and tests compare them with both libraries. NumPy and the ligh
 needed.
 """
 
-from stackrank.db.stats.board import ENOUGH, error_balance, error_bounds, leads, rank_ranges, ranked_together
-from stackrank.db.stats.clusters import Clustered, clustered
-from stackrank.db.stats.effort import Effort, effort
-from stackrank.db.stats.gaps import Gap, gap, rate_over_clusters
-from stackrank.db.stats.history import BASELINE, WINDOW, Change, Night, change
-from stackrank.db.stats.pairs import Difference, Played, holm, pair_p_values, paired_difference
+from stackrank.db.stats.board import MIN_SHARED, error_balance, error_bounds, mean_leads, rank_ranges, ranked_together
+from stackrank.db.stats.clusters import ClusterInterval, cluster_interval
+from stackrank.db.stats.effort import EffortDifference, effort
+from stackrank.db.stats.gaps import RateGap, gap, rate_over_clusters
+from stackrank.db.stats.history import BASELINE, WINDOW, BaselineChange, RunScores, compare_with_baseline
+from stackrank.db.stats.pairs import PairedDifference, TaskScore, holm, pair_p_values, paired_difference
 from stackrank.db.stats.power import detectable, mcnemar_power, permutation_power
-from stackrank.db.stats.rates import ALPHA, Cost, Rate, Reliability, cost_per_resolved, rate, reliability
+from stackrank.db.stats.rates import (
+    ALPHA,
+    CostEstimate,
+    Rate,
+    ReliabilityEstimate,
+    cost_per_resolved,
+    rate,
+    reliability,
+)
 
 __all__ = [
     "ALPHA",
     "BASELINE",
-    "ENOUGH",
+    "MIN_SHARED",
     "WINDOW",
-    "Change",
-    "Clustered",
-    "Cost",
-    "Difference",
-    "Effort",
-    "Gap",
-    "Night",
-    "Played",
+    "BaselineChange",
+    "ClusterInterval",
+    "CostEstimate",
+    "EffortDifference",
+    "PairedDifference",
     "Rate",
-    "Reliability",
-    "change",
-    "clustered",
+    "RateGap",
+    "ReliabilityEstimate",
+    "RunScores",
+    "TaskScore",
+    "cluster_interval",
+    "compare_with_baseline",
     "cost_per_resolved",
     "detectable",
     "effort",
@@ -38,8 +46,8 @@ __all__ = [
     "error_bounds",
     "gap",
     "holm",
-    "leads",
     "mcnemar_power",
+    "mean_leads",
     "pair_p_values",
     "paired_difference",
     "permutation_power",

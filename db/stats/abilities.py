@@ -19,12 +19,12 @@ from stackrank.db.stats.rates import ALPHA, NORMAL, t_quantile
 _GRID, _REACH = 81, 5.0
 _PRIOR = 4.0
 """Standard deviation, in logits, of a normal prior that keeps abilities finite if all or nothing is resolved."""
-_LEAST_CLUSTERS, _LEAST_GROUP = 10, 10
+_MIN_CLUSTERS, _MIN_GROUP = 10, 10
 _BINS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Ability:
+class AbilityEstimate:
     """An entrant's ability, in logits above a task of mean difficulty; `rate`: its expected rate over all tasks."""
 
     linked: bool
@@ -42,7 +42,7 @@ class Ability:
 
 
 @dataclass(frozen=True, slots=True)
-class Difficulty:
+class DifficultyEstimate:
     """A task's difficulty, in logits."""
 
     difficulty: float
@@ -51,11 +51,11 @@ class Difficulty:
 
 
 @dataclass(frozen=True, slots=True)
-class Abilities:
+class AbilityModel:
     """The abilities and the difficulties, and how well the model fits."""
 
-    entrants: list[Ability]
-    tasks: list[Difficulty]
+    entrants: list[AbilityEstimate]
+    tasks: list[DifficultyEstimate]
     spread: float
     """Standard deviation of the estimated difficulties, in logits."""
     clusters: int
@@ -64,9 +64,9 @@ class Abilities:
     """For each fifth of the chances: predicted chance (from the other entrants' episodes), observed share, episodes."""
 
 
-def abilities(
+def fit_abilities(
     resolved: Any, counted: Any, clusters: Sequence[str] = (), rated: Sequence[bool] | None = None
-) -> Abilities:
+) -> AbilityModel:
     """Fit the model to `resolved[e, i]` of `counted[e, i]` episodes of entrant e on task i; no row or column is empty.
 
     `clusters[i]`: what task i has in common with others (its category, its repository). With ten or more clusters, the
@@ -82,28 +82,31 @@ def abilities(
     overall = (resolved.sum(axis=1) + 0.5) / (counted.sum(axis=1) + 1)
     model = _Rasch(resolved, counted)
     start = numpy.concatenate([1.5 * logit(overall), numpy.zeros(model.groups - 1), [0.5]])
-    found = minimize(model.loss, start, jac=True, method="BFGS").x
+    parameters = minimize(model.loss, start, jac=True, method="BFGS").x
     groups = list(clusters)
-    if not _LEAST_CLUSTERS <= len(set(groups)) < counted.shape[1]:
+    if not _MIN_CLUSTERS <= len(set(groups)) < counted.shape[1]:
         groups = [str(place) for place in range(counted.shape[1])]
-    weights, difficulties = model.weights(found), model.difficulties(found)
+    weights, difficulties = model.weights(parameters), model.difficulties(parameters)
     # Abilities are relative to the mean task, so the uncertainty of the groups' means carries over to them.
-    to_mean = numpy.zeros((len(counted), len(found)))
+    to_mean = numpy.zeros((len(counted), len(parameters)))
     to_mean[:, : len(counted)] = numpy.eye(len(counted))
     to_mean[:, len(counted) : -1] = -(model.group[:, None] == numpy.arange(1, model.groups)).mean(axis=0)
     errors = numpy.sqrt(
-        numpy.max([numpy.diag(to_mean @ one @ to_mean.T) for one in model.covariance(found, groups)], axis=0)
+        numpy.max(
+            [numpy.diag(to_mean @ covariance @ to_mean.T) for covariance in model.covariance(parameters, groups)],
+            axis=0,
+        )
     )
     reach = errors * (t_quantile(1 - ALPHA / 2, len(set(groups)) - 1) if len(set(groups)) > 1 else NORMAL)
     means = (weights * difficulties).sum(axis=1)
     spreads = numpy.sqrt(numpy.maximum(0.0, (weights * difficulties**2).sum(axis=1) - means**2))
-    middle, theta = float(means.mean()), found[: len(counted)]
+    middle, theta = float(means.mean()), parameters[: len(counted)]
 
     def rate(abilities: Any) -> Any:
         chances = (weights[:, None, :] * expit(abilities[:, None] - difficulties[:, None, :])).sum(axis=2)
         return chances[numpy.ones(len(chances), bool) if rated is None else list(rated)].mean(axis=0)
 
-    infit, outfit, calibration = model.fit(found)
+    infit, outfit, calibration = model.fit(parameters)
     above = theta - middle
     columns = [
         above,
@@ -116,10 +119,12 @@ def abilities(
         outfit,
     ]
     rows = numpy.column_stack(columns).tolist()
-    return Abilities(
-        entrants=[Ability(is_in, *row) for row, is_in in zip(rows, _linked(counted > 0), strict=True)],
+    return AbilityModel(
+        entrants=[AbilityEstimate(is_in, *row) for row, is_in in zip(rows, _linked(counted > 0), strict=True)],
         tasks=[
-            Difficulty(float(mean - middle), float(mean - middle - NORMAL * sd), float(mean - middle + NORMAL * sd))
+            DifficultyEstimate(
+                float(mean - middle), float(mean - middle - NORMAL * sd), float(mean - middle + NORMAL * sd)
+            )
             for mean, sd in zip(means, spreads, strict=True)
         ],
         spread=float(means.std()),
@@ -139,7 +144,7 @@ class _Rasch:
         self.grid = numpy.linspace(-_REACH, _REACH, _GRID)
         self.prior = -(self.grid**2) / 2 - numpy.log(numpy.exp(-(self.grid**2) / 2).sum())
         _, pattern, tasks = numpy.unique(self.counted > 0, axis=0, return_inverse=True, return_counts=True)
-        large = numpy.flatnonzero(tasks >= _LEAST_GROUP)
+        large = numpy.flatnonzero(tasks >= _MIN_GROUP)
         # The largest group comes first; tasks that are in no large group count as part of it.
         order = large[numpy.argsort(-tasks[large])]
         is_of = pattern.reshape(-1)[:, None] == numpy.append(order, -1)
@@ -204,7 +209,7 @@ class _Rasch:
 
         size, step = len(parameters), 1e-4
         shifts = step * numpy.eye(size)
-        rows = [(self.loss(parameters + one)[1] - self.loss(parameters - one)[1]) / (2 * step) for one in shifts]
+        rows = [(self.loss(parameters + shift)[1] - self.loss(parameters - shift)[1]) / (2 * step) for shift in shifts]
         bread = numpy.linalg.inv((numpy.array(rows) + numpy.array(rows).T) / 2)
         names, place_of = numpy.unique(clusters, return_inverse=True)
         sums = numpy.zeros((len(names), size))
@@ -217,8 +222,8 @@ class _Rasch:
         from scipy.special import expit, softmax
 
         logits = self.logits(parameters)
-        each = self.episodes(logits)
-        weights = softmax(each.sum(axis=1)[:, None, :] - each + self.prior, axis=2)
+        likelihoods = self.episodes(logits)
+        weights = softmax(likelihoods.sum(axis=1)[:, None, :] - likelihoods + self.prior, axis=2)
         mean, square = ((weights * expit(logits) ** power).sum(axis=2) for power in (1, 2))
         n, r = self.counted, self.resolved
         variance = numpy.where(n > 0, n * (mean - square) + n**2 * (square - mean**2), 0.0)
@@ -238,7 +243,7 @@ class _Rasch:
 def _linked(played: Any) -> list[bool]:
     """Which entrants belong to the largest group that is connected by common tasks."""
 
-    together = (played.astype(int) @ played.T.astype(int)) > 0
+    connected = (played.astype(int) @ played.T.astype(int)) > 0
     for _ in range(len(played).bit_length()):
-        together = (together.astype(int) @ together.astype(int)) > 0
-    return [bool(one) for one in together[together.sum(axis=1).argmax()]]
+        connected = (connected.astype(int) @ connected.astype(int)) > 0
+    return [bool(is_linked) for is_linked in connected[connected.sum(axis=1).argmax()]]

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from stackrank.db.stats import stratified
-from stackrank.db.stats.pairs import Played, holm, pair_p_values
+from stackrank.db.stats.pairs import TaskScore, holm, pair_p_values
 from stackrank.db.stats.rates import ALPHA
 
-ENOUGH = 0.8
+MIN_SHARED = 0.8
 """An entrant is ranked if it has counted at least this share of the tasks that the others are ranked on."""
 
 
@@ -23,9 +23,9 @@ def ranked_together(counted: Any) -> tuple[list[bool], list[bool]]:
 
     played = (counted > 0).astype(int)
     shared = played @ played.T
-    enough = (shared >= ENOUGH * shared.diagonal()[:, None]) & (shared > 0)
-    with_whom = int((enough * shared).sum(axis=1).argmax())
-    ranked = enough[with_whom]
+    shares_enough = (shared >= MIN_SHARED * shared.diagonal()[:, None]) & (shared > 0)
+    anchor = int((shares_enough * shared).sum(axis=1).argmax())
+    ranked = shares_enough[anchor]
     tasks = 2 * played[ranked].sum(axis=0) >= max(1, ranked.sum())
     return numpy.asarray(ranked).tolist(), numpy.asarray(tasks).tolist()
 
@@ -41,9 +41,9 @@ def rank_ranges(resolved: Any, counted: Any) -> list[tuple[int, int]]:
 
     played = counted > 0
     shares = numpy.divide(resolved, counted, out=numpy.zeros(counted.shape), where=played)
-    found = pair_p_values(resolved, counted)
+    by_pair = pair_p_values(resolved, counted)
     ranges = [[1, len(counted)] for _ in counted]
-    for (first, second), p_value in zip(found, holm(list(found.values())), strict=True):
+    for (first, second), p_value in zip(by_pair, holm(list(by_pair.values())), strict=True):
         if p_value < ALPHA:
             gap = (shares[second] - shares[first])[played[first] & played[second]].sum()
             above, below = (second, first) if gap > 0 else (first, second)
@@ -52,7 +52,7 @@ def rank_ranges(resolved: Any, counted: Any) -> list[tuple[int, int]]:
     return [(best, worst) for best, worst in ranges]
 
 
-def leads(resolved: Any, counted: Any) -> tuple[list[float], list[tuple[int, float, float]]]:
+def mean_leads(resolved: Any, counted: Any) -> tuple[list[float], list[tuple[int, float, float]]]:
     """Return how far each entrant is ahead of another on the tasks that both played, as a mean over the others (-1..1).
 
     Also return how many tasks it played, with the mean rates of the others on those and on all of their tasks. An
@@ -64,15 +64,15 @@ def leads(resolved: Any, counted: Any) -> tuple[list[float], list[tuple[int, flo
     played = (counted > 0).astype(float)
     shares = numpy.divide(resolved, counted, out=numpy.zeros(counted.shape), where=counted > 0)
     shared = played @ played.T  # entrant x entrant: tasks of both
-    own = numpy.divide(shares @ played.T, shared, out=numpy.zeros(shared.shape), where=shared > 0)
-    gaps, met = own - own.T, shared > 0
-    numpy.fill_diagonal(met, False)
-    others = numpy.maximum(1, met.sum(axis=1))
-    ahead = (gaps * met).sum(axis=1) / others
-    there = (own.T * met).sum(axis=1) / others
-    everywhere = (own.diagonal()[None, :] * met).sum(axis=1) / others
+    rates = numpy.divide(shares @ played.T, shared, out=numpy.zeros(shared.shape), where=shared > 0)
+    gaps, have_met = rates - rates.T, shared > 0
+    numpy.fill_diagonal(have_met, False)
+    opponents = numpy.maximum(1, have_met.sum(axis=1))
+    ahead = (gaps * have_met).sum(axis=1) / opponents
+    others_on_played = (rates.T * have_met).sum(axis=1) / opponents
+    others_on_all = (rates.diagonal()[None, :] * have_met).sum(axis=1) / opponents
     tasks = played.sum(axis=1).astype(int)
-    return ahead.tolist(), list(zip(tasks.tolist(), there.tolist(), everywhere.tolist(), strict=True))
+    return ahead.tolist(), list(zip(tasks.tolist(), others_on_played.tolist(), others_on_all.tolist(), strict=True))
 
 
 def error_bounds(played: Sequence[tuple[int, int, int]]) -> tuple[float, float] | None:
@@ -90,11 +90,19 @@ def error_balance(errors: Any, episodes: Any) -> list[float]:
     `errors[e, i]` of `episodes[e, i]` episodes of entrant e on task i. The test is exact, for fixed tasks
     (`stratified`).
     """
-    total, everything = errors.sum(axis=0), episodes.sum(axis=0)
-    found = []
-    for own, tried in zip(errors, episodes, strict=True):
-        hit = (total > 0) & (total < everything)
-        some: list[Played] = list(zip(own[hit].tolist(), tried[hit].tolist(), strict=True))
-        rest: list[Played] = list(zip((total - own)[hit].tolist(), (everything - tried)[hit].tolist(), strict=True))
-        found.append(stratified.p_value(some, rest))
-    return holm(found)
+    all_errors, all_episodes = errors.sum(axis=0), episodes.sum(axis=0)
+    p_values = []
+    for own_errors, own_episodes in zip(errors, episodes, strict=True):
+        is_informative = (all_errors > 0) & (all_errors < all_episodes)
+        own_counts: list[TaskScore] = list(
+            zip(own_errors[is_informative].tolist(), own_episodes[is_informative].tolist(), strict=True)
+        )
+        other_counts: list[TaskScore] = list(
+            zip(
+                (all_errors - own_errors)[is_informative].tolist(),
+                (all_episodes - own_episodes)[is_informative].tolist(),
+                strict=True,
+            )
+        )
+        p_values.append(stratified.p_value(own_counts, other_counts))
+    return holm(p_values)

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from stackrank.db.stats.rates import ALPHA, t_quantile
 
-FEWEST = 5
+MIN_CLUSTERS = 5
 """Fewer clusters say next to nothing about how much clusters differ."""
 
 
 @dataclass(frozen=True, slots=True)
-class Clustered:
+class ClusterInterval:
     """The interval of a mean of gaps (-1..1), and how many clusters of similar tasks it is over."""
 
     clusters: int
@@ -22,7 +22,7 @@ class Clustered:
     high: float
 
 
-def clustered(gaps: Sequence[float], clusters: Sequence[str]) -> Clustered | None:
+def cluster_interval(gaps: Sequence[float], clusters: Sequence[str]) -> ClusterInterval | None:
     """The 95% interval of the mean gap if clusters are a random sample; `clusters[i]` is that of task i.
 
     A task without a cluster ("") is its own. None if no two tasks share a cluster, or if there are fewer than five.
@@ -32,12 +32,14 @@ def clustered(gaps: Sequence[float], clusters: Sequence[str]) -> Clustered | Non
     mean, members = sum(gaps) / len(gaps) if gaps else 0.0, defaultdict[object, list[float]](list)
     for place, (gap, cluster) in enumerate(zip(gaps, clusters, strict=True)):
         members[cluster or place].append(gap - mean)
-    if len(members) < FEWEST or len(members) == len(gaps):
+    if len(members) < MIN_CLUSTERS or len(members) == len(gaps):
         return None
-    shares = [len(own) / len(gaps) for own in members.values()]
-    variance = sum(math.fsum(own) ** 2 / (1 - share) for own, share in zip(members.values(), shares, strict=True))
+    shares = [len(cluster_gaps) / len(gaps) for cluster_gaps in members.values()]
+    variance = sum(
+        math.fsum(cluster_gaps) ** 2 / (1 - share) for cluster_gaps, share in zip(members.values(), shares, strict=True)
+    )
     reach = t_quantile(1 - ALPHA / 2, _freedom(shares)) * math.sqrt(variance) / len(gaps)
-    return Clustered(len(members), max(-1.0, mean - reach), min(1.0, mean + reach))
+    return ClusterInterval(len(members), max(-1.0, mean - reach), min(1.0, mean + reach))
 
 
 def _freedom(shares: Sequence[float]) -> float:

@@ -12,12 +12,12 @@ from stackrank.db.stats.rates import ALPHA, NORMAL, t_quantile
 
 _GRAINS = 150
 """How many parts the budget is divided into for the test, which rounds gaps to whole parts."""
-_FEW = 5
+_MAX_FEW_TASKS = 5
 """With at most this many tasks no exchange of sides is rare enough to be called a difference."""
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
+class EffortDifference:
     """What two entrants need to resolve a task, in one unit (steps, tokens, dollars), over the tasks that both played.
 
     `first` and `second` are means over tasks; `saved` is how much less the second needs, with its 95% interval and
@@ -33,7 +33,7 @@ class Effort:
     p_value: float | None
 
 
-def effort(first: Sequence[Sequence[float]], second: Sequence[Sequence[float]], budget: float) -> Effort:
+def effort(first: Sequence[Sequence[float]], second: Sequence[Sequence[float]], budget: float) -> EffortDifference:
     """Compare what the episodes of task i took on either side; one that did not resolve it counts as the whole budget.
 
     This is the restricted mean of the steps to a resolved task: the area above the curve of the share resolved by
@@ -44,19 +44,19 @@ def effort(first: Sequence[Sequence[float]], second: Sequence[Sequence[float]], 
     import numpy
 
     def need(took: Sequence[float]) -> float:
-        return fmean(min(each, budget) for each in took)
+        return fmean(min(amount, budget) for amount in took)
 
     pairs = [(need(a), need(b)) for a, b in zip(first, second, strict=True) if a and b]
     if not pairs:
-        return Effort(0, None, None, None, None, None, None)
+        return EffortDifference(0, None, None, None, None, None, None)
     needs = numpy.array(pairs)
     gaps = needs[:, 0] - needs[:, 1]
     saved, tasks = float(gaps.mean()), len(pairs)
     p_value = flips.p_values(numpy.rint(gaps / budget * _GRAINS).astype(int)[None, :])[0] if budget else 1.0
-    if tasks > _FEW:
-        sums = flips.sums(numpy.column_stack([numpy.ones(tasks), gaps]))
+    if tasks > _MAX_FEW_TASKS:
+        sums = flips.subset_sums(numpy.column_stack([numpy.ones(tasks), gaps]))
         sums = sums[sums[:, 0] > 0]
-        low, high = flips.set_means_ends(sums[:, 1] / sums[:, 0], saved, sure=p_value < ALPHA)
+        low, high = flips.subset_interval(sums[:, 1] / sums[:, 0], saved, sure=p_value < ALPHA)
     else:
         spread = float(gaps.std(ddof=1)) if tasks > 1 else budget
         reach = t_quantile(1 - ALPHA / 2, max(1, tasks - 1)) * spread / math.sqrt(tasks)
@@ -65,4 +65,4 @@ def effort(first: Sequence[Sequence[float]], second: Sequence[Sequence[float]], 
         # Equal results are no certainty: one more task may differ by the widest gap that was seen.
         least = float(numpy.abs(gaps).max() or budget) * NORMAL**2 / (tasks + NORMAL**2) / 2
         low, high = min(low, saved - least, 0.0), max(high, saved + least, 0.0)
-    return Effort(tasks, float(needs[:, 0].mean()), float(needs[:, 1].mean()), saved, low, high, p_value)
+    return EffortDifference(tasks, float(needs[:, 0].mean()), float(needs[:, 1].mean()), saved, low, high, p_value)

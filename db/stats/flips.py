@@ -20,7 +20,7 @@ _FINEST = 60
 """For the test alone, gaps that are finer than one part in this many are rounded to whole parts."""
 _AT_ONCE = 100
 """How many comparisons are computed together: this number times twice the sum of the gaps is held in memory."""
-_NOTHING = -1_000.0
+_LOG_OF_ZERO = -1_000.0
 """The logarithm that stands for that of 0. Unlike infinity, it gives 0 when multiplied by a count of 0."""
 _NEGLIGIBLE = -50.0
 """Terms with a smaller logarithm are left out of a sum of probabilities: together they are below rounding errors."""
@@ -33,10 +33,10 @@ def p_value(gaps: Any, attempts: int) -> float:
     """
     import numpy
 
-    return p_values(whole(numpy.asarray(gaps), attempts)[None, :])[0]
+    return p_values(as_integers(numpy.asarray(gaps), attempts)[None, :])[0]
 
 
-def whole(gaps: Any, attempts: int) -> Any:
+def as_integers(gaps: Any, attempts: int) -> Any:
     """Convert gaps that are multiples of 1 / `attempts` to the whole numbers that `p_values` takes."""
     import numpy
 
@@ -59,18 +59,18 @@ def p_values(gaps: Any) -> list[float]:
     cosines, sines = numpy.cos(turn), numpy.sin(turn)
     # Products are sums of logarithms, because computing powers one by one would take most of the time of a board.
     with numpy.errstate(divide="ignore"):
-        logs = numpy.maximum(numpy.log(numpy.abs(cosines)), _NOTHING)
+        logs = numpy.maximum(numpy.log(numpy.abs(cosines)), _LOG_OF_ZERO)
     negative = (cosines < 0).astype(float)
-    found: list[float] = []
+    p_values: list[float] = []
     for start in range(0, len(gaps), _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
         counts = numpy.array([numpy.bincount(row, minlength=kinds) for row in sizes[part]], dtype=float)
         counts[:, 0] = 0
         steps = numpy.arange(points // 2 + 1)
-        size = _over(counts, logs, steps)
-        near = (size > _NEGLIGIBLE).any(axis=0)  # at most angles the product is negligible
-        steps, size = steps[near], size[:, near]
-        odd = _over(counts, negative, steps)
+        size = _sum_over_sizes(counts, logs, steps)
+        is_relevant = (size > _NEGLIGIBLE).any(axis=0)  # at most angles the product is negligible
+        steps, size = steps[is_relevant], size[:, is_relevant]
+        odd = _sum_over_sizes(counts, negative, steps)
         weights = numpy.where(steps > 0, 2.0, 1.0) / (points * numpy.where(steps > 0, sines[steps], 1.0))
         lost = (totals[part] - numpy.abs(gaps[part].sum(axis=1))) // 2  # in a tail, one side has at most this sum
         kernel = sines[numpy.outer(lost + 1, steps) % (2 * points)]
@@ -79,11 +79,11 @@ def p_values(gaps: Any) -> list[float]:
         tails = ((1 - 2 * (odd % 2)) * numpy.exp(size) * kernel) @ weights
         least = 0.5 ** counts.sum(axis=1)
         tails = numpy.where(lost > 0, numpy.maximum(tails, least), least)  # only all gaps on one side are as extreme
-        found += numpy.minimum(1.0, 2 * tails).tolist()
-    return found
+        p_values += numpy.minimum(1.0, 2 * tails).tolist()
+    return p_values
 
 
-def _over(counts: Any, values: Any, angles: Any) -> Any:
+def _sum_over_sizes(counts: Any, values: Any, angles: Any) -> Any:
     """Sum the value at size times angle over the gaps, counted as comparisons x sizes. Returns comparisons x angles."""
     import numpy
 
@@ -103,12 +103,12 @@ def _subsets(tasks: int, draws: int) -> Any:
     return numpy.unpackbits(dice.integers(0, 256, (draws, -(-tasks // 8)), numpy.uint8), axis=1, count=tasks) > 0
 
 
-def sums(values: Any, draws: int = DRAWS) -> Any:
+def subset_sums(values: Any, draws: int = DRAWS) -> Any:
     """Sum each column of `values` (tasks x columns) over each set of tasks: sets x columns."""
     import numpy
 
-    chosen = _subsets(len(values), draws)
-    parts = [chosen[start : start + _BATCH].astype(float) @ values for start in range(0, len(chosen), _BATCH)]
+    subsets = _subsets(len(values), draws)
+    parts = [subsets[start : start + _BATCH].astype(float) @ values for start in range(0, len(subsets), _BATCH)]
     # Rounded, so that gaps that cancel sum to 0 and not to 1e-17.
     return numpy.round(numpy.concatenate(parts), 10)
 
@@ -126,11 +126,14 @@ def interval(shares: Any, p_value: float) -> tuple[float, float, float, float]:
     gaps = shares[:, 1] - shares[:, 0]
     mean = float(gaps.mean())
     if p_value < ALPHA or tasks > 5:
-        found = sums(numpy.column_stack([numpy.ones(tasks), gaps, shares[:, 0]]))
-        found = found[found[:, 0] > 0]
+        sums_by_subset = subset_sums(numpy.column_stack([numpy.ones(tasks), gaps, shares[:, 0]]))
+        sums_by_subset = sums_by_subset[sums_by_subset[:, 0] > 0]
         with numpy.errstate(divide="ignore", invalid="ignore"):
-            ratios = numpy.where(found[:, 1] == 0, 0.0, found[:, 1] / found[:, 2])
-        ends = [set_means_ends(values, mean, sure=p_value < ALPHA) for values in (found[:, 1] / found[:, 0], ratios)]
+            ratios = numpy.where(sums_by_subset[:, 1] == 0, 0.0, sums_by_subset[:, 1] / sums_by_subset[:, 2])
+        ends = [
+            subset_interval(values, mean, sure=p_value < ALPHA)
+            for values in (sums_by_subset[:, 1] / sums_by_subset[:, 0], ratios)
+        ]
         (low, high), (up_low, up_high) = ends
     else:
         spread = float(gaps.std(ddof=1)) if tasks > 1 else 1.0
@@ -146,7 +149,7 @@ def interval(shares: Any, p_value: float) -> tuple[float, float, float, float]:
     return low, high, up_low, up_high
 
 
-def set_means_ends(values: Any, mean: float, *, sure: bool) -> tuple[float, float]:
+def subset_interval(values: Any, mean: float, *, sure: bool) -> tuple[float, float]:
     """Return low and high of a 95% interval from the values of the sets; `sure`: it must leave 0 out."""
     import numpy
 

@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stackrank.db.stats.clusters import clustered
+from stackrank.db.stats.clusters import cluster_interval
 from stackrank.db.stats.rates import Rate, rate
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class RateGap:
     """The second of two rates less the first, in -1..1, with its 95% interval; None if a rate is unknown."""
 
     difference: float | None
@@ -20,22 +20,24 @@ class Gap:
 
 
 def rate_over_clusters(resolved: Sequence[int], counted: Sequence[int], clusters: Sequence[str]) -> Rate:
-    """Return `rate` with an interval at least as wide as that for clusters of similar tasks (`clustered`)."""
-    found = rate(resolved, counted)
+    """Return `rate` with an interval at least as wide as that for clusters of similar tasks (`cluster_interval`)."""
+    estimate = rate(resolved, counted)
     shares = [(r / n, cluster) for r, n, cluster in zip(resolved, counted, clusters, strict=True) if n > 0]
-    wider = clustered([share for share, _ in shares], [cluster for _, cluster in shares])
-    if wider is None or found.low is None or found.high is None:
-        return found
-    return Rate(found.rate, max(0.0, min(found.low, wider.low)), min(1.0, max(found.high, wider.high)))
+    wider = cluster_interval([share for share, _ in shares], [cluster for _, cluster in shares])
+    if wider is None or estimate.low is None or estimate.high is None:
+        return estimate
+    return Rate(estimate.rate, max(0.0, min(estimate.low, wider.low)), min(1.0, max(estimate.high, wider.high)))
 
 
-def gap(first: Rate, second: Rate) -> Gap:
+def gap(first: Rate, second: Rate) -> RateGap:
     """The difference of two rates over different tasks, which are independent of each other.
 
     The interval is computed from those of the two rates: method 10 of Newcombe (1998, Statistics in Medicine 17:873),
     which stays within -1..1 and is valid for few tasks and for rates near 0 or 1.
     """
-    (p, low, high), (q, least, most) = ((each.rate, each.low, each.high) for each in (first, second))
-    if p is None or q is None or low is None or high is None or least is None or most is None:
-        return Gap(None, None, None)
-    return Gap(q - p, q - p - math.hypot(high - p, q - least), q - p + math.hypot(p - low, most - q))
+    (p, low, high), (q, second_low, second_high) = (
+        (estimate.rate, estimate.low, estimate.high) for estimate in (first, second)
+    )
+    if p is None or q is None or low is None or high is None or second_low is None or second_high is None:
+        return RateGap(None, None, None)
+    return RateGap(q - p, q - p - math.hypot(high - p, q - second_low), q - p + math.hypot(p - low, second_high - q))

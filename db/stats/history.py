@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from stackrank.db.stats import stratified
-from stackrank.db.stats.pairs import Played
+from stackrank.db.stats.pairs import TaskScore
 from stackrank.db.stats.rates import ALPHA
 
 BASELINE = 10
@@ -19,37 +19,37 @@ RECOVERED = 0.4
 
 
 @dataclass(frozen=True, slots=True)
-class Night:
+class RunScores:
     """The results of an entrant in a run of the series, with the tasks in an order that all of its nights share."""
 
-    played: Sequence[Played]
+    played: Sequence[TaskScore]
     worse: bool = False
     """Whether it is one of the runs (`Change.runs`) that were reported as worse than their baseline."""
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class BaselineChange:
     """The newest run, pooled with similar runs right before it, against the baseline before them."""
 
     tasks: int
-    before: float
-    now: float
+    rate_before: float
+    rate_now: float
     low: float
     high: float
     p_value: float
     """Two-sided, for this entrant alone."""
     runs: int
-    """How many runs `now` is over."""
+    """How many runs `rate_now` is over."""
     baseline: int
-    """How many runs `before` is over."""
+    """How many runs `rate_before` is over."""
 
     @property
     def difference(self) -> float:
         """By how much the rate rose."""
-        return self.now - self.before
+        return self.rate_now - self.rate_before
 
 
-def change(earlier: Sequence[Night], tonight: Sequence[Played]) -> Change | None:
+def compare_with_baseline(earlier: Sequence[RunScores], tonight: Sequence[TaskScore]) -> BaselineChange | None:
     """Return how tonight differs from the earlier nights (oldest first); None without a task that both have counted.
 
     Nights that were reported as worse are never part of the baseline, so that a lasting drop does not become the norm;
@@ -58,10 +58,10 @@ def change(earlier: Sequence[Night], tonight: Sequence[Played]) -> Change | None
     only if tonight has not recovered from the gap that the others share.
     """
     clean = [night.played for night in earlier if not night.worse]
-    fallen = list(takewhile(lambda night: night.worse, reversed(earlier)))[:BASELINE]
-    found: list[Change] = []
-    if fallen and (one := _against(clean, [night.played for night in fallen], tonight)):
-        return _at(one, min(1.0, WINDOW * one.p_value))
+    worse_nights = list(takewhile(lambda night: night.worse, reversed(earlier)))[:BASELINE]
+    candidates: list[BaselineChange] = []
+    if worse_nights and (candidate := _compare_window(clean, [night.played for night in worse_nights], tonight)):
+        return _with_p_value(candidate, min(1.0, WINDOW * candidate.p_value))
     widths = [
         width
         for width in range(min(WINDOW, max(1, len(clean))))
@@ -69,50 +69,53 @@ def change(earlier: Sequence[Night], tonight: Sequence[Played]) -> Change | None
     ]
     for width in widths:
         split = len(clean) - width
-        if one := _against(clean[:split], clean[split:], tonight):
-            found.append(one)
-    best = min(found, key=lambda one: one.p_value, default=None)
-    return best and _at(best, min(1.0, len(widths) * best.p_value))
+        if candidate := _compare_window(clean[:split], clean[split:], tonight):
+            candidates.append(candidate)
+    best = min(candidates, key=lambda candidate: candidate.p_value, default=None)
+    return best and _with_p_value(best, min(1.0, len(widths) * best.p_value))
 
 
-def _against(
-    before: Sequence[Sequence[Played]], recent: Sequence[Sequence[Played]], tonight: Sequence[Played]
-) -> Change | None:
+def _compare_window(
+    earlier: Sequence[Sequence[TaskScore]], recent: Sequence[Sequence[TaskScore]], tonight: Sequence[TaskScore]
+) -> BaselineChange | None:
     """Compare tonight and these recent nights, if they are alike, with the newest of the nights before."""
-    baseline = _pooled(before[-BASELINE:], len(tonight))
-    if not _shared(tonight, baseline):
+    baseline = _pool(earlier[-BASELINE:], len(tonight))
+    if not _shared_tasks(tonight, baseline):
         return None
     if recent:
-        lately = _gap(_pooled(recent, len(tonight)), baseline)
-        if _gap(tonight, baseline) * lately <= lately**2 * RECOVERED:
+        lately = _mean_gap(_pool(recent, len(tonight)), baseline)
+        if _mean_gap(tonight, baseline) * lately <= lately**2 * RECOVERED:
             return None
-    both = _shared(_pooled([*recent, tonight], len(tonight)), baseline)
-    some, others = [a for a, _ in both], [b for _, b in both]
-    mean, low, high = stratified.interval(some, others)
-    rate = sum(resolved / counted for resolved, counted in others) / len(others)
-    p_value = stratified.p_value(some, others)
-    return Change(len(both), rate, rate + mean, low, high, p_value, len(recent) + 1, len(before[-BASELINE:]))
+    shared = _shared_tasks(_pool([*recent, tonight], len(tonight)), baseline)
+    recent_counts, baseline_counts = [a for a, _ in shared], [b for _, b in shared]
+    mean, low, high = stratified.interval(recent_counts, baseline_counts)
+    rate = sum(resolved / counted for resolved, counted in baseline_counts) / len(baseline_counts)
+    p_value = stratified.p_value(recent_counts, baseline_counts)
+    return BaselineChange(len(shared), rate, rate + mean, low, high, p_value, len(recent) + 1, len(earlier[-BASELINE:]))
 
 
-def _at(one: Change, p_value: float) -> Change:
+def _with_p_value(change: BaselineChange, p_value: float) -> BaselineChange:
     """Return the change with its corrected p-value; the interval includes 0 if the change may be chance."""
     if p_value < ALPHA:
-        return replace(one, p_value=p_value)
-    return replace(one, p_value=p_value, low=min(one.low, 0.0), high=max(one.high, 0.0))
+        return replace(change, p_value=p_value)
+    return replace(change, p_value=p_value, low=min(change.low, 0.0), high=max(change.high, 0.0))
 
 
-def _shared(some: Sequence[Played], others: Sequence[Played]) -> list[tuple[Played, Played]]:
-    return [(a, b) for a, b in zip(some, others, strict=True) if a[1] and b[1]]
+def _shared_tasks(first: Sequence[TaskScore], second: Sequence[TaskScore]) -> list[tuple[TaskScore, TaskScore]]:
+    return [(a, b) for a, b in zip(first, second, strict=True) if a[1] and b[1]]
 
 
-def _pooled(nights: Sequence[Sequence[Played]], tasks: int) -> list[Played]:
+def _pool(nights: Sequence[Sequence[TaskScore]], tasks: int) -> list[TaskScore]:
     """Add up, task by task, what was resolved and what was counted in all nights."""
-    pooled: list[Played] = [(0, 0)] * tasks
+    pooled: list[TaskScore] = [(0, 0)] * tasks
     for night in nights:
-        pooled = [(r + more, n + of) for (r, n), (more, of) in zip(pooled, night, strict=True)]
+        pooled = [
+            (resolved + night_resolved, counted + night_counted)
+            for (resolved, counted), (night_resolved, night_counted) in zip(pooled, night, strict=True)
+        ]
     return pooled
 
 
-def _gap(some: Sequence[Played], others: Sequence[Played]) -> float:
-    gaps = [a[0] / a[1] - b[0] / b[1] for a, b in _shared(some, others)]
+def _mean_gap(first: Sequence[TaskScore], second: Sequence[TaskScore]) -> float:
+    gaps = [a[0] / a[1] - b[0] / b[1] for a, b in _shared_tasks(first, second)]
     return sum(gaps) / len(gaps) if gaps else 0.0

@@ -24,7 +24,9 @@ class NonInferiority:
     ahead or behind as it seems. None if it is known, or if the difference is too near the margin for any number."""
 
 
-def noninferior(gaps: Sequence[float], low: float | None, high: float | None, max_drop: float) -> NonInferiority:
+def judge_noninferiority(
+    gaps: Sequence[float], low: float | None, high: float | None, max_drop: float
+) -> NonInferiority:
     """Judge the second of two entrants by the gaps of the tasks (its rate less the first's) and their 95% interval.
 
     Not worse: the whole interval is above -max_drop. Worse: the whole interval is below. So each of the two outcomes is

@@ -10,12 +10,12 @@ from typing import Any
 
 from stackrank.db.stats import flips, score
 
-Played = tuple[int, int]
+TaskScore = tuple[int, int]
 """(resolved, counted) of an entrant on a task."""
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class PairedDifference:
     """How far the second of two entrants is ahead of the first, in 0..1, over the tasks that both played."""
 
     tasks: int
@@ -36,23 +36,23 @@ class Difference:
     only_second: int
 
 
-def paired_difference(first: Sequence[Played], second: Sequence[Played]) -> Difference:
+def paired_difference(first: Sequence[TaskScore], second: Sequence[TaskScore]) -> PairedDifference:
     """Compare two entrants on the same tasks: `(resolved, counted)` of task i on either side.
 
     Tasks that one side has not counted are left out; the others weigh the same. The difference is the mean over tasks
     of the differences of their rates; the uplift is the ratio of the mean rates, less 1. The intervals invert the test
     (`score` with one attempt per side, `flips` with several), so that both leave 0 out if and only if p < 0.05.
     """
-    pairs = both_counted(first, second)
+    pairs = tasks_of_both(first, second)
     if not pairs:
-        return Difference(0, None, None, None, None, None, None, None, "mcnemar", 0, 0)
-    single = one_attempt(pairs)
+        return PairedDifference(0, None, None, None, None, None, None, None, "mcnemar", 0, 0)
+    single = is_single_attempt(pairs)
     shares = [(a[0] / a[1], b[0] / b[1]) for a, b in pairs]
     gaps = [b - a for a, b in shares]
     better, worse = sum(gap > 0 for gap in gaps), sum(gap < 0 for gap in gaps)
     if single:
-        both = sum(a == b == 1 for a, b in shares)
-        low, high, uplift_low, uplift_high = score.interval(both, better, worse, len(pairs))
+        both_resolved = sum(a == b == 1 for a, b in shares)
+        low, high, uplift_low, uplift_high = score.interval(both_resolved, better, worse, len(pairs))
         p_value = score.mcnemar(better, worse)
     else:
         import numpy
@@ -60,7 +60,7 @@ def paired_difference(first: Sequence[Played], second: Sequence[Played]) -> Diff
         p_value = flips.p_value(gaps, math.lcm(*{n for pair in pairs for _, n in pair}))
         low, high, uplift_low, uplift_high = flips.interval(numpy.array(shares), p_value)
     base = sum(a for a, _ in shares)
-    return Difference(
+    return PairedDifference(
         tasks=len(pairs),
         difference=sum(gaps) / len(gaps),
         low=low,
@@ -75,12 +75,12 @@ def paired_difference(first: Sequence[Played], second: Sequence[Played]) -> Diff
     )
 
 
-def both_counted(first: Sequence[Played], second: Sequence[Played]) -> list[tuple[Played, Played]]:
+def tasks_of_both(first: Sequence[TaskScore], second: Sequence[TaskScore]) -> list[tuple[TaskScore, TaskScore]]:
     """The tasks that both sides have counted."""
     return [(a, b) for a, b in zip(first, second, strict=True) if a[1] > 0 and b[1] > 0]
 
 
-def one_attempt(pairs: Sequence[tuple[Played, Played]]) -> bool:
+def is_single_attempt(pairs: Sequence[tuple[TaskScore, TaskScore]]) -> bool:
     """Whether exact McNemar decides, because both sides have tried each task once."""
     return all(a[1] == b[1] == 1 for a, b in pairs)
 
@@ -94,20 +94,20 @@ def pair_p_values(resolved: Any, counted: Any) -> dict[tuple[int, int], float]:
 
     played = counted > 0
     shares = numpy.divide(resolved, counted, out=numpy.zeros(counted.shape), where=played)
-    found: dict[tuple[int, int], float] = {}
+    p_values: dict[tuple[int, int], float] = {}
     several: dict[tuple[int, int], Any] = {}
     for first, second in combinations(range(len(counted)), 2):
         shared = played[first] & played[second]
         gaps = numpy.where(shared, shares[second] - shares[first], 0.0)
         attempts = numpy.unique(counted[[first, second]][:, shared]).tolist()
         if attempts == [1]:
-            found[first, second] = score.mcnemar(int((gaps > 0).sum()), int((gaps < 0).sum()))
+            p_values[first, second] = score.mcnemar(int((gaps > 0).sum()), int((gaps < 0).sum()))
         elif attempts:
-            found[first, second] = 1.0  # reserves its place in the order; the value is set below
-            several[first, second] = flips.whole(gaps, math.lcm(*attempts))
+            p_values[first, second] = 1.0  # reserves its place in the order; the value is set below
+            several[first, second] = flips.as_integers(gaps, math.lcm(*attempts))
     if several:
-        found |= zip(several, flips.p_values(numpy.array(list(several.values()))), strict=True)
-    return found
+        p_values |= zip(several, flips.p_values(numpy.array(list(several.values()))), strict=True)
+    return p_values
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -15,7 +15,7 @@ from statistics import NormalDist, fmean, variance
 from stackrank.db.stats.power import POWER, mcnemar_power
 
 _HALF = 0.5
-_LEAST = 1e-4
+_MIN_VARIANCE = 1e-4
 """The least variance that is assumed: it is never 0, even if a few tasks showed none."""
 
 
@@ -46,26 +46,29 @@ def spread(pairs: Sequence[Sequence[tuple[tuple[int, int], tuple[int, int]]]]) -
     unbiased: the variance due to chance is estimated from attempts of one entrant at a task that differ, and subtracted
     from the variance of the gaps.
     """
-    between, within, weights, split = [], [], [], False
+    task_variances, chance_variances, weights, split = [], [], [], False
     for tasks in (pair for pair in pairs if len(pair) >= 10):
         gaps = [b / n - a / m for (a, m), (b, n) in tasks]
-        repeated = [each for each in tasks if each[0][1] > 1 and each[1][1] > 1]
+        repeated = [task for task in tasks if task[0][1] > 1 and task[1][1] > 1]
         if 2 * len(repeated) >= len(tasks):
-            chance = fmean(_chance(*one) + _chance(*other) for one, other in repeated)
-            noise = fmean(_chance(*one) / one[1] + _chance(*other) / other[1] for one, other in repeated)
-            between.append(max(0.0, variance(gaps) - noise))
-            within.append(chance)
+            chance = fmean(_attempt_variance(*first) + _attempt_variance(*second) for first, second in repeated)
+            noise = fmean(
+                _attempt_variance(*first) / first[1] + _attempt_variance(*second) / second[1]
+                for first, second in repeated
+            )
+            task_variances.append(max(0.0, variance(gaps) - noise))
+            chance_variances.append(chance)
         else:
             split = True
-            between.append(_HALF * variance(gaps))
-            within.append(_HALF * variance(gaps))
+            task_variances.append(_HALF * variance(gaps))
+            chance_variances.append(_HALF * variance(gaps))
         weights.append(len(tasks))
     if not weights:
         return None
-    return Spread(fmean(between, weights), fmean(within, weights), split)
+    return Spread(fmean(task_variances, weights), fmean(chance_variances, weights), split)
 
 
-def _chance(resolved: int, counted: int) -> float:
+def _attempt_variance(resolved: int, counted: int) -> float:
     """Estimate the variance of a single attempt from several attempts at one task."""
     share = resolved / counted
     return share * (1 - share) * counted / (counted - 1)
@@ -81,14 +84,14 @@ def power(difference: float, tasks: int, attempts: int, of: Spread, alpha: float
     """
     if attempts == 1:
         return _mcnemar(difference, tasks, of, alpha)
-    if tasks < _fewest(alpha):
+    if tasks < _min_tasks(alpha):
         return 0.0
-    chance = max(of.of(attempts), _LEAST)
+    chance = max(of.of(attempts), _MIN_VARIANCE)
     reach = NormalDist().inv_cdf(1 - alpha / 2) * math.sqrt(chance + difference**2)
     return NormalDist().cdf((difference * math.sqrt(tasks) - reach) / math.sqrt(chance))
 
 
-def _fewest(alpha: float) -> int:
+def _min_tasks(alpha: float) -> int:
     """Return the fewest tasks with which equal signs of all gaps are significant."""
     return math.ceil(1 - math.log2(alpha))
 
@@ -100,12 +103,12 @@ def _mcnemar(difference: float, tasks: int, of: Spread, alpha: float) -> float:
 
 def needed_tasks(difference: float, attempts: int, of: Spread, alpha: float) -> int:
     """Return how many tasks it takes to find a true difference with 80% power."""
-    normal, chance = NormalDist(), max(of.of(attempts), _LEAST)
+    normal, chance = NormalDist(), max(of.of(attempts), _MIN_VARIANCE)
     reach = normal.inv_cdf(1 - alpha / 2) * math.sqrt(chance + difference**2)
-    about = ((reach + normal.inv_cdf(POWER) * math.sqrt(chance)) / difference) ** 2
+    estimate = ((reach + normal.inv_cdf(POWER) * math.sqrt(chance)) / difference) ** 2
     if attempts > 1:
-        return max(_fewest(alpha), math.ceil(about))
-    low, high = 1, 2 * math.ceil(about) + 20
+        return max(_min_tasks(alpha), math.ceil(estimate))
+    low, high = 1, 2 * math.ceil(estimate) + 20
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if _mcnemar(difference, middle, of, alpha) >= POWER else (middle, high)

@@ -10,28 +10,28 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from stackrank.db.stats import flips
-from stackrank.db.stats.pairs import Played, both_counted, one_attempt
+from stackrank.db.stats.pairs import TaskScore, is_single_attempt, tasks_of_both
 from stackrank.db.stats.rates import ALPHA
 
 POWER = 0.8
 _BOARDS, _DRAWS = 300, 499
 
 
-def detectable(first: Sequence[Played], second: Sequence[Played], *, power: float = POWER) -> float | None:
+def detectable(first: Sequence[TaskScore], second: Sequence[TaskScore], *, power: float = POWER) -> float | None:
     """Return the smallest true difference that is found with this power at p < 0.05 between entrants played as these.
 
     None if there are too few tasks to find any difference with this power.
     """
     import numpy
 
-    pairs = both_counted(first, second)
+    pairs = tasks_of_both(first, second)
     if not pairs:
         return None
     gaps = [b[0] / b[1] - a[0] / a[1] for a, b in pairs]
     # Without a single gap nobody knows how often there is one: assume that one more task had shown a gap.
     sizes = numpy.abs(numpy.array(gaps)) if any(gaps) else numpy.array([*(0.0 for _ in gaps), 1.0])
     tasks = len(gaps)
-    if one_attempt(pairs):
+    if is_single_attempt(pairs):
         discordance = float(sizes.mean())
         return _smallest(lambda difference: mcnemar_power(tasks, difference, discordance), power)
     return _smallest(lambda difference: permutation_power(tasks, difference, sizes), power)
@@ -68,12 +68,16 @@ def mcnemar_power(tasks: int, difference: float, discordance: float, alpha: floa
         + xlog1py(tasks - counts, -discordance)
     )
     # The most tasks that the weaker side may win for the test to reject; below 0 if it never rejects.
-    most = numpy.floor(numpy.nan_to_num(bdtrik(alpha / 2, counts, 0.5), nan=-1.0))
-    whole = counts.astype(int)
-    most = numpy.where((most >= 0) & (bdtr(numpy.maximum(most, 0), whole, 0.5) >= alpha / 2), most - 1, most)
+    max_wins = numpy.floor(numpy.nan_to_num(bdtrik(alpha / 2, counts, 0.5), nan=-1.0))
+    differing = counts.astype(int)
+    max_wins = numpy.where(
+        (max_wins >= 0) & (bdtr(numpy.maximum(max_wins, 0), differing, 0.5) >= alpha / 2), max_wins - 1, max_wins
+    )
     ahead = (1 + difference / discordance) / 2
-    rejects = bdtr(numpy.maximum(most, 0), whole, ahead) + bdtr(numpy.maximum(most, 0), whole, 1 - ahead)
-    return float((of_counts * numpy.where(most >= 0, rejects, 0.0)).sum())
+    rejects = bdtr(numpy.maximum(max_wins, 0), differing, ahead) + bdtr(
+        numpy.maximum(max_wins, 0), differing, 1 - ahead
+    )
+    return float((of_counts * numpy.where(max_wins >= 0, rejects, 0.0)).sum())
 
 
 def permutation_power(tasks: int, difference: float, sizes: Any) -> float:
@@ -81,11 +85,11 @@ def permutation_power(tasks: int, difference: float, sizes: Any) -> float:
     import numpy
 
     dice, mean = numpy.random.default_rng(0), float(sizes.mean())
-    drawn = dice.choice(sizes, (tasks, _BOARDS))
+    sampled = dice.choice(sizes, (tasks, _BOARDS))
     if difference > mean:
-        drawn = numpy.where(dice.random(drawn.shape) < (difference - mean) / (1 - mean), 1.0, drawn)
+        sampled = numpy.where(dice.random(sampled.shape) < (difference - mean) / (1 - mean), 1.0, sampled)
     ahead = min(1.0, (1 + difference / mean) / 2)
-    gaps = drawn * numpy.where(dice.random(drawn.shape) < ahead, 1.0, -1.0)
-    flipped = flips.sums(gaps * numpy.where(gaps.sum(axis=0) < 0, -1.0, 1.0), _DRAWS)
+    gaps = sampled * numpy.where(dice.random(sampled.shape) < ahead, 1.0, -1.0)
+    flipped = flips.subset_sums(gaps * numpy.where(gaps.sum(axis=0) < 0, -1.0, 1.0), _DRAWS)
     as_far = (flipped <= 0).sum(axis=0) + (0 if 2**tasks <= _DRAWS else 1)
     return float((2 * as_far < ALPHA * len(flipped)).mean())

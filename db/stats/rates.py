@@ -22,7 +22,7 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class CostEstimate:
     """What a resolved episode costs, failures included, in dollars, with its 95% interval.
 
     `high` is None if so few were resolved that nothing bounds the cost; all are None if nothing was resolved.
@@ -34,7 +34,7 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
-class Reliability:
+class ReliabilityEstimate:
     """How much `k` attempts at a task help, and how often all `k` hold; over the tasks with that many attempts."""
 
     k: int
@@ -86,15 +86,15 @@ def _mean_of_shares(shares: list[float], counted: list[int]) -> Rate:
         return _wilson(share, tasks)
     added = 2
     middle = (sum(shares) + added) / (tasks + 2 * added)
-    variance = (sum(one * one for one in shares) + added) / (tasks + 2 * added) - middle**2
+    variance = (sum(share * share for share in shares) + added) / (tasks + 2 * added) - middle**2
     smaller = NORMAL / t_quantile(1 - ALPHA / 2, tasks - 1)
     # The effective number of episodes if they had nothing in common but the chance of success.
-    most = tasks**2 / sum(1 / n for n in counted)
-    size = min(most, (tasks - 1) * middle * (1 - middle) / variance * smaller**2)
+    max_size = tasks**2 / sum(1 / n for n in counted)
+    size = min(max_size, (tasks - 1) * middle * (1 - middle) / variance * smaller**2)
     return _wilson(share, size)
 
 
-def reliability(resolved: Sequence[int], counted: Sequence[int], k: int) -> Reliability:
+def reliability(resolved: Sequence[int], counted: Sequence[int], k: int) -> ReliabilityEstimate:
     """pass@k and all-k from `resolved[i]` of `counted[i]` attempts at task i; tasks with fewer than k are left out.
 
     Unbiased: pass@k is the mean over tasks of 1 - C(n-c, k) / C(n, k), with c of n attempts resolved (Chen et al.
@@ -105,13 +105,15 @@ def reliability(resolved: Sequence[int], counted: Sequence[int], k: int) -> Reli
     if k < 1:
         raise ValueError(f"k is {k}: it counts attempts and starts at 1")
     pairs = [(c, n) for c, n in zip(resolved, counted, strict=True) if n >= k]
-    some = [1 - math.comb(n - c, k) / math.comb(n, k) for c, n in pairs]
-    every = [math.comb(c, k) / math.comb(n, k) for c, n in pairs]
+    any_resolved = [1 - math.comb(n - c, k) / math.comb(n, k) for c, n in pairs]
+    all_resolved = [math.comb(c, k) / math.comb(n, k) for c, n in pairs]
     counts = [n for _, n in pairs]
-    return Reliability(k, len(pairs), _mean_of_shares(some, counts), _mean_of_shares(every, counts))
+    return ReliabilityEstimate(
+        k, len(pairs), _mean_of_shares(any_resolved, counts), _mean_of_shares(all_resolved, counts)
+    )
 
 
-def cost_per_resolved(costs: Sequence[float], resolved: Sequence[int]) -> Cost:
+def cost_per_resolved(costs: Sequence[float], resolved: Sequence[int]) -> CostEstimate:
     """The cost of all episodes divided by how many were resolved; `costs[i]` dollars bought `resolved[i]` on task i.
 
     The interval is for a ratio of means over tasks: Fieller (1954, J. Royal Statistical Society B 16:175), with t
@@ -119,12 +121,12 @@ def cost_per_resolved(costs: Sequence[float], resolved: Sequence[int]) -> Cost:
     """
     solved = sum(resolved)
     if not solved:
-        return Cost(None, None, None)
+        return CostEstimate(None, None, None)
     n, ratio = len(costs), sum(costs) / solved
     if ratio == 0:
-        return Cost(0.0, 0.0, 0.0)  # an entrant without a model costs nothing, however little it resolves
+        return CostEstimate(0.0, 0.0, 0.0)  # an entrant without a model costs nothing, however little it resolves
     if n < 2:
-        return Cost(ratio, None, None)
+        return CostEstimate(ratio, None, None)
     import numpy
 
     mean_cost, mean_solved = fmean(costs), solved / n
@@ -137,5 +139,5 @@ def cost_per_resolved(costs: Sequence[float], resolved: Sequence[int]) -> Cost:
     root = math.sqrt(max(0.0, b * b - a * c))
     if a <= 0:
         # It is not certain that more than 0 would be resolved, so no cost is too high.
-        return Cost(ratio, max(0.0, (b - root) / a) if a < 0 and c > 0 else 0.0, None)
-    return Cost(ratio, max(0.0, (b - root) / a), (b + root) / a)
+        return CostEstimate(ratio, max(0.0, (b - root) / a) if a < 0 and c > 0 else 0.0, None)
+    return CostEstimate(ratio, max(0.0, (b - root) / a), (b + root) / a)

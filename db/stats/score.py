@@ -19,16 +19,16 @@ def mcnemar(better: int, worse: int) -> float:
     return min(1.0, 2 * as_few / (1 << tasks))
 
 
-def interval(both: int, better: int, worse: int, tasks: int) -> tuple[float, float, float, float]:
+def interval(both_resolved: int, better: int, worse: int, tasks: int) -> tuple[float, float, float, float]:
     """Return low and high of the difference, and of the uplift (its high may be infinite).
 
-    `both` tasks were resolved by both, `better` by the second only, `worse` by the first only. Difference: Tango (1998,
-    Statistics in Medicine 17:891). Uplift: Nam and Blackwelder (2002, Statistics in Medicine 21:689).
+    `both_resolved` tasks were resolved by both, `better` by the second only, `worse` by the first only. Difference:
+    Tango (1998, Statistics in Medicine 17:891). Uplift: Nam and Blackwelder (2002, Statistics in Medicine 21:689).
     """
     observed = (better - worse) / tasks
     low = _crossing(lambda d: _tango(better, worse, tasks, d) - NORMAL, observed, -1.0)
     high = _crossing(lambda d: -_tango(better, worse, tasks, d) - NORMAL, observed, 1.0)
-    first, second = both + worse, both + better
+    first, second = both_resolved + worse, both_resolved + better
 
     def ratio(share: float) -> float:  # 0..1 stands for ratios from 0 to infinity
         return _nam_blackwelder(first, second, better, worse, tasks, share / (1 - share))
@@ -43,16 +43,16 @@ def interval(both: int, better: int, worse: int, tasks: int) -> tuple[float, flo
     return low, high, up_low, up_high
 
 
-def _crossing(excess: Callable[[float], float], inside: float, end: float) -> float:
+def _crossing(excess: Callable[[float], float], lower: float, end: float) -> float:
     """Find where the excess, negative at `inside`, becomes positive on the way to `end`; `end` if it does not."""
-    outside = end
+    upper = end
     for _ in range(50):
-        middle = (inside + outside) / 2
-        if middle in (inside, outside) or excess(middle) > 0:
-            outside = middle
+        middle = (lower + upper) / 2
+        if middle in (lower, upper) or excess(middle) > 0:
+            upper = middle
         else:
-            inside = middle
-    return end if abs(inside - end) < 1e-9 else inside
+            lower = middle
+    return end if abs(lower - end) < 1e-9 else lower
 
 
 def _tango(better: int, worse: int, tasks: int, difference: float) -> float:
@@ -61,22 +61,22 @@ def _tango(better: int, worse: int, tasks: int, difference: float) -> float:
     c = -worse * difference * (1 - difference)
     lost = max(0.0, (math.sqrt(max(0.0, b * b - 8 * tasks * c)) - b) / (4 * tasks))
     variance = tasks * (2 * lost + difference * (1 - difference))
-    return _standardised(better - worse - tasks * difference, variance)
+    return _standardize(better - worse - tasks * difference, variance)
 
 
 def _nam_blackwelder(first: int, second: int, better: int, worse: int, tasks: int, ratio: float) -> float:
     """The score statistic for a true ratio of the second's rate to the first's."""
-    one, two, won, lost = first / tasks, second / tasks, better / tasks, worse / tasks
+    first_rate, second_rate, won_rate, lost_rate = first / tasks, second / tasks, better / tasks, worse / tasks
     if ratio == 0:
-        return math.inf if two else 0.0
-    root = math.sqrt(max(0.0, (two - ratio**2 * one) ** 2 + 4 * ratio**2 * won * lost))
+        return math.inf if second_rate else 0.0
+    root = math.sqrt(max(0.0, (second_rate - ratio**2 * first_rate) ** 2 + 4 * ratio**2 * won_rate * lost_rate))
     # The cells of the table that are most likely under this ratio.
-    likely_lost = (-two + ratio**2 * (one + 2 * won) + root) / (2 * ratio * (ratio + 1))
-    likely_won = ratio * likely_lost - (ratio - 1) * (two + lost)
-    return _standardised(math.sqrt(tasks) * (two - ratio * one), ratio * (likely_won + likely_lost))
+    likely_lost = (-second_rate + ratio**2 * (first_rate + 2 * won_rate) + root) / (2 * ratio * (ratio + 1))
+    likely_won = ratio * likely_lost - (ratio - 1) * (second_rate + lost_rate)
+    return _standardize(math.sqrt(tasks) * (second_rate - ratio * first_rate), ratio * (likely_won + likely_lost))
 
 
-def _standardised(distance: float, variance: float) -> float:
+def _standardize(distance: float, variance: float) -> float:
     if abs(distance) < 1e-12:
         return 0.0
     return distance / math.sqrt(variance) if variance > 1e-15 else math.copysign(math.inf, distance)

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from stackrank.db.stats.flips import whole
+from stackrank.db.stats.flips import as_integers
 from stackrank.db.stats.pairs import holm
 from stackrank.terms import Decision
 
 _PARTS = 60
 """Gaps are rounded to multiples of one part in this many."""
-_RARE = 1e-7
+_NEGLIGIBLE_CHANCE = 1e-7
 """Walks that are further out than all but this share of walks count as out at every level."""
 _PAIRS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 28, 36, 45, 66, 100, 200, 500, 1000, 5000)
 """p-values are rounded up to alpha divided by one of these, or to one of a few levels above alpha."""
@@ -58,15 +58,15 @@ def decide(
     possible at a time, so both kinds of p-value are corrected by Bonferroni.
     """
     walks = [Walk(gaps, alpha, horizon) for gaps in pairs]
-    found = [walk.p_values()[-1] for walk in walks]
+    p_values = [walk.p_values()[-1] for walk in walks]
     if equal_within is None:
-        corrected = holm(found)
+        corrected = holm(p_values)
         equal = [1.0] * len(pairs)
     else:
-        corrected = [min(1.0, len(pairs) * p) for p in found]
+        corrected = [min(1.0, len(pairs) * p) for p in p_values]
         equal = [min(1.0, len(pairs) * walk.p_equal(equal_within)) for walk in walks]
     states = []
-    for walk, p_value, p_corrected, p_equal in zip(walks, found, corrected, equal, strict=True):
+    for walk, p_value, p_corrected, p_equal in zip(walks, p_values, corrected, equal, strict=True):
         decision = Decision.EQUAL if p_equal <= alpha else Decision.OPEN
         if p_corrected <= alpha:
             decision = Decision.AHEAD if walk.first_out(p_value) > 0 else Decision.BEHIND
@@ -99,7 +99,7 @@ class Walk:
         self.tasks = len(gaps)
         self.levels = tuple(sorted({0.5, 0.2, 2 * alpha, *(alpha / pairs for pairs in _PAIRS)}, reverse=True))
         self.mean = sum(gaps) / len(gaps) if gaps else None
-        scaled = whole(numpy.asarray(gaps, dtype=float), _PARTS)
+        scaled = as_integers(numpy.asarray(gaps, dtype=float), _PARTS)
         unit = int(numpy.gcd.reduce(scaled)) or 1
         self._steps = scaled // unit
         self._sums = self._steps.cumsum()
@@ -110,10 +110,10 @@ class Walk:
         """The p-value before the first task, and after each: the smallest level whose limits the walk has left."""
         import numpy
 
-        left = numpy.logical_or.accumulate(self._outside(), axis=0).sum(axis=1)
+        crossed = numpy.logical_or.accumulate(self._outside(), axis=0).sum(axis=1)
         # A little smaller, so that rounding does not bring alpha / pairs above alpha when it is corrected.
         levels = (1.0, *(level * (1 - 1e-12) for level in self.levels))
-        return [1.0, *(levels[count] for count in left.tolist())]
+        return [1.0, *(levels[count] for count in crossed.tolist())]
 
     def first_out(self, p_value: float) -> int:
         """Return on which side (-1, 1) the walk first left the limits of the level that a p-value stands for."""
@@ -127,25 +127,25 @@ class Walk:
         import numpy
 
         looks = numpy.arange(1, self.tasks + 1)[:, None]
-        sums, near = self._sums[:, None] * self._part, self._limits * self._part
+        sums, limits = self._sums[:, None] * self._part, self._limits * self._part
         # If the difference were another one, the gaps would vary around that, as in Tango's interval. One task is added
         # for either side, as in Bonett and Price's. If no task differed, some still may: few gaps are no certainty.
-        squares = numpy.maximum(((self._steps * self._part) ** 2).cumsum()[:, None], _RARE)
-        left = numpy.maximum(1 - near**2 / squares / looks, _RARE)
-        wider = near * numpy.sqrt((1 + 2 / squares) / left)
-        far = numpy.hypot(wider, numpy.log(2 / numpy.array(self.levels)))
-        low, high = (sums - far) / looks, (sums + far) / looks
+        squares = numpy.maximum(((self._steps * self._part) ** 2).cumsum()[:, None], _NEGLIGIBLE_CHANCE)
+        remaining = numpy.maximum(1 - limits**2 / squares / looks, _NEGLIGIBLE_CHANCE)
+        wider = limits * numpy.sqrt((1 + 2 / squares) / remaining)
+        reach = numpy.hypot(wider, numpy.log(2 / numpy.array(self.levels)))
+        low, high = (sums - reach) / looks, (sums + reach) / looks
         # A walk that has left its limits excludes 0 and everything beyond.
-        low = numpy.where(sums > near, numpy.maximum(low, _RARE), low)
-        return low, numpy.where(sums < -near, numpy.minimum(high, -_RARE), high)
+        low = numpy.where(sums > limits, numpy.maximum(low, _NEGLIGIBLE_CHANCE), low)
+        return low, numpy.where(sums < -limits, numpy.minimum(high, -_NEGLIGIBLE_CHANCE), high)
 
     def p_equal(self, margin: float) -> float:
         """The p-value for a difference that reaches the margin: the larger of those for either side."""
         if not self.tasks:
             return 1.0
         low, high = self.ends()
-        within = ((low > -margin) & (high < margin)).any(axis=0).tolist()
-        count = within.index(False) if False in within else len(within)
+        is_within = ((low > -margin) & (high < margin)).any(axis=0).tolist()
+        count = is_within.index(False) if False in is_within else len(is_within)
         return self.levels[count - 1] / 2 * (1 - 1e-12) if count else 1.0
 
     def _outside(self) -> Any:
@@ -162,7 +162,7 @@ def _limits(steps: tuple[int, ...], levels: tuple[float, ...], horizon: int) -> 
     """
     import numpy
 
-    spread = math.sqrt(2 * math.log(2 / _RARE) * sum(step * step for step in steps))
+    spread = math.sqrt(2 * math.log(2 / _NEGLIGIBLE_CHANCE) * sum(step * step for step in steps))
     widest = max(1, min(sum(steps), math.ceil(spread) + max(steps, default=0)))
     allowed = numpy.array(levels)
     chances, spent = numpy.zeros((len(levels), 2 * widest + 1)), numpy.zeros(len(levels))

@@ -1,4 +1,4 @@
-"""Sums over the episodes of runs. Triggers of the database (migration 0015) update them whenever an episode is written.
+"""Sums over the episodes of runs. Triggers of the database update them whenever an episode is written.
 
 So queries about a run's progress, its cost or everything that was ever played need not read the episodes. Each sum is
 over the episodes of a run and an entrant that have equal values in `SAME`. In PostgreSQL several connections add to
@@ -27,15 +27,15 @@ _E = EPISODE.c
 _LONGEST_CAUSE = 40
 
 
-def added_up(*names: str) -> list[ColumnElement[Any]]:
+def sum_columns(*names: str) -> list[ColumnElement[Any]]:
     """Return sums of counter columns over a group, in the columns' types: PostgreSQL sums integers as decimals."""
     return [func.sum(COUNTER.c[name]).cast(COUNTER.c[name].type).label(name) for name in names]
 
 
 def fold(connection: Connection, run_id: int) -> None:
     """Merge the slots of each sum of a run into one row, and drop sums without episodes."""
-    found = delete(COUNTER).where(COUNTER.c.run_id == run_id).returning(*(COUNTER.c[name] for name in (*SAME, *SUMS)))
-    rows = _added(connection.execute(found).all())
+    deleted = delete(COUNTER).where(COUNTER.c.run_id == run_id).returning(*(COUNTER.c[name] for name in (*SAME, *SUMS)))
+    rows = _add_up(connection.execute(deleted).all())
     if rows:
         # No connection adds to slot -1.
         values = [dict(zip((*SAME, *SUMS), (*key, *sums), strict=True), slot=-1) for key, sums in rows.items()]
@@ -44,12 +44,12 @@ def fold(connection: Connection, run_id: int) -> None:
 
 def differences(connection: Connection) -> dict[tuple[Any, ...], tuple[list[Any] | None, list[Any] | None]]:
     """Return the counters that differ from the sums of the episodes: key -> (counter, sum). Reads every episode."""
-    kept = _added(connection.execute(select(*(COUNTER.c[name] for name in (*SAME, *SUMS)))).all())
-    real = _added([*row[:6], _cause(row[6]), *row[7:]] for row in connection.execute(_scan()))
+    stored = _add_up(connection.execute(select(*(COUNTER.c[name] for name in (*SAME, *SUMS)))).all())
+    real = _add_up([*row[:6], _cause(row[6]), *row[7:]] for row in connection.execute(_scan()))
     return {
-        key: (kept.get(key), real.get(key))
-        for key in kept.keys() | real.keys()
-        if key not in kept or key not in real or not _alike(kept[key], real[key])
+        key: (stored.get(key), real.get(key))
+        for key in stored.keys() | real.keys()
+        if key not in stored or key not in real or not _almost_equal(stored[key], real[key])
     }
 
 
@@ -57,17 +57,17 @@ def _cause(head: str) -> str:
     return head.partition(":")[0] if ":" in head else ""
 
 
-def _alike(one: Iterable[Any], other: Iterable[Any]) -> bool:
-    return all(abs(a - b) <= 1e-6 * max(1.0, abs(a)) for a, b in zip(one, other, strict=True))
+def _almost_equal(sums: Iterable[Any], other_sums: Iterable[Any]) -> bool:
+    return all(abs(a - b) <= 1e-6 * max(1.0, abs(a)) for a, b in zip(sums, other_sums, strict=True))
 
 
-def _added(rows: Iterable[Any]) -> dict[tuple[Any, ...], list[Any]]:
+def _add_up(rows: Iterable[Any]) -> dict[tuple[Any, ...], list[Any]]:
     """Add up rows that have the same key: key -> sums, without keys that have no episodes."""
-    found: dict[tuple[Any, ...], list[Any]] = defaultdict(lambda: [0] * len(SUMS))
+    totals: dict[tuple[Any, ...], list[Any]] = defaultdict(lambda: [0] * len(SUMS))
     for row in rows:
         key, sums = tuple(row[: len(SAME)]), row[len(SAME) :]
-        found[key] = [a + b for a, b in zip(found[key], sums, strict=True)]
-    return {key: sums for key, sums in found.items() if sums[0]}
+        totals[key] = [a + b for a, b in zip(totals[key], sums, strict=True)]
+    return {key: sums for key, sums in totals.items() if sums[0]}
 
 
 def _scan() -> Select[Any]:

@@ -30,7 +30,7 @@ class Sums(NamedTuple):
     """Cost of all episodes with a known price, errors and repeated tries too; `unpriced` counts those without one."""
     unpriced: int = 0
     machine_errors: int = 0
-    """This and the next three fields: the errors of each `ErrorClass`. Old episodes have no class."""
+    """This and the next three fields: the errors of each `ErrorClass`."""
     endpoint_errors: int = 0
     environment_errors: int = 0
     our_errors: int = 0
@@ -56,9 +56,8 @@ class Sums(NamedTuple):
     @property
     def errors_by_class(self) -> dict[str, int]:
         """Class -> errors; classes without one are left out."""
-        known = (self.machine_errors, self.endpoint_errors, self.environment_errors, self.our_errors)
-        found = {str(name): count for name, count in zip(ErrorClass, known, strict=True) if count}
-        return found | ({"": unknown} if (unknown := self.errors - sum(known)) else {})
+        counts = (self.machine_errors, self.endpoint_errors, self.environment_errors, self.our_errors)
+        return {str(name): count for name, count in zip(ErrorClass, counts, strict=True) if count}
 
     @property
     def outcome(self) -> tuple[int, int, int]:

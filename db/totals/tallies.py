@@ -38,16 +38,16 @@ Cell = tuple[int, int, Sums]
 def of_episodes(connection: Connection, of_runs: ColumnElement[bool], of_many_runs: ColumnElement[bool]) -> list[Cell]:
     """Add up the episodes of runs. Both conditions select the same runs; the second suits a query over many of them."""
     counted = connection.execute(_counted(of_many_runs))
-    found = {(entrant, task): Sums(*values) for entrant, task, *values in counted}
+    cells = {(entrant, task): Sums(*values) for entrant, task, *values in counted}
     for entrant, task, usd, unpriced in connection.execute(_tries(of_runs)):
-        more = Sums(spent_usd=usd, unpriced=unpriced)
-        found[entrant, task] = total((found.get((entrant, task), Sums()), more))
+        repeated = Sums(spent_usd=usd, unpriced=unpriced)
+        cells[entrant, task] = total((cells.get((entrant, task), Sums()), repeated))
     for entrant, task, kind, errors in connection.execute(_errors(of_many_runs)):
         if kind:
-            before = found[entrant, task]
+            sums = cells[entrant, task]
             name = _OF_CLASS[ErrorClass(kind)]
-            found[entrant, task] = before._replace(**{name: getattr(before, name) + errors})
-    return [(entrant, task, sums) for (entrant, task), sums in found.items()]
+            cells[entrant, task] = sums._replace(**{name: getattr(sums, name) + errors})
+    return [(entrant, task, sums) for (entrant, task), sums in cells.items()]
 
 
 def _counted(of_runs: ColumnElement[bool]) -> Select[Any]:
@@ -86,10 +86,10 @@ def _over(value: Any, condition: ColumnElement[bool] = _SCORED) -> ColumnElement
 
 def _spent() -> dict[str, ColumnElement[Any]]:
     # An error without tokens has cost nothing, whatever the price.
-    used = _SCORED | (_E.tokens_in + _E.tokens_out > 0)
+    has_cost = _SCORED | (_E.tokens_in + _E.tokens_out > 0)
     return {
         "spent_usd": func.coalesce(func.sum(_E.cost_usd), 0.0),
-        "unpriced": _over(1, _E.cost_usd.is_(None) & used),
+        "unpriced": _over(1, _E.cost_usd.is_(None) & has_cost),
     }
 
 
@@ -98,23 +98,23 @@ def of_tallies(contents: Iterable[bytes]) -> list[Cell]:
     import numpy
 
     # Runs of one specification mostly have the same cells, so their columns are added directly, without sorting.
-    alike: dict[bytes, dict[str, Any]] = {}
+    columns_by_key: dict[bytes, dict[str, Any]] = {}
     for content in contents:
         cells = numpy.frombuffer(content, numpy.dtype(_CELL))
         key = cells["entrant"].tobytes() + cells["task"].tobytes()
-        if key not in alike:
-            alike[key] = {name: cells[name].astype(float if name in _MONEY else int) for name, _ in _CELL}
+        if key not in columns_by_key:
+            columns_by_key[key] = {name: cells[name].astype(float if name in _MONEY else int) for name, _ in _CELL}
         else:
             for name in _STORED:
-                alike[key][name] += cells[name]
-    if not any(alike):
+                columns_by_key[key][name] += cells[name]
+    if not any(columns_by_key):
         return []
-    every = {name: numpy.concatenate([one[name] for one in alike.values()]) for name, _ in _CELL}
+    every = {name: numpy.concatenate([arrays[name] for arrays in columns_by_key.values()]) for name, _ in _CELL}
     width = int(every["task"].max()) + 1
-    places, where = numpy.unique(every["entrant"] * width + every["task"], return_inverse=True)
+    places, inverse = numpy.unique(every["entrant"] * width + every["task"], return_inverse=True)
     columns = []
     for name in _STORED:
-        sums = numpy.bincount(where, weights=every[name])
+        sums = numpy.bincount(inverse, weights=every[name])
         columns.append((sums if name in _MONEY else sums.astype(int)).tolist())
     columns.append([0] * len(places))  # no error counts as a failure yet
     added = map(Sums._make, zip(*columns, strict=True))
@@ -127,8 +127,8 @@ def keep(connection: Connection, run_id: int) -> None:
 
     _lock(connection, _ALONE, run_id)
     counters.fold(connection, run_id)
-    own = _E.run_id == run_id
-    rows = [(entrant, task, *sums[: len(_STORED)]) for entrant, task, sums in of_episodes(connection, own, own)]
+    in_run = _E.run_id == run_id
+    rows = [(entrant, task, *sums[: len(_STORED)]) for entrant, task, sums in of_episodes(connection, in_run, in_run)]
     forget(connection, [run_id])
     content = numpy.array(sorted(rows), numpy.dtype(_CELL)).tobytes()
     connection.execute(insert(TALLY).values(run_id=run_id, content=content))
@@ -139,7 +139,7 @@ def forget(connection: Connection, runs: Collection[int]) -> None:
     connection.execute(delete(TALLY).where(TALLY.c.run_id.in_(runs)))
 
 
-def forget_of(connection: Connection, episode_id: int) -> None:
+def forget_tally_of(connection: Connection, episode_id: int) -> None:
     """Remove the tally of this episode's run. The run cannot end before this transaction does.
 
     Call this before changing the episode, because a transaction that ends the run waits for the run's counters.
@@ -148,14 +148,14 @@ def forget_of(connection: Connection, episode_id: int) -> None:
     connection.execute(_FORGET, {"one": episode_id})
 
 
-def _lock(connection: Connection, statement: Select[Any], one: int) -> None:
+def _lock(connection: Connection, statement: Select[Any], number: int) -> None:
     """Take the lock of a run's tally until the transaction ends. SQLite has only one writer, so it needs no lock.
 
     PostgreSQL queues requests for an advisory lock. A lock on the run's row would keep its heartbeat or a cancel
     waiting for as long as workers end episodes: new shared locks on a row do not queue behind a waiting writer.
     """
     if connection.dialect.name == "postgresql":
-        connection.execute(statement, {"one": one})
+        connection.execute(statement, {"one": number})
 
 
 # Built once, because building these takes longer than running them.

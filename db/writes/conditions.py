@@ -1,7 +1,7 @@
 """The conditions of a run. Episodes of two runs are pooled only if the conditions of both are equal.
 
-Conditions are a mapping with readable fields, and its digest. A field that is not known, as in runs of older versions,
-is `unknown`, which equals nothing but itself.
+Conditions are a mapping with readable fields, and its digest. A field that is not known is `unknown`,
+which equals nothing but itself.
 """
 
 from __future__ import annotations
@@ -26,29 +26,19 @@ FIELDS = {
     "shows_failing_test": "failing test shown:",
 }
 """The fields, and what people call them. As a value, None means no limit."""
-_LATER = {"shows_failing_test": True}
-"""Fields added later, with the value that always held before. It is left out, so that equal conditions stay equal."""
 _SHOWN = ("steps", "tokens", "cost_usd", "wall_s", "sandbox", "scorer")
 _BETWEEN = " + "
 
 
-def complete(given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return all fields in order, `unknown` if not given; later fields are left out if they have their old value.
+def complete(conditions: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return all fields in order, `unknown` if not given.
 
     Raises ValueError for a field that does not exist.
     """
-    known = dict(given or {})
-    if strange := sorted(set(known) - set(FIELDS)):
+    fields = dict(conditions or {})
+    if strange := sorted(set(fields) - set(FIELDS)):
         raise ValueError(f"unknown conditions {strange}: use {sorted(FIELDS)}")
-    return _without_later({name: _plain(_of(known, name)) for name in FIELDS})
-
-
-def _of(conditions: Mapping[str, Any], name: str) -> Any:
-    return conditions.get(name, _LATER.get(name, UNKNOWN))
-
-
-def _without_later(conditions: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in conditions.items() if name not in _LATER or value != _LATER[name]}
+    return {name: _plain(fields.get(name, UNKNOWN)) for name in FIELDS}
 
 
 def digest(conditions: Mapping[str, Any]) -> str:
@@ -62,47 +52,48 @@ def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def joined(stored: Mapping[str, Any], here: Mapping[str, Any]) -> dict[str, Any]:
+def merge(stored: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, Any]:
     """Merge the conditions of a run with its later ones. A field in which they differ names both and equals neither."""
 
     def both(name: str) -> Any:
-        before, now = _of(stored, name), _of(here, name)
-        if UNKNOWN in (before, now):
+        old, new = stored.get(name, UNKNOWN), later.get(name, UNKNOWN)
+        if UNKNOWN in (old, new):
             return UNKNOWN
-        parts = str(before).split(_BETWEEN)
-        return before if before == now or str(now) in parts else _BETWEEN.join(sorted({*parts, str(now)}))
+        parts = str(old).split(_BETWEEN)
+        return old if old == new or str(new) in parts else _BETWEEN.join(sorted({*parts, str(new)}))
 
-    return _without_later({name: both(name) for name in FIELDS})
+    return {name: both(name) for name in FIELDS}
 
 
 def differences(conditions: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, list[Any]]:
     """Return the fields that differ from the usual conditions: {field: [the value, the usual value]}."""
-    pairs = {name: [_of(conditions, name), _of(usual, name)] for name in FIELDS}
+    pairs = {name: [conditions.get(name, UNKNOWN), usual.get(name, UNKNOWN)] for name in FIELDS}
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
-def say_differences(differing: Mapping[str, list[Any]]) -> str:
+def describe_differences(differing: Mapping[str, list[Any]]) -> str:
     """Describe `differences` for people: `steps 3 instead of 50, sandbox local instead of docker`."""
-    said = [f"{FIELDS[name]} {_word(value)} instead of {_word(usual)}" for name, (value, usual) in differing.items()]
-    return ", ".join(said)
+    phrases = [
+        f"{FIELDS[name]} {_format(value)} instead of {_format(usual)}" for name, (value, usual) in differing.items()
+    ]
+    return ", ".join(phrases)
 
 
-def say(conditions: Mapping[str, Any]) -> str:
+def describe(conditions: Mapping[str, Any]) -> str:
     """Describe conditions for people: `steps 50, seconds 1800, sandbox docker, scorer 3f2a91c0`.
 
     Fields without a limit are left out. Conditions of which nothing is known become the one word `unknown`.
     """
     if all(value == UNKNOWN for value in conditions.values()):
         return UNKNOWN
-    shown = {name: conditions.get(name, UNKNOWN) for name in _SHOWN}
-    shown["scorer"] = str(shown["scorer"])[:8]
-    if conditions.get("ends_when_solved") is not True:
-        shown["ends_when_solved"] = conditions.get("ends_when_solved", UNKNOWN)
-    shown |= {name: conditions[name] for name in _LATER if name in conditions}
-    return ", ".join(f"{FIELDS[name]} {_word(value)}" for name, value in shown.items() if value is not None)
+    fields = {name: conditions.get(name, UNKNOWN) for name in _SHOWN}
+    fields["scorer"] = str(fields["scorer"])[:8]
+    flags = {name: conditions.get(name, UNKNOWN) for name in ("ends_when_solved", "shows_failing_test")}
+    fields |= {name: flag for name, flag in flags.items() if flag is not True}
+    return ", ".join(f"{FIELDS[name]} {_format(value)}" for name, value in fields.items() if value is not None)
 
 
-def _word(value: Any) -> str:
+def _format(value: Any) -> str:
     if value is None:
         return "without limit"
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)

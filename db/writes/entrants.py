@@ -13,7 +13,7 @@ from stackrank.db.models.runs import Entrant
 
 
 class Entrants(Transactions):
-    """The part of `db.store.Store` that records entrants."""
+    """The part of `db.writes.store.Store` that records entrants."""
 
     def save_entrant(
         self,
@@ -51,41 +51,41 @@ class Entrants(Transactions):
         row = clean(entrant.model_dump(exclude={"id"}))
 
         def work(connection: Connection) -> int:
-            known = select(ENTRANT.c.id, ENTRANT.c.called).where(ENTRANT.c.digest == row["digest"])
-            before = connection.execute(known).one_or_none()
-            if before is not None and before.called == row["called"]:
-                return int(before.id)
+            query = select(ENTRANT.c.id, ENTRANT.c.called).where(ENTRANT.c.digest == row["digest"])
+            stored = connection.execute(query).one_or_none()
+            if stored is not None and stored.called == row["called"]:
+                return int(stored.id)
             changed = ("name", "called", "reference")
-            found = self._upsert(connection, ENTRANT, row, key=("digest",), change=changed)
-            for called in {row["called"], *([before.called] if before is not None else [])}:
-                tell_apart(connection, called)
-            return found
+            entrant_id = self._upsert(connection, ENTRANT, row, key=("digest",), change=changed)
+            for name in {row["called"], *([stored.called] if stored is not None else [])}:
+                make_names_unique(connection, name)
+            return entrant_id
 
         return self._write(work)
 
 
-def tell_apart(connection: Connection, called: str) -> None:
+def make_names_unique(connection: Connection, spec_name: str) -> None:
     """Name all entrants called `called`: the newest just that, the others with how they differ from it."""
-    query = select(ENTRANT).where(ENTRANT.c.called == called).order_by(ENTRANT.c.id.desc())
+    query = select(ENTRANT).where(ENTRANT.c.called == spec_name).order_by(ENTRANT.c.id.desc())
     rows = connection.execute(query).mappings().all()
     if not rows:
         return
-    newest, taken = rows[0], {called}
+    newest, names = rows[0], {spec_name}
     for row in rows:
-        name = called if row is newest else f"{called}, {_difference(row, newest)}"
-        if row is not newest and name in taken:
+        name = spec_name if row is newest else f"{spec_name}, {_difference(row, newest)}"
+        if row is not newest and name in names:
             name = f"{name} {row['digest'][:6]}"
-        taken.add(name)
+        names.add(name)
         if name != row["name"]:
             connection.execute(update(ENTRANT).where(ENTRANT.c.id == row["id"]).values(name=name))
 
 
 def _difference(row: Any, newest: Any) -> str:
     """Say in a few words how an entrant differs from the newest one: `version 1`, `other settings`."""
-    found = [f"version {row['agent_version']}"] if row["agent_version"] != newest["agent_version"] else []
-    found += [row["model"]] if row["model"] != newest["model"] else []
-    same_tools = all(row[each] == newest[each] for each in ("tool_list", "tool_versions"))
-    found += [] if same_tools else ["other tools"]
-    if row["config"] != newest["config"] or not found:
-        found.append("other settings")
-    return ", ".join(found)
+    differences = [f"version {row['agent_version']}"] if row["agent_version"] != newest["agent_version"] else []
+    differences += [row["model"]] if row["model"] != newest["model"] else []
+    same_tools = all(row[column] == newest[column] for column in ("tool_list", "tool_versions"))
+    differences += [] if same_tools else ["other tools"]
+    if row["config"] != newest["config"] or not differences:
+        differences.append("other settings")
+    return ", ".join(differences)

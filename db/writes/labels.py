@@ -26,9 +26,9 @@ class Labels(Transactions):
         task_id: int | None = None,
         episode_id: int | None = None,
         reason: str = "",
-        given: bool = True,
+        is_set: bool = True,
     ) -> int:
-        """Append a label of a task or of an episode, or (`given` False) its withdrawal by this person.
+        """Append a label of a task or of an episode, or (`is_set` False) its withdrawal by this person.
 
         Returns the row's number. Raises NotFound; UsageError if both or neither is named, if the reason is too long, or
         if this person withdraws a label that they have not given.
@@ -37,10 +37,10 @@ class Labels(Transactions):
             raise UsageError("a label is about a task or about an episode: name one of them")
         if len(reason.strip()) > MOST_CHARS:
             raise UsageError(f"a reason has at most {MOST_CHARS} characters, this one has {len(reason.strip())}")
-        said = {"label": str(label), "given": given, "person": person, "reason": reason.strip()}
+        columns = {"label": str(label), "is_set": is_set, "person": person, "reason": reason.strip()}
 
         def work(connection: Connection) -> int:
-            row: dict[str, Any] = {**said, "task_id": task_id, "episode_id": episode_id}
+            row: dict[str, Any] = {**columns, "task_id": task_id, "episode_id": episode_id}
             if episode_id is not None:
                 row["task_id"] = connection.scalar(select(EPISODE.c.task_id).where(EPISODE.c.id == episode_id))
                 if row["task_id"] is None:
@@ -48,7 +48,7 @@ class Labels(Transactions):
             elif connection.scalar(select(TASK.c.id).where(TASK.c.id == task_id)) is None:
                 raise NotFound(f"There is no task {task_id}: `stackrank tasks BENCHMARK` lists them.")
             row = clean(row)
-            if not given and not _stands(connection, row):
+            if not is_set and not _is_set(connection, row):
                 raise UsageError(f"{person} has not set the label {label}, so there is nothing to withdraw")
             return new_id(connection.execute(insert(LABEL).values({**row, "created_at": now()})))
 
@@ -59,26 +59,26 @@ class Labels(Transactions):
 
         `address` is the part of the address after the question mark; an empty one removes the view.
         """
-        called = " ".join(name.split())
-        if not called or len(called) > MOST_NAME:
+        view_name = " ".join(name.split())
+        if not view_name or len(view_name) > MOST_NAME:
             raise UsageError(f"the name of a view has 1 to {MOST_NAME} characters")
         if len(address) > MOST_ADDRESS:
             raise UsageError(f"the filters of a view have at most {MOST_ADDRESS} characters: choose fewer")
-        row = clean({"page": page, "name": called, "address": address, "person": person}) | {"created_at": now()}
+        row = clean({"page": page, "name": view_name, "address": address, "person": person}) | {"created_at": now()}
         return self._write(lambda connection: new_id(connection.execute(insert(VIEW).values(row))))
 
 
-def _stands(connection: Connection, row: dict[str, Any]) -> bool:
+def _is_set(connection: Connection, row: dict[str, Any]) -> bool:
     """Whether the label holds: this person's newest row with it, about the same task or episode, gives it.
 
     A row about a task may come from another version of the benchmark if the task is the same there.
     """
-    about = [LABEL.c.label == row["label"], LABEL.c.person == row["person"]]
+    conditions = [LABEL.c.label == row["label"], LABEL.c.person == row["person"]]
     if row["episode_id"] is not None:
-        about.append(LABEL.c.episode_id == row["episode_id"])
+        conditions.append(LABEL.c.episode_id == row["episode_id"])
     else:
         this = select(TASK.c.name, TASK.c.digest).where(TASK.c.id == row["task_id"]).cte("this")
-        same = select(TASK.c.id).join(this, (this.c.name == TASK.c.name) & (this.c.digest == TASK.c.digest))
-        about += [LABEL.c.episode_id.is_(None), LABEL.c.task_id.in_(same)]
-    newest = select(LABEL.c.given).where(*about).order_by(LABEL.c.id.desc()).limit(1)
+        same_tasks = select(TASK.c.id).join(this, (this.c.name == TASK.c.name) & (this.c.digest == TASK.c.digest))
+        conditions += [LABEL.c.episode_id.is_(None), LABEL.c.task_id.in_(same_tasks)]
+    newest = select(LABEL.c.is_set).where(*conditions).order_by(LABEL.c.id.desc()).limit(1)
     return bool(connection.scalar(newest))

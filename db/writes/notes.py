@@ -35,8 +35,8 @@ class Notes(Transactions):
         def work(connection: Connection) -> int:
             self._exists(connection, RUN, run_id)
             if episode_id is not None:
-                found = connection.scalar(select(EPISODE.c.run_id).where(EPISODE.c.id == episode_id))
-                if found != run_id:
+                run_of_episode = connection.scalar(select(EPISODE.c.run_id).where(EPISODE.c.id == episode_id))
+                if run_of_episode != run_id:
                     raise NotFound(
                         f"Run {run_id} has no episode {episode_id}: `stackrank episodes {run_id}` lists them."
                     )

@@ -13,8 +13,8 @@ from sqlalchemy import ColumnElement, Connection, case, func, select, update
 
 from stackrank.db.connection.transactions import EPISODE, OPEN, RUN, Transactions, clean
 from stackrank.db.models.columns import now
-from stackrank.db.rows import Claimed, Outage
-from stackrank.db.writes.claims import CLAIMED, as_claimed, change, claimed
+from stackrank.db.queries.runs import Outage
+from stackrank.db.writes.claims import CLAIMED, ClaimedEpisode, as_claimed, change, claimed
 from stackrank.terms import EpisodeStatus
 
 _E = EPISODE.c
@@ -24,13 +24,13 @@ class Outages(Transactions):
     """Writes outages of endpoints, for workers."""
 
     def open_outage(self, run_id: int, endpoint: str, entrants: Collection[int], error: str) -> None:
-        """Record that an endpoint does not answer: these entrants wait. An outage that is open gets the new error."""
+        """Record that an endpoint does not answer: these entrants wait. An open outage gets the new error."""
 
         def work(connection: Connection) -> None:
-            found = _locked(connection, run_id)
-            outage = found.get(endpoint) or Outage(since=now().isoformat(), probes=0, probe=0, entrants=[], error="")
-            who = sorted({*outage["entrants"], *entrants})
-            _store(connection, run_id, {**found, endpoint: {**outage, "entrants": who, "error": error}})
+            outages = _locked(connection, run_id)
+            outage = outages.get(endpoint) or Outage(since=now().isoformat(), probes=0, probe=0, entrants=[], error="")
+            waiting = sorted({*outage["entrants"], *entrants})
+            _store(connection, run_id, {**outages, endpoint: {**outage, "entrants": waiting, "error": error}})
 
         self._write(work)
 
@@ -38,25 +38,25 @@ class Outages(Transactions):
         """Record that an endpoint answers again. False if it was not out."""
 
         def work(connection: Connection) -> bool:
-            found = _locked(connection, run_id)
-            ended = found.pop(endpoint, None) is not None
-            if ended:
-                _store(connection, run_id, found)
-            return ended
+            outages = _locked(connection, run_id)
+            was_out = outages.pop(endpoint, None) is not None
+            if was_out:
+                _store(connection, run_id, outages)
+            return was_out
 
         return self._write(work)
 
-    def claim_probe(self, run_id: int, endpoint: str, by: str, *, seen: int) -> Claimed | None:
+    def claim_probe(self, run_id: int, endpoint: str, by: str, *, probes: int) -> ClaimedEpisode | None:
         """Claim the episode that asks an endpoint again; None if another worker does so, or if no episode waits for it.
 
-        `seen`: the number of probes so far. Successive probes use different episodes if there are several, so that one
+        `probes`: how many there were so far. Successive probes use different episodes if there are several, so that one
         that the endpoint cannot answer does not keep the others waiting.
         """
 
-        def work(connection: Connection) -> Claimed | None:
-            found = _locked(connection, run_id)
-            outage = found.get(endpoint)
-            if outage is None or outage["probes"] != seen or _is_played(connection, outage["probe"]):
+        def work(connection: Connection) -> ClaimedEpisode | None:
+            outages = _locked(connection, run_id)
+            outage = outages.get(endpoint)
+            if outage is None or outage["probes"] != probes or _is_played(connection, outage["probe"]):
                 return None
             row = None
             for following in ((_E.id > outage["probe"],), ()):
@@ -66,7 +66,7 @@ class Outages(Transactions):
             if row is None:
                 return None
             change(connection, row["id"], **claimed(by, now()))
-            _store(connection, run_id, {**found, endpoint: {**outage, "probes": seen + 1, "probe": row["id"]}})
+            _store(connection, run_id, {**outages, endpoint: {**outage, "probes": probes + 1, "probe": row["id"]}})
             return as_claimed(row)
 
         return self._write(work)
@@ -81,17 +81,21 @@ class Outages(Transactions):
         def work(connection: Connection) -> bool:
             query = select(RUN.c.outages).join(EPISODE, _E.run_id == RUN.c.id).where(_E.id == episode_id)
             probes = [outage["probe"] for outage in (connection.scalar(query) or {}).values()]
-            more = case((_E.interruptions == 0, 1), else_=0) if episode_id in probes else 1
-            values = {"status": EpisodeStatus.PENDING, "claimed_by": "", "interruptions": _E.interruptions + more}
-            where = (_E.id == episode_id, _E.status == EpisodeStatus.RUNNING, _E.claimed_by == by)
-            return bool(connection.execute(update(EPISODE).where(*where).values(values)).rowcount)
+            interruptions = case((_E.interruptions == 0, 1), else_=0) if episode_id in probes else 1
+            values = {
+                "status": EpisodeStatus.PENDING,
+                "claimed_by": "",
+                "interruptions": _E.interruptions + interruptions,
+            }
+            conditions = (_E.id == episode_id, _E.status == EpisodeStatus.RUNNING, _E.claimed_by == by)
+            return bool(connection.execute(update(EPISODE).where(*conditions).values(values)).rowcount)
 
         return self._write(work)
 
-    def count_waiting(self, run_id: int, entrants: Collection[int], *, most: int | None = None) -> int:
+    def count_waiting(self, run_id: int, entrants: Collection[int], *, limit: int | None = None) -> int:
         """Count the waiting episodes of these entrants, up to `most`."""
-        found = select(_E.id).where(*_waiting(run_id, entrants)).limit(most).subquery()
-        query = select(func.count()).select_from(found)
+        waiting = select(_E.id).where(*_waiting(run_id, entrants)).limit(limit).subquery()
+        query = select(func.count()).select_from(waiting)
         return int(self._write(lambda connection: connection.scalar(query), write=False) or 0)
 
 

@@ -9,7 +9,7 @@ from stackrank.db.models.columns import now
 
 
 class Replays(Transactions):
-    """The part of `db.store.Store` that records replays."""
+    """The part of `db.writes.store.Store` that records replays."""
 
     def save_replay(self, episode_id: int, result: str) -> None:
         """Store the result of the last replay of an episode: see `Replayed.result`. Raises `NotFound`."""

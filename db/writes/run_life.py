@@ -3,36 +3,59 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import cast
+from typing import TypedDict, cast
 
 from sqlalchemy import Connection, and_, case, func, or_, select, update
 
 from stackrank.db.connection.transactions import EPISODE, RUN, Transactions, clean
 from stackrank.db.models.columns import now
-from stackrank.db.rows import Ended, Interrupted, RunListed
+from stackrank.db.queries.reading import Json
+from stackrank.db.queries.runs import RunSummary
 from stackrank.db.totals import tallies
 from stackrank.terms import EpisodeStatus, ErrorClass, RunStatus, Verdict
 
-_GOING_ON = RUN.c.status.in_([RunStatus.PENDING, RunStatus.RUNNING])
-_HEARD = func.coalesce(RUN.c.heartbeat_at, RUN.c.started_at, RUN.c.created_at)
-"""When a run's owner was last heard of."""
-_TAKEN_UP = (RunStatus.FINISHED, RunStatus.FAILED)
+_IN_PROGRESS = RUN.c.status.in_([RunStatus.PENDING, RunStatus.RUNNING])
+_LAST_SIGN = func.coalesce(RUN.c.heartbeat_at, RUN.c.started_at, RUN.c.created_at)
+"""The last sign of life of a run's owner."""
+_RESUMABLE = (RunStatus.FINISHED, RunStatus.FAILED)
 """The statuses that a supervisor may resume a run from. Cancelled is not one of them: that was somebody's decision."""
+
+
+class InterruptedRun(TypedDict):
+    """A run that is going on, or should be."""
+
+    id: int
+    name: str
+    host: str
+    schedule: str
+    prefect_flow_run_id: str
+    heartbeat_at: datetime | None
+    spec: Json
+
+
+class EndedRun(TypedDict):
+    """A run that ended; `auto_resumes`: how often a supervisor has resumed it."""
+
+    id: int
+    schedule: str
+    ended_at: datetime
+    auto_resumes: int
+    spec: Json
 
 
 class RunLife(Transactions):
     """Writes the status of runs."""
 
-    def reopen_run(self, seen: RunListed) -> bool:
-        """Make a cancelled run pending if it is still as seen. False if it is not cancelled, or was cancelled again."""
-        ended_at = datetime.fromisoformat(seen["ended_at"]) if seen["ended_at"] else None
+    def reopen_run(self, run: RunSummary) -> bool:
+        """Make a cancelled run pending. False if it is not cancelled, or was cancelled again since `run` was read."""
+        ended_at = datetime.fromisoformat(run["ended_at"]) if run["ended_at"] else None
 
         def work(connection: Connection) -> bool:
-            as_seen = (RUN.c.status == RunStatus.CANCELLED, RUN.c.ended_at.is_not_distinct_from(ended_at))
-            statement = update(RUN).where(RUN.c.id == seen["id"], *as_seen).values(status=RunStatus.PENDING)
+            is_unchanged = (RUN.c.status == RunStatus.CANCELLED, RUN.c.ended_at.is_not_distinct_from(ended_at))
+            statement = update(RUN).where(RUN.c.id == run["id"], *is_unchanged).values(status=RunStatus.PENDING)
             reopened = bool(connection.execute(statement).rowcount)
             if reopened:
-                tallies.forget(connection, [seen["id"]])
+                tallies.forget(connection, [run["id"]])
             return reopened
 
         return self._write(work)
@@ -42,18 +65,18 @@ class RunLife(Transactions):
 
         def work(connection: Connection) -> bool:
             started = func.coalesce(RUN.c.started_at, now())
-            known = RUN.c.prefect_flow_run_id  # the first id stays: a retry of that flow run finds its run by it
+            flow_run_id = RUN.c.prefect_flow_run_id  # the first id stays: a retry of that flow run finds its run by it
             values = {
                 "status": RunStatus.RUNNING,
                 "reason": "",
                 "outages": None,
                 "started_at": started,
                 "ended_at": None,
-                "prefect_flow_run_id": case((known == "", prefect_flow_run_id), else_=known),
+                "prefect_flow_run_id": case((flow_run_id == "", prefect_flow_run_id), else_=flow_run_id),
                 "heartbeat_at": now(),
             }
-            where = (RUN.c.id == run_id, RUN.c.status != RunStatus.CANCELLED)
-            if connection.execute(update(RUN).where(*where).values(values)).rowcount == 0:
+            conditions = (RUN.c.id == run_id, RUN.c.status != RunStatus.CANCELLED)
+            if connection.execute(update(RUN).where(*conditions).values(values)).rowcount == 0:
                 self._update(connection, RUN, run_id, {"heartbeat_at": now()})
                 return False
             tallies.forget(connection, [run_id])
@@ -78,9 +101,9 @@ class RunLife(Transactions):
 
         def work(connection: Connection) -> bool:
             values = clean({"status": RunStatus.CANCELLED, "reason": reason, "ended_at": now()})
-            if connection.execute(update(RUN).where(RUN.c.id == run_id, _GOING_ON).values(values)).rowcount == 0:
-                again = (RUN.c.id == run_id, RUN.c.status == RunStatus.CANCELLED)
-                connection.execute(update(RUN).where(*again).values(ended_at=now()))
+            if connection.execute(update(RUN).where(RUN.c.id == run_id, _IN_PROGRESS).values(values)).rowcount == 0:
+                is_cancelled = (RUN.c.id == run_id, RUN.c.status == RunStatus.CANCELLED)
+                connection.execute(update(RUN).where(*is_cancelled).values(ended_at=now()))
                 return False
             tallies.keep(connection, run_id)
             return True
@@ -89,14 +112,14 @@ class RunLife(Transactions):
 
     def end_run(self, run_id: int, status: str, reason: str = "") -> bool:
         """End the run as finished, cancelled or failed. False if it was over: it then stays as it was ended."""
-        ended = RunStatus(status)
-        if ended in (RunStatus.PENDING, RunStatus.RUNNING):
+        final_status = RunStatus(status)
+        if final_status in (RunStatus.PENDING, RunStatus.RUNNING):
             raise ValueError(f"a run does not end as {status}: use finished, cancelled or failed")
 
         def work(connection: Connection) -> bool:
-            values = clean({"status": ended, "reason": reason, "ended_at": now()})
-            where = (RUN.c.id == run_id, _GOING_ON)
-            changed = bool(connection.execute(update(RUN).where(*where).values(values)).rowcount)
+            values = clean({"status": final_status, "reason": reason, "ended_at": now()})
+            conditions = (RUN.c.id == run_id, _IN_PROGRESS)
+            changed = bool(connection.execute(update(RUN).where(*conditions).values(values)).rowcount)
             if not changed:
                 self._update(connection, RUN, run_id, {"ended_at": func.coalesce(RUN.c.ended_at, now())})
             tallies.keep(connection, run_id)
@@ -114,55 +137,57 @@ class RunLife(Transactions):
 
         self._write(work)
 
-    def cannot_start(self, run_id: int, reason: str, *, heard: datetime | None) -> None:
-        """End the run as failed, unless it is over or its last heartbeat is no longer the one at `heard`."""
+    def fail_start(self, run_id: int, reason: str, *, heartbeat_at: datetime | None) -> None:
+        """End the run as failed, unless it is over or its last heartbeat is no longer the one at `heartbeat_at`."""
 
         def work(connection: Connection) -> None:
-            silent = and_(RUN.c.status == RunStatus.RUNNING, RUN.c.heartbeat_at.is_not_distinct_from(heard))
-            where = (RUN.c.id == run_id, or_(RUN.c.status == RunStatus.PENDING, silent))
+            silent = and_(RUN.c.status == RunStatus.RUNNING, RUN.c.heartbeat_at.is_not_distinct_from(heartbeat_at))
+            conditions = (RUN.c.id == run_id, or_(RUN.c.status == RunStatus.PENDING, silent))
             values = clean({"status": RunStatus.FAILED, "reason": reason, "ended_at": now()})
-            if connection.execute(update(RUN).where(*where).values(values)).rowcount:
+            if connection.execute(update(RUN).where(*conditions).values(values)).rowcount:
                 tallies.keep(connection, run_id)
 
         self._write(work)
 
-    def interrupted_runs(self, older_than_s: float | None = None) -> list[Interrupted]:
-        """Return the runs that should be going on but whose owner has been silent for more than `older_than_s` seconds.
+    def interrupted_runs(self, older_than_s: float | None = None) -> list[InterruptedRun]:
+        """Return runs that should be in progress, but whose owner was silent for more than `older_than_s` seconds.
 
-        With None, return all that should be going on. That includes a scheduled run that never started because Prefect
-        did not answer.
+        With None, return all that should be in progress. That includes a scheduled run that never started because
+        Prefect did not answer.
         """
         columns = (RUN.c.id, RUN.c.name, RUN.c.host, RUN.c.schedule, RUN.c.prefect_flow_run_id)
         by_a_schedule = and_(RUN.c.schedule != "", RUN.c.prefect_flow_run_id != "")
-        going_on = (RUN.c.status == RunStatus.RUNNING, and_(RUN.c.status == RunStatus.PENDING, by_a_schedule))
-        query = select(*columns, RUN.c.heartbeat_at, RUN.c.spec).where(or_(*going_on))
+        in_progress = (RUN.c.status == RunStatus.RUNNING, and_(RUN.c.status == RunStatus.PENDING, by_a_schedule))
+        query = select(*columns, RUN.c.heartbeat_at, RUN.c.spec).where(or_(*in_progress))
         if older_than_s is not None:
-            query = query.where(or_(_HEARD.is_(None), now() - timedelta(seconds=older_than_s) > _HEARD))
-        found = self._write(lambda connection: connection.execute(query).mappings().all(), write=False)
-        return [cast("Interrupted", dict(row)) for row in found]
+            query = query.where(or_(_LAST_SIGN.is_(None), now() - timedelta(seconds=older_than_s) > _LAST_SIGN))
+        rows = self._write(lambda connection: connection.execute(query).mappings().all(), write=False)
+        return [cast("InterruptedRun", dict(row)) for row in rows]
 
-    def ended_runs(self, within_s: float, *, taken_up: int) -> list[Ended]:
-        """Return runs that finished or failed in the last `within_s` seconds, resumed fewer than `taken_up` times."""
-        columns = (RUN.c.id, RUN.c.schedule, RUN.c.ended_at, RUN.c.taken_up, RUN.c.spec)
+    def ended_runs(self, within_s: float, *, auto_resumes: int) -> list[EndedRun]:
+        """Return runs that finished or failed in the last `within_s` seconds, and were resumed less often than this."""
+        columns = (RUN.c.id, RUN.c.schedule, RUN.c.ended_at, RUN.c.auto_resumes, RUN.c.spec)
         recent = RUN.c.ended_at > now() - timedelta(seconds=within_s)
-        query = select(*columns).where(RUN.c.status.in_(_TAKEN_UP), recent, RUN.c.taken_up < taken_up)
-        found = self._write(lambda connection: connection.execute(query).mappings().all(), write=False)
-        return [cast("Ended", dict(row)) for row in found]
+        query = select(*columns).where(RUN.c.status.in_(_RESUMABLE), recent, RUN.c.auto_resumes < auto_resumes)
+        rows = self._write(lambda connection: connection.execute(query).mappings().all(), write=False)
+        return [cast("EndedRun", dict(row)) for row in rows]
 
-    def take_up(self, run_id: int, *, seen: int, most: int) -> bool:
-        """Whether the caller is to resume an ended run that was resumed `seen` times and may be resumed `most` times.
+    def claim_resume(self, run_id: int, *, times: int, limit: int) -> bool:
+        """Return whether the caller resumes an ended run, which was resumed `times` times and may be `limit` times.
 
         False if somebody else resumes it, or if every episode has its verdict or an error that is permanent. In the
-        latter case the run counts as resumed `most` times, so that nobody asks again.
+        latter case the run counts as resumed `limit` times, so that nobody asks again.
         """
 
         def work(connection: Connection) -> bool:
             lost = EPISODE.c.error_class.in_([ErrorClass.MACHINE, ErrorClass.ENDPOINT])
-            left = or_(EPISODE.c.status == EpisodeStatus.PENDING, and_(EPISODE.c.verdict == Verdict.ERROR, lost))
-            wanted = select(EPISODE.c.id).where(EPISODE.c.run_id == run_id, EPISODE.c.counted, left).limit(1)
-            found = connection.scalar(wanted) is not None
-            where = (RUN.c.id == run_id, RUN.c.status.in_(_TAKEN_UP), RUN.c.taken_up == seen)
-            values = {"taken_up": seen + 1 if found else most}
-            return bool(connection.execute(update(RUN).where(*where).values(values)).rowcount) and found
+            is_unfinished = or_(
+                EPISODE.c.status == EpisodeStatus.PENDING, and_(EPISODE.c.verdict == Verdict.ERROR, lost)
+            )
+            query = select(EPISODE.c.id).where(EPISODE.c.run_id == run_id, EPISODE.c.counted, is_unfinished).limit(1)
+            has_work = connection.scalar(query) is not None
+            conditions = (RUN.c.id == run_id, RUN.c.status.in_(_RESUMABLE), RUN.c.auto_resumes == times)
+            values = {"auto_resumes": times + 1 if has_work else limit}
+            return bool(connection.execute(update(RUN).where(*conditions).values(values)).rowcount) and has_work
 
         return self._write(work)

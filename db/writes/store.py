@@ -53,7 +53,7 @@ from stackrank.db.writes.validations import RESULT, Validations
 from stackrank.db.writes.verdicts import Kept, Verdicts
 from stackrank.terms import EpisodeStatus, Milestone, Verdict
 
-Cell = tuple[int, int, int]
+EpisodeKey = tuple[int, int, int]
 """(task id, entrant id, attempt); attempts count from 1."""
 _BULK = 500  # rows per statement; SQLite takes 32,766 parameters
 _PART = 20_000
@@ -73,11 +73,11 @@ class SavedBenchmark:
 
 
 class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
-    """Writes to the database behind `engine`, as returned by `db.engine.connect`.
+    """Writes to the database behind `engine`, as returned by `db.connection.engine.connect`.
 
     A transaction that meets a lock, a deadlock or a lost connection is tried again, `attempts` times in all. After
     that, and for every other failure of the database, the methods raise `DatabaseError`; for an id that does not exist
-    `NotFound`; for a call that makes no sense `ValueError`.
+    `NotFound`; for an invalid call `ValueError`.
     """
 
     def save_benchmark(
@@ -99,24 +99,22 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
         ]
 
         def work(connection: Connection) -> SavedBenchmark:
-            about = {"license": license, "source": source}
-            given = {"name": name, "digest": digest, **about, "tasks_total": 0, "created_at": now()}
-            benchmark_id = self._upsert(
-                connection, BENCHMARK, clean(given), key=("name", "digest"), change=tuple(about)
-            )
+            origin = {"license": license, "source": source}
+            row = {"name": name, "digest": digest, **origin, "tasks_total": 0, "created_at": now()}
+            benchmark_id = self._upsert(connection, BENCHMARK, clean(row), key=("name", "digest"), change=tuple(origin))
             for start in range(0, len(rows), _BULK):
                 part = [clean({**row, "benchmark_id": benchmark_id}) for row in rows[start : start + _BULK]]
                 statement = self._insert(TASK).values(part)
                 changed = {column: statement.excluded[column] for column in _TASK_COLUMNS - {"name"}}
                 # A machine that has not measured a task does not overwrite what another one has measured.
                 unknown_here = statement.excluded["measured"].is_(None) & TASK.c.measured.is_not(None)
-                for each in ("measured", "difficulty"):
-                    changed[each] = case((unknown_here, TASK.c[each]), else_=statement.excluded[each])
+                for result in ("measured", "difficulty"):
+                    changed[result] = case((unknown_here, TASK.c[result]), else_=statement.excluded[result])
                 connection.execute(
                     statement.on_conflict_do_update(index_elements=["benchmark_id", "name"], set_=changed)
                 )
-            found = connection.execute(select(TASK.c.name, TASK.c.id).where(TASK.c.benchmark_id == benchmark_id))
-            task_ids = {row.name: row.id for row in found}
+            saved = connection.execute(select(TASK.c.name, TASK.c.id).where(TASK.c.benchmark_id == benchmark_id))
+            task_ids = {row.name: row.id for row in saved}
             total = update(BENCHMARK).where(BENCHMARK.c.id == benchmark_id).values(tasks_total=len(task_ids))
             connection.execute(total)
             self._carry_over(connection, name, benchmark_id)
@@ -140,16 +138,16 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
         host: str = "",
         schedule: str = "",
         prefect_flow_run_id: str = "",
-        cells: Iterable[Cell] = (),
+        cells: Iterable[EpisodeKey] = (),
         sandbox: str = "",
     ) -> int:
         """Store a pending run and return its id. Names may repeat; a name refers to its latest run.
 
-        `conditions`: in the form of `db.conditions`; fields left out are unknown. `cells`: its episodes, which are
-        pending. Many of them are stored in several transactions; a run that is cut off in between has fewer episodes
-        than its `episodes_total` says.
+        `conditions`: in the form of `db.writes.conditions`; fields left out are unknown. `cells`: its episodes, which
+        are pending. Many of them are stored in several transactions; a run that is cut off in between has fewer
+        episodes than its `episodes_total` says.
         """
-        wanted = list(dict.fromkeys(cells))
+        distinct_cells = list(dict.fromkeys(cells))
         under = conditions_of.complete(conditions)
         run = Run(
             name=name,
@@ -168,37 +166,37 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
             schedule=schedule,
             prefect_flow_run_id=prefect_flow_run_id,
             created_at=now(),
-            episodes_total=len(wanted),
+            episodes_total=len(distinct_cells),
         )
         row = clean(run.model_dump(exclude={"id"}))
 
         def work(connection: Connection) -> int:
             run_id = new_id(connection.execute(insert(RUN).values(row)))
-            _insert_episodes(connection, run_id, wanted[:_PART], sandbox)
+            _insert_episodes(connection, run_id, distinct_cells[:_PART], sandbox)
             return run_id
 
-        self._write(lambda connection: make_room(connection, len(wanted)), write=False)
+        self._write(lambda connection: make_room(connection, len(distinct_cells)), write=False)
         run_id = self._write(work)
-        for start in range(_PART, len(wanted), _PART):
-            part = wanted[start : start + _PART]
-            self._write(partial(_insert_episodes, run_id=run_id, wanted=part, sandbox=sandbox))
+        for start in range(_PART, len(distinct_cells), _PART):
+            part = distinct_cells[start : start + _PART]
+            self._write(partial(_insert_episodes, run_id=run_id, cells=part, sandbox=sandbox))
         return run_id
 
-    def create_episodes(self, run_id: int, cells: Iterable[Cell], sandbox: str = "") -> dict[Cell, int]:
+    def create_episodes(self, run_id: int, cells: Iterable[EpisodeKey], sandbox: str = "") -> dict[EpisodeKey, int]:
         """Store a pending episode for every cell that has none yet, and return the counted episode of each cell."""
-        wanted = list(dict.fromkeys(cells))
-        self._write(lambda connection: make_room(connection, len(wanted)), write=False)
-        return self._write(lambda connection: self._add_episodes(connection, run_id, wanted, sandbox))
+        distinct_cells = list(dict.fromkeys(cells))
+        self._write(lambda connection: make_room(connection, len(distinct_cells)), write=False)
+        return self._write(lambda connection: self._add_episodes(connection, run_id, distinct_cells, sandbox))
 
     def _add_episodes(
-        self, connection: Connection, run_id: int, wanted: Sequence[Cell], sandbox: str
-    ) -> dict[Cell, int]:
-        _insert_episodes(connection, run_id, wanted, sandbox)
+        self, connection: Connection, run_id: int, cells: Sequence[EpisodeKey], sandbox: str
+    ) -> dict[EpisodeKey, int]:
+        _insert_episodes(connection, run_id, cells, sandbox)
         key = (EPISODE.c.task_id, EPISODE.c.entrant_id, EPISODE.c.attempt)
         counted = select(*key, EPISODE.c.id).where(EPISODE.c.run_id == run_id, EPISODE.c.counted)
-        found = {(task, entrant, n): episode for task, entrant, n, episode in connection.execute(counted)}
-        self._update(connection, RUN, run_id, {"episodes_total": len(found)})
-        return {cell: found[cell] for cell in wanted}
+        episode_of = {(task, entrant, n): episode for task, entrant, n, episode in connection.execute(counted)}
+        self._update(connection, RUN, run_id, {"episodes_total": len(episode_of)})
+        return {cell: episode_of[cell] for cell in cells}
 
     def change_spec(self, run_id: int, changes: Mapping[str, Any]) -> None:
         """Change fields of a run's specification that do not affect its episodes, such as its budget."""
@@ -209,22 +207,22 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
 
         self._write(work)
 
-    def go_on_under(self, run_id: int, conditions: Mapping[str, Any]) -> None:
+    def record_conditions(self, run_id: int, conditions: Mapping[str, Any]) -> None:
         """Record that a run continues under these conditions. A field that differs from before gets both values."""
 
         def work(connection: Connection) -> None:
             query = select(RUN.c.conditions).where(RUN.c.id == run_id).with_for_update(key_share=True)
-            before = connection.scalar(query) or {}
-            now_under = conditions_of.joined(before, conditions_of.complete(conditions))
-            if now_under != before:
+            stored = connection.scalar(query) or {}
+            now_under = conditions_of.merge(stored, conditions_of.complete(conditions))
+            if now_under != stored:
                 values = {"conditions": now_under, "conditions_digest": conditions_of.digest(now_under)}
                 self._update(connection, RUN, run_id, clean(values))
 
         self._write(work)
 
-    def save_regressions(self, run_id: int, found: Sequence[Mapping[str, Any]]) -> None:
+    def save_regressions(self, run_id: int, regressions: Sequence[Mapping[str, Any]]) -> None:
         """Store what got worse since the leaderboard's previous run."""
-        row = clean({"regressions": [dict(each) for each in found]})
+        row = clean({"regressions": [dict(regression) for regression in regressions]})
         self._write(lambda connection: self._update(connection, RUN, run_id, row))
 
     def add_step(self, step: Step, *, by: str | None = None) -> None:
@@ -234,10 +232,10 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
         `by`: the worker that has to hold the claim; otherwise raises `ClaimLost`.
         """
         episode_id, index = step.episode_id, step.index
-        reached = {f"at_{name}": index for name in step.milestones}
-        given = clean({**step.model_dump(), "created_at": now()})
+        milestones = {f"at_{name}": index for name in step.milestones}
+        unpacked = clean({**step.model_dump(), "created_at": now()})
         blobs: Blobs = {}
-        row = given | {name: fold(given[name], blobs) for name in PACKED}
+        row = unpacked | {name: fold(unpacked[name], blobs) for name in PACKED}
 
         def work(connection: Connection) -> bool:
             check_claim(connection, episode_id, by)
@@ -247,18 +245,18 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
             if blobs:
                 run_id = connection.scalar(select(EPISODE.c.run_id).where(EPISODE.c.id == episode_id))
                 # Sorted, so that two writers of the same blobs do not wait for each other.
-                kept = [{"run_id": run_id, "digest": digest, "content": blobs[digest]} for digest in sorted(blobs)]
-                connection.execute(InsertOnce(BLOB), kept)
+                rows = [{"run_id": run_id, "digest": digest, "content": blobs[digest]} for digest in sorted(blobs)]
+                connection.execute(InsertOnce(BLOB), rows)
             if step.tool:
                 connection.execute(InsertOnce(EPISODE_TOOL), {"tool": row["tool"], "episode_id": episode_id})
-            if reached:
-                self._update(connection, EPISODE, episode_id, reached)
+            if milestones:
+                self._update(connection, EPISODE, episode_id, milestones)
             return True
 
         if not self._write(work):
             (stored,) = steps(self.engine, episode_id, first=index, limit=1)
             if (stored["tool"], stored["arguments"], stored["observation"]) != tuple(
-                given[name] for name in ("tool", "arguments", "observation")
+                unpacked[name] for name in ("tool", "arguments", "observation")
             ):
                 raise ValueError(f"episode {episode_id} already has another step {index}")
 
@@ -309,7 +307,7 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
         row = clean({**values, "verdict": Verdict(verdict), "status": EpisodeStatus.DONE, "ended_at": now()})
 
         def work(connection: Connection) -> None:
-            tallies.forget_of(connection, episode_id)
+            tallies.forget_tally_of(connection, episode_id)
             check_claim(connection, episode_id, by)
             if connection.execute(_FINISH, {**row, "one": episode_id, "same": verdict}).rowcount == 0:
                 self._exists(connection, EPISODE, episode_id)
@@ -327,23 +325,25 @@ _FINISH = update(EPISODE).where(
 )
 
 
-def _insert_episodes(connection: Connection, run_id: int, wanted: Sequence[Cell], sandbox: str) -> None:
+def _insert_episodes(connection: Connection, run_id: int, cells: Sequence[EpisodeKey], sandbox: str) -> None:
     """Insert all episodes in one statement, so that the database counts them once and need not parse each of them."""
-    if not wanted:
+    if not cells:
         return
     common = Episode(run_id=run_id, task_id=0, entrant_id=0, sandbox=sandbox, created_at=now())
     row = {name: value for name, value in clean(common.model_dump(exclude={"id"})).items() if value is not None}
-    cells = json.dumps(wanted)
+    cells_json = json.dumps(cells)
     if connection.dialect.name == "postgresql":
-        each: Any = func.json_array_elements(literal(cells).cast(JSON)).table_valued(column("value", JSON), name="cell")
-        key = [each.c.value[index].as_integer() for index in range(3)]
+        cell: Any = func.json_array_elements(literal(cells_json).cast(JSON)).table_valued(
+            column("value", JSON), name="cell"
+        )
+        key = [cell.c.value[index].as_integer() for index in range(3)]
     else:
-        each = func.json_each(cells).table_valued("value", name="cell")
-        key = [func.json_extract(each.c.value, f"$[{index}]") for index in range(3)]
+        cell = func.json_each(cells_json).table_valued("value", name="cell")
+        key = [func.json_extract(cell.c.value, f"$[{index}]") for index in range(3)]
     values = row | dict(zip(("task_id", "entrant_id", "attempt"), key, strict=True))
     columns = [
         value if isinstance(value, ColumnElement) else literal(value, EPISODE.c[name].type)
         for name, value in values.items()
     ]
     # Without WHERE, SQLite parses ON CONFLICT as a part of the SELECT.
-    connection.execute(InsertOnce(EPISODE).from_select(list(values), select(*columns).select_from(each).where(true())))
+    connection.execute(InsertOnce(EPISODE).from_select(list(values), select(*columns).select_from(cell).where(true())))

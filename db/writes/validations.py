@@ -16,7 +16,7 @@ RESULT = ("valid", "invalid_reason", "validated_rounds", "validated_at", *_COVER
 
 
 class Validations(Transactions):
-    """The part of `db.store.Store` that records validations."""
+    """The part of `db.writes.store.Store` that records validations."""
 
     def save_validation(
         self,
@@ -34,10 +34,10 @@ class Validations(Transactions):
 
         def work(connection: Connection) -> None:
             for name, (valid, reason) in results.items():
-                where = (TASK.c.benchmark_id == benchmark_id, TASK.c.name == name)
+                conditions = (TASK.c.benchmark_id == benchmark_id, TASK.c.name == name)
                 values = {"valid": valid, "invalid_reason": reason, "validated_rounds": rounds, "validated_at": now()}
                 values |= dict(zip(_COVERED, covered, strict=True))
-                if connection.execute(update(TASK).where(*where).values(clean(values))).rowcount == 0:
+                if connection.execute(update(TASK).where(*conditions).values(clean(values))).rowcount == 0:
                     raise NotFound(f"Benchmark {benchmark_id} has no task {name!r}: save the benchmark first.")
             self._count_valid(connection, benchmark_id)
 
@@ -47,8 +47,8 @@ class Validations(Transactions):
         """Store which wrong changes pass a task's tests."""
 
         def work(connection: Connection) -> None:
-            where = (TASK.c.benchmark_id == benchmark_id, TASK.c.name == task)
-            if connection.execute(update(TASK).where(*where).values(clean({"audit": dict(audit)}))).rowcount == 0:
+            conditions = (TASK.c.benchmark_id == benchmark_id, TASK.c.name == task)
+            if connection.execute(update(TASK).where(*conditions).values(clean({"audit": dict(audit)}))).rowcount == 0:
                 raise NotFound(f"Benchmark {benchmark_id} has no task {task!r}: save the benchmark first.")
 
         self._write(work)
@@ -58,8 +58,8 @@ class Validations(Transactions):
         new = select(TASK.c.id, TASK.c.name, TASK.c.digest).where(
             TASK.c.benchmark_id == benchmark_id, TASK.c.validated_at.is_(None), TASK.c.digest != ""
         )
-        wanted = {(row.name, row.digest): row.id for row in connection.execute(new)}
-        if not wanted:
+        task_ids = {(row.name, row.digest): row.id for row in connection.execute(new)}
+        if not task_ids:
             return
         old = (
             select(TASK.c.name, TASK.c.digest, *(TASK.c[column] for column in RESULT))
@@ -67,14 +67,14 @@ class Validations(Transactions):
             .where(BENCHMARK.c.name == benchmark, TASK.c.validated_at.is_not(None))
             .order_by(TASK.c.validated_at)
         )
-        found = {key: row for row in connection.execute(old) if (key := (row.name, row.digest)) in wanted}
-        for key, row in found.items():
-            self._update(connection, TASK, wanted[key], {column: getattr(row, column) for column in RESULT})
-        if found:
+        validations = {key: row for row in connection.execute(old) if (key := (row.name, row.digest)) in task_ids}
+        for key, row in validations.items():
+            self._update(connection, TASK, task_ids[key], {column: getattr(row, column) for column in RESULT})
+        if validations:
             self._count_valid(connection, benchmark_id)
 
     def _count_valid(self, connection: Connection, benchmark_id: int) -> None:
-        here = TASK.c.benchmark_id == benchmark_id
-        valid = connection.scalar(select(func.count()).where(here, TASK.c.valid.is_(True)))
-        last = connection.scalar(select(func.max(TASK.c.validated_at)).where(here))
+        in_benchmark = TASK.c.benchmark_id == benchmark_id
+        valid = connection.scalar(select(func.count()).where(in_benchmark, TASK.c.valid.is_(True)))
+        last = connection.scalar(select(func.max(TASK.c.validated_at)).where(in_benchmark))
         self._update(connection, BENCHMARK, benchmark_id, {"validated_at": last, "tasks_valid": valid})

@@ -15,7 +15,7 @@ Kept = tuple[str, bytes]
 
 
 class Verdicts(Transactions):
-    """The part of `db.store.Store` that records verdicts."""
+    """The part of `db.writes.store.Store` that records verdicts."""
 
     def add_verdict(self, episode_id: int, record: Mapping[str, Any]) -> None:
         """Append a verdict from scoring an episode again. `record`: the columns of `VerdictRecord`.

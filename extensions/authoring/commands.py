@@ -45,11 +45,12 @@ def inject(
     import re
     from collections import Counter
 
+    from stackrank.env.benchmarks.repo_schema import TASKS_FILE
     from stackrank.env.environment import Environment
     from stackrank.env.sandbox.registry import chosen_backend
     from stackrank.extensions.authoring.inject.injection import Tally
     from stackrank.extensions.authoring.inject.plant import plant
-    from stackrank.extensions.authoring.inject.write import SOURCE, TASKS
+    from stackrank.extensions.authoring.inject.write import SOURCE
 
     # Split at commas between packages, not at those within versions and extras.
     comma = re.compile(r"\s*,(?![^\[]*\])\s*(?=[A-Za-z])")
@@ -63,7 +64,7 @@ def inject(
             reasons = ", ".join(f"{number} {reason}" for reason, number in tally.problems.most_common(3))
             tried = f"{tally.tried} of {tally.candidates} candidates tried"
             # Of more than are wanted, those with hidden tests are taken.
-            show(min(tally.found, count), count, f"{tried}; {reasons}" if reasons else tried)
+            show(min(tally.bugs, count), count, f"{tried}; {reasons}" if reasons else tried)
 
         planted = plant(
             path,
@@ -82,7 +83,7 @@ def inject(
         )
     kinds = Counter(candidate.category for candidate, _ in planted.bugs)
     difficulties = Counter(result.difficulty for _, result in planted.bugs)
-    bug_count, file = len(planted.bugs), planted.folder / TASKS
+    bug_count, file = len(planted.bugs), planted.folder / TASKS_FILE
     if as_json:
         document = {"tasks": bug_count, "file": str(file), "source": str(planted.folder / SOURCE), "wanted": count}
         document["hidden_tests"] = planted.with_hidden
@@ -121,8 +122,9 @@ def init_task(
     as_json: Json = False,
 ) -> None:
     """Create a task from a commit that fixed a bug: find the tests that it makes pass, and validate the task."""
+    from stackrank.env.benchmarks.repo_schema import TASKS_FILE
     from stackrank.env.sandbox.registry import chosen_backend
-    from stackrank.extensions.authoring.from_commit import TASKS, TaskOptions
+    from stackrank.extensions.authoring.from_commit import TaskOptions
     from stackrank.extensions.authoring.new_task import make_task
 
     options = TaskOptions(
@@ -138,9 +140,11 @@ def init_task(
     )
     task = make_task(repo, commit, out, options, chosen_backend(sandbox), print_err)
     if as_json:
-        print_json({"task": task.id, "file": str(out / TASKS), **task.model_dump(include={"fail_to_pass", "test"})})
+        lists = task.model_dump(include={"fail_to_pass", "test"})
+        print_json({"task": task.id, "file": str(out / TASKS_FILE), **lists})
         return
-    print_out(f"{out / TASKS}: {task.id}, {len(task.fail_to_pass)} tests to pass, {len(task.pass_to_pass)} to keep.")
+    counts = f"{len(task.fail_to_pass)} tests to pass, {len(task.pass_to_pass)} to keep"
+    print_out(f"{out / TASKS_FILE}: {task.id}, {counts}.")
     print_out(f"Play it: stackrank run --benchmark repo --path {out} --tasks {task.id} --agent oracle")
 
 
@@ -170,7 +174,7 @@ def attack(
             workers=workers,
             sandbox=sandbox,
             seed=seed,
-            again=recheck,
+            repeat=recheck,
             say=print_err,
             on_result=lambda result, completed, total: show(completed, total),
         )

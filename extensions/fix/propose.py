@@ -50,7 +50,7 @@ def propose(
     for problem in problems:
         played = queries.episodes(store.engine, run_id, task=problem.name, limit=100_000)
         resolved = [episode["id"] for episode in played if episode["verdict"] == Verdict.RESOLVED]
-        changes = group_by_change(queries.whole_episodes(store.engine, resolved), project, problem.suite.leaves)
+        changes = group_by_change(queries.full_episodes(store.engine, resolved), project, problem.suite.leaves)
         if not changes:
             without[problem.name] = _explain_missing(played)
         for diff, episodes in changes.items():
@@ -84,7 +84,7 @@ def find_partial_fixes(engine: Engine, problems: Sequence[Problem], run_id: int)
     unsolved: dict[str, list[frozenset[str]]] = {}
     for problem in problems:
         ids = [row["id"] for row in queries.episodes(engine, run_id, task=problem.name, limit=100_000)]
-        for episode in queries.whole_episodes(engine, ids).values():
+        for episode in queries.full_episodes(engine, ids).values():
             unfixed = frozenset(episode["score"].get("unfixed") or ()) & {*problem.tests}
             if unfixed and len(unfixed) < len(problem.tests):
                 unsolved.setdefault(problem.name, []).append(unfixed)

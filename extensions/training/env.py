@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-from stackrank.agents.episode.protocol import Decision, Malformed
+from stackrank.agents.episode.protocol import Decision, MalformedAction
 from stackrank.agents.episode.referee import Budget, Outcome, Referee
-from stackrank.agents.episode.workspace import with_workspace
+from stackrank.agents.episode.workspace import append_workspace
 from stackrank.env.actions import Action, Observation
 from stackrank.env.debug_env import DebugEnv
 from stackrank.env.sandbox.pool import Pool
@@ -18,7 +18,7 @@ from stackrank.env.scoring.judge import Score
 from stackrank.env.task import Task
 from stackrank.env.tools import ToolSet
 from stackrank.extensions.training.rewards import Tally, Term, TrainingError
-from stackrank.flows.runs.playing.sandboxes import Lent
+from stackrank.flows.runs.playing.sandboxes import SandboxLease
 from stackrank.terms import StopReason, Verdict
 
 Parameters = ParamSpec("Parameters")
@@ -75,7 +75,7 @@ class TrainingEnv:
         self._shows_failing_test = shows_failing_test
         self._pool = pool
         self._owns_pool = owns_pool
-        self._lent = Lent(pool)
+        self._lent = SandboxLease(pool)
         self._env: DebugEnv | None = None
         self._referee: Referee | None = None
         self._tally: Tally | None = None
@@ -110,7 +110,7 @@ class TrainingEnv:
         self._env = env
         observation = self._guarded(referee.reset)
         self._referee, self._tally = referee, Tally(self._weights, referee.tracker)
-        first_observation = with_workspace(env.shown, observation)
+        first_observation = append_workspace(env.shown, observation)
         return first_observation, self._info(dict.fromkeys(map(str, self._weights), 0.0))
 
     def step(self, action: Act, /, **arguments: Any) -> Transition:
@@ -139,7 +139,7 @@ class TrainingEnv:
 
         Several such answers in a row end the episode, as in a run. Raises as `step` does.
         """
-        return self._after(self._guarded(self._require_episode().refuse, Malformed(message, said=output)))
+        return self._after(self._guarded(self._require_episode().refuse, MalformedAction(message, output=output)))
 
     def score(self) -> Score:
         """Return the verdict. This ends an episode in progress, as if the agent had given up. Raises as `step` does."""
@@ -209,7 +209,7 @@ class TrainingEnv:
     def _after(self, observation: Observation) -> Transition:
         referee, tally = self._require_episode(), self._tally
         assert tally is not None
-        reason = referee.over()
+        reason = referee.stop_reason()
         if reason is not None:
             self._end(referee, reason)
         score = self.outcome.score if self.outcome else None
@@ -260,7 +260,7 @@ class TrainingEnv:
         return {
             "task": self.name,
             "step": last.index,
-            "milestones": [str(milestone) for milestone in self._referee.tracker.found],
+            "milestones": [str(milestone) for milestone in self._referee.tracker.reached],
             "distance": str(last.progress.distance or ""),
             "rewards": rewards,
             "stop_reason": str(outcome.stop_reason) if outcome else "",

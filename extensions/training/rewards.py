@@ -17,7 +17,7 @@ import math
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
-from stackrank.agents.episode.milestones import Tracker
+from stackrank.agents.episode.milestones import MilestoneTracker
 from stackrank.agents.episode.step import Step
 from stackrank.errors import UsageError
 from stackrank.terms import Distance, Milestone
@@ -58,7 +58,7 @@ def read_weights(choice: Chosen) -> dict[Term, float]:
 class Tally:
     """Works out the rewards of one episode, step by step."""
 
-    def __init__(self, weights: Mapping[Term, float], tracker: Tracker) -> None:
+    def __init__(self, weights: Mapping[Term, float], tracker: MilestoneTracker) -> None:
         """`tracker`: the tracker of the episode, which has been reset."""
         self._weights = weights
         self._tracker = tracker

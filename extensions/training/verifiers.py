@@ -80,7 +80,7 @@ class EpisodeEnv(vf.Env[EpisodeEnvConfig]):
                     earned += transition.reward
                     if transition.terminated or transition.truncated:
                         break
-                    reply = await talk.turn(self._syntax.answer(None, transition.observation)["content"])
+                    reply = await talk.turn(self._syntax.write_result(None, transition.observation)["content"])
             if env.outcome is None:
                 earned += self._own.rewards.get(Term.VERDICT, 0.0) * (await env.ascore()).resolved
             talk.trace.record_reward("episode", earned)
@@ -88,13 +88,17 @@ class EpisodeEnv(vf.Env[EpisodeEnvConfig]):
     async def _step(self, env: TrainingEnv, output: str) -> Transition:
         reply = Reply(output)
         try:
-            for call in self._syntax.calls(reply):
-                return await env.astep(self._syntax.read(call)[0])
-            return await env.arefuse(self._syntax.no_call(reply), output)
+            for call in self._syntax.find_calls(reply):
+                return await env.astep(self._syntax.read_action(call)[0])
+            return await env.arefuse(self._syntax.correct_missing_call(reply), output)
         except BadCall as error:
             return await env.arefuse(str(error), output)
 
     def _prompt(self, name: str, observation: Observation) -> str:
-        run = {"tools": prompting.notes(self._maker.tools), "max_steps": self._own.steps, "ends_when_solved": True}
-        values = {"syntax": self._syntax.help(), "observation": self._syntax.opening(observation)}
+        run = {
+            "tools": prompting.describe_tools(self._maker.tools),
+            "max_steps": self._own.steps,
+            "ends_when_solved": True,
+        }
+        values = {"syntax": self._syntax.write_help(), "observation": self._syntax.write_opening(observation)}
         return prompting.render(name, **run, **values, listing=[], failing_file="")

@@ -34,7 +34,8 @@ from stackrank.wording import (
 
 if TYPE_CHECKING:
     from stackrank.db.queries import Scope
-    from stackrank.db.rows import Abilities, Scoped
+    from stackrank.db.queries.boards.abilities import AbilityBoard
+    from stackrank.db.queries.boards.scope_description import ScopeDescription
 
 app = typer.Typer()
 OnlyRun = Annotated[str | None, typer.Option("--run", help="Only this run, whatever its status.")]
@@ -85,11 +86,11 @@ def leaderboard(
     engine = connect()
     scope = _scope(run, benchmark, series, conditions, tag, finished_only, errors, without_disputed)
     if abilities:
-        _abilities(queries.abilities(engine, scope), queries.scope_of(engine, scope), as_json)
+        _abilities(queries.abilities(engine, scope), queries.describe_scope(engine, scope), as_json)
         return
     if reliability:
         entrants = queries.reliability(engine, scope)
-        scoped = queries.scope_of(engine, scope)
+        scoped = queries.describe_scope(engine, scope)
         if as_json:
             print_json({"scope": scoped, "entrants": entrants})
             return
@@ -164,7 +165,7 @@ def nights(
         print_out(document["note"])
 
 
-def _abilities(model: Abilities, scoped: Scoped, as_json: bool) -> None:
+def _abilities(model: AbilityBoard, scoped: ScopeDescription, as_json: bool) -> None:
     if as_json:
         print_json({"scope": scoped, **model})
         return
@@ -267,7 +268,7 @@ def compare(
                 "there is nothing to compare with: name another entrant, or an earlier run with --baseline"
             )
         judged = queries.gate(engine, first, second or first, max_drop, scope, baseline=baseline or "")
-        scoped = queries.scope_of(
+        scoped = queries.describe_scope(
             engine, scope if judged["run"] is None else queries.Scope(run=judged["run"], errors=errors)
         )
         if report is not None:
@@ -284,7 +285,7 @@ def compare(
         raise UsageError("--baseline and --junit need --max-drop" if second else "name the entrant to compare with")
     document = queries.compare(engine, first, second, scope)
     entrant_ids = (document["first"]["entrant_id"], document["second"]["entrant_id"])
-    scoped = queries.scope_of(engine, scope, entrants=entrant_ids)
+    scoped = queries.describe_scope(engine, scope, entrants=entrant_ids)
     (effort,) = queries.effort(engine, [entrant_ids], scope)
     if as_json:
         print_json({**document, "effort": effort, "scope": scoped})
@@ -323,7 +324,10 @@ def tool_sets(
 
     engine = connect()
     scope = _scope(run, benchmark, series, conditions, tag, finished_only, errors, without_disputed)
-    pairs, scoped = queries.tool_sets(engine, scope, base=base, models=model or ()), queries.scope_of(engine, scope)
+    pairs, scoped = (
+        queries.tool_sets(engine, scope, base=base, models=model or ()),
+        queries.describe_scope(engine, scope),
+    )
     rows = queries.side_by_side(engine, pairs, scope)
     if as_json:
         print_json({"scope": scoped, "tool_sets": rows, "pairs": pairs})
@@ -374,7 +378,7 @@ def failure_points(
 
     engine = connect()
     scope = _scope(run, benchmark, series, conditions, tag, finished_only, without_disputed=without_disputed)
-    rows, scoped = queries.failure_points(engine, scope), queries.scope_of(engine, scope)
+    rows, scoped = queries.failure_points(engine, scope), queries.describe_scope(engine, scope)
     if as_json:
         print_json({"scope": scoped, "entrants": rows})
         return

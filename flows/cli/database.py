@@ -14,7 +14,8 @@ from stackrank.wording import masked, print_err, print_out
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from stackrank.db.rows import RunListed
+    from stackrank.db.queries.runs import RunSummary
+
 
 app = typer.Typer(help="Manage the database of results.", no_args_is_help=True)
 
@@ -57,38 +58,6 @@ def upgrade(as_json: Json = False) -> None:
         print_out(f"{database} already has the schema {HEAD}")
     else:
         print_out(f"{database}: schema {old_schema or 'none'} -> {HEAD}")
-
-
-@app.command()
-def downgrade(
-    schema: Annotated[
-        str, typer.Argument(help="The schema to go back to, such as 0011; `info` shows the current one.")
-    ],
-    yes: Annotated[bool, typer.Option("--yes", help="Do it, and lose the listed data.")] = False,
-    as_json: Json = False,
-) -> None:
-    """Downgrade the schema for an earlier version of stackrank. Lists first which data will be lost."""
-    from stackrank.db.connection.engine import default_url
-    from stackrank.db.maintenance.downgrade import downgrade as take_back
-    from stackrank.db.maintenance.downgrade import lost
-
-    lost_data, database = lost(schema), masked(default_url())
-    if yes:
-        take_back(schema)
-    if as_json:
-        print_json({"database": database, "schema": schema, "lost": lost_data, "done": yes})
-        return
-    print_out(f"A downgrade to {schema} loses:" if not yes else "Lost:")
-    for loss in lost_data:
-        print_out(f"  {loss}")
-    if yes:
-        print_out(
-            f"{database} has the schema {schema}. Now use the earlier stackrank: this one would upgrade it again."
-        )
-    else:
-        print_out(
-            "Nothing was changed. Back up the database, stop whatever uses it, and repeat the command with --yes."
-        )
 
 
 @app.command()
@@ -177,7 +146,7 @@ def prune(
         )
 
 
-def _select_runs(engine: Engine, refs: list[str] | None, older_than: float | None, tag: str) -> list[RunListed]:
+def _select_runs(engine: Engine, refs: list[str] | None, older_than: float | None, tag: str) -> list[RunSummary]:
     from stackrank.db.maintenance.prune import ended_runs
 
     if not refs and older_than is None and not tag:
@@ -185,7 +154,7 @@ def _select_runs(engine: Engine, refs: list[str] | None, older_than: float | Non
     return ended_runs(engine, refs or (), older_than_days=older_than, tag=tag)
 
 
-def _describe_runs(runs: list[RunListed]) -> str:
+def _describe_runs(runs: list[RunSummary]) -> str:
     names = [f"{row['id']} ({row['name']})" for row in runs]
     listed_names = f", {', '.join(names[:5])}{', ...' * (len(names) > 5)}" if names else ""
     return f"{len(names)} run{'s' * (len(names) != 1)}{listed_names}"

@@ -49,7 +49,7 @@ def label(
                 raise UsageError(f"{benchmark} has no task {task!r} that was played: `stackrank tasks {benchmark}`")
         person = default_owner()
         Labels(engine).put(
-            Label(word), person=person, task_id=task_id, episode_id=episode, reason=reason, given=not withdraw
+            Label(word), person=person, task_id=task_id, episode_id=episode, reason=reason, is_set=not withdraw
         )
         action = f"withdrew the label {word} from" if withdraw else f"added the label {word} to"
         print_err(f"{person} {action} {task or f'episode {episode}'}")

@@ -12,7 +12,7 @@ from stackrank import log
 from stackrank.errors import InfrastructureError, UsageError
 from stackrank.flows.cli import benchmarks, boards, database, doctor, label, plan, results, runs, schedule, services
 from stackrank.flows.cli.plugin_commands import GroupWithPlugins
-from stackrank.wording import print_err
+from stackrank.wording import print_err, print_out
 
 app = typer.Typer(
     name="stackrank",
@@ -31,10 +31,23 @@ app.add_typer(schedule.app, name="schedule")
 _debug = False
 
 
+def print_version(is_wanted: bool) -> None:
+    """Print the version and exit, if the option is given."""
+    if is_wanted:
+        from importlib.metadata import version
+
+        installed = version("stackrank")
+        print_out(f"stackrank {installed}")
+        raise typer.Exit
+
+
 @app.callback()
 def options(
     context: typer.Context,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks and Prefect's log.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
 ) -> None:
     """Store the options that all commands share."""
     global _debug

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from stackrank.wording import NOTHING, as_json, errors, interval, one_line, percent, print_out, rank
 
 if TYPE_CHECKING:
-    from stackrank.db.rows import Scoped
+    from stackrank.db.queries.boards.scope_description import ScopeDescription
 
 
 def print_json(document: Any) -> None:
@@ -48,13 +48,13 @@ def _cell(value: Any) -> str:
     return one_line(str(value))
 
 
-def print_scope(scoped: Scoped, has_rows: bool = True) -> None:
+def print_scope(scoped: ScopeDescription, has_rows: bool = True) -> None:
     """Print the scope of a result, if any was shown, and what that scope leaves out."""
-    from stackrank.db.queries import apart_sentence
+    from stackrank.db.queries import exclusion_sentence
 
     if has_rows:
         print_out(f"\n{scoped['sentence']}")
-    if sentence := apart_sentence(scoped):
+    if sentence := exclusion_sentence(scoped):
         print_out(sentence)
 
 

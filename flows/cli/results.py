@@ -58,7 +58,7 @@ def runs(
     ]
     print_table(cells, columns, empty)
     for row in rows:
-        if row["status"] == "running" and (out := queries.paused(row["outages"])):
+        if row["status"] == "running" and (out := queries.describe_outages(row["outages"])):
             print_out(f"\nrun {row['id']} is paused: {out}")
 
 
@@ -66,7 +66,7 @@ def runs(
 def why(run: Run = "latest", as_json: Json = False) -> None:
     """Explain why a run is slow, which entrants fail in it, and what you can do."""
     from stackrank.db.connection.engine import connect
-    from stackrank.flows.runs.afterwards.why import why as explained
+    from stackrank.flows.runs.afterwards.explanation import explain_run as explained
 
     explanation = explained(connect(), run)
     if as_json:
@@ -223,7 +223,7 @@ def export(
     filters = {"verdict": verdict, "entrant": entrant, "task": task, "failure_point": failure_point, "tool": tool}
     count = write(engine, row, format, out, filters, split or ())
     print_err(f"{count} episodes of run {row['id']} ({row['name']}) written to {out or 'standard output'}")
-    print_err(queries.scope_of(engine, queries.Scope(run=row["id"]))["sentence"])
+    print_err(queries.describe_scope(engine, queries.Scope(run=row["id"]))["sentence"])
 
 
 @app.command()

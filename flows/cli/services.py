@@ -39,8 +39,8 @@ def up(port: Annotated[int, port_option("Port of the dashboard.")] = 8501, as_js
     login = "" if configured_server() else f" (user and password: {login_file()})"
     prefect = ensure_server(say=print_err)
     os.environ.update(client_env(prefect))
-    # Prefect reads these variables once, when it is imported. A worker that already runs may have an earlier version.
-    from stackrank.flows.engine.pools import prepare_pool
+    # Prefect reads these variables once, when it is imported.
+    from stackrank.flows.engine.deployments import prepare_pool
 
     prepare_pool(POOL)
     url = DASHBOARD.ensure(say=print_err, port=port)

@@ -14,7 +14,7 @@ from uuid import UUID
 import httpx
 from prefect import Flow
 from prefect.client.orchestration import SyncPrefectClient, get_client
-from prefect.client.schemas.actions import DeploymentScheduleCreate, DeploymentUpdate, WorkPoolCreate
+from prefect.client.schemas.actions import DeploymentScheduleCreate, WorkPoolCreate
 from prefect.client.schemas.filters import FlowFilter, FlowFilterName
 from prefect.client.schemas.objects import ConcurrencyLimitStrategy, ConcurrencyOptions, WorkPoolStatus
 from prefect.client.schemas.responses import DeploymentResponse
@@ -37,17 +37,19 @@ STRATEGIES: dict[OnOverlap, ConcurrencyLimitStrategy] = {
 
 
 @contextmanager
-def asked() -> Iterator[SyncPrefectClient]:
+def prefect_client() -> Iterator[SyncPrefectClient]:
     """Give a client. Failed connections and answers that report errors are raised as ServerError."""
     try:
         with get_client(sync_client=True) as client:
             yield client
     except (httpx.TransportError, PrefectHTTPStatusError, RuntimeError) as error:
-        if explained := explain_http_error(error):
-            raise explained from error
+        if server_error := explain_http_error(error):
+            raise server_error from error
         if isinstance(error, RuntimeError):
             raise
-        raise ServerError(f"The Prefect server did not do it ({str(error).splitlines()[0]}): try again.") from error
+        raise ServerError(
+            f"The Prefect server rejected the request ({str(error).splitlines()[0]}): try again."
+        ) from error
 
 
 @dataclass(frozen=True)
@@ -57,8 +59,6 @@ class Workflow:
     flow: Flow[..., Any]
     limit: int | None
     """The most concurrent flow runs of one deployment; None for no limit."""
-    former: tuple[str, ...] = ()
-    """Entrypoints that earlier versions gave to its deployments."""
 
     @property
     def entrypoint(self) -> str:
@@ -97,26 +97,19 @@ class Workflow:
             pull_steps=[],
         )
 
-    def stored(self, client: SyncPrefectClient) -> list[DeploymentResponse]:
+    def list_deployments(self, client: SyncPrefectClient) -> list[DeploymentResponse]:
         """Return all deployments of this flow."""
-        found: list[DeploymentResponse] = []
-        wanted = FlowFilter(name=FlowFilterName(any_=[self.flow.name]))
-        while page := client.read_deployments(flow_filter=wanted, limit=PAGE, offset=len(found)):
-            found += page
-        return found
-
-    def update_former(self, client: SyncPrefectClient) -> list[str]:
-        """Point deployments of earlier versions at this version's flow. Returns their names."""
-        former = [each for each in self.stored(client) if each.entrypoint in self.former]
-        for each in former:
-            client.update_deployment(each.id, DeploymentUpdate(entrypoint=self.entrypoint))
-        return [each.name for each in former]
+        deployments: list[DeploymentResponse] = []
+        flow_filter = FlowFilter(name=FlowFilterName(any_=[self.flow.name]))
+        while page := client.read_deployments(flow_filter=flow_filter, limit=PAGE, offset=len(deployments)):
+            deployments += page
+        return deployments
 
 
 def run_tag(engine: Engine, run_id: int) -> str:
     """Return the tag of a run's flow runs. It includes the creation time, as databases may share a server."""
-    found = queries.played_in(engine, run_id)
-    return f"stackrank-run-{run_id}@{found['created_at'] if found else ''}"
+    run = queries.run_state(engine, run_id)
+    return f"stackrank-run-{run_id}@{run['created_at'] if run else ''}"
 
 
 def is_unserved(client: SyncPrefectClient, pool: str) -> bool:
@@ -135,3 +128,9 @@ def ensure_pool(client: SyncPrefectClient, name: str) -> None:
             client.create_work_pool(pool)
         except ObjectAlreadyExists:
             return  # another process was faster
+
+
+def prepare_pool(name: str) -> None:
+    """Create the work pool if it is missing. Raises ServerError."""
+    with prefect_client() as client:
+        ensure_pool(client, name)

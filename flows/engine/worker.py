@@ -35,7 +35,7 @@ def serve_pool(pool: str, *, url: str, limit: int | None, port: int | None, host
     if port is not None:
         os.environ |= {"PREFECT_WORKER_WEBSERVER_HOST": host, "PREFECT_WORKER_WEBSERVER_PORT": str(port)}
     # Prefect reads these variables once, when it is imported.
-    from stackrank.flows.engine.pools import prepare_pool
+    from stackrank.flows.engine.deployments import prepare_pool
     from stackrank.flows.engine.supervisor import Supervisor
 
     # An existing pool keeps its type: for Docker or Kubernetes, the package with that worker has to be installed.

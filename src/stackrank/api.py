@@ -90,7 +90,10 @@ if TYPE_CHECKING:
     from stackrank.agents.episode.protocol import Agent as Agent
     from stackrank.agents.episode.protocol import Briefing as Briefing
     from stackrank.agents.episode.protocol import Decision as Decision
+    from stackrank.agents.episode.protocol import EndpointError as EndpointError
     from stackrank.agents.episode.protocol import GaveUp as GaveUp
+    from stackrank.agents.episode.protocol import MalformedAction as MalformedAction
+    from stackrank.agents.episode.protocol import OutOfTime as OutOfTime
     from stackrank.agents.episode.protocol import Setup as Setup
     from stackrank.agents.episode.protocol import SetupError as SetupError
     from stackrank.agents.episode.step import Exchange as Exchange
@@ -117,7 +120,17 @@ if TYPE_CHECKING:
     from stackrank.flows.runs.afterwards.export.source import ExportSource as ExportSource
 
 _MODULES = {
-    "stackrank.agents.episode.protocol": ("Agent", "Briefing", "Decision", "GaveUp", "Setup", "SetupError"),
+    "stackrank.agents.episode.protocol": (
+        "Agent",
+        "Briefing",
+        "Decision",
+        "EndpointError",
+        "GaveUp",
+        "MalformedAction",
+        "OutOfTime",
+        "Setup",
+        "SetupError",
+    ),
     "stackrank.agents.episode.step": ("Exchange", "Usage"),
     "stackrank.dashboard.pages": ("Page",),
     "stackrank.env.actions": ("Action", "Observation"),
@@ -164,6 +177,9 @@ PUBLIC_MODULES: dict[str, str] = {
     "stackrank.env.debug_env": "one debugging environment: reset and step",
     "stackrank.env.environment": "what a task's environment needs: Python, packages, commands",
     "stackrank.env.git_environment": "environment variables with which git works reproducibly",
+    "stackrank.env.difficulty": "measured difficulties of tasks",
+    "stackrank.env.localisation": "which tests run which lines, and how suspicious lines are",
+    "stackrank.env.mutation": "small changes of Python programs, and the operators that propose them",
     "stackrank.env.patches": "applying and making patches",
     "stackrank.env.sandbox.base": "the protocols of sandboxes",
     "stackrank.env.sandbox.client": "working with the files and processes of a sandbox",

@@ -28,7 +28,7 @@
         ServerError           a background service
         WebhookError          the chat webhook that regressions are reported to
       GaveUp                  the agent stops, for any reason
-      Malformed               the agent's output is not an action
+      MalformedAction         the agent's output is not an action
       BadCall                 a tool call cannot be parsed
       OutOfTime               the episode's time ran out before the agent decided
       Unclear                 a person's input is not an action

@@ -211,7 +211,8 @@ def seal(episode: Mapping[str, Any]) -> str:
         return ""
     if episode["sealed"]:
         return f"sealed ({guess_odds(episode['sealed'])} chance of a lucky forgery)"
-    return f"not sealed: {episode['score'].get('unsealed') or 'scored by an older version'}"
+    reason = episode["score"].get("unsealed")
+    return f"not sealed: {reason}" if reason else "not sealed"
 
 
 def suspicious_lines(episode: Mapping[str, Any]) -> list[str]:
@@ -234,9 +235,8 @@ def ranks(low: int | None, high: int | None) -> str:
 
 
 def errors(count: int, by_class: Mapping[str, int]) -> str:
-    """Format the number of errors, with their classes if any is known: `3 (endpoint 2, machine 1)`."""
-    classes = any(by_class) and sorted(by_class.items())
-    parts = ", ".join(f"{name or 'unknown'} {episodes}" for name, episodes in classes or ())
+    """Format the number of errors, with their classes: `3 (endpoint 2, machine 1)`."""
+    parts = ", ".join(f"{name} {episodes}" for name, episodes in sorted(by_class.items()))
     return f"{count} ({parts})" if parts else str(count)
 
 

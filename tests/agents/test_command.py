@@ -1,4 +1,4 @@
-"""`command`: programs of others in real sandboxes, and what they ask their model."""
+"""`command`: third-party programs in real sandboxes, and their requests to the model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from stackrank.agents.command.agent import MINIMAL
 from stackrank.agents.episode.loop import Budget, Outcome, play
 from stackrank.agents.episode.protocol import SetupError
 from stackrank.agents.episode.step import Step
-from stackrank.agents.llm.endpoints.recorded import questions
+from stackrank.agents.llm.endpoints.recorded_requests import recorded_requests
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.writes.store import Store
@@ -29,9 +29,9 @@ from stackrank.env.debug_env import DebugEnv
 from stackrank.env.sandbox.base import Backend
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.tools import tool_set
-from stackrank.flows.runs.preparing.build import build
-from stackrank.flows.runs.preparing.check import check, make_entrant
-from stackrank.flows.runs.preparing.save import save_run
+from stackrank.flows.runs.preparing.entrants import make_entrant
+from stackrank.flows.runs.preparing.prepared_run import build, check
+from stackrank.flows.runs.preparing.stored_run import create_run
 from stackrank.flows.runs.specification.spec import EntrantSpec, SpecError, make_spec
 from stackrank.terms import StopReason
 from tests.fixtures.agents import CART
@@ -84,14 +84,14 @@ def own(code: str) -> dict[str, Any]:
     return {"command": '"$TASK_PYTHON" "$AGENT_DIR/mine.py"', "files": {"mine.py": ASK + code}}
 
 
-def test_the_program_that_comes_along_mends_a_bug_in_each_sandbox(any_backend: Backend) -> None:
+def test_the_default_program_fixes_a_bug_in_each_sandbox(any_backend: Backend) -> None:
     outcome, steps, server = played([MEND, says("Looks right."), call("submit")], kind=any_backend)
     assert outcome.score is not None and outcome.score.resolved
     assert outcome.stop_reason is StopReason.SUBMITTED
     assert [step.action.tool for step in steps if step.action] == ["program"] * 3 + ["submit"]
     assert "-    return result - 1" in steps[2].observation.state.get("diff", "")
     # What is recorded is what went over the wire, with the operator's key and without the program's.
-    assert {each["authorization"] for each in server.headers} == {f"Bearer {KEY}"}
+    assert {headers["authorization"] for headers in server.headers} == {f"Bearer {KEY}"}
     first, second = (step.exchanges[0] for step in steps if step.exchanges)
     assert first.request == server.requests[0] and first.request["model"] == "scripted"
     assert first.request["messages"] + second.request["messages"] == server.requests[1]["messages"]
@@ -102,12 +102,12 @@ def test_the_program_that_comes_along_mends_a_bug_in_each_sandbox(any_backend: B
     assert KEY not in json.dumps([str(step) for step in steps])
 
 
-def test_what_was_cut_off_is_repeated_without_asking_again() -> None:
+def test_an_interrupted_episode_is_repeated_without_new_requests() -> None:
     script = [MEND, call("bash", command="ls"), says("Done.")]
     _, steps, _ = played(script)
-    outcome, again, server = played(script[2:], past=tuple(steps[:4]))
+    outcome, resumed, server = played(script[2:], past=tuple(steps[:4]))
     assert outcome.score is not None and outcome.score.resolved and server.asked == 1
-    assert [step.observation.text for step in again] == [step.observation.text for step in steps]
+    assert [step.observation.text for step in resumed] == [step.observation.text for step in steps]
     assert server.requests[0]["messages"][-1]["role"] == "tool"  # all of the conversation
 
 
@@ -120,12 +120,12 @@ def test_limits_end_the_program(budget: dict[str, Any], reason: StopReason) -> N
     assert len(steps) == 3 and server.asked == 1
 
 
-def test_time_ends_a_program_that_asks_nothing() -> None:
+def test_the_time_limit_ends_a_program_without_requests() -> None:
     outcome, _, server = played([MEND], {"command": "sleep 3600"}, wall_s=0.5)
     assert outcome.stop_reason is StopReason.TIME_LIMIT and server.asked == 0
 
 
-def test_a_program_that_fails_has_given_up() -> None:
+def test_a_failing_program_gives_up() -> None:
     outcome, steps, _ = played([MEND], {"command": "echo no such model >&2; exit 3"})
     assert outcome.stop_reason is StopReason.AGENT_GAVE_UP and outcome.score is not None
     assert "the program ended with status 3: no such model" in str(outcome.score.notes)
@@ -141,44 +141,48 @@ print(ask(messages="no list"))
 """
     outcome, steps, server = played([says("Because.")], own(code))
     last = steps[-2].observation.text
-    assert "404" in last and "nothing else is spoken here" in last
+    assert "404" in last and "unknown path: send requests to" in last
     assert "data: [DONE]" in last and '"usage"' in last and "cau" in last
     assert server.asked == 2 and "stream" not in server.requests[0]  # the pieces are made here
-    assert [each.conversation for step in steps for each in step.exchanges] == ["", "1"]
-    exchanges = [each for step in steps for each in step.exchanges]
-    assert [each.request["messages"] for each in exchanges] == [each["messages"] for each in server.requests]
+    assert [exchange.conversation for step in steps for exchange in step.exchanges] == ["", "1"]
+    exchanges = [exchange for step in steps for exchange in step.exchanges]
+    assert [exchange.request["messages"] for exchange in exchanges] == [
+        exchange["messages"] for exchange in server.requests
+    ]
     assert outcome.stop_reason is StopReason.SUBMITTED
 
 
-def test_a_program_asks_in_the_form_of_any_provider() -> None:
+def test_a_program_may_use_the_api_of_any_provider() -> None:
     code = """
-def told(path, headers, **body):
+def post(path, headers, **body):
     root = os.environ["ANTHROPIC_BASE_URL"]
     data = json.dumps({"model": "mine", **body}).encode()
     return urllib.request.urlopen(urllib.request.Request(root + path, data, headers)).read().decode()
 marked = {"type": "text", "text": "Why?", "cache_control": {"type": "ephemeral"}}
 messages = {"messages": [{"role": "user", "content": [marked]}], "system": "Be brief.", "max_tokens": 9}
 beta = {"Content-Type": "application/json", "anthropic-beta": "new-2026", "Cookie": "mine"}
-print(told("/v1/messages/count_tokens", {}, **messages))
-print(told("/v1/messages?beta=true", beta, **messages, stream=True))
-print(told("/v1/responses", {}, input="And this?", store=True))
+print(post("/v1/messages/count_tokens", {}, **messages))
+print(post("/v1/messages?beta=true", beta, **messages, stream=True))
+print(post("/v1/responses", {}, input="And this?", store=True))
 print(urllib.request.urlopen(urllib.request.Request(os.environ["ANTHROPIC_BASE_URL"], method="HEAD")).status)
 """
     outcome, steps, server = played([says("Because.")], own(code))
     last = steps[-2].observation.text
     assert outcome.stop_reason is StopReason.SUBMITTED and outcome.usage.cost_usd == pytest.approx(220 / 1e6), last
     assert '"input_tokens": ' in last and "message_stop" in last and '"output_text"' in last and "\n200\n" in last
-    assert server.paths == ["/v1/messages", "/v1/responses"], "nobody is asked for an estimate"
+    assert server.paths == ["/v1/messages", "/v1/responses"], "the endpoint gets no request for an estimate"
     assert server.headers[0]["anthropic-beta"] == "new-2026" and "cookie" not in server.headers[0]
     assert KEY not in json.dumps([str(step) for step in steps])
-    asked = list(questions([{"index": n, "exchanges": [asdict(e) for e in s.exchanges]} for n, s in enumerate(steps)]))
-    assert [each.body for each in asked] == server.requests
+    requests = list(
+        recorded_requests([{"index": n, "exchanges": [asdict(e) for e in s.exchanges]} for n, s in enumerate(steps)])
+    )
+    assert [request.body for request in requests] == server.requests
     assert server.requests[0]["messages"] == [{"role": "user", "content": [ASKED]}]
     assert (server.requests[0]["max_tokens"], server.requests[1]["store"]) == (9, True), "what the program says holds"
-    assert [each.spoken[0]["role"] for each in asked] == ["system", "user"]
+    assert [request.full_messages[0]["role"] for request in requests] == ["system", "user"]
 
 
-def test_what_a_program_leaves_running_ends_with_it() -> None:
+def test_processes_of_a_program_end_with_it() -> None:
     code = "import subprocess\nsubprocess.Popen(['sleep', '3600'], stdout=subprocess.DEVNULL, start_new_session=True)"
     backend = usable("bubblewrap")
     with DebugEnv(CART, tool_set("program,bash"), lambda spec: Sandbox(backend, spec)) as env:
@@ -192,7 +196,7 @@ def test_what_a_program_leaves_running_ends_with_it() -> None:
         assert not observation.ok and "start one" in observation.text
 
 
-def test_who_it_is(tmp_path: Path) -> None:
+def test_the_identity_of_a_command_entrant(tmp_path: Path) -> None:
     script = tmp_path / "mine.py"
     script.write_text("print(1)")
 
@@ -201,81 +205,81 @@ def test_who_it_is(tmp_path: Path) -> None:
         return make_entrant(spec.entrants[0])
 
     config = {"command": "python3 $AGENT_DIR/mine.py", "files": {"mine.py_file": str(script)}}
-    plain, mine = entrant(), entrant(config=config)
-    assert plain.tools.name == "command" and plain.spec.label == "command/scripted (command)"
+    unconfigured, mine = entrant(), entrant(config=config)
+    assert unconfigured.tools.name == "command" and unconfigured.spec.label == "command/scripted (command)"
     script.write_text("print(2)")
-    other = entrant(config=config)
-    assert len({plain.digest, mine.digest, other.digest}) == 3
+    changed = entrant(config=config)
+    assert len({unconfigured.digest, mine.digest, changed.digest}) == 3
     assert mine.spec.config["files"] == {"mine.py": "print(1)"}  # others do not have the file
     needy = entrant(config={**config, "requirements": ["iniconfig==2.0.0"]})
-    assert [each.requirements for each in needy.tools.prefixes] == [("iniconfig==2.0.0",)]
+    assert [prefix.requirements for prefix in needy.tools.prefixes] == [("iniconfig==2.0.0",)]
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "message"),
     [
-        ({"tools": "debug"}, "brings its own tools"),
+        ({"tools": "debug"}, "has its own tools"),
         ({"model": ""}, "needs a model"),
         ({"config": {"files": {"a": "b"}}}, "no `command`"),
         ({"config": {"command": "x", "files": {"../a": "b"}}}, "cannot be the name of a file"),
         ({"config": {"command": "x", "files": {"a_file": "/no/such"}}}, "files.a_file: /no/such cannot be read"),
         ({"config": {"command": "x", "env": {"OPENAI_API_KEY": "sk"}}}, "looks like a secret"),
-        ({"config": {"comand": "x"}}, "wrong at comand"),
+        ({"config": {"comand": "x"}}, "invalid at comand"),
     ],
 )
-def test_bad_configurations_are_one_sentence(fields: dict[str, Any], said: str) -> None:
-    with pytest.raises((SetupError, SpecError), match=said) as error:
+def test_bad_configurations_are_one_sentence(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises((SetupError, SpecError), match=message) as error:
         spec = make_spec({"entrants": [{"agent": "command", "model": "scripted", **fields}]}, "the test")
         make_entrant(EntrantSpec.model_validate(spec.entrants[0].model_dump()))
     assert "\n" not in str(error.value)
 
 
-def test_the_small_program_runs_where_tasks_run() -> None:
+def test_the_default_program_runs_on_old_pythons() -> None:
     ast.parse(MINIMAL.read_text(encoding="utf-8"), feature_version=(3, 8))
 
 
 def example(name: str) -> dict[str, Any]:
     """The guide's specification of this entrant."""
     guide = (Path(__file__).parents[2] / "docs" / "guide" / "other-agents.md").read_text(encoding="utf-8")
-    specs = [yaml.safe_load(each) for each in re.findall(r"```yaml\n(benchmark:.*?)```", guide, re.DOTALL)]
-    return next(each for each in specs if each["entrants"][0]["name"] == name)
+    specs = [yaml.safe_load(snippet) for snippet in re.findall(r"```yaml\n(benchmark:.*?)```", guide, re.DOTALL)]
+    return next(snippet for snippet in specs if snippet["entrants"][0]["name"] == name)
 
 
 OVER = call("bash", command="echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT")
 
 
-def scripted_agent(mend: str) -> Callable[[dict[str, Any]], Entry]:
-    """What mends it, by the tool that each program has, and then a last word."""
+def scripted_agent(fix_command: str) -> Callable[[dict[str, Any]], Entry]:
+    """A command that fixes the bug, through the tool that each program has, and then a last message."""
 
     def answer(request: dict[str, Any]) -> Entry:
-        tools = {each.get("name") or each.get("function", {}).get("name") for each in request.get("tools", ())}
-        told = json.dumps(request.get("messages", request.get("input")))
-        done = "tool_result" in told or "_output" in told or '"tool"' in told
+        tools = {tool.get("name") or tool.get("function", {}).get("name") for tool in request.get("tools", ())}
+        conversation = json.dumps(request.get("messages", request.get("input")))
+        has_result = "tool_result" in conversation or "_output" in conversation or '"tool"' in conversation
         if "bash" in tools:
-            return OVER if done else call("bash", command=mend)
-        if done or not tools:
+            return OVER if has_result else call("bash", command=fix_command)
+        if has_result or not tools:
             return says("Done.")
-        return call("Bash", command=mend) if "Bash" in tools else call("exec_command", cmd=mend)
+        return call("Bash", command=fix_command) if "Bash" in tools else call("exec_command", cmd=fix_command)
 
     return answer
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["mini-swe-agent", "claude-code", "codex"])
-def test_programs_of_others_mend_a_bug_as_the_guide_says(
+def test_third_party_programs_fix_a_bug_as_the_guide_says(
     name: str, stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not os.environ.get("STACKRANK_TEST_PROGRAMS"):
         pytest.skip("it downloads some hundred megabytes: STACKRANK_TEST_PROGRAMS=1 runs it")
     usable("bubblewrap")
-    task = next(each for each in BugSuite().tasks() if each.id == "vat-table")
+    task = next(task for task in BugSuite().tasks() if task.id == "vat-table")
     patch = f"cat > /tmp/fix.patch <<'EOF'\n{task.fix}EOF\npatch -p1 < /tmp/fix.patch"
     with OpenAIServer(scripted_agent(patch), key=KEY) as server:
         for provider, url in (("OPENAI", server.url), ("ANTHROPIC", server.url.removesuffix("/v1"))):
             monkeypatch.setenv(f"{provider}_API_KEY", KEY)
             monkeypatch.setenv(f"{provider}_BASE_URL", url)
         fields = {**example(name), "sandbox": "bubblewrap", "tasks": [task.id], "workers": 1}
-        drive(save_run(Store(connect()), build(check(make_spec(fields, "the test")), print)))
+        drive(create_run(Store(connect()), build(check(make_spec(fields, "the test")), print)).id)
     row = queries.episode(connect(), 1)
     assert (row["verdict"], row["stop_reason"], row["entrant"]) == ("resolved", "submitted", name), row
     assert (server.asked, row["tokens_in"], row["steps"]) == (2, 200, 4)

@@ -1,4 +1,4 @@
-"""A person at the keyboard: what typed lines mean, and what could be typed."""
+"""A person at the keyboard: the meaning of typed lines, and completions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ ALL = tool_set(",".join(tool_names()))
         ("rewrite a.py 4 3", {"path": "a.py", "start": 4, "end": 3, "new_code": "code"}),
     ],
 )
-def test_lines_that_mean_something(line: str, arguments: dict[str, Any]) -> None:
+def test_valid_lines(line: str, arguments: dict[str, Any]) -> None:
     action = read_action(line, ALL, lambda: "code")
     assert action == Action(line.split()[0], arguments)
     find_tool(action.tool).arguments.model_validate(arguments)
@@ -64,29 +64,29 @@ def test_lines_that_mean_something(line: str, arguments: dict[str, Any]) -> None
         ("hammer", "there is no tool 'hammer' here: eval, view"),
     ],
 )
-def test_lines_that_mean_nothing(line: str, words: str) -> None:
+def test_invalid_lines(line: str, words: str) -> None:
     with pytest.raises(Unclear, match=words):
         read_action(line, ALL, lambda: pytest.fail("nobody asked for code"))
 
 
 def test_tools_of_plug_ins_take_arguments_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(__import__("stackrank.agents.human.commands", fromlist=["_READ"])._READ, "view")
+    monkeypatch.delitem(__import__("stackrank.agents.human.commands", fromlist=["_PARSERS"])._PARSERS, "view")
     assert read_action("view path=a.py start=3", ALL, str).arguments == {"path": "a.py", "start": 3}
     for wrong in ("view a.py", "view file=a.py"):
         with pytest.raises(Unclear):
             read_action(wrong, ALL, str)
 
 
-def test_help_is_about_the_tools_there_are() -> None:
-    few = tool_set("rewrite")
-    assert "pdb" not in help_text(few)
-    assert "rewrite PATH" in help_text(few) and "quit" in help_text(few)
-    assert "new_code: The new text" in help_text(few, "rewrite")
+def test_help_lists_the_tools_of_the_set() -> None:
+    rewrite_tools = tool_set("rewrite")
+    assert "pdb" not in help_text(rewrite_tools)
+    assert "rewrite PATH" in help_text(rewrite_tools) and "quit" in help_text(rewrite_tools)
+    assert "new_code: The new text" in help_text(rewrite_tools, "rewrite")
     with pytest.raises(Unclear, match="no tool 'pdb'"):
-        help_text(few, "pdb")
+        help_text(rewrite_tools, "pdb")
 
 
-def test_what_could_be_typed_next() -> None:
+def test_completions() -> None:
     files = files_in("ledger/a.py  (read-only)\n/workspace/b/c.toml:3: error in 2.5 s, see x.y_z() and d.py")
     assert files[:2] == ["ledger/a.py", "b/c.toml"] and "d.py" in files
     assert {"view", "pdb", "help", "quit"} <= set(suggestions([], ALL, files))
@@ -114,10 +114,10 @@ def test_thoughts_and_mistakes_cost_no_step(
     assert agent.act(Observation("first")) == Decision(action, "Hm.\nThe cart?")
     with pytest.raises(GaveUp):
         agent.act(Observation("nothing there", ok=False))
-    shown = capsys.readouterr().out
+    printed = capsys.readouterr().out
     for words in ("first", "[step 1] >", "no tool 'vjew'", "Run the task's tests", "[step 2] >"):
-        assert words in shown
-    assert "That cannot be done: nothing there" in shown
+        assert words in printed
+    assert "That failed: nothing there" in printed
 
 
 @pytest.mark.parametrize("typed", ["", "rewrite a.py\nx = 1\n"])
@@ -126,7 +126,7 @@ def test_the_end_of_input_is_giving_up(monkeypatch: pytest.MonkeyPatch, typed: s
         begun(monkeypatch, typed).act(Observation(""))
 
 
-def test_nobody_is_asked_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recorded_steps_are_not_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("submit\n"))
     agent = Human()
     agent.recall([Step(0, None, Observation("It fails.")), Step(1, Action("eval"), Observation("1 failed"))])

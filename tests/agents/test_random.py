@@ -1,4 +1,4 @@
-"""The agent that chooses at random."""
+"""The agent that acts at random."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def played(seed: int, tools: str = "full", steps: int = 40, attempt: int = 1) ->
     return outcome.stop_reason, recorded
 
 
-def test_nothing_can_be_configured() -> None:
+def test_the_random_agent_has_no_settings() -> None:
     with pytest.raises(SetupError, match="luck"):
         RandomAgent(config={"luck": 7})
 
@@ -31,15 +31,15 @@ def test_nothing_can_be_configured() -> None:
 def test_a_seed_decides_everything() -> None:
     runs = [[(step.action, step.observation.text) for step in played(seed)[1]] for seed in (3, 3, 4)]
     assert runs[0] == runs[1] != runs[2]
-    again = [(step.action, step.observation.text) for step in played(3, attempt=2)[1]]
-    assert again != runs[0], "a second attempt that repeats the first tells nothing"
+    other_attempt = [(step.action, step.observation.text) for step in played(3, attempt=2)[1]]
+    assert other_attempt != runs[0], "a second attempt that repeats the first tells nothing"
 
 
 def test_it_reads_edits_and_debugs() -> None:
-    """What it does makes sense to the tools, most of the time, and it never uses one that it does not have."""
+    """Most of its calls are valid, and it never uses a tool that it does not have."""
     steps = [step for seed in range(3) for step in played(seed)[1][1:]]
-    used = {step.action.tool for step in steps if step.action}
-    assert {"view", "rewrite", "pdb", "eval"} <= used
+    tool_names = {step.action.tool for step in steps if step.action}
+    assert {"view", "rewrite", "pdb", "eval"} <= tool_names
     edits = [step for step in steps if step.action and step.action.tool == "rewrite"]
     assert all(step.observation.ok and step.observation.state["edited"] == "cart.py" for step in edits)
     assert any("nothing changed" not in step.observation.text for step in edits)
@@ -49,18 +49,18 @@ def test_it_reads_edits_and_debugs() -> None:
 @pytest.mark.parametrize("tool", ["trace", "calls", "snapshot"])
 def test_it_uses_what_takes_the_place_of_the_debugger(tool: str) -> None:
     steps = [step for seed in range(2) for step in played(seed, tool)[1][1:]]
-    used = [step.observation for step in steps if step.action and step.action.tool == tool]
-    assert any(each.ok and each.state["kind"] == "followed" for each in used)
+    observations = [step.observation for step in steps if step.action and step.action.tool == tool]
+    assert any(observation.ok and observation.state["kind"] == "followed" for observation in observations)
 
 
-def test_it_ends_by_its_budget_where_it_does_not_hand_in() -> None:
+def test_an_episode_without_a_submission_ends_by_its_budget() -> None:
     reasons = {played(seed, "rewrite", steps=8)[0] for seed in range(2)}
     assert StopReason.STEP_LIMIT in reasons
 
 
 @pytest.mark.parametrize("tools", ["submit", "rewrite,submit", "debug5"])
-def test_few_tools_and_nothing_seen(tools: str) -> None:
-    """Arguments are valid for their tools whatever there is, and a tool that is locked is left alone."""
+def test_a_small_tool_set_before_anything_was_seen(tools: str) -> None:
+    """Arguments are always valid for their tools, and a locked tool is not used."""
     agent = RandomAgent()
     agent.begin(Briefing("t", "", "", tool_set(tools), 50), Observation(""))
     for _ in range(100):

@@ -28,7 +28,7 @@ def serve(seconds: float, pipe: Connection) -> None:
     with OpenAIServer(lambda _: call("view", path="a.py").with_(delay_s=seconds)) as server:
         pipe.send(server.url)
         pipe.recv()
-        pipe.send(server.most_at_once)
+        pipe.send(server.max_concurrent)
 
 
 def measure(episodes: int, turns: int, seconds: float) -> dict[str, float]:
@@ -55,7 +55,7 @@ def measure(episodes: int, turns: int, seconds: float) -> dict[str, float]:
         "wall_s": wall_s,
         "of_ideal": turns * seconds / wall_s,
         "cpu_ms_per_question": cpu_s / episodes / turns * 1000,
-        "most_at_once": at_once,
+        "max_concurrent": at_once,
     }
 
 

@@ -1,10 +1,10 @@
-"""How many bytes a step takes, beside what it took with its texts and JSON spelled out (before migration 0008).
+"""How many bytes a step takes, beside what it would take with its texts and JSON spelled out.
 
     python -m tests.bench.bench_storage [FILE ...]
 
 FILE: SQLite databases of episodes that were played, such as the demo's; they are only read. Without one, the episodes
-of an old version that the tests keep. Whole pages count, and indexes: few steps look larger than many. Ends with 1
-where a step takes more than a third.
+of the newest released version that the tests keep. Whole pages count, and indexes: few steps look larger than many.
+Ends with 1 where a step takes more than a third.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ import sqlite3
 import sys
 import tempfile
 from contextlib import closing
-from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from sqlalchemy import create_engine, insert, select
+from sqlalchemy import JSON, Column, MetaData, Table, Text, create_engine, insert, select
 
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
-from stackrank.db.connection.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, TASK
+from stackrank.db.connection.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, STEP, TASK
 from stackrank.db.models.runs import Step
+from stackrank.db.texts import Packed
 from stackrank.db.writes.store import Store
-from tests.db.storage import old
+from tests.db import released
 
 TABLES = ("step", "blob", "episode_tool")
 TARGET = 1 / 3
@@ -37,13 +38,23 @@ def size(file: Path) -> int:
         return int(connection.execute(query, TABLES).fetchone()[0])
 
 
+def spelled_out() -> Table:
+    """Return the table of steps with plain texts and JSON in the place of packed columns."""
+
+    def kind(column: Column[Any]) -> Any:
+        return column.type if not isinstance(column.type, Packed) else Text() if column.type.kind is str else JSON()
+
+    columns = (Column(column.name, kind(column), primary_key=column.primary_key) for column in STEP.columns)
+    return Table("step", MetaData(), *columns)
+
+
 def measure(file: Path, folder: Path) -> tuple[int, float, float]:
     """How many steps a database has, and the bytes of each: spelled out, and as they are stored now."""
     copy, before, now = folder / "copy.db", folder / "before.db", folder / "now.db"
     with closing(sqlite3.connect(file)) as source, closing(sqlite3.connect(copy)) as target:
         source.backup(target)
     given = connect(f"sqlite:///{copy}")
-    spelled = import_module("stackrank.db.migrations.versions.0008_storage").OLD
+    spelled = spelled_out()
     earlier, later = create_engine(f"sqlite:///{before}"), connect(f"sqlite:///{now}")
     spelled.metadata.create_all(earlier)
     store, steps = Store(later), 0
@@ -54,7 +65,7 @@ def measure(file: Path, folder: Path) -> tuple[int, float, float]:
     with given.connect() as connection:
         episodes = connection.scalars(select(EPISODE.c.id).order_by(EPISODE.c.id)).all()
     for episode in episodes:
-        found = list(queries.whole_steps(given, episode))
+        found = list(queries.full_steps(given, episode))
         if found:
             with earlier.begin() as connection:
                 connection.execute(insert(spelled), found)
@@ -72,8 +83,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="stackrank-bench-") as folder:
         files = parser.parse_args().files
         if not files:
-            files = [Path(folder) / "old.db"]
-            old.restore(files[0])
+            files = [Path(folder) / "released.db"]
+            released.restore(files[0])
         for number, file in enumerate(files):
             own = Path(folder) / str(number)
             own.mkdir()

@@ -10,6 +10,7 @@ from sqlalchemy import Engine
 
 from stackrank.db.models.runs import Step
 from stackrank.db.writes.store import SavedBenchmark, Store
+from stackrank.env.file_diffs import file_diff
 from stackrank.terms import FAILURE_POINTS
 from tests.support.episodes import start
 
@@ -54,6 +55,7 @@ class Book:
             result += item.price
         return result
 """
+FIX = file_diff("core.py", SOURCE.encode(), SOURCE.replace("items[1:]", "items").encode())
 FAILURES = ("never_reproduced", "never_localized", "wrong_location", "wrong_fix", "regression", "out_of_budget")
 # name, tools, chance to resolve, steps, price of a million tokens
 ENTRANTS = (
@@ -168,7 +170,7 @@ def _play(store: Store, episode_id: int, entrant: tuple[Any, ...], dice: random.
             episode_id=episode_id,
             index=0,
             observation="FAILED tests/test_core.py::test_total - assert 40 == 52\n2 failed, 3 passed in 0.11s",
-            state={"tests": failing},
+            state={"kind": "tests", "tests": failing},
             env_ms=310.0,
         )
     )
@@ -246,7 +248,7 @@ def _step(index: int, length: int, tools: str, resolved: bool, failing: dict[str
             "tool": "eval",
             "thought": "Run the tests again.",
             "observation": "5 passed in 0.09s" if resolved else "2 failed, 3 passed in 0.10s",
-            "state": {"tests": tests, "exit": 0 if resolved else 1},
+            "state": {"kind": "tests", "tests": tests, "exit": 0 if resolved else 1},
         }
     if index == length - 1:
         return {
@@ -254,7 +256,7 @@ def _step(index: int, length: int, tools: str, resolved: bool, failing: dict[str
             "arguments": {"path": "core.py", "start": 14, "end": 14, "new_code": "        for item in items:"},
             "thought": "The slice drops the first item.",
             "observation": "Rewrote core.py, line 14.",
-            "state": {"edited": "core.py", "lines": [14, 14]},
+            "state": {"kind": "edit", "edited": "core.py", "lines": [14, 14], "diff": FIX},
         }
     if tools == "debug" and index > 1:
         command = ("b core.py:14", "c", "p items", "n", "w")[index % 5]
@@ -264,6 +266,7 @@ def _step(index: int, length: int, tools: str, resolved: bool, failing: dict[str
             "thought": "Stop where the sum is made and look at the items.",
             "observation": f"> core.py(14)total()\n-> for item in items[1:]:\n(Pdb) {command}",
             "state": {
+                "kind": "debugger",
                 "file": "core.py",
                 "line": 12 + index % 4,
                 "function": "Book.total",
@@ -277,6 +280,6 @@ def _step(index: int, length: int, tools: str, resolved: bool, failing: dict[str
         "arguments": {"path": "core.py"} if index % 2 else {"pattern": "total"},
         "thought": "Look at the code under test.",
         "observation": "12     def total(self, items):\n13         result = 0\n14         for item in items[1:]:\n",
-        "state": {"path": "core.py", "lines": [1, 40]},
+        "state": {"kind": "shown", "path": "core.py", "lines": [1, 40]},
         "ok": index != 3,
     }

@@ -9,7 +9,7 @@ from typing import Any
 from stackrank.db.connection.engine import connect
 from stackrank.db.models.runs import Step
 from stackrank.db.writes.store import Store
-from stackrank.env.sandbox.guest.diffs import file_diff
+from stackrank.env.file_diffs import file_diff
 from tests.dashboard.seed import SOURCE
 from tests.dashboard.traces import finish, new_episode
 
@@ -84,8 +84,8 @@ def play(url: str) -> SimpleNamespace:
     edit = {"kind": "edit", "edited": "core.py", "lines": [14, 14], "diff": changed(SOURCE, one)}
     store.add_step(Step(episode_id=episode, index=2, tool="rewrite", arguments=first, state=edit))
     usage = {"tokens_in": 7, "tokens_out": 2}
-    notes = ["[3 earlier turns of this conversation were left out]"]
-    notes.append("a\n[... 512 characters of this observation were left out here to save room ...]\nb")
+    notes = ["[3 earlier turns of this conversation were omitted]"]
+    notes.append("a\n[... 512 characters of this observation were omitted ...]\nb")
     request = {"messages": ["why?", *({"content": note} for note in notes)], "history_cut_to_tokens": 900}
     asked = [{"model": "m", "request": request, "answer": {"text": "so"}, "usage": usage}]
     store.add_step(Step(episode_id=episode, index=3, tool="eval", state=tests("passed"), exchanges=asked, ok=False))

@@ -1,4 +1,4 @@
-"""What a step records beside its text: kinds of state, those of older versions, and diffs."""
+"""What a step records beside its text: kinds of state, and diffs."""
 
 from __future__ import annotations
 
@@ -10,58 +10,43 @@ import pytest
 
 from stackrank.env.actions import Action, Observation
 from stackrank.env.debug_env import DebugEnv
+from stackrank.env.file_diffs import file_diff
 from stackrank.env.patches import apply_patch
 from stackrank.env.sandbox.client import Sandbox
-from stackrank.env.sandbox.guest.diffs import file_diff
 from stackrank.env.state import check_state, messages_of, outcomes_of
 from stackrank.env.tools import tool_set
 from tests.fixtures.env import make_task, usable
 
-COUNTS = {"passed": 0, "failed": 1, "ids": {"t::a": "failed"}}
 
-
-@pytest.mark.parametrize(
-    ("stored", "kind"),
-    [
-        ({}, "none"),
-        ({"exit": 1, "timed_out": False, "solved": False, "tests": COUNTS, "messages": {"t::a": "no"}}, "tests"),
-        ({"path": "a.py", "lines": [1, 2]}, "shown"),
-        ({"edited": "a.py", "lines": [1, 2], "syntax_error": "line 1"}, "edit"),
-        ({"exit": 0, "timed_out": False}, "command"),
-        ({"breakpoints": [], "alive": True, "file": "a.py", "line": 1}, "debugger"),
-        ({"submitted": True}, "submitted"),
-        ({"malformed": True}, "malformed"),
-        ({"coverage": 0.5}, "other"),
-    ],
-)
-def test_states_of_older_versions_and_of_plug_ins_have_a_kind(stored: dict[str, Any], kind: str) -> None:
+@pytest.mark.parametrize(("stored", "kind"), [({}, "none"), ({"path": "a.py"}, "other"), ({"kind": "mine"}, "mine")])
+def test_a_plug_ins_state_without_a_kind_gets_one(stored: dict[str, Any], kind: str) -> None:
     state = Observation("", state=stored).state  # type: ignore[arg-type]
     assert state == {"kind": kind, **stored}
     assert Observation("", state=state).state is state
-    assert (outcomes_of(state), messages_of(state)) == (
-        ({"t::a": "failed"}, {"t::a": "no"}) if kind == "tests" else ({}, {})
-    )
+
+
+def test_outcomes_and_messages_come_from_test_runs_only() -> None:
+    counts = {"passed": 0, "failed": 1, "ids": {"t::a": "failed"}}
+    ran = {"exit": 1, "timed_out": False, "solved": False, "tests": counts, "messages": {"t::a": "no"}}
+    state = Observation("", state={"kind": "tests", **ran}).state  # type: ignore[arg-type]
+    assert (outcomes_of(state), messages_of(state)) == ({"t::a": "failed"}, {"t::a": "no"})
+    other = Observation("", state={"kind": "other", **ran}).state  # type: ignore[arg-type]
+    assert (outcomes_of(other), messages_of(other)) == ({}, {})
 
 
 @pytest.mark.parametrize(
     "state",
     [
-        {"path": 3},
-        {"edited": "a.py"},
-        {"edited": "a.py", "lines": 4},
+        {"kind": "shown", "path": 3},
+        {"kind": "edit", "edited": "a.py"},
+        {"kind": "edit", "edited": "a.py", "lines": 4},
         {"kind": "tests"},
         {"kind": "mine"},
-        {"solved": 0.5},
+        {"kind": "tests", "solved": 0.5},
     ],
 )
 def test_a_plug_ins_state_that_only_looks_like_one_of_ours_is_its_own(state: dict[str, Any]) -> None:
     assert check_state(Observation("", state=state).state) == {**state, "kind": "other"}  # type: ignore[arg-type]
-
-
-def test_what_a_debugged_run_of_tests_said_has_a_name_of_its_own() -> None:
-    ended = {"breakpoints": [], "ended": True, "exit": 1, "tests": {"t::a": "failed"}}
-    state = Observation("", state=ended).state  # type: ignore[arg-type]
-    assert state["kind"] == "debugger" and state["outcomes"] == {"t::a": "failed"} and "tests" not in state
 
 
 def test_a_model_does_not_read_what_the_record_is_for() -> None:
@@ -112,8 +97,8 @@ def test_a_command_says_what_it_changed() -> None:
         sed = diff("bash", command="sed -i 's/y = 2/y = 6/' a.py; ln -s a.py link.py; mkdir new; rm b.py")
         assert "-y = 2\n+y = 6\n" in sed and "x = 1" not in sed and "deleted file mode" in sed and "link" not in sed
         assert diff("bash", command="head -c 400000 /dev/zero > big").endswith("Files a/big and b/big differ\n")
-        made = diff("bash", command="for i in 1 2 3; do echo $i > new/$i.txt; done; touch a.py")
-        assert made.count("new file mode") == 3 and "a.py" not in made
+        changes = diff("bash", command="for i in 1 2 3; do echo $i > new/$i.txt; done; touch a.py")
+        assert changes.count("new file mode") == 3 and "a.py" not in changes
         many = diff("bash", command="mkdir many; for i in $(seq 600); do echo $i > many/$i; done")
         assert many.count("diff --git") == 500
 
@@ -123,7 +108,7 @@ def test_a_file_that_may_not_be_read_is_no_failure_of_the_sandbox() -> None:
     with DebugEnv(task, tool_set("full"), lambda spec: Sandbox(usable("bubblewrap"), spec)) as env:
         env.reset()
         state = env.step(Action("bash", {"command": "echo more >> a.py; chmod 000 a.py"}))[0].state
-        shown = env.step(Action("view", {"path": "a.py"}))[0]
+        view = env.step(Action("view", {"path": "a.py"}))[0]
         assert env.score().resolved, "the file is as it was given, as any that is not carried over"
     assert state["kind"] == "command" and "a.py" in str(state.get("diff"))
-    assert shown.ok or "permissions" in shown.text  # root may read anything
+    assert view.ok or "permissions" in view.text  # root may read anything

@@ -184,7 +184,7 @@ def test_how_numbers_are_worded(said: str, expected: str) -> None:
     [
         ("resolved", 12, {}, "sealed (1 in 4,096 chance of a lucky forgery)"),
         ("resolved", 0, {"unsealed": "its tests are visible"}, "not sealed: its tests are visible"),
-        ("resolved", 0, {}, "not sealed: scored by an older version"),
+        ("resolved", 0, {}, "not sealed"),
         ("unresolved", 0, {"unsealed": "its tests are visible"}, ""),
     ],
 )
@@ -216,8 +216,3 @@ def test_no_p_value_is_0() -> None:
         "p = 3.9e-07",
         "p = 0.0496",
     )
-
-
-def test_errors_of_old_episodes_have_no_class() -> None:
-    assert wording.errors(42, {"": 42}) == "42"
-    assert wording.errors(42, {"": 40, "machine": 2}) == "42 (unknown 40, machine 2)"

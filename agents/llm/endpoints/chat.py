@@ -6,9 +6,9 @@ import copy
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
-from stackrank.agents.llm.endpoints.endpoint import NOTHING, WITHHELD, Endpoint, Message, Reply, count, count_in
-from stackrank.agents.llm.endpoints.transport import Garbled, failure
-from stackrank.agents.llm.syntaxes.calls import Call, as_text, one_object, sound
+from stackrank.agents.llm.endpoints.endpoint import EMPTY_TEXT, WITHHELD, Endpoint, Message, Reply, count, count_in
+from stackrank.agents.llm.endpoints.transport import Garbled, make_failure
+from stackrank.agents.llm.syntaxes.tool_call import ToolCall, arguments_text, find_single_object, make_sendable
 
 _TEXT = {"type": "text"}
 _KNOWN = ("role", "content", "tool_calls")
@@ -28,7 +28,7 @@ class ChatCompletions(Endpoint):
     stream_options: ClassVar = {"stream_options": {"include_usage": True}}
 
     @property
-    def limit_name(self) -> str:
+    def max_tokens_field(self) -> str:
         """The new name for OpenAI, whose newer models refuse the old one; other servers do not know the new name."""
         return "max_completion_tokens" if self.settings.is_openai else "max_tokens"
 
@@ -39,13 +39,13 @@ class ChatCompletions(Endpoint):
             "temperature": settings.temperature,
             "top_p": settings.top_p,
             "seed": seed,
-            self.limit_name: settings.max_tokens,
+            self.max_tokens_field: settings.max_tokens,
             "reasoning_effort": settings.reasoning_effort,
             "parallel_tool_calls": settings.parallel_tool_calls if tools else None,
-            "tools": [{"type": "function", "function": each} for each in tools] or None,
+            "tools": [{"type": "function", "function": tool} for tool in tools] or None,
         }
-        given = {name: value for name, value in optional.items() if value is not None}
-        return {"model": self.model, **given, **settings.extra_body}
+        set_parameters = {name: value for name, value in optional.items() if value is not None}
+        return {"model": self.model, **set_parameters, **settings.extra_body}
 
     @classmethod
     def wire(cls, messages: Sequence[Message]) -> list[dict[str, Any]]:
@@ -56,45 +56,52 @@ class ChatCompletions(Endpoint):
     def reply(cls, answer: dict[str, Any], verbatim: bool = True) -> Reply:
         """Parse an answer."""
         choice = answer["choices"][0]
-        why = str(choice.get("finish_reason") or "")
-        if choice.get("error") or why in _BROKEN_OFF:
-            raise failure(choice.get("error") or why)
-        usage, filtered = answer.get("usage"), why.startswith("content_filter") or why == "sensitive"
-        said = choice.get("message") or {} if filtered else choice["message"]
-        text = _text(said.get("content")) or said.get("refusal") or (WITHHELD if filtered else "")
-        calls, mended_calls = [], []
-        for number, each in enumerate(said.get("tool_calls") or ()):
-            function = each.get("function") or {"name": each.get("type")}
-            call = Call(
-                str(each.get("id") or f"call_{number}"),
+        finish_reason = str(choice.get("finish_reason") or "")
+        if choice.get("error") or finish_reason in _BROKEN_OFF:
+            raise make_failure(choice.get("error") or finish_reason)
+        usage, filtered = (
+            answer.get("usage"),
+            finish_reason.startswith("content_filter") or finish_reason == "sensitive",
+        )
+        source = choice.get("message") or {} if filtered else choice["message"]
+        text = _text(source.get("content")) or source.get("refusal") or (WITHHELD if filtered else "")
+        calls, sendable_calls = [], []
+        for number, tool_call in enumerate(source.get("tool_calls") or ()):
+            function = tool_call.get("function") or {"name": tool_call.get("type")}
+            call = ToolCall(
+                str(tool_call.get("id") or f"call_{number}"),
                 str(function.get("name") or ""),
-                as_text(function.get("arguments")),
+                arguments_text(function.get("arguments")),
             )
             calls.append(call)
             function = function if verbatim else {}
-            mended = {**function, **sound(call)}
-            extra = each if verbatim else {}
+            sendable_function = {**function, **make_sendable(call)}
+            extra = tool_call if verbatim else {}
             kind = extra.get("type") or "function"
-            mended_calls.append({**extra, "id": call.id, "type": kind, "function": mended})
+            sendable_calls.append({**extra, "id": call.id, "type": kind, "function": sendable_function})
         # Fields without a value are dropped: servers refuse some that they send, such as an empty list of calls.
         # The other fields go back in their original order.
-        message = {name: value for name, value in _flat(said).items() if name == "content" or value not in (None, [])}
+        message = {
+            name: value
+            for name, value in _without_proxy_fields(source).items()
+            if name == "content" or value not in (None, [])
+        }
         if not verbatim:
             message = {name: value for name, value in message.items() if name in _KNOWN}
         message["role"] = "assistant"
-        # Servers want null or the empty text back, whichever they sent; some that are strict about fields want a text.
-        nothing = "" if not verbatim or said.get("content") == "" else None
-        message["content"] = said.get("content") or (nothing if calls else text or NOTHING)
+        # Servers expect the null or the empty text that they sent; some that are strict about fields expect a text.
+        empty_content = "" if not verbatim or source.get("content") == "" else None
+        message["content"] = source.get("content") or (empty_content if calls else text or EMPTY_TEXT)
         if calls:
-            message["tool_calls"] = mended_calls
+            message["tool_calls"] = sendable_calls
         tokens_in, tokens_cached = count_in(usage, "prompt_tokens")
-        tokens_out, tokens_reasoning = _count_out(usage)
+        tokens_out, tokens_reasoning = _count_completion(usage)
         return Reply(
             text=text,
             message=message,
-            reasoning=_reasoning(_flat(said)),
+            reasoning=_reasoning(_without_proxy_fields(source)),
             calls=tuple(calls),
-            cut_off=why in _CUT_OFF,
+            cut_off=finish_reason in _CUT_OFF,
             tokens_in=tokens_in,
             tokens_cached=tokens_cached,
             tokens_out=tokens_out,
@@ -103,10 +110,10 @@ class ChatCompletions(Endpoint):
 
     def with_text(self, message: Message, text: str) -> Message:
         """Return the model's message with this text and without tool calls; its reasoning stays."""
-        kept = {name: value for name, value in message.items() if name != "tool_calls"}
-        return {**kept, "content": text or NOTHING}
+        fields = {name: value for name, value in message.items() if name != "tool_calls"}
+        return {**fields, "content": text or EMPTY_TEXT}
 
-    def joined(self, events: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    def join_stream(self, events: Iterable[dict[str, Any]]) -> dict[str, Any]:
         """Assemble a streamed answer from its events by joining the deltas of its message."""
         answer: dict[str, Any] = {"choices": [{"message": {}}]}
         choice = answer["choices"][0]
@@ -114,16 +121,16 @@ class ChatCompletions(Endpoint):
         for event in events:
             answer |= {name: value for name, value in event.items() if name != "choices" and value is not None}
             for piece in event.get("choices") or ():
-                join(choice["message"], piece.get("delta") or {})
-                rest = {name: value for name, value in piece.items() if name != "delta" and value is not None}
-                join(choice, {name: rest.pop(name) for name in _GROWING if name in rest})
-                said_so_far = rest.pop("message", None) or said_so_far
-                choice |= rest
+                merge_piece(choice["message"], piece.get("delta") or {})
+                fields = {name: value for name, value in piece.items() if name != "delta" and value is not None}
+                merge_piece(choice, {name: fields.pop(name) for name in _GROWING if name in fields})
+                said_so_far = fields.pop("message", None) or said_so_far
+                choice |= fields
         choice["message"] = choice["message"] or said_so_far
         if not choice["message"]:
             raise LookupError("no piece of a message")
         if not choice.get("finish_reason") and not answer.get("usage"):
-            raise Garbled("its answer broke off: the stream does not say why it ends")
+            raise Garbled("its answer broke off: the stream ends without a finish reason")
         for call in choice["message"].get("tool_calls") or ():
             call.pop("index", None)  # it belongs to the stream, not to the call
         if choice["message"].get("content") == "":
@@ -131,68 +138,68 @@ class ChatCompletions(Endpoint):
         return answer
 
 
-def _flat(said: dict[str, Any]) -> dict[str, Any]:
+def _without_proxy_fields(message: dict[str, Any]) -> dict[str, Any]:
     """Return a message without what only LiteLLM's proxy adds: providers refuse fields that they do not know.
 
     The proxy moves `reasoning_details` into its own fields, from where they would not get back to the provider.
     """
-    added = said.get("provider_specific_fields")
+    added = message.get("provider_specific_fields")
     if not isinstance(added, dict):
-        return said
-    kept = {name: value for name, value in added.items() if value is not None}
-    details = kept.pop("reasoning_details", said.get("reasoning_details"))
-    return {**said, "reasoning_details": details, "provider_specific_fields": kept or None}
+        return message
+    provider_fields = {name: value for name, value in added.items() if value is not None}
+    details = provider_fields.pop("reasoning_details", message.get("reasoning_details"))
+    return {**message, "reasoning_details": details, "provider_specific_fields": provider_fields or None}
 
 
-def join(whole: dict[str, Any], piece: dict[str, Any]) -> None:
-    """Merge a piece of a stream into `whole`: texts and lists grow, and items with an `index` are merged by index."""
+def merge_piece(target: dict[str, Any], piece: dict[str, Any]) -> None:
+    """Merge a piece of a stream into `target`: texts and lists grow, and items with an `index` are merged by index."""
     for name, value in piece.items():
-        before = whole.get(name)
-        if isinstance(before, list) and isinstance(value, str):
+        current = target.get(name)
+        if isinstance(current, list) and isinstance(value, str):
             value = [_TEXT | {"text": value}] if value else None
-        elif isinstance(before, str) and isinstance(value, list):
-            before = whole[name] = [_TEXT | {"text": before}] if before else []
-        if before is None or name in _REPEATED:
+        elif isinstance(current, str) and isinstance(value, list):
+            current = target[name] = [_TEXT | {"text": current}] if current else []
+        if current is None or name in _REPEATED:
             # Some servers repeat these fields as empty texts.
-            whole[name] = copy.deepcopy(value) if before in (None, "") else before
-        elif isinstance(before, str) and isinstance(value, str):
+            target[name] = copy.deepcopy(value) if current in (None, "") else current
+        elif isinstance(current, str) and isinstance(value, str):
             # Some servers repeat a call's name with each piece of its arguments.
-            whole[name] = before if name == "name" and before == value else before + value
-        elif isinstance(before, dict) and isinstance(value, dict):
-            join(before, value)
-        elif not isinstance(before, list) or not isinstance(value, list):
-            whole[name] = before if value is None else value
+            target[name] = current if name == "name" and current == value else current + value
+        elif isinstance(current, dict) and isinstance(value, dict):
+            merge_piece(current, value)
+        elif not isinstance(current, list) or not isinstance(value, list):
+            target[name] = current if value is None else value
         if isinstance(value, list) and value:
-            whole[name] = _join_lists(before or [], value)
+            target[name] = _join_lists(current or [], value)
 
 
-def _join_lists(whole: list[Any], pieces: list[Any]) -> list[Any]:
-    places = {each.get("index"): each for each in whole if isinstance(each, dict) and "index" in each}
+def _join_lists(target: list[Any], pieces: list[Any]) -> list[Any]:
+    places = {part.get("index"): part for part in target if isinstance(part, dict) and "index" in part}
     for piece in pieces:
-        place = _place(whole, places, piece)
+        place = _find_part(target, places, piece)
         if place is not None:
-            join(place, piece)
+            merge_piece(place, piece)
         else:
-            whole.append(copy.deepcopy(piece))
+            target.append(copy.deepcopy(piece))
             if isinstance(piece, dict) and "index" in piece:
-                places[piece["index"]] = whole[-1]
-    return whole
+                places[piece["index"]] = target[-1]
+    return target
 
 
-def _place(whole: list[Any], places: dict[Any, dict[str, Any]], piece: Any) -> dict[str, Any] | None:
+def _find_part(parts: list[Any], places: dict[Any, dict[str, Any]], piece: Any) -> dict[str, Any] | None:
     """Return the part that a piece continues; None if it begins a new part."""
     if not isinstance(piece, dict):
         return None
     if piece.get("index") is not None:
         place = places.get(piece["index"])
-        if place is None or not _is_another(place, piece):
+        if place is None or not _starts_new_part(place, piece):
             return place
     elif piece.get("id"):
-        return next((each for each in whole if isinstance(each, dict) and each.get("id") == piece["id"]), None)
-    return whole[-1] if whole and _goes_on(whole[-1], piece) else None
+        return next((part for part in parts if isinstance(part, dict) and part.get("id") == piece["id"]), None)
+    return parts[-1] if parts and _continues(parts[-1], piece) else None
 
 
-def _is_another(part: dict[str, Any], piece: dict[str, Any]) -> bool:
+def _starts_new_part(part: dict[str, Any], piece: dict[str, Any]) -> bool:
     """Return whether a piece begins a new part at the same index: some servers give every call the index 0, or number
     each kind of thought separately."""
     if part.get("type") and piece.get("type") and part["type"] != piece["type"]:
@@ -202,11 +209,11 @@ def _is_another(part: dict[str, Any], piece: dict[str, Any]) -> bool:
         return False
     if part.get("id") and piece.get("id"):
         return bool(part["id"] != piece["id"])
-    said = str((part.get("function") or {}).get("arguments") or "")
-    return bool(function.get("arguments") and said.endswith("}") and one_object(said + "{}"))
+    arguments = str((part.get("function") or {}).get("arguments") or "")
+    return bool(function.get("arguments") and arguments.endswith("}") and find_single_object(arguments + "{}"))
 
 
-def _goes_on(part: Any, piece: dict[str, Any]) -> bool:
+def _continues(part: Any, piece: dict[str, Any]) -> bool:
     """Return whether a piece that does not say where it belongs continues the part before it.
 
     Texts do, thoughts do until they are signed, and calls do until the next one is named.
@@ -231,22 +238,22 @@ def _text(content: Any) -> str:
     return content or ""
 
 
-def _reasoning(said: dict[str, Any]) -> str:
+def _reasoning(message: dict[str, Any]) -> str:
     """Return the reasoning that servers show: DeepSeek, Kimi and vLLM in one field, OpenRouter in a list."""
     for name in ("reasoning_content", "reasoning"):
-        if said.get(name) and isinstance(said[name], str):
-            return str(said[name])
-    details, content = said.get("reasoning_details"), said.get("content")
-    parts = [each for each in details if isinstance(each, dict)] if isinstance(details, list) else []
+        if message.get(name) and isinstance(message[name], str):
+            return str(message[name])
+    details, content = message.get("reasoning_details"), message.get("content")
+    parts = [part for part in details if isinstance(part, dict)] if isinstance(details, list) else []
     if not parts and isinstance(content, list):  # Mistral puts it among the parts of the text
-        parts = [{"text": _text(each["thinking"])} for each in content if each.get("thinking")]
-    return "".join(str(each.get("text") or each.get("summary") or "") for each in parts)
+        parts = [{"text": _text(part["thinking"])} for part in content if part.get("thinking")]
+    return "".join(str(part.get("text") or part.get("summary") or "") for part in parts)
 
 
-def _count_out(usage: Any) -> tuple[int, int]:
+def _count_completion(usage: Any) -> tuple[int, int]:
     """Return the tokens of an answer and how many of them are thoughts, which xAI and Gemini add only to the total."""
-    said, thought = count(usage, "completion_tokens"), count(usage, "completion_tokens_details", "reasoning_tokens")
-    uncounted = count(usage, "total_tokens") - count(usage, "prompt_tokens") - said
+    visible, thought = count(usage, "completion_tokens"), count(usage, "completion_tokens_details", "reasoning_tokens")
+    uncounted = count(usage, "total_tokens") - count(usage, "prompt_tokens") - visible
     if uncounted > 0 and uncounted == (thought or uncounted):
-        return said + uncounted, uncounted
-    return said, thought
+        return visible + uncounted, uncounted
+    return visible, thought

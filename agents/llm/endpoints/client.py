@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from stackrank.agents.episode.protocol import SetupError
-from stackrank.agents.llm.endpoints.transport import Transport, bounded
+from stackrank.agents.llm.endpoints.transport import Transport, make_bounded_client
 from stackrank.agents.llm.settings import Settings
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def _openai_client(settings: Settings, key: str) -> openai.OpenAI:
         return _client(settings.url, key)
     url = settings.url
     if not settings.azure_version:
-        raise SetupError("Azure OpenAI needs the version of its API: set OPENAI_API_VERSION")
+        raise SetupError("Azure OpenAI needs an API version: set OPENAI_API_VERSION")
     return _azure_client(url, settings.azure_version, key, settings.azure_token())
 
 
@@ -39,14 +39,14 @@ def _openai_client(settings: Settings, key: str) -> openai.OpenAI:
 def _client(url: str, key: str) -> openai.OpenAI:
     import openai
 
-    return openai.OpenAI(base_url=url, api_key=key, max_retries=0, http_client=bounded(openai))
+    return openai.OpenAI(base_url=url, api_key=key, max_retries=0, http_client=make_bounded_client(openai))
 
 
 @functools.lru_cache(maxsize=16)
 def _anthropic_client(url: str, key: str) -> Transport:
     import anthropic
 
-    client = anthropic.Anthropic(base_url=url, api_key=key, max_retries=0, http_client=bounded(anthropic))
+    client = anthropic.Anthropic(base_url=url, api_key=key, max_retries=0, http_client=make_bounded_client(anthropic))
     return Transport(anthropic, client, "/v1/models?limit=1000")
 
 
@@ -54,11 +54,11 @@ def _anthropic_client(url: str, key: str) -> Transport:
 def _azure_client(url: str, version: str, key: str, token: str) -> openai.AzureOpenAI:
     import openai
 
-    who: dict[str, Any] = {"azure_ad_token": token} if token else {"api_key": key}
+    credentials: dict[str, Any] = {"azure_ad_token": token} if token else {"api_key": key}
     if not token and not key:
-        who = {"azure_ad_token_provider": _entra_tokens()}
-    http = bounded(openai)
-    return openai.AzureOpenAI(azure_endpoint=url, api_version=version, max_retries=0, http_client=http, **who)
+        credentials = {"azure_ad_token_provider": _entra_tokens()}
+    http = make_bounded_client(openai)
+    return openai.AzureOpenAI(azure_endpoint=url, api_version=version, max_retries=0, http_client=http, **credentials)
 
 
 def _entra_tokens() -> Callable[[], str]:

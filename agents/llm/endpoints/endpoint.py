@@ -1,4 +1,4 @@
-"""A model's endpoint: one question, one answer, whichever API is behind it."""
+"""A model's endpoint: one request, one answer, for every API."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from stackrank.agents.episode.protocol import (
 )
 from stackrank.agents.llm.endpoints import limits, retries
 from stackrank.agents.llm.endpoints.client import make_client
-from stackrank.agents.llm.endpoints.transport import Failed, Garbled, failure
+from stackrank.agents.llm.endpoints.transport import Failed, Garbled, make_failure
 from stackrank.agents.llm.settings import PLACEHOLDERS, Settings
-from stackrank.agents.llm.syntaxes.calls import Call
+from stackrank.agents.llm.syntaxes.tool_call import ToolCall
 from stackrank.errors import StackrankError
 from stackrank.storable import storable_json
 from stackrank.terms import StopReason
@@ -35,15 +35,15 @@ _CHECK_TIMEOUT_S = 60.0
 _CHECK_TOKENS = 16
 """The smallest limit that every API accepts."""
 _MOST_TOKENS = 10**9
-_WRONG = (400, 422)
+_BAD_REQUEST = (400, 422)
 """HTTP statuses of a request that the endpoint does not understand."""
 
-_TOO_MANY = 429
-"""The HTTP status of too many questions: not the fault of this question, even if others are answered."""
+_TOO_MANY_REQUESTS = 429
+"""The HTTP status of too many requests: not the fault of this request, even if others are answered."""
 
 Message = dict[str, Any]
 """A message of a conversation, in the form of Chat Completions; the model's answers keep the form of their own API."""
-NOTHING = "(nothing)"
+EMPTY_TEXT = "(nothing)"
 """Stands for an empty answer: servers refuse a message without any content."""
 
 
@@ -54,10 +54,10 @@ class Reply:
     text: str
     message: Message = field(default_factory=dict)
     """The answer as it is sent back: with every field that it had, since reasoning models continue their reasoning.
-    Only what a server would refuse is mended: the name of a tool, arguments that are not JSON."""
+    Only what a server would refuse is repaired: the name of a tool, arguments that are not JSON."""
     reasoning: str = ""
     """The part of the model's reasoning that the endpoint shows."""
-    calls: tuple[Call, ...] = ()
+    calls: tuple[ToolCall, ...] = ()
     cut_off: bool = False
     """Whether the answer ended because it reached its greatest length."""
     tokens_in: int = 0
@@ -71,7 +71,7 @@ class Reply:
 
     @property
     def counted(self) -> bool:
-        """Whether the endpoint counted the tokens of the question and of the answer."""
+        """Whether the endpoint counted the tokens of the request and of the answer."""
         return bool(self.tokens_in and (self.tokens_out or not (self.text or self.reasoning or self.calls)))
 
     def __post_init__(self) -> None:
@@ -94,14 +94,14 @@ def count(usage: Any, *names: str) -> int:
 
 
 def count_in(usage: Any, name: str) -> tuple[int, int]:
-    """Return how many tokens a question had, by the field's name in the usage, and how many came from the cache. Some
+    """Return how many tokens a request had, by the field's name in the usage, and how many came from the cache. Some
     servers leave the latter out of the former."""
     tokens, cached = count(usage, name), count(usage, f"{name}_details", "cached_tokens")
     return (tokens if cached <= tokens else tokens + cached), cached
 
 
 @dataclass(frozen=True, slots=True)
-class Took:
+class Timing:
     """How the time for an answer was spent."""
 
     model_ms: float
@@ -115,11 +115,11 @@ class ContextTooLong(StackrankError):
 
 
 class Rejected(StackrankError):
-    """A question that another program wrote is itself at fault: the endpoint answers other questions."""
+    """A request that another program wrote is invalid: the endpoint answers other requests."""
 
-    def __init__(self, said: str, status: int | None) -> None:
+    def __init__(self, message: str, status: int | None) -> None:
         """`status`: the HTTP status; None if the endpoint's answer cannot be read, or did not come in time."""
-        super().__init__(said)
+        super().__init__(message)
         self.status = status
 
 
@@ -133,8 +133,8 @@ class Endpoint(ABC):
     """The field that every answer has."""
     stream_options: ClassVar[Mapping[str, Any]] = {}
     """Further fields of a request for a stream."""
-    of_its_own: ClassVar[frozenset[str]] = frozenset()
-    """Fields that `parameters` sets by itself: a program that writes its own questions decides on these itself."""
+    default_fields: ClassVar[frozenset[str]] = frozenset()
+    """Fields that `parameters` sets by itself: a program that writes its own requests decides on these itself."""
 
     def __init__(self, model: str, settings: Settings) -> None:
         """Send no request yet. Raises SetupError without a key."""
@@ -143,14 +143,14 @@ class Endpoint(ABC):
         self._key = settings.api_key()
         self._secrets = settings.secrets()
         password = urlsplit(settings.url).password or ""
-        self._hidden = [each for each in (self._key, password, *self._secrets.values()) if _is_secret(each)]
+        self._masked = [secret for secret in (self._key, password, *self._secrets.values()) if _is_secret(secret)]
         self._client = make_client(settings, self._key)
         self.answers = 0
         """Answers in this conversation so far. After the first, a refusal is hardly about the settings."""
 
     @property
     @abstractmethod
-    def limit_name(self) -> str:
+    def max_tokens_field(self) -> str:
         """The parameter for the most tokens of an answer."""
 
     @abstractmethod
@@ -168,11 +168,11 @@ class Endpoint(ABC):
         """Parse an answer. Raises Garbled, LookupError, TypeError or AttributeError if it is not a valid one."""
 
     def read(self, answer: dict[str, Any]) -> Reply:
-        """Parse an answer, with its message as the settings want it. Raises as `reply` does."""
+        """Parse an answer, with its message in the form that the settings ask for. Raises as `reply` does."""
         return self.reply(answer, self.settings.verbatim)
 
     @abstractmethod
-    def joined(self, events: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    def join_stream(self, events: Iterable[dict[str, Any]]) -> dict[str, Any]:
         """Assemble a streamed answer from its events. Raises as `read` does."""
 
     @abstractmethod
@@ -180,9 +180,9 @@ class Endpoint(ABC):
         """Return the model's message with this text and without tool calls; its reasoning stays."""
 
     @classmethod
-    def joint(cls, wire: list[dict[str, Any]], more: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Append `more` to a conversation in wire form, with the result that `wire` gives for all messages at once."""
-        return [*wire, *more]
+    def extend_wire(cls, wire: list[dict[str, Any]], addition: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Append `addition` to a conversation in wire form, as `wire` would for all messages at once."""
+        return [*wire, *addition]
 
     @classmethod
     def body(cls, parameters: Mapping[str, Any], wire: list[dict[str, Any]]) -> dict[str, Any]:
@@ -196,18 +196,18 @@ class Endpoint(ABC):
         tokens: int = 0,
         *,
         foreign: Mapping[str, str] | None = None,
-    ) -> tuple[dict[str, Any], Took]:
+    ) -> tuple[dict[str, Any], Timing]:
         """Return one answer, and how long it took; temporary failures are tried again.
 
-        `tokens`: roughly how many the question has, for the limits per minute. `foreign`: the headers of a question
+        `tokens`: roughly how many the request has, for the limits per minute. `foreign`: the headers of a request
         that another program wrote; its `messages` are sent unchanged. Raises ContextTooLong, GaveUp, EndpointError,
-        SetupError; Rejected for a foreign question that is itself at fault.
+        SetupError; Rejected for a foreign request that is invalid.
         """
-        started = asked = awake.now()
+        started = try_started = awake.now()
         failing = math.inf
         tries = 0
-        shared = limits.of(self.settings)
-        question = (
+        shared = limits.of_endpoint(self.settings)
+        request = (
             self.body(parameters, self.wire(messages))
             if foreign is None
             else {**parameters, self.conversation_name: list(messages)}
@@ -216,75 +216,77 @@ class Endpoint(ABC):
             for attempt in retries.attempts(self.settings.retry_s, first_contact=not self.answers):
                 with attempt, shared.slot(tokens):
                     tries += 1
-                    asked = awake.now()
+                    try_started = awake.now()
                     try:
-                        answer = self._request(question, foreign or {})
+                        answer = self._request(request, foreign or {})
                     except Failed:
                         failing = min(failing, time.monotonic())
                         raise
         except Failed as error:
             if foreign is not None and self._is_at_fault(error):
-                raise Rejected(self._clean(error), error.status) from None
-            raise self._failure(error, tries, awake.now() - started, failing) from None
-        shared.answered(self.model)
-        return answer, Took(model_ms=(awake.now() - asked) * 1000, waited_ms=(asked - started) * 1000)
+                raise Rejected(self._describe(error), error.status) from None
+            raise self._to_exception(error, tries, awake.now() - started, failing) from None
+        shared.record_answer(self.model)
+        return answer, Timing(model_ms=(awake.now() - try_started) * 1000, waited_ms=(try_started - started) * 1000)
 
     def _is_at_fault(self, error: Failed) -> bool:
-        """Return whether a question failed because of its content. If the status does not tell, ask a plain one."""
+        """Return whether a request failed because of its content. If the status does not tell, send a plain one."""
         if error.status is not None and (retries.is_too_long(error) or retries.is_refusal(error)):
             return False  # these are handled separately
-        if error.status in _WRONG and not retries.is_about_key(error) and not retries.is_about_model(error):
+        if error.status in _BAD_REQUEST and not retries.is_about_key(error) and not retries.is_about_model(error):
             return True
         try:
-            self._request(self._plain(), {})
+            self._request(self._probe_body(), {})
         except Failed:
             return False
         return True
 
-    def _send(self, question: dict[str, Any], headers: Mapping[str, str], timeout_s: float) -> dict[str, Any]:
+    def _send(self, request: dict[str, Any], headers: Mapping[str, str], timeout_s: float) -> dict[str, Any]:
         """Return the answer, without key and passwords. Raises Failed, ValueError, RecursionError."""
         # Only fields of `extra_body` may name secrets: the others may hold what another program wrote.
-        own = {name: _filled_in(question[name], self._secrets) for name in self.settings.extra_body if name in question}
-        body = {**question, **own}
+        filled_in = {
+            name: _fill_in_secrets(request[name], self._secrets) for name in self.settings.extra_body if name in request
+        }
+        body = {**request, **filled_in}
         if self.settings.stream:
             events = self._client.stream(self.path, {**body, "stream": True, **self.stream_options}, timeout_s, headers)
             if not events:
-                raise Garbled("its answer is no stream: try `stream: false` in the entrant's config")
-            text = json.dumps(self.joined(events))
+                raise Garbled("its answer is not a stream: try `stream: false` in the entrant's config")
+            text = json.dumps(self.join_stream(events))
         else:
             text = self._client.ask(self.path, body, timeout_s, headers)
             if text.startswith(("data:", "event:", ":")):
                 raise Garbled("its answer is a stream: try `stream: true` in the entrant's config")
         # Half of a surrogate pair, which JSON can express, could neither be stored nor sent back.
-        answer: dict[str, Any] = storable_json(json.loads(self._without_key(text)))
+        answer: dict[str, Any] = storable_json(json.loads(self._mask_secrets(text)))
         if isinstance(answer, dict) and answer.get("error") and not answer.get(self.answer_name):
-            raise failure(answer["error"])
+            raise make_failure(answer["error"])
         return answer
 
     def check(self) -> None:
         """Check that the endpoint answers, accepts the key and knows the model. Raises SetupError, EndpointError.
 
-        Servers need not list their models, or all names that they know: if the list does not have the model, a question
-        of a few tokens is asked. Temporary failures prove nothing, and are no reason to refuse the endpoint.
+        Servers need not list their models, or all names that they know: if the list does not have the model, a request
+        of a few tokens is sent. Temporary failures prove nothing, and are no reason to refuse the endpoint.
         """
         started, tries = time.monotonic(), 0
         try:
             for attempt in retries.attempts(min(self.settings.retry_s, retries.FIRST_CONTACT_S), first_contact=True):
                 with attempt:
                     tries += 1
-                    if self.model not in self._listed():
+                    if self.model not in self._list_models():
                         self._probe()
         except Failed as error:
             unreachable = error.status is None and not error.timed_out and not isinstance(error, Garbled)
             settled = retries.is_about_key(error) or retries.is_about_model(error)
-            if (error.status in _WRONG and not settled) or (retries.is_passing(error) and not unreachable):
+            if (error.status in _BAD_REQUEST and not settled) or (retries.is_temporary(error) and not unreachable):
                 return
-            raise self._failure(error, tries, time.monotonic() - started) from None
+            raise self._to_exception(error, tries, time.monotonic() - started) from None
 
-    def _listed(self) -> Sequence[str]:
+    def _list_models(self) -> Sequence[str]:
         """Return the models that the endpoint lists; none if it lists none. Raises Failed if nothing answers."""
         try:
-            return [each["id"] for each in json.loads(self._client.models(_CHECK_TIMEOUT_S))["data"]]
+            return [model["id"] for model in json.loads(self._client.models(_CHECK_TIMEOUT_S))["data"]]
         except Failed as error:
             if error.status is None:
                 raise
@@ -293,93 +295,93 @@ class Endpoint(ABC):
             return ()
 
     def _probe(self) -> None:
-        """Ask a question of a few tokens. Raises Failed."""
+        """Send a request of a few tokens. Raises Failed."""
         with suppress(ValueError, LookupError, TypeError, AttributeError, RecursionError):
-            self._send(self._plain(), {}, _CHECK_TIMEOUT_S)
+            self._send(self._probe_body(), {}, _CHECK_TIMEOUT_S)
 
-    def _plain(self) -> dict[str, Any]:
-        """Return a question of a few tokens."""
-        parameters = {**self.parameters((), None), self.limit_name: _CHECK_TOKENS}
+    def _probe_body(self) -> dict[str, Any]:
+        """Return a request of a few tokens."""
+        parameters = {**self.parameters((), None), self.max_tokens_field: _CHECK_TOKENS}
         return self.body(parameters, self.wire([{"role": "user", "content": "Say yes."}]))
 
-    def _request(self, question: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
+    def _request(self, request: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
         # The time limit ignores what the episode has left: only an answer tells a slow model from a hanging endpoint.
         try:
-            answer = self._send(question, headers, self.settings.request_timeout_s)
+            answer = self._send(request, headers, self.settings.request_timeout_s)
             self.read(answer)
         except RecursionError:
             raise Garbled("its answer is nested too deep") from None
         except ValueError as error:
-            raise Garbled(f"its answer is no JSON ({error})") from None
+            raise Garbled(f"its answer is not valid JSON ({error})") from None
         except (LookupError, TypeError, AttributeError):
-            raise Garbled("its answer does not have the form that the protocol says") from None
+            raise Garbled("its answer does not have the form that the API specifies") from None
         return answer
 
-    def _without_key(self, text: str) -> str:
+    def _mask_secrets(self, text: str) -> str:
         """Mask key and passwords in `text`: an endpoint that repeats them must not bring them into the database."""
-        for secret in self._hidden:
+        for secret in self._masked:
             # A short secret is masked only as a whole word, because other words may contain it.
-            whole = re.escape(secret) if len(secret) > 8 else rf"(?<!\w){re.escape(secret)}(?!\w)"
-            text = re.sub(whole, "***", text)
+            pattern = re.escape(secret) if len(secret) > 8 else rf"(?<!\w){re.escape(secret)}(?!\w)"
+            text = re.sub(pattern, "***", text)
         return text
 
-    def _failure(self, error: Failed, tries: int, seconds: float, failing: float = math.inf) -> Exception:
+    def _to_exception(self, error: Failed, tries: int, seconds: float, failing: float = math.inf) -> Exception:
         """Return the exception to raise after the last try; `failing`: when tries began to fail (monotonic clock)."""
-        where = f"the endpoint {self.settings.shown_url}, asked for the model {self.model},"
-        said = self._clean(error)
+        subject = f"the endpoint {self.settings.shown_url}, asked for the model {self.model},"
+        message = self._describe(error)
         if error.status is not None and retries.is_too_long(error):
-            return ContextTooLong(said)
-        if error.status in _WRONG and retries.is_about_form(error) and self.answers <= 1:
-            # If the first answer cannot go back, none can: what the model said is not to blame.
+            return ContextTooLong(message)
+        if error.status in _BAD_REQUEST and retries.is_about_form(error) and self.answers <= 1:
+            # If the first answer cannot be sent back, none can: its content is not to blame.
             return SetupError(
-                f"{where} does not take its own answer back as it is sent: try `verbatim: "
+                f"{subject} rejects its own answers when they are sent back: try `verbatim: "
                 f"{str(not self.settings.verbatim).lower()}` or `stream: {str(not self.settings.stream).lower()}` in "
-                f"the entrant's config ({said})"
+                f"the entrant's config ({message})"
             )
         about_key, about_model = retries.is_about_key(error), retries.is_about_model(error)
-        refused = error.status in _WRONG and self.answers and not about_key and not about_model
+        refused = error.status in _BAD_REQUEST and self.answers and not about_key and not about_model
         if refused or (error.status is not None and retries.is_refusal(error)):
-            return GaveUp(f"{where} refused the conversation ({said})", StopReason.REFUSED)
+            return GaveUp(f"{subject} refused the conversation ({message})", StopReason.REFUSED)
         if about_key:
-            return AccessError(f"{where} refused the key: check {self.settings.key_source} ({said})")
+            return AccessError(f"{subject} rejected the key: check {self.settings.key_source} ({message})")
         if about_model:
             return AccessError(
-                f"{where} does not know it: check the model's name and {self.settings.url_source} ({said})"
+                f"{subject} does not know this model: check its name and {self.settings.url_source} ({message})"
             )
-        if error.status in _WRONG:
-            return SetupError(f"{where} does not accept the request: check the entrant's config ({said})")
-        times = "at once" if tries == 1 else f"after {tries} tries in {seconds:.0f} s"
-        message = f"{where} failed {times}: {said}"
-        if not retries.is_passing(error) or isinstance(error, Garbled):
-            return EndpointError(message)
-        shared, url = limits.of(self.settings), self.settings.shown_url
-        if error.status != _TOO_MANY and shared.answers_since(failing, self.model):
-            return EndpointError(message)
+        if error.status in _BAD_REQUEST:
+            return SetupError(f"{subject} does not accept the request: check the entrant's config ({message})")
+        times = "at the first try" if tries == 1 else f"after {tries} tries in {seconds:.0f} s"
+        summary = f"{subject} failed {times}: {message}"
+        if not retries.is_temporary(error) or isinstance(error, Garbled):
+            return EndpointError(summary)
+        shared, url = limits.of_endpoint(self.settings), self.settings.shown_url
+        if error.status != _TOO_MANY_REQUESTS and shared.has_answered_since(failing, self.model):
+            return EndpointError(summary)
         # An endpoint that answers, if only with a status, may serve other models: limits and overload are per model.
-        model_only = error.status is not None or shared.answers_since(failing)
-        return EndpointDown(message, model_at(url, self.model) if model_only else url)
+        model_only = error.status is not None or shared.has_answered_since(failing)
+        return EndpointDown(summary, model_at(url, self.model) if model_only else url)
 
-    def _clean(self, error: Failed) -> str:
+    def _describe(self, error: Failed) -> str:
         """Return an error's message in one line and without the key, however the server repeats the key."""
-        said = self._without_key(str(error))
+        message = self._mask_secrets(str(error))
         if len(self._key) > 8:
             # Servers shorten keys to a head and a tail.
             for piece in (self._key[:8], self._key[-4:]):
-                said = said.replace(piece, "***")
-        said = " ".join(said.split())[:300] or type(error).__name__
-        return f"{error.status}: {said}" if error.status is not None else said
+                message = message.replace(piece, "***")
+        message = " ".join(message.split())[:300] or type(error).__name__
+        return f"{error.status}: {message}" if error.status is not None else message
 
 
 def _is_secret(text: str) -> bool:
     return text.lower() not in PLACEHOLDERS
 
 
-def _filled_in(value: Any, secrets: Mapping[str, str]) -> Any:
+def _fill_in_secrets(value: Any, secrets: Mapping[str, str]) -> Any:
     """Return JSON with the names of secrets replaced by their values."""
     if not secrets:
         return value
     if isinstance(value, str):
         return secrets.get(value, value)
     if isinstance(value, dict):
-        return {name: _filled_in(each, secrets) for name, each in value.items()}
-    return [_filled_in(each, secrets) for each in value] if isinstance(value, list) else value
+        return {name: _fill_in_secrets(inner, secrets) for name, inner in value.items()}
+    return [_fill_in_secrets(inner, secrets) for inner in value] if isinstance(value, list) else value

@@ -17,7 +17,7 @@ Shared = Callable[[str, float, int], None]
 """Takes (name of a limit, amount per minute, amount to use), and returns when that amount may be used."""
 
 _shared: Shared | None = None
-_all: dict[str, Limits] = {}
+_limits_by_url: dict[str, Limits] = {}
 _lock = threading.Lock()
 
 
@@ -27,11 +27,11 @@ def share(store: Shared | None) -> None:
     _shared = store
 
 
-def of(settings: Settings) -> Limits:
+def of_endpoint(settings: Settings) -> Limits:
     """Return the limits of an endpoint. If entrants set different ones, the strictest applies."""
     with _lock:
-        limits = _all.setdefault(settings.shown_url, Limits(settings.shown_url))
-    limits.narrow(settings)
+        limits = _limits_by_url.setdefault(settings.shown_url, Limits(settings.shown_url))
+    limits.tighten(settings)
     return limits
 
 
@@ -63,9 +63,9 @@ class Rate:
     def _reserve(self, per_second: float, amount: int) -> float:
         """Return the seconds to wait. Later callers wait longer."""
         with self._lock:
-            now = time.monotonic()
-            self._stock = min(self._stock + (now - self._filled) * per_second, max(per_second, 1.0))
-            self._filled = now
+            time_s = time.monotonic()
+            self._stock = min(self._stock + (time_s - self._filled) * per_second, max(per_second, 1.0))
+            self._filled = time_s
             self._stock -= amount
             return max(-self._stock / per_second, 0.0)
 
@@ -91,7 +91,7 @@ class Limits:
         self._tokens = Rate(f"{url} tokens")
         self._answered: dict[str, float] = {}
 
-    def narrow(self, settings: Settings) -> None:
+    def tighten(self, settings: Settings) -> None:
         """Apply the limits of these settings as well."""
         self._most = _least(self._most, settings.max_concurrency)
         self._requests.per_minute = _least(self._requests.per_minute, settings.requests_per_minute)
@@ -99,7 +99,7 @@ class Limits:
 
     @contextmanager
     def slot(self, tokens: int) -> Iterator[None]:
-        """Wait until the limits allow a question of about `tokens` tokens, and hold its slot while it is asked."""
+        """Wait until the limits allow a request of about `tokens` tokens, and hold its slot until it is answered."""
         self._requests.take(1)
         self._tokens.take(tokens)
         if self._most is None:
@@ -115,22 +115,22 @@ class Limits:
                 self._now -= 1
                 self._free.notify()
 
-    def answered(self, model: str) -> None:
+    def record_answer(self, model: str) -> None:
         """Record that this model has just answered."""
         self._answered[model] = time.monotonic()
 
-    def answers_since(self, when: float, model: str | None = None) -> bool:
+    def has_answered_since(self, when: float, model: str | None = None) -> bool:
         """Return whether any model, or the given one, answered this process after `when` (by the monotonic clock)."""
         times = dict(self._answered)
         last = max(times.values(), default=-math.inf) if model is None else times.get(model, -math.inf)
         return last > when
 
-    def used(self, estimated: int, tokens: int) -> None:
+    def correct_estimate(self, estimated: int, tokens: int) -> None:
         """Correct the estimate by the tokens that were actually used."""
         if self._tokens.per_minute is not None:
             self._tokens.charge(tokens - estimated)
 
 
-def _least(one: float | None, other: float | None) -> float | None:
-    given = [each for each in (one, other) if each is not None]
-    return min(given) if given else None
+def _least(first: float | None, second: float | None) -> float | None:
+    set_limits = [limit for limit in (first, second) if limit is not None]
+    return min(set_limits) if set_limits else None

@@ -1,7 +1,7 @@
 """Anthropic's Messages API.
 
 The blocks of an answer (thinking with its signature, text, calls) are sent back unchanged: a model that thinks between
-calls refuses to go on without its thoughts.
+calls cannot continue without its thoughts.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from stackrank.agents.llm.endpoints.chat import join
-from stackrank.agents.llm.endpoints.endpoint import NOTHING, WITHHELD, Endpoint, Message, Reply, count
+from stackrank.agents.llm.endpoints.chat import merge_piece
+from stackrank.agents.llm.endpoints.endpoint import EMPTY_TEXT, WITHHELD, Endpoint, Message, Reply, count
 from stackrank.agents.llm.endpoints.transport import Garbled
-from stackrank.agents.llm.syntaxes.calls import Call, sound_name
+from stackrank.agents.llm.syntaxes.tool_call import ToolCall, make_name_sendable
 
 _MOST_TOKENS = 32_000
 """The default for `max_tokens`; the API has none of its own."""
@@ -30,8 +30,8 @@ class Messages(Endpoint):
     """The Messages API."""
 
     path, conversation_name, answer_name = "/v1/messages", "messages", "content"
-    limit_name = "max_tokens"
-    of_its_own = frozenset({"max_tokens"})
+    max_tokens_field = "max_tokens"
+    default_fields = frozenset({"max_tokens"})
 
     def parameters(self, tools: Sequence[dict[str, Any]], seed: int | None) -> dict[str, Any]:
         """Return the fields of a request other than the conversation. The API takes no seed."""
@@ -45,14 +45,14 @@ class Messages(Endpoint):
             "output_config": {"effort": effort} if effort not in (None, "none") else None,
             "tool_choice": one_call if tools and settings.parallel_tool_calls is False else None,
             "tools": [
-                {"name": each["name"], "description": each["description"], "input_schema": each["parameters"]}
-                for each in tools
+                {"name": tool["name"], "description": tool["description"], "input_schema": tool["parameters"]}
+                for tool in tools
             ]
             or None,
         }
-        given = {name: value for name, value in optional.items() if value is not None}
-        most = settings.max_tokens or _MOST_TOKENS
-        return {"model": self.model, self.limit_name: most, **given, **settings.extra_body}
+        set_parameters = {name: value for name, value in optional.items() if value is not None}
+        max_tokens = settings.max_tokens or _MOST_TOKENS
+        return {"model": self.model, self.max_tokens_field: max_tokens, **set_parameters, **settings.extra_body}
 
     @classmethod
     def wire(cls, messages: Sequence[Message]) -> list[dict[str, Any]]:
@@ -62,17 +62,17 @@ class Messages(Endpoint):
             role, content = message["role"], message["content"]
             if role == "tool":
                 result = {"type": "tool_result", "tool_use_id": message["tool_call_id"]}
-                role, blocks = "user", [{**result, "content": content or NOTHING}]
+                role, blocks = "user", [{**result, "content": content or EMPTY_TEXT}]
             else:
-                blocks = content if isinstance(content, list) else [{"type": "text", "text": content or NOTHING}]
+                blocks = content if isinstance(content, list) else [{"type": "text", "text": content or EMPTY_TEXT}]
             sent.append({"role": role, "content": list(blocks)})
-        return cls.joint([], sent)
+        return cls.extend_wire([], sent)
 
     @classmethod
-    def joint(cls, wire: list[dict[str, Any]], more: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def extend_wire(cls, wire: list[dict[str, Any]], addition: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return the messages of both; consecutive messages of the same role become one."""
         joined = list(wire)
-        for message in more:
+        for message in addition:
             if joined and joined[-1]["role"] == message["role"]:
                 joined[-1] = {**message, "content": [*joined[-1]["content"], *message["content"]]}
             else:
@@ -83,11 +83,15 @@ class Messages(Endpoint):
     def body(cls, parameters: Mapping[str, Any], wire: list[dict[str, Any]]) -> dict[str, Any]:
         """Return a request as it is sent: the system message is separate, and marks say up to where to cache.
 
-        The next question begins with all of this one, so the cache ends at the last block of this one.
+        The next request begins with all of this one, so the cache ends at the last block of this one.
         """
         system = [block for message in wire if message["role"] == "system" for block in message["content"]]
-        messages = cached([message for message in wire if message["role"] != "system"])
-        return {**parameters, **({"system": _marked(system)} if system else {}), cls.conversation_name: messages}
+        messages = mark_cache_end([message for message in wire if message["role"] != "system"])
+        return {
+            **parameters,
+            **({"system": _mark_last_block(system)} if system else {}),
+            cls.conversation_name: messages,
+        }
 
     @classmethod
     def reply(cls, answer: dict[str, Any], verbatim: bool = True) -> Reply:
@@ -95,11 +99,13 @@ class Messages(Endpoint):
         blocks, texts, thoughts, calls = [], [], [], []
         for number, block in enumerate(answer["content"] or ()):
             if block["type"] == "tool_use":
-                given = block.get("input")
+                tool_input = block.get("input")
                 call_id, name = str(block.get("id") or f"call_{number}"), str(block.get("name") or "")
-                calls.append(Call(call_id, name, given if isinstance(given, str) else json.dumps(given)))
-                arguments = given if isinstance(given, dict) else {}
-                block = {**block, "id": call_id, "name": sound_name(name), "input": arguments}
+                calls.append(
+                    ToolCall(call_id, name, tool_input if isinstance(tool_input, str) else json.dumps(tool_input))
+                )
+                arguments = tool_input if isinstance(tool_input, dict) else {}
+                block = {**block, "id": call_id, "name": make_name_sendable(name), "input": arguments}
             elif block["type"] == "text":
                 if not block["text"].strip():
                     continue  # the API sends blank texts and refuses to take them back
@@ -110,28 +116,28 @@ class Messages(Endpoint):
                 blocks.append(block)
         if blocks and blocks[-1]["type"] in _THOUGHTS:
             # The API refuses an answer that ends with a thought.
-            blocks.append({"type": "text", "text": NOTHING})
-        usage, why = answer.get("usage"), answer.get("stop_reason")
-        written, cached = (count(usage, f"cache_{name}_input_tokens") for name in ("creation", "read"))
-        text = "\n".join(texts) or (WITHHELD if why == "refusal" else "")
+            blocks.append({"type": "text", "text": EMPTY_TEXT})
+        usage, stop_reason = answer.get("usage"), answer.get("stop_reason")
+        tokens_written, cached = (count(usage, f"cache_{name}_input_tokens") for name in ("creation", "read"))
+        text = "\n".join(texts) or (WITHHELD if stop_reason == "refusal" else "")
         return Reply(
             text=text,
-            message={"role": "assistant", "content": blocks or [{"type": "text", "text": text or NOTHING}]},
+            message={"role": "assistant", "content": blocks or [{"type": "text", "text": text or EMPTY_TEXT}]},
             reasoning="\n".join(filter(None, thoughts)),
             calls=tuple(calls),
-            cut_off=why in ("max_tokens", "model_context_window_exceeded"),
-            tokens_in=count(usage, "input_tokens") + written + cached,
+            cut_off=stop_reason in ("max_tokens", "model_context_window_exceeded"),
+            tokens_in=count(usage, "input_tokens") + tokens_written + cached,
             tokens_cached=cached,
             tokens_out=count(usage, "output_tokens"),
-            tokens_written=written,
+            tokens_written=tokens_written,
         )
 
     def with_text(self, message: Message, text: str) -> Message:
         """Return the model's message with this text and without tool calls; its reasoning stays."""
         thoughts = [block for block in message["content"] if block["type"] not in ("text", "tool_use")]
-        return {"role": "assistant", "content": [*thoughts, {"type": "text", "text": text or NOTHING}]}
+        return {"role": "assistant", "content": [*thoughts, {"type": "text", "text": text or EMPTY_TEXT}]}
 
-    def joined(self, events: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    def join_stream(self, events: Iterable[dict[str, Any]]) -> dict[str, Any]:
         """Assemble a streamed answer from its events, which begin blocks and add to them."""
         answer: dict[str, Any] = {}
         blocks: dict[int, dict[str, Any]] = {}
@@ -151,14 +157,14 @@ class Messages(Endpoint):
                 elif delta["type"] == "citations_delta":
                     block["citations"] = [*(block.get("citations") or ()), delta["citation"]]
                 else:
-                    join(block, {name: value for name, value in delta.items() if name != "type"})
+                    merge_piece(block, {name: value for name, value in delta.items() if name != "type"})
             elif kind == "message_delta":
                 answer |= event["delta"]
                 # Counts that the end leaves out or gives as 0 may have been in the beginning.
-                known = {name: value for name, value in (event.get("usage") or {}).items() if value}
-                answer["usage"] = {**(answer.get("usage") or {}), **known}
+                counts = {name: value for name, value in (event.get("usage") or {}).items() if value}
+                answer["usage"] = {**(answer.get("usage") or {}), **counts}
         if not answer.get("stop_reason"):
-            raise Garbled("its answer broke off: the stream does not say why it ends")
+            raise Garbled("its answer broke off: the stream ends without a finish reason")
         for index, text in inputs.items():
             if text:  # else the block's first event held all of it
                 try:
@@ -168,15 +174,15 @@ class Messages(Endpoint):
         return answer
 
 
-def cached(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def mark_cache_end(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the messages with a mark on the last one that says up to where to cache."""
     if not messages or not messages[-1]["content"]:
         return list(messages)
-    *before, last = messages
+    *earlier, last = messages
     content = last["content"]
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    return [*before, {**last, "content": _marked(blocks)}]
+    return [*earlier, {**last, "content": _mark_last_block(blocks)}]
 
 
-def _marked(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _mark_last_block(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [*blocks[:-1], {**blocks[-1], "cache_control": {"type": "ephemeral"}}]

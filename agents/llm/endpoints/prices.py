@@ -35,18 +35,18 @@ class Price:
         return float((fresh * self.input + cached + tokens_out * self.output) / 1_000_000)
 
 
-def find_price(model: str, own: Mapping[str, float] | None = None) -> Price | None:
-    """Return the price of a model; None if it is unknown. `own` replaces the tables. Raises SetupError."""
-    if own is not None:
-        return _price(own, "the config's price")
+def find_price(model: str, configured: Mapping[str, float] | None = None) -> Price | None:
+    """Return the price of a model; None if it is unknown. `configured` replaces the tables. Raises SetupError."""
+    if configured is not None:
+        return _price(configured, "the config's price")
     table = dict(_table(_BUILT_IN))
-    if named := settings().prices:
-        table |= _table(named)
+    if user_table := settings().prices:
+        table |= _table(user_table)
     # Routers put the provider before the name: `openai/gpt-4.1`.
     for name in dict.fromkeys((model, model.rpartition("/")[2])):
-        for each in (name, _DATED.sub("", name)):
-            if each in table:
-                return table[each]
+        for candidate in (name, _DATED.sub("", name)):
+            if candidate in table:
+                return table[candidate]
     return None
 
 
@@ -61,10 +61,10 @@ def _table(path: Path) -> dict[str, Price]:
     return {name: _price(row, f"the price of {name} in {path}") for name, row in raw.items()}
 
 
-def _price(row: Any, what: str) -> Price:
+def _price(row: Any, label: str) -> Price:
     try:
         full = Decimal(str(row["input"]))
-        cached, written = (Decimal(str(row.get(name, full))) for name in ("cached_input", "cache_write"))
-        return Price(full, cached, written, Decimal(str(row["output"])))
+        cached, cache_write = (Decimal(str(row.get(name, full))) for name in ("cached_input", "cache_write"))
+        return Price(full, cached, cache_write, Decimal(str(row["output"])))
     except (KeyError, TypeError, ArithmeticError, AttributeError):
-        raise SetupError(f"{what} must give `input` and `output` in USD per million tokens") from None
+        raise SetupError(f"{label} must give `input` and `output` in USD per million tokens") from None

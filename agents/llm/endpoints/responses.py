@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from stackrank.agents.episode.protocol import GaveUp
-from stackrank.agents.llm.endpoints.endpoint import NOTHING, WITHHELD, Endpoint, Message, Reply, count, count_in
+from stackrank.agents.llm.endpoints.endpoint import EMPTY_TEXT, WITHHELD, Endpoint, Message, Reply, count, count_in
 from stackrank.agents.llm.endpoints.retries import REFUSALS
-from stackrank.agents.llm.endpoints.transport import Garbled, failure
-from stackrank.agents.llm.syntaxes.calls import Call, as_text, sound
+from stackrank.agents.llm.endpoints.transport import Garbled, make_failure
+from stackrank.agents.llm.syntaxes.tool_call import ToolCall, arguments_text, make_sendable
 from stackrank.terms import StopReason
 
 _REASONING = re.compile(r"(^|/)(o\d|gpt-5|codex)")
@@ -32,8 +32,8 @@ class Responses(Endpoint):
     """The Responses API."""
 
     path, conversation_name, answer_name = "/responses", "input", "output"
-    limit_name = "max_output_tokens"
-    of_its_own = frozenset({"store", "include"})
+    max_tokens_field = "max_output_tokens"
+    default_fields = frozenset({"store", "include"})
 
     def parameters(self, tools: Sequence[dict[str, Any]], seed: int | None) -> dict[str, Any]:
         """Return the fields of a request other than the conversation. The API takes no seed."""
@@ -42,15 +42,15 @@ class Responses(Endpoint):
         optional = {
             "temperature": settings.temperature,
             "top_p": settings.top_p,
-            self.limit_name: settings.max_tokens,
+            self.max_tokens_field: settings.max_tokens,
             "reasoning": {"effort": settings.reasoning_effort} if settings.reasoning_effort else None,
             # Models that do not reason refuse the field.
             "include": ["reasoning.encrypted_content"] if reasons else None,
             "parallel_tool_calls": settings.parallel_tool_calls if tools else None,
-            "tools": [{"type": "function", "strict": False, **each} for each in tools] or None,
+            "tools": [{"type": "function", "strict": False, **tool} for tool in tools] or None,
         }
-        given = {name: value for name, value in optional.items() if value is not None}
-        return {"model": self.model, "store": False, **given, **settings.extra_body}
+        set_parameters = {name: value for name, value in optional.items() if value is not None}
+        return {"model": self.model, "store": False, **set_parameters, **settings.extra_body}
 
     @classmethod
     def wire(cls, messages: Sequence[Message]) -> list[dict[str, Any]]:
@@ -71,20 +71,20 @@ class Responses(Endpoint):
         """Parse an answer."""
         if answer.get("status") == "failed":
             error = answer.get("error") or {}
-            why = error.get("message") or "it does not say why"
+            reason = error.get("message") or "no reason given"
             if error.get("code") in REFUSALS:
-                raise GaveUp(f"the endpoint refused the conversation ({why})", StopReason.REFUSED)
-            raise failure(error)
+                raise GaveUp(f"the endpoint refused the conversation ({reason})", StopReason.REFUSED)
+            raise make_failure(error)
         texts, thoughts, calls, items = [], [], [], []
         for number, item in enumerate(answer["output"]):
             if item["type"] == "function_call":
                 call_id = str(item.get("call_id") or f"call_{number}")
-                call = Call(call_id, str(item.get("name") or ""), as_text(item.get("arguments")))
+                call = ToolCall(call_id, str(item.get("name") or ""), arguments_text(item.get("arguments")))
                 calls.append(call)
-                item = {**item, "call_id": call_id, **sound(call)}
+                item = {**item, "call_id": call_id, **make_sendable(call)}
             elif item["type"] == "message":
-                said = item["content"] or ()
-                parts = [{"text": said}] if isinstance(said, str) else said
+                content = item["content"] or ()
+                parts = [{"text": content}] if isinstance(content, str) else content
                 texts += [part.get("text") or part.get("refusal") or "" for part in parts]
             elif item["type"] == "reasoning":
                 thoughts += [part.get("text") or "" for part in (item.get("content") or item.get("summary") or ())]
@@ -92,14 +92,14 @@ class Responses(Endpoint):
             items.append({name: value for name, value in item.items() if value is not None})
         if items and items[-1]["type"] == "reasoning":
             # The API refuses reasoning that no other item follows.
-            items.append({"role": "assistant", "content": NOTHING})
+            items.append({"role": "assistant", "content": EMPTY_TEXT})
         usage = answer.get("usage")
         tokens_in, tokens_cached = count_in(usage, "input_tokens")
         why_cut = (answer.get("incomplete_details") or {}).get("reason")
         text = "\n".join(filter(None, texts)) or (WITHHELD if why_cut == "content_filter" else "")
         return Reply(
             text=text,
-            message={"role": "assistant", **({"items": items} if items else {"content": text or NOTHING})},
+            message={"role": "assistant", **({"items": items} if items else {"content": text or EMPTY_TEXT})},
             reasoning="\n".join(filter(None, thoughts)),
             calls=tuple(calls),
             cut_off=why_cut == "max_output_tokens",
@@ -113,19 +113,19 @@ class Responses(Endpoint):
         """Return the model's message with this text and without tool calls; its reasoning stays."""
         items = [item for item in message.get("items", ()) if item.get("type", "message") != "function_call"]
         first = next((n for n, item in enumerate(items) if item.get("type", "message") == "message"), len(items))
-        said = items[first] if first < len(items) else {"type": "message", "role": "assistant"}
-        told = {**said, "content": [{"type": "output_text", "text": text or NOTHING, "annotations": []}]}
-        rest = [item for item in items[first:] if item.get("type", "message") != "message"]
-        return {"role": "assistant", "items": [*items[:first], told, *rest]}
+        original = items[first] if first < len(items) else {"type": "message", "role": "assistant"}
+        replaced = {**original, "content": [{"type": "output_text", "text": text or EMPTY_TEXT, "annotations": []}]}
+        remaining = [item for item in items[first:] if item.get("type", "message") != "message"]
+        return {"role": "assistant", "items": [*items[:first], replaced, *remaining]}
 
-    def joined(self, events: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    def join_stream(self, events: Iterable[dict[str, Any]]) -> dict[str, Any]:
         """Return a streamed answer from its events: the last one holds all of it, but some servers omit the items."""
         events = list(events)
         if error := next((event for event in events if event.get("type") == "error"), None):
-            raise failure({name: value for name, value in error.items() if name != "type"})
-        ended = [event["response"] for event in events if event.get("type") in _ENDS]
+            raise make_failure({name: value for name, value in error.items() if name != "type"})
+        final_responses = [event["response"] for event in events if event.get("type") in _ENDS]
         items = [event["item"] for event in events if event.get("type") == "response.output_item.done"]
-        if not ended:
-            raise Garbled("its answer broke off: the stream does not say how it ends")
-        answer: dict[str, Any] = ended[-1]
+        if not final_responses:
+            raise Garbled("its answer broke off: the stream ends without a final event")
+        answer: dict[str, Any] = final_responses[-1]
         return answer if answer.get("output") else {**answer, "output": items}

@@ -51,12 +51,12 @@ def attempts(patience_s: float, *, first_contact: bool) -> Iterator[tenacity.Att
         error = _error(state)
         silent = first_contact and isinstance(error, Failed) and error.status is None
         allowed = min(patience_s, FIRST_CONTACT_S) if silent else patience_s
-        wait = _asked_for(state) or _longest(state)
+        wait = _requested_wait_s(state) or _longest_wait_s(state)
         return time.monotonic() - failing_since[0] + wait > allowed
 
     return iter(
         tenacity.Retrying(
-            retry=tenacity.retry_if_exception(is_passing),
+            retry=tenacity.retry_if_exception(is_temporary),
             wait=_wait,
             stop=is_over,
             reraise=True,
@@ -64,8 +64,8 @@ def attempts(patience_s: float, *, first_contact: bool) -> Iterator[tenacity.Att
     )
 
 
-def is_passing(error: BaseException) -> bool:
-    """Return whether it makes sense to ask the same question again a little later."""
+def is_temporary(error: BaseException) -> bool:
+    """Return whether it makes sense to ask the same request again a little later."""
     if not isinstance(error, Failed):
         return False
     if error.status is None:
@@ -79,7 +79,7 @@ def is_too_long(error: Failed) -> bool:
     """Return whether a refusal is about the conversation's length. Servers other than OpenAI's have no code for it."""
     if error.status == 413 or error.code in ("context_length_exceeded", "string_above_max_length"):
         return True
-    # A question with more tokens than the limit per minute gets 429, however long one waits.
+    # A request with more tokens than the limit per minute gets 429, however long one waits.
     return error.status in (400, 422, 429) and _TOO_LONG.search(str(error)) is not None
 
 
@@ -113,15 +113,15 @@ def _error(state: tenacity.RetryCallState) -> BaseException | None:
 
 def _wait(state: tenacity.RetryCallState) -> float:
     """Return the seconds until the next try: what the server asks for, else twice as long each time, with jitter."""
-    asked = _asked_for(state)
-    return asked if asked is not None else random.uniform(0.5, 1.0) * _longest(state)
+    requested_s = _requested_wait_s(state)
+    return requested_s if requested_s is not None else random.uniform(0.5, 1.0) * _longest_wait_s(state)
 
 
-def _longest(state: tenacity.RetryCallState) -> float:
+def _longest_wait_s(state: tenacity.RetryCallState) -> float:
     return float(min(0.5 * 2.0 ** (state.attempt_number - 1), LONGEST_WAIT_S))
 
 
-def _asked_for(state: tenacity.RetryCallState) -> float | None:
+def _requested_wait_s(state: tenacity.RetryCallState) -> float | None:
     """Return the seconds of Retry-After (a number or a date), or of OpenAI's variant in milliseconds."""
     error = _error(state)
     headers = error.headers if isinstance(error, Failed) else {}

@@ -44,19 +44,19 @@ _STATUSES = {
 
 
 class Failed(StackrankError):
-    """A question without a proper answer; the message is what the endpoint or the connection said."""
+    """A request without a proper answer; the message is what the endpoint or the connection said."""
 
     def __init__(
         self,
-        said: str,
+        message: str,
         *,
         status: int | None = None,
         code: str = "",
         headers: Mapping[str, str] | None = None,
         timed_out: bool = False,
     ) -> None:
-        """`status`: the HTTP status; None if no answer came. `code`: the endpoint's own word for what is wrong."""
-        super().__init__(said)
+        """`status`: the HTTP status; None if no answer came. `code`: the endpoint's own error code."""
+        super().__init__(message)
         self.status = status
         self.code = code
         self.headers = headers or {}
@@ -67,7 +67,7 @@ class Garbled(Failed):
     """The endpoint's answer cannot be read."""
 
 
-def failure(error: Any, status: int | None = None, headers: Mapping[str, str] = _NONE) -> Failed:
+def make_failure(error: Any, status: int | None = None, headers: Mapping[str, str] = _NONE) -> Failed:
     """Return the exception for an error that an endpoint reports.
 
     An error may come with status 200, because a stream or a router has already begun to answer. It is then treated as
@@ -76,23 +76,23 @@ def failure(error: Any, status: int | None = None, headers: Mapping[str, str] = 
     if not isinstance(error, Mapping):
         error = {"message": error}
     words = [str(error[name]) for name in ("code", "type") if error.get(name)]
-    # Some servers repeat the status where others give a word.
+    # Some servers repeat the status in these fields.
     code = next((word for word in words if not word.isdigit()), "")
-    said = str(error.get("message") or code or "it does not say why")
+    message = str(error.get("message") or code or "no reason given")
     # OpenRouter says "Provider returned error", and gives the provider's message separately.
-    if isinstance(about := error.get("metadata"), Mapping) and about.get("raw"):
-        said = f"{said}: {about['raw']}"
+    if isinstance(metadata := error.get("metadata"), Mapping) and metadata.get("raw"):
+        message = f"{message}: {metadata['raw']}"
     if status is None or status < 400:
-        known = (int(word) if word.isdigit() and len(word) == 3 else _STATUSES.get(word, 0) for word in words)
-        status = next((each for each in known if each >= 400), None)
+        statuses = (int(word) if word.isdigit() and len(word) == 3 else _STATUSES.get(word, 0) for word in words)
+        status = next((number for number in statuses if number >= 400), None)
         if status is None:
-            return Garbled(f"its answer broke off: {said}", code=code)
-    if status == 500 and _INVALID.match(said):
+            return Garbled(f"its answer broke off: {message}", code=code)
+    if status == 500 and _INVALID.match(message):
         status = 422  # llama-cpp-python's way to refuse a request's form: a retry does not help
-    return Failed(said, status=status, code=code, headers=headers)
+    return Failed(message, status=status, code=code, headers=headers)
 
 
-def bounded(package: Any) -> Any:
+def make_bounded_client(package: Any) -> Any:
     """Return an HTTP client for a client of `package` that limits time and size of a whole answer. The package's own
     time limit is for each piece of an answer: a server that sends keep-alive messages would never reach it."""
     name, _, _ = package.DefaultHttpxClient.__mro__[1].__module__.partition(".")
@@ -115,19 +115,19 @@ def bounded(package: Any) -> Any:
         def close(self) -> None:
             self._stream.close()
 
-    def sent(request: Any) -> None:
+    def record_start(request: Any) -> None:
         request.extensions["sent"] = time.monotonic()
 
-    def came(response: Any) -> None:
+    def bound_response(response: Any) -> None:
         extensions = response.request.extensions
         allowed_s = extensions["timeout"]["read"]
         response.stream = Stream(response.stream, extensions["sent"] + allowed_s, allowed_s)
 
-    return package.DefaultHttpxClient(event_hooks={"request": [sent], "response": [came]})
+    return package.DefaultHttpxClient(event_hooks={"request": [record_start], "response": [bound_response]})
 
 
 class Transport:
-    """A client that asks questions and lists models. Safe to share between threads."""
+    """Sends requests and lists models through a provider's client. Safe to share between threads."""
 
     def __init__(self, package: Any, client: Any, models: str = "/models") -> None:
         """`package`: the module of `client`, for its exceptions. `models`: the path of the list of models."""
@@ -140,16 +140,20 @@ class Transport:
         # The packages' methods for each API are not used: they go through every message again, which takes several
         # times as long as all the rest.
         options = {"timeout": timeout_s, "headers": dict(headers)}
-        return str(self._told(lambda: self._client.post(path, cast_to=str, body=body, options=options)))
+        return str(self._translate_errors(lambda: self._client.post(path, cast_to=str, body=body, options=options)))
 
     def stream(
         self, path: str, body: Mapping[str, Any], timeout_s: float, headers: Mapping[str, str] = _NONE
     ) -> list[Any]:
         """Return the events of a streamed answer, as JSON. Raises Failed."""
         kind = self._package.Stream[object]
-        more = {"body": body, "options": {"timeout": timeout_s, "headers": dict(headers)}, "stream": True}
+        arguments = {"body": body, "options": {"timeout": timeout_s, "headers": dict(headers)}, "stream": True}
         try:
-            return list(self._told(lambda: list(self._client.post(path, cast_to=object, stream_cls=kind, **more))))
+            return list(
+                self._translate_errors(
+                    lambda: list(self._client.post(path, cast_to=object, stream_cls=kind, **arguments))
+                )
+            )
         except Failed:
             raise
         except Exception as error:  # from the HTTP library, which the packages choose; none is ours
@@ -157,9 +161,11 @@ class Transport:
 
     def models(self, timeout_s: float) -> str:
         """Return the body of the endpoint's list of models. Raises Failed."""
-        return str(self._told(lambda: self._client.get(self._models, cast_to=str, options={"timeout": timeout_s})))
+        return str(
+            self._translate_errors(lambda: self._client.get(self._models, cast_to=str, options={"timeout": timeout_s}))
+        )
 
-    def _told(self, work: Callable[[], Any]) -> Any:
+    def _translate_errors(self, work: Callable[[], Any]) -> Any:
         package = self._package
         try:
             return work()
@@ -167,15 +173,17 @@ class Transport:
             body = error.body if isinstance(error.body, dict) else {}
             inner = body["error"] if isinstance(body.get("error"), dict) else body
             response = error.response
-            raise failure({"message": str(error), **_named(inner)}, error.status_code, response.headers) from None
+            raise make_failure(
+                {"message": str(error), **_without_empty(inner)}, error.status_code, response.headers
+            ) from None
         except package.APITimeoutError as error:
             raise Failed(str(error), timed_out=True) from None
         except package.APIConnectionError as error:
             raise (error.__cause__ if isinstance(error.__cause__, Failed) else Failed(str(error))) from None
         except package.APIError as error:
             inner = error.body if isinstance(error.body, dict) else {}
-            raise failure({"message": str(error), **_named(inner)}) from None
+            raise make_failure({"message": str(error), **_without_empty(inner)}) from None
 
 
-def _named(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _without_empty(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value}

@@ -41,7 +41,7 @@ class Fault:
     body: bytes = b""
     headers: Mapping[str, str] = field(default_factory=dict)
     delay_s: float = 0.0
-    promised: int | None = None
+    claimed_length: int | None = None
     """Content-Length to claim; if it is larger than the body, the connection breaks in the middle of the body."""
 
     @staticmethod
@@ -61,7 +61,7 @@ class Fault:
     @staticmethod
     def broken_body() -> Fault:
         """The connection ends in the middle of the answer."""
-        return Fault(200, b'{"id": "x", "choices": [{"mess', promised=5000)
+        return Fault(200, b'{"id": "x", "choices": [{"mess', claimed_length=5000)
 
     @staticmethod
     def garbled(body: bytes = b"<html>gateway</html>") -> Fault:
@@ -78,9 +78,9 @@ def call(tool: str, /, **arguments: Any) -> ScriptedReply:
     return ScriptedReply(calls=((tool, json.dumps(arguments)),))
 
 
-def calls(*each: ScriptedReply) -> ScriptedReply:
+def calls(*replies: ScriptedReply) -> ScriptedReply:
     """One answer with the calls of several answers."""
-    return ScriptedReply(calls=tuple(one for reply in each for one in reply.calls))
+    return ScriptedReply(calls=tuple(tool_call for reply in replies for tool_call in reply.calls))
 
 
 def says(text: str, **fields: Any) -> ScriptedReply:
@@ -88,8 +88,8 @@ def says(text: str, **fields: Any) -> ScriptedReply:
     return ScriptedReply(content=text, **fields)
 
 
-def completion(reply: ScriptedReply, model: str, number: int) -> dict[str, Any]:
-    """The body of an answer of Chat Completions."""
+def build_completion(reply: ScriptedReply, model: str, number: int) -> dict[str, Any]:
+    """Return the body of an answer of Chat Completions."""
     message: dict[str, Any] = {"role": "assistant", "content": reply.content, "refusal": reply.refusal}
     if reply.calls:
         message["tool_calls"] = [
@@ -126,8 +126,8 @@ def completion(reply: ScriptedReply, model: str, number: int) -> dict[str, Any]:
     return body
 
 
-def response(reply: ScriptedReply, model: str, number: int) -> dict[str, Any]:
-    """The body of an answer of the Responses API."""
+def build_response(reply: ScriptedReply, model: str, number: int) -> dict[str, Any]:
+    """Return the body of an answer of the Responses API."""
     output: list[dict[str, Any]] = []
     if reply.tokens_reasoning or reply.reasoning:
         summary = [{"type": "summary_text", "text": reply.reasoning}] if reply.reasoning else []
@@ -176,8 +176,8 @@ def response(reply: ScriptedReply, model: str, number: int) -> dict[str, Any]:
     return body
 
 
-def message(reply: ScriptedReply, model: str, number: int) -> dict[str, Any]:
-    """The body of an answer of Anthropic's Messages API."""
+def build_message(reply: ScriptedReply, model: str, number: int) -> dict[str, Any]:
+    """Return the body of an answer of Anthropic's Messages API."""
     content: list[dict[str, Any]] = []
     if reply.reasoning:
         content.append({"type": "thinking", "thinking": reply.reasoning, "signature": f"signed {number}"})
@@ -186,18 +186,18 @@ def message(reply: ScriptedReply, model: str, number: int) -> dict[str, Any]:
     for position, (name, arguments) in enumerate(reply.calls):
         # The API itself ensures that the input is an object.
         try:
-            given = json.loads(arguments or "{}")
+            tool_input = json.loads(arguments or "{}")
         except ValueError:
-            given = {"arguments": arguments}
-        content.append({"type": "tool_use", "id": f"toolu_{number}_{position}", "name": name, "input": given})
-    why = "refusal" if reply.refusal else "tool_use" if reply.calls else "end_turn"
+            tool_input = {"arguments": arguments}
+        content.append({"type": "tool_use", "id": f"toolu_{number}_{position}", "name": name, "input": tool_input})
+    stop_reason = "refusal" if reply.refusal else "tool_use" if reply.calls else "end_turn"
     body: dict[str, Any] = {
         "id": f"msg_{number}",
         "type": "message",
         "role": "assistant",
         "model": model,
         "content": content,
-        "stop_reason": "max_tokens" if reply.finish_reason == "length" else why,
+        "stop_reason": "max_tokens" if reply.finish_reason == "length" else stop_reason,
         "stop_sequence": None,
     }
     if reply.usage:

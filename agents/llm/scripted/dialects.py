@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from stackrank.agents.llm.scripted.answers import ScriptedReply, completion, message, response
-from stackrank.agents.llm.syntaxes.calls import Call, as_text, sound
+from stackrank.agents.llm.scripted.answers import ScriptedReply, build_completion, build_message, build_response
+from stackrank.agents.llm.syntaxes.tool_call import ToolCall, arguments_text, make_sendable
 
 Event = tuple[str, Any]
 """The name of an event, empty for Chat Completions, and its data."""
@@ -32,7 +32,7 @@ class Dialect:
 
 def dialect_of(path: str) -> Dialect | None:
     """Return the API that is spoken at a path; None if there is none."""
-    return next((each for each in DIALECTS if path.split("?")[0].endswith(each.path)), None)
+    return next((dialect for dialect in DIALECTS if path.split("?")[0].endswith(dialect.path)), None)
 
 
 def stream(events: Iterable[Event]) -> bytes:
@@ -44,46 +44,50 @@ def stream(events: Iterable[Event]) -> bytes:
     return "".join(lines).encode()
 
 
-def _text(part: Any) -> str:
+def _comparable(part: Any) -> str:
     return json.dumps(part, sort_keys=True)
 
 
-def _said(answer: dict[str, Any]) -> str:
+def _message_text(answer: dict[str, Any]) -> str:
     """Return a message of Chat Completions as text, without empty fields and with calls as they can be sent."""
-    kept = {name: value for name, value in answer.items() if value not in (None, [], "(nothing)")}
-    if "tool_calls" in kept:
-        kept["tool_calls"] = [{**call, "function": _sound(call["function"])} for call in kept["tool_calls"]]
-    return _text(kept)
+    fields = {name: value for name, value in answer.items() if value not in (None, [], "(nothing)")}
+    if "tool_calls" in fields:
+        fields["tool_calls"] = [
+            {**call, "function": _sendable_function(call["function"])} for call in fields["tool_calls"]
+        ]
+    return _comparable(fields)
 
 
-def _sound(function: dict[str, Any]) -> dict[str, Any]:
-    return {**function, **sound(Call("", function["name"], function["arguments"]))}
+def _sendable_function(function: dict[str, Any]) -> dict[str, Any]:
+    return {**function, **make_sendable(ToolCall("", function["name"], function["arguments"]))}
 
 
 def _chat_events(body: dict[str, Any]) -> Iterator[Event]:
     # As tolerant as the clients that read such an answer: servers leave things out.
     choice = body["choices"][0]
-    said = choice.get("message") or {}
+    message = choice.get("message") or {}
     frame = {name: body[name] for name in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
 
-    def piece(delta: dict[str, Any], **more: Any) -> Event:
-        return "", {**frame, "choices": [{"index": 0, "delta": delta, "finish_reason": None, **more}]}
+    def piece(delta: dict[str, Any], **fields: Any) -> Event:
+        return "", {**frame, "choices": [{"index": 0, "delta": delta, "finish_reason": None, **fields}]}
 
     yield piece({"role": "assistant", "content": ""})
-    for name, value in said.items():
+    for name, value in message.items():
         if name == "tool_calls":
             for index, call in enumerate(value or ()):
                 function = call.get("function") or {}
-                begun = {**call, "index": index, "function": {**function, "arguments": ""}}
-                yield piece({name: [begun]})
-                for half in _halves(as_text(function.get("arguments"))):
+                start = {**call, "index": index, "function": {**function, "arguments": ""}}
+                yield piece({name: [start]})
+                for half in _halves(arguments_text(function.get("arguments"))):
                     yield piece({name: [{"index": index, "function": {"arguments": half}}]})
         elif isinstance(value, str) and name != "role":
             for half in _halves(value):
                 yield piece({name: half})
         elif value is not None and name != "role":
             yield piece({name: value})
-    yield piece({}, finish_reason=choice.get("finish_reason") or ("tool_calls" if said.get("tool_calls") else "stop"))
+    yield piece(
+        {}, finish_reason=choice.get("finish_reason") or ("tool_calls" if message.get("tool_calls") else "stop")
+    )
     if body.get("usage") is not None:
         yield "", {**frame, "choices": [], "usage": body["usage"]}
     yield "", "[DONE]"
@@ -99,21 +103,21 @@ def _response_events(body: dict[str, Any]) -> Iterator[Event]:
     for index, item in enumerate(body["output"]):
         at = {"output_index": index, "item_id": item.get("id") or ""}
         empty = {"content": [], "arguments": "", "summary": [], "status": "in_progress"}
-        begun = {name: empty.get(name, value) for name, value in item.items()}
-        yield event("output_item.added", output_index=index, item=begun)
+        start = {name: empty.get(name, value) for name, value in item.items()}
+        yield event("output_item.added", output_index=index, item=start)
         for half in _halves(item.get("arguments") or ""):
             yield event("function_call_arguments.delta", **at, delta=half)
         if item.get("arguments") is not None:
             yield event("function_call_arguments.done", **at, arguments=item["arguments"])
         for number, part in enumerate(item.get("content") or ()):
-            said = part["type"]  # output_text, reasoning_text, refusal
-            kind = "refusal" if said == "refusal" else "text"
-            here, text = {**at, "content_index": number}, part.get(kind) or ""
-            yield event("content_part.added", **here, part={**part, kind: ""})
+            part_type = part["type"]  # output_text, reasoning_text, refusal
+            kind = "refusal" if part_type == "refusal" else "text"
+            position, text = {**at, "content_index": number}, part.get(kind) or ""
+            yield event("content_part.added", **position, part={**part, kind: ""})
             for half in _halves(text):
-                yield event(f"{said}.delta", **here, delta=half)
-            yield event(f"{said}.done", **here, **{kind: text})
-            yield event("content_part.done", **here, part=part)
+                yield event(f"{part_type}.delta", **position, delta=half)
+            yield event(f"{part_type}.done", **position, **{kind: text})
+            yield event("content_part.done", **position, part=part)
         yield event("output_item.done", output_index=index, item=item)
     yield event("incomplete" if body["status"] == "incomplete" else "completed", response=body)
 
@@ -127,16 +131,16 @@ def _message_events(body: dict[str, Any]) -> Iterator[Event]:
         start = {name: empty.get(name, value) for name, value in block.items()}
         yield "content_block_start", {"type": "content_block_start", **at, "content_block": start}
         for name in ("thinking", "signature", "text"):
-            said = block.get(name) or ""
-            for half in _halves(said) if name != "signature" else filter(None, [said]):  # it is not split
+            content = block.get(name) or ""
+            for half in _halves(content) if name != "signature" else filter(None, [content]):  # it is not split
                 delta = {"type": f"{name}_delta", name: half}
                 yield "content_block_delta", {"type": "content_block_delta", **at, "delta": delta}
         for half in _halves(json.dumps(block["input"]) if "input" in block else ""):
             delta = {"type": "input_json_delta", "partial_json": half}
             yield "content_block_delta", {"type": "content_block_delta", **at, "delta": delta}
         yield "content_block_stop", {"type": "content_block_stop", **at}
-    ended: dict[str, Any] = {"type": "message_delta", "delta": {"stop_reason": body["stop_reason"]}}
-    yield "message_delta", ended | ({"usage": body["usage"]} if "usage" in body else {})
+    final: dict[str, Any] = {"type": "message_delta", "delta": {"stop_reason": body["stop_reason"]}}
+    yield "message_delta", final | ({"usage": body["usage"]} if "usage" in body else {})
     yield "message_stop", {"type": "message_stop"}
 
 
@@ -144,44 +148,46 @@ def _halves(text: str) -> list[str]:
     return [half for half in (text[: len(text) // 2], text[len(text) // 2 :]) if half]
 
 
-def _items(items: Iterable[dict[str, Any]]) -> Iterator[str]:
+def _pair_items(items: Iterable[dict[str, Any]]) -> Iterator[str]:
     """Pair each item of the Responses API with the thought before it: servers refuse either without the other."""
     thought = None
     for item in items:
         if item.get("type") == "function_call":
-            item = {**item, **_sound(item)}
+            item = {**item, **_sendable_function(item)}
         if item.get("type") == "reasoning":
             thought = item
         elif item.get("type") in ("function_call", "message") and item.get("role") != "user":
-            yield _text([thought, item])
+            yield _comparable([thought, item])
         elif item.get("role") in ("user", "system") or item.get("type") == "function_call_output":
             thought = None
 
 
-def _blocks(content: list[dict[str, Any]]) -> str:
-    return _text([{name: value for name, value in block.items() if name != "cache_control"} for block in content])
+def _blocks_text(content: list[dict[str, Any]]) -> str:
+    return _comparable([{name: value for name, value in block.items() if name != "cache_control"} for block in content])
 
 
 DIALECTS = (
     Dialect(
         "/chat/completions",
-        completion,
+        build_completion,
         _chat_events,
-        lambda body: [_said(body["choices"][0]["message"])],
-        lambda request: [_said(each) for each in request["messages"] if each["role"] == "assistant"],
+        lambda body: [_message_text(body["choices"][0]["message"])],
+        lambda request: [_message_text(message) for message in request["messages"] if message["role"] == "assistant"],
     ),
     Dialect(
         "/responses",
-        response,
+        build_response,
         _response_events,
-        lambda body: _items(body["output"]),
-        lambda request: _items(request["input"]),
+        lambda body: _pair_items(body["output"]),
+        lambda request: _pair_items(request["input"]),
     ),
     Dialect(
         "/v1/messages",
-        message,
+        build_message,
         _message_events,
-        lambda body: [_blocks(body["content"])],
-        lambda request: [_blocks(each["content"]) for each in request["messages"] if each["role"] == "assistant"],
+        lambda body: [_blocks_text(body["content"])],
+        lambda request: [
+            _blocks_text(message["content"]) for message in request["messages"] if message["role"] == "assistant"
+        ],
     ),
 )

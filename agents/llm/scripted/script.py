@@ -20,7 +20,7 @@ from stackrank.yaml_text import load_yaml
 FaultName = int | Literal["dropped", "broken", "garbled"]
 
 
-class Call(BaseModel):
+class ScriptedCall(BaseModel):
     """A tool call."""
 
     model_config = ConfigDict(extra="forbid")
@@ -38,21 +38,21 @@ class Answer(BaseModel):
     say: str | None = None
     think: str = ""
     """What the model thinks before it answers."""
-    calls: list[Call] = Field(default_factory=list)
+    calls: list[ScriptedCall] = Field(default_factory=list)
     refuse: str | None = None
     cut_off: bool = False
     delay_s: float = Field(default=0.0, ge=0)
     tokens_in: int = Field(default=1000, ge=0)
     tokens_out: int = Field(default=50, ge=0)
     faults: list[FaultName] = Field(default_factory=list)
-    """The faults that the question gets first, one after another: an HTTP status, `dropped`, `broken` or `garbled`."""
+    """The faults that come before this answer, one after another: an HTTP status, `dropped`, `broken` or `garbled`."""
 
     def reply(self) -> ScriptedReply:
         """The answer in the form that the server sends."""
         return ScriptedReply(
             calls=tuple(
-                (each.tool, each.arguments if isinstance(each.arguments, str) else json.dumps(each.arguments))
-                for each in self.calls
+                (call.tool, call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments))
+                for call in self.calls
             ),
             content=self.say,
             reasoning=self.think,
@@ -94,18 +94,20 @@ DEFAULT = Script(
     conversations=[
         # For an agent that has a shell and no debugger, such as the small one of `command`.
         Conversation(
-            when="You debug a Python program from its folder, by shell commands.",
+            when="You debug a Python program in its folder, with shell commands.",
             answers=[
-                Answer(say="What is there?", calls=[Call(tool="bash", arguments={"command": "ls"})]),
-                Answer(calls=[Call(tool="bash", arguments={"command": "python -m pytest -q 2>&1 | tail -n 5"})]),
-                Answer(say="I only read from a script, and hand in.", calls=[Call(tool="submit")]),
+                Answer(say="What is there?", calls=[ScriptedCall(tool="bash", arguments={"command": "ls"})]),
+                Answer(
+                    calls=[ScriptedCall(tool="bash", arguments={"command": "python -m pytest -q 2>&1 | tail -n 5"})]
+                ),
+                Answer(say="I only follow a script, so I submit.", calls=[ScriptedCall(tool="submit")]),
             ],
         ),
         Conversation(
             answers=[
-                Answer(say="What is there?", calls=[Call(tool="listdir")]),
-                Answer(say="Where does it fail?", calls=[Call(tool="pdb", arguments={"command": "c\nw\nl"})]),
-                Answer(say="I only read from a script, and hand in.", calls=[Call(tool="submit")]),
+                Answer(say="What is there?", calls=[ScriptedCall(tool="listdir")]),
+                Answer(say="Where does it fail?", calls=[ScriptedCall(tool="pdb", arguments={"command": "c\nw\nl"})]),
+                Answer(say="I only follow a script, so I submit.", calls=[ScriptedCall(tool="submit")]),
             ]
         ),
     ]
@@ -122,8 +124,8 @@ def read_script(file: Path | None) -> Script:
         raise SetupError(f"{file} cannot be read: {' '.join(str(error).split())}") from None
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the script"
-        raise SetupError(f"{file} is wrong at {where}: {first['msg']}") from None
+        location = ".".join(map(str, first["loc"])) or "the script"
+        raise SetupError(f"{file} is invalid at {location}: {first['msg']}") from None
 
 
 class Player:
@@ -159,7 +161,7 @@ class Player:
             if conversation.when in text:
                 answers = conversation.answers
                 return answers[min(_turns(request), len(answers) - 1)]
-        return Answer(say="No conversation of the script is meant for this request.")
+        return Answer(say="No conversation of the script matches this request.")
 
 
 def _turns(request: dict[str, Any]) -> int:
@@ -167,9 +169,11 @@ def _turns(request: dict[str, Any]) -> int:
     if "messages" in request:
         return sum(message.get("role") == "assistant" for message in request["messages"])
     # In the Responses API an answer is several items, which the next input ends.
-    given = ("user", "system")
-    said = [item.get("role") in given or item.get("type") == "function_call_output" for item in request["input"]]
-    return sum(before and not now for before, now in pairwise(said))
+    input_roles = ("user", "system")
+    is_input = [
+        item.get("role") in input_roles or item.get("type") == "function_call_output" for item in request["input"]
+    ]
+    return sum(was_input and not is_input_now for was_input, is_input_now in pairwise(is_input))
 
 
 def _fault(name: FaultName) -> Fault:

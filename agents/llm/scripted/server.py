@@ -45,7 +45,7 @@ class OpenAIServer:
         thinking models. `stream_only`: a request for anything but a stream gets 400. `refuses_null`: a message whose
         content is null gets the error of llama-cpp-python's server. Raises OSError.
         """
-        self._given: set[str] | None = set() if verbatim else None
+        self._known_answers: set[str] | None = set() if verbatim else None
         self._stream_only = stream_only
         self._refuses_null = refuses_null
         self._models = models
@@ -62,7 +62,7 @@ class OpenAIServer:
         self.times: list[float] = []
         self.now = 0
         """Requests that are being answered."""
-        self.most_at_once = 0
+        self.max_concurrent = 0
         server = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -110,12 +110,12 @@ class OpenAIServer:
             self.headers.append({name.lower(): value for name, value in http.headers.items()})
             self.times.append(time.monotonic())
             self.now += 1
-            self.most_at_once = max(self.most_at_once, self.now)
+            self.max_concurrent = max(self.max_concurrent, self.now)
             number = len(self.requests) + self._skip
             entry = self._entry(http, body, number)
         time.sleep(entry.delay_s)
         with self._lock:
-            # Before the answer is sent: a quick client asks its next question before this thread goes on.
+            # Before the answer is sent: a quick client sends its next request before this thread goes on.
             self.now -= 1
         with suppress(BrokenPipeError, ConnectionResetError):  # the client has stopped waiting
             self._send(http, entry, body, number)
@@ -138,8 +138,8 @@ class OpenAIServer:
     def _refuses(self, http: BaseHTTPRequestHandler) -> bool:
         """Return whether the request lacks the key, in OpenAI's, Azure's or Anthropic's header."""
         bearer = http.headers.get("Authorization", "").removeprefix("Bearer ")
-        given = (bearer, http.headers.get("api-key"), http.headers.get("x-api-key"))
-        return self._key is not None and self._key not in given
+        keys = (bearer, http.headers.get("api-key"), http.headers.get("x-api-key"))
+        return self._key is not None and self._key not in keys
 
     def _entry(self, http: BaseHTTPRequestHandler, body: dict[str, Any], number: int) -> Entry:
         if self._refuses(http):
@@ -149,11 +149,11 @@ class OpenAIServer:
             return Fault.status(404, f"no such path: {http.path}")
         if self._stream_only and not body.get("stream"):
             return Fault.status(400, "This model only supports stream mode, please enable the stream parameter.")
-        if self._refuses_null and any(each.get("content", "") is None for each in body.get("messages", ())):
+        if self._refuses_null and any(message.get("content", "") is None for message in body.get("messages", ())):
             return Fault.status(
                 500, "1 validation error: {'loc': ('body', 'messages', 2, 'AssistantMessage', 'content')}"
             )
-        if self._given is not None and not self._given.issuperset(dialect.answers_in(body)):
+        if self._known_answers is not None and not self._known_answers.issuperset(dialect.answers_in(body)):
             return Fault.status(400, "The `reasoning_content` in the thinking mode must be passed back to the API.")
         if callable(self._script):
             return self._script(body)
@@ -169,14 +169,14 @@ class OpenAIServer:
             dialect = dialect_of(http.path)
             assert dialect is not None
             body = dialect.body(entry, str(request.get("model", "")), number)
-            if self._given is not None:
-                self._given.update(dialect.answers_of(body))
+            if self._known_answers is not None:
+                self._known_answers.update(dialect.answers_of(body))
             code, data, headers = 200, json.dumps(body).encode(), {}
             if request.get("stream"):
                 data, headers = stream(dialect.events(body)), {"Content-Type": "text/event-stream"}
         length = len(data)
-        if isinstance(entry, Fault) and entry.promised is not None:
-            length = entry.promised
+        if isinstance(entry, Fault) and entry.claimed_length is not None:
+            length = entry.claimed_length
             http.close_connection = True
         http.send_response(code)
         for name, value in {"Content-Type": "application/json", "Content-Length": str(length), **headers}.items():

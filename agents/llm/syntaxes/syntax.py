@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from stackrank.agents.llm.endpoints.endpoint import Message, Reply
-from stackrank.agents.llm.syntaxes.calls import Call
+from stackrank.agents.llm.syntaxes.tool_call import ToolCall
 from stackrank.env.actions import Action, Observation
 from stackrank.env.state import hanging_test
 from stackrank.env.tools.base import Described
 from stackrank.errors import StackrankError
 
-SHOWN = 200
+MAX_SHOWN = 200
 """Most characters of a wrong call that its correction repeats."""
-LONGEST = 1_000_000
+MAX_CALL = 1_000_000
 """Most characters of a call that are read."""
 
 
@@ -23,69 +23,69 @@ class BadCall(StackrankError):
     """A call that is not an action; the message is the correction."""
 
 
-def first_observation(syntax: Syntax, observation: Observation) -> str:
+def write_first_observation(syntax: Syntax, observation: Observation) -> str:
     """Return the first observation for the task's prompt, with the test that hangs, which its text does not name."""
     test = hanging_test(observation.state)
-    return syntax.opening(observation) + (f"\n\nThe tests hung in {test}." if test else "")
+    return syntax.write_opening(observation) + (f"\n\nThe tests hung in {test}." if test else "")
 
 
-def parsed(text: str, what: str) -> Any:
-    """Parse JSON from a model; texts may hold raw newlines. `what`: its name in the correction. Raises BadCall."""
-    if len(text) > LONGEST:
-        raise BadCall(f"{what} has {len(text):,} characters, and at most {LONGEST:,} are read. Nothing was done.")
+def parse_json(text: str, label: str) -> Any:
+    """Parse JSON from a model; texts may hold raw newlines. `label`: its name in the correction. Raises BadCall."""
+    if len(text) > MAX_CALL:
+        raise BadCall(f"{label} has {len(text):,} characters, and at most {MAX_CALL:,} are read. Nothing was done.")
     try:
         return json.loads(text, strict=False, object_pairs_hook=_object)
     except ValueError as error:
         wrong = f"not valid JSON ({error})"
     except RecursionError:
         wrong = "nested too deep"
-    raise BadCall(f"{what} is {wrong}: {text[:SHOWN]!r}. Nothing was done.")
+    raise BadCall(f"{label} is {wrong}: {text[:MAX_SHOWN]!r}. Nothing was done.")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    said = dict(pairs)
-    if len(said) < len(pairs) and (twice := [name for name, value in pairs if said[name] != value]):
-        raise ValueError(f"{twice[0]!r} is there twice, with different values")
-    return said
+    decoded = dict(pairs)
+    if len(decoded) < len(pairs) and (twice := [name for name, value in pairs if decoded[name] != value]):
+        raise ValueError(f"{twice[0]!r} occurs twice, with different values")
+    return decoded
 
 
 class Syntax(Protocol):
     """How a model writes its actions."""
 
-    def described(self) -> list[dict[str, Any]]:
+    def describe_tools(self) -> list[dict[str, Any]]:
         """Return the tools for a request: name, description, parameters. Empty if the prompt describes them."""
         ...
 
-    def help(self) -> str:
-        """Return what the prompt has to say about writing actions; empty if the request describes the tools."""
+    def write_help(self) -> str:
+        """Return what the prompt says about writing actions; empty if the request describes the tools."""
         ...
 
-    def calls(self, reply: Reply) -> Sequence[Call]:
+    def find_calls(self, reply: Reply) -> Sequence[ToolCall]:
         """Return the calls in a reply, in order."""
         ...
 
-    def kept(self, reply: Reply) -> str:
+    def trim_text(self, reply: Reply) -> str:
         """Return the part of the reply's text that stays in the conversation: all of it, or what precedes observations
         that the model makes up."""
         ...
 
-    def read(self, call: Call) -> tuple[Action, str]:
-        """Return the action that a call stands for, and a sentence on what had to be mended in it. Raises BadCall."""
+    def read_action(self, call: ToolCall) -> tuple[Action, str]:
+        """Return the action that a call stands for, and a note on what was repaired in it. Raises BadCall."""
         ...
 
-    def no_call(self, reply: Reply) -> str:
+    def correct_missing_call(self, reply: Reply) -> str:
         """Return the correction for a reply without a call."""
         ...
 
-    def opening(self, observation: Observation) -> str:
+    def write_opening(self, observation: Observation) -> str:
         """Return the first observation as the task's prompt shows it."""
         ...
 
-    def answer(self, call: Call | None, observation: Observation) -> Message:
+    def write_result(self, call: ToolCall | None, observation: Observation) -> Message:
         """Return the result of a call as a message. `call` is None for a reply that had no call."""
         ...
 
 
-def unknown(name: str, tools: Sequence[Described]) -> BadCall:
+def unknown_tool(name: str, tools: Sequence[Described]) -> BadCall:
     """Return the correction for a call of an unknown tool."""
-    return BadCall(f"There is no tool {name[:SHOWN]!r}. Tools: {', '.join(tool.name for tool in tools)}.")
+    return BadCall(f"There is no tool {name[:MAX_SHOWN]!r}. Tools: {', '.join(tool.name for tool in tools)}.")

@@ -21,8 +21,8 @@ from typing import Any
 
 from stackrank.agents.llm import prompting
 from stackrank.agents.llm.endpoints.endpoint import Message, Reply
-from stackrank.agents.llm.syntaxes.calls import Call
-from stackrank.agents.llm.syntaxes.syntax import LONGEST, SHOWN, BadCall, parsed, unknown
+from stackrank.agents.llm.syntaxes.syntax import MAX_CALL, MAX_SHOWN, BadCall, parse_json, unknown_tool
+from stackrank.agents.llm.syntaxes.tool_call import ToolCall
 from stackrank.env.actions import Action, Observation
 from stackrank.env.tools.base import Described, descriptions, schema
 from stackrank.env.tools.describe import usage
@@ -51,11 +51,11 @@ class FencedText:
         self._tools = {tool.name: tool for tool in tools}
         self._schemas = {tool.name: schema(tool) for tool in tools}
 
-    def described(self) -> list[dict[str, Any]]:
+    def describe_tools(self) -> list[dict[str, Any]]:
         """Empty: the prompt describes the tools."""
         return []
 
-    def help(self) -> str:
+    def write_help(self) -> str:
         """Return how to write an action, and each tool with its arguments."""
         tools = [
             {
@@ -69,7 +69,7 @@ class FencedText:
         ]
         return prompting.render("text", tools=tools)
 
-    def calls(self, reply: Reply) -> Sequence[Call]:
+    def find_calls(self, reply: Reply) -> Sequence[ToolCall]:
         """Return the first action; what follows it is not carried out."""
         block = self._block(reply)
         if block is None:
@@ -78,73 +78,73 @@ class FencedText:
         name = text.split(maxsplit=1)[0] if text.strip() else ""
         if text.lstrip().startswith("{"):
             name = str((_json_call(text) or {}).get("tool", ""))
-        return (Call("", name, text),)
+        return (ToolCall("", name, text),)
 
-    def kept(self, reply: Reply) -> str:
+    def trim_text(self, reply: Reply) -> str:
         """Return the reply up to the end of its action: what the model makes up after that would mislead it."""
         block = self._block(reply)
         lines = reply.text.split("\n")
         return reply.text if block is None or not "".join(lines[block.end :]).strip() else "\n".join(lines[: block.end])
 
-    def read(self, call: Call) -> tuple[Action, str]:
-        """Return the action that a block stands for; nothing is mended. Raises BadCall."""
+    def read_action(self, call: ToolCall) -> tuple[Action, str]:
+        """Return the action that a block stands for; nothing is repaired. Raises BadCall."""
         return self._action(call), ""
 
-    def _action(self, call: Call) -> Action:
-        if len(call.arguments) > LONGEST:
-            raise BadCall(f"The action has more than {LONGEST:,} characters. Nothing was done; write a shorter one.")
+    def _action(self, call: ToolCall) -> Action:
+        if len(call.arguments) > MAX_CALL:
+            raise BadCall(f"The action has more than {MAX_CALL:,} characters. Nothing was done; write a shorter one.")
         if call.arguments.lstrip().startswith("{"):
             return self._from_json(call.arguments)
         if not call.name:
-            raise BadCall("Your action block is empty. Its first line has to be a tool and its arguments.")
+            raise BadCall("Your action block is empty. Its first line must be a tool and its arguments.")
         if call.name not in self._tools:
-            raise unknown(call.name, list(self._tools.values()))
+            raise unknown_tool(call.name, list(self._tools.values()))
         head, _, below = call.arguments.partition("\n")
-        rest = head.strip()[len(call.name) :].strip()
+        head_text = head.strip()[len(call.name) :].strip()
         body = self._tools[call.name].arguments.body
         if not body:
             if below.strip():
                 raise BadCall(
                     f"{call.name} takes nothing below its first line: {self._usage(call.name)}. "
-                    "Nothing was done; write one action in one block."
+                    "Nothing was done; write only one action per answer."
                 )
-            return Action(call.name, self._words(call.name, rest))
+            return Action(call.name, self._words(call.name, head_text))
         if next(iter(self._schemas[call.name]["properties"])) == body:
-            given, rest = self._leading(call.name, rest)
-            lines = [rest, below] if rest and below else [rest or below]
+            arguments, head_text = self._leading(call.name, head_text)
+            lines = [head_text, below] if head_text and below else [head_text or below]
             text = "\n".join(lines).strip("\n")
-            return Action(call.name, {body: text, **given} if text or body not in given else given)
-        given = self._words(call.name, rest)
+            return Action(call.name, {body: text, **arguments} if text or body not in arguments else arguments)
+        arguments = self._words(call.name, head_text)
         replaces = self._tools[call.name].arguments.replaces
-        if replaces and replaces not in given and (both := _old_and_new(below)):
-            return Action(call.name, {**given, replaces: both[0], body: both[1]})
+        if replaces and replaces not in arguments and (replacement := _old_and_new(below)):
+            return Action(call.name, {**arguments, replaces: replacement[0], body: replacement[1]})
         if replaces and below:
-            given[body] = below  # the text may be part of a line
+            arguments[body] = below  # the text may be part of a line
         elif below:
             # Text of a file ends with a newline.
-            given[body] = below if below.endswith("\n") else below + "\n"
-        elif body not in given:
+            arguments[body] = below if below.endswith("\n") else below + "\n"
+        elif body not in arguments:
             raise BadCall(
                 f"{call.name} needs {body} on the lines below the first: {self._usage(call.name)}. "
-                f'Nothing was done. To write nothing there, say {body}="" on the first line.'
+                f'Nothing was done. To leave it empty, write {body}="" on the first line.'
             )
-        return Action(call.name, given)
+        return Action(call.name, arguments)
 
-    def no_call(self, reply: Reply) -> str:
+    def correct_missing_call(self, reply: Reply) -> str:
         """Return the correction for a reply without an action."""
         if reply.cut_off:
-            return "Your answer was cut off at its greatest length before its action ended. Be brief."
+            return "Your answer was cut off at the length limit before its action ended. Be brief."
         names = ", ".join(self._tools)
         return (
-            "Your answer holds no action. End every answer with one block: a line ```action, a line with a tool and "
+            "Your answer contains no action. End every answer with one block: a line ```action, a line with a tool and "
             f"its arguments, a line ```. Tools: {names}."
         )
 
-    def opening(self, observation: Observation) -> str:
+    def write_opening(self, observation: Observation) -> str:
         """Return the observation as JSON."""
         return observation.as_json()
 
-    def answer(self, call: Call | None, observation: Observation) -> Message:
+    def write_result(self, call: ToolCall | None, observation: Observation) -> Message:
         """Return the observation as JSON."""
         return {"role": "user", "content": observation.as_json()}
 
@@ -158,54 +158,58 @@ class FencedText:
         marked = [block for block in blocks if block.info == "action"]
         if marked:
             return marked[0]
-        alike = [block for block in blocks if self._looks_like_one(block.text)]
-        return alike[0] if len(alike) == 1 else None
+        candidates = [block for block in blocks if self._looks_like_one(block.text)]
+        return candidates[0] if len(candidates) == 1 else None
 
     def _looks_like_one(self, text: str) -> bool:
         words = text.split(maxsplit=1)
         return bool(words) and (words[0] in self._tools or "tool" in (_json_call(text) or {}))
 
     def _from_json(self, text: str) -> Action:
-        said = _json_call(text)
-        if said is None:
+        decoded = _json_call(text)
+        if decoded is None:
             raise BadCall(
-                f"The action is not valid JSON: {text[:SHOWN]!r}. Nothing was done; write the tool and its arguments "
-                "on one line, and code on the lines below it."
+                f"The action is not valid JSON: {text[:MAX_SHOWN]!r}. Nothing was done; write the tool and its "
+                "arguments on one line, and code on the lines below it."
             )
-        name, arguments = said.get("tool"), said.get("arguments", {})
+        name, arguments = decoded.get("tool"), decoded.get("arguments", {})
         if not isinstance(name, str) or name not in self._tools:
-            raise unknown(str(name), list(self._tools.values()))
+            raise unknown_tool(str(name), list(self._tools.values()))
         if not isinstance(arguments, dict):
-            raise BadCall(f"The arguments of {name} have to be a JSON object; nothing was done.")
+            raise BadCall(f"The arguments of {name} must be a JSON object; nothing was done.")
         return Action(name, arguments)
 
     def _words(self, tool: str, text: str) -> dict[str, Any]:
         """Parse the arguments on a first line, by position or by name. Raises BadCall."""
         properties: Mapping[str, Any] = self._schemas[tool]["properties"]
-        given: dict[str, Any] = {}
+        arguments: dict[str, Any] = {}
         for word in _WORD.finditer(text):
             name = word["name"]
             if name is None:
-                free = [each for each in properties if each not in given and each != self._tools[tool].arguments.body]
+                free = [
+                    argument
+                    for argument in properties
+                    if argument not in arguments and argument != self._tools[tool].arguments.body
+                ]
                 if not free:
                     raise BadCall(f"Too many arguments at {word[0]!r}: {self._usage(tool)}. Nothing was done.")
                 name = free[0]
             elif name not in properties:
                 raise BadCall(
                     f"{tool} has no argument {name!r}: {self._usage(tool)}. Nothing was done; put a value that "
-                    "holds = or spaces in quotes."
+                    "contains = or spaces in quotes."
                 )
-            given[name] = _value(word, properties[name])
-        return given
+            arguments[name] = _value(word, properties[name])
+        return arguments
 
     def _leading(self, tool: str, text: str) -> tuple[dict[str, Any], str]:
         """Return the named arguments at the beginning of a line, and the rest of the line."""
         properties: Mapping[str, Any] = self._schemas[tool]["properties"]
-        given: dict[str, Any] = {}
+        arguments: dict[str, Any] = {}
         while (word := _WORD.match(text)) and word["name"] in properties:
-            given[word["name"]] = _value(word, properties[word["name"]])
+            arguments[word["name"]] = _value(word, properties[word["name"]])
             text = text[word.end() :].lstrip()
-        return given, text
+        return arguments, text
 
 
 def _blank(thinking: re.Match[str]) -> str:
@@ -223,14 +227,14 @@ def _blocks(text: str) -> list[_Block]:
         if opening is None:
             continue
         info, _, head = opening["info"].strip().partition(" ")
-        inside = [head] if head else []
+        content = [head] if head else []
         closed = False
         while number < len(lines) and not closed:
             closed = _closes(lines[number], opening["marks"])
             if not closed:
-                inside.append(lines[number].removeprefix(opening["indent"]).rstrip("\r"))
+                content.append(lines[number].removeprefix(opening["indent"]).rstrip("\r"))
             number += 1
-        blocks.append(_Block(info.lower(), "\n".join(inside), number, closed))
+        blocks.append(_Block(info.lower(), "\n".join(content), number, closed))
     return blocks
 
 
@@ -241,10 +245,10 @@ def _closes(line: str, marks: str) -> bool:
 
 def _json_call(text: str) -> dict[str, Any] | None:
     try:
-        said = parsed(text, "")
+        decoded = parse_json(text, "")
     except BadCall:
         return None
-    return said if isinstance(said, dict) else None
+    return decoded if isinstance(decoded, dict) else None
 
 
 def _old_and_new(below: str) -> tuple[str, str] | None:
@@ -263,7 +267,7 @@ def _value(word: re.Match[str], described: Any) -> Any:
         return text
     for spelled in (text, text.lower()):
         try:
-            return parsed(spelled, "")
+            return parse_json(spelled, "")
         except BadCall:
             continue
     return text
@@ -273,6 +277,6 @@ def _types(described: Any) -> set[str]:
     """Return the types that a schema names; empty if it leaves them open."""
     if not isinstance(described, dict):
         return set()
-    said = described.get("type", ())
-    inner = [each for key in ("anyOf", "oneOf") for each in described.get(key, ())]
-    return {said} if isinstance(said, str) else {*said, *(kind for each in inner for kind in _types(each))}
+    types = described.get("type", ())
+    inner = [subschema for key in ("anyOf", "oneOf") for subschema in described.get(key, ())]
+    return {types} if isinstance(types, str) else {*types, *(kind for subschema in inner for kind in _types(subschema))}

@@ -2,62 +2,126 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
+from typing import TypedDict, TypeVar
 
 from sqlalchemy import Engine
 
-from stackrank.db import rows
-from stackrank.db.queries.boards.scope import EVERYTHING, Scope, entrants_of
-from stackrank.db.totals.sums import Cells, TaskKey
+from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, fetch_entrants, without_reference
+from stackrank.db.totals.sums import Cells, Sums, TaskKey
 
+_Key = TypeVar("_Key")
 _LEVELS = ("easiest third", "middle third", "hardest third")
 
 
-def abilities(engine: Engine, scope: Scope = EVERYTHING) -> rows.Abilities:
-    """Fit the model of `stats.abilities` to the scope. Return its entrants best first and its tasks hardest first.
+class AbilityRow(TypedDict):
+    """An entrant's ability in the model of `stats.fit_abilities`, in logits and as the `rate` expected on all tasks.
+
+    `observed` is its rate on the `tasks` that it played. `infit` and `outfit` are near 1 if the model fits. If `linked`
+    is false, no chain of common tasks links it to the others; then only the distribution of all tasks does.
+    """
+
+    entrant_id: int
+    entrant: str
+    ability: float
+    ability_low: float
+    ability_high: float
+    rate: float
+    ci_low: float
+    ci_high: float
+    observed: float
+    tasks: int
+    tasks_total: int
+    infit: float
+    outfit: float
+    linked: bool
+
+
+class DifficultyRow(TypedDict):
+    """A task's difficulty in the same model, in logits; `entrants` is how many have played the task."""
+
+    task: str
+    task_id: int
+    category: str
+    difficulty: float
+    low: float
+    high: float
+    entrants: int
+
+
+class LevelRow(TypedDict):
+    """The rate of an entrant on the easiest, middle or hardest third of the tasks, by measured difficulty."""
+
+    entrant_id: int
+    entrant: str
+    level: str
+    tasks: int
+    rate: float | None
+
+
+class CalibrationRow(TypedDict):
+    """A fifth of the results of entrants, by the chance that the model predicts from the results of the others."""
+
+    predicted: float
+    observed: float
+    episodes: int
+
+
+class AbilityBoard(TypedDict):
+    """The whole model. `spread`: standard deviation of the difficulties; `clusters`: how many the intervals cover."""
+
+    entrants: list[AbilityRow]
+    tasks: list[DifficultyRow]
+    levels: list[LevelRow]
+    calibration: list[CalibrationRow]
+    spread: float | None
+    clusters: int
+    note: str
+
+
+def abilities(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> AbilityBoard:
+    """Fit the model of `stats.fit_abilities` to the scope. Return its entrants best first and its tasks hardest first.
 
     Reference entrants are left out: applying the known fix, for instance, is no ability. The tasks of a category form
     a cluster.
     """
-    from stackrank.db.stats.abilities import abilities as fit
+    from stackrank.db.stats.abilities import fit_abilities as fit
 
     selection = scope.find(engine)
     cells = selection.cells()
-    about = entrants_of(engine, cells)
+    entrant_rows = fetch_entrants(engine, cells)
     played: dict[int, Cells] = {
-        one: {key: sums for key, sums in tasks.items() if sums.counted}
-        for one, tasks in cells.items()
-        if not about[one]["reference"]
+        entrant_id: {key: sums for key, sums in tasks.items() if sums.counted}
+        for entrant_id, tasks in without_reference(cells, entrant_rows).items()
     }
-    played = {one: tasks for one, tasks in played.items() if tasks}
+    played = {entrant_id: tasks for entrant_id, tasks in played.items() if tasks}
     facts = {(fact["name"], fact["digest"]): fact for fact in selection.tasks}
     keys = sorted({key for tasks in played.values() for key in tasks})
     if not keys:
         return {"entrants": [], "tasks": [], "levels": [], "calibration": [], "spread": None, "clusters": 0, "note": ""}
-    resolved = [[tasks[key].resolved if key in tasks else 0 for key in keys] for tasks in played.values()]
-    counted = [[tasks[key].counted if key in tasks else 0 for key in keys] for tasks in played.values()]
-    found = fit(resolved, counted, [facts[key]["category"] for key in keys])
-    of_entrants: list[rows.Ability] = [
+    resolved, counted = count_matrices(played.values(), keys)
+    model = fit(resolved, counted, [facts[key]["category"] for key in keys])
+    ability_rows: list[AbilityRow] = [
         {
-            "entrant_id": one,
-            "entrant": about[one]["name"],
+            "entrant_id": entrant_id,
+            "entrant": entrant_rows[entrant_id]["name"],
             "ability": ability.ability,
             "ability_low": ability.low,
             "ability_high": ability.high,
             "rate": ability.rate,
             "ci_low": ability.rate_low,
             "ci_high": ability.rate_high,
-            "observed": fmean(sums.resolved / sums.counted for sums in played[one].values()),
-            "tasks": len(played[one]),
+            "observed": fmean(sums.resolved / sums.counted for sums in played[entrant_id].values()),
+            "tasks": len(played[entrant_id]),
             "tasks_total": len(keys),
             "infit": ability.infit,
             "outfit": ability.outfit,
             "linked": ability.linked,
         }
-        for one, ability in zip(played, found.entrants, strict=True)
+        for entrant_id, ability in zip(played, model.entrants, strict=True)
     ]
-    of_tasks: list[rows.Difficulty] = [
+    difficulty_rows: list[DifficultyRow] = [
         {
             "task": key[0],
             "task_id": facts[key]["id"],
@@ -67,32 +131,50 @@ def abilities(engine: Engine, scope: Scope = EVERYTHING) -> rows.Abilities:
             "high": task.high,
             "entrants": sum(key in tasks for tasks in played.values()),
         }
-        for key, task in zip(keys, found.tasks, strict=True)
+        for key, task in zip(keys, model.tasks, strict=True)
     ]
-    order = sorted(range(len(keys)), key=lambda place: found.tasks[place].difficulty)
-    names = {one: about[one]["name"] for one in played}
-    by_category = f"{found.clusters} categories" if found.clusters < len(keys) else f"{len(keys)} tasks"
+    order = sorted(range(len(keys)), key=lambda index: model.tasks[index].difficulty)
+    names = {entrant_id: entrant_rows[entrant_id]["name"] for entrant_id in played}
+    by_category = f"{model.clusters} categories" if model.clusters < len(keys) else f"{len(keys)} tasks"
     return {
-        "entrants": sorted(of_entrants, key=lambda row: (not row["linked"], -row["ability"])),
-        "tasks": sorted(of_tasks, key=lambda row: -row["difficulty"]),
-        "levels": _levels([keys[place] for place in order], played, names),
+        "entrants": sorted(ability_rows, key=lambda row: (not row["linked"], -row["ability"])),
+        "tasks": sorted(difficulty_rows, key=lambda row: -row["difficulty"]),
+        "levels": _level_rows([keys[index] for index in order], played, names),
         "calibration": [
             {"predicted": predicted, "observed": observed, "episodes": episodes}
-            for predicted, observed, episodes in found.calibration
+            for predicted, observed, episodes in model.calibration
         ],
-        "spread": found.spread,
-        "clusters": found.clusters,
+        "spread": model.spread,
+        "clusters": model.clusters,
         "note": f"Logistic model: an ability for each entrant, a random difficulty for each task; over {by_category}.",
     }
 
 
-def _levels(order: Sequence[TaskKey], played: Mapping[int, Cells], names: Mapping[int, str]) -> list[rows.Level]:
+def count_matrices(
+    entrants: Iterable[Mapping[_Key, Sums]], keys: Sequence[_Key]
+) -> tuple[list[list[int]], list[list[int]]]:
+    """Return the numbers of resolved and of counted episodes, entrants x tasks, 0 for a task that was not played."""
+    rows = [
+        [(tasks[key].resolved, tasks[key].counted) if key in tasks else (0, 0) for key in keys] for tasks in entrants
+    ]
+    return [[resolved for resolved, _ in row] for row in rows], [[counted for _, counted in row] for row in rows]
+
+
+def _level_rows(order: Sequence[TaskKey], played: Mapping[int, Cells], names: Mapping[int, str]) -> list[LevelRow]:
     """Return each entrant's observed rate on each third of the tasks, by measured difficulty, easiest first."""
-    found: list[rows.Level] = []
-    for place, level in enumerate(_LEVELS):
-        part = order[place * len(order) // 3 : (place + 1) * len(order) // 3]
-        for one, tasks in played.items():
-            own = [tasks[key] for key in part if key in tasks]
-            rate = fmean(sums.resolved / sums.counted for sums in own) if own else None
-            found.append({"entrant_id": one, "entrant": names[one], "level": level, "tasks": len(own), "rate": rate})
-    return found
+    rows: list[LevelRow] = []
+    for third, level in enumerate(_LEVELS):
+        task_keys = order[third * len(order) // 3 : (third + 1) * len(order) // 3]
+        for entrant_id, tasks in played.items():
+            results = [tasks[key] for key in task_keys if key in tasks]
+            rate = fmean(sums.resolved / sums.counted for sums in results) if results else None
+            rows.append(
+                {
+                    "entrant_id": entrant_id,
+                    "entrant": names[entrant_id],
+                    "level": level,
+                    "tasks": len(results),
+                    "rate": rate,
+                }
+            )
+    return rows

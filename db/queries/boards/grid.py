@@ -3,21 +3,40 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from typing import TypedDict
 
 from sqlalchemy import Engine, case, func, select
 
-from stackrank.db import rows
 from stackrank.db.connection.transactions import EPISODE
-from stackrank.db.queries.boards.scope import EVERYTHING, Scope, Selection, entrants_of
-from stackrank.db.queries.boards.task_board import task_rates
+from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, Selection, fetch_entrants
+from stackrank.db.queries.boards.task_board import TaskRate, task_rates
 from stackrank.db.queries.boards.tool_sets import tool_sets
-from stackrank.db.queries.reading import tuples
+from stackrank.db.queries.reading import fetch_tuples
 from stackrank.terms import Verdict
 
 _E = EPISODE.c
 
 
-def grid(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.GridRow]:
+class GridCell(TypedDict):
+    """The results of one entrant on one task; `episode` is the one to show."""
+
+    entrant_id: int
+    entrant: str
+    resolved: int
+    unresolved: int
+    errors: int
+    episode: int
+
+
+class GridRow(TaskRate):
+    """A task with the results of each entrant; see `queries.grid`."""
+
+    spread: float
+    decisive: bool
+    cells: list[GridCell]
+
+
+def grid(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> list[GridRow]:
     """Return the rows of `task_rates` with a cell for each entrant that played; tasks with the largest spread first.
 
     `spread` is the highest rate of an entrant minus the lowest, as a fraction. A cell's `episode` is the newest
@@ -25,25 +44,32 @@ def grid(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.GridRow]:
     """
     selection = scope.find(engine)
     cells = selection.cells()
-    about = entrants_of(engine, cells)
-    opens = _newest(engine, selection)
-    gained = {name for pair in tool_sets(engine, scope) for name in pair["only_second"]}
-    found: list[rows.GridRow] = []
+    entrant_rows = fetch_entrants(engine, cells)
+    newest_episodes = _newest_episodes(engine, selection)
+    decisive_tasks = {name for pair in tool_sets(engine, scope) for name in pair["only_second"]}
+    grid_rows: list[GridRow] = []
     for row in task_rates(engine, scope):
-        sides: list[rows.GridCell] = []
-        for one in sorted(cells, key=lambda each: about[each]["name"]):
+        row_cells: list[GridCell] = []
+        for entrant_id in sorted(cells, key=lambda entrant_id: entrant_rows[entrant_id]["name"]):
             key = selection.keys[row["task_id"]]
-            if (sums := cells[one].get(key)) and sums.done:
-                verdicts = {"resolved": sums.resolved, "unresolved": sums.unresolved, "errors": sums.errors}
-                opened = opens[one, row["task_id"]]
-                sides.append({"entrant_id": one, "entrant": about[one]["name"], "episode": opened, **verdicts})  # type: ignore[typeddict-item]
-        rates = [side["resolved"] / played for side in sides if (played := side["resolved"] + side["unresolved"])]
+            if (sums := cells[entrant_id].get(key)) and sums.done:
+                row_cells.append(
+                    {
+                        "entrant_id": entrant_id,
+                        "entrant": entrant_rows[entrant_id]["name"],
+                        "resolved": sums.resolved,
+                        "unresolved": sums.unresolved,
+                        "errors": sums.errors,
+                        "episode": newest_episodes[entrant_id, row["task_id"]],
+                    }
+                )
+        rates = [cell["resolved"] / played for cell in row_cells if (played := cell["resolved"] + cell["unresolved"])]
         spread = max(rates) - min(rates) if rates else 0.0
-        found.append({**row, "spread": spread, "decisive": row["task"] in gained, "cells": sides})
-    return sorted(found, key=lambda row: (-row["spread"], row["task"]))
+        grid_rows.append({**row, "spread": spread, "decisive": row["task"] in decisive_tasks, "cells": row_cells})
+    return sorted(grid_rows, key=lambda row: (-row["spread"], row["task"]))
 
 
-def _newest(engine: Engine, selection: Selection) -> dict[tuple[int, int], int]:
+def _newest_episodes(engine: Engine, selection: Selection) -> dict[tuple[int, int], int]:
     query = (
         select(
             _E.entrant_id,
@@ -54,6 +80,8 @@ def _newest(engine: Engine, selection: Selection) -> dict[tuple[int, int], int]:
         .where(selection.grouped, _E.counted, _E.verdict != "")
         .group_by(_E.entrant_id, _E.task_id)
     )
-    found: dict[tuple[int, int], int] = defaultdict(int)
-    found |= {(entrant, task): resolved or newest for entrant, task, resolved, newest in tuples(engine, query)}
-    return found
+    episode_ids: dict[tuple[int, int], int] = defaultdict(int)
+    episode_ids |= {
+        (entrant, task): resolved or newest for entrant, task, resolved, newest in fetch_tuples(engine, query)
+    }
+    return episode_ids

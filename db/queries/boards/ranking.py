@@ -11,70 +11,76 @@ from stackrank.db import stats
 from stackrank.db.totals.sums import Cells, Sums, TaskKey
 from stackrank.wording import p_is, percent
 
-_HARDER = 0.01
+_MIN_RATE_GAP = 0.01
 """A part of the tasks counts as equally hard as the whole if the others' rates on both differ by less than this."""
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class Ranking:
     """The ranks of a board. `tasks`: the tasks that entrants are ranked on. The board is about these only, or about
     all tasks if nobody is ranked."""
 
     ranks: dict[int, tuple[int, int]] = field(default_factory=dict)
-    apart: dict[int, str] = field(default_factory=dict)
+    unranked: dict[int, str] = field(default_factory=dict)
     """Entrant -> why it has no rank."""
     tasks: frozenset[TaskKey] = frozenset()
     leads: dict[int, float] = field(default_factory=dict)
     """Entrant -> its mean lead over the other ranked entrants, paired by task, in -1..1."""
-    partial: dict[int, str] = field(default_factory=dict)
+    partial_warnings: dict[int, str] = field(default_factory=dict)
     """Entrant -> a warning that its counted tasks are easier or harder than all tasks of the board."""
 
-    def on_board(self, one: int, cells: Cells) -> Cells:
-        """Return those of an entrant's sums that the board is about: all of them if the entrant is apart."""
-        if one in self.apart or not self.tasks or cells.keys() <= self.tasks:
+    def board_cells(self, entrant_id: int, cells: Cells) -> Cells:
+        """Return those of an entrant's sums that the board is about: all of them if the entrant is unranked."""
+        if entrant_id in self.unranked or not self.tasks or cells.keys() <= self.tasks:
             return cells
         return {key: cells[key] for key in cells if key in self.tasks}
 
 
-def ranked(cells: Mapping[int, Cells]) -> list[int]:
-    """Return those of these entrants that `places` ranks with each other."""
-    field = _together(cells)
-    return [one for one, is_in in zip(field.entrants, field.ranked, strict=True) if is_in]
+def ranked_entrants(cells: Mapping[int, Cells]) -> list[int]:
+    """Return those of these entrants that `rank_entrants` ranks with each other."""
+    rankable = _rankable_field(cells)
+    return [entrant_id for entrant_id, is_ranked in zip(rankable.entrants, rankable.ranked, strict=True) if is_ranked]
 
 
-def places(cells: Mapping[int, Cells]) -> Places:
+def rank_entrants(cells: Mapping[int, Cells]) -> Ranking:
     """Rank these entrants by their paired differences, corrected over the board: see `stats.rank_ranges`."""
-    field = _together(cells)
-    apart = {one: "It has no counted episode, so no rank." for one in cells if one not in field.entrants}
-    if not field.entrants:
-        return Places(apart=apart)
-    tasks = {key for key, is_in in zip(field.keys, field.chosen, strict=True) if is_in}
-    together = [one for one, is_in in zip(field.entrants, field.ranked, strict=True) if is_in]
-    for one in field.entrants:
-        if one not in together:
-            shared = sum(key in cells[one] and cells[one][key].counted > 0 for key in tasks)
-            apart[one] = (
-                f"It played {shared} of the {len(tasks)} tasks that the others are ranked on: too few for a rank."
-            )
-    resolved, counted = field.resolved[field.ranked], field.counted[field.ranked]
-    ranges = stats.rank_ranges(resolved, counted)
-    leads, elsewhere = stats.leads(resolved[:, field.chosen], counted[:, field.chosen])
-    partial = {
-        one: f"Its rate is over {played} of the board's {len(tasks)} tasks: the others resolved {percent(there)} of "
-        f"those, and {percent(everywhere)} of all."
-        for one, (played, there, everywhere) in zip(together, elsewhere, strict=True)
-        if played < len(tasks) and abs(there - everywhere) >= _HARDER
+    rankable = _rankable_field(cells)
+    unranked = {
+        entrant_id: "It has no counted episodes, so it is not ranked."
+        for entrant_id in cells
+        if entrant_id not in rankable.entrants
     }
-    return Places(
-        dict(zip(together, ranges, strict=True)),
-        apart,
+    if not rankable.entrants:
+        return Ranking(unranked=unranked)
+    tasks = {key for key, is_included in zip(rankable.keys, rankable.is_board_task, strict=True) if is_included}
+    ranked_ids = [
+        entrant_id for entrant_id, is_included in zip(rankable.entrants, rankable.ranked, strict=True) if is_included
+    ]
+    for entrant_id in rankable.entrants:
+        if entrant_id not in ranked_ids:
+            shared = sum(key in cells[entrant_id] and cells[entrant_id][key].counted > 0 for key in tasks)
+            unranked[entrant_id] = (
+                f"It played {shared} of the {len(tasks)} tasks that the others are ranked on, too few to be ranked."
+            )
+    resolved, counted = rankable.resolved[rankable.ranked], rankable.counted[rankable.ranked]
+    ranges = stats.rank_ranges(resolved, counted)
+    leads, others_rates = stats.mean_leads(resolved[:, rankable.is_board_task], counted[:, rankable.is_board_task])
+    partial_warnings = {
+        entrant_id: f"Its rate covers {played} of the board's {len(tasks)} tasks. The others resolved "
+        f"{percent(rate_on_played)} of those tasks and {percent(rate_on_all)} of all tasks."
+        for entrant_id, (played, rate_on_played, rate_on_all) in zip(ranked_ids, others_rates, strict=True)
+        if played < len(tasks) and abs(rate_on_played - rate_on_all) >= _MIN_RATE_GAP
+    }
+    return Ranking(
+        dict(zip(ranked_ids, ranges, strict=True)),
+        unranked,
         frozenset(tasks),
-        dict(zip(together, leads, strict=True)),
-        partial,
+        dict(zip(ranked_ids, leads, strict=True)),
+        partial_warnings,
     )
 
 
-class _Field(NamedTuple):
+class _RankedField(NamedTuple):
     """The entrants with a counted task, which of them are ranked together, and on which of the tasks."""
 
     entrants: list[int]
@@ -82,69 +88,78 @@ class _Field(NamedTuple):
     resolved: Any
     counted: Any
     ranked: list[bool]
-    chosen: list[bool]
+    is_board_task: list[bool]
 
 
-def _together(cells: Mapping[int, Cells]) -> _Field:
-    keys, played = _matrix(cells)
+def _rankable_field(cells: Mapping[int, Cells]) -> _RankedField:
+    keys, played = _count_matrix(cells)
     counts = played.counted > 0
-    some, hit = counts.any(axis=1), counts.any(axis=0)
-    entrants = [one for one, is_in in zip(cells, some, strict=True) if is_in]
-    resolved, counted = (sums[some][:, hit] for sums in (played.resolved, played.counted))
-    ranked, chosen = stats.ranked_together(counted) if entrants else ([], [])
-    return _Field(
-        entrants, [key for key, is_in in zip(keys, hit, strict=True) if is_in], resolved, counted, ranked, chosen
+    has_episodes, is_played = counts.any(axis=1), counts.any(axis=0)
+    entrants = [entrant_id for entrant_id, is_included in zip(cells, has_episodes, strict=True) if is_included]
+    resolved, counted = (sums[has_episodes][:, is_played] for sums in (played.resolved, played.counted))
+    is_ranked, is_board_task = stats.ranked_together(counted) if entrants else ([], [])
+    return _RankedField(
+        entrants,
+        [key for key, is_included in zip(keys, is_played, strict=True) if is_included],
+        resolved,
+        counted,
+        is_ranked,
+        is_board_task,
     )
 
 
 def error_warnings(cells: Mapping[int, Cells]) -> dict[int, str]:
     """Return a warning for each entrant with more or fewer errors than chance explains, given the others' errors."""
-    _, played = _matrix(cells)
-    hit = (played.errors > 0).any(axis=0)
-    if not hit.any() or len(cells) < 2:
+    _, played = _count_matrix(cells)
+    has_errors = (played.errors > 0).any(axis=0)
+    if not has_errors.any() or len(cells) < 2:
         return {}
-    found: dict[int, str] = {}
-    errors, done = played.errors[:, hit], played.done[:, hit]
-    for row, (one, p) in enumerate(zip(cells, stats.error_balance(errors, done), strict=True)):
-        own = errors[row].sum()
+    warnings: dict[int, str] = {}
+    errors, episodes = played.errors[:, has_errors], played.episodes[:, has_errors]
+    for row, (entrant_id, p) in enumerate(zip(cells, stats.error_balance(errors, episodes), strict=True)):
+        error_count = errors[row].sum()
         # Without an error of its own, nothing about its rate is in doubt.
-        if p >= stats.ALPHA or not own:
+        if p >= stats.ALPHA or not error_count:
             continue
-        bounds = stats.error_bounds([sums.outcome for sums in cells[one].values()])
+        bounds = stats.error_bounds([sums.outcome for sums in cells[entrant_id].values()])
         assert bounds is not None
-        everything = sum(sums.done for sums in cells[one].values())
-        expected = (errors.sum(axis=0) / done.sum(axis=0) * done[row]).sum()
-        than = "more than" if errors[row].sum() > expected else "fewer than"
-        found[one] = f"{own} of {everything} episodes ended in an error, {than} the others' on the same tasks "
-        found[one] += f"({p_is(p)}); its rate is {percent(bounds[0])} with errors counted as failures, "
-        found[one] += f"{percent(bounds[1])} as successes."
-    return found
+        episode_count = sum(sums.done for sums in cells[entrant_id].values())
+        expected = (errors.sum(axis=0) / episodes.sum(axis=0) * episodes[row]).sum()
+        comparison = "more than" if errors[row].sum() > expected else "fewer than"
+        warnings[entrant_id] = (
+            f"{error_count} of {episode_count} episodes ended in an error, {comparison} the others' on the same tasks "
+        )
+        warnings[entrant_id] += f"({p_is(p)}); its rate is {percent(bounds[0])} with errors counted as failures, "
+        warnings[entrant_id] += f"{percent(bounds[1])} as successes."
+    return warnings
 
 
 def p_values(cells: Mapping[int, Cells]) -> dict[frozenset[int], float]:
     """Return the p-value of each pair of these entrants with a task in common, as `compare` computes it."""
-    ids, (_, played) = list(cells), _matrix(cells)
-    found = stats.pair_p_values(played.resolved, played.counted)
-    return {frozenset((ids[first], ids[second])): p for (first, second), p in found.items()}
+    ids, (_, played) = list(cells), _count_matrix(cells)
+    by_index = stats.pair_p_values(played.resolved, played.counted)
+    return {frozenset((ids[first], ids[second])): p for (first, second), p in by_index.items()}
 
 
-class _Played(NamedTuple):
+class _EpisodeCounts(NamedTuple):
     """Numbers of episodes of each entrant (row) on each task (column), defined as in `Sums`."""
 
     resolved: Any
     counted: Any
     errors: Any
-    done: Any
+    episodes: Any
 
 
 _COUNTS = attrgetter("resolved", "unresolved", "errors", "failed_errors")
 
 
-def _matrix(cells: Mapping[int, Cells]) -> tuple[list[TaskKey], _Played]:
+def _count_matrix(cells: Mapping[int, Cells]) -> tuple[list[TaskKey], _EpisodeCounts]:
     """Return the tasks in the order of their keys, and the entrants' numbers of episodes on them."""
     import numpy
 
-    keys, none = sorted(set().union(*cells.values())), Sums()
-    found = numpy.array([[_COUNTS(tasks.get(key, none)) for key in keys] for tasks in cells.values()], dtype=int)
-    resolved, unresolved, errors, failed = numpy.moveaxis(found.reshape(len(cells), len(keys), 4), 2, 0)
-    return keys, _Played(resolved, resolved + unresolved + failed, errors, resolved + unresolved + errors)
+    keys, no_episodes = sorted(set().union(*cells.values())), Sums()
+    counts = numpy.array(
+        [[_COUNTS(tasks.get(key, no_episodes)) for key in keys] for tasks in cells.values()], dtype=int
+    )
+    resolved, unresolved, errors, failed = numpy.moveaxis(counts.reshape(len(cells), len(keys), 4), 2, 0)
+    return keys, _EpisodeCounts(resolved, resolved + unresolved + failed, errors, resolved + unresolved + errors)

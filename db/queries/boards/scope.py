@@ -6,25 +6,33 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 from sqlalchemy import Engine, select, true
 from sqlalchemy.sql import ColumnElement
 
-from stackrank.db import rows
 from stackrank.db.connection.errors import NotFound
-from stackrank.db.connection.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, TALLY, TASK
-from stackrank.db.queries.boards.pooling import PooledRun, benchmark_names, leading, require_one_kind, runs_where
+from stackrank.db.connection.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, TASK
+from stackrank.db.queries.boards.cells import add_up_cells, of_runs
+from stackrank.db.queries.boards.pooling import (
+    PooledRun,
+    benchmark_names,
+    fetch_runs,
+    find_leading_run,
+    require_poolable,
+)
+from stackrank.db.queries.catalogue import EntrantRow
 from stackrank.db.queries.labels import disputed
-from stackrank.db.queries.reading import Row, as_list, fetch, reading
+from stackrank.db.queries.reading import Row, as_list, fetch
 from stackrank.db.queries.runs import has_tag
 from stackrank.db.queries.runs import run as find_run
-from stackrank.db.totals import tallies
 from stackrank.db.totals.sums import Sums, TaskKey, total
+from stackrank.db.totals.tallies import Cell
 from stackrank.storable import storable_text
 from stackrank.terms import ErrorsAre, RunStatus, Verdict
 
 _E = EPISODE.c
-_FEW_RUNS = 3
+_Cells = TypeVar("_Cells")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,10 +41,10 @@ class Scope:
 
     `run` (one reference or several) selects exactly those runs, whatever their status. Without it, the scope has the
     runs, or the `last` so many, with the benchmark version and conditions of the newest finished run among those asked
-    for (see `pool.leading`). A query can ask for a `benchmark` (its name, or a part that no other set has), a
-    `version` of it and `conditions` (the beginnings of their digests), a `series`, and `tags`, all of which a run must
-    have. `finished_only`: leave out runs that are still running, were cancelled or failed. Further runs of a task are
-    further attempts.
+    for (see `pooling.find_leading_run`). A query can ask for a `benchmark` (its name, or a part that no other set has),
+    a `version` of it and `conditions` (the beginnings of their digests), a `series`, and `tags`, all of which a run
+    must have. `finished_only`: leave out runs that are still running, were cancelled or failed. Further runs of a task
+    are further attempts.
     """
 
     run: int | str | Sequence[int | str] | None = None
@@ -50,7 +58,7 @@ class Scope:
     errors: ErrorsAre = ErrorsAre.LEFT_OUT
     """How errors count in a rate."""
     without_disputed: bool = False
-    """Whether tasks that people dispute (`queries.disputed`) count nowhere."""
+    """Whether tasks that people dispute (`queries.disputed`) are left out."""
 
     def find(self, engine: Engine) -> Selection:
         """Return the runs that the scope selects, perhaps none.
@@ -60,39 +68,39 @@ class Scope:
         if self.run is not None:
             refs = [self.run] if isinstance(self.run, int | str) else self.run
             ids = [find_run(engine, ref)["id"] for ref in refs]
-            named = runs_where(engine, RUN.c.id.in_(ids), *self.asked(engine))
-            if others := set(ids).difference(run.id for run in named):
+            named_runs = fetch_runs(engine, RUN.c.id.in_(ids), *self.run_conditions(engine))
+            if mismatched := set(ids).difference(run.id for run in named_runs):
                 raise NotFound(
-                    f"Run {max(others)} is not of the benchmark, version, conditions, series or tag that are asked for "
-                    "too: name the run alone."
+                    f"Run {max(mismatched)} does not match the other filters (benchmark, version, conditions, series, "
+                    "tags): use --run alone."
                 )
-            require_one_kind(engine, named[::-1])
-            return Selection(engine, self, tuple(named), ())
-        asked = self.asked(engine)
-        lead = leading(engine, asked, finished_only=self.finished_only)
-        found = runs_where(engine, *asked)
-        alike = [run for run in found if lead is not None and run.kind == lead.kind]
-        pooled = [run for run in alike if not self.finished_only or run.status == RunStatus.FINISHED]
-        apart = [run for run in found if run not in pooled]
-        return Selection(engine, self, tuple(pooled[: self.last]), tuple(apart))
+            require_poolable(engine, named_runs[::-1])
+            return Selection(engine, self, tuple(named_runs), ())
+        run_conditions = self.run_conditions(engine)
+        lead = find_leading_run(engine, run_conditions, finished_only=self.finished_only)
+        matching_runs = fetch_runs(engine, *run_conditions)
+        comparable_runs = [run for run in matching_runs if lead is not None and run.kind == lead.kind]
+        pooled = [run for run in comparable_runs if not self.finished_only or run.status == RunStatus.FINISHED]
+        excluded = [run for run in matching_runs if run not in pooled]
+        return Selection(engine, self, tuple(pooled[: self.last]), tuple(excluded))
 
     def newest(self, engine: Engine) -> PooledRun | None:
         """Return the newest run asked for, whatever its status and whether or not it leads. Raises as `find` does."""
-        return next(iter(runs_where(engine, *self.asked(engine))), None)
+        return next(iter(fetch_runs(engine, *self.run_conditions(engine))), None)
 
-    def asked(self, engine: Engine) -> list[ColumnElement[bool]]:
+    def run_conditions(self, engine: Engine) -> list[ColumnElement[bool]]:
         """Return the conditions that the runs asked for meet. Raises as `find` does."""
-        asked: list[ColumnElement[bool]] = [has_tag(engine, tag) for tag in as_list(self.tags)]
+        run_conditions: list[ColumnElement[bool]] = [has_tag(engine, tag) for tag in as_list(self.tags)]
         if self.benchmark:
-            asked.append(BENCHMARK.c.name.in_(benchmark_names(engine, self.benchmark)))
+            run_conditions.append(BENCHMARK.c.name.in_(benchmark_names(engine, self.benchmark)))
         if self.series:
-            asked.append(RUN.c.series == storable_text(self.series))
-        begin = ((RUN.c.conditions_digest, self.conditions), (BENCHMARK.c.digest, self.version))
-        asked += [column.startswith(storable_text(text), autoescape=True) for column, text in begin if text]
-        return asked
+            run_conditions.append(RUN.c.series == storable_text(self.series))
+        prefixes = ((RUN.c.conditions_digest, self.conditions), (BENCHMARK.c.digest, self.version))
+        run_conditions += [column.startswith(storable_text(text), autoescape=True) for column, text in prefixes if text]
+        return run_conditions
 
 
-EVERYTHING = Scope()
+DEFAULT_SCOPE = Scope()
 """The runs that are pooled with the newest finished one."""
 
 
@@ -104,7 +112,7 @@ class Selection:
     scope: Scope
     pooled: tuple[PooledRun, ...]
     """Newest first; all of one benchmark version, under equal conditions."""
-    apart: tuple[PooledRun, ...]
+    excluded: tuple[PooledRun, ...]
     """Runs that were asked for too, but are not pooled with these."""
 
     @cached_property
@@ -125,17 +133,8 @@ class Selection:
 
     @property
     def grouped(self) -> ColumnElement[bool]:
-        """The same as `condition`, for a query over all runs together that is grouped by entrant and task.
-
-        For many runs, SQLite would find each run by an index and sort all their episodes. A sum in place of the column
-        prevents that, so that SQLite reads the index that is in the order of the groups.
-        """
-        return self._grouped(self.runs)
-
-    def _grouped(self, runs: Sequence[int]) -> ColumnElement[bool]:
-        if self.engine.dialect.name == "sqlite" and len(runs) > _FEW_RUNS:
-            return (_E.run_id + 0).in_(runs)
-        return _E.run_id.in_(runs)
+        """The same as `condition`, for a query over all runs together that is grouped by entrant and task."""
+        return of_runs(self.engine, self.runs)
 
     @cached_property
     def _tasks(self) -> list[Row]:
@@ -149,13 +148,13 @@ class Selection:
     def tasks(self) -> list[Row]:
         """The rows of the tasks that count, in the order of their ids, without their texts.
 
-        A task that was found to be defective says nothing about an entrant and counts nowhere.
+        A task that was found to be defective says nothing about an entrant and is left out.
         """
         return [row for row in self._tasks if row["id"] not in self._left_out]
 
     @cached_property
     def invalid(self) -> dict[int, str]:
-        """Task id -> name, for the defective tasks, which count nowhere."""
+        """Task id -> name, for the defective tasks, which are left out."""
         return {row["id"]: row["name"] for row in self._tasks if row["valid"] is False}
 
     @cached_property
@@ -182,14 +181,14 @@ class Selection:
         """Return the sums of each entrant, or of these entrants only, task by task."""
         if entrants is None:
             return self._cells
-        return {one: self._cells[one] for one in entrants if one in self._cells}
+        return {entrant_id: self._cells[entrant_id] for entrant_id in entrants if entrant_id in self._cells}
 
     @cached_property
     def _cells(self) -> dict[int, dict[TaskKey, Sums]]:
-        return _by_key(self._sums, self.keys)
+        return _group_by_key(self._sums, self.keys)
 
     @cached_property
-    def _sums(self) -> list[tallies.Cell]:
+    def _sums(self) -> list[Cell]:
         return self.sums()
 
     @cached_property
@@ -198,39 +197,33 @@ class Selection:
         return {task_id for _, task_id, _ in self._sums}
 
     @cached_property
-    def set_aside(self) -> tuple[list[str], Sums]:
+    def invalid_sums(self) -> tuple[list[str], Sums]:
         """The names of the invalid tasks that were played, and the sums of their episodes."""
         played = [(task_id, sums) for _, task_id, sums in self._sums if task_id in self.invalid]
         names = sorted({self.invalid[task_id] for task_id, _ in played})
         return names, total(sums for _, sums in played) if played else Sums()
 
-    def sums(self) -> list[tallies.Cell]:
+    def sums(self) -> list[Cell]:
         """Return the sums of each entrant on each task, invalid tasks included."""
-        with reading(self.engine) as connection:
-            query = select(TALLY.c.run_id, TALLY.c.content).where(TALLY.c.run_id.in_(self.runs))
-            kept = dict(connection.execute(query.order_by(TALLY.c.run_id)).tuples().all())
-            cells = tallies.of_tallies(kept.values())
-            if others := [run for run in self.runs if run not in kept]:
-                cells += tallies.of_episodes(connection, _E.run_id.in_(others), self._grouped(others))
-        if others:
-            together: dict[tuple[int, int], Sums] = {}
-            for entrant, task, sums in cells:
-                before = together.get((entrant, task))
-                together[entrant, task] = sums if before is None else total((before, sums))
-            cells = [(*key, sums) for key, sums in together.items()]
+        cells = add_up_cells(self.engine, self.runs)
         if self.scope.errors == ErrorsAre.AS_FAILURES:
-            cells = [(entrant, task, sums.with_errors_failed()) for entrant, task, sums in cells]
+            return [(entrant, task, sums.with_errors_failed()) for entrant, task, sums in cells]
         return cells
 
 
-def _by_key(sums: Iterable[tallies.Cell], keys: Mapping[int, TaskKey]) -> dict[int, dict[TaskKey, Sums]]:
+def _group_by_key(sums: Iterable[Cell], keys: Mapping[int, TaskKey]) -> dict[int, dict[TaskKey, Sums]]:
     cells: dict[int, dict[TaskKey, Sums]] = defaultdict(dict)
-    for entrant_id, task_id, found in sums:
+    for entrant_id, task_id, cell_sums in sums:
         if key := keys.get(task_id):
-            cells[entrant_id][key] = found
+            cells[entrant_id][key] = cell_sums
     return cells
 
 
-def entrants_of(engine: Engine, ids: Iterable[int]) -> dict[int, rows.Entrant]:
-    """The rows of these entrants by id."""
-    return {row["id"]: row for row in fetch(engine, select(ENTRANT).where(ENTRANT.c.id.in_(list(ids))), rows.Entrant)}
+def fetch_entrants(engine: Engine, ids: Iterable[int]) -> dict[int, EntrantRow]:
+    """Return the rows of these entrants by id."""
+    return {row["id"]: row for row in fetch(engine, select(ENTRANT).where(ENTRANT.c.id.in_(list(ids))), EntrantRow)}
+
+
+def without_reference(cells: Mapping[int, _Cells], entrants: Mapping[int, EntrantRow]) -> dict[int, _Cells]:
+    """Return the cells of the entrants that compete: all but the reference entrants."""
+    return {entrant_id: of_entrant for entrant_id, of_entrant in cells.items() if not entrants[entrant_id]["reference"]}

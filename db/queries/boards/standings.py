@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from operator import eq
-from typing import Any
+from typing import Any, TypedDict
 
 from sqlalchemy import Engine, case, func, select
 
-from stackrank.db import rows, stats
+from stackrank.db import stats
 from stackrank.db.connection.transactions import EPISODE
-from stackrank.db.queries.boards.ranking import error_warnings, places
-from stackrank.db.queries.boards.scope import EVERYTHING, Scope, Selection, entrants_of
-from stackrank.db.queries.boards.scoped import describe
+from stackrank.db.queries.boards.ranking import error_warnings, rank_entrants
+from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, Selection, fetch_entrants
+from stackrank.db.queries.boards.scope_description import ScopeDescription, describe
+from stackrank.db.queries.catalogue import EntrantRow
 from stackrank.db.queries.comparisons.stopping import stopping
-from stackrank.db.queries.reading import Row, tuples
+from stackrank.db.queries.reading import Row, fetch_tuples
 from stackrank.db.queries.runs import run as find_run
 from stackrank.db.totals.sums import Cells, Sums, total
-from stackrank.terms import UNKNOWN, Verdict
+from stackrank.terms import Verdict
 from stackrank.wording import usd
 
 _E = EPISODE.c
@@ -28,95 +29,164 @@ _SUMMARY = (
 )
 
 
-def board(engine: Engine, scope: Scope = EVERYTHING) -> rows.Board:
+class Standing(TypedDict):
+    """An entrant on a leaderboard. `reference`: it is not ranked, but shown beside the others.
+
+    Means, tokens, `cost_per_episode` and `cost_per_resolved` are over resolved and unresolved episodes; `cost_usd` is
+    all that was spent, on errors and repeated tries too. A cost is None if a price is unknown, `rate` and its interval
+    if nothing was counted. `all_attempts_rate`: share of the tasks of which every attempt was resolved. `tasks` of
+    `tasks_total` were counted; each weighs the same in the rate. Ranks are ranges, because entrants tie if their paired
+    difference may be chance.
+    """
+
+    entrant_id: int
+    entrant: str
+    agent: str
+    agent_version: str
+    model: str
+    tools: str
+    reference: bool
+    episodes: int
+    resolved: int
+    sealed: int
+    unresolved: int
+    errors: int
+    rate: float | None
+    ci_low: float | None
+    ci_high: float | None
+    all_attempts_rate: float | None
+    steps_mean: float | None
+    tokens_in: int
+    tokens_out: int
+    cost_usd: float | None
+    cost_per_episode: float | None
+    cost_per_resolved: float | None
+    cost_per_resolved_low: float | None
+    cost_per_resolved_high: float | None
+    wall_mean_s: float | None
+    tasks: int
+    tasks_total: int
+    rank_low: int | None
+    rank_high: int | None
+
+
+class RankedStanding(Standing):
+    """A row of a leaderboard. `apart`: why it has no rank; empty for the ranked. `partial`: a warning that its rate is
+    over tasks that are easier or harder than the whole board, else empty. `rate_errors_fail`, `rate_errors_pass`: the
+    rate if all errors were failures, or successes. `warning`: a warning that its errors may mislead, else empty.
+    `errors_by_class`: {machine, endpoint, environment, ours: episodes}; a class without episodes is left out.
+    """
+
+    apart: str
+    partial: str
+    rate_errors_fail: float | None
+    rate_errors_pass: float | None
+    warning: str
+    errors_by_class: dict[str, int]
+
+
+class Board(TypedDict):
+    """A leaderboard: what it is about, the entrants by rank, and below the line the entrants that are not ranked."""
+
+    scope: ScopeDescription
+    entrants: list[RankedStanding]
+    reference: list[RankedStanding]
+
+
+def board(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> Board:
     """Return a leaderboard as a document: its scope, the entrants by rank, and those that are not ranked."""
     selection = scope.find(engine)
-    found = _rows(selection)
+    rows = _ranked_rows(selection)
     return {
         "scope": describe(selection, selection.cells()),
-        "entrants": [row for row in found if not row["reference"]],
-        "reference": [row for row in found if row["reference"]],
+        "entrants": [row for row in rows if not row["reference"]],
+        "reference": [row for row in rows if row["reference"]],
     }
 
 
-def leaderboard(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.Ranked]:
+def leaderboard(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> list[RankedStanding]:
     """Return a row per entrant, best rank first, unranked entrants last; empty if nothing was played.
 
-    Ranks come from paired differences (`places`). They and the rates are over the tasks that the ranked have in common.
+    Ranks come from paired differences (`rank_entrants`). They and the rates are over the tasks that the ranked
+    entrants have in common.
     """
-    return _rows(scope.find(engine))
+    return _ranked_rows(scope.find(engine))
 
 
-def _rows(selection: Selection) -> list[rows.Ranked]:
+def _ranked_rows(selection: Selection) -> list[RankedStanding]:
     cells = selection.cells()
-    questions = len({key for tasks in cells.values() for key, sums in tasks.items() if sums.done})
-    about = entrants_of(selection.engine, cells)
-    competing = {one: tasks for one, tasks in cells.items() if not about[one]["reference"]}
-    where, warnings = places(competing), error_warnings(competing)
-    found: list[rows.Ranked] = []
-    for one, entrant in about.items():
-        tasks = where.on_board(one, cells[one])
-        ranks, bounds = where.ranks.get(one), stats.error_bounds([sums.outcome for sums in tasks.values()])
-        row, whole = standing(entrant, tasks, questions), total(cells[one].values())
-        found.append(
+    task_count = len({key for tasks in cells.values() for key, sums in tasks.items() if sums.done})
+    entrant_rows = fetch_entrants(selection.engine, cells)
+    competing = {entrant_id: tasks for entrant_id, tasks in cells.items() if not entrant_rows[entrant_id]["reference"]}
+    ranking, warnings = rank_entrants(competing), error_warnings(competing)
+    rows: list[RankedStanding] = []
+    for entrant_id, entrant in entrant_rows.items():
+        tasks = ranking.board_cells(entrant_id, cells[entrant_id])
+        ranks, bounds = ranking.ranks.get(entrant_id), stats.error_bounds([sums.outcome for sums in tasks.values()])
+        row, all_sums = build_standing(entrant, tasks, task_count), total(cells[entrant_id].values())
+        rows.append(
             {
                 **row,
                 # Errors and costs are over all tasks, even if the rates are over some of them.
-                "errors": whole.errors,
-                "episodes": row["resolved"] + row["unresolved"] + whole.errors,
-                "cost_usd": spent(whole),
+                "errors": all_sums.errors,
+                "episodes": row["resolved"] + row["unresolved"] + all_sums.errors,
+                "cost_usd": total_cost(all_sums),
                 "rank_low": ranks[0] if ranks else None,
                 "rank_high": ranks[1] if ranks else None,
-                "apart": where.apart.get(one, ""),
-                "partial": where.partial.get(one, ""),
+                "apart": ranking.unranked.get(entrant_id, ""),
+                "partial": ranking.partial_warnings.get(entrant_id, ""),
                 "rate_errors_fail": bounds[0] if bounds else None,
                 "rate_errors_pass": bounds[1] if bounds else None,
-                "warning": warnings.get(one, ""),
-                "errors_by_class": whole.errors_by_class,
+                "warning": warnings.get(entrant_id, ""),
+                "errors_by_class": all_sums.errors_by_class,
             }
         )
-    return sorted(found, key=lambda row: _order(row, where.leads.get(row["entrant_id"], 0.0)))
+    return sorted(rows, key=lambda row: _sort_key(row, ranking.leads.get(row["entrant_id"], 0.0)))
 
 
 def best_per_dollar(board: Sequence[Mapping[str, Any]]) -> str:
-    """Say which entrant of a leaderboard resolves for the least money, and which others' intervals reach as low.
+    """Return which entrant of a leaderboard is cheapest per resolved episode, and which others may be as cheap.
 
     Empty if fewer than two of the competing entrants have a known price.
     """
     priced = [row for row in board if row["cost_per_resolved"] and not row["reference"]]
     if len(priced) < 2:
         return ""
-    best, *others = sorted(priced, key=lambda row: row["cost_per_resolved"])
+    best, *costlier = sorted(priced, key=lambda row: row["cost_per_resolved"])
     high = best["cost_per_resolved_high"]
-    near = [row["entrant"] for row in others if high is None or (row["cost_per_resolved_low"] or 0.0) <= high]
-    clear = f"not clearly less than {', '.join(near)}" if near else "less than every other, by 95% intervals"
-    cost = f"{usd(best['cost_per_resolved'])} for each resolved episode"
-    return f"Best per dollar: {best['entrant']}, {cost}; {clear}."
+    indistinct = [row["entrant"] for row in costlier if high is None or (row["cost_per_resolved_low"] or 0.0) <= high]
+    conclusion = (
+        f"not significantly cheaper than {', '.join(indistinct)}"
+        if indistinct
+        else "cheaper than every other entrant (95% intervals)"
+    )
+    cost = f"{usd(best['cost_per_resolved'])} per resolved episode"
+    return f"Best per dollar: {best['entrant']}, {cost}; {conclusion}."
 
 
-def _order(row: rows.Ranked, lead: float) -> tuple[Any, ...]:
+def _sort_key(row: RankedStanding, lead: float) -> tuple[Any, ...]:
     """Sort by rank, then by lead on the same tasks, since rates over different tasks do not compare. Entrants without
     a rank follow, by rate, and after them those that do not compete."""
     ranks = (row["rank_low"] or 0, row["rank_high"] or 0, -round(lead, 9))
     return row["reference"], row["rank_low"] is None, *ranks, row["rate"] is None, -(row["rate"] or 0), row["entrant"]
 
 
-def spent(sums: Sums) -> float | None:
+def total_cost(sums: Sums) -> float | None:
     """Return all that was spent, errors and repeated tries included; None if a price is unknown."""
     return None if sums.unpriced else sums.spent_usd
 
 
-def standing(entrant: rows.Entrant, tasks: Cells, tasks_total: int) -> rows.Standing:
+def build_standing(entrant: EntrantRow, tasks: Cells, tasks_total: int) -> Standing:
     """Return the row of one entrant, without a rank, from its sums per task. `tasks_total`: all tasks in question."""
     sums, counted = total(tasks.values()), [task.counted for task in tasks.values()]
     played = [task for task, episodes in zip(tasks.values(), counted, strict=True) if episodes]
     counted, resolved = list(filter(None, counted)), [task.resolved for task in played]
     rate = stats.rate(resolved, counted)
     priced = sums.scored > 0 and sums.priced == sums.scored
-    per_resolved = stats.Cost(None, None, None)
+    per_resolved = stats.CostEstimate(None, None, None)
     if priced:
         per_resolved = stats.cost_per_resolved([task.cost_usd for task in played], resolved)
-    always = sum(map(eq, resolved, counted))
+    all_resolved = sum(map(eq, resolved, counted))
     return {
         "entrant_id": entrant["id"],
         "entrant": entrant["name"],
@@ -133,11 +203,11 @@ def standing(entrant: rows.Entrant, tasks: Cells, tasks_total: int) -> rows.Stan
         "rate": rate.rate,
         "ci_low": rate.low,
         "ci_high": rate.high,
-        "all_attempts_rate": always / len(played) if played else None,
+        "all_attempts_rate": all_resolved / len(played) if played else None,
         "steps_mean": sums.steps / sums.scored if sums.scored else None,
         "tokens_in": sums.tokens_in,
         "tokens_out": sums.tokens_out,
-        "cost_usd": spent(sums),
+        "cost_usd": total_cost(sums),
         "cost_per_episode": sums.cost_usd / sums.scored if priced else None,
         "cost_per_resolved": per_resolved.cost,
         "cost_per_resolved_low": per_resolved.low,
@@ -152,30 +222,30 @@ def standing(entrant: rows.Entrant, tasks: Cells, tasks_total: int) -> rows.Stan
 
 def run_summary(engine: Engine, ref: int | str) -> Row:
     """Return the JSON document of a run, as the command line prints it. `episodes` counts those with a verdict."""
-    found = find_run(engine, ref)
-    selection = Scope(run=found["id"]).find(engine)
-    board: list[Row] = [dict(row) for row in _rows(selection)]
+    run = find_run(engine, ref)
+    selection = Scope(run=run["id"]).find(engine)
+    board: list[Row] = [dict(row) for row in _ranked_rows(selection)]
     return {
-        "run": found["id"],
-        "name": found["name"],
-        "benchmark": found["benchmark"],
-        "status": found["status"],
-        "wall_s": found["wall_s"],
-        "episodes": found["done"],
-        "resolved": found["resolved"],
-        "sealed": found["sealed"],
-        "unresolved": found["unresolved"],
-        "errors": found["errors"],
-        "stop": stopping(engine, found["id"]),
+        "run": run["id"],
+        "name": run["name"],
+        "benchmark": run["benchmark"],
+        "status": run["status"],
+        "wall_s": run["wall_s"],
+        "episodes": run["done"],
+        "resolved": run["resolved"],
+        "sealed": run["sealed"],
+        "unresolved": run["unresolved"],
+        "errors": run["errors"],
+        "stop": stopping(engine, run["id"]),
         "entrants": [{name: row[name] for name in _SUMMARY} for row in board],
         "scope": describe(selection, selection.cells()),
     }
 
 
-def rate_history(engine: Engine, scope: Scope = EVERYTHING) -> dict[int, list[float]]:
+def rate_history(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> dict[int, list[float]]:
     """Return the rate of every entrant in each run of the scope, oldest first; tasks weigh the same.
 
-    A run is left out if the entrant counted less than `stats.ENOUGH` of the tasks of its widest run, because a rate
+    A run is left out if the entrant counted less than `stats.MIN_SHARED` of the tasks of its widest run, because a rate
     over a few tasks next to rates over all of them would look like a change.
     """
     selection = scope.find(engine)
@@ -188,60 +258,9 @@ def rate_history(engine: Engine, scope: Scope = EVERYTHING) -> dict[int, list[fl
     groups = (tasks.c.entrant_id, tasks.c.run_id)
     query = select(tasks.c.entrant_id, func.avg(tasks.c.share), func.count()).group_by(*groups).order_by(tasks.c.run_id)
     history: dict[int, list[tuple[float, int]]] = defaultdict(list)
-    for entrant_id, rate, played in tuples(engine, query):
+    for entrant_id, rate, played in fetch_tuples(engine, query):
         history[entrant_id].append((float(rate), played))
     return {
-        one: [rate for rate, played in found if played >= stats.ENOUGH * max(played for _, played in found)]
-        for one, found in history.items()
+        entrant_id: [rate for rate, played in rates if played >= stats.MIN_SHARED * max(played for _, played in rates)]
+        for entrant_id, rates in history.items()
     }
-
-
-def failure_points(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.Failures]:
-    """Count how often each entrant failed at which failure point.
-
-    An unresolved episode without a failure point counts as `unknown`. Raises `NotFound` for an unknown run.
-    """
-    selection = scope.find(engine)
-    groups = (_E.entrant_id, _E.task_id, _E.verdict, _E.failure_point)
-    query = (
-        select(*groups, func.count().label("episodes"))
-        .where(selection.grouped, _E.counted, _E.verdict != "")
-        .group_by(*groups)
-    )
-    keys, resolved, error = selection.keys, str(Verdict.RESOLVED), str(Verdict.ERROR)
-    # Entrant -> resolved, error or a failure point -> episodes; and the same without errors, task by task.
-    counts: dict[int, Counter[str]] = defaultdict(Counter)
-    ends: dict[int, dict[int, dict[str, int]]] = defaultdict(lambda: defaultdict(dict))
-    for entrant_id, task_id, verdict, failure_point, episodes in tuples(engine, query):
-        if task_id in keys:
-            end = verdict if verdict in (resolved, error) else failure_point or UNKNOWN
-            counts[entrant_id][end] += episodes
-            if end != error:
-                own = ends[entrant_id][task_id]
-                own[end] = own.get(end, 0) + episodes
-    points = {
-        one: {end: n for end, n in found.items() if end not in (resolved, error)} for one, found in counts.items()
-    }
-    board: list[rows.Failures] = [
-        {
-            "entrant_id": one,
-            "entrant": entrant["name"],
-            "resolved": counts[one][resolved],
-            "unresolved": sum(points[one].values()),
-            "errors": counts[one][error],
-            "failure_points": points[one],
-            "shares": _shares(ends[one].values()),
-        }
-        for one, entrant in entrants_of(engine, counts).items()
-    ]
-    return sorted(board, key=lambda row: (row["entrant"], row["entrant_id"]))
-
-
-def _shares(tasks: Collection[Mapping[str, int]]) -> dict[str, float]:
-    """Return for each end the mean over tasks of the share of episodes that ended so: tasks weigh the same."""
-    found: dict[str, float] = defaultdict(float)
-    for ends in tasks:
-        weight = 1 / sum(ends.values()) / len(tasks)
-        for end, episodes in ends.items():
-            found[end] += episodes * weight
-    return dict(found)

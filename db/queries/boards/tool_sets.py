@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import cast
+from typing import TypedDict, cast
 
 from sqlalchemy import Engine, func, select
 
-from stackrank.db import rows
 from stackrank.db.connection.transactions import TOOL_USE
-from stackrank.db.queries.boards.scope import EVERYTHING, Scope, entrants_of
-from stackrank.db.queries.comparisons.compare import compare_sides, with_holm
-from stackrank.db.queries.comparisons.effort import effort
+from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, fetch_entrants
+from stackrank.db.queries.boards.standings import Standing
+from stackrank.db.queries.catalogue import EntrantRow
+from stackrank.db.queries.comparisons.compare import Comparison, add_holm, compare_entrants
+from stackrank.db.queries.comparisons.effort import EffortComparison, effort
 from stackrank.db.queries.reading import Row, fetch
 from stackrank.terms import DEBUGGERS
 
@@ -19,7 +20,62 @@ _T = TOOL_USE.c
 _COUNTS = ("calls", "searching", "diagnosing", "repairing", "failed", "tokens_in", "tokens_out")
 
 
-def tool_use(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.ToolUse]:
+class ToolUseRow(TypedDict):
+    """How an entrant used a tool, over the `episodes` that used it; costs are those of model calls that chose it."""
+
+    entrant_id: int
+    entrant: str
+    tool: str
+    episodes: int
+    calls: int
+    searching: int
+    diagnosing: int
+    repairing: int
+    failed: int
+    tokens_in: int
+    tokens_out: int
+    env_ms: float
+    cost_usd: float | None
+    error_rate: float
+
+
+class ToolSetRow(TypedDict):
+    """A tool set of one agent and model, and its differences (0..1) to the tool set `base`, paired by task.
+
+    `base` is empty in the row of the base itself, whose differences are None. Means are over counted episodes; a cost
+    is None if a price is unknown. `gained` and `lost`: how many tasks went better, and worse.
+    `steps_saved`: see `EffortComparison`.
+    """
+
+    entrant_id: int
+    entrant: str
+    agent: str
+    model: str
+    tools: str
+    base: str
+    tasks: int
+    episodes: int
+    errors: int
+    rate: float | None
+    ci_low: float | None
+    ci_high: float | None
+    difference: float | None
+    difference_low: float | None
+    difference_high: float | None
+    p_value: float | None
+    p_holm: float | None
+    gained: int | None
+    lost: int | None
+    steps_mean: float | None
+    steps_saved: float | None
+    steps_saved_low: float | None
+    steps_saved_high: float | None
+    tokens_mean: float | None
+    cost_per_episode: float | None
+    cost_per_resolved: float | None
+
+
+def tool_use(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> list[ToolUseRow]:
     """Return how each entrant used each tool in its counted episodes, an entrant's most used tool first."""
     selection = scope.find(engine)
     sums = [func.sum(_T[name]).label(name) for name in _COUNTS]
@@ -31,25 +87,25 @@ def tool_use(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.ToolUse]:
         .where(_T.run_id.in_(selection.runs), _T.task_id.in_(selection.keys))
         .group_by(*groups)
     )
-    found: dict[tuple[int, str], Row] = {}
+    totals: dict[tuple[int, str], Row] = {}
     for row in fetch(engine, query):
         names = ("episodes", *_COUNTS, "env_ms", "priced", "cost_usd")
-        one = found.setdefault((row["entrant_id"], row["tool"]), dict.fromkeys(names, 0))
+        tool_totals = totals.setdefault((row["entrant_id"], row["tool"]), dict.fromkeys(names, 0))
         for name in names:
-            one[name] += row[name] or 0
-    about = entrants_of(engine, {entrant for entrant, _ in found})
-    used = []
-    for (entrant, tool), row in found.items():
+            tool_totals[name] += row[name] or 0
+    entrant_rows = fetch_entrants(engine, {entrant for entrant, _ in totals})
+    rows = []
+    for (entrant, tool), row in totals.items():
         all_priced = row.pop("priced") == row["episodes"]
         row |= {"cost_usd": row["cost_usd"] if all_priced else None, "error_rate": row["failed"] / row["calls"]}
-        row |= {"entrant_id": entrant, "entrant": about[entrant]["name"], "tool": tool}
-        used.append(cast("rows.ToolUse", row))
-    return sorted(used, key=lambda row: (row["entrant"], -row["calls"]))
+        row |= {"entrant_id": entrant, "entrant": entrant_rows[entrant]["name"], "tool": tool}
+        rows.append(cast("ToolUseRow", row))
+    return sorted(rows, key=lambda row: (row["entrant"], -row["calls"]))
 
 
 def tool_sets(
-    engine: Engine, scope: Scope = EVERYTHING, *, base: str = "", models: Collection[str] = ()
-) -> list[rows.Comparison]:
+    engine: Engine, scope: Scope = DEFAULT_SCOPE, *, base: str = "", models: Collection[str] = ()
+) -> list[Comparison]:
     """Compare entrants that differ only in their tools, paired by task: this shows what tools are worth.
 
     Returns a row per pair, each as from `compare`, with `p_holm` corrected over the pairs. The first of a pair has the
@@ -59,59 +115,63 @@ def tool_sets(
     """
     selection = scope.find(engine)
     cells = selection.cells()
-    about = sorted(entrants_of(engine, cells).values(), key=lambda entrant: str(entrant["name"]))
+    entrant_rows = sorted(fetch_entrants(engine, cells).values(), key=lambda entrant: str(entrant["name"]))
     pairs = []
-    for second in (each for each in about if not models or each["model"] in models):
-        alike = [first for first in about if _same(first, second) and first["id"] != second["id"]]
+    for second in (entrant for entrant in entrant_rows if not models or entrant["model"] in models):
+        counterparts = [
+            first for first in entrant_rows if _differ_only_in_tools(first, second) and first["id"] != second["id"]
+        ]
         if base:
-            firsts = [first for first in alike if first["tools"] == base and second["tools"] != base]
+            firsts = [first for first in counterparts if first["tools"] == base and second["tools"] != base]
         else:
-            firsts = [first for first in alike if _debugs(second) and not _debugs(first)]
+            firsts = [first for first in counterparts if _has_debugger(second) and not _has_debugger(first)]
         if firsts:
-            pairs.append((_nearest(firsts, second), second))
-    found = [compare_sides(pair, cells, selection.tasks) for pair in pairs]
-    return with_holm([row for row in found if row["tasks"]])
+            pairs.append((_closest(firsts, second), second))
+    comparisons = [compare_entrants(pair, cells, selection.tasks) for pair in pairs]
+    return add_holm([row for row in comparisons if row["tasks"]])
 
 
-def _same(first: rows.Entrant, second: rows.Entrant) -> bool:
-    versions, others = first["tool_versions"], second["tool_versions"]
-    shared = all(versions[tool] == others[tool] for tool in versions.keys() & others.keys())
+def _differ_only_in_tools(first: EntrantRow, second: EntrantRow) -> bool:
+    first_versions, second_versions = first["tool_versions"], second["tool_versions"]
+    shared = all(
+        first_versions[tool] == second_versions[tool] for tool in first_versions.keys() & second_versions.keys()
+    )
     return shared and all(first[name] == second[name] for name in ("agent", "agent_version", "model", "config"))
 
 
-def _debugs(entrant: rows.Entrant) -> bool:
+def _has_debugger(entrant: EntrantRow) -> bool:
     return not set(DEBUGGERS).isdisjoint(entrant["tool_list"])
 
 
-def _nearest(firsts: Sequence[rows.Entrant], second: rows.Entrant) -> rows.Entrant:
+def _closest(firsts: Sequence[EntrantRow], second: EntrantRow) -> EntrantRow:
     """Return the one of `firsts` that differs from the second in the fewest tools."""
     return min(firsts, key=lambda first: (len({*first["tool_list"]} ^ {*second["tool_list"]}), first["name"]))
 
 
-def side_by_side(engine: Engine, pairs: Sequence[rows.Comparison], scope: Scope = EVERYTHING) -> list[rows.ToolSetRow]:
+def side_by_side(engine: Engine, pairs: Sequence[Comparison], scope: Scope = DEFAULT_SCOPE) -> list[ToolSetRow]:
     """Return the pairs of `tool_sets` as a table: each base entrant first, then those that are compared with it.
 
     A base's numbers are over the tasks of its pair that has the most tasks.
     """
     ids = [(pair["first"]["entrant_id"], pair["second"]["entrant_id"]) for pair in pairs]
     saved = dict(zip(ids, effort(engine, ids, scope), strict=True)) if ids else {}
-    found: list[rows.ToolSetRow] = []
-    groups: dict[int, list[rows.Comparison]] = {}
+    rows: list[ToolSetRow] = []
+    groups: dict[int, list[Comparison]] = {}
     for pair in pairs:
         groups.setdefault(pair["first"]["entrant_id"], []).append(pair)
     for group in groups.values():
         widest = max(group, key=lambda pair: pair["tasks"])
-        found.append(_row(widest["first"], None, None))
+        rows.append(_tool_set_row(widest["first"], None, None))
         for pair in group:
             second = pair["second"]
-            found.append(_row(second, pair, saved[pair["first"]["entrant_id"], second["entrant_id"]]))
-    return found
+            rows.append(_tool_set_row(second, pair, saved[pair["first"]["entrant_id"], second["entrant_id"]]))
+    return rows
 
 
-def _row(side: rows.Standing, pair: rows.Comparison | None, saved: rows.Effort | None) -> rows.ToolSetRow:
+def _tool_set_row(side: Standing, pair: Comparison | None, saved: EffortComparison | None) -> ToolSetRow:
     counted = side["resolved"] + side["unresolved"]
-    own: Row = {name: value for name, value in side.items() if name in _SIDE}
-    more = {
+    columns: Row = {name: value for name, value in side.items() if name in _STANDING_COLUMNS}
+    pair_columns = {
         "base": pair["first"]["tools"] if pair else "",
         "episodes": counted,
         "steps_saved": saved["saved"] if saved else None,
@@ -126,10 +186,10 @@ def _row(side: rows.Standing, pair: rows.Comparison | None, saved: rows.Effort |
         "gained": len(pair["only_second"]) if pair else None,
         "lost": len(pair["only_first"]) if pair else None,
     }
-    return cast("rows.ToolSetRow", own | more)
+    return cast("ToolSetRow", columns | pair_columns)
 
 
-_SIDE = (
+_STANDING_COLUMNS = (
     *("entrant_id", "entrant", "agent", "model", "tools", "tasks", "errors", "rate", "ci_low", "ci_high"),
     *("steps_mean", "cost_per_episode", "cost_per_resolved"),
 )

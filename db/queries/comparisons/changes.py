@@ -3,48 +3,78 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypedDict
 
 from sqlalchemy import Engine
 
-from stackrank.db import rows, stats
-from stackrank.db.queries.comparisons.series import Past, past
+from stackrank.db import stats
+from stackrank.db.queries.comparisons.series import EntrantHistory, load_histories
 from stackrank.db.queries.runs import run as find_run
 
 
-def changes(engine: Engine, run: int | str) -> list[rows.Change]:
+class RateDifference(TypedDict):
+    """An entrant's rate before and now over `tasks`. Rates are in 0..1, the interval is for this entrant alone.
+
+    `p_value` is corrected by Holm over the entrants. `sure`: whether it is below 0.05.
+    """
+
+    tasks: int
+    rate_before: float
+    rate: float
+    difference: float
+    ci_low: float
+    ci_high: float
+    p_value: float
+    sure: bool
+
+
+class RateChange(RateDifference):
+    """How an entrant has changed within a series: its last `runs` runs against the `baseline` runs before them.
+
+    `before` is the newest run of the baseline.
+    """
+
+    entrant_id: int
+    entrant: str
+    before: int
+    runs: int
+    baseline: int
+
+
+def changes(engine: Engine, run: int | str) -> list[RateChange]:
     """Return what each entrant does better or worse in a run than in the earlier runs of its series.
 
-    Empty for a run without a series, and for the first run of a series. See `stats.change`.
+    Empty for a run without a series, and for the first run of a series. See `stats.compare_with_baseline`.
     """
-    return [row for _, row in changed(past(engine, find_run(engine, run)))]
+    return [row for _, row in entrant_changes(load_histories(engine, find_run(engine, run)))]
 
 
-def changed(entrants: Sequence[Past]) -> list[tuple[Past, rows.Change]]:
+def entrant_changes(entrants: Sequence[EntrantHistory]) -> list[tuple[EntrantHistory, RateChange]]:
     """Return the entrants that can be compared with their past, each with its change; Holm corrects the p-values."""
-    found = [(one, change) for one in entrants if (change := one.change()) is not None]
-    corrected = stats.holm([change.p_value for _, change in found])
+    pairs = [(history, change) for history in entrants if (change := history.change()) is not None]
+    corrected = stats.holm([change.p_value for _, change in pairs])
     return [
         (
-            one,
+            history,
             {
-                "entrant_id": one.entrant["id"],
-                "entrant": one.entrant["name"],
-                "before": one.baseline[-1],
+                "entrant_id": history.entrant["id"],
+                "entrant": history.entrant["name"],
+                "before": history.baseline[-1],
                 "runs": change.runs,
                 "baseline": change.baseline,
-                **difference(change, p_value),
+                **rate_difference(change, p_value),
             },
         )
-        for (one, change), p_value in zip(found, corrected, strict=True)
+        for (history, change), p_value in zip(pairs, corrected, strict=True)
     ]
 
 
-def difference(change: stats.Change, p_value: float) -> rows.Difference:
+def rate_difference(change: stats.BaselineChange, p_value: float) -> RateDifference:
     """Return the change as a row, with its corrected p-value."""
     return {
         "tasks": change.tasks,
-        "rate_before": change.before,
-        "rate": change.now,
+        "rate_before": change.rate_before,
+        "rate": change.rate_now,
         "difference": change.difference,
         "ci_low": change.low,
         "ci_high": change.high,

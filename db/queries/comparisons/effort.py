@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
-from typing import cast
+from typing import TypedDict, cast
 
 from sqlalchemy import Engine
 
-from stackrank.db import rows, stats
-from stackrank.db.queries.boards.pooling import conditions_of
-from stackrank.db.queries.boards.scope import EVERYTHING, Scope, Selection
-from stackrank.db.queries.boards.spent import By, spent
+from stackrank.db import stats
+from stackrank.db.queries.boards.consumption import EffortUnit, read_consumption
+from stackrank.db.queries.boards.pooling import fetch_conditions
+from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, Selection
 from stackrank.db.totals.sums import TaskKey
 from stackrank.wording import amount, p_is
 
@@ -20,64 +20,92 @@ Needs = Mapping[TaskKey, Sequence[float]]
 """Task -> what each of an entrant's episodes of it took; infinite for an episode that did not resolve it."""
 
 
+class EffortComparison(TypedDict):
+    """What two entrants need to resolve a task, `by` steps, tokens or dollars, over the `tasks` that both played.
+
+    `first` and `second` are means over tasks. An episode that did not resolve its task counts as the whole `budget`:
+    what a run allows, else the most that an episode of the two took. `saved` (first - second) has a 95% interval and a
+    p-value, for this pair alone.
+    """
+
+    first_id: int
+    second_id: int
+    by: str
+    budget: float
+    tasks: int
+    first: float | None
+    second: float | None
+    saved: float | None
+    low: float | None
+    high: float | None
+    p_value: float | None
+
+
 def effort(
-    engine: Engine, pairs: Sequence[tuple[int, int]], scope: Scope = EVERYTHING, by: By = "steps"
-) -> list[rows.Effort]:
+    engine: Engine, pairs: Sequence[tuple[int, int]], scope: Scope = DEFAULT_SCOPE, by: EffortUnit = "steps"
+) -> list[EffortComparison]:
     """Compare what the two entrants of each pair (ids) need, on the tasks that both played.
 
     By cost, a pair with an unknown price has no tasks.
     """
     selection = scope.find(engine)
-    needs, longest = _needs(selection, {one for pair in pairs for one in pair}, by)
-    allowed = _allowed(selection, by)
+    needs, longest = _read_needs(selection, {entrant_id for pair in pairs for entrant_id in pair}, by)
+    allowed = _allowed_budget(selection, by)
     return [
-        _effort(pair, needs, allowed or max((longest.get(one, 0.0) for one in pair), default=0.0), by) for pair in pairs
+        _compare_pair(
+            pair, needs, allowed or max((longest.get(entrant_id, 0.0) for entrant_id in pair), default=0.0), by
+        )
+        for pair in pairs
     ]
 
 
-def _effort(pair: tuple[int, int], needs: Mapping[int, Needs], budget: float, by: By) -> rows.Effort:
-    first, second = (needs.get(one, {}) for one in pair)
+def _compare_pair(pair: tuple[int, int], needs: Mapping[int, Needs], budget: float, by: EffortUnit) -> EffortComparison:
+    first, second = (needs.get(entrant_id, {}) for entrant_id in pair)
     shared = sorted(first.keys() & second.keys())
-    found = stats.effort([first[key] for key in shared], [second[key] for key in shared], budget)
-    about = {"first_id": pair[0], "second_id": pair[1], "by": by, "budget": budget}
-    return cast("rows.Effort", about | asdict(found))
+    comparison = stats.effort([first[key] for key in shared], [second[key] for key in shared], budget)
+    question = {"first_id": pair[0], "second_id": pair[1], "by": by, "budget": budget}
+    return cast("EffortComparison", question | asdict(comparison))
 
 
-def _needs(selection: Selection, entrants: Collection[int], by: By) -> tuple[dict[int, Needs], dict[int, float]]:
+def _read_needs(
+    selection: Selection, entrants: Collection[int], by: EffortUnit
+) -> tuple[dict[int, Needs], dict[int, float]]:
     """Return needs by entrant, without those of unknown price, and the most that an episode of each entrant took."""
     needs: dict[int, dict[TaskKey, list[float]]] = defaultdict(lambda: defaultdict(list))
     longest: dict[int, float] = defaultdict(float)
     unknown: set[int] = set()
-    for row in spent(selection, by, entrants):
-        if row.took is None:
+    for row in read_consumption(selection, by, entrants):
+        if row.amount is None:
             unknown.add(row.entrant_id)
             continue
-        took, unresolved = float(row.took), row.counted - row.resolved
-        longest[row.entrant_id] = max(longest[row.entrant_id], took)
-        own = needs[row.entrant_id][selection.keys[row.task_id]]
-        own += [took] * row.resolved + [float("inf")] * unresolved
-    return {one: own for one, own in needs.items() if one not in unknown}, longest
+        spent, unresolved = float(row.amount), row.counted - row.resolved
+        longest[row.entrant_id] = max(longest[row.entrant_id], spent)
+        task_needs = needs[row.entrant_id][selection.keys[row.task_id]]
+        task_needs += [spent] * row.resolved + [float("inf")] * unresolved
+    return {
+        entrant_id: entrant_needs for entrant_id, entrant_needs in needs.items() if entrant_id not in unknown
+    }, longest
 
 
-def _allowed(selection: Selection, by: By) -> float:
+def _allowed_budget(selection: Selection, by: EffortUnit) -> float:
     """Return the most that the runs allow an episode to take; 0 if there is no limit."""
     if not selection.pooled:
         return 0.0
-    limit = conditions_of(selection.engine, selection.pooled[:1])[selection.pooled[0].conditions_digest].get(by)
+    limit = fetch_conditions(selection.engine, selection.pooled[:1])[selection.pooled[0].conditions_digest].get(by)
     return float(limit) if isinstance(limit, int | float) else 0.0
 
 
-def effort_sentence(first: str, second: str, found: rows.Effort) -> str:
+def effort_sentence(first: str, second: str, comparison: EffortComparison) -> str:
     """Say what the second of two entrants saves; empty if they have no task in common."""
-    if found["saved"] is None or found["low"] is None or found["high"] is None:
+    if comparison["saved"] is None or comparison["low"] is None or comparison["high"] is None:
         return ""
-    by, less = found["by"], found["saved"] >= 0
-    saves = f"{amount(abs(found['saved']), by)} {'less' if less else 'more'}"
+    by, needs_less = comparison["by"], comparison["saved"] >= 0
+    saves = f"{amount(abs(comparison['saved']), by)} {'less' if needs_less else 'more'}"
     if by != "cost_usd":
-        saves = f"{amount(abs(found['saved']), by)} {'fewer' if less else 'more'} {by}"
-    low, high = amount(found["low"], by, signed=True), amount(found["high"], by, signed=True)
-    means = f"{amount(found['second'] or 0, by)} against {amount(found['first'] or 0, by)}"
+        saves = f"{amount(abs(comparison['saved']), by)} {'fewer' if needs_less else 'more'} {by}"
+    low, high = amount(comparison["low"], by, signed=True), amount(comparison["high"], by, signed=True)
+    means = f"{amount(comparison['second'] or 0, by)} against {amount(comparison['first'] or 0, by)}"
     return (
-        f"To resolve a task, {second} needs {saves} than {first} [{low}, {high}], {p_is(found['p_value'])}: "
-        f"{means}; an episode that does not resolve its task counts as {amount(found['budget'], by)}."
+        f"To resolve a task, {second} needs {saves} than {first} [{low}, {high}], {p_is(comparison['p_value'])}: "
+        f"{means}; an episode that does not resolve its task counts as {amount(comparison['budget'], by)}."
     )

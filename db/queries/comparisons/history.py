@@ -4,60 +4,76 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from itertools import combinations
+from typing import TypedDict
 
 from sqlalchemy import Engine, case, func, select
 
-from stackrank.db import rows
 from stackrank.db.connection.transactions import BENCHMARK, ENTRANT, EPISODE, RUN
-from stackrank.db.queries.boards.scope import Scope, entrants_of
+from stackrank.db.queries.boards.scope import Scope, fetch_entrants
 from stackrank.db.queries.comparisons.compare import pair_up
-from stackrank.db.queries.reading import fetch, tuples
+from stackrank.db.queries.reading import fetch, fetch_tuples
 from stackrank.db.stats.planning import Spread, spread
 from stackrank.terms import UNKNOWN, Verdict
 
 _E = EPISODE.c
-_MOST_RUNS = 50
+_MAX_RUNS = 50
 
 
-def shown_spread(engine: Engine, benchmark: str, called: Collection[str]) -> tuple[Spread, list[str]] | None:
-    """Return how the gaps between two entrants varied over the benchmark's current tasks, and the entrants' names.
+class EpisodeMean(TypedDict):
+    """The mean cost and time of an entrant's episodes; `cost_usd` is None if a price is unknown.
 
-    Uses the entrants in `called` if two of them played enough, else all entrants. None if nobody played enough.
+    `same_limits`: 1 if the runs had the limits that were asked for.
+    """
+
+    id: int
+    called: str
+    agent: str
+    model: str
+    wall_s: float
+    cost_usd: float | None
+    episodes: int
+    same_limits: int
+
+
+def observed_spread(engine: Engine, benchmark: str, entrant_names: Collection[str]) -> tuple[Spread, list[str]] | None:
+    """Return how the gap between two entrants varied over the benchmark's current tasks, and the entrants' names.
+
+    Uses the entrants in `entrant_names` if two of them played enough, else all entrants. None if too few played.
     """
     cells = Scope(benchmark=benchmark).find(engine).cells()
-    entrants = [row for row in entrants_of(engine, cells).values() if not row["reference"]]
-    named = [row for row in entrants if row["called"] in called]
-    for chosen in (named, entrants):
-        pairs = [pair_up(cells[one["id"]], cells[other["id"]]) for one, other in combinations(chosen, 2)]
-        if found := spread([list(zip(*pair, strict=True)) for pair in pairs]):
-            return found, sorted(row["name"] for row in chosen)
+    entrants = [row for row in fetch_entrants(engine, cells).values() if not row["reference"]]
+    named_entrants = [row for row in entrants if row["called"] in entrant_names]
+    for sample in (named_entrants, entrants):
+        pairs = [pair_up(cells[first["id"]], cells[second["id"]]) for first, second in combinations(sample, 2)]
+        if estimate := spread([list(zip(*pair, strict=True)) for pair in pairs]):
+            return estimate, sorted(row["name"] for row in sample)
     return None
 
 
 def episode_means(
     engine: Engine, benchmark: str, limits: Mapping[str, float | None] | None = None
-) -> list[rows.EpisodeMean]:
+) -> list[EpisodeMean]:
     """Return each entrant's mean cost and time per episode in the last runs of this benchmark; newest entrants first.
 
     `limits` ({condition: value}): runs under these limits have rows of their own, which come first.
     """
-    known = select(RUN.c.id, RUN.c.conditions).join(BENCHMARK).where(BENCHMARK.c.name == benchmark)
-    last = tuples(engine, known.order_by(RUN.c.id.desc()).limit(_MOST_RUNS))
-    alike = [
+    conditions_of_runs = select(RUN.c.id, RUN.c.conditions).join(BENCHMARK).where(BENCHMARK.c.name == benchmark)
+    last_runs = fetch_tuples(engine, conditions_of_runs.order_by(RUN.c.id.desc()).limit(_MAX_RUNS))
+    same_limit_runs = [
         run_id
-        for run_id, under in last
-        if all(under.get(name, UNKNOWN) == value for name, value in (limits or {}).items())
+        for run_id, conditions in last_runs
+        if all(conditions.get(name, UNKNOWN) == value for name, value in (limits or {}).items())
     ]
-    same = case((_E.run_id.in_(alike), 1), else_=0)
+    has_same_limits = case((_E.run_id.in_(same_limit_runs), 1), else_=0)
     columns = (ENTRANT.c.id, ENTRANT.c.called, ENTRANT.c.agent, ENTRANT.c.model)
     means = (
         func.avg(_E.wall_s).label("wall_s"),
         # One unknown price makes the mean unknown, not small.
         case((func.count(_E.cost_usd) == func.count(), func.avg(_E.cost_usd))).label("cost_usd"),
         func.count().label("episodes"),
-        same.label("same_limits"),
+        has_same_limits.label("same_limits"),
     )
     played = (_E.counted, _E.verdict.in_([Verdict.RESOLVED, Verdict.UNRESOLVED]))
     query = select(*columns, *means).join(EPISODE, _E.entrant_id == ENTRANT.c.id)
-    query = query.where(_E.run_id.in_([run_id for run_id, _ in last]), *played).group_by(*columns, same)
-    return fetch(engine, query.order_by(same.desc(), ENTRANT.c.id.desc()), rows.EpisodeMean)
+    query = query.where(_E.run_id.in_([run_id for run_id, _ in last_runs]), *played).group_by(*columns, has_same_limits)
+    return fetch(engine, query.order_by(has_same_limits.desc(), ENTRANT.c.id.desc()), EpisodeMean)

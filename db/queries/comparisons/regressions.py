@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sqlalchemy import Engine
 
-from stackrank.db import rows, stats
-from stackrank.db.queries.comparisons.changes import changed
+from stackrank.db import stats
+from stackrank.db.queries.comparisons.changes import RateChange, entrant_changes
 from stackrank.db.queries.comparisons.compare import differences, shared_tasks
-from stackrank.db.queries.comparisons.series import Past, past
+from stackrank.db.queries.comparisons.series import EntrantHistory, load_histories
 from stackrank.db.queries.reading import Row
 from stackrank.db.queries.runs import run as find_run
 from stackrank.db.totals.sums import Sums, total
@@ -30,65 +30,79 @@ def regressions(
     it), value_before, value, tasks, p_value (None except for rates), differs (settings that differ from those of the
     last run before), sentence.
     """
-    entrants = past(engine, find_run(engine, run))
-    fell = {
-        one.entrant["id"]: row for one, row in changed(entrants) if row["difference"] < 0 and row["p_value"] < alpha
+    entrants = load_histories(engine, find_run(engine, run))
+    drops = {
+        history.entrant["id"]: row
+        for history, row in entrant_changes(entrants)
+        if row["difference"] < 0 and row["p_value"] < alpha
     }
-    found: list[Row] = []
-    for one in entrants:
-        usual, baseline = one.usual(), one.baseline
+    rows: list[Row] = []
+    for history in entrants:
+        usual, baseline = history.usual(), history.baseline
         if not baseline:
             continue
-        about = {
-            "entrant": one.entrant["name"],
-            "entrant_id": one.entrant["id"],
-            "called": one.entrant["called"],
+        entrant_columns = {
+            "entrant": history.entrant["name"],
+            "entrant_id": history.entrant["id"],
+            "called": history.entrant["called"],
             "before": baseline[-1],
-            "differs": differences(one.last, one.entrant),
+            "differs": differences(history.last, history.entrant),
         }
-        drop = fell.get(one.entrant["id"])
-        parts = [_rate(drop) if drop else None, _errors(one, usual, errors), _cost(one, usual, cost)]
+        drop = drops.get(history.entrant["id"])
+        findings = [
+            _rate_finding(drop) if drop else None,
+            _error_finding(history, usual, errors),
+            _cost_finding(history, usual, cost),
+        ]
         since = f"run {baseline[-1]}" if len(baseline) == 1 else f"the {len(baseline)} runs to run {baseline[-1]}"
-        for part in parts:
-            if part:
-                found.append({**about, **part, "sentence": f"{about['entrant']}: {part['sentence']} since {since}"})
-    return found
+        for finding in findings:
+            if finding:
+                rows.append(
+                    {
+                        **entrant_columns,
+                        **finding,
+                        "sentence": f"{entrant_columns['entrant']}: {finding['sentence']} since {since}",
+                    }
+                )
+    return rows
 
 
-def _rate(drop: rows.Change) -> Row:
-    then, now = drop["rate_before"], drop["rate"]
+def _rate_finding(drop: RateChange) -> Row:
+    rate_before, rate = drop["rate_before"], drop["rate"]
     lately = f" in the last {drop['runs']} runs" if drop["runs"] > 1 else ""
-    sentence = f"resolved {then:.1%} -> {now:.1%} of {drop['tasks']} tasks{lately} ({p_is(drop['p_value'])})"
-    return _found("rate", then, now, drop["tasks"], sentence, drop["p_value"], drop["runs"])
+    sentence = f"resolved {rate_before:.1%} -> {rate:.1%} of {drop['tasks']} tasks{lately} ({p_is(drop['p_value'])})"
+    return _finding("rate", rate_before, rate, drop["tasks"], sentence, drop["p_value"], drop["runs"])
 
 
-def _errors(one: Past, usual: dict[tuple[str, str], Sums], most: float) -> Row | None:
-    now, then = total(one.tonight.values()), total(usual.values()) if usual else Sums()
-    episodes, before = now.counted + now.errors, then.counted + then.errors
-    if not episodes or not before or now.errors < LEAST_ERRORS:
+def _error_finding(history: EntrantHistory, usual: dict[tuple[str, str], Sums], max_increase: float) -> Row | None:
+    current, baseline = total(history.current.values()), total(usual.values()) if usual else Sums()
+    episodes, episodes_before = current.counted + current.errors, baseline.counted + baseline.errors
+    if not episodes or not episodes_before or current.errors < LEAST_ERRORS:
         return None
-    share, usually = now.errors / episodes, then.errors / before
-    if share - usually <= most:
+    share, share_before = current.errors / episodes, baseline.errors / episodes_before
+    if share - share_before <= max_increase:
         return None
-    sentence = f"errors {usually:.1%} -> {share:.1%} of its episodes"
-    return _found("errors", usually, share, sum(sums.counted > 0 for sums in one.tonight.values()), sentence)
+    sentence = f"errors {share_before:.1%} -> {share:.1%} of its episodes"
+    return _finding("errors", share_before, share, sum(sums.counted > 0 for sums in history.current.values()), sentence)
 
 
-def _cost(one: Past, usual: dict[tuple[str, str], Sums], most: float) -> Row | None:
-    shared = shared_tasks(usual, one.tonight)
+def _cost_finding(history: EntrantHistory, usual: dict[tuple[str, str], Sums], max_ratio: float) -> Row | None:
+    shared = shared_tasks(usual, history.current)
     if not shared:
         return None
-    now, then = (total(side[key] for key in shared) for side in (one.tonight, usual))
-    if now.priced < now.counted or then.priced < then.counted or not then.cost_usd:  # unknown, or free
+    current, baseline = (total(side[key] for key in shared) for side in (history.current, usual))
+    if (
+        current.priced < current.counted or baseline.priced < baseline.counted or not baseline.cost_usd
+    ):  # unknown, or free
         return None
-    before, mean = then.cost_usd / then.counted, now.cost_usd / now.counted
-    if mean <= before * most:
+    cost_before, cost = baseline.cost_usd / baseline.counted, current.cost_usd / current.counted
+    if cost <= cost_before * max_ratio:
         return None
-    return _found("cost", before, mean, len(shared), f"cost ${before:.3g} -> ${mean:.3g} an episode")
+    return _finding("cost", cost_before, cost, len(shared), f"cost ${cost_before:.3g} -> ${cost:.3g} an episode")
 
 
-def _found(
-    what: str, before: float, value: float, tasks: int, sentence: str, p_value: float | None = None, runs: int = 1
+def _finding(
+    kind: str, value_before: float, value: float, tasks: int, sentence: str, p_value: float | None = None, runs: int = 1
 ) -> Row:
-    about = {"what": what, "value_before": before, "value": value, "runs": runs}
-    return {**about, "tasks": tasks, "p_value": p_value, "sentence": sentence}
+    columns = {"what": kind, "value_before": value_before, "value": value, "runs": runs}
+    return {**columns, "tasks": tasks, "p_value": p_value, "sentence": sentence}

@@ -9,13 +9,13 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, TypedDict
 
 from sqlalchemy import Engine, case, func, select
 
-from stackrank.db import rows
 from stackrank.db.connection.transactions import ENTRANT, EPISODE, OPEN
-from stackrank.db.queries.reading import fetch, tuples
+from stackrank.db.queries.reading import fetch, fetch_tuples
+from stackrank.db.queries.runs import RunRow
 from stackrank.db.queries.runs import run as find_run
 from stackrank.db.stats.sequential import Sequential, decide, sequence_interval
 from stackrank.terms import Decision, EpisodeStatus, Verdict
@@ -24,8 +24,46 @@ from stackrank.wording import p_is
 _E = EPISODE.c
 
 
+class PairDecision(TypedDict):
+    """Two entrants in a run that ends when its comparisons are decided. Differences are fractions, second less first.
+
+    `decision`: a value of `terms.Decision`. The interval and the p-values hold at all times together.
+    """
+
+    first_id: int
+    first: str
+    second_id: int
+    second: str
+    tasks: int
+    difference: float | None
+    ci_low: float
+    ci_high: float
+    p_value: float
+    p_corrected: float
+    p_equal: float
+    decision: str
+    sentence: str
+
+
+class StoppingState(TypedDict):
+    """A run that ends when its comparisons are decided; `open` is how many are not.
+
+    `saved_usd` and `saved_s`: what episodes that were not played would have cost and taken, at their entrants' means.
+    """
+
+    alpha: float
+    equal_within: float | None
+    pairs: list[PairDecision]
+    open: int
+    not_played: int
+    episodes_total: int
+    saved_usd: float | None
+    saved_s: float
+    sentence: str
+
+
 @dataclass(frozen=True, slots=True)
-class _Cell:
+class _TaskAttempts:
     """All attempts of an entrant at a task."""
 
     resolved: int
@@ -34,7 +72,7 @@ class _Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _Progress:
     """The comparisons that a run was asked for, each with its gaps and the state that follows from them."""
 
     names: Mapping[int, str]
@@ -52,15 +90,17 @@ class _Known:
         undecided = [pair for pair, state in zip(self.pairs, self.states, strict=True) if not state.decided]
         if not undecided:
             return set(self.names)
-        return {one for pair in self.pairs for one in pair} - {one for pair in undecided for one in pair}
+        return {entrant_id for pair in self.pairs for entrant_id in pair} - {
+            entrant_id for pair in undecided for entrant_id in pair
+        }
 
 
-def finished(engine: Engine, run_id: int, stop: Mapping[str, Any]) -> set[int]:
+def decided_entrants(engine: Engine, run_id: int, stop: Mapping[str, Any]) -> set[int]:
     """Return the entrants of a run whose comparisons are all decided. `stop`: as in the run's specification."""
-    return _known(engine, run_id, stop).finished
+    return _read_progress(engine, run_id, stop).finished
 
 
-def stopping(engine: Engine, ref: int | str) -> rows.Stopping | None:
+def stopping(engine: Engine, ref: int | str) -> StoppingState | None:
     """Say whether the comparisons that a run was asked for are decided, and what that saved; None without a `stop`.
 
     Raises `NotFound`.
@@ -69,15 +109,15 @@ def stopping(engine: Engine, ref: int | str) -> rows.Stopping | None:
     stop = run["spec"].get("stop")
     if not stop:
         return None
-    known = _known(engine, run["id"], stop)
-    parts = zip(known.pairs, known.gaps, known.states, strict=True)
-    pairs = [_pair(known, ids, state, gaps, stop) for ids, gaps, state in parts]
-    usd, seconds = _saved(engine, run["id"]) if run["not_played"] else (0.0, 0.0)
+    progress = _read_progress(engine, run["id"], stop)
+    parts = zip(progress.pairs, progress.gaps, progress.states, strict=True)
+    pairs = [_pair_decision(progress, ids, state, gaps, stop) for ids, gaps, state in parts]
+    usd, seconds = _estimate_savings(engine, run["id"]) if run["not_played"] else (0.0, 0.0)
     return {
         "alpha": stop["decided"],
         "equal_within": stop.get("equal_within"),
         "pairs": pairs,
-        "open": sum(not state.decided for state in known.states),
+        "open": sum(not state.decided for state in progress.states),
         "not_played": run["not_played"],
         "episodes_total": run["episodes_total"],
         "saved_usd": usd,
@@ -86,75 +126,77 @@ def stopping(engine: Engine, ref: int | str) -> rows.Stopping | None:
     }
 
 
-def ended_early(engine: Engine, run_ids: Collection[int]) -> list[int]:
+def runs_stopped_early(engine: Engine, run_ids: Collection[int]) -> list[int]:
     """Return those of the runs that left out episodes because their comparisons were decided."""
     skipped = select(_E.run_id).where(_E.run_id.in_(run_ids), _E.status == EpisodeStatus.NOT_PLAYED, OPEN)
-    return [int(run) for (run,) in tuples(engine, skipped.distinct().order_by(_E.run_id))]
+    return [int(run) for (run,) in fetch_tuples(engine, skipped.distinct().order_by(_E.run_id))]
 
 
-def _known(engine: Engine, run_id: int, stop: Mapping[str, Any]) -> _Known:
+def _read_progress(engine: Engine, run_id: int, stop: Mapping[str, Any]) -> _Progress:
     """Work out what the run's episodes decide.
 
     A pair's tasks count in the order in which they were dealt, up to the first that either side has not finished, so
     that it does not matter which episodes are quick.
     """
-    order, cells = _cells(engine, run_id)
+    order, cells = _read_cells(engine, run_id)
     columns = (ENTRANT.c.id, ENTRANT.c.name, ENTRANT.c.called, ENTRANT.c.reference)
     entrants = fetch(engine, select(*columns).where(ENTRANT.c.id.in_(list(cells))).order_by(ENTRANT.c.id))
     against = stop.get("against", "")
-    asked = [
+    entrant_pairs = [
         pair
-        for pair in combinations([each for each in entrants if not each["reference"]], 2)
-        if not against or against in {each["called"] for each in pair}
+        for pair in combinations([entrant for entrant in entrants if not entrant["reference"]], 2)
+        if not against or against in {entrant["called"] for entrant in pair}
     ]
-    pairs = [(one["id"], other["id"]) for one, other in asked]
-    gaps = [_gaps(order, cells[one], cells[other]) for one, other in pairs]
+    pairs = [(first["id"], second["id"]) for first, second in entrant_pairs]
+    gaps = [_task_gaps(order, cells[first], cells[second]) for first, second in pairs]
     states = decide(gaps, float(stop["decided"]), horizon=len(order), equal_within=stop.get("equal_within"))
-    return _Known({each["id"]: each["name"] for each in entrants}, pairs, gaps, len(order), states)
+    return _Progress({entrant["id"]: entrant["name"] for entrant in entrants}, pairs, gaps, len(order), states)
 
 
-def _cells(engine: Engine, run_id: int) -> tuple[list[int], Mapping[int, Mapping[int, _Cell]]]:
+def _read_cells(engine: Engine, run_id: int) -> tuple[list[int], Mapping[int, Mapping[int, _TaskAttempts]]]:
     """Return the tasks in the order in which they were dealt, and entrant -> task -> its attempts."""
-    here = _E.run_id == run_id
+    of_run = _E.run_id == run_id
     # The first row of a task is as old as the run, even if episodes were tried again later.
-    dealt = select(_E.task_id).where(here).group_by(_E.task_id).order_by(func.min(_E.id))
-    order = [int(task) for (task,) in tuples(engine, dealt)]
+    dealt = select(_E.task_id).where(of_run).group_by(_E.task_id).order_by(func.min(_E.id))
+    order = [int(task) for (task,) in fetch_tuples(engine, dealt)]
     sums = (
         func.sum(case((_E.verdict == Verdict.RESOLVED, 1), else_=0)),
         func.sum(case((_E.verdict.in_([Verdict.RESOLVED, Verdict.UNRESOLVED]), 1), else_=0)),
         func.sum(case((_E.status != EpisodeStatus.DONE, 1), else_=0)),
     )
-    query = select(_E.entrant_id, _E.task_id, *sums).where(here, _E.counted).group_by(_E.entrant_id, _E.task_id)
-    cells: dict[int, dict[int, _Cell]] = defaultdict(dict)
-    for entrant, task, resolved, counted, unfinished in tuples(engine, query):
-        cells[entrant][task] = _Cell(int(resolved), int(counted), not unfinished)
+    query = select(_E.entrant_id, _E.task_id, *sums).where(of_run, _E.counted).group_by(_E.entrant_id, _E.task_id)
+    cells: dict[int, dict[int, _TaskAttempts]] = defaultdict(dict)
+    for entrant, task, resolved, counted, unfinished in fetch_tuples(engine, query):
+        cells[entrant][task] = _TaskAttempts(int(resolved), int(counted), not unfinished)
     return order, cells
 
 
-def _gaps(order: Sequence[int], first: Mapping[int, _Cell], second: Mapping[int, _Cell]) -> list[float]:
+def _task_gaps(
+    order: Sequence[int], first: Mapping[int, _TaskAttempts], second: Mapping[int, _TaskAttempts]
+) -> list[float]:
     """Return the second's rate minus the first's, task by task. A task is left out if one side has only errors."""
     gaps = []
     for task in order:
         if task not in first or task not in second:
             continue
-        one, other = first[task], second[task]
-        if not (one.complete and other.complete):
+        first_cell, second_cell = first[task], second[task]
+        if not (first_cell.complete and second_cell.complete):
             break
-        if one.counted and other.counted:
-            gaps.append(other.resolved / other.counted - one.resolved / one.counted)
+        if first_cell.counted and second_cell.counted:
+            gaps.append(second_cell.resolved / second_cell.counted - first_cell.resolved / first_cell.counted)
     return gaps
 
 
-def _saved(engine: Engine, run_id: int) -> tuple[float | None, float]:
+def _estimate_savings(engine: Engine, run_id: int) -> tuple[float | None, float]:
     """Estimate what the episodes that were not played would have cost, in dollars (None: unknown price) and seconds."""
-    done = _E.verdict.in_([Verdict.RESOLVED, Verdict.UNRESOLVED])
+    is_scored = _E.verdict.in_([Verdict.RESOLVED, Verdict.UNRESOLVED])
     query = (
         select(
             func.sum(case((_E.status == EpisodeStatus.NOT_PLAYED, 1), else_=0)).label("not_played"),
-            func.sum(case((done, 1), else_=0)).label("played"),
-            func.sum(case((done & _E.cost_usd.is_not(None), 1), else_=0)).label("priced"),
-            func.sum(case((done, func.coalesce(_E.cost_usd, 0.0)), else_=0.0)).label("cost_usd"),
-            func.sum(case((done, _E.wall_s), else_=0.0)).label("wall_s"),
+            func.sum(case((is_scored, 1), else_=0)).label("played"),
+            func.sum(case((is_scored & _E.cost_usd.is_not(None), 1), else_=0)).label("priced"),
+            func.sum(case((is_scored, func.coalesce(_E.cost_usd, 0.0)), else_=0.0)).label("cost_usd"),
+            func.sum(case((is_scored, _E.wall_s), else_=0.0)).label("wall_s"),
         )
         .where(_E.run_id == run_id, _E.counted)
         .group_by(_E.entrant_id)
@@ -164,27 +206,27 @@ def _saved(engine: Engine, run_id: int) -> tuple[float | None, float]:
     for row in fetch(engine, query):
         if not row["not_played"] or not row["played"]:
             continue
-        known = row["priced"] == row["played"]
-        usd = usd + row["not_played"] * row["cost_usd"] / row["played"] if usd is not None and known else None
+        is_priced = row["priced"] == row["played"]
+        usd = usd + row["not_played"] * row["cost_usd"] / row["played"] if usd is not None and is_priced else None
         seconds += row["not_played"] * row["wall_s"] / row["played"]
     return usd, seconds
 
 
-def _pair(
-    known: _Known, ids: tuple[int, int], state: Sequential, gaps: Sequence[float], stop: Mapping[str, Any]
-) -> rows.DecidedPair:
+def _pair_decision(
+    progress: _Progress, ids: tuple[int, int], state: Sequential, gaps: Sequence[float], stop: Mapping[str, Any]
+) -> PairDecision:
     alpha, margin = float(stop["decided"]), stop.get("equal_within")
-    ends = sequence_interval(gaps, alpha, horizon=known.horizon)
-    first, second = (known.names[one] for one in ids)
+    interval_ends = sequence_interval(gaps, alpha, horizon=progress.horizon)
+    first, second = (progress.names[entrant_id] for entrant_id in ids)
     tasks = f"{state.tasks} {'task' if state.tasks == 1 else 'tasks'}"
-    said = {
+    statement = {
         Decision.AHEAD: f"{second} is ahead of {first}",
         Decision.BEHIND: f"{second} is behind {first}",
         Decision.EQUAL: f"{second} and {first} are equal within {100 * (margin or 0):g} points",
-        Decision.OPEN: f"{second} and {first} are not decided",
+        Decision.OPEN: f"The comparison of {second} and {first} is undecided",
     }[state.decision]
     p_value = state.p_equal if state.decision is Decision.EQUAL else state.p_corrected
-    interval = f"{1 - alpha:.0%} interval at all times [{100 * ends[0]:+.1f}, {100 * ends[1]:+.1f}]"
+    interval = f"{1 - alpha:.0%} anytime-valid interval [{100 * interval_ends[0]:+.1f}, {100 * interval_ends[1]:+.1f}]"
     gap = "" if state.difference is None else f" by {100 * state.difference:+.1f} points"
     gap = gap if state.decision in (Decision.AHEAD, Decision.BEHIND) else gap.replace(" by", ":")
     return {
@@ -194,21 +236,21 @@ def _pair(
         "second": second,
         "tasks": state.tasks,
         "difference": state.difference,
-        "ci_low": ends[0],
-        "ci_high": ends[1],
+        "ci_low": interval_ends[0],
+        "ci_high": interval_ends[1],
         "p_value": state.p_value,
         "p_corrected": state.p_corrected,
         "p_equal": state.p_equal,
         "decision": str(state.decision),
-        "sentence": f"{said}{gap} after {tasks} ({interval}, corrected {p_is(p_value)})",
+        "sentence": f"{statement}{gap} after {tasks} ({interval}, corrected {p_is(p_value)})",
     }
 
 
-def _sentence(pairs: Sequence[rows.DecidedPair], run: rows.Run, usd: float | None) -> str:
-    known = sum(pair["decision"] != Decision.OPEN for pair in pairs)
-    decided = f"{known} of {len(pairs)} comparisons are decided"
+def _sentence(pairs: Sequence[PairDecision], run: RunRow, usd: float | None) -> str:
+    decided_count = sum(pair["decision"] != Decision.OPEN for pair in pairs)
+    summary = f"{decided_count} of {len(pairs)} comparisons are decided"
     if not run["not_played"]:
-        return f"{decided}; no episode was saved."
+        return f"{summary}; no episodes were saved."
     share = run["not_played"] / max(1, run["episodes_total"])
     money = "" if not usd else f" and about ${usd:.2f}"
-    return f"{decided}; {run['not_played']} of {run['episodes_total']} episodes ({share:.0%}){money} were not needed."
+    return f"{summary}; {run['not_played']} of {run['episodes_total']} episodes ({share:.0%}){money} were not needed."

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypedDict
 
 from sqlalchemy import Engine, Select, or_, select
 from sqlalchemy.sql import ColumnElement
 
-from stackrank.db import rows
 from stackrank.db.connection.errors import no_episode
 from stackrank.db.connection.transactions import BENCHMARK, ENTRANT, EPISODE, EPISODE_TOOL, RUN, TASK
-from stackrank.db.queries.boards.scope import EVERYTHING, Scope
-from stackrank.db.queries.reading import Row, as_list, fetch, fetch_one, row_id
+from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope
+from stackrank.db.queries.reading import Json, Row, as_list, fetch, fetch_one, parse_id
 from stackrank.db.queries.runs import find_run_id, has_tag
 from stackrank.storable import storable_text
 from stackrank.terms import UNKNOWN, Milestone, Verdict
 
 _E = EPISODE.c
-_LISTED = [column for column in _E if column.name not in {"diff", "score", "usage", "created_at"}]
+_SUMMARY_COLUMNS = [column for column in _E if column.name not in {"diff", "score", "usage", "created_at"}]
 _NAMES = (
     TASK.c.name.label("task"),
     ENTRANT.c.name.label("entrant"),
@@ -28,7 +27,83 @@ _NAMES = (
 )
 
 
-def _named(*columns: Any) -> Select[Any]:
+class EpisodeSummary(TypedDict):
+    """An episode with the names of its task, entrant and run, but without diff and score."""
+
+    id: int
+    run_id: int
+    task_id: int
+    entrant_id: int
+    attempt: int
+    try_number: int
+    counted: bool
+    status: str
+    verdict: str
+    sealed: int
+    stop_reason: str
+    failure_point: str
+    failure_step: int | None
+    tampered: bool
+    steps: int
+    tokens_in: int
+    tokens_out: int
+    tokens_cached: int
+    tokens_reasoning: int
+    cost_usd: float | None
+    env_ms: float
+    model_ms: float
+    score_ms: float
+    wall_s: float
+    tests_passed: int
+    tests_failed: int
+    error: str
+    error_class: str
+    at_reproduced: int | None
+    at_localized: int | None
+    at_breakpoint: int | None
+    at_inspected: int | None
+    at_edited: int | None
+    at_improved: int | None
+    at_solved: int | None
+    sandbox: str
+    tags: list[str]
+    claimed_by: str
+    alive_at: str | None
+    interruptions: int
+    replayed: str
+    replayed_at: str | None
+    started_at: str | None
+    ended_at: str | None
+    task: str
+    entrant: str
+    model: str
+    tools: str
+    run: str
+
+
+class EpisodeRow(EpisodeSummary):
+    """An episode with details of its task, entrant and run. `milestones`: name -> the step that reached it."""
+
+    diff: str
+    score: Json
+    usage: Json
+    created_at: str | None
+    task_title: str
+    statement: str
+    category: str
+    difficulty: str
+    faults: list[Json]
+    fix: str
+    agent: str
+    agent_version: str
+    tool_list: list[str]
+    run_status: str
+    prefect_flow_run_id: str
+    benchmark: str
+    milestones: dict[str, int]
+
+
+def _with_names(*columns: Any) -> Select[Any]:
     return select(*columns, *_NAMES).select_from(EPISODE).join(TASK).join(ENTRANT).join(RUN, RUN.c.id == _E.run_id)
 
 
@@ -52,19 +127,19 @@ def episodes(
     cost_max: float | None = None,
     tags: str | Iterable[str] = (),
     counted: bool | None = True,
-    after: int | None = None,
+    after_id: int | None = None,
     limit: int = 100,
     newest_first: bool = False,
-    where: Iterable[ColumnElement[bool]] = (),
-) -> list[rows.EpisodeListed]:
+    extra_conditions: Iterable[ColumnElement[bool]] = (),
+) -> list[EpisodeSummary]:
     """Return episodes of a run (None: of all runs) by id, with the names of task, entrant and run; no diff, no score.
 
     Filters take one value or several. `tool`: a tool that a step used. `text`: occurs in the task's name or title, or
-    in the error. `counted`: None includes tries that were repeated. `after` is the id of the last episode on the
-    previous page. `where`: further conditions.
+    in the error. `counted`: None includes tries that were repeated. `after_id` is the id of the last episode on the
+    previous page.
     Raises `NotFound` for an unknown run.
     """
-    conditions = list(where)
+    conditions = list(extra_conditions)
     if run is not None:
         conditions.append(_E.run_id == find_run_id(engine, run))
     lists: tuple[tuple[ColumnElement[Any], str | Iterable[str] | None], ...] = (
@@ -75,7 +150,7 @@ def episodes(
         (ENTRANT.c.name, entrant),
         (TASK.c.name, task),
     )
-    conditions += [column.in_(values) for column, given in lists if (values := as_list(given))]
+    conditions += [column.in_(values) for column, choices in lists if (values := as_list(choices))]
     equals = ((_E.entrant_id, entrant_id), (_E.task_id, task_id), (_E.counted, counted))
     conditions += [column == value for column, value in equals if value is not None]
     if tools := as_list(tool):
@@ -92,20 +167,20 @@ def episodes(
     if cost_max is not None:
         conditions.append(_E.cost_usd <= cost_max)
     conditions += [has_tag(engine, tag, _E.tags) for tag in as_list(tags)]
-    if after is not None:
-        conditions.append(_E.id < after if newest_first else _E.id > after)
+    if after_id is not None:
+        conditions.append(_E.id < after_id if newest_first else _E.id > after_id)
     order = _E.id.desc() if newest_first else _E.id
-    return fetch(engine, _named(*_LISTED).where(*conditions).order_by(order).limit(limit), rows.EpisodeListed)
+    return fetch(engine, _with_names(*_SUMMARY_COLUMNS).where(*conditions).order_by(order).limit(limit), EpisodeSummary)
 
 
 def examples(
     engine: Engine,
     failure_point: str | None,
-    scope: Scope = EVERYTHING,
+    scope: Scope = DEFAULT_SCOPE,
     *,
     entrant: str | None = None,
     limit: int = 5,
-) -> list[rows.EpisodeListed]:
+) -> list[EpisodeSummary]:
     """Return the newest episodes that `failure_points` counts under this failure point, which may be `unknown`.
 
     None: the newest resolved episodes. Rows are as in `episodes`.
@@ -117,21 +192,23 @@ def examples(
         conditions.append(_E.failure_point == ("" if failure_point == UNKNOWN else storable_text(failure_point)))
     if entrant is not None:
         conditions.append(ENTRANT.c.name == storable_text(entrant))
-    return fetch(engine, _named(*_LISTED).where(*conditions).order_by(_E.id.desc()).limit(limit), rows.EpisodeListed)
+    return fetch(
+        engine, _with_names(*_SUMMARY_COLUMNS).where(*conditions).order_by(_E.id.desc()).limit(limit), EpisodeSummary
+    )
 
 
-def episode(engine: Engine, episode_id: int | str) -> rows.Episode:
+def episode(engine: Engine, episode_id: int | str) -> EpisodeRow:
     """Return one episode with its task's statement, faults and fix, its entrant and its run. Raises `NotFound`."""
-    number = row_id(episode_id)
-    found = None if number is None else whole_episodes(engine, [number]).get(number)
-    if found is None:
+    number = parse_id(episode_id)
+    row = None if number is None else full_episodes(engine, [number]).get(number)
+    if row is None:
         raise no_episode(episode_id)
-    return found
+    return row
 
 
-def whole_episodes(engine: Engine, ids: Iterable[int]) -> dict[int, rows.Episode]:
+def full_episodes(engine: Engine, ids: Iterable[int]) -> dict[int, EpisodeRow]:
     """Return several episodes by id, each as `episode` returns it. Unknown ids are left out."""
-    about = (
+    columns = (
         TASK.c.title.label("task_title"),
         TASK.c.statement,
         TASK.c.category,
@@ -145,21 +222,21 @@ def whole_episodes(engine: Engine, ids: Iterable[int]) -> dict[int, rows.Episode
         RUN.c.prefect_flow_run_id,
         BENCHMARK.c.name.label("benchmark"),
     )
-    query = _named(EPISODE, *about).join(BENCHMARK, BENCHMARK.c.id == TASK.c.benchmark_id)
-    found: Any = {}
+    query = _with_names(EPISODE, *columns).join(BENCHMARK, BENCHMARK.c.id == TASK.c.benchmark_id)
+    rows: Any = {}
     for row in fetch(engine, query.where(_E.id.in_(list(ids))).order_by(_E.id)):
-        reached = {name: row[f"at_{name}"] for name in Milestone}
-        milestones = {str(name): index for name, index in reached.items() if index is not None}
-        found[row["id"]] = {**row, "milestones": milestones}
-    return dict(found)
+        step_of = {name: row[f"at_{name}"] for name in Milestone}
+        milestones = {str(name): index for name, index in step_of.items() if index is not None}
+        rows[row["id"]] = {**row, "milestones": milestones}
+    return dict(rows)
 
 
 def neighbours(engine: Engine, episode_id: int) -> Row:
     """Return the `previous` and `next` counted episodes of the same task and entrant; None if there is none."""
-    this = select(_E.task_id, _E.entrant_id).where(_E.id == episode_id).cte("this")
+    episode = select(_E.task_id, _E.entrant_id).where(_E.id == episode_id).cte("this")
     query = (
         select(_E.id, _E.run_id, _E.attempt, _E.verdict, RUN.c.name.label("run"))
-        .join(this, (this.c.task_id == _E.task_id) & (this.c.entrant_id == _E.entrant_id))
+        .join(episode, (episode.c.task_id == _E.task_id) & (episode.c.entrant_id == _E.entrant_id))
         .join(RUN, RUN.c.id == _E.run_id)
         .where(_E.counted)
     )

@@ -4,26 +4,59 @@ from __future__ import annotations
 
 from collections import defaultdict
 from statistics import fmean
-from typing import Any, cast
+from typing import Any, TypedDict, cast
 
 from sqlalchemy import Engine, case, func, select
 
-from stackrank.db import rows
 from stackrank.db.connection.transactions import EPISODE, RUN, TASK
-from stackrank.db.queries.boards.scope import EVERYTHING, Scope, entrants_of
-from stackrank.db.queries.reading import ERROR_HEAD, Row, fetch, tuples
+from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, fetch_entrants
+from stackrank.db.queries.reading import ERROR_HEAD, Row, fetch, fetch_tuples
 from stackrank.terms import DEBUGGERS, FAILURE_POINTS, Milestone, Verdict
 
 _E = EPISODE.c
 
 
-def funnel(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.Funnel]:
+class FunnelRow(TypedDict):
+    """How many of an entrant's `counted` episodes reached each milestone. `debugger`: whether it has or used one.
+    `shares`: the same in 0..1, where each task weighs the same, however often it was played.
+    """
+
+    entrant_id: int
+    entrant: str
+    debugger: bool
+    counted: int
+    reproduced: int
+    localized: int
+    breakpoint: int
+    inspected: int
+    edited: int
+    improved: int
+    solved: int
+    resolved: int
+    shares: dict[str, float]
+
+
+class FailureCount(TypedDict):
+    """What failed, and in how many `episodes`; `example` is the id of the newest of them."""
+
+    what: str
+    episodes: int
+    example: int
+
+
+class ExcludedEpisodes(FailureCount):
+    """Episodes that say nothing about their entrant; `reason`: `infrastructure` or `defective task`."""
+
+    reason: str
+
+
+def funnel(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> list[FunnelRow]:
     """Return how far each entrant's episodes came. One that skips a milestone may still reach the next, or resolve."""
     selection = scope.find(engine)
-    reached = [func.count(_E[f"at_{name}"]).label(name) for name in Milestone]
+    milestone_counts = [func.count(_E[f"at_{name}"]).label(name) for name in Milestone]
     resolved = func.sum(case((_E.verdict == Verdict.RESOLVED, 1), else_=0)).label("resolved")
     query = (
-        select(_E.entrant_id, _E.task_id, func.count().label("counted"), *reached, resolved)
+        select(_E.entrant_id, _E.task_id, func.count().label("counted"), *milestone_counts, resolved)
         .where(selection.grouped, _E.counted, _E.verdict.in_([Verdict.RESOLVED, Verdict.UNRESOLVED]))
         .group_by(_E.entrant_id, _E.task_id)
     )
@@ -32,56 +65,58 @@ def funnel(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.Funnel]:
     tasks: dict[int, list[Row]] = defaultdict(list)
     for row in fetch(engine, query):
         if row["task_id"] in selection.keys:
-            one = sums.setdefault(row["entrant_id"], dict.fromkeys(names, 0))
+            entrant_sums = sums.setdefault(row["entrant_id"], dict.fromkeys(names, 0))
             tasks[row["entrant_id"]].append(row)
             for name in names:
-                one[name] += row[name]
-    about = entrants_of(engine, sums)
+                entrant_sums[name] += row[name]
+    entrant_rows = fetch_entrants(engine, sums)
     board = [
         cast(
-            "rows.Funnel",
+            "FunnelRow",
             {
-                "entrant_id": one,
-                "entrant": about[one]["name"],
-                "debugger": not set(DEBUGGERS).isdisjoint(about[one]["tool_list"])
-                or sums[one][Milestone.INSPECTED] > 0,
-                **sums[one],
-                "shares": {name: fmean(row[name] / row["counted"] for row in tasks[one]) for name in names[1:]},
+                "entrant_id": entrant_id,
+                "entrant": entrant_rows[entrant_id]["name"],
+                "debugger": not set(DEBUGGERS).isdisjoint(entrant_rows[entrant_id]["tool_list"])
+                or sums[entrant_id][Milestone.INSPECTED] > 0,
+                **sums[entrant_id],
+                "shares": {name: fmean(row[name] / row["counted"] for row in tasks[entrant_id]) for name in names[1:]},
             },
         )
-        for one in sums
+        for entrant_id in sums
     ]
     return sorted(board, key=lambda row: (-row["shares"]["resolved"], row["entrant"]))
 
 
-def labelled_otherwise(engine: Engine, scope: Scope = EVERYTHING) -> list[int]:
+def runs_with_other_analysis(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> list[int]:
     """Return the scope's runs whose milestones and failure points were worked out in another way than today."""
     made_with = RUN.c.versions["failure_points"].as_string()
     query = select(RUN.c.id).where(RUN.c.id.in_(scope.find(engine).runs), made_with.is_distinct_from(FAILURE_POINTS))
-    return [run_id for (run_id,) in tuples(engine, query.order_by(RUN.c.id))]
+    return [run_id for (run_id,) in fetch_tuples(engine, query.order_by(RUN.c.id))]
 
 
-def set_aside(engine: Engine, scope: Scope = EVERYTHING) -> list[rows.SetAside]:
+def excluded_episodes(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> list[ExcludedEpisodes]:
     """Count the episodes in the scope's runs that say nothing about their entrant, by cause.
 
     `what` is the beginning of the error message, or the task and what is wrong with it.
     """
     selection = scope.find(engine)
-    errors = (
+    by_error = (
         select(ERROR_HEAD.label("what"), func.count().label("episodes"), func.max(_E.id).label("example"))
         .where(selection.condition, _E.counted, _E.verdict == Verdict.ERROR)
         .group_by(ERROR_HEAD)
     )
-    about: tuple[Any, ...] = (TASK.c.name, TASK.c.invalid_reason)
-    defective = (
-        select(*about, func.count().label("episodes"), func.max(_E.id).label("example"))
+    columns: tuple[Any, ...] = (TASK.c.name, TASK.c.invalid_reason)
+    by_task = (
+        select(*columns, func.count().label("episodes"), func.max(_E.id).label("example"))
         .join(TASK, TASK.c.id == _E.task_id)
         .where(selection.condition, _E.counted, _E.verdict != "", TASK.c.valid.is_(False))
-        .group_by(*about)
+        .group_by(*columns)
     )
-    aside: list[rows.SetAside] = [{"reason": "infrastructure", **row} for row in fetch(engine, errors, rows.Failing)]
-    for row in fetch(engine, defective):
+    excluded: list[ExcludedEpisodes] = [
+        {"reason": "infrastructure", **row} for row in fetch(engine, by_error, FailureCount)
+    ]
+    for row in fetch(engine, by_task):
         sentence = ": ".join(filter(None, (row["name"], row["invalid_reason"])))
-        found = {"what": sentence, "episodes": row["episodes"], "example": row["example"]}
-        aside.append({"reason": "defective task", **cast("rows.Failing", found)})
-    return sorted(aside, key=lambda row: (row["reason"], -row["episodes"]))
+        count = {"what": sentence, "episodes": row["episodes"], "example": row["example"]}
+        excluded.append({"reason": "defective task", **cast("FailureCount", count)})
+    return sorted(excluded, key=lambda row: (row["reason"], -row["episodes"]))

@@ -4,113 +4,88 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator
+from typing import Any, NotRequired, TypedDict
 
 from sqlalchemy import Engine, LargeBinary, func, select, type_coerce
 
-from stackrank.db import rows
 from stackrank.db.connection.errors import no_episode
-from stackrank.db.connection.transactions import BLOB, EPISODE, PACKED, STEP, TASK
-from stackrank.db.queries.reading import Row, fetch, fetch_one, reading, row_id
-from stackrank.db.texts import Folded, expanded, named, needs, unfold, whole
+from stackrank.db.connection.transactions import EPISODE, STEP, TASK
+from stackrank.db.queries.episodes.blobs import BlobReader, blobs_of
+from stackrank.db.queries.reading import Json, Row, fetch, fetch_one, open_connection, parse_id
 
 _S = STEP.c
-_STEP = [column for column in _S if column.name not in {"episode_id", "created_at", "exchanges"}]
+_STEP_COLUMNS = [column for column in _S if column.name not in {"episode_id", "created_at", "exchanges"}]
 _OUTLINE_CHARS = 160
 CHARS = 20_000
 """Characters of a text that are returned until someone asks for all of it."""
 _STATE_CHARS = 400_000
 _AT_ONCE = 500
-"""Most blobs that one statement asks for, and most steps that are read at a time."""
+"""Most steps that are read at a time."""
 _INVESTIGATIONS = ("investigate", "answer")
 """The tools that begin and end an investigation."""
 
 
-class _Blobs:
-    """The blobs of an episode's steps, read when they are needed."""
+class StepRow(TypedDict):
+    """One action and its observation. `exchanges` are present only if requested."""
 
-    def __init__(self, engine: Engine, run: Any) -> None:
-        """`run`: the id of the run that the steps belong to, or a subquery for it."""
-        self._engine = engine
-        self._run = run
-        self.contents: dict[bytes, bytes] = {}
-
-    def read(self, wanted: Collection[bytes], *, all_of_them: bool = True) -> None:
-        """Read these blobs, and with `all_of_them` also the blobs that they name in turn."""
-        while wanted := sorted(set(wanted) - self.contents.keys()):
-            read: dict[bytes, bytes] = {}
-            for start in range(0, len(wanted), _AT_ONCE):
-                part = wanted[start : start + _AT_ONCE]
-                query = select(BLOB.c.digest, BLOB.c.content).where(BLOB.c.run_id == self._run, BLOB.c.digest.in_(part))
-                read |= {row["digest"]: expanded(row["content"]) for row in fetch(self._engine, query)}
-            self.contents |= read
-            wanted = set().union(*map(named, read.values())) if all_of_them else ()
-
-    def complete(self, found: list[Row]) -> list[Row]:
-        """Return the rows with all folded values unfolded."""
-        folded = [value for row in found for value in row.values() if isinstance(value, Folded)]
-        if not folded:
-            return found
-        self.read(needs(folded))
-        return [
-            {
-                name: unfold(value, PACKED[name], self.contents) if isinstance(value, Folded) else value
-                for name, value in row.items()
-            }
-            for row in found
-        ]
-
-    def parts(self, states: Sequence[Row | Folded], names: Iterable[str]) -> list[Row]:
-        """Return only these parts of each state, if it has them. No other blobs are read."""
-        folded = [state for state in states if isinstance(state, Folded)]
-        self.read([state.blob for state in folded if state.blob], all_of_them=False)
-        picked = []
-        for state in states:
-            shallow = json.loads(state.content(self.contents)) if isinstance(state, Folded) else state
-            part = {name: shallow[name] for name in names if name in shallow}
-            # A state that was not folded has no blobs in it, and a NUL in it stands for itself.
-            picked.append((part, isinstance(state, Folded)))
-        self.read(named(json.dumps([part for part, short in picked if short]).encode()))
-        return [whole(part, self.contents) if short else part for part, short in picked]
+    index: int
+    tool: str
+    arguments: Json
+    thought: str
+    observation: str
+    ok: bool
+    state: Json
+    env_ms: float
+    model_ms: float
+    tokens_in: int
+    tokens_out: int
+    tokens_cached: int
+    tokens_reasoning: int
+    cost_usd: float | None
+    milestones: list[str]
+    distance: str
+    distance_lines: int | None
+    investigation: int | None
+    """The step that asked for the investigation that this step is part of, if any."""
+    exchanges: NotRequired[list[Json]]
 
 
-def blobs_of(engine: Engine, episode_id: int) -> _Blobs:
-    """Return a reader of the blobs of an episode's steps."""
-    return _Blobs(engine, select(EPISODE.c.run_id).where(EPISODE.c.id == episode_id).scalar_subquery())
-
-
-def _asked(engine: Engine, episode_id: int, query: Any) -> list[Row]:
+def _read_steps(engine: Engine, episode_id: int, query: Any) -> list[Row]:
     return blobs_of(engine, episode_id).complete(fetch(engine, query))
 
 
 def steps(
     engine: Engine, episode_id: int, *, first: int = 0, limit: int | None = None, exchanges: bool = False
-) -> list[rows.Step]:
+) -> list[StepRow]:
     """Return the steps of an episode from index `first` on, in order, with `exchanges` if asked. Index 0 is the reset.
 
     `investigation`: in a step that is part of an investigation, the index of the step that asked for it.
     """
-    query = select(*_STEP, *([_S.exchanges] if exchanges else [])).where(_S.episode_id == episode_id, _S.index >= first)
-    found: Any = _asked(engine, episode_id, query.order_by(_S.index).limit(limit))
-    return _within_investigations(engine, episode_id, found)
+    query = select(*_STEP_COLUMNS, *([_S.exchanges] if exchanges else [])).where(
+        _S.episode_id == episode_id, _S.index >= first
+    )
+    rows: Any = _read_steps(engine, episode_id, query.order_by(_S.index).limit(limit))
+    return _add_investigations(engine, episode_id, rows)
 
 
 def steps_of(
     engine: Engine, run_id: int, episode_ids: Collection[int], *, exchanges: bool = False
-) -> dict[int, list[rows.Step]]:
+) -> dict[int, list[StepRow]]:
     """Return the steps of several episodes of one run, as `steps` does: id of an episode -> its steps, maybe none.
 
     For readers of many episodes: it takes two statements for all of them, and holds all their steps in memory at once.
     """
-    columns = [_S.episode_id, *_STEP, *([_S.exchanges] if exchanges else [])]
+    columns = [_S.episode_id, *_STEP_COLUMNS, *([_S.exchanges] if exchanges else [])]
     query = select(*columns).where(_S.episode_id.in_(episode_ids)).order_by(_S.episode_id, _S.index)
-    found: dict[int, list[Any]] = {each: [] for each in episode_ids}
-    for row in _Blobs(engine, run_id).complete(fetch(engine, query)):
-        found[row.pop("episode_id")].append(row)
-    for own in found.values():
-        _investigated(own, [(row["index"], row["tool"]) for row in own if row["ok"] and row["tool"] in _INVESTIGATIONS])
-    return found
+    rows_of: dict[int, list[Any]] = {episode_id: [] for episode_id in episode_ids}
+    for row in BlobReader(engine, run_id).complete(fetch(engine, query)):
+        rows_of[row.pop("episode_id")].append(row)
+    for rows in rows_of.values():
+        _mark_investigations(
+            rows, [(row["index"], row["tool"]) for row in rows if row["ok"] and row["tool"] in _INVESTIGATIONS]
+        )
+    return rows_of
 
 
 def texts_of(
@@ -123,37 +98,37 @@ def texts_of(
     columns = (_S.episode_id, _S.index, _S.thought, _S.arguments, _S.observation)
     query = select(*columns).where(_S.episode_id.in_(episode_ids)).order_by(_S.episode_id, _S.index)
     query = query if index is None else query.where(_S.index == index)
-    for row in _Blobs(engine, run_id).complete(fetch(engine, query)):
+    for row in BlobReader(engine, run_id).complete(fetch(engine, query)):
         yield row["episode_id"], row["index"], (row["thought"], row["arguments"], row["observation"])
 
 
-def _within_investigations(engine: Engine, episode_id: int, found: list[Any]) -> list[Any]:
+def _add_investigations(engine: Engine, episode_id: int, rows: list[Any]) -> list[Any]:
     """Add `investigation` to the rows of steps: set on those after a successful `investigate`, up to an `answer`."""
     query = select(_S.index, _S.tool).where(_S.episode_id == episode_id, _S.ok, _S.tool.in_(_INVESTIGATIONS))
     ends = [(row["index"], row["tool"]) for row in fetch(engine, query.order_by(_S.index))]
-    return _investigated(found, ends)
+    return _mark_investigations(rows, ends)
 
 
-def _investigated(found: list[Any], ends: list[tuple[int, str]]) -> list[Any]:
-    asked: int | None = None
-    for row in found:
+def _mark_investigations(rows: list[Any], ends: list[tuple[int, str]]) -> list[Any]:
+    asking_step: int | None = None
+    for row in rows:
         while ends and ends[0][0] < row["index"]:
             index, tool = ends.pop(0)
-            asked = index if tool == "investigate" else None
-        row["investigation"] = asked
-    return found
+            asking_step = index if tool == "investigate" else None
+        row["investigation"] = asking_step
+    return rows
 
 
-def whole_steps(engine: Engine, episode_id: int) -> Iterator[Row]:
+def full_steps(engine: Engine, episode_id: int) -> Iterator[Row]:
     """Yield the steps of an episode with all their columns, in order; times are not converted."""
     blobs = blobs_of(engine, episode_id)
     first: int | None = 0
     while first is not None:
         query = select(STEP).where(_S.episode_id == episode_id, _S.index >= first)
-        with reading(engine) as connection:
-            found = connection.execute(query.order_by(_S.index).limit(_AT_ONCE)).mappings().all()
-        yield from blobs.complete([dict(row) for row in found])
-        first = found[-1]["index"] + 1 if found else None
+        with open_connection(engine) as connection:
+            rows = connection.execute(query.order_by(_S.index).limit(_AT_ONCE)).mappings().all()
+        yield from blobs.complete([dict(row) for row in rows])
+        first = rows[-1]["index"] + 1 if rows else None
 
 
 def step_outline(engine: Engine, episode_id: int, *, first: int = 0, limit: int | None = 500) -> list[Row]:
@@ -163,58 +138,68 @@ def step_outline(engine: Engine, episode_id: int, *, first: int = 0, limit: int 
     `file`, `line`, `function`, `depth`, `passed`, `failed`, `edited`, `path`: texts, or None. `changed`: the first line
     of code that a rewrite changed, as in a diff, else None. `investigation`: as in `steps`.
     """
-    shown = ("index", "tool", "ok", "milestones", "distance", "distance_lines", "tokens_in", "tokens_out", "model_ms")
-    columns = [_S[name] for name in (*shown, "arguments", "thought", "state")]
+    column_names = (
+        "index",
+        "tool",
+        "ok",
+        "milestones",
+        "distance",
+        "distance_lines",
+        "tokens_in",
+        "tokens_out",
+        "model_ms",
+    )
+    columns = [_S[name] for name in (*column_names, "arguments", "thought", "state")]
     query = select(*columns).where(_S.episode_id == episode_id, _S.index >= first)
-    found = fetch(engine, query.order_by(_S.index).limit(limit))
+    rows = fetch(engine, query.order_by(_S.index).limit(limit))
     blobs = blobs_of(engine, episode_id)
     names = ("file", "line", "function", "depth", "edited", "path")
-    folded = [row.pop("state") for row in found]
+    folded = [row.pop("state") for row in rows]
     states = blobs.parts(folded, (*names, "tests"))
-    edits = [(row, state) for row, state in zip(found, folded, strict=True) if row["tool"] == "rewrite" and row["ok"]]
+    edits = [(row, state) for row, state in zip(rows, folded, strict=True) if row["tool"] == "rewrite" and row["ok"]]
     changes = blobs.parts([state for _, state in edits], ("diff",))
-    changed = {row["index"]: _first_change(each.get("diff")) for (row, _), each in zip(edits, changes, strict=True)}
+    changed = {row["index"]: _first_change(change.get("diff")) for (row, _), change in zip(edits, changes, strict=True)}
     outline = []
-    for row, state in zip(blobs.complete(found), states, strict=True):
+    for row, state in zip(blobs.complete(rows), states, strict=True):
         tests = state.get("tests")
         state |= {name: tests.get(name) for name in ("passed", "failed")} if isinstance(tests, dict) else {}
         row |= {"arguments": json.dumps(row["arguments"])[:_OUTLINE_CHARS], "thought": row["thought"][:_OUTLINE_CHARS]}
-        row |= {name: _brief(state.get(name)) for name in (*names, "passed", "failed")}
-        outline.append(row | {"changed": _brief(changed.get(row["index"]))})
-    return _within_investigations(engine, episode_id, outline)
+        row |= {name: _shorten(state.get(name)) for name in (*names, "passed", "failed")}
+        outline.append(row | {"changed": _shorten(changed.get(row["index"]))})
+    return _add_investigations(engine, episode_id, outline)
 
 
 def _first_change(diff: Any) -> str | None:
     """Return the first line of a unified diff that was added, or else removed, and is neither blank nor a comment."""
     for kind in (r"^\+(?!\+\+ )", r"^-(?!-- )"):
-        if found := re.search(rf"{kind}[ \t]*[^\s#].*", str(diff or ""), re.M):
-            return f"{found[0][0]} {found[0][1:].strip()}"
+        if match := re.search(rf"{kind}[ \t]*[^\s#].*", str(diff or ""), re.M):
+            return f"{match[0][0]} {match[0][1:].strip()}"
     return None
 
 
-def _brief(value: Any) -> str | None:
+def _shorten(value: Any) -> str | None:
     if value is None:
         return None
     return (value if isinstance(value, str) else json.dumps(value))[:_OUTLINE_CHARS]
 
 
 def step(engine: Engine, episode_id: int, index: int, *, chars: int = CHARS) -> Row | None:
-    """Return one step as `shown_steps` does; None if there is none with this index."""
-    return next(iter(shown_steps(engine, episode_id, first=index, limit=1, chars=chars)), None)
+    """Return one step as `display_steps` does; None if there is none with this index."""
+    return next(iter(display_steps(engine, episode_id, first=index, limit=1, chars=chars)), None)
 
 
-def shown_steps(engine: Engine, episode_id: int, *, first: int, limit: int, chars: int = CHARS) -> list[Row]:
+def display_steps(engine: Engine, episode_id: int, *, first: int, limit: int, chars: int = CHARS) -> list[Row]:
     """Return the existing steps with the indexes `first` to `first + limit - 1`, in order.
 
     `thought` and `observation` are cut at `chars`; their full lengths are `thought_chars` and `observation_chars`.
     `arguments` is None if its JSON is longer than `chars`: `arguments_text` is the beginning of that JSON, and
     `arguments_chars` its length. A `state` of more than 400,000 characters is None.
     """
-    asked = func.length(type_coerce(_S.exchanges, LargeBinary)) > 0
-    query = select(*_STEP, asked.label("asked")).where(_S.episode_id == episode_id)
+    has_exchanges = func.length(type_coerce(_S.exchanges, LargeBinary)) > 0
+    query = select(*_STEP_COLUMNS, has_exchanges.label("asked")).where(_S.episode_id == episode_id)
     query = query.where(_S.index >= first, _S.index < first + limit).order_by(_S.index)
-    found = _asked(engine, episode_id, query)
-    for row in found:
+    rows = _read_steps(engine, episode_id, query)
+    for row in rows:
         arguments = json.dumps(row["arguments"])
         for name in ("thought", "observation"):
             row |= {name: row[name][:chars], f"{name}_chars": len(row[name])}
@@ -223,7 +208,7 @@ def shown_steps(engine: Engine, episode_id: int, *, first: int, limit: int, char
             row["arguments"] = None
         if len(json.dumps(row["state"])) > _STATE_CHARS:
             row["state"] = None
-    return found
+    return rows
 
 
 def step_text(engine: Engine, episode_id: int, index: int, column: str, *, chars: int) -> str:
@@ -231,70 +216,69 @@ def step_text(engine: Engine, episode_id: int, index: int, column: str, *, chars
 
     Empty if there is no such step.
     """
-    value = _value(engine, episode_id, index, column)
+    value = _read_column(engine, episode_id, index, column)
     return "" if value is None else (value if isinstance(value, str) else json.dumps(value))[:chars]
 
 
 def exchanges(engine: Engine, episode_id: int, index: int) -> list[Row]:
     """Return the requests to models for one step and the answers; [] if there were none."""
-    return _value(engine, episode_id, index, "exchanges") or []
+    return _read_column(engine, episode_id, index, "exchanges") or []
 
 
-def _value(engine: Engine, episode_id: int, index: int, column: str) -> Any:
+def _read_column(engine: Engine, episode_id: int, index: int, column: str) -> Any:
     """Return a column of one step; None if there is no such step."""
     query = select(_S[column]).where(_S.episode_id == episode_id, _S.index == index)
-    return next((row[column] for row in _asked(engine, episode_id, query)), None)
+    return next((row[column] for row in _read_steps(engine, episode_id, query)), None)
 
 
 def edits(engine: Engine, episode_id: int, last: int) -> list[Row]:
-    """Return the steps up to `last` that changed files, or may have done so: index, tool, diff, edited (a path).
-
-    `diff` is None in steps of an older version, which recorded none.
-    """
+    """Return the steps up to `last` that edited files or ran a command: index, tool, diff."""
     query = select(_S.index, _S.tool, _S.state).where(_S.episode_id == episode_id, _S.index <= last, _S.ok)
-    found = fetch(engine, query.order_by(_S.index))
-    states = blobs_of(engine, episode_id).parts([row["state"] for row in found], ("diff", "edited"))
-    both = zip(found, states, strict=True)
-    made = [{"index": r["index"], "tool": r["tool"], "diff": s.get("diff"), "edited": s.get("edited")} for r, s in both]
-    return [row for row in made if row["tool"] == "bash" or (row["diff"], row["edited"]) != (None, None)]
+    rows = fetch(engine, query.order_by(_S.index))
+    states = blobs_of(engine, episode_id).parts([row["state"] for row in rows], ("diff",))
+    return [
+        {"index": row["index"], "tool": row["tool"], "diff": state["diff"]}
+        for row, state in zip(rows, states, strict=True)
+        if state.get("diff") is not None
+    ]
 
 
-def before(engine: Engine, episode_id: int, index: int, part: str) -> Row | None:
+def last_step_with(engine: Engine, episode_id: int, index: int, part: str) -> Row | None:
     """Return the last step up to `index` whose state has `part`, such as `tests` or `event` (of a debugger)."""
     blobs, at_once = blobs_of(engine, episode_id), 16
     while index >= 0:
         query = select(_S.index, _S.tool, _S.state).where(_S.episode_id == episode_id, _S.index <= index)
-        found = fetch(engine, query.order_by(_S.index.desc()).limit(at_once))
-        for row, state in zip(found, blobs.parts([row["state"] for row in found], (part,)), strict=True):
+        rows = fetch(engine, query.order_by(_S.index.desc()).limit(at_once))
+        for row, state in zip(rows, blobs.parts([row["state"] for row in rows], (part,)), strict=True):
             if state.get(part) is not None:
                 return blobs.complete([row])[0]
-        index, at_once = found[-1]["index"] - 1 if found else -1, _AT_ONCE
+        index, at_once = rows[-1]["index"] - 1 if rows else -1, _AT_ONCE
     return None
 
 
 def last_step(engine: Engine, episode_id: int) -> int | None:
     """Return the index of the last committed step; None before the first."""
-    found = fetch_one(engine, select(func.max(_S.index).label("last")).where(_S.episode_id == episode_id))
-    return None if found is None else found["last"]
+    row = fetch_one(engine, select(func.max(_S.index).label("last")).where(_S.episode_id == episode_id))
+    return None if row is None else row["last"]
 
 
 def actions(engine: Engine, episode_id: int, *, limit: int = 5_000) -> list[Row]:
     """Return an episode's actions, to compare two episodes: index, tool, the beginning of the arguments' JSON, ok."""
     query = select(_S.index, _S.tool, _S.arguments, _S.ok).where(_S.episode_id == episode_id)
-    found = _asked(engine, episode_id, query.order_by(_S.index).limit(limit))
-    return [row | {"arguments": json.dumps(row["arguments"])[:2_000]} for row in found]
+    rows = _read_steps(engine, episode_id, query.order_by(_S.index).limit(limit))
+    return [row | {"arguments": json.dumps(row["arguments"])[:2_000]} for row in rows]
 
 
 def task_files(engine: Engine, episode_id: int) -> dict[str, str]:
     """Return the small text files of the episode's task, as the agent first saw them. Raises `NotFound`."""
     query = select(TASK.c.files).join(EPISODE, EPISODE.c.task_id == TASK.c.id)
-    found = fetch_one(engine, query.where(EPISODE.c.id == row_id(episode_id)))
-    if found is None:
+    row = fetch_one(engine, query.where(EPISODE.c.id == parse_id(episode_id)))
+    if row is None:
         raise no_episode(episode_id)
-    return dict(found["files"])
+    return dict(row["files"])
 
 
-def answered_steps(engine: Engine, episode_id: int) -> int:
+def count_model_steps(engine: Engine, episode_id: int) -> int:
     """Count the steps of an episode for which a model gave an answer."""
     query = select(func.count().label("n")).where(_S.episode_id == episode_id, _S.model_ms > 0)
     return int(fetch(engine, query)[0]["n"])

@@ -2,32 +2,66 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 from sqlalchemy import Engine, select
 
-from stackrank.db import rows
 from stackrank.db.connection.transactions import CHANGE, ENTRANT, EPISODE, TASK, VERDICTS
-from stackrank.db.queries.reading import fetch, tuples
+from stackrank.db.queries.reading import fetch, fetch_tuples
 
 _V = VERDICTS.c
-_LISTED = [column for column in _V if column.name not in {"tests", "notes"}]
+_SUMMARY_COLUMNS = [column for column in _V if column.name not in {"tests", "notes"}]
 
 
-def verdicts(engine: Engine, episode_id: int) -> list[rows.Verdict]:
-    """Return all verdicts on an episode's work, oldest first. Episodes of an older version have none of record."""
+class VerdictSummary(TypedDict):
+    """One verdict on an episode's work, without its tests. `of_record`: given when the episode was played."""
+
+    id: int
+    episode_id: int
+    of_record: bool
+    task_digest: str
+    workspace: str
+    change: str
+    scorer: str
+    environment: str
+    resolved: bool
+    tampered: bool
+    sealed: int
+    unsealed: str
+    created_at: str | None
+
+
+class RescoredVerdict(VerdictSummary):
+    """A verdict from scoring again, with its task and entrant, and the verdict from when the episode was `played`."""
+
+    task: str
+    entrant: str
+    played: str
+
+
+class VerdictRow(VerdictSummary):
+    """A verdict with the outcome of each test and what the scorer noted."""
+
+    tests: dict[str, str]
+    notes: list[str]
+
+
+def verdicts(engine: Engine, episode_id: int) -> list[VerdictRow]:
+    """Return all verdicts on an episode's work, oldest first."""
     query = select(VERDICTS).where(_V.episode_id == episode_id).order_by(_V.id)
-    return fetch(engine, query, rows.Verdict)
+    return fetch(engine, query, VerdictRow)
 
 
-def verdicts_again(engine: Engine, run_id: int, scorer: str | None = None) -> list[rows.VerdictAgain]:
+def rescored_verdicts(engine: Engine, run_id: int, scorer: str | None = None) -> list[RescoredVerdict]:
     """Return the verdicts from scoring the episodes of a run again, by this scorer or by any, oldest first."""
-    about = (TASK.c.name.label("task"), ENTRANT.c.name.label("entrant"), EPISODE.c.verdict.label("played"))
-    query = select(*_LISTED, *about).join(EPISODE, EPISODE.c.id == _V.episode_id)
+    names = (TASK.c.name.label("task"), ENTRANT.c.name.label("entrant"), EPISODE.c.verdict.label("played"))
+    query = select(*_SUMMARY_COLUMNS, *names).join(EPISODE, EPISODE.c.id == _V.episode_id)
     query = query.join(TASK, TASK.c.id == EPISODE.c.task_id).join(ENTRANT, ENTRANT.c.id == EPISODE.c.entrant_id)
     query = query.where(EPISODE.c.run_id == run_id, EPISODE.c.counted, ~_V.of_record).order_by(_V.id)
-    return fetch(engine, query if scorer is None else query.where(_V.scorer == scorer), rows.VerdictAgain)
+    return fetch(engine, query if scorer is None else query.where(_V.scorer == scorer), RescoredVerdict)
 
 
-def change(engine: Engine, digest: str) -> bytes | None:
+def stored_change(engine: Engine, digest: str) -> bytes | None:
     """Return the bytes of a stored change; None if there is no such change."""
-    found = tuples(engine, select(CHANGE.c.content).where(CHANGE.c.digest == digest))
-    return found[0][0] if found else None
+    rows = fetch_tuples(engine, select(CHANGE.c.content).where(CHANGE.c.digest == digest))
+    return rows[0][0] if rows else None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from stackrank.agents.llm.endpoints.recorded import MAIN, token_ids
+from stackrank.agents.llm.endpoints.recorded_requests import MAIN, token_ids
 from stackrank.flows.runs.afterwards.export.exporter import Exporter
 from stackrank.flows.runs.afterwards.export.source import ExportSource
 from stackrank.terms import Verdict

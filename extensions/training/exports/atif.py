@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from stackrank.agents.llm.endpoints.as_chat import chat_tools, reasoning_of
-from stackrank.agents.llm.endpoints.recorded import MAIN, token_ids
+from stackrank.agents.llm.endpoints.recorded_requests import MAIN, token_ids
+from stackrank.extensions.training.exports.chat_form import reasoning_of, to_chat_tools
 from stackrank.extensions.training.exports.turns import Turn, conversations
 from stackrank.flows.runs.afterwards.export.exporter import Exporter
 from stackrank.flows.runs.afterwards.export.source import ExportSource, Row
@@ -79,7 +79,7 @@ def _model(turns: Sequence[Turn]) -> dict[str, Any]:
     if not turns:
         return {}
     question = turns[-1].question
-    tools = chat_tools(question.api, question.parameters.get("tools", ()))
+    tools = to_chat_tools(question.api, question.parameters.get("tools", ()))
     return {"model_name": question.model, **({"tool_definitions": tools} if tools else {})}
 
 

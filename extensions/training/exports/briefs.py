@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from stackrank.agents.llm.endpoints.as_chat import as_chat, chat_tools
-from stackrank.agents.llm.endpoints.recorded import APIS, Question, questions
+from stackrank.agents.llm.endpoints.recorded_requests import APIS, RecordedRequest, recorded_requests
 from stackrank.agents.llm.seeker import Ask, Brief, SeekerSettings, read_brief
+from stackrank.agents.llm.syntaxes.function_calling import FunctionCalling
 from stackrank.agents.llm.syntaxes.syntax import BadCall
 from stackrank.agents.llm.syntaxes.text import FencedText
-from stackrank.agents.llm.syntaxes.tool_calling import ToolCalling
 from stackrank.db import queries
 from stackrank.env.tools.base import Described
+from stackrank.extensions.training.exports.chat_form import to_chat_messages, to_chat_tools
 from stackrank.flows.runs.afterwards.export.exporter import Exporter
 from stackrank.flows.runs.afterwards.export.source import ExportSource, Row
 from stackrank.terms import Verdict
@@ -30,7 +30,7 @@ def seeker(source: ExportSource) -> Iterator[dict[str, Any]]:
     """
     configs = {entrant["id"]: entrant["config"] for entrant in queries.entrants(source.engine)}
     for row, steps in source.played(exchanges=True, with_all_columns=True):
-        exchanges = list(questions(steps))
+        exchanges = list(recorded_requests(steps))
         briefs = list(_briefs(exchanges, _limits(configs[row["entrant_id"]])))
         ends = [*(place for place, *_ in briefs[1:]), len(exchanges)][: len(briefs)]
         edits = [step["index"] for step in steps if step["ok"] and step["state"].get("diff")]
@@ -48,8 +48,8 @@ def seeker(source: ExportSource) -> Iterator[dict[str, Any]]:
                 "question": question,
                 "brief": text,
                 "files": files,
-                "messages": as_chat(brief.api, [*brief.messages, *brief.answered()]),
-                "tools": chat_tools(brief.api, brief.parameters.get("tools", ())),
+                "messages": to_chat_messages(brief.api, [*brief.messages, *brief.answer_messages()]),
+                "tools": to_chat_tools(brief.api, brief.parameters.get("tools", ())),
                 "read": any(exchange.conversation == "coder" for exchange in exchanges[place + 1 : end]),
                 "resolved": resolved,
                 "led_to_fix": resolved and bool(brief_edits) and brief_edits[-1] == edits[-1],
@@ -71,7 +71,7 @@ def _limits(config: Mapping[str, Any]) -> SeekerSettings:
 
 
 def _briefs(
-    exchanges: Sequence[Question], settings: SeekerSettings
+    exchanges: Sequence[RecordedRequest], settings: SeekerSettings
 ) -> Iterator[tuple[int, tuple[str, list[str]], str | None]]:
     """Yield the accepted briefs: position of the answer, text and files, and the coder's question that it answers."""
     question = None
@@ -88,13 +88,13 @@ def _briefs(
             question = None
 
 
-def _call(question: Question, tool: Described) -> dict[str, str] | None:
+def _call(question: RecordedRequest, tool: Described) -> dict[str, str] | None:
     """Return the arguments with which an answer calls a tool, as text; None if it does not call it."""
-    syntax = (ToolCalling if question.parameters.get("tools") else FencedText)([tool])
-    for call in syntax.calls(APIS[question.api].reply(question.answer)):
+    syntax = (FunctionCalling if question.parameters.get("tools") else FencedText)([tool])
+    for call in syntax.find_calls(APIS[question.api].reply(question.answer)):
         if call.name == tool.name:
             try:
-                action, _ = syntax.read(call)
+                action, _ = syntax.read_action(call)
             except BadCall:
                 continue
             return {name: str(value).strip() for name, value in action.arguments.items()}
@@ -108,7 +108,7 @@ def _tests(steps: Sequence[Row], first: int, until: int) -> dict[str, int | None
     return {"tests_passed": last.get("passed"), "tests_failed": last.get("failed")}
 
 
-def _cost(exchanges: Iterator[Question]) -> dict[str, Any]:
+def _cost(exchanges: Iterator[RecordedRequest]) -> dict[str, Any]:
     usages = [exchange.usage for exchange in exchanges]
     costs = [usage["cost_usd"] for usage in usages]
     return {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from stackrank.agents.llm.endpoints.as_chat import as_chat, chat_tools, reasoning_of
-from stackrank.agents.llm.endpoints.recorded import Question, questions
+from stackrank.agents.llm.endpoints.recorded_requests import RecordedRequest, recorded_requests
+from stackrank.extensions.training.exports.chat_form import reasoning_of, to_chat_messages, to_chat_tools
 from stackrank.extensions.training.exports.rendered import render
 from stackrank.extensions.training.exports.turns import answer_of, went_back
 from stackrank.flows.runs.afterwards.export.exporter import Exporter
@@ -17,7 +17,7 @@ def requests(source: ExportSource) -> Iterator[dict[str, Any]]:
     """Yield every request, byte for byte except for `stream` and secrets, with its answer."""
     for row, steps in source.played(exchanges=True):
         fields = source.about(row)
-        for question in questions(steps):
+        for question in recorded_requests(steps):
             yield {
                 **fields,
                 "step": question.step,
@@ -48,44 +48,44 @@ def chat(source: ExportSource) -> Iterator[dict[str, Any]]:
             yield conversation(segment, {**metadata, "segment": number, **investigation})
 
 
-def segments(steps: Sequence[Row]) -> list[list[Question]]:
+def segments(steps: Sequence[Row]) -> list[list[RecordedRequest]]:
     """Split the questions of an episode into segments of one conversation; each question continues the one before it.
 
     A question that does not contain the previous answer, because that was not accepted, begins a new segment.
     """
-    open_ones: dict[str, list[list[Question]]] = {}
-    for question in questions(steps):
+    open_ones: dict[str, list[list[RecordedRequest]]] = {}
+    for question in recorded_requests(steps):
         conversation_segments = open_ones.setdefault(question.conversation, [])
         if (
             question.cut
             or not conversation_segments
-            or not as_chat(question.api, went_back(conversation_segments[-1][-1], question))
+            or not to_chat_messages(question.api, went_back(conversation_segments[-1][-1], question))
         ):
             conversation_segments.append([])
         conversation_segments[-1].append(question)
     return [segment for conversation_segments in open_ones.values() for segment in conversation_segments]
 
 
-def messages_of(segment: Sequence[Question]) -> list[dict[str, Any]]:
+def messages_of(segment: Sequence[RecordedRequest]) -> list[dict[str, Any]]:
     """Return the segment up to and including its last answer, as Chat Completions messages."""
     last = segment[-1]
-    return [*as_chat(last.api, last.spoken), answer_of(last)]
+    return [*to_chat_messages(last.api, last.full_messages), answer_of(last)]
 
 
-def conversation(segment: Sequence[Question], metadata: dict[str, Any]) -> dict[str, Any]:
+def conversation(segment: Sequence[RecordedRequest], metadata: dict[str, Any]) -> dict[str, Any]:
     """Make a record of `chat`. `answers` says which messages the model wrote in this segment, and what each cost."""
     last = segment[-1]
     messages = messages_of(segment)
     answers = []
     for question in segment:
-        place = len(as_chat(question.api, question.spoken))
+        place = len(to_chat_messages(question.api, question.full_messages))
         answer: dict[str, Any] = {"message": place, "step": question.step}
         if question.reasoning and not reasoning_of(messages[place]):
             answer["reasoning_content"] = question.reasoning
         answers.append(answer | {name: question.usage[name] for name in ("tokens_in", "tokens_out", "cost_usd")})
     document: dict[str, Any] = {"messages": messages}
     if "tools" in last.parameters:
-        document["tools"] = chat_tools(last.api, last.parameters["tools"])
+        document["tools"] = to_chat_tools(last.api, last.parameters["tools"])
         document["parallel_tool_calls"] = last.parameters.get("parallel_tool_calls", True)
     source = {"source": "recorded", "conversation": last.conversation, "api": last.api, "model": last.model}
     return document | {"answers": answers, "metadata": {**metadata, **source}}

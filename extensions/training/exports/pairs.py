@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from stackrank.agents.llm.endpoints.as_chat import chat_tools
 from stackrank.db import queries
 from stackrank.db.decision_seal import require_genuine
+from stackrank.extensions.training.exports.chat_form import to_chat_tools
 from stackrank.extensions.training.exports.turns import Turn, conversations
 from stackrank.flows.runs.afterwards.export.exporter import Exporter
 from stackrank.flows.runs.afterwards.export.source import ExportSource, Row
@@ -109,7 +109,7 @@ def _digest(value: Any) -> bytes:
 
 def _tools(turns: Sequence[Turn]) -> list[dict[str, Any]]:
     question = turns[-1].question
-    return chat_tools(question.api, question.parameters.get("tools", ()))
+    return to_chat_tools(question.api, question.parameters.get("tools", ()))
 
 
 def _messages(turns: Sequence[Turn]) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from stackrank.agents.llm import prompting
-from stackrank.agents.llm.syntaxes.tool_calling import ToolCalling
+from stackrank.agents.llm.syntaxes.function_calling import FunctionCalling
 from stackrank.env.tools import Tool, ToolSet
 from stackrank.flows.runs.afterwards.export.source import ExportSource, Row
 from stackrank.flows.runs.playing.trajectories import recorded_tools
@@ -49,9 +49,11 @@ def render(
 def _told(tools: ToolSet, max_steps: int, ends_when_solved: bool) -> tuple[str, dict[str, Any], list[dict[str, Any]]]:
     """Return the system prompt, the values for other prompts, and the tools' functions. Many episodes share these."""
     described: Sequence[Tool] = [tools.find(name) for name in tools.tools]
-    functions = [{"type": "function", "function": description} for description in ToolCalling(described).described()]
+    functions = [
+        {"type": "function", "function": description} for description in FunctionCalling(described).describe_tools()
+    ]
     about_run = {"max_steps": max_steps, "ends_when_solved": ends_when_solved}
-    values = {"tools": prompting.notes(tools), "syntax": "", **about_run}
+    values = {"tools": prompting.describe_tools(tools), "syntax": "", **about_run}
     return prompting.render("system", **values), values, functions
 
 

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from stackrank.agents.llm.endpoints.as_chat import as_chat
-from stackrank.agents.llm.endpoints.recorded import Question, questions
+from stackrank.agents.llm.endpoints.recorded_requests import RecordedRequest, recorded_requests
+from stackrank.extensions.training.exports.chat_form import to_chat_messages
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
     """What was new in a question, and the answer, as Chat Completions messages."""
 
-    question: Question
+    question: RecordedRequest
     incoming: list[dict[str, Any]]
     answer: dict[str, Any]
     """The answer, in the form in which the next question repeated it, if there was one."""
@@ -23,13 +23,13 @@ class Turn:
 
 def conversations(steps: Iterable[Mapping[str, Any]]) -> dict[str, list[Turn]]:
     """Return the conversations of an episode by name, in the order in which they began. `steps`: with `exchanges`."""
-    by_conversation: dict[str, list[Question]] = {}
-    for question in questions(steps):
+    by_conversation: dict[str, list[RecordedRequest]] = {}
+    for question in recorded_requests(steps):
         by_conversation.setdefault(question.conversation, []).append(question)
     return {name: list(_turns(sequence)) for name, sequence in by_conversation.items()}
 
 
-def went_back(question: Question, following: Question) -> list[dict[str, Any]]:
+def went_back(question: RecordedRequest, following: RecordedRequest) -> list[dict[str, Any]]:
     """Return the answer to a question as the next request repeats it, in the API's form.
 
     Empty if the next request has no answer in between: an agent may ask again without accepting an answer.
@@ -40,20 +40,22 @@ def went_back(question: Question, following: Question) -> list[dict[str, Any]]:
     return list(takewhile(_is_said, following.messages[len(question.messages) :]))
 
 
-def answer_of(question: Question) -> dict[str, Any]:
+def answer_of(question: RecordedRequest) -> dict[str, Any]:
     """Return the answer to a question as a message, which is empty if the answer cannot be expressed as one."""
-    messages = as_chat(question.api, question.answered())
+    messages = to_chat_messages(question.api, question.answer_messages())
     return messages[0] if messages else {"role": "assistant", "content": ""}
 
 
-def _turns(sequence: Sequence[Question]) -> Iterator[Turn]:
+def _turns(sequence: Sequence[RecordedRequest]) -> Iterator[Turn]:
     previous: list[dict[str, Any]] = []
     for question, following in zip(sequence, [*sequence[1:], None], strict=True):
-        incoming = _tail(question.spoken, by_model=False)
+        incoming = _tail(question.full_messages, by_model=False)
         repeated = went_back(question, following) if following else []
-        answers = as_chat(question.api, repeated)
+        answers = to_chat_messages(question.api, repeated)
         new = incoming[len(previous) :] if previous and incoming[: len(previous)] == previous else incoming
-        yield Turn(question, as_chat(question.api, new), answers[0] if len(answers) == 1 else answer_of(question))
+        yield Turn(
+            question, to_chat_messages(question.api, new), answers[0] if len(answers) == 1 else answer_of(question)
+        )
         previous = [] if repeated else incoming
 
 

@@ -1,4 +1,4 @@
-"""What slow, busy and failing endpoints cost an episode, and how much is asked of them at a time."""
+"""Slow, busy and failing endpoints: what they cost an episode, and limits on requests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stackrank.agents.llm import LlmAgent
 from stackrank.agents.llm.endpoints import limits
 from stackrank.env.actions import Observation
 from stackrank.terms import StopReason
-from tests.agents.starting import unpriced
+from tests.agents.episode_setup import unpriced
 from tests.fixtures.agents import FakeEnv, play_fake
 from tests.fixtures.env import make_task
 from tests.support.openai_server import Entry, Fault, ScriptedReply, call, says
@@ -24,14 +24,14 @@ from tests.support.waiting import run_out
 # ---- time
 
 
-def test_a_slow_model_uses_up_the_episodes_time(serve: Any) -> None:
+def test_a_slow_model_consumes_the_episodes_time(serve: Any) -> None:
     server = serve([call("eval").with_(delay_s=0.5)])
     outcome, steps = play_fake(FakeEnv(make_task({"a.py": ""})), unpriced(), budget=Budget(wall_s=0.4))
     assert outcome.stop_reason is StopReason.TIME_LIMIT and server.asked == 1
     assert len(steps) == 2, "what was answered is carried out"
 
 
-def test_an_endpoint_that_hangs_or_fails_is_not_the_episodes_time(serve: Any) -> None:
+def test_hanging_and_failing_endpoints_consume_none_of_the_episodes_time(serve: Any) -> None:
     for fault in (call("eval").with_(delay_s=86_400.0), Fault.status(500)):
         serve([fault])
         with pytest.raises(EndpointError):
@@ -42,7 +42,7 @@ def test_an_endpoint_that_hangs_or_fails_is_not_the_episodes_time(serve: Any) ->
             )
 
 
-def test_what_a_question_waits_for_is_not_the_episodes_time(serve: Any) -> None:
+def test_waiting_for_limits_consumes_none_of_the_episodes_time(serve: Any) -> None:
     limit = run_out(0.5)
     serve([Fault.status(503, retry_after=2 * limit), call("eval"), call("submit")])
     env = FakeEnv(make_task({"a.py": ""}))
@@ -64,13 +64,13 @@ def many(count: int, **config: Any) -> None:
 
 @pytest.fixture(autouse=True)
 def _no_limits_of_others() -> None:
-    limits._all.clear()
+    limits._limits_by_url.clear()
 
 
-def test_so_many_at_the_same_time(serve: Any) -> None:
+def test_concurrent_requests_are_limited(serve: Any) -> None:
     server = serve([call("eval").with_(delay_s=0.15)])
     many(12, max_concurrency=3)
-    assert server.asked == 12 and server.most_at_once == 3
+    assert server.asked == 12 and server.max_concurrent == 3
 
 
 def test_a_slot_is_free_again_after_a_fault(serve: Any) -> None:
@@ -79,37 +79,37 @@ def test_a_slot_is_free_again_after_a_fault(serve: Any) -> None:
     assert server.asked == 3
 
 
-def test_requests_by_the_minute(serve: Any) -> None:
+def test_requests_per_minute_are_limited(serve: Any) -> None:
     server = serve([call("eval")])
-    begun = time.monotonic()
+    started_at = time.monotonic()
     many(16, requests_per_minute=600)  # 10 a second, of which the first ten at once
-    assert server.times[-1] - begun > 0.5
+    assert server.times[-1] - started_at > 0.5
 
 
-def test_tokens_by_the_minute(serve: Any) -> None:
-    """What an answer really cost is paid back by whoever asks next."""
+def test_tokens_per_minute_are_limited(serve: Any) -> None:
+    """The next request waits for tokens that an answer used beyond the estimate."""
     serve([call("eval").with_(tokens_in=2_000, tokens_out=400)])
     agent = unpriced(tokens_per_minute=60_000)
     agent.act(Observation(""))
     assert agent.act(Observation("")).usage.waited_ms >= 1000
 
 
-def test_limits_that_processes_share(serve: Any) -> None:
+def test_processes_share_limits(serve: Any) -> None:
     serve([call("eval")])
-    taken: list[tuple[str, float, int]] = []
+    bought: list[tuple[str, float, int]] = []
     lock = threading.Lock()
 
     def store(name: str, per_minute: float, amount: int) -> None:
         with lock:
-            taken.append((name, per_minute, amount))
+            bought.append((name, per_minute, amount))
 
     limits.share(store)
     try:
         many(9, requests_per_minute=240)
     finally:
         limits.share(None)
-    assert len(taken) == 3 and {amount for _, _, amount in taken} == {4}
-    assert all(name.endswith("requests") and per_minute == 240 for name, per_minute, _ in taken)
+    assert len(bought) == 3 and {amount for _, _, amount in bought} == {4}
+    assert all(name.endswith("requests") and per_minute == 240 for name, per_minute, _ in bought)
 
 
 # ---- faults in numbers
@@ -117,13 +117,13 @@ def test_limits_that_processes_share(serve: Any) -> None:
 
 def test_three_of_ten_requests_fail(serve: Any) -> None:
     """40 episodes, 30% of the requests fail: no error, and no step twice."""
-    lock, asked = threading.Lock(), [0]
+    lock, request_count = threading.Lock(), [0]
     script = [call("view", path="a.py"), call("listdir"), call("grep", pattern="x"), call("eval"), call("submit")]
 
     def answer(request: dict[str, Any]) -> Entry:
         with lock:
-            asked[0] += 1
-            number = asked[0]
+            request_count[0] += 1
+            number = request_count[0]
         if number % 10 in (2, 5, 9):
             return Fault.status(429, retry_after=0.05) if number % 2 else Fault.status(500)
         return script[sum(message["role"] == "assistant" for message in request["messages"])]

@@ -1,4 +1,4 @@
-"""Which endpoint is asked, how, with what key, and whether it is any use to start."""
+"""The choice of endpoint, API and key, and the check before a run."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from stackrank.agents.episode.protocol import EndpointError, Malformed, SetupError
+from stackrank.agents.episode.protocol import EndpointError, MalformedAction, SetupError
 from stackrank.agents.llm import LlmAgent
 from stackrank.agents.llm.conversation import make_endpoint
 from stackrank.agents.llm.endpoints.responses import Responses, is_reasoning
 from stackrank.agents.llm.settings import Settings
 from stackrank.env.actions import Action, Observation
-from tests.agents.starting import unpriced
+from tests.agents.episode_setup import unpriced
 from tests.fixtures.agents import CART, play_real
 from tests.support.openai_server import Entry, Fault, OpenAIServer, ScriptedReply, call, calls, says
 
@@ -56,18 +56,18 @@ def test_a_key_from_a_file(serve: Any, bare: pytest.MonkeyPatch, tmp_path: Path)
 
 def test_a_server_that_repeats_the_key(serve: Any) -> None:
     serve([says("Your key is sk-test-planted-key-1234.")])
-    with pytest.raises(Malformed) as caught:
+    with pytest.raises(MalformedAction) as caught:
         unpriced().act(Observation(""))
-    assert "planted" not in f"{caught.value.said} {caught.value.exchanges}"
+    assert "planted" not in f"{caught.value.output} {caught.value.exchanges}"
 
 
 @pytest.mark.parametrize("key", ["abc123", "k-7", "sk-1234"])
 def test_a_short_key_is_masked_too(serve: Any, bare: pytest.MonkeyPatch, key: str) -> None:
     server = serve([says(f"Your key is {key}, and x{key}x is a word.")], key=key)
     bare.setenv("OPENAI_API_KEY", key)
-    with pytest.raises(Malformed) as caught:
+    with pytest.raises(MalformedAction) as caught:
         unpriced().act(Observation(""))
-    assert "Your key is ***, " in caught.value.said and f"x{key}x" in caught.value.said
+    assert "Your key is ***, " in caught.value.output and f"x{key}x" in caught.value.output
     bare.setenv("OPENAI_API_KEY", "wrong")
     with pytest.raises(SetupError) as refused:
         unpriced().act(Observation(""))
@@ -97,10 +97,10 @@ def test_a_secret_is_sent_and_not_stored(serve: Any, bare: pytest.MonkeyPatch) -
     with pytest.raises(SetupError, match="TEAM_KEY"):
         unpriced(extra_body=body)
     bare.setenv("TEAM_KEY", "hunter2-of-the-team")
-    with pytest.raises(Malformed) as caught:
+    with pytest.raises(MalformedAction) as caught:
         unpriced(extra_body=body).act(Observation(""))
     assert server.requests[0]["guard"] == {"api_key": "hunter2-of-the-team"}
-    assert "hunter2" not in f"{caught.value.said} {caught.value.exchanges}"
+    assert "hunter2" not in f"{caught.value.output} {caught.value.exchanges}"
     assert caught.value.exchanges[0].request["guard"] == {"api_key": "$TEAM_KEY"}
 
 
@@ -215,7 +215,7 @@ def test_responses_that_are_no_answers(serve: Any) -> None:
     )
     agent = unpriced(api="responses")
     for hint in ("cut off", "calls no tool"):
-        with pytest.raises(Malformed, match=hint):
+        with pytest.raises(MalformedAction, match=hint):
             agent.act(Observation("so"))
     assert agent.act(Observation("so")).action.tool == "eval"
     assert server.asked == 5
@@ -224,7 +224,7 @@ def test_responses_that_are_no_answers(serve: Any) -> None:
 def test_arguments_that_are_no_json_do_not_stay_in_the_conversation(serve: Any) -> None:
     server = serve([ScriptedReply(calls=(("view", "{oops"),)), call("eval")])
     agent = unpriced(api="responses")
-    with pytest.raises(Malformed, match="not valid JSON"):
+    with pytest.raises(MalformedAction, match="not valid JSON"):
         agent.act(Observation("so"))
     agent.act(Observation("so"))
     assert server.requests[1]["input"][2]["arguments"] == "{}"
@@ -237,8 +237,8 @@ def test_arguments_that_are_no_json_do_not_stay_in_the_conversation(serve: Any) 
         *(("gpt-4.1", False), ("gpt-4o", False), ("qwen3", False), ("proto3", False)),
     ],
 )
-def test_which_interface(bare: pytest.MonkeyPatch, model: str, reasons: bool) -> None:
-    """Reasoning models at OpenAI's own address are asked through Responses; other servers need not have it."""
+def test_choice_of_the_api(bare: pytest.MonkeyPatch, model: str, reasons: bool) -> None:
+    """Reasoning models at OpenAI's own address use Responses; other servers need not have it."""
     bare.setenv("OPENAI_API_KEY", "x")
     assert is_reasoning(model) is reasons
     assert isinstance(make_endpoint(model, Settings()), Responses) is reasons
@@ -246,7 +246,7 @@ def test_which_interface(bare: pytest.MonkeyPatch, model: str, reasons: bool) ->
     assert not isinstance(make_endpoint(model, Settings(base_url="http://127.0.0.1:9/v1")), Responses)
 
 
-def test_what_some_servers_write_otherwise(serve: Any) -> None:
+def test_variants_of_answers_that_some_servers_send(serve: Any) -> None:
     """Arguments as an object, content as parts, no usage, no ids."""
     message = {
         "content": [{"type": "thinking", "thinking": [{"text": "hm"}]}, {"type": "text", "text": "So."}],
@@ -263,7 +263,7 @@ def test_what_some_servers_write_otherwise(serve: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("models", "answer", "asked"),
+    ("models", "answer", "request_count"),
     [
         (("other", "scripted"), Fault.status(500), 0),  # the list settles it
         (("other",), says("yes"), 1),  # a name that the list does not have
@@ -273,31 +273,34 @@ def test_what_some_servers_write_otherwise(serve: Any) -> None:
         (404, Fault.status(400, "max_tokens is too small"), 1),
     ],
 )
-def test_who_may_play(serve: Any, models: Any, answer: Entry, asked: int) -> None:
+def test_check_accepts_working_endpoints(serve: Any, models: Any, answer: Entry, request_count: int) -> None:
     server = serve([answer], models=models)
     LlmAgent.configure(model="scripted", config={}).check()
-    assert (server.listed, server.asked) == (1, asked)
-    if asked:
+    assert (server.listed, server.asked) == (1, request_count)
+    if request_count:
         assert server.requests[0]["max_tokens"] == 16
 
 
-@pytest.mark.parametrize(("code", "hint"), [(401, "OPENAI_API_KEY"), (403, "OPENAI_API_KEY"), (404, "model's name")])
+@pytest.mark.parametrize(
+    ("code", "hint"),
+    [(401, "OPENAI_API_KEY"), (403, "OPENAI_API_KEY"), (404, "does not know this model: check its name")],
+)
 @pytest.mark.parametrize("models", [("other",), 404])
-def test_who_may_not(serve: Any, models: Any, code: int, hint: str) -> None:
+def test_check_rejects_wrong_keys_and_models(serve: Any, models: Any, code: int, hint: str) -> None:
     server = serve([Fault.status(code, "no")], models=models)
     with pytest.raises(SetupError, match=hint):
         LlmAgent.configure(model="scripted", config={}).check()
     assert server.asked == 1
 
 
-def test_faults_that_pass_refuse_nobody(serve: Any) -> None:
+def test_temporary_faults_do_not_fail_the_check(serve: Any) -> None:
     serve([Fault.status(500), Fault.status(429), says("yes")], models=503)
     LlmAgent.configure(model="scripted", config={"retry_s": 1.0}).check()
     serve([Fault.status(500)], models=503)
     LlmAgent.configure(model="scripted", config={"retry_s": 0.0}).check()
 
 
-def test_nobody_there(bare: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_endpoint(bare: pytest.MonkeyPatch) -> None:
     setup = LlmAgent.configure(model="scripted", config={"base_url": "http://127.0.0.1:9/v1", "retry_s": 0.1})
     with pytest.raises(EndpointError, match=r"127\.0\.0\.1:9"):
         setup.check()

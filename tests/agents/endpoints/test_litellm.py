@@ -14,7 +14,7 @@ from stackrank.agents.episode.protocol import AccessError, EndpointError
 from stackrank.agents.llm import LlmAgent
 from stackrank.agents.llm.scripted.script import _turns
 from stackrank.terms import StopReason
-from tests.agents.llm.test_verbatim import KEYS, SCRIPT, go_on
+from tests.agents.llm.test_verbatim import KEYS, SCRIPT, play_steps
 from tests.fixtures.agents import CART, FakeEnv, play_fake, play_real
 from tests.fixtures.env import make_task
 from tests.support.model_servers import served, server_python
@@ -40,7 +40,7 @@ MOCKED = {
 
 
 class Provider:
-    """What stands behind the proxy: it answers the n-th question of each conversation with the n-th reply."""
+    """The provider behind the proxy: it answers the n-th request of each conversation with the n-th reply."""
 
     def __init__(self) -> None:
         self.script: list[Any] = []
@@ -69,8 +69,11 @@ def proxy(provider: tuple[Provider, OpenAIServer], tmp_path_factory: pytest.Temp
         }
 
     mocked = [
-        {"model_name": name, "litellm_params": {"model": f"openai/{name}", "api_key": "none", "mock_response": said}}
-        for name, said in MOCKED.items()
+        {
+            "model_name": name,
+            "litellm_params": {"model": f"openai/{name}", "api_key": "none", "mock_response": response},
+        }
+        for name, response in MOCKED.items()
     ]
     routes = [routed("openai/o", url), routed("deepseek/d", url), routed("anthropic/claude-x", root)]
     wrong = {**routed("openai/o", url, "sk-wrong"), "model_name": "unpaid"}
@@ -117,9 +120,9 @@ def test_everything_reaches_the_provider_again(
     """The provider refuses a conversation in which anything is missing; the proxy translates where the APIs differ."""
     answers, server = provider
     answers.script = SCRIPT
-    before = server.asked
-    decided = go_on(agent(model, api=api, stream=stream), 12)
-    assert server.asked - before == 11, "nothing had to be asked twice"
+    earlier_requests = server.asked
+    decided = play_steps(agent(model, api=api, stream=stream), 12)
+    assert server.asked - earlier_requests == 11, "nothing had to be asked twice"
     assert decided[0].exchanges[0].reasoning == "First, what is there? é 😀"
     assert decided[0].usage.tokens_in == 100 and not decided[0].usage.estimated
 
@@ -143,7 +146,7 @@ def test_an_episode_is_solved(provider: tuple[Provider, OpenAIServer], model: st
 
 @pytest.mark.parametrize("config", [{}, {"stream": True}, {"api": "responses"}, {"api": "messages"}])
 def test_an_episode_of_its_own_answers_as_text(config: dict[str, Any]) -> None:
-    """It always says the same, and so the steps run out."""
+    """The provider always gives the same answer, so the steps run out."""
     outcome, steps = play_real(CART, agent("says", syntax="text", **config), budget=Budget(steps=3))
     assert outcome.stop_reason is StopReason.STEP_LIMIT and outcome.score is not None, outcome
     assert [step.action.tool for step in steps if step.action] == ["view"] * 3
@@ -159,7 +162,7 @@ def test_text_without_tool_calls_ends_as_malformed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("api", "model", "stop_reason", "said"),
+    ("api", "model", "stop_reason", "message"),
     [
         *((api, "limited", StopReason.ERROR, "failed .*429.*rate limit") for api in ("chat", "messages")),
         *((api, "broken", StopReason.ERROR, "failed .*500") for api in ("chat", "messages")),
@@ -167,26 +170,28 @@ def test_text_without_tool_calls_ends_as_malformed() -> None:
         ("chat", "filtered", StopReason.REFUSED, ""),
     ],
 )
-def test_errors(api: str, model: str, stop_reason: StopReason, said: str) -> None:
+def test_errors(api: str, model: str, stop_reason: StopReason, message: str) -> None:
     player = agent(model, api=api, retry_s=0.5)
     if stop_reason is StopReason.ERROR:
-        with pytest.raises(EndpointError, match=said):
-            go_on(player, 1)
+        with pytest.raises(EndpointError, match=message):
+            play_steps(player, 1)
         return
     outcome, _ = play_fake(FakeEnv(make_task({"a.py": ""})), player)
     assert outcome.stop_reason is stop_reason, outcome
 
 
 @pytest.mark.parametrize("api", ["chat", "responses", "messages"])
-def test_who_may_not_play(api: str, monkeypatch: pytest.MonkeyPatch, provider: tuple[Provider, OpenAIServer]) -> None:
+def test_check_rejects_a_wrong_key_and_an_unknown_model(
+    api: str, monkeypatch: pytest.MonkeyPatch, provider: tuple[Provider, OpenAIServer]
+) -> None:
     """The proxy answers 400 to a key and to a model that it does not know; a run ends before its first sandbox."""
     provider[0].script = [says("yes")]
-    with pytest.raises(AccessError, match="check the model's name"):
+    with pytest.raises(AccessError, match="does not know this model: check its name"):
         LlmAgent.configure(model="nobody", config={"api": api}).check()
-    with pytest.raises(AccessError, match="refused the key"):  # the proxy's own, which the provider refuses
-        go_on(agent("unpaid", api=api), 1)
+    with pytest.raises(AccessError, match="rejected the key"):  # the proxy's own, which the provider refuses
+        play_steps(agent("unpaid", api=api), 1)
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
         monkeypatch.setenv(name, "sk-not-of-this-proxy")
-    with pytest.raises(AccessError, match=r"refused the key: check the environment variable \w+_API_KEY") as caught:
+    with pytest.raises(AccessError, match=r"rejected the key: check the environment variable \w+_API_KEY") as caught:
         LlmAgent.configure(model="says", config={"api": api}).check()
     assert "not-of-this-proxy" not in json.dumps(str(caught.value))

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 MAKES_MODEL = Path(__file__).parents[2] / "support" / "tiny_model.py"
 KEY = "sk-llama-key-1234"
 CONTEXT = 12_000
-"""Tokens, of which each is a character. An episode's first question has about half as many."""
+"""In tokens of one character each. An episode's first request has about half as many."""
 ANY_CALL = {"verbatim": False, "extra_body": {"tool_choice": "auto"}}
 VIEW = {
     "verbatim": False,
@@ -57,15 +57,15 @@ def _asked(llama: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
 
 
-def played(steps: int = 4, real: bool = False, said: str = "", **config: Any) -> tuple[Outcome, list[Step]]:
-    """How an episode ended, which is never in an error, and its steps. `said`: by each observation of a fake."""
+def played(steps: int = 4, real: bool = False, answer_text: str = "", **config: Any) -> tuple[Outcome, list[Step]]:
+    """Play an episode, which never ends in an error. `answer_text`: the text of a fake environment's observations."""
     config = {"max_tokens": 150, "seed": 11, "retry_s": 60.0, **config}
     agent, budget = LlmAgent(model="tiny", config=config), Budget(steps=steps, malformed=3)
     if real:
         LlmAgent.configure(model="tiny", config=config).check()
         outcome, recorded = play_real(CART, agent, budget=budget)
     else:
-        outcome, recorded = play_fake(FakeEnv(CART, lambda action: Observation(said)), agent, budget)
+        outcome, recorded = play_fake(FakeEnv(CART, lambda action: Observation(answer_text)), agent, budget)
     assert outcome.stop_reason is not StopReason.ERROR and outcome.score is not None, outcome
     return outcome, recorded
 
@@ -75,7 +75,7 @@ def called(steps: list[Step]) -> list[str]:
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_nonsense_ends_as_malformed(stream: bool) -> None:
+def test_text_that_is_no_call_ends_as_malformed(stream: bool) -> None:
     """Without `tool_choice` this server does not tell the model about tools."""
     outcome, steps = played(stream=stream)
     assert outcome.stop_reason is StopReason.MALFORMED_ACTIONS and len(steps) == 4
@@ -84,10 +84,10 @@ def test_nonsense_ends_as_malformed(stream: bool) -> None:
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_an_episode_of_calls(stream: bool) -> None:
-    """A grammar makes each answer a call that the tool's schema allows; one that is cut off is no JSON."""
+    """A grammar makes each answer a call that the tool's schema allows; one that is cut off is not valid JSON."""
     outcome, steps = played(real=not stream, stream=stream, **VIEW)
     assert outcome.stop_reason in (StopReason.STEP_LIMIT, StopReason.MALFORMED_ACTIONS)
-    assert all("tool_calls" in str(each.answer) for step in steps for each in step.exchanges)
+    assert all("tool_calls" in str(exchange.answer) for step in steps for exchange in step.exchanges)
     assert set(called(steps)) == {"view"}
 
 
@@ -107,10 +107,10 @@ def test_an_episode_of_text(stream: bool) -> None:
 
 
 def test_a_conversation_longer_than_the_context() -> None:
-    """The server says so with 400; the conversation is cut, and the episode goes on."""
-    outcome, steps = played(said="It is as it is. " * 200, **TEXT)
+    """The server answers 400; the conversation is cut, and the episode continues."""
+    outcome, steps = played(answer_text="It is as it is. " * 200, **TEXT)
     assert outcome.stop_reason in (StopReason.STEP_LIMIT, StopReason.CONTEXT_LIMIT), outcome
-    assert any("history_cut_to_tokens" in each.request for step in steps for each in step.exchanges)
+    assert any("history_cut_to_tokens" in exchange.request for step in steps for exchange in step.exchanges)
 
 
 def test_a_first_question_longer_than_the_context() -> None:
@@ -119,12 +119,12 @@ def test_a_first_question_longer_than_the_context() -> None:
 
 
 def test_calls_without_the_setting_that_they_need(llama: str) -> None:
-    """This server does not take the null back that comes with its own calls."""
+    """This server rejects the null content that comes with its own calls."""
     with pytest.raises(SetupError, match="verbatim: false"):
         played(**{**VIEW, "verbatim": True})
 
 
 def test_a_wrong_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-another-key-1234")
-    with pytest.raises(AccessError, match="refused the key: check the environment variable OPENAI_API_KEY"):
+    with pytest.raises(AccessError, match="rejected the key: check the environment variable OPENAI_API_KEY"):
         LlmAgent.configure(model="tiny", config={}).check()

@@ -1,4 +1,4 @@
-"""The episode loop: every way an episode ends, exactly there, and what is recorded on the way."""
+"""The episode loop: every way in which an episode ends, and what is recorded."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from stackrank.agents.episode.loop import Budget, play
-from stackrank.agents.episode.protocol import EndpointError, GaveUp, Malformed, SetupError
+from stackrank.agents.episode.protocol import EndpointError, GaveUp, MalformedAction, SetupError
 from stackrank.agents.episode.step import Step, Usage
 from stackrank.env.actions import Action, Observation
 from stackrank.env.debug_env import DebugEnv
@@ -41,8 +41,8 @@ def test_step_limit(steps: int) -> None:
 
 @pytest.mark.parametrize(("limit", "played"), [(0, 0), (99, 1), (100, 1), (101, 2), (200, 2)])
 def test_token_limit(limit: int, played: int) -> None:
-    said = (costing(action, tokens_in=70, tokens_out=30, cost_usd=1.0) for action in views())
-    outcome, _ = play_fake(FakeEnv(cart()), Scripted(said), Budget(tokens=limit))
+    decisions = (costing(action, tokens_in=70, tokens_out=30, cost_usd=1.0) for action in views())
+    outcome, _ = play_fake(FakeEnv(cart()), Scripted(decisions), Budget(tokens=limit))
     assert outcome.stop_reason is StopReason.TOKEN_LIMIT
     assert outcome.steps == played
     assert outcome.usage.tokens_in == 70 * played and outcome.usage.tokens_out == 30 * played
@@ -50,14 +50,14 @@ def test_token_limit(limit: int, played: int) -> None:
 
 @pytest.mark.parametrize(("limit", "played"), [(0.25, 1), (0.26, 2), (0.5, 2)])
 def test_cost_limit(limit: float, played: int) -> None:
-    said = (costing(action, cost_usd=0.25) for action in views())
-    outcome, _ = play_fake(FakeEnv(cart()), Scripted(said), Budget(cost_usd=limit))
+    decisions = (costing(action, cost_usd=0.25) for action in views())
+    outcome, _ = play_fake(FakeEnv(cart()), Scripted(decisions), Budget(cost_usd=limit))
     assert outcome.stop_reason is StopReason.COST_LIMIT
     assert outcome.steps == played and outcome.usage.cost_usd == 0.25 * played
 
 
 def test_one_unknown_price_makes_the_cost_unknown() -> None:
-    costs = [costing(VIEW, cost_usd=each) for each in (0.25, None, 0.25)]
+    costs = [costing(VIEW, cost_usd=price) for price in (0.25, None, 0.25)]
     outcome, _ = play_fake(FakeEnv(cart()), Scripted([*costs, GaveUp()]), Budget(cost_usd=0.3))
     assert outcome.usage.cost_usd is None
     assert outcome.stop_reason is StopReason.AGENT_GAVE_UP  # and a limit on it cannot hold
@@ -73,7 +73,7 @@ def test_time_limit() -> None:
     assert outcome.steps in (1, 2) and outcome.wall_s > 0.2, "one, where the machine is busy"
 
 
-def test_a_database_that_keeps_an_episode_waiting_takes_none_of_its_time() -> None:
+def test_waiting_for_the_database_consumes_none_of_the_episodes_time() -> None:
     wait_s = run_out(0.3)
     agent, budget = Scripted(views()), Budget(steps=3, wall_s=wait_s)
     outcome = play(cast(DebugEnv, FakeEnv(cart())), agent, budget=budget, record=lambda step: time.sleep(wait_s))
@@ -84,8 +84,8 @@ def test_a_database_that_keeps_an_episode_waiting_takes_none_of_its_time() -> No
 # ---- what agents do wrong
 
 
-def test_malformed_ones_end_it_when_nothing_comes_between() -> None:
-    bad = Malformed("That is no call.", said="blah", usage=Usage(tokens_in=5, cost_usd=0.5))
+def test_only_consecutive_malformed_actions_end_the_episode() -> None:
+    bad = MalformedAction("That is no call.", output="blah", usage=Usage(tokens_in=5, cost_usd=0.5))
     agent = Scripted([bad, bad, VIEW, bad, bad, bad, VIEW])
     outcome, recorded = play_fake(FakeEnv(cart()), agent, Budget(malformed=3))
     assert outcome.stop_reason is StopReason.MALFORMED_ACTIONS
@@ -94,18 +94,18 @@ def test_malformed_ones_end_it_when_nothing_comes_between() -> None:
     # Each is a step with its cost, what was said, and the correction as what the agent sees next.
     assert (recorded[1].thought, recorded[1].action) == ("blah", None)
     assert outcome.usage.tokens_in == 25 and outcome.usage.cost_usd == 2.5
-    assert agent.seen[1] == Observation("That is no call.", False, {"malformed": True})
+    assert agent.seen[1] == Observation("That is no call.", False, {"kind": "malformed", "malformed": True})
 
 
 @pytest.mark.parametrize("repeats", [2, 8])
-def test_repeats_end_it(repeats: int) -> None:
+def test_repeated_steps_end_the_episode(repeats: int) -> None:
     outcome, _ = play_fake(FakeEnv(cart()), Scripted(itertools.repeat(VIEW)), Budget(repeats=repeats))
     assert outcome.stop_reason is StopReason.AGENT_GAVE_UP
     assert outcome.steps == repeats + 1
     assert outcome.diagnosis.failure_point == "looped" or repeats < 3
 
 
-def test_the_same_action_with_another_result_is_no_repeat() -> None:
+def test_the_same_action_with_a_different_result_is_not_a_repeat() -> None:
     numbers = itertools.count()
     env = FakeEnv(cart(), lambda action: Observation(f"result {next(numbers)}"))
     outcome, _ = play_fake(env, Scripted(itertools.repeat(VIEW)), Budget(steps=20, repeats=2))
@@ -118,7 +118,7 @@ def test_gave_up() -> None:
     env = FakeEnv(cart(), score=RESOLVED)
     outcome, _ = play_fake(env, Scripted([VIEW, GaveUp("no idea")]))
     assert outcome.stop_reason is StopReason.AGENT_GAVE_UP
-    assert outcome.score == replace(RESOLVED, notes=("the agent did not go on: no idea",))
+    assert outcome.score == replace(RESOLVED, notes=("the agent stopped: no idea",))
     assert outcome.diagnosis.failure_point is None
 
 
@@ -127,25 +127,25 @@ def test_gave_up() -> None:
 
 def test_cancelled_is_not_scored() -> None:
     env = FakeEnv(cart())
-    asked = itertools.count()
-    outcome, recorded = play_fake(env, Scripted(views()), cancelled=lambda: next(asked) >= 2)
+    checks = itertools.count()
+    outcome, recorded = play_fake(env, Scripted(views()), cancelled=lambda: next(checks) >= 2)
     assert outcome.stop_reason is StopReason.CANCELLED
     assert outcome.score is None and env.scored == 0
     assert len(recorded) == 3
 
 
-@pytest.mark.parametrize("over", ["submitted", "solved"])
-def test_the_environment_ends_it(over: str) -> None:
-    env = FakeEnv(cart(), lambda action: Observation("end", state={"over": over} if action.tool == "eval" else {}))
+@pytest.mark.parametrize("ending", ["submitted", "solved"])
+def test_the_environment_ends_the_episode(ending: str) -> None:
+    env = FakeEnv(cart(), lambda action: Observation("end", state={"over": ending} if action.tool == "eval" else {}))
     outcome, recorded = play_fake(env, Scripted([VIEW, Action("eval"), VIEW]))
-    assert outcome.stop_reason is StopReason(over)
+    assert outcome.stop_reason is StopReason(ending)
     assert [step.index for step in recorded] == [0, 1, 2]
 
 
 @pytest.mark.parametrize(
     "error", [EndpointError("down"), SetupError("no key"), SandboxError("gone"), KeyboardInterrupt()]
 )
-def test_errors_of_the_infrastructure_go_through(error: BaseException) -> None:
+def test_infrastructure_errors_propagate(error: BaseException) -> None:
     env = FakeEnv(cart())
     recorded: list[Step] = []
     with pytest.raises(type(error)):
@@ -156,19 +156,19 @@ def test_errors_of_the_infrastructure_go_through(error: BaseException) -> None:
     assert env.scored == 0
 
 
-def test_each_step_is_recorded_before_the_next_is_asked_for() -> None:
+def test_each_step_is_recorded_before_the_next_decision() -> None:
     recorded: list[Step] = []
-    seen: list[int] = []
+    counts: list[int] = []
 
     class Watching(Scripted):
         def act(self, observation: Observation) -> Any:
-            seen.append(len(recorded))
+            counts.append(len(recorded))
             return super().act(observation)
 
     from stackrank.agents.episode.loop import play
 
     play(FakeEnv(cart()), Watching([VIEW, VIEW, GaveUp()]), budget=Budget(), record=recorded.append)  # type: ignore[arg-type]
-    assert seen == [1, 2, 3]
+    assert counts == [1, 2, 3]
 
 
 def test_a_recorder_that_fails_ends_the_episode() -> None:

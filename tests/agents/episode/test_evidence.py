@@ -1,4 +1,4 @@
-"""What observations show, read from their text where the state does not say it."""
+"""What observations show, read from their text if the state does not say it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from stackrank.agents.episode.evidence import Place, Reader
+from stackrank.agents.episode.evidence import CodeRange, EvidenceReader
 from stackrank.agents.episode.line_map import LineMap
-from stackrank.agents.episode.milestones import Tracker
+from stackrank.agents.episode.milestones import MilestoneTracker
 from stackrank.env.actions import Observation
+from stackrank.env.file_diffs import file_diff
 from stackrank.env.patches import find_faults
-from stackrank.env.sandbox.guest.diffs import file_diff
 from stackrank.env.task import Fault
 from tests.fixtures.env import make_task
 
@@ -49,10 +49,10 @@ KeyError: 'x'
 
 
 def reached(text: str, **state: Any) -> set[str]:
-    """The milestones of one step with this text, as a command's or with a state of its own."""
-    tracker = Tracker(TASK)
-    tracker.take(0, RESET)
-    return set(tracker.take(1, Observation(text, state=state or {"kind": "command", "exit": 0})).milestones)  # type: ignore[arg-type]
+    """The milestones of one step with this text, and with the state of a command or the given one."""
+    tracker = MilestoneTracker(TASK)
+    tracker.observe(0, RESET)
+    return set(tracker.observe(1, Observation(text, state=state or {"kind": "command", "exit": 0})).milestones)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -140,30 +140,30 @@ def test_a_command_that_fails_as_the_tests_did_at_first_shows_the_failure() -> N
     assert "reproduced" not in reached("KeyError: 'x'", kind="command", exit=0)
 
 
-def test_all_tests_passing_in_the_shell_solves_and_some_do_not() -> None:
+def test_only_all_tests_passing_in_the_shell_solves() -> None:
     assert reached("== 2 passed in 0.01s ==") == {"improved", "solved"}
     assert reached("2 passed in 0.01s", kind="other") == {"improved", "solved"}
     assert reached("1 passed in 0.01s") == set()
-    assert reached("3 passed in 0.01s") == set(), "with tests of its own it cannot be told"
+    assert reached("3 passed in 0.01s") == set(), "with tests of its own, the number of tests proves nothing"
 
 
-def test_breakpoints_that_were_hit_paused_there_unless_a_condition_decided() -> None:
+def test_a_hit_breakpoint_without_a_condition_counts_as_a_pause() -> None:
     row = {"file": "shop/cart.py", "line": 3, "hits": 2, "ignore": 0, "condition": None}
     debugger = {"kind": "debugger", "alive": False, "ended": True}
     assert reached("", **debugger, breakpoints=[row]) == {"breakpoint", "inspected", "localized"}
-    for other in ({"hits": 0}, {"ignore": 2}, {"condition": "price > 9"}):
-        assert reached("", **debugger, breakpoints=[{**row, **other}]) == {"breakpoint"}
+    for exception in ({"hits": 0}, {"ignore": 2}, {"condition": "price > 9"}):
+        assert reached("", **debugger, breakpoints=[{**row, **exception}]) == {"breakpoint"}
     stopped = "Breakpoint 1 at /workspace/shop/cart.py:5\n> /workspace/shop/cart.py(5)total()\n-> return result - 1\n0"
     assert reached(stopped, **debugger, breakpoints=[]) == {"breakpoint", "inspected", "localized"}
 
 
-def test_what_was_followed_counts_as_far_as_it_was_shown() -> None:
+def test_followed_places_count_only_if_shown() -> None:
     place = {"file": "shop/cart.py", "line": 5, "function": "", "hits": 3, "shown": 2}
     run = {"kind": "followed", "exit": 0, "timed_out": False}
     assert reached("", **run, places=[place]) == {"breakpoint", "inspected", "localized"}
     assert reached("", **run, places=[{**place, "shown": 0}]) == {"breakpoint"}, "values were not shown"
-    whole = {**place, "line": 2, "function": "total"}
-    assert reached("", **run, places=[whole]) == {"breakpoint", "inspected", "localized"}
+    full_place = {**place, "line": 2, "function": "total"}
+    assert reached("", **run, places=[full_place]) == {"breakpoint", "inspected", "localized"}
     frame = {"file": "shop/cart.py", "line": 4, "function": "total", "current": True}
     assert reached("", **run, places=[], stack=[frame]) == {"inspected", "localized"}
     assert reached("", **run, places=[], outcomes={"t::a": "failed"}) == {"reproduced"}
@@ -173,20 +173,20 @@ def test_what_was_followed_counts_as_far_as_it_was_shown() -> None:
 
 
 def test_line_numbers_follow_the_edits() -> None:
-    """Whatever is inserted, removed and replaced: a line that is still there is found under its first number."""
+    """After insertions, removals and replacements, a remaining line is found under its original number."""
     dice = random.Random(3)
     for _ in range(60):
         first = [b"line %d\n" % number for number in range(1, 40)]
         lines, lines_map = list(first), LineMap({"a.py": b"".join(first)})
         for _ in range(dice.randrange(1, 6)):
-            before = b"".join(lines)
-            at, gone = dice.randrange(len(lines) + 1), dice.randrange(4)
-            lines[at : at + gone] = [b"new %d\n" % dice.randrange(10**6) for _ in range(dice.randrange(4))]
-            lines_map.apply(file_diff("a.py", before, b"".join(lines)))
+            content = b"".join(lines)
+            at, removed = dice.randrange(len(lines) + 1), dice.randrange(4)
+            lines[at : at + removed] = [b"new %d\n" % dice.randrange(10**6) for _ in range(dice.randrange(4))]
+            lines_map.apply(file_diff("a.py", content, b"".join(lines)))
         for number, line in enumerate(lines, 1):
             if line.startswith(b"line"):
-                where = int(line.split()[1])
-                assert lines_map.original("a.py", number, number) == (where, where)
+                original = int(line.split()[1])
+                assert lines_map.original("a.py", number, number) == (original, original)
 
 
 def test_an_insertion_touches_both_sides_and_an_unshown_change_the_whole_file() -> None:
@@ -199,21 +199,21 @@ def test_an_insertion_touches_both_sides_and_an_unshown_change_the_whole_file() 
     assert [*lines_map.changed("no diff")] == []
 
 
-def test_an_edit_counts_whichever_tool_made_it_and_a_test_run_makes_none() -> None:
+def test_an_edit_by_any_tool_counts_but_not_changes_by_a_test_run() -> None:
     content = TASK.files["shop/cart.py"]
     diff = file_diff("shop/cart.py", content, content.replace(b"- 1", b"- 2"))
     for kind in ("command", "terminal", "none", "other", "debugger"):
-        evidence = Reader(TASK).read(Observation("", state={"kind": kind, "exit": 0, "diff": diff}))  # type: ignore[arg-type]
-        assert evidence.edited == (Place("shop/cart.py", (5, 5)),)
-    assert Reader(TASK).read(Observation("", state={**FAILED, "diff": diff})).edited == ()  # type: ignore[arg-type]
+        evidence = EvidenceReader(TASK).read(Observation("", state={"kind": kind, "exit": 0, "diff": diff}))  # type: ignore[arg-type]
+        assert evidence.edited == (CodeRange("shop/cart.py", (5, 5)),)
+    assert EvidenceReader(TASK).read(Observation("", state={**FAILED, "diff": diff})).edited == ()  # type: ignore[arg-type]
     tests = file_diff("tests/test_cart.py", b"print()\n", b"")
-    assert Reader(TASK).read(Observation("", state={"kind": "command", "exit": 0, "diff": tests})).edited == ()  # type: ignore[arg-type]
+    assert EvidenceReader(TASK).read(Observation("", state={"kind": "command", "exit": 0, "diff": tests})).edited == ()  # type: ignore[arg-type]
 
 
 def test_an_import_that_the_fix_needs_is_no_fault() -> None:
-    before = b"import os\n\n\ndef a():\n    return 1\n\n\ndef b():\n    return 2\n"
-    after = before.replace(b"import os\n", b"import os\nimport re\n").replace(b"return 2", b"return re.I")
-    (fault,) = find_faults({"a.py": before}, file_diff("a.py", before, after))
+    buggy = b"import os\n\n\ndef a():\n    return 1\n\n\ndef b():\n    return 2\n"
+    fixed = buggy.replace(b"import os\n", b"import os\nimport re\n").replace(b"return 2", b"return re.I")
+    (fault,) = find_faults({"a.py": buggy}, file_diff("a.py", buggy, fixed))
     assert (fault.lines, fault.functions) == ((9,), ("b",))
-    only = file_diff("a.py", before, before.replace(b"import os\n", b"import os\nimport re\n"))
-    assert find_faults({"a.py": before}, only)[0].lines == (1, 2)
+    only = file_diff("a.py", buggy, buggy.replace(b"import os\n", b"import os\nimport re\n"))
+    assert find_faults({"a.py": buggy}, only)[0].lines == (1, 2)

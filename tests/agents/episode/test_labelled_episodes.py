@@ -12,17 +12,17 @@ AGREEMENT = 0.95
 
 def test_the_labels_cover_every_failure_point() -> None:
     labels = labelled()
-    assert len(labels) >= 40 and {each["label"][0] for each in labels} == set(FailurePoint)
-    assert {each["name"] for each in labels} == set(recorded()["episodes"]), "play them again: see record.py"
+    assert len(labels) >= 40 and {episode["label"][0] for episode in labels} == set(FailurePoint)
+    assert {episode["name"] for episode in labels} == set(recorded()["episodes"]), "play them again: see record.py"
     assert RECORDED.stat().st_size < 1 << 20
 
 
-def test_people_and_the_program_agree() -> None:
-    found, wrong = recorded(), []
-    for each in labelled():
-        episode = found["episodes"][each["name"]]
+def test_failure_points_equal_the_labels() -> None:
+    recording, wrong = recorded(), []
+    for label in labelled():
+        episode = recording["episodes"][label["name"]]
         score, reason = Score(**episode["score"]), StopReason(episode["reason"])
-        said = diagnose(task_of(episode, found["tasks"]), steps_of(episode), score, reason)
-        if [said.failure_point, said.step] != each["label"]:
-            wrong.append(f"{each['name']}: {said.failure_point} at {said.step}, not {each['label']}")
+        diagnosis = diagnose(task_of(episode, recording["tasks"]), steps_of(episode), score, reason)
+        if [diagnosis.failure_point, diagnosis.step] != label["label"]:
+            wrong.append(f"{label['name']}: {diagnosis.failure_point} at {diagnosis.step}, not {label['label']}")
     assert len(wrong) <= (1 - AGREEMENT) * len(labelled()), "\n".join(wrong)

@@ -6,33 +6,35 @@ from typing import Any
 
 import pytest
 
-from stackrank.agents.episode.milestones import NEAR_LINES, Progress, Tracker
+from stackrank.agents.episode.milestones import NEAR_LINES, MilestoneTracker, Progress
 from stackrank.env.actions import Observation
 from stackrank.env.task import Fault, Task
+from tests.agents.episode.edit_states import edit_state
 from tests.fixtures.env import make_task
 
-SOURCE = "class Cart:\n    def total(self):\n" + "        x = 1\n" * 97 + "\n\ndef other():\n    pass\n"
+LINES = "".join(f"        x{number} = 1\n" for number in range(97))
+SOURCE = f"class Cart:\n    def total(self):\n{LINES}\n\ndef other():\n    pass\n"
 FAULT = Fault("shop/cart.py", ("Cart.total",), (40,))
 TASK: Task = make_task({"shop/cart.py": SOURCE, "tests/test_cart.py": ""}, faults=(FAULT,))
-FAILING = {"tests": {"passed": 1, "failed": 1, "ids": {}}, "solved": False, "exit": 1}
+FAILING = {"kind": "tests", "tests": {"passed": 1, "failed": 1, "ids": {}}, "solved": False, "exit": 1}
 BETTER = {**FAILING, "tests": {"passed": 2, "failed": 1, "ids": {}}}
-PASSING = {"tests": {"passed": 2, "failed": 0, "ids": {}}, "solved": True, "exit": 0}
+PASSING = {"kind": "tests", "tests": {"passed": 2, "failed": 0, "ids": {}}, "solved": True, "exit": 0}
 
 
 def follow(*states: dict[str, Any], task: Task = TASK, reset: dict[str, Any] | None = None) -> list[Progress]:
     """What the steps after the reset add."""
-    tracker = Tracker(task)
-    assert tracker.take(0, Observation("", True, reset or {})) == Progress()
-    return [tracker.take(index, Observation("", True, state)) for index, state in enumerate(states, 1)]
+    tracker = MilestoneTracker(task)
+    assert tracker.observe(0, Observation("", True, reset or {})) == Progress()
+    return [tracker.observe(index, Observation("", True, state)) for index, state in enumerate(states, 1)]
 
 
 def test_each_milestone_belongs_to_the_step_that_is_the_first_to_reach_it() -> None:
-    at_fault = {"file": "shop/cart.py", "line": 40 + NEAR_LINES, "function": "total"}
-    point = {"breakpoints": [{"file": "shop/cart.py", "line": 40}]}
-    view, edit = {"path": "shop/cart.py", "lines": [1, 80]}, {"edited": "shop/cart.py", "lines": [40, 41]}
+    at_fault = {"kind": "debugger", "file": "shop/cart.py", "line": 40 + NEAR_LINES, "function": "total"}
+    point = {"kind": "debugger", "breakpoints": [{"file": "shop/cart.py", "line": 40}]}
+    view, edit = {"kind": "shown", "path": "shop/cart.py", "lines": [1, 80]}, edit_state("shop/cart.py", 40, 41)
     paused = {**point, "file": "tests/test_cart.py", "line": 1}
     steps = (FAILING, view, paused, {**point, **at_fault}, view, edit, edit, BETTER, FAILING, BETTER, PASSING)
-    assert [each.milestones for each in follow(*steps)] == [
+    assert [progress.milestones for progress in follow(*steps)] == [
         ("reproduced",),
         ("localized",),
         ("breakpoint",),
@@ -48,30 +50,33 @@ def test_each_milestone_belongs_to_the_step_that_is_the_first_to_reach_it() -> N
 
 
 def test_the_first_run_of_tests_is_what_others_improve_on() -> None:
-    assert [each.milestones for each in follow({}, BETTER, FAILING, BETTER)] == [(), ("reproduced",), (), ()]
-    assert [each.milestones for each in follow(BETTER, BETTER, reset=FAILING)] == [("reproduced", "improved"), ()]
-    # Under the debugger, tests are told one by one as they end: not a result to compare.
-    assert follow(FAILING, {"tests": {"t::a": "passed"}, "ended": True})[1].milestones == ()
+    assert [progress.milestones for progress in follow({}, BETTER, FAILING, BETTER)] == [(), ("reproduced",), (), ()]
+    assert [progress.milestones for progress in follow(BETTER, BETTER, reset=FAILING)] == [
+        ("reproduced", "improved"),
+        (),
+    ]
+    # Under the debugger, tests are reported one by one as they end: not a result to compare.
+    assert follow(FAILING, {"kind": "debugger", "outcomes": {"t::a": "passed"}})[1].milestones == ()
 
 
 @pytest.mark.parametrize(
-    ("state", "reached"),
+    ("state", "milestone"),
     [
-        ({"edited": "shop/cart.py", "lines": [40 + NEAR_LINES, 90]}, "edited"),
-        ({"edited": "shop/cart.py", "lines": [41 + NEAR_LINES, 90]}, None),
-        ({"edited": "shop/cart.py", "lines": [1, 40 - NEAR_LINES]}, "edited"),
-        ({"edited": "shop/cart.py", "lines": [1, 39 - NEAR_LINES]}, None),
-        ({"file": "shop/cart.py", "line": 1, "function": "Cart.total"}, "inspected"),
-        ({"file": "shop/cart.py", "line": 1, "function": "total"}, "inspected"),
-        ({"file": "shop/cart.py", "line": 1, "function": "subtotal"}, None),
-        ({"file": "shop/cart.py", "line": 1, "function": ""}, None),
-        ({"file": "shop/x.py", "line": 40, "function": "Cart.total"}, None),
-        ({"breakpoints": [{"file": "shop/cart.py", "line": 90}]}, "breakpoint"),
-        ({"breakpoints": [{"file": "shop/cart.py", "line": 1}]}, None),
+        (edit_state("shop/cart.py", 40 + NEAR_LINES, 90), "edited"),
+        (edit_state("shop/cart.py", 41 + NEAR_LINES, 90), None),
+        (edit_state("shop/cart.py", 1, 40 - NEAR_LINES), "edited"),
+        (edit_state("shop/cart.py", 1, 39 - NEAR_LINES), None),
+        ({"kind": "debugger", "file": "shop/cart.py", "line": 1, "function": "Cart.total"}, "inspected"),
+        ({"kind": "debugger", "file": "shop/cart.py", "line": 1, "function": "total"}, "inspected"),
+        ({"kind": "debugger", "file": "shop/cart.py", "line": 1, "function": "subtotal"}, None),
+        ({"kind": "debugger", "file": "shop/cart.py", "line": 1, "function": ""}, None),
+        ({"kind": "debugger", "file": "shop/x.py", "line": 40, "function": "Cart.total"}, None),
+        ({"kind": "debugger", "breakpoints": [{"file": "shop/cart.py", "line": 90}]}, "breakpoint"),
+        ({"kind": "debugger", "breakpoints": [{"file": "shop/cart.py", "line": 1}]}, None),
     ],
 )
-def test_how_near_is_near(state: dict[str, Any], reached: str | None) -> None:
-    assert set(follow(state)[0].milestones) - {"localized"} == ({reached} if reached else set())
+def test_the_distance_at_which_a_place_is_near_a_fault(state: dict[str, Any], milestone: str | None) -> None:
+    assert set(follow(state)[0].milestones) - {"localized"} == ({milestone} if milestone else set())
 
 
 @pytest.mark.parametrize(
@@ -79,29 +84,31 @@ def test_how_near_is_near(state: dict[str, Any], reached: str | None) -> None:
     [
         ({}, (None, None)),
         (FAILING, (None, None)),
-        ({"path": "shop/cart.py"}, ("file", None)),
-        ({"path": "shop/cart.py", "lines": [1, 80]}, ("line", 0)),
-        ({"path": "shop/cart.py", "lines": [1, 38]}, ("line", 2)),
-        ({"path": "shop/cart.py", "lines": [60, 80]}, ("function", 20)),
-        ({"edited": "shop/cart.py", "lines": [101, 103]}, ("file", 61)),
-        ({"file": "shop/cart.py", "line": 90, "function": "Cart.total"}, ("function", 50)),
-        ({"file": "shop/cart.py", "line": 103, "function": "other"}, ("file", 63)),
-        ({"path": "shop/x.py", "lines": [40, 40]}, ("elsewhere", None)),
+        ({"kind": "shown", "path": "shop/cart.py"}, ("file", None)),
+        ({"kind": "shown", "path": "shop/cart.py", "lines": [1, 80]}, ("line", 0)),
+        ({"kind": "shown", "path": "shop/cart.py", "lines": [1, 38]}, ("line", 2)),
+        ({"kind": "shown", "path": "shop/cart.py", "lines": [60, 80]}, ("function", 20)),
+        (edit_state("shop/cart.py", 101, 103), ("file", 61)),
+        ({"kind": "debugger", "file": "shop/cart.py", "line": 90, "function": "Cart.total"}, ("function", 50)),
+        ({"kind": "debugger", "file": "shop/cart.py", "line": 103, "function": "other"}, ("file", 63)),
+        ({"kind": "shown", "path": "shop/x.py", "lines": [40, 40]}, ("elsewhere", None)),
     ],
 )
 def test_distance_to_the_fault(state: dict[str, Any], distance: tuple[str, int | None]) -> None:
-    found = follow(state)[0]
-    assert (found.distance, found.distance_lines) == distance
+    progress = follow(state)[0]
+    assert (progress.distance, progress.distance_lines) == distance
 
 
-def test_what_failed_or_has_no_known_fix_is_at_no_distance() -> None:
-    refused = Tracker(TASK).take(1, Observation("no such file", False, {"path": "shop/cart.py"}))
+def test_failed_steps_and_unknown_fixes_have_no_distance() -> None:
+    refused = MilestoneTracker(TASK).observe(
+        1, Observation("no such file", False, {"kind": "shown", "path": "shop/cart.py"})
+    )
     assert refused == Progress()
     unknown = make_task({"a.py": ""})
-    assert follow({"path": "a.py", "lines": [1, 1]}, task=unknown) == [Progress()]
+    assert follow({"kind": "shown", "path": "a.py", "lines": [1, 1]}, task=unknown) == [Progress()]
 
 
 def test_the_nearest_of_several_faults_counts() -> None:
     two = make_task({}, faults=(FAULT, Fault("shop/cart.py", ("other",), (103,)), Fault("a.py", (), (1,))))
-    assert follow({"path": "shop/cart.py", "lines": [90, 95]}, task=two)[0].distance_lines == 8
-    assert follow({"path": "a.py", "lines": [1, 1]}, task=two)[0].distance == "line"
+    assert follow({"kind": "shown", "path": "shop/cart.py", "lines": [90, 95]}, task=two)[0].distance_lines == 8
+    assert follow({"kind": "shown", "path": "a.py", "lines": [1, 1]}, task=two)[0].distance == "line"

@@ -1,4 +1,4 @@
-"""A bad server costs at most its own episode: whatever it answers, an agent acts, is corrected, or says why it ends."""
+"""Mutated answers: the agent acts, is corrected, or ends with a reason, for every answer of a server."""
 
 from __future__ import annotations
 
@@ -10,10 +10,17 @@ from typing import Any
 
 import pytest
 
-from stackrank.agents.episode.protocol import Briefing, EndpointError, GaveUp, Malformed, SetupError
+from stackrank.agents.episode.protocol import Briefing, EndpointError, GaveUp, MalformedAction, SetupError
 from stackrank.agents.llm import LlmAgent
 from stackrank.agents.llm.endpoints.transport import Transport
-from stackrank.agents.llm.scripted.answers import ScriptedReply, call, calls, completion, message, response
+from stackrank.agents.llm.scripted.answers import (
+    ScriptedReply,
+    build_completion,
+    build_message,
+    build_response,
+    call,
+    calls,
+)
 from stackrank.agents.llm.scripted.dialects import DIALECTS
 from stackrank.env.actions import Observation
 from stackrank.env.tools import tool_set
@@ -26,7 +33,7 @@ REPLIES = (
     ScriptedReply(content="No call.", finish_reason="length", tokens_reasoning=4),
     ScriptedReply(refusal="No."),
 )
-BODIES = {"chat": completion, "responses": response, "messages": message}
+BODIES = {"chat": build_completion, "responses": build_response, "messages": build_message}
 ODD: tuple[Any, ...] = (
     *(None, True, -1, 0, 1e308, 10**400, "", "x", "\ud800", "\0", [], {}, [[]], [None], {"a": None}),
     *({"type": "text"}, {"type": "function_call"}, {"type": "tool_use"}, "{", '"{}"', "null", "[1]", "9" * 5000),
@@ -38,19 +45,19 @@ def mutated(dice: random.Random, value: Any) -> Any:
     places: list[tuple[Any, Any]] = []
 
     def walk(part: Any) -> None:
-        for key, each in part.items() if isinstance(part, dict) else enumerate(part):
+        for key, child in part.items() if isinstance(part, dict) else enumerate(part):
             places.append((part, key))
-            if isinstance(each, dict | list):
-                walk(each)
+            if isinstance(child, dict | list):
+                walk(child)
 
     walk(value)
     part, key = dice.choice(places)
-    how = dice.randrange(4)
-    if how == 0:
+    mutation = dice.randrange(4)
+    if mutation == 0:
         del part[key]
-    elif how == 1 and isinstance(part, list):
+    elif mutation == 1 and isinstance(part, list):
         part.insert(key, copy.deepcopy(dice.choice([part[key], *ODD])))
-    elif how == 2 and isinstance(part, dict):
+    elif mutation == 2 and isinstance(part, dict):
         part[str(dice.choice(ODD))[:20]] = part.pop(key)
     else:
         part[key] = copy.deepcopy(dice.choice(ODD))
@@ -59,10 +66,10 @@ def mutated(dice: random.Random, value: Any) -> Any:
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("api", list(BODIES))
-def test_any_answer(monkeypatch: pytest.MonkeyPatch, api: str, stream: bool) -> None:
+def test_mutated_answers_never_crash_the_agent(monkeypatch: pytest.MonkeyPatch, api: str, stream: bool) -> None:
     dice = random.Random(f"{api} {stream}")
     dialect = DIALECTS[list(BODIES).index(api)]
-    told: Counter[str] = Counter()
+    kinds: Counter[str] = Counter()
 
     def body() -> Any:
         answer: Any = BODIES[api](dice.choice(REPLIES), "m", dice.randrange(9))
@@ -75,23 +82,23 @@ def test_any_answer(monkeypatch: pytest.MonkeyPatch, api: str, stream: bool) -> 
     monkeypatch.setattr(Transport, "ask", lambda *_: json.dumps(body()))
     monkeypatch.setattr(Transport, "stream", lambda *_: body())
     config = {"api": api, "stream": stream, "retry_s": 0, "base_url": "http://127.0.0.1:9", "syntax": "tools"}
-    asked = 0
-    while asked < ANSWERS // 6:
+    request_count = 0
+    while request_count < ANSWERS // 6:
         config["syntax"] = dice.choice(["tools", "text"])
         agent = LlmAgent(model="m", config=config)
         observation = Observation("It fails.")
         agent.begin(BRIEFING, observation)
         for _ in range(6):
-            asked += 1
+            request_count += 1
             try:
                 agent.act(observation)
-                told["acted"] += 1
-            except Malformed as error:
-                told["corrected"] += 1
+                kinds["acted"] += 1
+            except MalformedAction as error:
+                kinds["corrected"] += 1
                 assert str(error)
             except (EndpointError, GaveUp, SetupError) as error:
-                told[type(error).__name__] += 1
+                kinds[type(error).__name__] += 1
                 assert "\n" not in str(error) and len(str(error)) < 1000
                 break
             json.dumps(agent._dialogue._conversation._messages).encode()
-    assert told["acted"] and told["corrected"] and told["EndpointError"], told
+    assert kinds["acted"] and kinds["corrected"] and kinds["EndpointError"], kinds

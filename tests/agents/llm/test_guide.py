@@ -1,4 +1,4 @@
-"""What the guide says to write for a model's server is a specification that loads, with settings that agents take."""
+"""The guide's snippets for model servers are valid specifications with valid settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The investigator: a second model with the debugger, a budget and a conversation of its own."""
+"""The investigator: a second model with the debugger and its own budget and conversation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from stackrank.env.debug_env import DebugEnv
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.tools import tool_set
 from stackrank.env.tools.debugging.pdb import Pdb
-from stackrank.flows.runs.preparing.check import make_entrant
+from stackrank.flows.runs.preparing.entrants import make_entrant
 from stackrank.flows.runs.specification.spec import EntrantSpec
 from stackrank.terms import Milestone, StopReason
 from tests.fixtures.agents import CART, FakeEnv, play_fake, play_real
@@ -36,8 +36,8 @@ SUBMIT = call("submit")
 
 def make(model: str = "small", price: Any = SMALL, **limits: Any) -> LlmAgent:
     config = {"price": price, "retry_s": 0.0}
-    about = {"model": model, "config": config if model else {}, **limits}
-    return LlmAgent(model="large", config={"price": LARGE, "retry_s": 0.0, "investigator": about})
+    investigator = {"model": model, "config": config if model else {}, **limits}
+    return LlmAgent(model="large", config={"price": LARGE, "retry_s": 0.0, "investigator": investigator})
 
 
 def scripted(serve: Any, large: Iterable[Entry], small: Iterable[Entry], **options: Any) -> Any:
@@ -54,7 +54,7 @@ def scripted(serve: Any, large: Iterable[Entry], small: Iterable[Entry], **optio
 
 
 def play_quickly(agent: LlmAgent, budget: Budget | None = None, **options: Any) -> tuple[Outcome, list[Step]]:
-    """Play where tools do nothing: the answer is the text that was given, and `submit` ends the episode."""
+    """Play without tools: an answer's observation is its text, and `submit` ends the episode."""
 
     def answer(action: Action) -> Observation:
         text = str(action.arguments.get("text", f"did {action.tool} {action.arguments}"))
@@ -70,7 +70,7 @@ def tools_of(steps: Iterable[Step]) -> list[str]:
 
 
 def asked(server: Any, model: str) -> list[dict[str, Any]]:
-    return [each for each in server.requests if each["model"] == model]
+    return [request for request in server.requests if request["model"] == model]
 
 
 def test_a_question_is_answered_with_the_debugger(serve: Any) -> None:
@@ -84,14 +84,14 @@ def test_a_question_is_answered_with_the_debugger(serve: Any) -> None:
     assert tools_of(steps) == ["investigate", "pdb", "answer", "rewrite", "submit"]
     assert "b cart.py:5" in str(steps[2].action) and steps[2].observation.state["kind"] == "debugger"
     # The answer is what the model that asked sees, as the result of its call.
-    told = asked(server, "large")[1]["messages"][-1]
-    assert told["role"] == "tool" and told["content"] == steps[3].observation.text
-    assert told["content"].startswith("total() returns result - 1 at cart.py:5")
+    result = asked(server, "large")[1]["messages"][-1]
+    assert result["role"] == "tool" and result["content"] == steps[3].observation.text
+    assert result["content"].startswith("total() returns result - 1 at cart.py:5")
     # Neither sees what the other one said; both have the tools that are theirs.
     first = asked(server, "small")[0]
     assert "Why is total 5?" in first["messages"][1]["content"] and cart().statement in first["messages"][1]["content"]
     names = {
-        model: {each["function"]["name"] for each in asked(server, model)[0]["tools"]} for model in ("large", "small")
+        model: {tool["function"]["name"] for tool in asked(server, model)[0]["tools"]} for model in ("large", "small")
     }
     assert names["small"] == {"view", "listdir", "grep", "eval", "pdb", "answer"}
     assert names["large"] == {"view", "listdir", "grep", "eval", "investigate", "rewrite", "submit"}
@@ -99,12 +99,12 @@ def test_a_question_is_answered_with_the_debugger(serve: Any) -> None:
     large, small = outcome.by_model["large"], outcome.by_model["small"]
     assert (small.tokens_in, small.tokens_reasoning, large.tokens_in) == (708, 5, 3104)
     assert small.cost_usd == (708 + 20 * 2) / 1e6 and outcome.usage == large + small and outcome.steps == 5
-    assert {each.conversation for step in steps for each in step.exchanges} == {"", "investigator 1"}
+    assert {exchange.conversation for step in steps for exchange in step.exchanges} == {"", "investigator 1"}
     # What it showed is credited to the steps that showed it, and what it says to none.
     assert outcome.diagnosis.milestones == {Milestone.REPRODUCED: 2}
 
 
-def test_what_it_only_claims_is_no_evidence(serve: Any) -> None:
+def test_claims_of_an_investigation_are_not_evidence(serve: Any) -> None:
     scripted(serve, [ASK, SUBMIT], [TELL])
     outcome, _ = play_real(CART, make(), tools="investigate")
     assert outcome.diagnosis.milestones == {}
@@ -116,44 +116,44 @@ def test_by_default_it_has_the_entrants_own_model(serve: Any) -> None:
     outcome, steps = play_quickly(LlmAgent(model="one", config={"price": LARGE}))
     assert set(outcome.by_model) == {"one"}
     assert len(server.requests[4]["messages"]) == 2, "each investigation is a conversation of its own"
-    assert [each.conversation for step in steps for each in step.exchanges][1:5] == [
+    assert [exchange.conversation for step in steps for exchange in step.exchanges][1:5] == [
         *["investigator 1"] * 2, "", "investigator 2",
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("limits", "said", "why"),
+    ("limits", "reply", "reason"),
     [
         ({"steps": 2}, LOOK, "the steps are used up"),
         ({"tokens": 210}, LOOK, "the tokens are used up"),
-        ({"cost_usd": 0.0002}, LOOK, "the money is used up"),
-        ({}, says("Hm."), "3 of its answers in a row could not be read"),
-        ({}, call("answer", text=" "), "3 of its answers in a row could not be read"),
-        ({}, call("answer", text="x" * 4000), "3 of its answers in a row could not be read"),
-        ({}, call("rewrite", path="cart.py", new_code=""), "3 of its answers in a row could not be read"),
+        ({"cost_usd": 0.0002}, LOOK, "the cost limit is reached"),
+        ({}, says("Hm."), "3 answers in a row contained no valid action"),
+        ({}, call("answer", text=" "), "3 answers in a row contained no valid action"),
+        ({}, call("answer", text="x" * 4000), "3 answers in a row contained no valid action"),
+        ({}, call("rewrite", path="cart.py", new_code=""), "3 answers in a row contained no valid action"),
     ],
 )
-def test_a_budget_that_is_spent(serve: Any, limits: Any, said: ScriptedReply, why: str) -> None:
-    """It is told so, asked once more, and then the one who asked goes on without an answer."""
-    server = scripted(serve, [ASK, FIX, SUBMIT], [said.with_(content="So far: result is 6.")])
+def test_a_budget_that_is_spent(serve: Any, limits: Any, reply: ScriptedReply, reason: str) -> None:
+    """It is informed, asked once more, and then the entrant continues without an answer."""
+    server = scripted(serve, [ASK, FIX, SUBMIT], [reply.with_(content="So far: result is 6.")])
     outcome, steps = play_quickly(make(**limits))
     assert outcome.stop_reason is StopReason.SUBMITTED
     (answer,) = [step for step in steps if step.action and step.action.tool == "answer"]
-    assert answer.observation.text.startswith(f"[the investigator gave no answer: {why}]")
+    assert answer.observation.text.startswith(f"[the investigator gave no answer: {reason}]")
     assert "So far: result is 6." in answer.observation.text
     assert answer.observation.text == asked(server, "large")[1]["messages"][-1]["content"]
     if limits:
-        assert why in asked(server, "small")[-1]["messages"][-1]["content"] and len(asked(server, "small")) <= 4
+        assert reason in asked(server, "small")[-1]["messages"][-1]["content"] and len(asked(server, "small")) <= 4
     assert outcome.usage.tokens_in == 100 * server.asked
 
 
-def test_going_round_in_circles_ends_the_investigation_only(serve: Any) -> None:
+def test_repeated_steps_end_only_the_investigation(serve: Any) -> None:
     server = scripted(serve, [ASK, FIX, SUBMIT], [LOOK.with_(content="So far: result is 6.")])
     outcome, steps = play_quickly(make(steps=20))
     assert outcome.stop_reason is StopReason.SUBMITTED
     assert tools_of(steps) == ["investigate", *["pdb"] * 7, "answer", "rewrite", "submit"]
     text = steps[9].observation.text
-    assert "it did the same 7 times in a row" in text and "So far: result is 6." in text
+    assert "it repeated the same step 7 times in a row" in text and "So far: result is 6." in text
     assert len(asked(server, "small")) == 7
 
 
@@ -162,11 +162,11 @@ def test_calls_that_a_spent_budget_leaves_are_answered(serve: Any) -> None:
     server = scripted(serve, [ASK, FIX, SUBMIT], [calls(call("listdir"), LOOK, LOOK), TELL])
     _, steps = play_quickly(make(steps=1))
     assert tools_of(steps) == ["investigate", "listdir", "answer", "rewrite", "submit"]
-    results = [each for each in asked(server, "small")[1]["messages"] if each["role"] == "tool"]
+    results = [message for message in asked(server, "small")[1]["messages"] if message["role"] == "tool"]
     assert len(results) == 3 and results[1]["content"] == results[2]["content"] == "Not carried out."
 
 
-def test_half_of_the_steps_are_left_to_the_one_who_asked(serve: Any) -> None:
+def test_an_investigation_leaves_half_of_the_steps(serve: Any) -> None:
     server = scripted(serve, [ASK, FIX, SUBMIT], [LOOK])
     _, steps = play_quickly(make(steps=100), budget=Budget(steps=10, repeats=None))
     assert tools_of(steps) == ["investigate", *["pdb"] * 4, "answer", "rewrite", "submit"]
@@ -185,7 +185,7 @@ def test_an_endpoint_that_fails_is_no_failure_of_the_entrant(serve: Any) -> None
         play_quickly(make())
 
 
-def test_a_refusal_is_told_to_the_one_who_asked(serve: Any) -> None:
+def test_a_refusal_becomes_the_answer_of_the_investigation(serve: Any) -> None:
     refused = Fault.status(400, "flagged", code="content_policy_violation")
     server = scripted(serve, [ASK, SUBMIT], [LOOK, refused])
     outcome, steps = play_quickly(make())
@@ -197,31 +197,31 @@ def test_a_refusal_is_told_to_the_one_who_asked(serve: Any) -> None:
 def test_a_text_model_investigates(serve: Any) -> None:
     local = serve([says("```action\npdb\nb cart.py:5\nc\n```"), says("```action\nanswer\nIt subtracts one.\n```")])
     remote = serve([ASK, FIX, SUBMIT])
-    about = {"model": "small", "config": {"base_url": local.url, "syntax": "text"}}
-    outcome, steps = play_quickly(LlmAgent(model="large", config={"investigator": about}))
+    investigator = {"model": "small", "config": {"base_url": local.url, "syntax": "text"}}
+    outcome, steps = play_quickly(LlmAgent(model="large", config={"investigator": investigator}))
     assert (local.asked, remote.asked) == (2, 3)
     assert steps[3].observation.text == "It subtracts one."
     assert outcome.by_model["small"].cost_usd is None  # the entrant's price is not its
 
 
 def told_by(step: Step) -> str:
-    """What a step did and showed, whatever port the endpoint had."""
+    """A step's action and observation, without the endpoint's port."""
     return re.sub(r"127\.0\.0\.1:\d+", "", f"{step.action} {step.observation.text}")
 
 
 def cut(serve: Any, past: list[Step], large: list[Entry], small: list[Entry]) -> tuple[Outcome, list[Step], Any]:
-    """Continue an episode from its first steps, with what is left of two scripts."""
+    """Continue an episode after its first steps, with the rest of two scripts."""
     server = scripted(serve, large, small)
     outcome, recorded = play_quickly(make(steps=3), past=past)
     return outcome, recorded, server
 
 
-def test_goes_on_wherever_it_was_cut_off(serve: Any) -> None:
-    """In the middle of an investigation too, and after one that a refusal ended; no model is asked twice."""
+def test_an_investigation_continues_after_any_interruption(serve: Any) -> None:
+    """Also within an investigation, and after one that a refusal ended; no request is sent twice."""
     large: list[Entry] = [ASK, ASK, calls(ASK, FIX), SUBMIT]
     refused = Fault.status(400, "flagged", code="content_policy_violation")
     small: list[Entry] = [calls(LOOK, call("view", path="cart.py")), TELL, LOOK, refused, says("Hm."), LOOK, LOOK, LOOK]
-    whole = scripted(serve, large, small)
+    uninterrupted = scripted(serve, large, small)
     outcome, steps = play_quickly(make(steps=3))
     assert tools_of(steps) == [
         *("investigate", "pdb", "view", "answer"), *("investigate", "pdb", "answer"),
@@ -229,24 +229,29 @@ def test_goes_on_wherever_it_was_cut_off(serve: Any) -> None:
     ]  # fmt: skip
     for at in range(2, len(steps)):
         past = steps[:at]
-        told = {
-            model: sum(each.model == model for step in past for each in step.exchanges) for model in ("large", "small")
+        answer_counts = {
+            model: sum(exchange.model == model for step in past for exchange in step.exchanges)
+            for model in ("large", "small")
         }
         refusals = at > 7
-        again, rest, server = cut(serve, past, large[told["large"] :], small[told["small"] + refusals :])
-        assert server.asked == whole.asked - sum(told.values()) - refusals
-        assert list(map(told_by, rest)) == list(map(told_by, steps[at:])), at
-        assert (again.usage.tokens_in, again.usage.cost_usd) == (outcome.usage.tokens_in, outcome.usage.cost_usd)
+        resumed, new_steps, server = cut(
+            serve, past, large[answer_counts["large"] :], small[answer_counts["small"] + refusals :]
+        )
+        assert server.asked == uninterrupted.asked - sum(answer_counts.values()) - refusals
+        assert list(map(told_by, new_steps)) == list(map(told_by, steps[at:])), at
+        assert (resumed.usage.tokens_in, resumed.usage.cost_usd) == (outcome.usage.tokens_in, outcome.usage.cost_usd)
 
 
 def test_replays(serve: Any) -> None:
     scripted(serve, [ASK, ASK, FIX, SUBMIT], [LOOK, says("Hm."), TELL])
     _, steps = play_real(CART, make(), tools="investigate")
     kind = usable("bubblewrap")
-    again: list[Step] = []
+    replayed: list[Step] = []
     with DebugEnv(CART, tool_set("investigate"), lambda spec: Sandbox(kind, spec)) as env:
-        play(env, Replay(config={"episode": 1}), budget=Budget(), record=again.append, find_recording=lambda _: steps)
-    assert [(step.action, step.observation.text) for step in again[1:]] == [
+        play(
+            env, Replay(config={"episode": 1}), budget=Budget(), record=replayed.append, find_recording=lambda _: steps
+        )
+    assert [(step.action, step.observation.text) for step in replayed[1:]] == [
         (step.action, step.observation.text) for step in steps[1:]
     ]
 
@@ -262,25 +267,27 @@ def digest(serve: Any) -> Callable[..., str]:
     return of
 
 
-def test_who_investigates_is_part_of_who_plays(digest: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = digest()
-    assert len({plain, digest(model="small"), digest(model="other"), digest(steps=3)}) == 4
+def test_the_investigator_is_part_of_the_entrants_identity(
+    digest: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    default_digest = digest()
+    assert len({default_digest, digest(model="small"), digest(model="other"), digest(steps=3)}) == 4
     assert digest(config={"request_timeout_s": 9}) == digest(config={"request_timeout_s": 10})
     assert digest(config={"temperature": 1}) != digest(config={"temperature": 0})
     monkeypatch.setattr(Pdb, "version", "99")
-    assert digest() != plain, "its tools are part of it too"
+    assert digest() != default_digest, "its tools are part of it too"
 
 
-def test_what_is_wrong_with_its_settings_is_said(serve: Any) -> None:
+def test_errors_in_the_investigators_settings(serve: Any) -> None:
     serve([says("")])
-    for about, said in (
+    for investigator, message in (
         ({"modle": "x"}, "modle"),
         ({"steps": 0}, "investigator.steps"),
         ({"config": {"temperatur": 1}}, "temperatur"),
         ({"config": {"prompts": {"investigator": "x"}}}, "prompts.investigator"),
     ):
-        with pytest.raises(SetupError, match=said):
-            find_agent("llm").configure(model="large", config={"investigator": about})
-    own = {"prompts": {"investigator": "Answer {{ question }}"}, "investigator": {"model": "small"}}
-    setup = find_agent("llm").configure(model="large", config={"price": LARGE, **own})
+        with pytest.raises(SetupError, match=message):
+            find_agent("llm").configure(model="large", config={"investigator": investigator})
+    overrides = {"prompts": {"investigator": "Answer {{ question }}"}, "investigator": {"model": "small"}}
+    setup = find_agent("llm").configure(model="large", config={"price": LARGE, **overrides})
     assert setup.unpriced == ("small",) and len(setup.endpoints) == 2

@@ -11,14 +11,14 @@ import pytest
 from stackrank.agents.episode.loop import Budget
 from stackrank.agents.episode.protocol import (
     Briefing,
-    Malformed,
+    MalformedAction,
     SetupError,
 )
 from stackrank.agents.llm import LlmAgent
 from stackrank.env.actions import Observation
 from stackrank.env.tools import tool_set
 from stackrank.terms import StopReason
-from tests.agents.starting import make, started
+from tests.agents.episode_setup import make, started
 from tests.fixtures.agents import CART, FakeEnv, play_fake, play_real
 from tests.fixtures.env import cart
 from tests.support.openai_server import ScriptedReply, call, calls, says
@@ -27,7 +27,7 @@ from tests.support.openai_server import ScriptedReply, call, calls, says
 
 
 def test_malformed_is_corrected_in_place(serve: Any) -> None:
-    """Every kind of nonsense costs its tokens, is corrected precisely, and stays in the conversation."""
+    """Every kind of malformed answer costs its tokens, is corrected precisely, and stays in the conversation."""
     server = serve(
         [
             ScriptedReply(calls=(("view", '{"path": "cart.py"'),)),
@@ -44,7 +44,7 @@ def test_malformed_is_corrected_in_place(serve: Any) -> None:
     agent, observation = started(), Observation("1 failed")
     corrections = []
     for _ in range(8):
-        with pytest.raises(Malformed) as caught:
+        with pytest.raises(MalformedAction) as caught:
             agent.act(observation)
         corrections.append(str(caught.value))
         assert (caught.value.usage.tokens_in, caught.value.usage.tokens_out) == (100, 10)
@@ -52,21 +52,21 @@ def test_malformed_is_corrected_in_place(serve: Any) -> None:
         observation = Observation(str(caught.value))
     assert agent.act(observation).action.tool == "eval"
     hints = ["not valid JSON", "no tool 'rewind'", "JSON object", "calls no tool", "cut off", "calls no tool"]
-    for hint, said in zip([*hints, "calls no tool", "no tool ''"], corrections, strict=True):
-        assert hint in said and len(said) < 400
+    for hint, correction in zip([*hints, "calls no tool", "no tool ''"], corrections, strict=True):
+        assert hint in correction and len(correction) < 400
     messages = server.requests[-1]["messages"]
     assert [m["role"] for m in messages[2:]] == ["assistant", "tool"] * 3 + ["assistant", "user"] * 4 + [
         "assistant",
         "tool",
     ]
     assert [m["content"] for m in messages[3::2]] == corrections
-    for message in messages:  # servers refuse history that is no JSON
-        for each in message.get("tool_calls", []):
-            json.loads(each["function"]["arguments"])
-            assert each["function"]["name"]
+    for message in messages:  # servers refuse a history that is not valid JSON
+        for tool_call in message.get("tool_calls", []):
+            json.loads(tool_call["function"]["arguments"])
+            assert tool_call["function"]["name"]
 
 
-def test_garbage_for_ever(serve: Any) -> None:
+def test_endless_garbage_ends_as_malformed(serve: Any) -> None:
     server = serve([says("??????")])
     outcome, steps = play_fake(FakeEnv(cart()), make())
     assert outcome.stop_reason is StopReason.MALFORMED_ACTIONS
@@ -75,7 +75,7 @@ def test_garbage_for_ever(serve: Any) -> None:
 
 
 def test_several_calls_one_of_them_wrong(serve: Any) -> None:
-    """Calls of one answer are carried out in order; the wrong one does not take the others with it."""
+    """Calls of one answer are carried out in order; a wrong one does not prevent the others."""
     bad = ScriptedReply(calls=(("view", "{"),))
     server = serve([calls(call("view", path="cart.py"), bad, call("eval")), call("submit")])
     outcome, steps = play_real(CART, make())
@@ -135,22 +135,22 @@ def test_the_prompt_knows_the_tool_set(serve: Any) -> None:
     started("rewrite").act(Observation(""))
     started("debug5").act(Observation(""))
     started(prompts={"system": "Steps: {{ max_steps }}", "task": "T: {{ observation }}"}).act(Observation(""))
-    without, later, own = (request["messages"] for request in server.requests)
+    without, later, custom = (request["messages"] for request in server.requests)
     assert "debugger" not in without[0]["content"]
     assert "pdb: becomes available after 5 successful rewrites" in later[0]["content"]
-    assert [message["content"] for message in own] == ["Steps: 50", "T: 1 failed"]
+    assert [message["content"] for message in custom] == ["Steps: 50", "T: 1 failed"]
 
 
 def test_every_interface_to_a_running_program_is_recommended_alike(serve: Any) -> None:
     server = serve([call("eval")])
     for tools in ("debug", "trace", "calls", "snapshot", "investigate"):
         started(tools).act(Observation(""))
-    for request, said in zip(
+    for request, advice in zip(
         server.requests,
         ("the debugger", "with `trace`", "with `calls`", "with `snapshot`", "the investigator"),
         strict=True,
     ):
-        assert said in request["messages"][0]["content"] and "before you decide" in request["messages"][0]["content"]
+        assert advice in request["messages"][0]["content"] and "before you decide" in request["messages"][0]["content"]
         for tool in request["tools"]:
             assert "null" not in str(tool) and "anyOf" not in str(tool), (
                 "an argument is left out, and not given as null"
@@ -161,15 +161,15 @@ def test_every_interface_to_a_running_program_is_recommended_alike(serve: Any) -
 def test_the_prompt_says_what_a_green_eval_means(serve: Any, ends: bool) -> None:
     server = serve([call("eval")])
     agent = make()
-    about = Briefing("t", "Mend it.", "pytest", tool_set("rewrite"), 50, ends_when_solved=ends)
-    agent.begin(about, Observation("1 failed"))
+    briefing = Briefing("t", "Mend it.", "pytest", tool_set("rewrite"), 50, ends_when_solved=ends)
+    agent.begin(briefing, Observation("1 failed"))
     agent.act(Observation(""))
     (request,) = server.requests
     prompt = request["messages"][0]["content"]
-    assert ("the episode ends with the first `eval`" in prompt) is ends and ("then `submit`" in prompt) is not ends
+    assert ("pass ends the episode" in prompt) is ends and ("then `submit`" in prompt) is not ends
 
 
-def test_a_template_may_calculate_and_what_it_gets_wrong_is_told(serve: Any) -> None:
+def test_templates_may_calculate_and_their_errors_are_reported(serve: Any) -> None:
     serve([call("eval")])
     started(prompts={"system": "{{ max_steps // 2 }} {{ tools[0].name }}"})
     for wrong in ("{{ max_steps / 0 }}", "{{ max_steps + statement }}", "{{ nonsense }}", "{% for %}"):
@@ -177,7 +177,7 @@ def test_a_template_may_calculate_and_what_it_gets_wrong_is_told(serve: Any) -> 
             started(prompts={"system": wrong})
 
 
-def test_limits_hold_for_what_a_model_costs(serve: Any) -> None:
+def test_tokens_of_a_model_count_and_unknown_prices_stay_unknown(serve: Any) -> None:
     serve([call("listdir"), call("view", path="cart.py"), call("grep", pattern="total")])
     outcome, steps = play_fake(FakeEnv(cart()), make(), Budget(tokens=220))
     assert outcome.stop_reason is StopReason.TOKEN_LIMIT

@@ -1,4 +1,4 @@
-"""What is recorded of every question to a model, and how an episode that was cut off goes on from it."""
+"""The record of requests to a model, and how an interrupted episode continues from it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from stackrank.agents.episode.protocol import Briefing, Decision, Malformed
+from stackrank.agents.episode.protocol import Briefing, Decision, MalformedAction
 from stackrank.agents.episode.step import Exchange, Step, Usage
 from stackrank.agents.llm import LlmAgent
 from stackrank.env.actions import Observation
@@ -34,37 +34,37 @@ def answers(number: int) -> Observation:
     return Observation(f"observation {number} " + "x" * 2000)
 
 
-def play(agent: LlmAgent, steps: int) -> list[Decision | Malformed]:
-    """Decisions, each answered by the observation of its number."""
+def play(agent: LlmAgent, steps: int) -> list[Decision | MalformedAction]:
+    """Return the decisions; each gets an observation with its number."""
     observation = answers(0)
     agent.begin(BRIEFING, observation)
-    decided: list[Decision | Malformed] = []
+    decided: list[Decision | MalformedAction] = []
     for number in range(1, steps + 1):
         try:
             decided.append(agent.act(observation))
             observation = answers(number)
-        except Malformed as error:
+        except MalformedAction as error:
             decided.append(error)
             observation = Observation(str(error), False)
     return decided
 
 
-def stored(decided: Sequence[Decision | Malformed]) -> list[Step]:
+def stored(decided: Sequence[Decision | MalformedAction]) -> list[Step]:
     """The steps, after their way through the database."""
     past = [Step(0, None, answers(0))]
-    for number, each in enumerate(decided, 1):
-        rows = json.loads(json.dumps([asdict(exchange) for exchange in each.exchanges]))
+    for number, decision in enumerate(decided, 1):
+        rows = json.loads(json.dumps([asdict(exchange) for exchange in decision.exchanges]))
         exchanges = tuple(Exchange(**{**row, "usage": Usage(**row["usage"])}) for row in rows)
-        if isinstance(each, Malformed):
-            past.append(Step(number, None, Observation(str(each), False), exchanges=exchanges))
+        if isinstance(decision, MalformedAction):
+            past.append(Step(number, None, Observation(str(decision), False), exchanges=exchanges))
         else:
-            past.append(Step(number, each.action, answers(number), exchanges=exchanges))
+            past.append(Step(number, decision.action, answers(number), exchanges=exchanges))
     return past
 
 
-def shape(each: Decision | Malformed) -> Any:
-    what = str(each) if isinstance(each, Malformed) else (each.action, each.thought)
-    return what, each.usage, each.exchanges
+def shape(decision: Decision | MalformedAction) -> Any:
+    content = str(decision) if isinstance(decision, MalformedAction) else (decision.action, decision.thought)
+    return content, decision.usage, decision.exchanges
 
 
 def make(**config: Any) -> LlmAgent:
@@ -73,50 +73,57 @@ def make(**config: Any) -> LlmAgent:
 
 @pytest.mark.parametrize("cut_off", range(1, 8))
 @pytest.mark.parametrize("api", ["chat", "responses"])
-def test_goes_on_where_it_was_cut_off(serve: Any, cut_off: int, api: str) -> None:
-    """Only what is new is asked, and what is then sent is what would have been sent without the break."""
+def test_a_conversation_continues_after_an_interruption(serve: Any, cut_off: int, api: str) -> None:
+    """Only new requests are sent, and they equal those of an uninterrupted episode."""
     undisturbed = serve(SCRIPT)
-    whole = play(make(api=api), 8)
+    uninterrupted = play(make(api=api), 8)
 
-    past = stored(whole[:cut_off])
+    past = stored(uninterrupted[:cut_off])
     asked_before = sum(len(step.exchanges) for step in past)
     server = serve(SCRIPT, skip=asked_before)
     agent = make(api=api)
     agent.recall(past)
-    again = play(agent, 8)
+    resumed = play(agent, 8)
 
-    assert [shape(each)[0] for each in again] == [shape(each)[0] for each in whole]
-    assert [shape(each) for each in again[:cut_off]] == [shape(each) for each in whole[:cut_off]]
+    assert [shape(decision)[0] for decision in resumed] == [shape(decision)[0] for decision in uninterrupted]
+    assert [shape(decision) for decision in resumed[:cut_off]] == [
+        shape(decision) for decision in uninterrupted[:cut_off]
+    ]
     assert server.asked == undisturbed.asked - asked_before
     assert server.requests == undisturbed.requests[asked_before:]
 
 
-def test_a_history_that_was_cut_is_cut_again(serve: Any) -> None:
-    """Also where it was the endpoint that said that the conversation was too long."""
+def test_a_cut_history_is_cut_equally_after_an_interruption(serve: Any) -> None:
+    """Also if the endpoint reported that the conversation was too long."""
     too_long = Fault.status(400, "This model's maximum context length is 10 tokens", code="context_length_exceeded")
     views = [call("view", path=f"{number}.py") for number in range(20)]
     undisturbed = serve([*views[:7], too_long, *views[7:]])
-    whole = play(make(context_tokens=8000), 20)
-    cut = [exchange for each in whole for exchange in each.exchanges if "history_cut_to_tokens" in exchange.request]
+    uninterrupted = play(make(context_tokens=8000), 20)
+    cut = [
+        exchange
+        for decision in uninterrupted
+        for exchange in decision.exchanges
+        if "history_cut_to_tokens" in exchange.request
+    ]
     assert len(cut) == 2
     assert all(exchange.request["messages"][0]["role"] == "system" for exchange in cut)
 
     server = serve([*views[:7], too_long, *views[7:]], skip=20)
     agent = make(context_tokens=8000)
-    agent.recall(stored(whole[:19]))
-    again = play(agent, 20)
+    agent.recall(stored(uninterrupted[:19]))
+    resumed = play(agent, 20)
     assert server.asked == 1
     assert server.requests == undisturbed.requests[-1:]
-    assert [shape(each)[0] for each in again] == [shape(each)[0] for each in whole]
+    assert [shape(decision)[0] for decision in resumed] == [shape(decision)[0] for decision in uninterrupted]
 
 
 @pytest.mark.parametrize("syntax", ["tools", "text"])
 def test_exchanges_hold_what_went_over_the_wire(serve: Any, syntax: str) -> None:
     """Put together, they are the requests; no key or header is in them."""
-    written = [says(f"So:\n```action\nview {number}.py\n```\nIt will show") for number in range(3)]
-    server = serve(written if syntax == "text" else SCRIPT)
+    replies = [says(f"So:\n```action\nview {number}.py\n```\nIt will show") for number in range(3)]
+    server = serve(replies if syntax == "text" else SCRIPT)
     decided = play(make(syntax=syntax), 3)
-    exchanges = [exchange for each in decided for exchange in each.exchanges]
+    exchanges = [exchange for decision in decided for exchange in decision.exchanges]
     assert len(exchanges) == server.asked
     messages: list[Any] = []
     tools: list[Any] = []
@@ -134,9 +141,9 @@ def test_exchanges_hold_what_went_over_the_wire(serve: Any, syntax: str) -> None
 def test_what_an_exchange_cost(serve: Any) -> None:
     serve(SCRIPT)
     decided = play(make(), 8)
-    assert [len(each.exchanges) for each in decided] == [1, 1, 0, 0, 1, 1, 1, 1]
-    for each in decided:
-        assert each.usage == sum((exchange.usage for exchange in each.exchanges), Usage())
+    assert [len(decision.exchanges) for decision in decided] == [1, 1, 0, 0, 1, 1, 1, 1]
+    for decision in decided:
+        assert decision.usage == sum((exchange.usage for exchange in decision.exchanges), Usage())
     first, second, third = (decided[number].usage for number in (0, 1, 4))
     assert (first.tokens_in, first.tokens_out, first.tokens_reasoning) == (301, 17, 0)
     assert (second.tokens_in, second.tokens_cached) == (411, 64)

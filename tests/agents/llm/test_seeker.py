@@ -74,19 +74,24 @@ def test_seeks_with_pdb_writes_a_brief_and_the_coder_resolves(serve: Any) -> Non
     assert small.cost_usd == (3004 * 1 + 88 * 2) / 1e6 and large.cost_usd == (1504 * 10 + 44 * 20) / 1e6
     assert outcome.usage == small + large
     # What each of them knows.
-    asked = {name: [each for each in server.requests if each["model"] == name] for name in ("small", "large")}
-    tools = {name: {tool["function"]["name"] for tool in each[0]["tools"]} for name, each in asked.items()}
+    requests_by_model = {
+        name: [request for request in server.requests if request["model"] == name] for name in ("small", "large")
+    }
+    tools = {
+        name: {tool["function"]["name"] for tool in requests[0]["tools"]}
+        for name, requests in requests_by_model.items()
+    }
     assert tools == {
         "small": {"eval", "view", "listdir", "grep", "pdb", "brief"},
         "large": {"rewrite", "eval", "submit", "ask"},
     }
-    told = asked["large"][0]["messages"][1]["content"]
-    assert cart().statement.strip() in told and "total() subtracts one at line 5" in told
-    assert "def total" in told and "2 failed" not in told and "(Pdb)" not in told
+    prompt = requests_by_model["large"][0]["messages"][1]["content"]
+    assert cart().statement.strip() in prompt and "total() subtracts one at line 5" in prompt
+    assert "def total" in prompt and "2 failed" not in prompt and "(Pdb)" not in prompt
 
 
 def test_the_coder_asks_again_once(serve: Any) -> None:
-    """Each of the two goes on with its own conversation; a second question finds no further brief."""
+    """Both models continue their own conversations; there is no brief for a second question."""
     ask = call("ask", question="What is in result?")
     server = scripted(
         serve,
@@ -97,19 +102,19 @@ def test_the_coder_asks_again_once(serve: Any) -> None:
     assert outcome.score is not None and outcome.score.resolved
     played = [step.action.tool if step.action else "" for step in steps[1:]]
     assert played == ["view", "pdb", "view", "", "rewrite", "submit"]
-    assert "no further brief" in steps[4].observation.text
+    assert "No more briefs" in steps[4].observation.text
     assert [len(step.exchanges) for step in steps] == [0, 1, 2, 1, 2 - 1, 1, 1]
-    small = [each for each in server.requests if each["model"] == "small"]
+    small = [request for request in server.requests if request["model"] == "small"]
     assert "What is in result?" in small[1]["messages"][-1]["content"]
-    large = [each for each in server.requests if each["model"] == "large"]
+    large = [request for request in server.requests if request["model"] == "large"]
     answer = large[1]["messages"][-1]
     assert answer["role"] == "tool" and "It is 5." in answer["content"] and "lines 1 to 3" in answer["content"]
     for requests in (small, large):
-        for one, other in pairwise(requests):
-            assert other["messages"][: len(one["messages"])] == one["messages"]
+        for earlier, later in pairwise(requests):
+            assert later["messages"][: len(earlier["messages"])] == earlier["messages"]
 
 
-def test_without_further_briefs_nothing_can_be_asked(serve: Any) -> None:
+def test_with_one_brief_there_is_no_tool_ask(serve: Any) -> None:
     server = scripted(serve, [BRIEF], [FIX, call("submit")])
     play_fake(FakeEnv(cart()), make(briefs=1), Budget(steps=3))
     assert all(tool["function"]["name"] != "ask" for tool in server.requests[-1]["tools"])
@@ -118,15 +123,15 @@ def test_without_further_briefs_nothing_can_be_asked(serve: Any) -> None:
 @pytest.mark.parametrize(
     ("brief", "hint"),
     [
-        (call("brief", files="cart.py", text="x" * 201), "201 characters; at most 200"),
-        (call("brief", files="a b c", text="x"), "names 3 files; at most 2"),
+        (call("brief", files="cart.py", text="x" * 201), "201 characters; the limit is 200"),
+        (call("brief", files="a b c", text="x"), "names 3 files; the limit is 2"),
         (call("brief", files="", text="x"), "needs a text and the files"),
         (call("brief", files="cart.py"), "needs a text and the files"),
         (call("rewrite", path="cart.py", new_code=""), "no tool 'rewrite'"),
         (ScriptedReply(content="I know."), "calls no tool"),
     ],
 )
-def test_a_brief_that_is_none_is_malformed(serve: Any, brief: ScriptedReply, hint: str) -> None:
+def test_an_invalid_brief_is_malformed(serve: Any, brief: ScriptedReply, hint: str) -> None:
     server = scripted(serve, [brief], [])
     outcome, steps = play_fake(FakeEnv(cart()), make(brief_chars=200, brief_files=2))
     assert outcome.stop_reason is StopReason.MALFORMED_ACTIONS
@@ -171,28 +176,31 @@ def test_recalls_both_conversations(serve: Any) -> None:
     large = [call("ask", question="Why?"), FIX, call("submit")]
 
     def play(agent: Seeker, steps: int) -> list[Any]:
-        seen = Observation("1 failed")
-        agent.begin(Briefing("t", "Mend it.", "pytest", tool_set("debug"), 50, 0), seen)
+        observation = Observation("1 failed")
+        agent.begin(Briefing("t", "Mend it.", "pytest", tool_set("debug"), 50, 0), observation)
         decided = []
         for number in range(steps):
-            decided.append(agent.act(seen))
-            seen = Observation(f"observation {number}")
+            decided.append(agent.act(observation))
+            observation = Observation(f"observation {number}")
         return decided
 
     undisturbed = scripted(serve, small, large)
-    whole = play(make(), 6)
-    assert [each.action.tool for each in whole] == ["view", "view", "eval", "view", "rewrite", "submit"]
-    past = [Step(n, each.action, Observation(""), exchanges=each.exchanges) for n, each in enumerate(whole[:3])]
+    uninterrupted = play(make(), 6)
+    assert [decision.action.tool for decision in uninterrupted] == ["view", "view", "eval", "view", "rewrite", "submit"]
+    past = [
+        Step(n, decision.action, Observation(""), exchanges=decision.exchanges)
+        for n, decision in enumerate(uninterrupted[:3])
+    ]
     server = scripted(serve, small[3:], large[1:])
     agent = make()
     agent.recall(past)
-    again = play(agent, 6)
-    assert [each.action for each in again] == [each.action for each in whole]
-    assert again[:3] == whole[:3]
-    assert server.asked == undisturbed.asked - sum(len(each.exchanges) for each in past)
+    resumed = play(agent, 6)
+    assert [decision.action for decision in resumed] == [decision.action for decision in uninterrupted]
+    assert resumed[:3] == uninterrupted[:3]
+    assert server.asked == undisturbed.asked - sum(len(decision.exchanges) for decision in past)
 
 
-def test_what_is_missing_is_said(serve: Any) -> None:
+def test_missing_settings_and_tools(serve: Any) -> None:
     serve([says("")])
     with pytest.raises(SetupError, match="seeker_model"):
         Seeker(model="large", config={})

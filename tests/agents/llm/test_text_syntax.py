@@ -1,4 +1,4 @@
-"""Actions as fenced text: what models write, and what it stands for."""
+"""Actions as fenced text: what models write, and how it is read."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 
 from stackrank.agents.llm import LlmAgent
 from stackrank.agents.llm.endpoints.endpoint import Reply
-from stackrank.agents.llm.syntaxes.syntax import BadCall, first_observation
+from stackrank.agents.llm.syntaxes.function_calling import FunctionCalling
+from stackrank.agents.llm.syntaxes.syntax import BadCall, write_first_observation
 from stackrank.agents.llm.syntaxes.text import FencedText
-from stackrank.agents.llm.syntaxes.tool_calling import ToolCalling
 from stackrank.env.actions import Action, Observation
 from stackrank.env.debug_env import DebugEnv
 from stackrank.env.sandbox.client import Sandbox
@@ -27,8 +27,8 @@ SYNTAX = FencedText([find_tool(name) for name in tool_names()])
 
 
 def read(text: str) -> Action:
-    (call,) = SYNTAX.calls(Reply(text))
-    return SYNTAX.read(call)[0]
+    (call,) = SYNTAX.find_calls(Reply(text))
+    return SYNTAX.read_action(call)[0]
 
 
 def action(tool: str, /, **arguments: Any) -> Action:
@@ -136,31 +136,31 @@ def test_corrections(block: str, hint: str) -> None:
 @pytest.mark.parametrize(
     ("reply", "hint"),
     [
-        (Reply("The bug is in cart.py."), "holds no action"),
-        (Reply(""), "holds no action"),
-        (Reply("```\neval\n```\n```\nsubmit\n```"), "holds no action"),  # which of the two?
+        (Reply("The bug is in cart.py."), "contains no action"),
+        (Reply(""), "contains no action"),
+        (Reply("```\neval\n```\n```\nsubmit\n```"), "contains no action"),  # which of the two?
         (Reply("```action\nrewrite a.py 1\n    x", cut_off=True), "cut off"),
-        (Reply("<think>```action\nsubmit\n```"), "holds no action"),
+        (Reply("<think>```action\nsubmit\n```"), "contains no action"),
     ],
 )
 def test_no_action(reply: Reply, hint: str) -> None:
-    assert not SYNTAX.calls(reply)
-    assert hint in SYNTAX.no_call(reply)
+    assert not SYNTAX.find_calls(reply)
+    assert hint in SYNTAX.correct_missing_call(reply)
 
 
-def test_what_a_model_makes_up_is_forgotten() -> None:
+def test_invented_observations_are_dropped() -> None:
     text = 'So:\n```action\neval\n```\nThe answer: {"ok": true}\n```action\nsubmit\n```'
-    assert SYNTAX.kept(Reply(text)) == "So:\n```action\neval\n```"
+    assert SYNTAX.trim_text(Reply(text)) == "So:\n```action\neval\n```"
 
 
 def test_help_names_every_tool_and_argument() -> None:
-    said = SYNTAX.help()
+    help_text = SYNTAX.write_help()
     for name in tool_names():
         tool = find_tool(name)
-        assert f"\n{name}" in said and tool.description in said
+        assert f"\n{name}" in help_text and tool.description in help_text
         for argument, field in tool.arguments.model_fields.items():
-            assert f"    {argument}: {field.description}" in said
-    assert "\nrewrite path [start] [end]  (and below it: new_code)\n" in said
+            assert f"    {argument}: {field.description}" in help_text
+    assert "\nrewrite path [start] [end]  (and below it: new_code)\n" in help_text
 
 
 def test_debugs_with_pdb_and_resolves(serve: Any) -> None:
@@ -186,7 +186,7 @@ def test_debugs_with_pdb_and_resolves(serve: Any) -> None:
     assert {message["role"] for message in messages} == {"system", "user", "assistant"}
     for message in messages[1:]:
         if message["role"] == "user":
-            observation, _, files = message["content"].partition("\n\nFiles of the workspace:\n")
+            observation, _, files = message["content"].partition("\n\nFiles in the workspace:\n")
             assert set(json.loads(observation)) == {"ok", "state", "observation"}
             assert ("cart.py" in files.split("\n")) == (message is messages[1])
     assert json.loads(messages[7]["content"])["ok"] is False
@@ -199,7 +199,7 @@ def test_the_first_message_names_the_test_that_hangs() -> None:
     with DebugEnv(task, tool_set("debug"), lambda spec: Sandbox(usable("local"), spec)) as env:
         first, _ = env.reset()
     assert "test_two" not in first.text, "pytest does not name it"
-    for syntax in (SYNTAX, ToolCalling([])):
-        told = first_observation(syntax, first)
-        assert told == f"{syntax.opening(first)}\n\nThe tests hung in tests/test_cart.py::test_two."
-    assert first_observation(SYNTAX, Observation("fine")) == SYNTAX.opening(Observation("fine"))
+    for syntax in (SYNTAX, FunctionCalling([])):
+        text = write_first_observation(syntax, first)
+        assert text == f"{syntax.write_opening(first)}\n\nThe tests hung in tests/test_cart.py::test_two."
+    assert write_first_observation(SYNTAX, Observation("fine")) == SYNTAX.write_opening(Observation("fine"))

@@ -1,4 +1,4 @@
-"""What a model said goes back as it came, in each of the three APIs, at once and as a stream."""
+"""Answers are sent back verbatim, in each of the three APIs, whole and streamed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stackrank.agents.episode.protocol import AccessError, Briefing, Decision, GaveUp, Malformed, SetupError
+from stackrank.agents.episode.protocol import AccessError, Briefing, Decision, GaveUp, MalformedAction, SetupError
 from stackrank.agents.llm import LlmAgent
 from stackrank.env.actions import Observation
 from stackrank.env.tools import tool_set
@@ -44,15 +44,15 @@ def agent(**config: Any) -> LlmAgent:
     return LlmAgent(model="scripted", config={"retry_s": 1.0, **config})
 
 
-def go_on(player: LlmAgent, steps: int) -> list[Decision | Malformed]:
+def play_steps(player: LlmAgent, steps: int) -> list[Decision | MalformedAction]:
     observation = Observation("observation 0")
     player.begin(BRIEFING, observation)
-    decided: list[Decision | Malformed] = []
+    decided: list[Decision | MalformedAction] = []
     for number in range(1, steps + 1):
         try:
             decided.append(player.act(observation))
             observation = Observation(f"observation {number} " + "x" * 2000)
-        except Malformed as error:
+        except MalformedAction as error:
             decided.append(error)
             observation = Observation(str(error), False)
     return decided
@@ -60,9 +60,9 @@ def go_on(player: LlmAgent, steps: int) -> list[Decision | Malformed]:
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("api", APIS)
-def test_a_server_that_wants_everything_back(monkeypatch: pytest.MonkeyPatch, api: str, stream: bool) -> None:
+def test_a_server_that_requires_answers_back_verbatim(monkeypatch: pytest.MonkeyPatch, api: str, stream: bool) -> None:
     with serve(monkeypatch, SCRIPT, verbatim=True, stream_only=stream) as server:
-        decided = go_on(agent(api=api, stream=stream), 24)
+        decided = play_steps(agent(api=api, stream=stream), 24)
         assert server.asked == 23, "nothing had to be asked twice"
     first = decided[0]
     assert isinstance(first, Decision) and first.thought == "Let me look."
@@ -72,79 +72,85 @@ def test_a_server_that_wants_everything_back(monkeypatch: pytest.MonkeyPatch, ap
 
 @pytest.mark.parametrize("api", APIS)
 def test_a_stream_is_the_same_answer(monkeypatch: pytest.MonkeyPatch, api: str) -> None:
-    told = []
+    outcomes = []
     for stream in (False, True):
         with serve(monkeypatch, SCRIPT) as server:
-            decided = go_on(agent(api=api, stream=stream), 12)
+            decided = play_steps(agent(api=api, stream=stream), 12)
             last = dict(server.requests[-1])
         last.pop("stream", None)
         last.pop("stream_options", None)
-        actions = [(each.action, each.thought) if isinstance(each, Decision) else str(each) for each in decided]
-        told.append((actions, last))
-    assert told[0] == told[1]
+        actions = [
+            (decision.action, decision.thought) if isinstance(decision, Decision) else str(decision)
+            for decision in decided
+        ]
+        outcomes.append((actions, last))
+    assert outcomes[0] == outcomes[1]
 
 
 @pytest.mark.parametrize("cut_off", [1, 2, 3, 5, 7, 11])
 @pytest.mark.parametrize("api", APIS)
-def test_verbatim_after_a_break(monkeypatch: pytest.MonkeyPatch, api: str, cut_off: int) -> None:
+def test_verbatim_after_an_interruption(monkeypatch: pytest.MonkeyPatch, api: str, cut_off: int) -> None:
     with serve(monkeypatch, SCRIPT, verbatim=True) as server:
-        past = stored(go_on(agent(api=api), cut_off))
-        asked = server.asked
-        again = agent(api=api)
-        again.recall(past)
-        decided = go_on(again, 20)
-        assert server.asked == 19 and asked < 19, "what was answered is not asked again"
-    assert all(isinstance(each, Decision) for each in decided[6:])
+        past = stored(play_steps(agent(api=api), cut_off))
+        request_count = server.asked
+        resumed = agent(api=api)
+        resumed.recall(past)
+        decided = play_steps(resumed, 20)
+        assert server.asked == 19 and request_count < 19, "what was answered is not asked again"
+    assert all(isinstance(decision, Decision) for decision in decided[6:])
 
 
 @pytest.mark.parametrize("api", APIS)
 def test_verbatim_in_a_conversation_that_is_cut(monkeypatch: pytest.MonkeyPatch, api: str) -> None:
     with serve(monkeypatch, SCRIPT, verbatim=True) as server:
-        go_on(agent(api=api, context_tokens=6000), 24)
-        assert "left out" in json.dumps(server.requests[-1])
+        play_steps(agent(api=api, context_tokens=6000), 24)
+        assert "omitted" in json.dumps(server.requests[-1])
 
 
 def test_text_and_thoughts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Models without tool calls: what they make up after an action is forgotten, their thoughts are not."""
-    said = "```action\nview a.py\n```"
-    script = [says(f"{said}\nok: true", reasoning="Hm."), says(f"<think>inline\n```action\nno\n```</think>\n{said}")]
+    """Models without tool calls: text after an action is dropped, thoughts are kept."""
+    action_text = "```action\nview a.py\n```"
+    script = [
+        says(f"{action_text}\nok: true", reasoning="Hm."),
+        says(f"<think>inline\n```action\nno\n```</think>\n{action_text}"),
+    ]
     for api in APIS:
         with serve(monkeypatch, script) as server:
-            decided = go_on(agent(api=api, syntax="text"), 3)
-            assert all(isinstance(each, Decision) and each.action.tool == "view" for each in decided), api
+            decided = play_steps(agent(api=api, syntax="text"), 3)
+            assert all(isinstance(decision, Decision) and decision.action.tool == "view" for decision in decided), api
             sent = json.dumps(server.requests[-1])
             assert "ok: true" not in sent and "Hm." in sent and "<think>inline" in sent
 
 
 @pytest.mark.parametrize("api", ["chat", "messages"])
-def test_only_what_every_server_knows(monkeypatch: pytest.MonkeyPatch, api: str) -> None:
+def test_without_verbatim_only_common_fields_are_sent_back(monkeypatch: pytest.MonkeyPatch, api: str) -> None:
     with serve(monkeypatch, SCRIPT) as server:
-        go_on(agent(api=api, verbatim=False), 8)
+        play_steps(agent(api=api, verbatim=False), 8)
         sent = json.dumps(server.requests[-1])
     assert "reasoning" not in sent and "signed" not in sent and "Let me look." in sent
 
 
 def test_a_server_that_refuses_its_own_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is told from a refusal of what the model said, and the remedy is named."""
+    """It is distinguished from a refusal of the conversation, and the message names the remedy."""
     with serve(monkeypatch, SCRIPT, verbatim=True), pytest.raises(SetupError, match="verbatim: true"):
-        go_on(agent(verbatim=False), 3)
+        play_steps(agent(verbatim=False), 3)
     form = Fault.status(400, "'messages.2': property 'reasoning_content' is unsupported")
     with serve(monkeypatch, [SCRIPT[0], form]), pytest.raises(SetupError, match="verbatim: false"):
-        go_on(agent(), 3)
+        play_steps(agent(), 3)
     with serve(monkeypatch, [call("eval")], refuses_null=True) as server:
         with pytest.raises(SetupError, match="verbatim: false"):
-            go_on(agent(retry_s=30.0), 3)
+            play_steps(agent(retry_s=30.0), 3)
         assert server.asked == 2, "it answers 500, which would be asked again"
-        assert len(go_on(agent(verbatim=False), 3)) == 3
+        assert len(play_steps(agent(verbatim=False), 3)) == 3
     with serve(monkeypatch, [SCRIPT[0], SCRIPT[1], form]), pytest.raises(GaveUp):
-        go_on(agent(), 6)
+        play_steps(agent(), 6)
     with serve(monkeypatch, SCRIPT, stream_only=True), pytest.raises(SetupError, match="stream"):
-        go_on(agent(), 1)
+        play_steps(agent(), 1)
 
 
 def test_messages_mark_what_to_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     with serve(monkeypatch, SCRIPT) as server:
-        go_on(agent(api="messages", reasoning_effort="high", parallel_tool_calls=False), 4)
+        play_steps(agent(api="messages", reasoning_effort="high", parallel_tool_calls=False), 4)
         request = server.requests[-1]
         assert server.paths[-1] == "/v1/messages"
     assert request["system"][-1]["cache_control"] == {"type": "ephemeral"}
@@ -163,7 +169,7 @@ def test_messages_count_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     answer = Fault(200, json.dumps({**body, "usage": {**usage, "output_tokens": 7}}).encode())
     price = {"input": 3.0, "cached_input": 0.3, "cache_write": 3.75, "output": 15.0}
     with serve(monkeypatch, [answer]):
-        decision = go_on(agent(api="messages", price=price), 1)[0]
+        decision = play_steps(agent(api="messages", price=price), 1)[0]
     assert isinstance(decision, Decision)
     assert (decision.usage.tokens_in, decision.usage.tokens_cached) == (1210, 1000)
     assert decision.usage.cost_usd == pytest.approx((10 * 3 + 200 * 3.75 + 1000 * 0.3 + 7 * 15) / 1e6)
@@ -189,7 +195,7 @@ def test_claude_needs_no_setting(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_messages_that_are_refused(monkeypatch: pytest.MonkeyPatch, fault: Fault, raised: str) -> None:
     with serve(monkeypatch, [fault]), pytest.raises(SetupError, match=raised):
-        go_on(agent(api="messages"), 1)
+        play_steps(agent(api="messages"), 1)
 
 
 def test_messages_without_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,63 +207,66 @@ def test_messages_without_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("api", APIS)
-def test_an_answer_that_breaks_off(monkeypatch: pytest.MonkeyPatch, api: str, stream: bool) -> None:
-    """Whatever comes in the place of an answer, the question is asked again."""
+def test_an_answer_that_is_cut_off(monkeypatch: pytest.MonkeyPatch, api: str, stream: bool) -> None:
+    """The request is retried for every fault in place of an answer."""
     events = b'event: message_start\ndata: {"type": "message_start", "message": {}}\n\nevent: error\ndata: {"no\n\n'
     faults = [Fault.broken_body(), Fault(200, events, {"Content-Type": "text/event-stream"}), Fault(200, b"[]")]
     with serve(monkeypatch, [*faults, call("eval")]) as server:
-        decided = go_on(agent(api=api, stream=stream, retry_s=30.0), 1)
+        decided = play_steps(agent(api=api, stream=stream, retry_s=30.0), 1)
         assert isinstance(decided[0], Decision) and decided[0].action.tool == "eval" and server.asked == 4
 
 
-def test_a_request_of_another_form_is_not_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_with_an_invalid_form_is_not_retried(monkeypatch: pytest.MonkeyPatch) -> None:
     """llama-cpp-python's server answers 500 to it."""
     fault = Fault.status(500, "3 validation errors: {'loc': ('body', 'temperature')}")
     with serve(monkeypatch, [fault]) as server, pytest.raises(SetupError, match="check the entrant's config"):
-        go_on(agent(retry_s=30.0), 1)
+        play_steps(agent(retry_s=30.0), 1)
     assert server.asked == 1
 
 
 @pytest.mark.parametrize(
-    ("fault", "said"),
+    ("fault", "message"),
     [
-        (Fault.status(400, "No connected db.", type="no_db_connection", code="400"), "refused the key"),
-        (Fault.status(400, "Invalid model name passed in model=x.", code="400"), "check the model's name"),
-        (Fault.status(400, "x is not a valid model ID", code=400), "check the model's name"),
+        (Fault.status(400, "No connected db.", type="no_db_connection", code="400"), "rejected the key"),
+        (
+            Fault.status(400, "Invalid model name passed in model=x.", code="400"),
+            "does not know this model: check its name",
+        ),
+        (Fault.status(400, "x is not a valid model ID", code=400), "does not know this model: check its name"),
     ],
 )
-def test_refusals_with_400(monkeypatch: pytest.MonkeyPatch, fault: Fault, said: str) -> None:
-    with serve(monkeypatch, [fault], models=404), pytest.raises(AccessError, match=said):
+def test_refusals_with_400(monkeypatch: pytest.MonkeyPatch, fault: Fault, message: str) -> None:
+    with serve(monkeypatch, [fault], models=404), pytest.raises(AccessError, match=message):
         LlmAgent.configure(model="x", config={}).check()
 
 
-def test_what_a_router_adds_does_not_go_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    """LiteLLM's proxy puts what it does not know among fields of its own, and adds empty ones."""
+def test_fields_that_a_router_adds_are_not_sent_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """LiteLLM's proxy moves unknown fields into its own, and adds empty ones."""
     details = [{"type": "reasoning.text", "text": "Hm."}]
     call = {"id": "c", "type": "function", "function": {"name": "eval", "arguments": "{}"}}
-    said = {
+    message = {
         "content": None,
         "tool_calls": [call],
         "provider_specific_fields": {"reasoning_details": details, "refusal": None},
     }
-    body = {"choices": [{"message": said, "finish_reason": "tool_calls"}]}
+    body = {"choices": [{"message": message, "finish_reason": "tool_calls"}]}
     with serve(monkeypatch, [Fault(200, json.dumps(body).encode())]) as server:
-        decided = go_on(agent(), 2)
+        decided = play_steps(agent(), 2)
         sent = server.requests[1]["messages"][2]
     assert isinstance(decided[0], Decision) and decided[0].exchanges[0].reasoning == "Hm."
     assert sent == {"role": "assistant", "content": None, "tool_calls": [call], "reasoning_details": details}
     item = {"type": "function_call", "call_id": "c", "name": "eval", "arguments": "{}"}
     body = {"output": [{**item, "namespace": None, "caller": None}]}
     with serve(monkeypatch, [Fault(200, json.dumps(body).encode())]) as server:
-        go_on(agent(api="responses"), 2)
+        play_steps(agent(api="responses"), 2)
         assert server.requests[1]["input"][2] == item
 
 
 def test_thoughts_and_texts_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A thought without an index goes on until it is signed; content may change from parts to text."""
+    """A thought without an index continues until it is signed; content may change from parts to text."""
 
-    def thought(text: str, **more: str) -> dict[str, Any]:
-        return {"thinking_blocks": [{"type": "thinking", "thinking": text, **more}]}
+    def thought(text: str, **fields: str) -> dict[str, Any]:
+        return {"thinking_blocks": [{"type": "thinking", "thinking": text, **fields}]}
 
     deltas = [
         *(
@@ -270,10 +279,10 @@ def test_thoughts_and_texts_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
         *({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": piece}]}]} for piece in ("A", "B")),
         *({"content": "Well, "}, {"content": "so."}),
     ]
-    choices = [*({"delta": each} for each in deltas), {"delta": {}, "finish_reason": "stop"}]
-    events = "".join(f"data: {json.dumps({'choices': [each]})}\n\n" for each in choices) + "data: [DONE]\n\n"
+    choices = [*({"delta": event} for event in deltas), {"delta": {}, "finish_reason": "stop"}]
+    events = "".join(f"data: {json.dumps({'choices': [event]})}\n\n" for event in choices) + "data: [DONE]\n\n"
     with serve(monkeypatch, [Fault(200, events.encode(), {"Content-Type": "text/event-stream"})]) as server:
-        go_on(agent(stream=True), 2)
+        play_steps(agent(stream=True), 2)
         sent = server.requests[1]["messages"][2]
     assert sent["thinking_blocks"] == [
         {"type": "thinking", "thinking": "One, two.", "signature": "s1"},
@@ -286,41 +295,41 @@ def test_thoughts_and_texts_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_order_of_fields_and_empty_texts_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Some servers keep what they computed for a conversation by its very text."""
+    """Some servers cache a conversation by its exact text."""
     call = {"id": "c", "type": "function", "function": {"arguments": "{}", "name": "eval"}, "new": {"b": [None, 1.0]}}
     for content in (None, ""):
-        said = {"content": content, "reasoning": "", "tool_calls": [call], "role": "assistant", "new": 2**70}
-        body = {"choices": [{"message": said, "finish_reason": "tool_calls"}]}
+        message = {"content": content, "reasoning": "", "tool_calls": [call], "role": "assistant", "new": 2**70}
+        body = {"choices": [{"message": message, "finish_reason": "tool_calls"}]}
         with serve(monkeypatch, [Fault(200, json.dumps(body).encode())]) as server:
-            go_on(agent(), 2)
-            assert json.dumps(server.requests[1]["messages"][2]) == json.dumps(said)
+            play_steps(agent(), 2)
+            assert json.dumps(server.requests[1]["messages"][2]) == json.dumps(message)
 
 
-def test_pieces_of_a_block_that_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
-    cited = [{"type": "char_location", "cited_text": each} for each in ("one", "two")]
+def test_pieces_of_unknown_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    cited = [{"type": "char_location", "cited_text": part} for part in ("one", "two")]
     blocks = [{"type": "text", "text": "So.", "citations": cited}, {"type": "new", "said": "Hm, well.", "list": [1, 2]}]
     call = {"type": "tool_use", "id": "t", "name": "eval", "input": {}}
     pieces = [
-        *({"type": "citations_delta", "citation": each} for each in cited),
-        *({"type": "text_delta", "text": each} for each in ("S", "o.")),
-        *({"type": "new_delta", "said": said, "list": [n]} for n, said in ((1, "Hm, "), (2, "well."))),
+        *({"type": "citations_delta", "citation": part} for part in cited),
+        *({"type": "text_delta", "text": part} for part in ("S", "o.")),
+        *({"type": "new_delta", "said": text, "list": [n]} for n, text in ((1, "Hm, "), (2, "well."))),
     ]
     empty = [{"type": "text", "text": "", "citations": []}, {"type": "new", "said": ""}, call]
     events: list[dict[str, Any]] = [{"type": "message_start", "message": {"usage": {}}}]
-    events += [{"type": "content_block_start", "index": n, "content_block": each} for n, each in enumerate(empty)]
-    events += [{"type": "content_block_delta", "index": n // 4, "delta": each} for n, each in enumerate(pieces)]
+    events += [{"type": "content_block_start", "index": n, "content_block": part} for n, part in enumerate(empty)]
+    events += [{"type": "content_block_delta", "index": n // 4, "delta": part} for n, part in enumerate(pieces)]
     events += [{"type": "message_delta", "delta": {"stop_reason": "tool_use"}}]
-    text = "".join(f"event: {each['type']}\ndata: {json.dumps(each)}\n\n" for each in events)
+    text = "".join(f"event: {part['type']}\ndata: {json.dumps(part)}\n\n" for part in events)
     with serve(monkeypatch, [Fault(200, text.encode(), {"Content-Type": "text/event-stream"})]) as server:
-        go_on(agent(api="messages", stream=True), 2)
+        play_steps(agent(api="messages", stream=True), 2)
         assert server.requests[1]["messages"][1]["content"] == [*blocks, call]
 
 
 def test_a_stream_whose_end_holds_no_items(monkeypatch: pytest.MonkeyPatch) -> None:
     item = {"type": "function_call", "call_id": "c", "name": "eval", "arguments": "{}"}
-    told = [{"type": "response.output_item.done", "item": item}]
-    told += [{"type": "response.completed", "response": {"status": "completed", "output": []}}]
-    events = "".join(f"data: {json.dumps(each)}\n\n" for each in told)
+    stream_events = [{"type": "response.output_item.done", "item": item}]
+    stream_events += [{"type": "response.completed", "response": {"status": "completed", "output": []}}]
+    events = "".join(f"data: {json.dumps(event)}\n\n" for event in stream_events)
     with serve(monkeypatch, [Fault(200, events.encode(), {"Content-Type": "text/event-stream"})]):
-        decided = go_on(agent(api="responses", stream=True), 1)
+        decided = play_steps(agent(api="responses", stream=True), 1)
     assert isinstance(decided[0], Decision) and decided[0].action.tool == "eval"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy
 from scipy.special import expit
 
-from stackrank.db.stats.abilities import abilities
+from stackrank.db.stats.abilities import fit_abilities
 from tests.bench.statistics import Line, share
 
 TRUTH = numpy.array([-1.5, -0.5, 0.0, 0.4, 1.2, 2.0])
@@ -36,7 +36,7 @@ def _lines(name: str, counted: numpy.ndarray, family: float, boards: int) -> lis
         alike = numpy.repeat(dice.normal(0, family, TASKS // 4), 4)
         difficulty = dice.normal(0, (SPREAD**2 - family**2) ** 0.5, TASKS) + alike
         chances = expit(TRUTH[:, None] - difficulty)
-        found = abilities(dice.binomial(counted, chances), counted, clusters)
+        found = fit_abilities(dice.binomial(counted, chances), counted, clusters)
         covered += sum(
             entrant.low <= truth <= entrant.high for entrant, truth in zip(found.entrants, TRUTH, strict=True)
         )

@@ -6,7 +6,7 @@ import numpy
 from scipy.special import expit
 
 from stackrank.db.stats import gap, rate, rate_over_clusters
-from stackrank.db.stats.abilities import abilities
+from stackrank.db.stats.abilities import fit_abilities
 from tests.bench.statistics import Line, share
 
 TRUTH = numpy.array([-2.0, -0.5, 0.5, 1.5])
@@ -31,7 +31,7 @@ def table(simulations: int) -> list[Line]:
         shift = numpy.append(dice.normal(0, BETWEEN, NIGHTS)[night], numpy.zeros(ANCHORS))
         chances = expit(TRUTH[:, None] - dice.normal(0, SPREAD, len(shift)) - shift)
         resolved = dice.binomial(counted, chances)
-        found = abilities(resolved, counted, clusters, is_new)
+        found = fit_abilities(resolved, counted, clusters, is_new)
         truths = chances[:, is_new].mean(axis=1)
         equated += sum(a.rate_low <= t <= a.rate_high for a, t in zip(found.entrants, truths, strict=True))
         for one in range(4):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy
 
 from stackrank.db.stats import paired_difference
-from stackrank.db.stats.noninferiority import noninferior
+from stackrank.db.stats.noninferiority import judge_noninferiority
 from stackrank.terms import GateOutcome
 from tests.bench.statistics import Line, share
 from tests.bench.statistics.stopping import rates
@@ -22,7 +22,7 @@ def _outcomes(simulations: int, tasks: int, attempts: int, margin: float, drop: 
         one, other = (rates(dice, tasks, attempts, (0.6, round(0.6 - drop, 6))) * attempts).round().astype(int).tolist()
         found = paired_difference([(n, attempts) for n in one], [(n, attempts) for n in other])
         gaps = [(b - a) / attempts for a, b in zip(one, other, strict=True)]
-        outcomes.append(noninferior(gaps, found.low, found.high, margin).outcome)
+        outcomes.append(judge_noninferiority(gaps, found.low, found.high, margin).outcome)
     return outcomes
 
 

@@ -33,17 +33,17 @@ def _alarms(dice: numpy.random.Generator, *, drop: float) -> list[set[int]]:
     chances = dice.beta(0.9, 1.1, TASKS) * numpy.ones((ENTRANTS, 1))
     fallen = chances.copy()
     fallen[0] *= 1 - drop / chances[0].mean()
-    nights: list[list[stats.Night]] = [[] for _ in range(ENTRANTS)]
+    nights: list[list[stats.RunScores]] = [[] for _ in range(ENTRANTS)]
     found = []
     for number in range(EARLIER + AFTER):
         played: Any = dice.random(chances.shape) < (chances if number < EARLIER else fallen)
         rows = [[(int(one), 1) for one in row] for row in played]
-        changes = [stats.change(earlier, row) for earlier, row in zip(nights, rows, strict=True)]
+        changes = [stats.compare_with_baseline(earlier, row) for earlier, row in zip(nights, rows, strict=True)]
         corrected = iter(stats.holm([change.p_value for change in changes if change]))
         worse = [change is not None and next(corrected) < stats.ALPHA and change.difference < 0 for change in changes]
         for entrant, (row, one) in enumerate(zip(rows, changes, strict=True)):
             own = nights[entrant]
-            own.append(stats.Night(row))
+            own.append(stats.RunScores(row))
             if one and worse[entrant]:
                 own[-one.runs :] = [replace(night, worse=True) for night in own[-one.runs :]]
         if number >= EARLIER:

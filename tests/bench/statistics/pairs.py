@@ -56,7 +56,7 @@ def _lines(
     ]
 
 
-def _compared(first: Any, second: Any, attempts: int) -> list[stats.Difference]:
+def _compared(first: Any, second: Any, attempts: int) -> list[stats.PairedDifference]:
     rows = zip(first.tolist(), second.tolist(), strict=True)
     return [stats.paired_difference([(n, attempts) for n in a], [(n, attempts) for n in b]) for a, b in rows]
 
@@ -67,5 +67,5 @@ def _agree(one: Any) -> bool:
     return bool(uplift and sure == (one.low > 0 or one.high < 0))
 
 
-def _share(name: str, found: list[stats.Difference], held: Callable[[Any], bool], **bounds: float) -> Line:
+def _share(name: str, found: list[stats.PairedDifference], held: Callable[[Any], bool], **bounds: float) -> Line:
     return share(name, sum(map(held, found)), len(found), **bounds)

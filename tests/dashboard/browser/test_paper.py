@@ -53,11 +53,11 @@ def row(entrant: str, cost: float | None, low: float | None = None, high: float 
 def test_who_is_best_per_dollar() -> None:
     cheap, dear, chance = row("cheap", 0.02, 0.01, 0.03), row("dear", 2.0, 1.0, 3.0), row("chance", 0.001, 0.001, 0.002)
     assert queries.best_per_dollar([dear, chance, cheap]) == (
-        "Best per dollar: cheap, $0.0200 for each resolved episode; less than every other, by 95% intervals."
+        "Best per dollar: cheap, $0.0200 per resolved episode; cheaper than every other entrant (95% intervals)."
     )
     near = row("near", 0.025, 0.02, None)
-    assert "cheap, $0.0200 for each resolved episode; not clearly less than near." in queries.best_per_dollar(
+    assert "cheap, $0.0200 per resolved episode; not significantly cheaper than near." in queries.best_per_dollar(
         [near, dear, cheap]
     )
-    assert "not clearly less than dear" in queries.best_per_dollar([row("cheap", 0.02, 0.01, None), dear])
+    assert "not significantly cheaper than dear" in queries.best_per_dollar([row("cheap", 0.02, 0.01, None), dear])
     assert queries.best_per_dollar([cheap, chance, row("unknown", None)]) == ""

@@ -64,7 +64,7 @@ def test_why_was_last_night_worse_and_what_did_the_agent_do_otherwise(reader: Re
 @pytest.mark.exhaustive
 def test_who_is_best_per_dollar(reader: Reader) -> None:
     reader.click("link", "Leaderboard")
-    sync_api.expect(reader.page.get_by_text(re.compile(r"Best per dollar: .+ \$[0-9.]+ for each"))).to_be_visible()
+    sync_api.expect(reader.page.get_by_text(re.compile(r"Best per dollar: .+ \$[0-9.]+ per resolved"))).to_be_visible()
     assert reader.clicks == 1
 
 
@@ -125,7 +125,7 @@ def test_a_task_is_disputed_and_the_board_is_there_without_it(reader: Reader) ->
     assert reader.clicks == 3
     reader.click("link", "Leaderboard without disputed tasks")
     heading(page, "Leaderboard")
-    sync_api.expect(page.get_by_text("disputed by people, left out:").first).to_be_visible()
+    sync_api.expect(page.get_by_text("disputed tasks, excluded:").first).to_be_visible()
     page.go_back()
     heading(page, "Tasks")
     # Other tests find the board as it was.

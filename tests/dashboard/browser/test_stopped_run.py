@@ -28,7 +28,7 @@ def stopped(url: str) -> int:
         assert claim is not None
         verdict = "resolved" if claim["entrant_id"] == one else "unresolved"
         store.finish_episode(claim["id"], verdict=verdict, stop_reason="submitted", cost_usd=0.5, by="w")
-    store.skip(run_id, queries.finished(store.engine, run_id, spec["stop"]))  # type: ignore[arg-type]
+    store.skip(run_id, queries.decided_entrants(store.engine, run_id, spec["stop"]))  # type: ignore[arg-type]
     store.end_run(run_id, "finished")
     return run_id
 

@@ -25,7 +25,7 @@ def test_errors_that_count_as_failures_are_counted_on_every_page_that_says_so(vi
     page = visit(url, "task", id=str(task), task_errors="as-failures")
     assert page.dataframe[0].value["Rate"].tolist() == [100.0, 0.0]
     assert page.dataframe[1].value["Above"].tolist() == ["yes", "yes"]
-    assert queries.scope_of(store.engine, Scope(run=1))["sentence"].split(";")[0] in texts(page)
+    assert queries.describe_scope(store.engine, Scope(run=1))["sentence"].split(";")[0] in texts(page)
 
 
 def test_no_page_rounds_to_0_or_100_percent(tmp_path: Path) -> None:

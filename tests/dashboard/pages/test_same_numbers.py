@@ -121,7 +121,7 @@ def test_runs_apart_are_named_on_the_page_and_a_csv_says_its_scope(
     for page in ("leaderboard", "compare", "tool_sets", "failures", "tasks"):
         said = [part.value.replace("\\", "") for part in visit(seeded.url, page).caption]
         (line,) = [part for part in said if scope["sentence"] in part]
-        assert f"not finished but running: run {seeded.made.live_run}" in line, page
+        assert f"run {seeded.made.live_run} (status running)" in line, page
     app = visit(seeded.url, "leaderboard")
     assert app.session_state["scope_of_the_page"] == scope["sentence"]
     assert visit(seeded.url, "runs").session_state["scope_of_the_page"] == ""

@@ -197,33 +197,6 @@ def test_many_steps_come_in_parts(visit: Any, tmp_path: Path, monkeypatch: pytes
     assert (live["start"], live["last"]) == (249, 249), "who watches an episode sees its newest step"
 
 
-def test_an_episode_of_an_older_version(visit: Any, tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'x.db'}"
-    store = Store(connect(url))
-    episode = new_episode(store)
-    store.add_step(Step(episode_id=episode, index=0))
-    arguments = {"path": "core.py", "new_code": "x = 1"}
-    store.add_step(
-        Step(
-            episode_id=episode,
-            index=1,
-            tool="rewrite",
-            arguments=arguments,
-            state={"edited": "core.py", "lines": [1, 9]},
-        )
-    )
-    store.add_step(
-        Step(
-            episode_id=episode, index=2, tool="bash", arguments={"command": "ls"}, state={"exit": 0, "timed_out": False}
-        )
-    )
-    finish(store, episode, steps=2, diff="the final diff")
-    app = visit(url, "episode", id=str(episode), step="2", step_tab="Diff")
-    told = fed(app)["Diff:2"]
-    assert "files without recording it: 1, 2." in told["doubts"][1] and told["final"]["text"] == "the final diff"
-    assert detail(app, 1)["action"][1]["text"]["text"] == "x = 1"
-
-
 def test_the_head_says_what_speaks_against_a_verdict(visit: Any, seeded: SimpleNamespace) -> None:
     played = queries.episodes(seeded.store.engine, limit=500)
     tampered = next(row["id"] for row in played if row["tampered"] and row["id"] % 4 == 0)

@@ -22,8 +22,8 @@ from stackrank.db.queries.episodes.steps import _first_change
 from stackrank.db.writes.store import Store
 from stackrank.env.actions import Action
 from stackrank.env.debug_env import DebugEnv
+from stackrank.env.file_diffs import file_diff
 from stackrank.env.sandbox.client import Sandbox
-from stackrank.env.sandbox.guest.diffs import file_diff
 from stackrank.env.tools import tool_set
 from stackrank.wording import visible
 from tests.dashboard.seed import HOSTILE, SOURCE
@@ -163,21 +163,15 @@ def test_files_read_as_in_a_sandbox() -> None:
             seen = env.step(action)[0]
             if not seen.ok:
                 continue
-            edited = seen.state["edited"] if seen.state["kind"] == "edit" else None
-            files.follow([{"index": index, "tool": action.tool, "diff": seen.state["diff"], "edited": edited}])
+            files.follow([{"index": index, "tool": action.tool, "diff": seen.state["diff"]}])
             there = {name for name, size in env.sandbox.listing(depth=9)["entries"] if size is not None}
             assert set(files.texts) | files.lost == there, action
             for name, text in files.texts.items():
                 assert env.sandbox.read(name).decode() == text, (action, name)
         assert files.lost == {"open.txt"}, "nobody can tell what is in it from diffs after it was binary"
-        assert not files.unrecorded
 
 
 def test_what_nothing_records_is_not_guessed() -> None:
-    """Rows of older versions say which file was edited, and not how."""
-    files = Files({"a.py": "1\n", "b.py": "1\n"})
-    files.follow([{"index": 3, "tool": "rewrite", "diff": None, "edited": "a.py"}])
-    files.follow([{"index": 4, "tool": "bash", "diff": None, "edited": None}])
-    assert (files.texts, files.lost, files.unrecorded) == ({"b.py": "1\n"}, {"a.py"}, [3, 4])
+    files = Files({"b.py": "1\n"})
     other = file_diff("b.py", b"what it never was\n", b"2\n")
-    assert files.follow([{"index": 5, "tool": "rewrite", "diff": other, "edited": "b.py"}]).lost == {"a.py", "b.py"}
+    assert files.follow([{"index": 5, "tool": "rewrite", "diff": other}]).lost == {"b.py"}

@@ -23,7 +23,7 @@ def narrow(tmp_path: Path) -> Iterator[Engine]:
     engine.dispose()
 
 
-def test_a_run_outlives_connections_that_are_all_taken(narrow: Engine) -> None:
+def test_a_run_waits_for_free_connections(narrow: Engine) -> None:
     tried = threading.Semaphore(0)
 
     def ask() -> bool:

@@ -25,8 +25,8 @@ WORKERS, TASKS = 8, 40
 
 @pytest.fixture
 def folder(postgres: Cluster) -> Iterator[Path]:
-    with pgbouncer.pgbouncer(postgres) as found:
-        yield found
+    with pgbouncer.pgbouncer(postgres) as socket_folder:
+        yield socket_folder
 
 
 def test_many_workers_share_few_connections(postgres: Cluster, folder: Path, tmp_path: Path) -> None:
@@ -53,10 +53,10 @@ def test_many_workers_share_few_connections(postgres: Cluster, folder: Path, tmp
             failed.append(error)
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(WORKERS)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert not failed
     stores[0].end_run(run, "finished")
     assert queries.progress(stores[0].engine, run)["resolved"] == TASKS
@@ -71,18 +71,18 @@ def test_many_workers_share_few_connections(postgres: Cluster, folder: Path, tmp
         store.engine.dispose()
 
 
-def test_no_statement_is_expected_in_another_session(postgres: Cluster, folder: Path) -> None:
+def test_no_prepared_statement_is_used_across_sessions(postgres: Cluster, folder: Path) -> None:
     engine = connect(pgbouncer.url(folder, str(make_url(postgres.create("migrated")).database)))
-    with engine.connect() as one, engine.connect() as other:
+    with engine.connect() as first, engine.connect() as second:
         for _ in range(10):  # psycopg prepares what it is asked for the sixth time, and gives it a number of its own
-            for connection, question in ((one, "SELECT 1"), (other, "SELECT 2")):
+            for connection, question in ((first, "SELECT 1"), (second, "SELECT 2")):
                 with connection.begin():
                     assert connection.scalar(text(question)) == int(question[-1])
     engine.dispose()
 
 
 @pytest.mark.parametrize("pooled", [True, False])
-def test_a_transaction_that_is_left_open_has_an_end(postgres: Cluster, folder: Path, pooled: bool) -> None:
+def test_idle_transactions_are_ended(postgres: Cluster, folder: Path, pooled: bool) -> None:
     name = str(make_url(postgres.create("migrated")).database)
     engine = connect(pgbouncer.url(folder, name) if pooled else postgres.url(name))
     for _ in range(3):
@@ -90,10 +90,10 @@ def test_a_transaction_that_is_left_open_has_an_end(postgres: Cluster, folder: P
             assert connection.scalar(text("SHOW idle_in_transaction_session_timeout")) == "30s"
     engine.dispose()
     if pooled:  # and none of it stays for others who share the connection
-        with psycopg.connect(pgbouncer.url(folder, name)) as other:
-            assert other.execute("SHOW idle_in_transaction_session_timeout").fetchall() == [("0",)]
+        with psycopg.connect(pgbouncer.url(folder, name)) as session:
+            assert session.execute("SHOW idle_in_transaction_session_timeout").fetchall() == [("0",)]
 
 
-def test_a_pooler_that_is_gone_is_told_of(folder: Path, postgres: Cluster) -> None:
+def test_an_unreachable_pooler_is_reported(folder: Path, postgres: Cluster) -> None:
     with pytest.raises(DatabaseError, match="nowhere"):
         connect(pgbouncer.url(folder, "nowhere"))

@@ -14,7 +14,7 @@ from stackrank.db.connection.pool import FairPool
 
 
 @pytest.fixture
-def one(tmp_path: Path) -> Iterator[Engine]:
+def single(tmp_path: Path) -> Iterator[Engine]:
     """A database with one connection."""
     engine = create_engine(
         f"sqlite:///{tmp_path / 'one.db'}", poolclass=FairPool, pool_size=1, max_overflow=0, pool_timeout=30
@@ -34,28 +34,28 @@ def until_waiting(engine: Engine, count: int) -> None:
         time.sleep(0.001)
 
 
-def test_connections_are_given_in_the_order_in_which_they_were_asked_for(one: Engine) -> None:
+def test_connections_are_given_in_order_of_request(single: Engine) -> None:
     served: list[int] = []
 
     def ask(number: int) -> None:
-        with one.connect():
+        with single.connect():
             served.append(number)
 
     with ThreadPoolExecutor(10) as threads:
-        with one.connect():
+        with single.connect():
             for number in range(10):
                 threads.submit(ask, number)
-                until_waiting(one, number + 1)
+                until_waiting(single, number + 1)
         ask(10)  # Whoever has just had it comes last, however quick it is.
     assert served == list(range(11))
 
 
-def test_who_gives_up_takes_no_connection_along(one: Engine) -> None:
-    one.pool._timeout = 0.01  # type: ignore[attr-defined]
-    with one.connect(), pytest.raises(exc.TimeoutError, match="QueuePool limit of size 1"):
-        one.connect()
-    assert waiting(one) == 0
-    with one.connect():
+def test_a_timed_out_thread_takes_no_connection(single: Engine) -> None:
+    single.pool._timeout = 0.01  # type: ignore[attr-defined]
+    with single.connect(), pytest.raises(exc.TimeoutError, match="QueuePool limit of size 1"):
+        single.connect()
+    assert waiting(single) == 0
+    with single.connect():
         pass
 
 
@@ -71,17 +71,17 @@ def give_up(monkeypatch: pytest.MonkeyPatch, error: type[BaseException], held: C
     monkeypatch.setattr(Future, "result", at_the_last_moment)
 
 
-def test_a_connection_that_comes_at_the_last_moment_is_taken(one: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    give_up(monkeypatch, TimeoutError, one.connect())
-    with one.connect() as connection:
+def test_a_connection_returned_at_the_last_moment_is_used(single: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    give_up(monkeypatch, TimeoutError, single.connect())
+    with single.connect() as connection:
         assert connection.scalar(select(1)) == 1
-    with one.connect():
+    with single.connect():
         pass
 
 
-def test_who_is_interrupted_passes_its_connection_on(one: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    give_up(monkeypatch, KeyboardInterrupt, one.connect())
+def test_an_interrupted_thread_passes_its_connection_on(single: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    give_up(monkeypatch, KeyboardInterrupt, single.connect())
     with pytest.raises(KeyboardInterrupt):
-        one.connect()
-    with one.connect():
+        single.connect()
+    with single.connect():
         pass

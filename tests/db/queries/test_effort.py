@@ -23,7 +23,7 @@ def exact(gaps: list[float]) -> float:
     """The share of all exchanges of sides whose mean is as far from 0 as the observed one, twice the smaller tail."""
     total = abs(sum(gaps))
     sums = [sum(sign * gap for sign, gap in zip(signs, gaps, strict=True)) for signs in _signs(len(gaps))]
-    return min(1.0, 2 * sum(each >= total - 1e-9 for each in sums) / len(sums))
+    return min(1.0, 2 * sum(flipped_sum >= total - 1e-9 for flipped_sum in sums) / len(sums))
 
 
 def _signs(count: int) -> list[tuple[int, ...]]:
@@ -31,35 +31,39 @@ def _signs(count: int) -> list[tuple[int, ...]]:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_the_test_exchanges_sides_and_the_interval_inverts_it(seed: int) -> None:
+def test_the_interval_inverts_the_sign_flip_test(seed: int) -> None:
     dice = random.Random(seed)
     tasks, shift = dice.randint(6, 10), dice.choice((0, 4, 12))
     first = [[float(dice.randint(5, 40))] for _ in range(tasks)]
     second = [[max(1.0, took[0] - shift + dice.randint(-5, 5))] if dice.random() < 0.9 else [INF] for took in first]
-    found = stats.effort(first, second, 50)
+    comparison = stats.effort(first, second, 50)
     gaps = [a[0] - min(b[0], 50) for a, b in zip(first, second, strict=True)]
-    assert found.saved == pytest.approx(fmean(gaps)) and found.tasks == tasks
-    assert found.p_value == pytest.approx(exact(gaps), abs=0.5 ** (tasks - 1) + 1e-9)
-    assert found.low is not None and found.high is not None and found.low <= fmean(gaps) <= found.high
-    assert (found.p_value is not None and found.p_value < 0.05) == (not found.low <= 0 <= found.high)
+    assert comparison.saved == pytest.approx(fmean(gaps)) and comparison.tasks == tasks
+    assert comparison.p_value == pytest.approx(exact(gaps), abs=0.5 ** (tasks - 1) + 1e-9)
+    assert (
+        comparison.low is not None and comparison.high is not None and comparison.low <= fmean(gaps) <= comparison.high
+    )
+    assert (comparison.p_value is not None and comparison.p_value < 0.05) == (
+        not comparison.low <= 0 <= comparison.high
+    )
 
 
-def test_attempts_are_of_one_task_and_tasks_of_one_side_only_are_left_out() -> None:
-    found = stats.effort([[10, 20, INF], [5], []], [[10], [INF], [3]], 30)
-    assert (found.tasks, found.first, found.second) == (2, fmean([20, 5]), fmean([10, 30]))
-    assert found.saved == pytest.approx(-7.5)
+def test_attempts_form_one_task_and_unshared_tasks_are_left_out() -> None:
+    comparison = stats.effort([[10, 20, INF], [5], []], [[10], [INF], [3]], 30)
+    assert (comparison.tasks, comparison.first, comparison.second) == (2, fmean([20, 5]), fmean([10, 30]))
+    assert comparison.saved == pytest.approx(-7.5)
 
 
-def test_nothing_in_common_says_nothing_and_no_difference_is_no_certainty() -> None:
-    assert stats.effort([[]], [[3]], 50) == stats.Effort(0, None, None, None, None, None, None)
-    same = stats.effort([[7.0]] * 30, [[7.0]] * 30, 50)
-    assert same.saved == 0 and same.p_value == 1
-    assert same.low is not None and same.high is not None and same.low < 0 < same.high
+def test_no_shared_task_gives_none_and_equal_results_keep_an_interval() -> None:
+    assert stats.effort([[]], [[3]], 50) == stats.EffortDifference(0, None, None, None, None, None, None)
+    equal = stats.effort([[7.0]] * 30, [[7.0]] * 30, 50)
+    assert equal.saved == 0 and equal.p_value == 1
+    assert equal.low is not None and equal.high is not None and equal.low < 0 < equal.high
     lonely = stats.effort([[7.0]], [[9.0]], 50)
     assert (lonely.low, lonely.high) == (-50, 50)
 
 
-def test_a_budget_that_nobody_knows_is_what_was_needed_most() -> None:
+def test_an_unknown_budget_is_the_largest_amount_needed() -> None:
     assert stats.effort([[0.0]], [[0.0]], 0).p_value == 1
     assert math.isclose(stats.effort([[INF]] * 8, [[2.0]] * 8, 10).saved or 0, 8)
 
@@ -80,50 +84,54 @@ def played(store: Store, *, limit: int | None = 50) -> tuple[Scope, list[int]]:
         for number, episode in enumerate(store.create_episodes(run, cells).values()):
             start(store, episode)
             verdict = {0: "unresolved", 1: "error"}.get(number, "resolved")
-            used = {"steps": steps + number % 3, "tokens_in": 100 * steps, "tokens_out": 0}
-            used |= {"cost_usd": None if (name, number) == ("other", 4) else 0.25}
-            more = {"error": "it broke"} if verdict == "error" else {}
-            store.finish_episode(episode, verdict=verdict, stop_reason="submitted", **used, **more)
+            totals = {"steps": steps + number % 3, "tokens_in": 100 * steps, "tokens_out": 0}
+            totals |= {"cost_usd": None if (name, number) == ("other", 4) else 0.25}
+            error_column = {"error": "it broke"} if verdict == "error" else {}
+            store.finish_episode(episode, verdict=verdict, stop_reason="submitted", **totals, **error_column)
     store.end_run(run, "finished")
     return Scope(run=run), ids
 
 
-def test_what_entrants_that_resolve_the_same_save(store: Store, engine: Engine) -> None:
-    scope, (one, other) = played(store)
-    (found,) = queries.effort(engine, [(one, other)], scope)
-    assert (found["tasks"], found["budget"], found["by"]) == (9, 50, "steps")
-    assert found["saved"] == pytest.approx(8 * 6 / 9), "on the task that neither resolves nothing is saved"
-    assert found["low"] is not None and found["low"] > 0 and found["p_value"] == pytest.approx(2 / 2**8)
-    said = queries.effort_sentence("one", "other", found)
-    assert said.startswith("To resolve a task, other needs 5.3 fewer steps than one [+"), said
-    assert said.endswith("p = 0.0078: 15.3 against 20.7; an episode that does not resolve its task counts as 50.0.")
-    (back,) = queries.effort(engine, [(other, one)], scope)
-    assert "needs 5.3 more steps" in queries.effort_sentence("other", "one", back)
+def test_equally_good_entrants_differ_in_steps(store: Store, engine: Engine) -> None:
+    scope, (first, second) = played(store)
+    (comparison,) = queries.effort(engine, [(first, second)], scope)
+    assert (comparison["tasks"], comparison["budget"], comparison["by"]) == (9, 50, "steps")
+    assert comparison["saved"] == pytest.approx(8 * 6 / 9), "on the task that neither resolves nothing is saved"
+    assert comparison["low"] is not None and comparison["low"] > 0 and comparison["p_value"] == pytest.approx(2 / 2**8)
+    sentence = queries.effort_sentence("one", "other", comparison)
+    assert sentence.startswith("To resolve a task, other needs 5.3 fewer steps than one [+"), sentence
+    assert sentence.endswith("p = 0.0078: 15.3 against 20.7; an episode that does not resolve its task counts as 50.0.")
+    (reversed_comparison,) = queries.effort(engine, [(second, first)], scope)
+    assert "needs 5.3 more steps" in queries.effort_sentence("other", "one", reversed_comparison)
 
 
-def test_errors_that_count_as_failures_took_all_that_is_allowed(store: Store, engine: Engine) -> None:
-    scope, (one, other) = played(store)
+def test_errors_counted_as_failures_take_the_whole_budget(store: Store, engine: Engine) -> None:
+    scope, (first, second) = played(store)
     failed = Scope(run=scope.run, errors=ErrorsAre.AS_FAILURES)
-    (found,) = queries.effort(engine, [(one, other)], failed)
-    assert found["tasks"] == 10 and found["saved"] == pytest.approx(8 * 6 / 10)
+    (comparison,) = queries.effort(engine, [(first, second)], failed)
+    assert comparison["tasks"] == 10 and comparison["saved"] == pytest.approx(8 * 6 / 10)
 
 
-def test_by_tokens_the_budget_is_what_an_episode_took_at_most(store: Store, engine: Engine) -> None:
-    scope, (one, other) = played(store)
-    (found,) = queries.effort(engine, [(one, other)], scope, by="tokens")
-    assert found["budget"] == 1600 and found["saved"] == pytest.approx(8 * 600 / 9)
-    assert "533 fewer tokens" in queries.effort_sentence("one", "other", found)
+def test_the_token_budget_is_the_longest_episode(store: Store, engine: Engine) -> None:
+    scope, (first, second) = played(store)
+    (comparison,) = queries.effort(engine, [(first, second)], scope, by="tokens")
+    assert comparison["budget"] == 1600 and comparison["saved"] == pytest.approx(8 * 600 / 9)
+    assert "533 fewer tokens" in queries.effort_sentence("one", "other", comparison)
 
 
-def test_with_an_unknown_price_there_is_no_cost_to_compare(store: Store, engine: Engine) -> None:
-    scope, (one, other) = played(store)
-    (found,) = queries.effort(engine, [(one, other)], scope, by="cost_usd")
-    assert (found["tasks"], found["saved"], queries.effort_sentence("one", "other", found)) == (0, None, "")
-    (alone,) = queries.effort(engine, [(one, one)], scope, by="cost_usd")
+def test_an_unknown_price_prevents_a_cost_comparison(store: Store, engine: Engine) -> None:
+    scope, (first, second) = played(store)
+    (comparison,) = queries.effort(engine, [(first, second)], scope, by="cost_usd")
+    assert (comparison["tasks"], comparison["saved"], queries.effort_sentence("one", "other", comparison)) == (
+        0,
+        None,
+        "",
+    )
+    (alone,) = queries.effort(engine, [(first, first)], scope, by="cost_usd")
     assert "$0.00 less" in queries.effort_sentence("one", "one", alone)
 
 
-def test_without_a_limit_of_steps_the_most_that_were_taken_are_the_budget(store: Store, engine: Engine) -> None:
-    scope, (one, other) = played(store, limit=None)
-    (found,) = queries.effort(engine, [(one, other)], scope)
-    assert found["budget"] == 18
+def test_without_a_step_limit_the_longest_episode_is_the_budget(store: Store, engine: Engine) -> None:
+    scope, (first, second) = played(store, limit=None)
+    (comparison,) = queries.effort(engine, [(first, second)], scope)
+    assert comparison["budget"] == 18

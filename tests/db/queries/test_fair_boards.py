@@ -32,7 +32,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def played(
-    store: Store, verdicts: Mapping[str, str], *, status: str = "finished", cost: float = 0.5, **about: Any
+    store: Store, verdicts: Mapping[str, str], *, status: str = "finished", cost: float = 0.5, **run_options: Any
 ) -> int:
     """A run over 30 tasks. `verdicts`: entrant -> a sign per task: + resolved, - unresolved, ! error, none by a space;
     several times as many signs are further attempts."""
@@ -45,8 +45,8 @@ def played(
         for n, sign in enumerate(row)
         if sign != " "
     }
-    conditions = {**KNOWN, **about.pop("conditions", {})}
-    run = store.create_run(**{"name": "r", "spec": {}, **about}, benchmark_id=saved.id, conditions=conditions)
+    conditions = {**KNOWN, **run_options.pop("conditions", {})}
+    run = store.create_run(**{"name": "r", "spec": {}, **run_options}, benchmark_id=saved.id, conditions=conditions)
     store.start_run(run)
     for cell, episode in store.create_episodes(run, list(signs)).items():
         start(store, episode)
@@ -62,68 +62,74 @@ def board(store: Store, scope: Scope | None = None) -> dict[str, Any]:
     return {row["entrant"]: row for row in queries.leaderboard(store.engine, scope or Scope())}
 
 
-def test_who_failed_to_play_the_hard_tasks_is_not_first(store: Store) -> None:
+def test_skipping_hard_tasks_does_not_improve_a_rank(store: Store) -> None:
     played(store, {"all": "+" * 18 + "-" * 12, "too": "+" * 17 + "-" * 13, "easy": "+" * 15 + "-" * 10 + "!" * 5})
     rows = board(store)
     assert rows["easy"]["rate"] == rows["all"]["rate"] == 0.6
     assert list(rows) == ["all", "too", "easy"], "behind on the same tasks"
     assert {row["rank_low"] for row in rows.values()} == {1}
-    partial = "Its rate is over 25 of the board's 30 tasks: the others resolved 70.0% of those, and 58.3% of all."
+    partial = (
+        "Its rate covers 25 of the board's 30 tasks. The others resolved 70.0% of those tasks and 58.3% of all tasks."
+    )
     assert (rows["easy"]["partial"], rows["all"]["partial"], rows["too"]["partial"]) == (partial, "", "")
     assert f"easy: {partial}" in leaderboard_remarks(list(rows.values()))
 
 
-def test_tasks_as_hard_as_all_are_no_remark(store: Store) -> None:
+def test_no_warning_when_missing_tasks_are_of_average_difficulty(store: Store) -> None:
     played(store, {"all": "+-" * 15, "most": "+-" * 14, "other": "-+" * 15})
     rows = board(store)
     assert rows["most"]["tasks"] == 28 and not any(row["partial"] for row in rows.values())
 
 
-def test_a_lead_is_what_single_pairs_say() -> None:
+def test_a_mean_lead_agrees_with_single_pairs() -> None:
     dice = numpy.random.default_rng(4)
     counted = dice.integers(0, 3, (4, 25))
     resolved = dice.binomial(counted, 0.4)
-    leads, elsewhere = stats.leads(resolved, counted)
-    for one in range(4):
-        gaps, there, everywhere = [], [], []
-        for other in set(range(4)) - {one}:
-            both = (counted[one] > 0) & (counted[other] > 0)
-            rates = [resolved[each][both] / counted[each][both] for each in (one, other)]
+    leads, elsewhere = stats.mean_leads(resolved, counted)
+    for entrant in range(4):
+        gaps, rates_on_shared, everywhere = [], [], []
+        for opponent in set(range(4)) - {entrant}:
+            is_shared = (counted[entrant] > 0) & (counted[opponent] > 0)
+            rates = [resolved[side][is_shared] / counted[side][is_shared] for side in (entrant, opponent)]
             gaps.append((rates[0] - rates[1]).mean())
-            there.append(rates[1].mean())
-            own = counted[other] > 0
-            everywhere.append((resolved[other][own] / counted[other][own]).mean())
-        assert leads[one] == pytest.approx(numpy.mean(gaps))
-        assert elsewhere[one] == (
-            (counted[one] > 0).sum(), pytest.approx(numpy.mean(there)), pytest.approx(numpy.mean(everywhere)),
-        )  # fmt: skip
+            rates_on_shared.append(rates[1].mean())
+            is_played = counted[opponent] > 0
+            everywhere.append((resolved[opponent][is_played] / counted[opponent][is_played]).mean())
+        assert leads[entrant] == pytest.approx(numpy.mean(gaps))
+        assert elsewhere[entrant] == (
+            (counted[entrant] > 0).sum(),
+            pytest.approx(numpy.mean(rates_on_shared)),
+            pytest.approx(numpy.mean(everywhere)),
+        )
 
 
-def test_errors_are_warned_of_where_they_are(store: Store) -> None:
+def test_unbalanced_errors_are_warned_of(store: Store) -> None:
     played(store, {"sound": "+-" * 15, "broken": "+-" * 10 + "!" * 10})
     rows = board(store)
     assert (
         rows["sound"]["warning"] == "" and "10 of 30 episodes ended in an error, more than" in rows["broken"]["warning"]
     )
-    found = queries.compare(store.engine, "sound", "broken")
-    assert (found["tasks"], found["first"]["errors"], found["second"]["errors"]) == (20, 0, 10), "not 0 of the shared"
-    assert "sound: " not in found["warning"] and "broken: 10 of 30" in found["warning"]
+    comparison = queries.compare(store.engine, "sound", "broken")
+    assert (comparison["tasks"], comparison["first"]["errors"], comparison["second"]["errors"]) == (20, 0, 10), (
+        "not 0 of the shared"
+    )
+    assert "sound: " not in comparison["warning"] and "broken: 10 of 30" in comparison["warning"]
 
 
 def test_an_interval_over_categories_is_never_narrower(store: Store) -> None:
     # In every category the second is ahead by one task of five: as clusters they agree perfectly.
     played(store, {"one": "-----" * 6, "two": "+----" * 6})
-    found = queries.compare(store.engine, "one", "two")
-    assert found["clusters"] == 6 and found["cluster_sentence"].endswith("the interval is no wider.")
-    assert (found["cluster_low"], found["cluster_high"]) == (found["ci_low"], found["ci_high"])
+    comparison = queries.compare(store.engine, "one", "two")
+    assert comparison["clusters"] == 6 and comparison["cluster_sentence"].endswith("the interval is no wider.")
+    assert (comparison["cluster_low"], comparison["cluster_high"]) == (comparison["ci_low"], comparison["ci_high"])
 
 
-def test_pass_at_k_ends_where_few_tasks_had_so_many_attempts(store: Store) -> None:
+def test_pass_at_k_stops_when_too_few_tasks_have_k_attempts(store: Store) -> None:
     played(store, {"one": "+" * 15 + "-" * 15, "two": ("+" * 15 + "-" * 15) * 2})
     for _ in range(2):
         played(store, {"one": " " * 26 + "----"})
-    found = [(row["entrant"], row["k"], row["tasks"]) for row in queries.reliability(store.engine)]
-    assert found == [("one", 1, 30), ("two", 1, 30), ("two", 2, 30)]
+    rows = [(row["entrant"], row["k"], row["tasks"]) for row in queries.reliability(store.engine)]
+    assert rows == [("one", 1, 30), ("two", 1, 30), ("two", 2, 30)]
 
 
 @pytest.mark.parametrize("by", ["steps", "cost_usd"])
@@ -136,33 +142,33 @@ def test_budget_curves_and_pass_at_1_end_at_the_rate_of_the_board(store: Store, 
     assert {row["entrant"]: row["pass_at_k"] for row in queries.reliability(store.engine)} == pytest.approx(rates)
 
 
-def test_a_task_page_pools_what_boards_pool(store: Store) -> None:
+def test_a_task_page_pools_the_same_runs_as_boards(store: Store) -> None:
     usual = played(store, {"one": "+" * 60})
     smoke = played(store, {"one": "-" * 30}, conditions={"steps": 3})
     cancelled = played(store, {"one": "-" * 30}, status="cancelled")
-    again = played(store, {"one": "+" * 30})
+    second_run = played(store, {"one": "+" * 30})
     task = queries.task_rates(store.engine)[0]["task_id"]
-    shown = queries.task_board(store.engine, task, limit=3)
-    assert (shown["resolved"], shown["unresolved"], shown["rate"]) == (3, 0, 1.0), "whatever the limit"
-    assert [(row["run_id"], row["in_scope"]) for row in shown["episodes"]] == [
-        (again, True), (cancelled, False), (smoke, False),
+    board = queries.task_board(store.engine, task, limit=3)
+    assert (board["resolved"], board["unresolved"], board["rate"]) == (3, 0, 1.0), "whatever the limit"
+    assert [(row["run_id"], row["in_scope"]) for row in board["episodes"]] == [
+        (second_run, True), (cancelled, False), (smoke, False),
     ]  # fmt: skip
-    assert [one["run_id"] for one in shown["entrants"][0]["attempts"]] == [again]
-    assert f"runs {usual}, {again} (finished" in shown["scope"]["sentence"]
-    one = queries.task_board(store.engine, task, Scope(run=smoke))
-    assert (one["rate"], one["unresolved"]) == (0.0, 1)
+    assert [attempt["run_id"] for attempt in board["entrants"][0]["attempts"]] == [second_run]
+    assert f"runs {usual}, {second_run} (finished" in board["scope"]["sentence"]
+    smoke_board = queries.task_board(store.engine, task, Scope(run=smoke))
+    assert (smoke_board["rate"], smoke_board["unresolved"]) == (0.0, 1)
 
 
-def test_a_gate_never_judges_an_earlier_run_in_the_place_of_the_newest(store: Store) -> None:
+def test_a_gate_never_judges_an_earlier_run_instead_of_the_newest(store: Store) -> None:
     first = played(store, {"a": "+" * 30}, leaderboard="main")
     second = played(store, {"a": "+" * 30}, leaderboard="main")
-    other = played(store, {"a": "-" * 30}, leaderboard="tries")
+    other_run = played(store, {"a": "-" * 30}, leaderboard="tries")
 
     def judged(scope: Scope) -> Any:
         return queries.gate(store.engine, "a", "a", 0.1, scope, baseline=str(first))
 
     assert judged(Scope(series="main"))["run"] == second, "what is asked for counts"
-    assert judged(Scope())["run"] == other and f"now in run {other}" in judged(Scope())["sentence"]
+    assert judged(Scope())["run"] == other_run and f"now in run {other_run}" in judged(Scope())["sentence"]
     running = played(store, {"a": "+" * 10}, leaderboard="main", status="running")
     with pytest.raises(NotComparable, match=rf"newest run, {running} .* is running: name the run .* --run.* --all"):
         judged(Scope(series="main"))
@@ -172,26 +178,30 @@ def test_a_gate_never_judges_an_earlier_run_in_the_place_of_the_newest(store: St
         judged(Scope(series="nowhere"))
 
 
-def test_what_an_episode_costs_comes_from_runs_under_the_same_limits(store: Store) -> None:
+def test_mean_costs_come_from_runs_with_the_same_limits(store: Store) -> None:
     played(store, {"a": "+" * 30}, cost=2.0, conditions={"steps": 50})
     played(store, {"a": "-" * 30, "b": "-" * 30}, cost=0.02, conditions={"steps": 3})
-    found = [
+    means = [
         (row["called"], row["same_limits"], round(row["cost_usd"] or 0, 9))
         for row in episode_means(store.engine, "bugs", {"steps": 50})
     ]
-    assert found == [("a", 1, 2.0), ("b", 0, 0.02), ("a", 0, 0.02)]
+    assert means == [("a", 1, 2.0), ("b", 0, 0.02), ("a", 0, 0.02)]
     assert [row["cost_usd"] for row in episode_means(store.engine, "bugs") if row["called"] == "a"] == [
         pytest.approx(1.01)
     ]
 
 
-def test_errors_alone_are_a_rate_of_0_where_they_count_as_failures(store: Store) -> None:
+def test_only_errors_give_rate_0_when_counted_as_failures(store: Store) -> None:
     played(store, {"one": "!" * 30, "two": "+" * 30})
-    found = queries.compare(store.engine, "one", "two", Scope(errors=ErrorsAre.AS_FAILURES))
-    assert (found["first"]["rate"], found["first"]["steps_mean"], found["first"]["errors"]) == (0.0, None, 30)
+    comparison = queries.compare(store.engine, "one", "two", Scope(errors=ErrorsAre.AS_FAILURES))
+    assert (comparison["first"]["rate"], comparison["first"]["steps_mean"], comparison["first"]["errors"]) == (
+        0.0,
+        None,
+        30,
+    )
 
 
-def test_ends_of_episodes_weigh_tasks_as_the_board_does(store: Store) -> None:
+def test_failure_shares_weigh_tasks_like_the_leaderboard(store: Store) -> None:
     played(store, {"one": "+" * 15 + "-" * 14 + "!", "two": "+" * 30})
     for _ in range(3):
         played(store, {"one": " " * 15 + "-" * 15})
@@ -203,7 +213,7 @@ def test_ends_of_episodes_weigh_tasks_as_the_board_does(store: Store) -> None:
     )  # fmt: skip
     (row,) = [row for row in queries.funnel(store.engine) if row["entrant"] == "one"]
     assert (row["resolved"], row["counted"], row["shares"]["resolved"]) == (15, 74, pytest.approx(rate))
-    drawn = {bar.name: bar.x[0] for bar in charts.failure_bars([one]).data}
-    assert drawn == pytest.approx(one["shares"])
+    bar_lengths = {bar.name: bar.x[0] for bar in charts.failure_bars([one]).data}
+    assert bar_lengths == pytest.approx(one["shares"])
     (point,) = charts.funnel([row], ["resolved"])["data"]["values"]
     assert point["share"] == pytest.approx(rate)

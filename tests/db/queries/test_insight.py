@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine
 
 from stackrank.db import queries, stats
 from stackrank.db.connection.engine import connect
@@ -18,20 +18,20 @@ from stackrank.db.writes.notes import Notes
 from stackrank.db.writes.store import Store
 from stackrank.errors import UsageError
 from stackrank.terms import FAILURE_POINTS, Milestone
-from tests.dashboard.seed import Seeded, seed
+from tests.dashboard.seed import Seeded
 from tests.support.databases import Databases
 from tests.support.episodes import start
 
 
 @pytest.fixture(scope="module")
 def seeded(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    url, made = databases.seeded(tmp_path_factory.mktemp("seeded") / "x.db", runs=2, live=False, attempts=2)
+    url, contents = databases.seeded(tmp_path_factory.mktemp("seeded") / "x.db", runs=2, live=False, attempts=2)
     opened = connect(url)
-    yield opened, made
+    yield opened, contents
     opened.dispose()
 
 
-QUESTIONS = ("tool_use", "tool_sets", "funnel", "set_aside", "reliability", "budget_curves", "task_rates")
+QUESTIONS = ("tool_use", "tool_sets", "funnel", "excluded_episodes", "reliability", "budget_curves", "task_rates")
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
@@ -46,28 +46,28 @@ def test_unknown_runs(engine: Engine, question: str) -> None:
         getattr(queries, question)(engine, Scope(run="nowhere"))
 
 
-def test_health_of_nothing(engine: Engine) -> None:
-    found = queries.health(engine)
-    assert found["error_rate"] is None and found["done"] == 0 and found["stalled"] == found["reasons"] == []
+def test_health_of_an_empty_database(engine: Engine) -> None:
+    report = queries.health(engine)
+    assert report["error_rate"] is None and report["done"] == 0 and report["stalled"] == report["reasons"] == []
 
 
-def test_tools_are_what_the_steps_say(seeded: tuple[Engine, Seeded]) -> None:
-    engine, made = seeded
-    found = {(row["entrant_id"], row["tool"]): row for row in queries.tool_use(engine, Scope(run=made.runs))}
+def test_tool_use_agrees_with_the_steps(seeded: tuple[Engine, Seeded]) -> None:
+    engine, contents = seeded
+    rows = {(row["entrant_id"], row["tool"]): row for row in queries.tool_use(engine, Scope(run=contents.runs))}
     counted: dict[Any, list[int]] = {}
     for episode in queries.episodes(engine, limit=1000, verdict=["resolved", "unresolved"]):
         for step in queries.steps(engine, episode["id"], first=1):
-            one = counted.setdefault((episode["entrant_id"], step["tool"]), [0, 0, 0, 0, 0])
-            one[0] += 1
+            sums = counted.setdefault((episode["entrant_id"], step["tool"]), [0, 0, 0, 0, 0])
+            sums[0] += 1
             localized, edited = episode["at_localized"], episode["at_edited"]
             repairing = edited is not None and step["index"] >= edited
             diagnosing = not repairing and localized is not None and step["index"] > localized
-            one[3 if repairing else 2 if diagnosing else 1] += 1
-            one[4] += not step["ok"]
+            sums[3 if repairing else 2 if diagnosing else 1] += 1
+            sums[4] += not step["ok"]
     names = ("calls", "searching", "diagnosing", "repairing", "failed")
-    assert {key: [row[name] for name in names] for key, row in found.items()} == counted
-    for (entrant, _), row in found.items():
-        assert (row["cost_usd"] is None) == (entrant == made.entrants["llama-3.3-70b / debug"])
+    assert {key: [row[name] for name in names] for key, row in rows.items()} == counted
+    for (entrant, _), row in rows.items():
+        assert (row["cost_usd"] is None) == (entrant == contents.entrants["llama-3.3-70b / debug"])
         assert row["error_rate"] == row["failed"] / row["calls"]
 
 
@@ -81,67 +81,71 @@ def test_tools_of_an_episode_that_failed_or_ends_twice(store: Store, engine: Eng
     store.add_step(Step(episode_id=episode, index=1, tool="view", cost_usd=0.5))
     store.finish_episode(episode, verdict="error", stop_reason="error")
     assert queries.tool_use(engine, Scope(run=run)) == []
-    row = store.try_again(episode, "w", afresh=True)
+    row = store.retry_episode(episode, "w", afresh=True)
     assert row is not None
-    again = row["id"]
+    episode_id = row["id"]
     for index in (1, 2):
-        store.add_step(Step(episode_id=again, index=index, tool="view", ok=index == 1, cost_usd=0.5))
+        store.add_step(Step(episode_id=episode_id, index=index, tool="view", ok=index == 1, cost_usd=0.5))
     for _ in range(2):
-        store.finish_episode(again, verdict="resolved", stop_reason="solved")
+        store.finish_episode(episode_id, verdict="resolved", stop_reason="solved")
     (row,) = queries.tool_use(engine, Scope(run=run))
     assert (row["calls"], row["failed"], row["cost_usd"], row["episodes"]) == (2, 1, 1.0, 1)
 
 
-def test_a_debugger_against_none(seeded: tuple[Engine, Seeded]) -> None:
-    engine, made = seeded
-    (pair,) = queries.tool_sets(engine, Scope(run=made.runs))
-    direct = queries.compare(engine, "qwen3-coder / rewrite", "qwen3-coder / debug", Scope(run=made.runs))
+def test_tool_sets_with_and_without_a_debugger(seeded: tuple[Engine, Seeded]) -> None:
+    engine, contents = seeded
+    (pair,) = queries.tool_sets(engine, Scope(run=contents.runs))
+    direct = queries.compare(engine, "qwen3-coder / rewrite", "qwen3-coder / debug", Scope(run=contents.runs))
     assert pair["p_holm"] == pair["p_value"] < direct["p_holm"], "one comparison, and one of a board of three"  # type: ignore[operator]
     assert {**pair, "p_holm": None, "holm_sentence": ""} == {**direct, "p_holm": None, "holm_sentence": ""}
     assert set(pair["differs"]) == {"tools", "tool_list"}
 
 
 def test_pairs_are_corrected_together(seeded: tuple[Engine, Seeded]) -> None:
-    engine, made = seeded
-    pairs = queries.compare_all(engine, list(made.entrants.values()), Scope(run=made.runs))
+    engine, contents = seeded
+    pairs = queries.compare_all(engine, list(contents.entrants.values()), Scope(run=contents.runs))
     assert len(pairs) == 3
     assert [row["p_holm"] for row in pairs] == stats.holm([row["p_value"] for row in pairs])
     for row in pairs:  # however few are shown
-        shown = queries.compare(engine, row["first"]["entrant"], row["second"]["entrant"], Scope(run=made.runs))
-        assert shown == row and "for the 3 pairs of the board" in shown["holm_sentence"]
-    one = pairs[0]
-    categories = queries.compare_categories(engine, *list(made.entrants)[:2], Scope(run=made.runs))
-    assert len(one["by_task"]) == one["tasks"] == sum(row["tasks"] for row in categories)
+        comparison = queries.compare(
+            engine, row["first"]["entrant"], row["second"]["entrant"], Scope(run=contents.runs)
+        )
+        assert comparison == row and "for the 3 pairs of the board" in comparison["holm_sentence"]
+    pair = pairs[0]
+    categories = queries.compare_categories(engine, *list(contents.entrants)[:2], Scope(run=contents.runs))
+    assert len(pair["by_task"]) == pair["tasks"] == sum(row["tasks"] for row in categories)
     assert [row["p_holm"] for row in categories] == stats.holm([row["p_value"] for row in categories])
-    mean = sum(row["difference"] for row in one["by_task"]) / one["tasks"]
-    assert one["difference"] == pytest.approx(mean)
-    assert one["only_second"] == [row["task"] for row in one["by_task"] if row["difference"] > 0]
-    assert one["flaky"]
+    mean = sum(row["difference"] for row in pair["by_task"]) / pair["tasks"]
+    assert pair["difference"] == pytest.approx(mean)
+    assert pair["only_second"] == [row["task"] for row in pair["by_task"] if row["difference"] > 0]
+    assert pair["flaky"]
 
 
 def test_the_funnel(seeded: tuple[Engine, Seeded]) -> None:
-    engine, made = seeded
-    board = {row["entrant_id"]: row for row in queries.leaderboard(engine, Scope(run=made.runs))}
-    for row in queries.funnel(engine, Scope(run=made.runs)):
-        one = board[row["entrant_id"]]
-        assert row["counted"] == one["resolved"] + one["unresolved"] and row["resolved"] == one["resolved"]
+    engine, contents = seeded
+    board = {row["entrant_id"]: row for row in queries.leaderboard(engine, Scope(run=contents.runs))}
+    for row in queries.funnel(engine, Scope(run=contents.runs)):
+        standing = board[row["entrant_id"]]
+        assert (
+            row["counted"] == standing["resolved"] + standing["unresolved"] and row["resolved"] == standing["resolved"]
+        )
         assert all(0 <= row[name] <= row["counted"] for name in Milestone)
         assert row["reproduced"] == row["counted"]
 
 
-def test_runs_whose_failure_points_are_of_another_version_are_named(store: Store, matrix: SimpleNamespace) -> None:
+def test_runs_with_other_failure_point_rules_are_listed(store: Store, matrix: SimpleNamespace) -> None:
     def create(**versions: str) -> int:
         return store.create_run(name="r", benchmark_id=matrix.benchmark.id, spec={}, versions=versions)
 
     for run in (matrix.run, create(python="3.11"), create(failure_points="1")):
-        assert queries.labelled_otherwise(store.engine, Scope(run=run)) == [run]
-    assert queries.labelled_otherwise(store.engine, Scope(run=create(failure_points=FAILURE_POINTS))) == []
+        assert queries.runs_with_other_analysis(store.engine, Scope(run=run)) == [run]
+    assert queries.runs_with_other_analysis(store.engine, Scope(run=create(failure_points=FAILURE_POINTS))) == []
 
 
-def test_what_says_nothing_about_entrants(seeded: tuple[Engine, Seeded]) -> None:
-    engine, made = seeded
-    errors = sum(row["errors"] for row in queries.leaderboard(engine, Scope(run=made.runs)))
-    (row,) = queries.set_aside(engine, Scope(run=made.runs))
+def test_excluded_episodes_and_health(seeded: tuple[Engine, Seeded]) -> None:
+    engine, contents = seeded
+    errors = sum(row["errors"] for row in queries.leaderboard(engine, Scope(run=contents.runs)))
+    (row,) = queries.excluded_episodes(engine, Scope(run=contents.runs))
     assert row["episodes"] == errors > 0 and row["reason"] == "infrastructure" and "60 s" in row["what"]
     assert queries.episode(engine, row["example"])["verdict"] == "error"
     health = queries.health(engine)
@@ -150,25 +154,25 @@ def test_what_says_nothing_about_entrants(seeded: tuple[Engine, Seeded]) -> None
 
 
 def test_reliability_of_the_board(seeded: tuple[Engine, Seeded]) -> None:
-    engine, made = seeded
-    board = {row["entrant_id"]: row for row in queries.leaderboard(engine, Scope(run=made.runs[0]))}
-    rows = queries.reliability(engine, Scope(run=made.runs[0]))
+    engine, contents = seeded
+    board = {row["entrant_id"]: row for row in queries.leaderboard(engine, Scope(run=contents.runs[0]))}
+    rows = queries.reliability(engine, Scope(run=contents.runs[0]))
     assert {row["k"] for row in rows} == {1, 2}
     for row in rows:
         if row["k"] == 1:
             assert row["pass_at_k"] == row["all_k"]
-            one = board[row["entrant_id"]]
-            assert row["tasks"] == one["tasks"] and row["pass_at_k"] == pytest.approx(one["rate"], abs=0.03)
-            assert row["pass_low"] == pytest.approx(one["ci_low"], abs=0.04)
+            standing = board[row["entrant_id"]]
+            assert row["tasks"] == standing["tasks"] and row["pass_at_k"] == pytest.approx(standing["rate"], abs=0.03)
+            assert row["pass_low"] == pytest.approx(standing["ci_low"], abs=0.04)
         else:
             assert row["all_k"] < row["pass_at_k"]
 
 
 @pytest.mark.parametrize("by", ["steps", "cost_usd"])
 def test_budget_curves_end_at_the_rate(seeded: tuple[Engine, Seeded], by: Any) -> None:
-    engine, made = seeded
-    board = {row["entrant_id"]: row for row in queries.leaderboard(engine, Scope(run=made.runs))}
-    curves = queries.budget_curves(engine, Scope(run=made.runs), by=by)
+    engine, contents = seeded
+    board = {row["entrant_id"]: row for row in queries.leaderboard(engine, Scope(run=contents.runs))}
+    curves = queries.budget_curves(engine, Scope(run=contents.runs), by=by)
     assert len(curves) == (3 if by == "steps" else 2)
     for row in curves:
         assert row["curve"][-1][1] == pytest.approx(board[row["entrant_id"]]["rate"])
@@ -178,14 +182,14 @@ def test_budget_curves_end_at_the_rate(seeded: tuple[Engine, Seeded], by: Any) -
             engine, entrant_id=row["entrant_id"], verdict=["resolved", "unresolved"], limit=1000
         )
         tasks: dict[str, list[bool]] = {}
-        for one in verdicts:
-            tasks.setdefault(one["task"], []).append(one["verdict"] == "resolved" and one[by] <= middle)
-        assert share == pytest.approx(fmean(fmean(own) for own in tasks.values())), "tasks weigh the same"
+        for verdict in verdicts:
+            tasks.setdefault(verdict["task"], []).append(verdict["verdict"] == "resolved" and verdict[by] <= middle)
+        assert share == pytest.approx(fmean(fmean(results) for results in tasks.values())), "tasks weigh the same"
 
 
 def test_tasks(seeded: tuple[Engine, Seeded]) -> None:
-    engine, made = seeded
-    rates = queries.task_rates(engine, Scope(run=made.runs))
+    engine, contents = seeded
+    rates = queries.task_rates(engine, Scope(run=contents.runs))
     assert len(rates) == 20 and [row["rate"] for row in rates] == sorted(row["rate"] for row in rates)
     for row in (rates[0], rates[-1]):
         board = queries.task_board(engine, row["task_id"])
@@ -203,29 +207,29 @@ def test_a_task_that_nobody_resolves_is_suspect(store: Store, engine: Engine) ->
     run = store.create_run(name="r", benchmark_id=benchmark.id, spec={})
     cells = [(benchmark.task_ids["t"], entrant, attempt) for entrant in entrants for attempt in (1, 2)]
     episodes = list(store.create_episodes(run, cells).values())
-    for done, episode in enumerate(episodes, 1):
+    for count, episode in enumerate(episodes, 1):
         start(store, episode)
         store.finish_episode(episode, verdict="unresolved", stop_reason="submitted")
-        assert bool(queries.task_rates(engine, Scope(run=run))[0]["suspect"]) == (done == 4)
+        assert bool(queries.task_rates(engine, Scope(run=run))[0]["suspect"]) == (count == 4)
     store.save_validation(benchmark.id, {"t": (False, "passes as given")})
     assert "passes as given" in queries.task_board(engine, benchmark.task_ids["t"])["suspect"]
-    assert queries.set_aside(engine, Scope(run=run))[0]["reason"] == "defective task"
+    assert queries.excluded_episodes(engine, Scope(run=run))[0]["reason"] == "defective task"
 
 
 def test_notes_and_tags(seeded: tuple[Engine, Seeded]) -> None:
-    engine, made = seeded
-    notes, run, episode = Notes(engine), made.runs[0], made.episodes[0]
+    engine, contents = seeded
+    notes, run, episode = Notes(engine), contents.runs[0], contents.episodes[0]
     about_run = notes.add(run, " slow\0 today ", author="ada")
     about_step = notes.add(run, "here", author="bob", episode_id=episode, step_index=3)
     assert [note["id"] for note in queries.notes(engine, run_id=run)] == [about_run, about_step]
-    (found,) = queries.notes(engine, episode_id=episode)
-    assert (found["author"], found["step_index"], found["body"]) == ("bob", 3, "here")
+    (note,) = queries.notes(engine, episode_id=episode)
+    assert (note["author"], note["step_index"], note["body"]) == ("bob", 3, "here")
     assert not notes.remove(about_step, author="ada") and notes.remove(about_step, author="bob")
     for wrong in ({"body": " "}, {"body": "x" * 10_001}, {"body": "x", "step_index": 3}):
         with pytest.raises(UsageError, match="note"):
             notes.add(run, author="ada", **wrong)
     with pytest.raises(NotFound):
-        notes.add(made.runs[1], "x", author="ada", episode_id=episode)
+        notes.add(contents.runs[1], "x", author="ada", episode_id=episode)
     notes.tag_episode(episode, ["look at this", " odd ", "odd", ""])
     assert [row["id"] for row in queries.episodes(engine, tags="odd")] == [episode]
     assert queries.episode(engine, episode)["tags"] == ["look at this", "odd"]
@@ -235,24 +239,3 @@ def test_notes_and_tags(seeded: tuple[Engine, Seeded]) -> None:
         notes.tag_run(run, ["x" * 61])
     with pytest.raises(NotFound):
         notes.tag_run(4711, [])
-
-
-def test_the_migration_adds_steps_up_as_the_store_does(engine: Engine) -> None:
-    from alembic import command
-
-    from stackrank.db.connection.engine import alembic_config
-
-    seed(engine, runs=1, live=False, tasks=4)
-    before = queries.tool_use(engine)
-    config = alembic_config()
-    with engine.connect().execution_options(write=True) as connection, connection.begin():
-        config.attributes["connection"] = connection
-        command.downgrade(config, "0001")
-        command.upgrade(config, "head")
-        assert connection.scalar(text("SELECT count(*) FROM tooluse"))
-    for row, old in zip(queries.tool_use(engine), before, strict=True):
-        # Milestones are columns since: going down has lost them, and with them the phases.
-        assert row["calls"] == row["searching"]
-        exact = ("entrant_id", "tool", "episodes", "calls", "failed", "tokens_in", "tokens_out")
-        assert [row[name] for name in exact] == [old[name] for name in exact]
-        assert (row["env_ms"], row["cost_usd"]) == (pytest.approx(old["env_ms"]), pytest.approx(old["cost_usd"]))

@@ -35,9 +35,9 @@ def board(store: Store) -> Board:
         benchmark = store.save_benchmark(name="bugs", digest="b", license="", source="", tasks=tasks)
         run = store.create_run(name="r", benchmark_id=benchmark.id, spec={}, leaderboard=leaderboard)
         for label, count in resolved.items():
-            name, _, own = label.partition("@")
-            about = {"digest": f"{name}-{own or version}", "agent_version": own or version}
-            entrant = store.save_entrant(name=name, agent="a", **about)
+            name, _, own_version = label.partition("@")
+            columns = {"digest": f"{name}-{own_version or version}", "agent_version": own_version or version}
+            entrant = store.save_entrant(name=name, agent="a", **columns)
             cells = [(task, entrant, 1) for task in benchmark.task_ids.values()]
             for number, episode in enumerate(store.create_episodes(run, cells).values()):
                 start(store, episode)
@@ -63,27 +63,34 @@ def test_nothing_to_report(engine: Engine, board: Board) -> None:
 
 
 def test_a_significant_drop(engine: Engine, board: Board) -> None:
-    before = board({"one": 18, "two": 10})
+    run_before = board({"one": 18, "two": 10})
     board({"one": 1, "two": 1}, status="failed")
     run = board({"one": 6, "two": 10}, version="2")
-    (found,) = queries.regressions(engine, run)
-    assert (found["entrant"], found["what"], found["before"], found["tasks"]) == ("one", "rate", before, TASKS)
-    assert (found["value_before"], found["value"]) == (0.9, pytest.approx(0.3))
-    assert found["p_value"] == pytest.approx(2 * 0.5**12 * 2), "exact McNemar of 12 to 0, twice for two entrants"
-    assert found["differs"] == {"agent_version": ["1", "2"]}
-    assert found["sentence"].startswith("one: resolved 90.0% -> 30.0% of 20 tasks")
+    (regression,) = queries.regressions(engine, run)
+    assert (regression["entrant"], regression["what"], regression["before"], regression["tasks"]) == (
+        "one",
+        "rate",
+        run_before,
+        TASKS,
+    )
+    assert (regression["value_before"], regression["value"]) == (0.9, pytest.approx(0.3))
+    assert regression["p_value"] == pytest.approx(2 * 0.5**12 * 2), "exact McNemar of 12 to 0, twice for two entrants"
+    assert regression["differs"] == {"agent_version": ["1", "2"]}
+    assert regression["sentence"].startswith("one: resolved 90.0% -> 30.0% of 20 tasks")
     assert queries.regressions(engine, run, alpha=0.0001) == []
 
 
-def test_of_two_called_the_same_each_has_its_own_past(engine: Engine, store: Store, board: Board) -> None:
+def test_namesakes_have_separate_histories(engine: Engine, store: Store, board: Board) -> None:
     board({"one@1": 18, "one@2": 4})
     board({"one@1": 18, "one@2": 4})
-    (kept,) = queries.changes(engine, board({"one@1": 18}))
-    assert (kept["rate_before"], kept["rate"], kept["baseline"]) == (0.9, 0.9, 2), "not the other version's 4"
+    (unchanged,) = queries.changes(engine, board({"one@1": 18}))
+    assert (unchanged["rate_before"], unchanged["rate"], unchanged["baseline"]) == (0.9, 0.9, 2), (
+        "not the other version's 4"
+    )
     fell = board({"one@1": 2, "one@2": 4})
     store.save_regressions(fell, queries.regressions(engine, fell))
-    (other,) = queries.changes(engine, board({"one@2": 4}))
-    assert (other["rate_before"], other["baseline"], other["before"]) == (0.2, 3, fell), "that was not its drop"
+    (change,) = queries.changes(engine, board({"one@2": 4}))
+    assert (change["rate_before"], change["baseline"], change["before"]) == (0.2, 3, fell), "that was not its drop"
 
 
 def test_holm_over_entrants(engine: Engine, board: Board) -> None:
@@ -96,21 +103,26 @@ def test_holm_over_entrants(engine: Engine, board: Board) -> None:
     assert [row["what"] for row in queries.regressions(engine, alone[1])] == ["rate"]
 
 
-def test_errors_are_no_failures_but_are_told(engine: Engine, board: Board) -> None:
+def test_more_errors_are_reported_but_lower_no_rate(engine: Engine, board: Board) -> None:
     board({"one": 20, "two": 20})
-    few = board({"one": 20, "two": 20}, errors=["one"], error_count=1)
-    assert queries.regressions(engine, few) == []
+    few_errors_run = board({"one": 20, "two": 20}, errors=["one"], error_count=1)
+    assert queries.regressions(engine, few_errors_run) == []
     many = board({"one": 20, "two": 20}, errors=["two"], error_count=8)
-    (found,) = queries.regressions(engine, many)
-    assert (found["entrant"], found["what"], found["value_before"], found["value"]) == ("two", "errors", 0.0, 0.4)
+    (regression,) = queries.regressions(engine, many)
+    assert (regression["entrant"], regression["what"], regression["value_before"], regression["value"]) == (
+        "two",
+        "errors",
+        0.0,
+        0.4,
+    )
     assert queries.regressions(engine, many, errors=0.5) == []
 
 
 def test_a_jump_in_cost(engine: Engine, board: Board) -> None:
     board({"one": 20}, cost=0.10)
     assert queries.regressions(engine, board({"one": 20}, cost=0.14)) == []
-    (found,) = queries.regressions(engine, board({"one": 20}, cost=0.25))
-    assert (found["what"], found["value_before"], found["value"]) == (
+    (regression,) = queries.regressions(engine, board({"one": 20}, cost=0.25))
+    assert (regression["what"], regression["value_before"], regression["value"]) == (
         "cost",
         pytest.approx(0.12),
         pytest.approx(0.25),
@@ -118,12 +130,12 @@ def test_a_jump_in_cost(engine: Engine, board: Board) -> None:
     assert queries.regressions(engine, board({"one": 20}, cost=None)) == [], "an unknown price is no price"
 
 
-def test_they_are_stored(engine: Engine, store: Store, board: Board) -> None:
+def test_regressions_are_stored(engine: Engine, store: Store, board: Board) -> None:
     board({"one": 18})
     run = board({"one": 2})
-    found = queries.regressions(engine, run)
-    store.save_regressions(run, found)
-    assert queries.run(engine, run)["regressions"] == found
+    rows = queries.regressions(engine, run)
+    store.save_regressions(run, rows)
+    assert queries.run(engine, run)["regressions"] == rows
 
 
 def test_a_lasting_drop_is_reported_every_night_and_its_end_is_seen(engine: Engine, store: Store, board: Board) -> None:
@@ -131,21 +143,21 @@ def test_a_lasting_drop_is_reported_every_night_and_its_end_is_seen(engine: Engi
         board({"one": 18, "two": 10})
     for night in range(1, 4):
         run = board({"one": 9, "two": 10}, version="2")
-        found = queries.regressions(engine, run)
-        assert [(row["called"], row["runs"], row["value_before"]) for row in found] == [("one", night, 0.9)]
-        store.save_regressions(run, found)
-        told = queries.changes(engine, run)
-        assert (told[0]["sure"], told[0]["p_value"]) == (True, found[0]["p_value"]), "one statistic"
+        rows = queries.regressions(engine, run)
+        assert [(row["called"], row["runs"], row["value_before"]) for row in rows] == [("one", night, 0.9)]
+        store.save_regressions(run, rows)
+        changes = queries.changes(engine, run)
+        assert (changes[0]["sure"], changes[0]["p_value"]) == (True, rows[0]["p_value"]), "one statistic"
     assert queries.regressions(engine, board({"one": 18, "two": 10}, version="2")) == []
 
 
-def test_changes_are_those_of_the_series_whatever_runs_are_called(engine: Engine, board: Board) -> None:
+def test_changes_follow_the_series_and_not_run_names(engine: Engine, board: Board) -> None:
     """Scheduled runs have the minute in their names."""
     assert queries.changes(engine, board({"one": 18})) == []
     better = queries.changes(engine, board({"one": 18, "two": 4}))
     assert [(row["entrant"], row["sure"]) for row in better] == [("one", False)]
-    (again,) = queries.changes(engine, board({"one": 5}))
-    assert again["sure"] and again["difference"] == pytest.approx(-13 / 20) and again["ci_high"] < 0
+    (change,) = queries.changes(engine, board({"one": 5}))
+    assert change["sure"] and change["difference"] == pytest.approx(-13 / 20) and change["ci_high"] < 0
     assert queries.changes(engine, board({"one": 5}, leaderboard="")) == [], "of no series"
 
 
@@ -158,7 +170,7 @@ def test_other_conditions_are_another_series(engine: Engine, store: Store, board
     assert queries.regressions(engine, run) == [] == queries.changes(engine, run)
 
 
-def test_two_that_are_called_the_same_are_not_taken_for_one(engine: Engine, store: Store, board: Board) -> None:
+def test_namesakes_are_not_merged(engine: Engine, store: Store, board: Board) -> None:
     board({"one": 18, "two": 5})
     run = board({"one": 18, "two": 5})
     with engine.begin() as connection:
@@ -167,17 +179,17 @@ def test_two_that_are_called_the_same_are_not_taken_for_one(engine: Engine, stor
     assert [row["difference"] for row in queries.changes(engine, run)] == [0, 0]
 
 
-def test_more_entrants_and_runs_need_no_more_questions(engine: Engine, board: Board) -> None:
-    asked: list[str] = []
-    event.listen(engine, "before_cursor_execute", lambda *call: asked.append(call[2]))
+def test_the_number_of_queries_does_not_grow_with_entrants_and_runs(engine: Engine, board: Board) -> None:
+    statements: list[str] = []
+    event.listen(engine, "before_cursor_execute", lambda *call: statements.append(call[2]))
 
     def count(run: int) -> int:
-        asked.clear()
+        statements.clear()
         queries.regressions(engine, run)
-        return sum(statement.startswith("SELECT") for statement in asked)
+        return sum(statement.startswith("SELECT") for statement in statements)
 
     board({"one": 18})
-    few = count(board({"one": 18}))
+    few_errors_run = count(board({"one": 18}))
     for _ in range(3):
         last = board(dict.fromkeys("abcdef", 10))
-    assert count(last) == few
+    assert count(last) == few_errors_run

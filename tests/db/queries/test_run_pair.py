@@ -14,13 +14,15 @@ from tests.support.episodes import start
 TASKS = [f"t{number}" for number in range(12)]
 
 
-def play(store: Store, run: str, results: dict[str, dict[str, list[str]]], *, version: str = "b", **more: Any) -> int:
+def play(
+    store: Store, run: str, results: dict[str, dict[str, list[str]]], *, version: str = "b", **options: Any
+) -> int:
     """A run in which entrants (told by a digest; all called by its first letter) had these verdicts on these tasks."""
     names = sorted({task for tasks in results.values() for task in tasks})
     tasks = [{"name": name, "digest": f"{name} {version if name == 't0' else ''}"} for name in names]
     benchmark = store.save_benchmark(name="bugs", digest=version, license="", source="", tasks=tasks)
     entrants = {digest: store.save_entrant(digest=digest, name=digest[0], agent="a") for digest in results}
-    number = store.create_run(name=run, benchmark_id=benchmark.id, spec={}, **more)
+    number = store.create_run(name=run, benchmark_id=benchmark.id, spec={}, **options)
     cells = {
         (benchmark.task_ids[task], entrants[digest], attempt): verdict
         for digest, played in results.items()
@@ -37,56 +39,59 @@ def all_of(verdict: str, tasks: list[str] = TASKS) -> dict[str, list[str]]:
     return {task: [verdict] for task in tasks}
 
 
-def test_who_became_worse_and_on_which_tasks(store: Store) -> None:
+def test_worse_entrants_and_their_tasks_are_listed(store: Store) -> None:
     good, bad = all_of("resolved"), all_of("unresolved")
     first = play(store, "first", {"x": good, "y": good})
     second = play(store, "second", {"x": bad | {"t1": ["resolved"]}, "y": good | {"t2": ["unresolved"]}})
-    found = queries.run_pair(store.engine, second, "first")  # whichever is named first
-    assert (found["first"], found["second"], found["apart"]) == (first, second, "")
-    sentence = found["sentence"]
+    pair = queries.run_pair(store.engine, second, "first")  # whichever is named first
+    assert (pair["first"], pair["second"], pair["apart"]) == (first, second, "")
+    sentence = pair["sentence"]
     assert sentence.startswith("1 of 2 entrants worse: x 100.0% -> 8.3% (-91.7 points, "), sentence
     assert sentence.endswith("; tasks resolved less often: 11, more often: 0."), "t2 is one task for both"
-    assert [(row["entrant"], row["worse"], row["better"], row["sure"]) for row in found["entrants"]] == [
+    assert [(row["entrant"], row["worse"], row["better"], row["sure"]) for row in pair["entrants"]] == [
         ("x", 11, 0, True), ("y", 1, 0, False),
     ]  # fmt: skip
-    assert len(found["worse"]) == 12 and found["better"] == []
-    for flip in found["worse"]:
-        before, now = (queries.episode(store.engine, flip[side]) for side in ("episode_before", "episode"))
-        assert (before["run_id"], before["verdict"], now["run_id"], now["verdict"]) == (
+    assert len(pair["worse"]) == 12 and pair["better"] == []
+    for flip in pair["worse"]:
+        old_episode, new_episode = (queries.episode(store.engine, flip[side]) for side in ("episode_before", "episode"))
+        assert (old_episode["run_id"], old_episode["verdict"], new_episode["run_id"], new_episode["verdict"]) == (
             first, "resolved", second, "unresolved",
         )  # fmt: skip
-        assert before["task"] == now["task"] == flip["task"] and before["entrant"] == now["entrant"] == flip["entrant"]
+        assert (
+            old_episode["task"] == new_episode["task"] == flip["task"]
+            and old_episode["entrant"] == new_episode["entrant"] == flip["entrant"]
+        )
 
 
-def test_attempts_errors_and_what_one_run_lacks(store: Store) -> None:
+def test_attempts_errors_and_missing_tasks_of_a_run_pair(store: Store) -> None:
     play(
         store,
         "r1",
         {"x": {"t1": ["resolved", "unresolved"], "t2": ["error"], "t3": ["resolved"]}, "z": {"t1": ["resolved"]}},
     )
     play(store, "r2", {"x": {"t1": ["resolved", "resolved"], "t2": ["resolved"], "t4": ["resolved"]}})
-    found = queries.run_pair(store.engine, "r1", "r2")
-    assert [(row["entrant"], row["tasks"]) for row in found["entrants"]] == [("x", 1)]
-    (flip,) = found["better"]
+    pair = queries.run_pair(store.engine, "r1", "r2")
+    assert [(row["entrant"], row["tasks"]) for row in pair["entrants"]] == [("x", 1)]
+    (flip,) = pair["better"]
     assert (flip["task"], flip["before"], flip["now"], flip["difference"]) == ("t1", "1 of 2", "2 of 2", 0.5)
     assert queries.episode(store.engine, flip["episode_before"])["verdict"] == "unresolved"
-    assert found["sentence"].startswith("None of 1 entrants is clearly better or worse; ")
+    assert pair["sentence"].startswith("None of 1 entrants is significantly better or worse; ")
 
 
 def test_new_versions_of_an_entrant_and_of_a_task(store: Store) -> None:
     play(store, "old", {"x1": all_of("resolved"), "v1": all_of("resolved"), "v2": all_of("resolved")})
     new = {"x2": all_of("resolved"), "v3": all_of("resolved")}
     play(store, "new", new, version="c", conditions={"steps": 3})
-    found = queries.run_pair(store.engine, "old", "new")
-    assert [(row["entrant"], row["tasks"]) for row in found["entrants"]] == [("x", 11)], "which v is meant is not known"
-    assert "other benchmarks or versions" in found["apart"] and "steps 3 instead of" in found["apart"]
+    pair = queries.run_pair(store.engine, "old", "new")
+    assert [(row["entrant"], row["tasks"]) for row in pair["entrants"]] == [("x", 11)], "which v is meant is not known"
+    assert "different benchmarks or versions" in pair["apart"] and "steps 3 instead of" in pair["apart"]
 
 
 def test_runs_that_have_nothing_in_common(store: Store) -> None:
     play(store, "one", {"x": {"t1": ["resolved"]}})
     play(store, "two", {"x": {"t2": ["resolved"]}})
-    found = queries.run_pair(store.engine, "one", "two")
-    assert found["entrants"] == [] and "no task in common" in found["sentence"]
+    pair = queries.run_pair(store.engine, "one", "two")
+    assert pair["entrants"] == [] and "on the same task in both runs" in pair["sentence"]
     assert queries.run_pair(store.engine, "one", "one")["worse"] == []
     with pytest.raises(NotFound):
         queries.run_pair(store.engine, "one", "three")

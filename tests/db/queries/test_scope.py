@@ -25,9 +25,9 @@ class Runs:
     def __init__(self, store: Store) -> None:
         self.store = store
 
-    def entrant(self, name: str, **about: Any) -> int:
-        about = {"digest": name, "agent": "repair", **about}
-        return self.store.save_entrant(name=name, **about)
+    def entrant(self, name: str, **columns: Any) -> int:
+        columns = {"digest": name, "agent": "repair", **columns}
+        return self.store.save_entrant(name=name, **columns)
 
     def __call__(
         self,
@@ -39,14 +39,14 @@ class Runs:
         status: str = RunStatus.FINISHED,
         tasks: tuple[str, ...] = TASKS,
         cost: float | None = 0.5,
-        **about: Any,
+        **columns: Any,
     ) -> int:
         rows = [{"name": task, "digest": f"{benchmark}/{task}"} for task in TASKS]
         saved = self.store.save_benchmark(name=benchmark, digest=version, license="", source="", tasks=rows)
         entrants = {self.entrant(name): count for name, count in resolved.items()}
         cells = [(saved.task_ids[task], entrant, 1) for task in tasks for entrant in entrants]
         run = self.store.create_run(
-            **{"name": "r", "spec": {}, **about},
+            **{"name": "r", "spec": {}, **columns},
             benchmark_id=saved.id,
             conditions={**KNOWN, **(conditions or {})},
             cells=cells if status != RunStatus.PENDING else (),
@@ -78,46 +78,46 @@ def test_an_empty_database_says_what_to_do(store: Store) -> None:
     board = queries.board(store.engine)
     assert (board["entrants"], board["reference"], board["scope"]["runs"]) == ([], [], [])
     assert "stackrank run" in board["scope"]["sentence"]
-    assert "series nowhere" in queries.scope_of(store.engine, Scope(series="nowhere"))["sentence"]
+    assert "series nowhere" in queries.describe_scope(store.engine, Scope(series="nowhere"))["sentence"]
 
 
 def test_two_private_sets_are_two_benchmarks(store: Store, runs: Runs) -> None:
     shop = runs({"a": 4}, benchmark="repo/shop")
     blog = runs({"a": 0}, benchmark="repo/blog")
-    again = runs({"a": 4}, benchmark="repo/shop")
+    retry = runs({"a": 4}, benchmark="repo/shop")
     board = queries.board(store.engine)
     assert board["entrants"][0]["rate"] == 1.0
-    assert [run["run"] for run in board["scope"]["runs"]] == [shop, again]
-    assert board["scope"]["apart"] == [{"why": "another benchmark, repo/blog", "runs": [blog]}]
+    assert [run["run"] for run in board["scope"]["runs"]] == [shop, retry]
+    assert board["scope"]["apart"] == [{"why": "different benchmark repo/blog", "runs": [blog]}]
     for ref in ("repo/blog", "blog"):
         assert rates(store, Scope(benchmark=ref)) == {"a": 0.0}
-    with pytest.raises(NotComparable, match=r"repo is 2 sets, .* repo/blog, repo/shop"):
+    with pytest.raises(NotComparable, match=r"repo matches 2 benchmarks, .* repo/blog, repo/shop"):
         queries.leaderboard(store.engine, Scope(benchmark="repo"))
     assert rates(store, Scope(benchmark="shopping")) == {}
     assert rates(store, Scope(run=blog, benchmark="blog")) == {"a": 0.0}
-    for other in (Scope(run=blog, benchmark="shop"), Scope(run=[shop, again], series="nightly")):
-        with pytest.raises(NotFound, match=r"Run \d+ is not of the benchmark"):
-            queries.leaderboard(store.engine, other)
+    for other_run in (Scope(run=blog, benchmark="shop"), Scope(run=[shop, retry], series="nightly")):
+        with pytest.raises(NotFound, match=r"Run \d+ does not match the other filters \(benchmark"):
+            queries.leaderboard(store.engine, other_run)
 
 
-def test_what_was_played_under_other_conditions_stands_apart(store: Store, runs: Runs) -> None:
+def test_runs_under_other_conditions_are_excluded(store: Store, runs: Runs) -> None:
     nightly = runs({"a": 4, "b": 3})
     smoke = runs({"a": 0, "b": 0}, conditions={"steps": 3, "sandbox": "local"}, tags=["smoke"])
     usual = runs({"a": 4, "b": 3})
     board = queries.board(store.engine)
     assert {row["entrant"]: row["rate"] for row in board["entrants"]} == {"a": 1.0, "b": 0.75}
-    other = queries.run(store.engine, smoke)["conditions_digest"]
-    why = f"other conditions ({other[:8]}), steps 3 instead of 50, sandbox local instead of docker"
+    other_run = queries.run(store.engine, smoke)["conditions_digest"]
+    why = f"different conditions {other_run[:8]}: steps 3 instead of 50, sandbox local instead of docker"
     assert board["scope"]["apart"] == [{"why": why, "runs": [smoke]}]
-    assert queries.apart_sentence(board["scope"]) == f"Not in it: {why}: run {smoke}."
+    assert queries.exclusion_sentence(board["scope"]) == f"Not included: run {smoke} ({why})."
     assert f"runs {nightly}, {usual} (finished" in board["scope"]["sentence"]
-    assert rates(store, Scope(conditions=other[:6])) == rates(store, Scope(tags="smoke")) == {"a": 0.0, "b": 0.0}
+    assert rates(store, Scope(conditions=other_run[:6])) == rates(store, Scope(tags="smoke")) == {"a": 0.0, "b": 0.0}
     with pytest.raises(NotComparable, match="steps 3 instead of 50"):
         queries.leaderboard(store.engine, Scope(run=[nightly, smoke]))
     assert queries.compare(store.engine, "a", "b")["difference"] == pytest.approx(-0.25)
 
 
-def test_who_played_only_what_stands_apart_is_not_compared(store: Store, runs: Runs) -> None:
+def test_an_entrant_of_excluded_runs_only_is_not_compared(store: Store, runs: Runs) -> None:
     smoke = runs({"c": 4}, conditions={"steps": 3})
     usual = runs({"a": 2})
     with pytest.raises(NotComparable, match=rf"c played run {smoke}, .* run {usual} .*steps 3 instead of 50"):
@@ -127,11 +127,11 @@ def test_who_played_only_what_stands_apart_is_not_compared(store: Store, runs: R
 
 
 @pytest.mark.parametrize("field", KNOWN)
-def test_whatever_condition_differs_or_is_unknown(store: Store, runs: Runs, field: str) -> None:
+def test_any_differing_or_unknown_condition_excludes_a_run(store: Store, runs: Runs, field: str) -> None:
     first = runs({"a": 4}, conditions={field: "unknown"})
     runs({"a": 0})
     assert rates(store) == {"a": 0.0}
-    assert [each["runs"] for each in queries.board(store.engine)["scope"]["apart"]] == [[first]]
+    assert [row["runs"] for row in queries.board(store.engine)["scope"]["apart"]] == [[first]]
     second = runs({"a": 2}, conditions={field: "unknown"})
     assert rates(store) == {"a": 0.75}, "what is unknown is pooled with itself"
     assert [run["run"] for run in queries.board(store.engine)["scope"]["runs"]] == [first, second]
@@ -146,27 +146,30 @@ def test_runs_that_have_not_finished_change_nothing(store: Store, runs: Runs) ->
     board = queries.board(store.engine)
     assert rates(store) == {"a": 1.0} and [run["run"] for run in board["scope"]["runs"]] == [finished]
     assert board["scope"]["apart"] == [
-        {"why": "another benchmark, repo/next", "runs": [pending]},
-        {"why": "not finished but running", "runs": [going]},
-        {"why": "not finished but failed", "runs": [failed]},
-        {"why": "not finished but cancelled", "runs": [cancelled]},
+        {"why": "different benchmark repo/next", "runs": [pending]},
+        {"why": "status running", "runs": [going]},
+        {"why": "status failed", "runs": [failed]},
+        {"why": "status cancelled", "runs": [cancelled]},
     ]
     assert rates(store, Scope(finished_only=False)) == {"a": 0.25}
-    sentence = queries.scope_of(store.engine, Scope(finished_only=False))["sentence"]
+    sentence = queries.describe_scope(store.engine, Scope(finished_only=False))["sentence"]
     assert "1 running, 1 failed, 1 cancelled, 1 finished" in sentence or "finished" in sentence
     assert rates(store, Scope(run=going)) == {"a": 0.0}
-    assert "(running" in queries.scope_of(store.engine, Scope(run=going))["sentence"]
+    assert "(running" in queries.describe_scope(store.engine, Scope(run=going))["sentence"]
 
 
-def test_where_nothing_has_finished_the_board_says_so(store: Store, runs: Runs) -> None:
+def test_a_board_without_finished_runs_explains_itself(store: Store, runs: Runs) -> None:
     going = runs({"a": 1}, status=RunStatus.RUNNING)
     board = queries.board(store.engine)
     assert board["entrants"] == []
-    assert board["scope"]["sentence"] == f"No run has finished; --all (on pages Runs: All) counts run {going} too."
+    assert (
+        board["scope"]["sentence"]
+        == f"No run has finished. Add --all (on pages, choose Runs: All) to include run {going}."
+    )
     assert rates(store, Scope(finished_only=False)) == {"a": 0.25}
 
 
-def test_those_that_do_not_compete_are_below_the_line(store: Store, runs: Runs) -> None:
+def test_reference_entrants_are_listed_separately(store: Store, runs: Runs) -> None:
     runs.entrant("oracle", agent="oracle", reference=True)
     runs.entrant("by hand", agent="human", reference=True)
     runs({"a": 1, "b": 3, "oracle": 4})
@@ -192,7 +195,7 @@ def test_common_tasks_are_those_that_all_ranked_entrants_played(store: Store, ru
     assert "3 of 4 tasks played by all 2 entrants" in scope["sentence"]
 
 
-def test_a_run_of_few_tasks_is_no_point_of_a_history(store: Store, runs: Runs) -> None:
+def test_rate_history_skips_runs_with_few_tasks(store: Store, runs: Runs) -> None:
     runs({"a": 2})
     runs({"a": 1}, tasks=TASKS[:1])
     runs({"a": 3})
@@ -200,36 +203,40 @@ def test_a_run_of_few_tasks_is_no_point_of_a_history(store: Store, runs: Runs) -
 
 
 def test_a_gate_says_that_a_run_has_not_finished(store: Store, runs: Runs) -> None:
-    cut_off, whole = runs({"a": 1}, tasks=TASKS[:1], status=RunStatus.CANCELLED), runs({"a": 4})
-    for baseline, run in ((cut_off, whole), (whole, cut_off)):
+    cut_off, complete_run = runs({"a": 1}, tasks=TASKS[:1], status=RunStatus.CANCELLED), runs({"a": 4})
+    for baseline, run in ((cut_off, complete_run), (complete_run, cut_off)):
         judged = queries.gate(store.engine, "a", "a", 0.1, Scope(run=run), baseline=str(baseline))
-        assert f"Run {cut_off} has not finished but is cancelled" in judged["warning"]
-        assert f"Run {whole}" not in judged["warning"]
+        assert f"Run {cut_off} has not finished (cancelled)" in judged["warning"]
+        assert f"Run {complete_run}" not in judged["warning"]
 
 
-def test_invalid_tasks_count_nowhere(store: Store, runs: Runs) -> None:
+def test_invalid_tasks_are_excluded(store: Store, runs: Runs) -> None:
     run = runs({"a": 2})
     store.save_validation(1, {"t0": (False, "passes as given")})
     for scope in (Scope(), Scope(run=run)):
         (row,) = queries.leaderboard(store.engine, scope)
         assert (row["episodes"], row["resolved"], row["cost_usd"]) == (3, 1, 1.5)
-        said = queries.scope_of(store.engine, scope)
-        assert (said["invalid_tasks"], said["invalid_episodes"], said["invalid_usd"]) == (["t0"], 1, 0.5)
-        assert "invalid tasks count nowhere: t0 (1 episodes, $0.50)" in said["sentence"]
+        description = queries.describe_scope(store.engine, scope)
+        assert (description["invalid_tasks"], description["invalid_episodes"], description["invalid_usd"]) == (
+            ["t0"],
+            1,
+            0.5,
+        )
+        assert "invalid tasks are excluded: t0 (1 episodes, $0.50)" in description["sentence"]
         assert queries.rate_history(store.engine, scope) == {1: [pytest.approx(1 / 3)]}
     assert queries.run_summary(store.engine, run)["entrants"][0]["resolved"] == 1
 
 
-def test_what_was_spent_is_all_that_was_spent(store: Store, runs: Runs) -> None:
+def test_cost_includes_errors_and_repeated_tries(store: Store, runs: Runs) -> None:
     run = runs({"a": 4}, tasks=TASKS[:1], cost=0.5, status=RunStatus.RUNNING)
     task = queries.tasks(store.engine, 1)[1]["id"]
     ((_, episode),) = store.create_episodes(run, [(task, 1, 1)]).items()
     for _ in range(2):
         start(store, episode)
         store.finish_episode(episode, verdict="error", stop_reason="error", cost_usd=5.0, tokens_in=9, error="gone")
-        again = store.try_again(episode, afresh=True)
-        assert again is not None
-        episode = again["id"]
+        retry = store.retry_episode(episode, afresh=True)
+        assert retry is not None
+        episode = retry["id"]
     start(store, episode)
     store.finish_episode(episode, verdict="error", stop_reason="error", cost_usd=None, error="no sandbox")
     (row,) = queries.leaderboard(store.engine, Scope(run=run))
@@ -244,12 +251,12 @@ def test_an_unknown_price_of_a_repeated_try_makes_the_sum_unknown(store: Store, 
     ((_, episode),) = store.create_episodes(run, [(task, 1, 1)]).items()
     start(store, episode)
     store.finish_episode(episode, verdict="error", stop_reason="error", cost_usd=None, tokens_in=9, error="gone")
-    assert store.try_again(episode, afresh=True) is not None
+    assert store.retry_episode(episode, afresh=True) is not None
     (row,) = queries.leaderboard(store.engine, Scope(run=run))
     assert (row["cost_usd"], row["cost_per_episode"]) == (None, 0.5)
 
 
-def test_nothing_is_compared_with_itself(store: Store, runs: Runs) -> None:
+def test_an_entrant_is_not_compared_with_itself(store: Store, runs: Runs) -> None:
     runs.entrant("x", digest="x1", agent_version="1")
     runs({"a": 1, "x": 2})
     with pytest.raises(NotComparable, match=r"a is named twice, .*: name two different ones"):
@@ -260,7 +267,7 @@ def test_nothing_is_compared_with_itself(store: Store, runs: Runs) -> None:
 
 def test_two_versions_of_an_agent_are_compared_by_their_names(store: Store, runs: Runs) -> None:
     rows = {version: {"digest": f"x{version}", "agent_version": version} for version in "12"}
-    ids = {version: runs.entrant("x", **about) for version, about in rows.items()}
+    ids = {version: runs.entrant("x", **columns) for version, columns in rows.items()}
     saved = store.save_benchmark(
         name="bugs", digest="v1", license="", source="", tasks=[{"name": task, "digest": task} for task in TASKS]
     )
@@ -271,13 +278,13 @@ def test_two_versions_of_an_agent_are_compared_by_their_names(store: Store, runs
             store.finish_episode(episode, verdict="resolved" if version == "2" else "unresolved", stop_reason="solved")
         store.end_run(run, "finished")
     assert rates(store) == {"x": 1.0, "x, version 1": 0.0}
-    found = queries.compare(store.engine, "x, version 1", "x")
-    assert found["difference"] == 1.0 and found["differs"]["agent_version"] == ["1", "2"]
+    comparison = queries.compare(store.engine, "x, version 1", "x")
+    assert comparison["difference"] == 1.0 and comparison["differs"]["agent_version"] == ["1", "2"]
     with pytest.raises(NotComparable, match="other entrants with that name are x, version 1"):
         queries.compare(store.engine, "x", "x")
 
 
-def test_the_run_before_is_told_by_its_series(store: Store, runs: Runs) -> None:
+def test_earlier_runs_belong_to_the_same_series(store: Store, runs: Runs) -> None:
     def changes(run: int) -> list[tuple[int, float]]:
         return [(row["before"], row["difference"]) for row in queries.changes(store.engine, run)]
 
@@ -293,13 +300,13 @@ def test_the_run_before_is_told_by_its_series(store: Store, runs: Runs) -> None:
     assert changes(by_hand[1]) == [], "a run without a series follows nothing"
 
 
-def test_a_new_version_of_an_agent_is_watched_against_the_old_one(store: Store, runs: Runs) -> None:
-    before = runs({"x": 4}, leaderboard="board")
+def test_a_new_agent_version_is_compared_with_the_old_one(store: Store, runs: Runs) -> None:
+    earlier_run = runs({"x": 4}, leaderboard="board")
     runs.entrant("x", digest="x2", agent_version="2")
     saved = queries.tasks(store.engine, 1)
     run = store.create_run(name="r", spec={}, benchmark_id=1, conditions=KNOWN, leaderboard="board")
     for episode in store.create_episodes(run, [(task["id"], 2, 1) for task in saved]).values():
         start(store, episode)
         store.finish_episode(episode, verdict="error", stop_reason="error", error="gone")
-    (found,) = queries.regressions(store.engine, run)
-    assert (found["what"], found["before"]) == ("errors", before)
+    (comparison,) = queries.regressions(store.engine, run)
+    assert (comparison["what"], comparison["before"]) == ("errors", earlier_run)

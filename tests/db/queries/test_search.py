@@ -17,13 +17,13 @@ from tests.support.episodes import start
 
 
 @pytest.mark.parametrize(
-    ("query", "told"),
+    ("query", "message"),
     [
         ("entrnt:x", "there is no field 'entrnt'; choose entrant, model"),
         ("AssertionError", "'AssertionError' is not a milestone (reproduced, localized"),
         ("AssertionError", 'text:"AssertionError" searches for a text'),
         ('text:"Assertion', "is not closed"),
-        ('text:"a"b', "cannot be read"),
+        ('text:"a"b', "is not a search term"),
         ("steps>many", "'many' is not a number; write, for instance, steps>20"),
         ("steps>-1", "'-1' is not a number"),
         ("entrant>x", "only steps, cost, tokens, seconds or attempt can be compared; write entrant:x"),
@@ -36,18 +36,18 @@ from tests.support.episodes import start
         ("step:1,2", "write the number of one step"),
         ("step>3", "can be compared; write step:3"),
         ("-", "'-' is not a milestone"),
-        (",", "cannot be read"),
-        ("tool:a,,b", "cannot be read"),
+        (",", "is not a search term"),
+        ("tool:a,,b", "is not a search term"),
         ("x" * 5_000, "...' is not a milestone"),
     ],
 )
-def test_what_means_nothing_is_one_sentence(query: str, told: str) -> None:
+def test_invalid_queries_raise_one_sentence(query: str, message: str) -> None:
     with pytest.raises(UsageError) as raised:
         parse(query)
-    assert told in str(raised.value) and "\n" not in str(raised.value)
+    assert message in str(raised.value) and "\n" not in str(raised.value)
 
 
-def test_words() -> None:
+def test_a_query_is_split_into_words() -> None:
     assert parse(" \t\n") == []
     assert parse('entrant:"a / b",c -breakpoint steps>=20 -tool:pdb "x y" cost=0.5') == [
         Word("entrant", ":", ("a / b", "c")),
@@ -117,35 +117,35 @@ ALL = {"first", "second", "third"}
         ("step:99", set()),
     ],
 )
-def test_what_holds(store: Store, played: dict[str, int], query: str, expected: set[str]) -> None:
-    found = queries.search(store.engine, query, "r", status="done")
-    assert [row["id"] for row in found["episodes"]] == sorted(played[name] for name in expected)
-    assert found["following"] is None
+def test_matching_episodes(store: Store, played: dict[str, int], query: str, expected: set[str]) -> None:
+    result = queries.search(store.engine, query, "r", status="done")
+    assert [row["id"] for row in result["episodes"]] == sorted(played[name] for name in expected)
+    assert result["following"] is None
 
 
-def test_a_step_that_was_asked_for_is_what_is_opened(store: Store, played: dict[str, int]) -> None:
-    found = queries.search(store.engine, "step:0 text:needle", newest_first=True)
-    assert found["hits"] == {played["first"]: {"step": 0, "excerpt": ("no such thing " * 30)[:120]}}
+def test_a_hit_points_to_the_requested_step(store: Store, played: dict[str, int]) -> None:
+    result = queries.search(store.engine, "step:0 text:needle", newest_first=True)
+    assert result["hits"] == {played["first"]: {"step": 0, "excerpt": ("no such thing " * 30)[:120]}}
     assert queries.search(store.engine, "-step:1")["hits"] == {}
 
 
-def test_hits_are_at_the_first_step_and_pages_go_on(store: Store, played: dict[str, int]) -> None:
-    found = queries.search(store.engine, "text:needle text:assertionerror")
-    assert found["hits"] == {played["first"]: {"step": 1, "excerpt": "p Ärger needle one"}}
-    ids, after = [], None
+def test_hits_name_the_first_step_and_paging_continues(store: Store, played: dict[str, int]) -> None:
+    result = queries.search(store.engine, "text:needle text:assertionerror")
+    assert result["hits"] == {played["first"]: {"step": 1, "excerpt": "p Ärger needle one"}}
+    ids, after_id = [], None
     for _ in range(3):
-        part = queries.search(store.engine, "text:AssertionError", newest_first=True, limit=1, after=after)
+        part = queries.search(store.engine, "text:AssertionError", newest_first=True, limit=1, after_id=after_id)
         ids += [row["id"] for row in part["episodes"]]
         assert part["hits"][ids[-1]]["step"] == 0 and part["hits"][ids[-1]]["excerpt"].endswith("Error: 100% of_it")
-        after = part["following"]
-    assert ids == sorted(played.values(), reverse=True) and after is None
+        after_id = part["following"]
+    assert ids == sorted(played.values(), reverse=True) and after_id is None
 
 
-def test_a_search_out_of_time_says_where_it_goes_on(
+def test_a_search_out_of_time_returns_where_to_continue(
     store: Store, played: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys.modules["stackrank.db.queries.episodes.search"], "_AT_ONCE", 1)
-    found = queries.search(store.engine, "text:übertrag", status="done", seconds=0)
-    assert (found["episodes"], found["looked_at"], found["following"]) == ([], 1, played["first"])
-    found = queries.search(store.engine, "text:übertrag", status="done", seconds=0, after=found["following"])
-    assert [row["id"] for row in found["episodes"]] == [played["second"]]
+    monkeypatch.setattr(sys.modules["stackrank.db.queries.episodes.search"], "_BATCH", 1)
+    result = queries.search(store.engine, "text:übertrag", status="done", seconds=0)
+    assert (result["episodes"], result["looked_at"], result["following"]) == ([], 1, played["first"])
+    result = queries.search(store.engine, "text:übertrag", status="done", seconds=0, after_id=result["following"])
+    assert [row["id"] for row in result["episodes"]] == [played["second"]]

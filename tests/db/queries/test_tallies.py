@@ -28,7 +28,7 @@ def kept(engine: Engine) -> dict[int, bytes]:
 
 def directly(engine: Engine, runs: list[int]) -> dict[tuple[int, int], Sums]:
     """Added up in Python, row by row."""
-    found: dict[tuple[int, int], Sums] = {}
+    sums_of: dict[tuple[int, int], Sums] = {}
     with engine.connect() as connection:
         rows = connection.execute(select(EPISODE).where(EPISODE.c.run_id.in_(runs))).mappings().all()
     for row in rows:
@@ -36,17 +36,18 @@ def directly(engine: Engine, runs: list[int]) -> dict[tuple[int, int], Sums]:
             continue
         scored = row["counted"] and row["verdict"] in ("resolved", "unresolved")
         resolved, failed = scored and row["verdict"] == "resolved", row["counted"] and row["verdict"] == "error"
-        used = scored or row["tokens_in"] + row["tokens_out"] > 0 or row["verdict"] in ("resolved", "unresolved")
+        is_used = scored or row["tokens_in"] + row["tokens_out"] > 0 or row["verdict"] in ("resolved", "unresolved")
         classes = [int(failed and row["error_class"] == name) for name in ErrorClass]
-        one = Sums(
+        sums = Sums(
             int(resolved), int(resolved and row["sealed"] > 0), int(scored and not resolved), int(failed),
             *(row[name] if scored else 0 for name in ("steps", "tokens_in", "tokens_out")),
             (row["cost_usd"] or 0.0) if scored else 0.0, int(scored and row["cost_usd"] is not None),
-            row["wall_s"] if scored else 0.0, row["cost_usd"] or 0.0, int(row["cost_usd"] is None and used), *classes,
+            row["wall_s"] if scored else 0.0, row["cost_usd"] or 0.0, int(row["cost_usd"] is None and is_used),
+            *classes,
         )  # fmt: skip
         key = (row["entrant_id"], row["task_id"])
-        found[key] = Sums(*map(sum, zip(found.get(key, Sums()), one, strict=True)))
-    return found
+        sums_of[key] = Sums(*map(sum, zip(sums_of.get(key, Sums()), sums, strict=True)))
+    return sums_of
 
 
 def agree(engine: Engine, runs: list[int]) -> None:
@@ -55,20 +56,20 @@ def agree(engine: Engine, runs: list[int]) -> None:
         assert counters.differences(connection) == {}
     scope = Scope(run=runs)
     expected = directly(engine, runs)
-    found = {(entrant, task): sums for entrant, task, sums in scope.find(engine).sums()}
-    assert found.keys() == expected.keys()
+    sums_of = {(entrant, task): sums for entrant, task, sums in scope.find(engine).sums()}
+    assert sums_of.keys() == expected.keys()
     for key, sums in expected.items():
-        assert found[key] == pytest.approx(sums), key
+        assert sums_of[key] == pytest.approx(sums), key
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_whatever_happens_to_runs_their_sums_are_those_of_their_episodes(
+def test_tallies_agree_with_episodes_after_every_change(
     engine: Engine, store: Store, matrix: SimpleNamespace, seed: int
 ) -> None:
     dice = random.Random(seed)
-    more = store.create_run(name="r2", benchmark_id=matrix.benchmark.id, spec={}, cells=matrix.cells)
-    runs = [matrix.run, more]
-    seen = set[str]()
+    second_run = store.create_run(name="r2", benchmark_id=matrix.benchmark.id, spec={}, cells=matrix.cells)
+    runs = [matrix.run, second_run]
+    verdicts_seen = set[str]()
     for _ in range(60):
         run = dice.choice(runs)
         status = queries.run(engine, run)["status"]
@@ -78,7 +79,7 @@ def test_whatever_happens_to_runs_their_sums_are_those_of_their_episodes(
         deeds = ["start", "end", "cancel"] if status == "running" else ["start", "start"]
         deeds += ["play"] * 4 * bool(open_ones) + ["fail"] * bool(open_ones) + ["again", "afresh"] * bool(errors)
         deed = dice.choice(deeds)
-        seen.add(deed)
+        verdicts_seen.add(deed)
         if deed == "start":
             store.reopen_run(queries.run(engine, run))
             assert store.start_run(run)
@@ -101,12 +102,12 @@ def test_whatever_happens_to_runs_their_sums_are_those_of_their_episodes(
                     store.add_step(Step(episode_id=episode, index=index, tool="view", tokens_in=index, cost_usd=cost))
             store.fail_episode(episode, stop_reason="error", error="gone", error_class=dice.choice(list(ErrorClass)))
         else:
-            store.try_again(dice.choice(errors), dice.choice(["", "w"]), afresh=deed == "afresh")
+            store.retry_episode(dice.choice(errors), dice.choice(["", "w"]), afresh=deed == "afresh")
         agree(engine, runs)
         agree(engine, [run])
-        for one in kept(engine):
-            assert RunStatus(queries.run(engine, one)["status"]).ended
-    assert {"start", "end", "play", "fail"} <= seen
+        for sums in kept(engine):
+            assert RunStatus(queries.run(engine, sums)["status"]).ended
+    assert {"start", "end", "play", "fail"} <= verdicts_seen
     for run in runs:
         store.reopen_run(queries.run(engine, run))
         assert store.start_run(run)
@@ -114,12 +115,12 @@ def test_whatever_happens_to_runs_their_sums_are_those_of_their_episodes(
         store.end_run(run, "finished")
     assert set(kept(engine)) == set(runs)
     agree(engine, runs)
-    before = queries.leaderboard(engine, Scope(run=runs, errors=ErrorsAre.AS_FAILURES))
+    board_before = queries.leaderboard(engine, Scope(run=runs, errors=ErrorsAre.AS_FAILURES))
     with engine.connect().execution_options(write=True) as connection, connection.begin():
         connection.execute(delete(TALLY))
     assert queries.leaderboard(engine, Scope(run=runs, errors=ErrorsAre.AS_FAILURES)) == [
         {name: pytest.approx(value) if isinstance(value, float) else value for name, value in row.items()}
-        for row in before
+        for row in board_before
     ]
     with engine.connect().execution_options(write=True) as connection, connection.begin():
         tallies.keep(connection, runs[0])

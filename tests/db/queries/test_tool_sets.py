@@ -25,7 +25,7 @@ TASKS = 30
 def played(
     store: Store,
     models: tuple[str, ...] = ("large", "small"),
-    more: tuple[str, ...] = (),
+    extra_tools: tuple[str, ...] = (),
     versions: Mapping[str, dict[str, str]] = MappingProxyType({}),
 ) -> int:
     """A run in which every model plays every tool set, the better the higher its number."""
@@ -35,7 +35,7 @@ def played(
     run = store.create_run(name="debuggers", benchmark_id=benchmark.id, spec={})
     store.start_run(run)
     for model in models:
-        for name in (*SETS, *more):
+        for name in (*SETS, *extra_tools):
             tools, label = list(tool_set(name).tools), f"llm/{model} ({name})"
             entrant = store.save_entrant(
                 digest=label, name=label, agent="llm", agent_version="1", model=model, tools=name, tool_list=tools,
@@ -45,13 +45,13 @@ def played(
             for episode in store.create_episodes(run, cells).values():
                 start(store, episode)
                 verdict = "resolved" if dice.random() < SETS.get(name, 0.4) else "unresolved"
-                used = {"steps": dice.randint(5, 20), "tokens_in": 900, "tokens_out": 100, "cost_usd": 0.25}
-                store.finish_episode(episode, verdict=verdict, stop_reason="submitted", **used)
+                totals = {"steps": dice.randint(5, 20), "tokens_in": 900, "tokens_out": 100, "cost_usd": 0.25}
+                store.finish_episode(episode, verdict=verdict, stop_reason="submitted", **totals)
     store.end_run(run, "finished")
     return run
 
 
-def test_each_is_compared_with_the_one_without(store: Store, engine: Engine) -> None:
+def test_each_debugger_tool_set_is_compared_with_the_one_without(store: Store, engine: Engine) -> None:
     scope = Scope(run=played(store))
     pairs = queries.tool_sets(engine, scope)
     assert {(pair["second"]["model"], pair["first"]["tools"], pair["second"]["tools"]) for pair in pairs} == {
@@ -66,28 +66,28 @@ def test_each_is_compared_with_the_one_without(store: Store, engine: Engine) -> 
 
 
 @pytest.mark.parametrize("base", ["trace", "rewrite"])
-def test_any_of_them_can_be_the_base(store: Store, engine: Engine, base: str) -> None:
-    scope = Scope(run=played(store, more=("bash",)))
+def test_any_tool_set_can_be_the_base(store: Store, engine: Engine, base: str) -> None:
+    scope = Scope(run=played(store, extra_tools=("bash",)))
     pairs = queries.tool_sets(engine, scope, base=base, models=["small"])
     assert {pair["second"]["tools"] for pair in pairs} == {*SETS, "bash"} - {base}
     assert {(pair["first"]["tools"], pair["second"]["model"]) for pair in pairs} == {(base, "small")}
     assert queries.tool_sets(engine, scope, base="nowhere") == queries.tool_sets(engine, scope, models=["x"]) == []
 
 
-def test_the_nearest_without_a_debugger_is_the_base(store: Store, engine: Engine) -> None:
-    scope = Scope(run=played(store, models=("one",), more=("bash", "full", "edit", "edit-debug")))
-    found = {pair["second"]["tools"]: pair["first"]["tools"] for pair in queries.tool_sets(engine, scope)}
-    assert found == {**dict.fromkeys(SETS.keys() - {"rewrite"}, "rewrite"), "full": "bash", "edit-debug": "edit"}
+def test_the_closest_tool_set_without_a_debugger_is_the_base(store: Store, engine: Engine) -> None:
+    scope = Scope(run=played(store, models=("one",), extra_tools=("bash", "full", "edit", "edit-debug")))
+    bases = {pair["second"]["tools"]: pair["first"]["tools"] for pair in queries.tool_sets(engine, scope)}
+    assert bases == {**dict.fromkeys(SETS.keys() - {"rewrite"}, "rewrite"), "full": "bash", "edit-debug": "edit"}
 
 
-def test_another_version_of_a_shared_tool_is_no_base(store: Store, engine: Engine) -> None:
+def test_a_different_version_of_a_shared_tool_rules_out_a_base(store: Store, engine: Engine) -> None:
     versions = {"rewrite": {"rewrite": "1", "view": "1"}, "debug": {"rewrite": "2", "view": "1", "pdb": "1"}}
     scope = Scope(run=played(store, models=("one",), versions=versions))
     pairs = queries.tool_sets(engine, scope)
     assert {pair["second"]["tools"] for pair in pairs} == SETS.keys() - {"rewrite", "debug"}, "rewrite is not the same"
 
 
-def test_beside_each_other(store: Store, engine: Engine) -> None:
+def test_side_by_side_rows(store: Store, engine: Engine) -> None:
     scope = Scope(run=played(store))
     pairs = queries.tool_sets(engine, scope)
     board = {row["entrant"]: row for row in queries.leaderboard(engine, scope)}
@@ -96,16 +96,16 @@ def test_beside_each_other(store: Store, engine: Engine) -> None:
         (model, based) for model in ("large", "small") for based in (False, *[True] * 5)
     ]
     for row in rows:
-        one = board[row["entrant"]]
+        standing = board[row["entrant"]]
         for name in ("rate", "ci_low", "ci_high", "steps_mean", "cost_per_episode", "cost_per_resolved", "tasks"):
-            assert row[name] == one[name], name  # type: ignore[literal-required]
+            assert row[name] == standing[name], name  # type: ignore[literal-required]
         assert (row["episodes"], row["tokens_mean"], row["errors"]) == (TASKS, 1000, 0)
     compared = {pair["second"]["entrant"]: pair for pair in pairs}
     for row in (row for row in rows if row["base"]):
         pair = compared[row["entrant"]]
         assert (row["difference"], row["p_holm"]) == (pair["difference"], pair["p_holm"])
-        (needed,) = queries.effort(engine, [(pair["first"]["entrant_id"], pair["second"]["entrant_id"])], scope)
+        (effort,) = queries.effort(engine, [(pair["first"]["entrant_id"], pair["second"]["entrant_id"])], scope)
         saved = (row["steps_saved"], row["steps_saved_low"], row["steps_saved_high"])
-        assert saved == (needed["saved"], needed["low"], needed["high"])
+        assert saved == (effort["saved"], effort["low"], effort["high"])
         assert (row["gained"], row["lost"]) == (len(pair["only_second"]), len(pair["only_first"]))
     assert queries.side_by_side(engine, []) == []

@@ -8,7 +8,7 @@ import statsmodels.api as sm
 from scipy import stats as scipy_stats
 
 from stackrank.db import queries
-from stackrank.db.stats import clustered
+from stackrank.db.stats import cluster_interval
 from stackrank.db.writes.store import Store
 
 NAMES = [f"c{n}" for n in range(12)]
@@ -19,8 +19,8 @@ def test_with_clusters_of_one_size_it_is_the_usual_sandwich() -> None:
     gaps, clusters = dice.normal(0.1, 0.3, 60), numpy.repeat(numpy.arange(12), 5)
     model = sm.OLS(gaps, numpy.ones(60)).fit(cov_type="cluster", cov_kwds={"groups": clusters}, use_t=True)
     low, high = model.conf_int()[0]
-    found = clustered(gaps.tolist(), [NAMES[each] for each in clusters])
-    assert found is not None and (found.clusters, found.low, found.high) == (
+    interval = cluster_interval(gaps.tolist(), [NAMES[cluster] for cluster in clusters])
+    assert interval is not None and (interval.clusters, interval.low, interval.high) == (
         12,
         pytest.approx(low),
         pytest.approx(high),
@@ -34,48 +34,48 @@ def test_with_clusters_of_many_sizes_it_is_what_its_matrices_say() -> None:
     ones = numpy.ones((40, 1))
     hat = numpy.eye(40) - ones @ ones.T / 40
     rows = []
-    for each in numpy.unique(clusters):
-        own = numpy.flatnonzero(clusters == each)
-        values, vectors = numpy.linalg.eigh(hat[numpy.ix_(own, own)])
+    for cluster in numpy.unique(clusters):
+        members = numpy.flatnonzero(clusters == cluster)
+        values, vectors = numpy.linalg.eigh(hat[numpy.ix_(members, members)])
         root = vectors @ numpy.diag(values**-0.5) @ vectors.T
-        rows.append(ones[own].T @ root @ hat[own] / 40)
+        rows.append(ones[members].T @ root @ hat[members] / 40)
     adjusted = numpy.vstack(rows)
     variance = float(((adjusted @ gaps) ** 2).sum())
     working = adjusted @ adjusted.T
     freedom = numpy.trace(working) ** 2 / numpy.trace(working @ working)
     reach = scipy_stats.t.ppf(0.975, freedom) * variance**0.5
-    found = clustered(gaps.tolist(), [f"c{each}" for each in clusters])
-    assert found is not None
-    assert (found.low, found.high) == pytest.approx((gaps.mean() - reach, gaps.mean() + reach))
+    interval = cluster_interval(gaps.tolist(), [f"c{cluster}" for cluster in clusters])
+    assert interval is not None
+    assert (interval.low, interval.high) == pytest.approx((gaps.mean() - reach, gaps.mean() + reach))
 
 
-def test_it_covers_where_clusters_differ_and_the_paired_one_does_not() -> None:
+def test_the_cluster_interval_covers_where_the_paired_one_does_not() -> None:
     dice, held, naive, boards = numpy.random.default_rng(3), 0, 0, 1_000
     sizes = [3, 3, 5, 5, 8, 8, 12, 16]
     names = [NAMES[place] for place, size in enumerate(sizes) for _ in range(size)]
     for _ in range(boards):
         gaps = numpy.repeat(dice.normal(0, 0.15, len(sizes)), sizes) + dice.normal(0, 0.2, len(names))
-        found = clustered(gaps.tolist(), names)
-        assert found is not None
-        held += found.low <= 0 <= found.high
+        interval = cluster_interval(gaps.tolist(), names)
+        assert interval is not None
+        held += interval.low <= 0 <= interval.high
         naive += abs(gaps.mean()) <= 1.96 * gaps.std(ddof=1) / len(gaps) ** 0.5
     assert held / boards > 0.93 > 0.8 > naive / boards
 
 
-def test_without_clusters_there_is_none() -> None:
-    assert clustered([], []) is None
-    assert clustered([0.1] * 8, [""] * 8) is None, "no task has one"
-    assert clustered([0.1] * 8, NAMES[:8]) is None, "no two tasks share one"
-    assert clustered([0.1] * 8, ["a", "b"] * 4) is None, "too few"
-    assert clustered([0.0] * 9, ["a", "a", *[""] * 7]) is not None, "those without stand for themselves"
+def test_no_interval_without_clusters() -> None:
+    assert cluster_interval([], []) is None
+    assert cluster_interval([0.1] * 8, [""] * 8) is None, "no task has one"
+    assert cluster_interval([0.1] * 8, NAMES[:8]) is None, "no two tasks share one"
+    assert cluster_interval([0.1] * 8, ["a", "b"] * 4) is None, "too few"
+    assert cluster_interval([0.0] * 9, ["a", "a", *[""] * 7]) is not None, "those without stand for themselves"
 
 
 @pytest.mark.parametrize(("better", "unsure"), [(("c0",), True), (tuple(NAMES[:6]), False)])
-def test_a_comparison_says_it_in_words(store: Store, better: tuple[str, ...], unsure: bool) -> None:
+def test_a_comparison_states_the_cluster_interval(store: Store, better: tuple[str, ...], unsure: bool) -> None:
     tasks = [{"name": f"t{n:02}", "digest": f"d{n}", "category": NAMES[n // 10]} for n in range(60)]
     saved = store.save_benchmark(name="bugs", digest="b", license="", source="", tasks=tasks)
-    one, two = (store.save_entrant(digest=name, name=name, agent="repair") for name in ("one", "two"))
-    cells = [(task, entrant, 1) for task in saved.task_ids.values() for entrant in (one, two)]
+    first, two = (store.save_entrant(digest=name, name=name, agent="repair") for name in ("one", "two"))
+    cells = [(task, entrant, 1) for task in saved.task_ids.values() for entrant in (first, two)]
     run = store.create_run(name="r", benchmark_id=saved.id, spec={}, cells=cells)
     store.start_run(run)
     wins = {saved.task_ids[task["name"]] for task in tasks if task["category"] in better}
@@ -83,8 +83,8 @@ def test_a_comparison_says_it_in_words(store: Store, better: tuple[str, ...], un
         resolved = entrant == two and task in wins
         store.finish_episode(episode, verdict="resolved" if resolved else "unresolved", stop_reason="submitted")
     store.end_run(run, "finished")
-    found = queries.compare(store.engine, "one", "two")
-    assert found["p_value"] is not None and found["p_value"] < 0.05 and found["clusters"] == 6
-    shown = "the interval is [" if unsure else "the interval is no wider."
-    assert f"with the 6 categories as clusters {shown}" in found["cluster_sentence"]
-    assert ("other categories might not show the difference" in found["cluster_sentence"]) == unsure
+    interval = queries.compare(store.engine, "one", "two")
+    assert interval["p_value"] is not None and interval["p_value"] < 0.05 and interval["clusters"] == 6
+    phrase = "the interval is [" if unsure else "the interval is no wider."
+    assert f"with the 6 categories as clusters {phrase}" in interval["cluster_sentence"]
+    assert ("other categories might not show the difference" in interval["cluster_sentence"]) == unsure

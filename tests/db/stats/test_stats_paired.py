@@ -19,9 +19,9 @@ from stackrank.db.stats.score import mcnemar
 Played = list[tuple[int, int]]
 
 
-def single(both: int, better: int, worse: int, neither: int) -> tuple[Played, Played]:
-    first = [1] * both + [0] * better + [1] * worse + [0] * neither
-    second = [1] * both + [1] * better + [0] * worse + [0] * neither
+def single(both_resolved: int, better: int, worse: int, neither: int) -> tuple[Played, Played]:
+    first = [1] * both_resolved + [0] * better + [1] * worse + [0] * neither
+    second = [1] * both_resolved + [1] * better + [0] * worse + [0] * neither
     return [(n, 1) for n in first], [(n, 1) for n in second]
 
 
@@ -68,11 +68,11 @@ def test_all_pairs_at_once_have_the_p_values_of_each_pair() -> None:
     counted = dice.integers(0, 4, (5, 40))
     counted[:2] = 1
     resolved = dice.binomial(counted, 0.5)
-    found = pair_p_values(resolved, counted)
-    assert len(found) == 10
-    for (a, b), p in found.items():
+    p_values = pair_p_values(resolved, counted)
+    assert len(p_values) == 10
+    for (a, b), p in p_values.items():
         sides: list[Sequence[tuple[int, int]]] = [
-            list(zip(resolved[one].tolist(), counted[one].tolist(), strict=True)) for one in (a, b)
+            list(zip(resolved[entrant].tolist(), counted[entrant].tolist(), strict=True)) for entrant in (a, b)
         ]
         assert paired_difference(*sides).p_value == pytest.approx(p, rel=1e-9)
         assert paired_difference(*reversed(sides)).p_value == pytest.approx(p, rel=1e-9)
@@ -90,55 +90,64 @@ def likelihood_score(better: int, worse: int, tasks: int, difference: float) -> 
     return (better - worse - tasks * difference) / math.sqrt(tasks * (2 * lost + difference * (1 - difference)))
 
 
-@pytest.mark.parametrize(("both", "better", "worse", "neither"), [(40, 16, 4, 40), (10, 9, 1, 10), (80, 2, 11, 7)])
+@pytest.mark.parametrize(
+    ("both_resolved", "better", "worse", "neither"), [(40, 16, 4, 40), (10, 9, 1, 10), (80, 2, 11, 7)]
+)
 def test_the_interval_of_the_difference_is_where_the_score_test_stops_rejecting(
-    both: int, better: int, worse: int, neither: int
+    both_resolved: int, better: int, worse: int, neither: int
 ) -> None:
-    found = paired_difference(*single(both, better, worse, neither))
-    assert found.p_value is not None and found.p_value < 0.05
-    tasks = both + better + worse + neither
-    assert likelihood_score(better, worse, tasks, found.low) == pytest.approx(1.95996, abs=1e-3)
-    assert likelihood_score(better, worse, tasks, found.high) == pytest.approx(-1.95996, abs=1e-3)
+    difference = paired_difference(*single(both_resolved, better, worse, neither))
+    assert difference.p_value is not None and difference.p_value < 0.05
+    tasks = both_resolved + better + worse + neither
+    assert likelihood_score(better, worse, tasks, difference.low) == pytest.approx(1.95996, abs=1e-3)
+    assert likelihood_score(better, worse, tasks, difference.high) == pytest.approx(-1.95996, abs=1e-3)
 
 
 def test_the_interval_of_the_uplift() -> None:
-    found = paired_difference(*single(36, 16, 4, 44))
-    assert found.difference == pytest.approx(0.12) and found.uplift == pytest.approx(0.3)
+    difference = paired_difference(*single(36, 16, 4, 44))
+    assert difference.difference == pytest.approx(0.12) and difference.uplift == pytest.approx(0.3)
     # The delta method for a ratio of paired proportions (Nam and Blackwelder 2002, Statistics in Medicine 21:689):
     # the variance of the logarithm is the number of discordant tasks over the product of the two counts.
     error = math.sqrt((4 + 16) / (40 * 52))
-    assert 1 + found.uplift_low == pytest.approx(1.3 * math.exp(-1.96 * error), rel=0.03)
-    assert 1 + found.uplift_high == pytest.approx(1.3 * math.exp(1.96 * error), rel=0.03)
+    assert 1 + difference.uplift_low == pytest.approx(1.3 * math.exp(-1.96 * error), rel=0.03)
+    assert 1 + difference.uplift_high == pytest.approx(1.3 * math.exp(1.96 * error), rel=0.03)
 
 
 def test_uplift_over_nothing() -> None:
-    nothing = paired_difference(*single(0, 5, 0, 5))
-    assert nothing.difference == 0.5 and (nothing.uplift, nothing.uplift_low, nothing.uplift_high) == (None,) * 3
+    over_nothing = paired_difference(*single(0, 5, 0, 5))
+    assert (
+        over_nothing.difference == 0.5
+        and (over_nothing.uplift, over_nothing.uplift_low, over_nothing.uplift_high) == (None,) * 3
+    )
     several = paired_difference([(0, 2)] * 10, [(1, 2)] * 6 + [(0, 2)] * 4)
     assert several.low > 0 and (several.uplift, several.uplift_low, several.uplift_high) == (None,) * 3
     hardly = paired_difference([(1, 2)] + [(0, 2)] * 9, [(2, 2)] * 8 + [(0, 2)] * 2)
     assert hardly.uplift_low is not None and hardly.uplift_high is None
 
 
-def test_four_against_none_of_twenty_may_be_chance_and_the_interval_says_so() -> None:
-    found = paired_difference(*single(10, 4, 0, 6))
-    assert found.p_value == pytest.approx(0.125) and found.low <= 0 < found.high
-    more = paired_difference(*single(8, 6, 0, 6))
-    assert more.p_value == pytest.approx(2 / 2**6) and more.low > 0
+def test_four_against_none_of_twenty_is_not_significant() -> None:
+    difference = paired_difference(*single(10, 4, 0, 6))
+    assert difference.p_value == pytest.approx(0.125) and difference.low <= 0 < difference.high
+    with_more = paired_difference(*single(8, 6, 0, 6))
+    assert with_more.p_value == pytest.approx(2 / 2**6) and with_more.low > 0
 
 
 @pytest.mark.parametrize("tasks", [5, 6, 12, 30])
 def test_interval_and_test_agree_on_every_table(tasks: int) -> None:
     for better in range(tasks + 1):
         for worse in range(tasks + 1 - better):
-            for both in {0, (tasks - better - worse) // 2, tasks - better - worse}:
-                one = paired_difference(*single(both, better, worse, tasks - better - worse - both))
-                sure = one.p_value < 0.05
-                assert sure == (one.low > 0 or one.high < 0)
-                assert one.low <= one.difference <= one.high
-                if one.uplift is not None:
-                    assert sure == (one.uplift_low > 0 or (one.uplift_high is not None and one.uplift_high < 0))
-                    assert one.uplift_low <= one.uplift
+            for both_resolved in {0, (tasks - better - worse) // 2, tasks - better - worse}:
+                difference = paired_difference(
+                    *single(both_resolved, better, worse, tasks - better - worse - both_resolved)
+                )
+                sure = difference.p_value < 0.05
+                assert sure == (difference.low > 0 or difference.high < 0)
+                assert difference.low <= difference.difference <= difference.high
+                if difference.uplift is not None:
+                    assert sure == (
+                        difference.uplift_low > 0 or (difference.uplift_high is not None and difference.uplift_high < 0)
+                    )
+                    assert difference.uplift_low <= difference.uplift
 
 
 @pytest.mark.parametrize(("tasks", "attempts"), [(3, 2), (6, 3), (12, 3), (14, 2), (60, 3), (25, 7)])
@@ -147,28 +156,30 @@ def test_interval_and_test_agree_with_several_attempts(tasks: int, attempts: int
     for gain in numpy.linspace(0, 0.7, 25):
         ease = dice.beta(0.9, 1.1, tasks)
         first, second = dice.binomial(attempts, ease), dice.binomial(attempts, ease + (1 - ease) * gain)
-        one = paired_difference([(int(n), attempts) for n in first], [(int(n), attempts) for n in second])
-        assert (one.p_value < 0.05) == (one.low > 0 or one.high < 0)
-        assert one.low <= one.difference <= one.high
-        if one.uplift is not None:
-            assert (one.p_value < 0.05) == (one.uplift_low > 0 or (one.uplift_high is not None and one.uplift_high < 0))
+        difference = paired_difference([(int(n), attempts) for n in first], [(int(n), attempts) for n in second])
+        assert (difference.p_value < 0.05) == (difference.low > 0 or difference.high < 0)
+        assert difference.low <= difference.difference <= difference.high
+        if difference.uplift is not None:
+            assert (difference.p_value < 0.05) == (
+                difference.uplift_low > 0 or (difference.uplift_high is not None and difference.uplift_high < 0)
+            )
 
 
 def test_many_tasks_and_attempts_have_the_normal_interval() -> None:
     dice = random.Random(1)
     first = [(dice.randint(0, 3), 3) for _ in range(400)]
     second = [(min(3, r + dice.randint(0, 1)), 3) for r, _ in first]
-    found = paired_difference(first, second)
+    difference = paired_difference(first, second)
     gaps = numpy.array([b[0] / 3 - a[0] / 3 for a, b in zip(first, second, strict=True)])
     error = gaps.std(ddof=1) / math.sqrt(400)
-    assert found.low == pytest.approx(gaps.mean() - 1.96 * error, abs=0.003)
-    assert found.high == pytest.approx(gaps.mean() + 1.96 * error, abs=0.003)
+    assert difference.low == pytest.approx(gaps.mean() - 1.96 * error, abs=0.003)
+    assert difference.high == pytest.approx(gaps.mean() + 1.96 * error, abs=0.003)
 
 
 @pytest.mark.parametrize("attempts", [1, 3])
-def test_equal_gaps_are_no_certainty(attempts: int) -> None:
-    same = paired_difference([(attempts, attempts)] * 20, [(attempts, attempts)] * 20)
-    assert same.difference == 0 and same.low < -0.05 and same.high > 0.05
+def test_equal_gaps_keep_a_wide_interval(attempts: int) -> None:
+    equal = paired_difference([(attempts, attempts)] * 20, [(attempts, attempts)] * 20)
+    assert equal.difference == 0 and equal.low < -0.05 and equal.high > 0.05
     always = paired_difference([(0, attempts)] * 3, [(attempts, attempts)] * 3)
     assert always.difference == 1 and always.low <= 0 and always.high == 1
     alone = paired_difference([(0, attempts)], [(attempts, attempts)])
@@ -187,7 +198,7 @@ def test_the_power_of_exact_mcnemar_against_every_outcome() -> None:
     assert mcnemar_power(tasks, difference, discordance) == pytest.approx(power)
 
 
-def test_what_is_detectable_is_detected_with_80_percent() -> None:
+def test_a_detectable_difference_is_found_with_80_percent_power() -> None:
     """20 tasks of which 15% differ: a paired t test would have promised 25 points, of which McNemar finds few."""
     least = detectable(*single(10, 2, 1, 7))
     assert least is not None and 0.3 < least < 0.45

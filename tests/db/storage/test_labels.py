@@ -33,7 +33,7 @@ def store(empty_url: str) -> Store:
     cells = [(task, side, 1) for task in benchmark.task_ids.values() for side in sides]
     run = store.create_run(name="r", benchmark_id=benchmark.id, spec={}, cells=cells)
     store.start_run(run)
-    names = {one: name for name, one in benchmark.task_ids.items()}
+    names = {task_id: name for name, task_id in benchmark.task_ids.items()}
     while claim := store.claim_next(run, "w"):
         verdict = PLAYED[names[claim["task_id"]]][sides.index(claim["entrant_id"])]
         store.finish_episode(claim["id"], verdict=verdict, stop_reason="submitted", wall_s=1.0)
@@ -45,26 +45,26 @@ def task_of(store: Store, name: str) -> int:
     return next(row["id"] for row in queries.tasks(store.engine, "bugs") if row["name"] == name)
 
 
-def test_a_disputed_task_leaves_boards_on_demand_only(store: Store) -> None:
+def test_disputed_tasks_leave_boards_only_on_request(store: Store) -> None:
     labels, engine = Labels(store.engine), store.engine
     assert [row["rate"] for row in queries.leaderboard(engine)] == pytest.approx([2 / 3, 1 / 3])
     labels.put(Label.DISPUTED, person="ada", task_id=task_of(store, "none"), reason=" Its test is wrong. ")
-    said = queries.scope_of(engine)
-    assert said["disputed_tasks"] == ["none"] and "disputed by people, counted all the same: none." in said["sentence"]
+    scope = queries.describe_scope(engine)
+    assert scope["disputed_tasks"] == ["none"] and "disputed tasks, still counted: none." in scope["sentence"]
     assert [row["rate"] for row in queries.leaderboard(engine)] == pytest.approx([2 / 3, 1 / 3])
-    rest = Scope(without_disputed=True)
-    assert [row["rate"] for row in queries.leaderboard(engine, rest)] == [1.0, 0.5]
-    said = queries.scope_of(engine, rest)
-    assert "disputed by people, left out: none." in said["sentence"] and said["tasks"] == said["common_tasks"] == 2
-    assert sum(row["unresolved"] for row in queries.failure_points(engine, rest)) == 1
-    assert queries.compare(engine, "rewrite", "debug", rest)["tasks"] == 2
-    labels.put(Label.DISPUTED, person="ada", task_id=task_of(store, "none"), given=False)
-    assert queries.scope_of(engine, rest)["disputed_tasks"] == [] and queries.labels(engine) == []
+    undisputed = Scope(without_disputed=True)
+    assert [row["rate"] for row in queries.leaderboard(engine, undisputed)] == [1.0, 0.5]
+    scope = queries.describe_scope(engine, undisputed)
+    assert "disputed tasks, excluded: none." in scope["sentence"] and scope["tasks"] == scope["common_tasks"] == 2
+    assert sum(row["unresolved"] for row in queries.failure_points(engine, undisputed)) == 1
+    assert queries.compare(engine, "rewrite", "debug", undisputed)["tasks"] == 2
+    labels.put(Label.DISPUTED, person="ada", task_id=task_of(store, "none"), is_set=False)
+    assert queries.describe_scope(engine, undisputed)["disputed_tasks"] == [] and queries.labels(engine) == []
     with engine.connect() as connection:
         assert connection.scalar(select(func.count()).select_from(LABEL)) == 2, "nothing is overwritten"
 
 
-def test_who_said_it_and_two_people_make_it_suspect(store: Store) -> None:
+def test_labels_of_two_people_make_a_task_suspect(store: Store) -> None:
     labels, task = Labels(store.engine), task_of(store, "both")
 
     def row() -> dict[str, object]:
@@ -77,24 +77,26 @@ def test_who_said_it_and_two_people_make_it_suspect(store: Store) -> None:
     labels.put(Label.BENCHMARK_BUG, person="bob", task_id=task, reason="See its fix.")
     assert row()["suspect"] == "2 people dispute it: ada, bob."
     board = queries.task_board(store.engine, task)
-    assert [(one["person"], one["label"], one["reason"]) for one in board["labels"]][-1] == (
+    assert [(label["person"], label["label"], label["reason"]) for label in board["labels"]][-1] == (
         "bob", "benchmark_bug", "See its fix."
     )  # fmt: skip
-    assert board["suspect"] == row()["suspect"] and all(one["created_at"] for one in board["labels"])
+    assert board["suspect"] == row()["suspect"] and all(label["created_at"] for label in board["labels"])
 
 
-def test_a_task_that_another_version_has_unchanged_keeps_its_labels(store: Store) -> None:
+def test_an_unchanged_task_keeps_its_labels_in_a_new_version(store: Store) -> None:
     old = task_of(store, "none")
     Labels(store.engine).put(Label.DISPUTED, person="ada", task_id=old)
     tasks = [{"name": "none", "digest": "nonenone"}, {"name": "pdb", "digest": "changed"}]
     new = store.save_benchmark(name="bugs", digest="b2", license="", source="", tasks=tasks)
-    same = new.task_ids["none"]
-    assert same != old and [row["person"] for row in queries.task_board(store.engine, same)["labels"]] == ["ada"]
-    Labels(store.engine).put(Label.DISPUTED, person="ada", task_id=same, given=False)
+    unchanged = new.task_ids["none"]
+    assert unchanged != old and [row["person"] for row in queries.task_board(store.engine, unchanged)["labels"]] == [
+        "ada"
+    ]
+    Labels(store.engine).put(Label.DISPUTED, person="ada", task_id=unchanged, is_set=False)
     assert queries.disputed(store.engine) == {}
 
 
-def test_labels_of_episodes_are_found_and_go_with_their_run(store: Store) -> None:
+def test_labels_of_episodes_are_found_and_deleted_with_their_run(store: Store) -> None:
     labels, engine = Labels(store.engine), store.engine
     episode = queries.episodes(engine, task="pdb", entrant="debug")[0]
     labels.put(Label.INSTRUCTIVE, person="ada", episode_id=episode["id"])
@@ -110,7 +112,7 @@ def test_labels_of_episodes_are_found_and_go_with_their_run(store: Store) -> Non
     assert [row["label"] for row in queries.labels(engine)] == ["flaky"]
 
 
-def test_what_means_nothing_is_refused(store: Store) -> None:
+def test_invalid_labels_are_refused(store: Store) -> None:
     labels, task = Labels(store.engine), task_of(store, "both")
     for wrong in ({}, {"task_id": task, "episode_id": 1}, {"task_id": task, "reason": "x" * 10_001}):
         with pytest.raises(UsageError):
@@ -120,19 +122,19 @@ def test_what_means_nothing_is_refused(store: Store) -> None:
             labels.put(Label.FLAKY, person="ada", **unknown)  # type: ignore[arg-type]
     labels.put(Label.FLAKY, person="bob", task_id=task)
     with pytest.raises(UsageError, match="ada has not set the label flaky"):
-        labels.put(Label.FLAKY, person="ada", task_id=task, given=False)
+        labels.put(Label.FLAKY, person="ada", task_id=task, is_set=False)
     for name, address in (("", "a=1"), ("x" * 81, "a=1"), ("fine", "a" * (MOST_ADDRESS + 1))):
         with pytest.raises(UsageError):
             labels.save_view("episodes", name, address, person="ada")
 
 
-def test_views_are_kept_replaced_and_removed(store: Store) -> None:
+def test_views_are_saved_replaced_and_removed(store: Store) -> None:
     labels = Labels(store.engine)
     labels.save_view("episodes", " my  view ", "ep_query=steps%3E20", person="ada")
     labels.save_view("tasks", "another", "tk_show=flaky", person="ada")
     labels.save_view("episodes", "my view", "ep_query=steps%3E30", person="bob")
-    kept = queries.views(store.engine, "episodes")
-    assert [(view["name"], view["address"], view["person"]) for view in kept] == [
+    views = queries.views(store.engine, "episodes")
+    assert [(view["name"], view["address"], view["person"]) for view in views] == [
         ("my view", "ep_query=steps%3E30", "bob")
     ]
     labels.save_view("episodes", "my view", "", person="ada")
@@ -147,5 +149,5 @@ def test_the_grid_shows_where_entrants_disagree_and_the_debugger_decided(store: 
     cells = {cell["entrant"]: cell for cell in rows[0]["cells"]}
     assert (cells["debug"]["resolved"], cells["rewrite"]["resolved"]) == (1, 0)
     for name, cell in cells.items():
-        shown = queries.episode(store.engine, cell["episode"])
-        assert (shown["task"], shown["entrant"]) == ("pdb", name)
+        episode = queries.episode(store.engine, cell["episode"])
+        assert (episode["task"], episode["entrant"]) == ("pdb", name)

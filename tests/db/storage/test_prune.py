@@ -29,15 +29,15 @@ from tests.support.episodes import start
 def runs(engine: Engine) -> list[int]:
     """Two runs that are over and share texts and a change, and one that goes on."""
     store = Store(engine)
-    made = seed(engine, runs=3, live=True, tasks=3)
-    for run in made.runs[:2]:
+    seeded = seed(engine, runs=3, live=True, tasks=3)
+    for run in seeded.runs[:2]:
         store.start_run(run)
         episode = queries.episodes(engine, run, limit=1)[0]
         last = queries.last_step(engine, episode["id"]) or 0
         store.add_step(step(episode["id"], last + 1, state={"odd": [1.5, None, "\u2028é🐞" * 400], "big": 2**60}))
         store.end_run(run, "finished")
         Notes(engine).add(run, "Look at this.", author="ada", episode_id=episode["id"])
-    return made.runs
+    return seeded.runs
 
 
 def add_verdict(engine: Engine, run: int, change: tuple[str, bytes]) -> None:
@@ -58,12 +58,12 @@ def rows_of(engine: Engine) -> dict[str, int]:
         return {table.name: connection.scalar(select(func.count()).select_from(table)) or 0 for table in tables}
 
 
-def test_only_what_belongs_to_the_run_goes(engine: Engine, runs: list[int]) -> None:
+def test_pruning_deletes_only_rows_of_the_run(engine: Engine, runs: list[int]) -> None:
     first, second, live = runs
     for run in (first, second):
         add_verdict(engine, run, ("both", b"+both"))
     add_verdict(engine, first, ("one", b"+one"))
-    before, other = rows_of(engine), queries.run(engine, second)
+    old_rows, other_run = rows_of(engine), queries.run(engine, second)
     steps = [queries.steps(engine, row["id"], exchanges=True) for row in queries.episodes(engine, second)]
     going = counted(engine, [first])
     assert all(
@@ -72,11 +72,11 @@ def test_only_what_belongs_to_the_run_goes(engine: Engine, runs: list[int]) -> N
     pruning = Pruning(engine)
     assert pruning.delete_run(first) == going
     assert pruning.delete_changes() == 1
-    after = rows_of(engine)
-    assert after == {name: count - going.get(name, 0) - (name == "change") for name, count in before.items()}
+    new_rows = rows_of(engine)
+    assert new_rows == {name: count - going.get(name, 0) - (name == "change") for name, count in old_rows.items()}
     with engine.connect() as connection:
         assert connection.scalars(select(CHANGE.c.digest)).all() == ["both"]
-    assert queries.run(engine, second) == {**other, "wall_s": queries.run(engine, second)["wall_s"]}
+    assert queries.run(engine, second) == {**other_run, "wall_s": queries.run(engine, second)["wall_s"]}
     assert [queries.steps(engine, row["id"], exchanges=True) for row in queries.episodes(engine, second)] == steps
     with pytest.raises(NotFound):
         queries.run(engine, first)
@@ -84,7 +84,7 @@ def test_only_what_belongs_to_the_run_goes(engine: Engine, runs: list[int]) -> N
     assert set(pruning.delete_run(first).values()) == {0}, "again, as after a crash"
 
 
-def test_which_runs_are_meant(engine: Engine, runs: list[int]) -> None:
+def test_runs_are_selected_by_reference_age_and_tag(engine: Engine, runs: list[int]) -> None:
     first, second, live = runs
     old = now() - timedelta(days=100)
     with engine.begin() as connection:
@@ -110,7 +110,7 @@ def test_an_archive_has_everything_that_pruning_deletes(engine: Engine, runs: li
     steps = {row["id"]: queries.steps(engine, row["id"], exchanges=True) for row in episodes}
     run = queries.run(engine, first)
     Store(engine).save_validation(run["benchmark_id"], {episodes[0]["task"]: (False, "passes as given")})
-    written = archive(engine, [first], tmp_path / "kept")
+    row_counts = archive(engine, [first], tmp_path / "kept")
     Pruning(engine).delete_run(first)
 
     def table(name: str) -> list[dict[str, Any]]:
@@ -118,23 +118,25 @@ def test_an_archive_has_everything_that_pruning_deletes(engine: Engine, runs: li
         return [{k: None if pd.isna(v) else v for k, v in row.items()} for row in frame.to_dict("records")]
 
     names = {"runs": "run", "episodes": "episode", "steps": "step", "verdicts": "verdicts", "notes": "note"}
-    assert {name: len(table(name)) for name in names} == {name: expected[own] for name, own in names.items()}
-    assert json.loads((tmp_path / "kept" / "archive.json").read_text())["rows"] == written
+    assert {name: len(table(name)) for name in names} == {
+        name: expected[table_name] for name, table_name in names.items()
+    }
+    assert json.loads((tmp_path / "kept" / "archive.json").read_text())["rows"] == row_counts
     (stored,) = table("runs")
     assert (json.loads(stored["spec"]), stored["name"], stored["seed"]) == (run["spec"], run["name"], run["seed"])
     assert stored["created_at"].isoformat() == run["created_at"]
     assert {row["digest"]: row["content"] for row in table("changes")} == {"one": b"+one\0\xff"}
     texts = ("arguments", "state", "exchanges", "milestones")
     for row in table("steps"):
-        one = next(each for each in steps[row["episode_id"]] if each["index"] == row["index"])
-        del one["investigation"]  # worked out from the steps before it
+        step = next(candidate for candidate in steps[row["episode_id"]] if candidate["index"] == row["index"])
+        del step["investigation"]  # worked out from the steps before it
         assert {
-            name: json.loads(value) if name in texts else value for name, value in row.items() if name in one
-        } == one
+            name: json.loads(value) if name in texts else value for name, value in row.items() if name in step
+        } == step
     responses = table("responses")
     assert len(responses) == len([row for row in episodes if row["verdict"] and row["counted"]])
     for row in responses:
-        (episode,) = [each for each in episodes if each["id"] == row["episode_id"]]
+        (episode,) = [candidate for candidate in episodes if candidate["id"] == row["episode_id"]]
         assert [row[name] for name in ("task", "entrant", "attempt")] == [
             episode[name]
             for name in ("task", "entrant", "attempt")  # type: ignore[literal-required]
@@ -145,7 +147,7 @@ def test_an_archive_has_everything_that_pruning_deletes(engine: Engine, runs: li
     assert queries.run(engine, second)["id"] == second
 
 
-def test_an_archive_is_whole_or_not_there(
+def test_a_failed_archive_leaves_no_folder(
     engine: Engine, runs: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "full").mkdir()
@@ -157,7 +159,7 @@ def test_an_archive_is_whole_or_not_there(
         raise DatabaseError("the server went away")
 
     with monkeypatch.context() as patched:
-        patched.setattr(queries, "whole_steps", broken)
+        patched.setattr(queries, "full_steps", broken)
         with pytest.raises(DatabaseError, match="went away"):
             archive(engine, [runs[0]], tmp_path / "new")
     assert not (tmp_path / "new").exists() and not (tmp_path / "new.part").exists()

@@ -25,10 +25,10 @@ UNFIT = "a\0b \ud800 \ud83d\ude00 é"
 FIT = "a\u2400b \ufffd \U0001f600 é"
 
 
-def finish(store: Store, episode: int, verdict: str = "resolved", **more: Any) -> None:
+def finish(store: Store, episode: int, verdict: str = "resolved", **options: Any) -> None:
     start(store, episode)
     reason = {"resolved": "solved", "unresolved": "step_limit", "error": "error"}[verdict]
-    store.finish_episode(episode, verdict=verdict, stop_reason=reason, **more)
+    store.finish_episode(episode, verdict=verdict, stop_reason=reason, **options)
 
 
 def test_unknown_ids_are_refused(store: Store, matrix: SimpleNamespace) -> None:
@@ -37,7 +37,7 @@ def test_unknown_ids_are_refused(store: Store, matrix: SimpleNamespace) -> None:
         lambda: store.heartbeat(999),
         lambda: store.end_run(999, "finished"),
         lambda: store.finish_episode(999, verdict="resolved", stop_reason="solved"),
-        lambda: store.try_again(999),
+        lambda: store.retry_episode(999),
         lambda: store.save_validation(matrix.benchmark.id, {"nobody": (True, "")}),
     ):
         with pytest.raises(NotFound):
@@ -52,7 +52,7 @@ def test_unknown_ids_are_refused(store: Store, matrix: SimpleNamespace) -> None:
             call()
 
 
-def test_senseless_calls_are_refused(store: Store, matrix: SimpleNamespace) -> None:
+def test_invalid_calls_are_refused(store: Store, matrix: SimpleNamespace) -> None:
     episode = next(iter(matrix.episodes.values()))
     with pytest.raises(ValueError, match="unknown task columns"):
         store.save_benchmark(name="x", digest="x", license="", source="", tasks=[{"name": "t", "hint": "h"}])
@@ -65,33 +65,35 @@ def test_senseless_calls_are_refused(store: Store, matrix: SimpleNamespace) -> N
     finish(store, episode)
     with pytest.raises(ValueError, match="another verdict"):
         store.finish_episode(episode, verdict="unresolved", stop_reason="")
-    assert store.try_again(episode) is None
+    assert store.retry_episode(episode) is None
     assert queries.episode(store.engine, episode)["verdict"] == "resolved"
 
 
-def test_a_run_has_all_its_episodes_or_is_not_there(store: Store, matrix: SimpleNamespace) -> None:
-    about = {"benchmark_id": matrix.benchmark.id, "spec": {}}
+def test_a_run_is_created_with_all_its_episodes_or_not_at_all(store: Store, matrix: SimpleNamespace) -> None:
+    fields = {"benchmark_id": matrix.benchmark.id, "spec": {}}
     with pytest.raises(ValueError, match="refused"):
-        store.create_run(name="half", cells=[*matrix.cells, (999, matrix.one, 1)], **about)
+        store.create_run(name="half", cells=[*matrix.cells, (999, matrix.one, 1)], **fields)
     with pytest.raises(NotFound):
         queries.run(store.engine, "half")
-    run = store.create_run(name="whole", cells=[*matrix.cells, matrix.cells[0]], sandbox="docker", **about)
+    run = store.create_run(name="whole", cells=[*matrix.cells, matrix.cells[0]], sandbox="docker", **fields)
     assert queries.run(store.engine, run)["episodes_total"] == len(matrix.cells)
     assert {row["sandbox"] for row in queries.episodes(store.engine, run)} == {"docker"}
 
 
 def test_a_cell_is_created_once(store: Store, matrix: SimpleNamespace) -> None:
     cells = [*matrix.cells, matrix.cells[0], (matrix.cells[0][0], matrix.one, 2)]
-    again = store.create_episodes(matrix.run, cells)
-    assert {cell: again[cell] for cell in matrix.cells} == matrix.episodes
-    assert len(again) == len(matrix.cells) + 1
+    episodes = store.create_episodes(matrix.run, cells)
+    assert {cell: episodes[cell] for cell in matrix.cells} == matrix.episodes
+    assert len(episodes) == len(matrix.cells) + 1
     assert queries.run(store.engine, matrix.run)["episodes_total"] == len(matrix.cells) + 1
     with store.engine.connect() as connection, pytest.raises(Exception, match=r"(?i)unique"):
         columns = "run_id, task_id, entrant_id, attempt, counted, status, verdict, stop_reason, failure_point, steps"
-        others = "tampered, tokens_in, tokens_out, env_ms, model_ms, score_ms, wall_s, tests_passed, tests_failed"
-        more = "tokens_cached, tokens_reasoning, usage, tags, claimed_by, interruptions, replayed"
-        rest = f"{columns}, {others}, error, diff, score, sandbox, {more}"
-        connection.execute(text(f"INSERT INTO episode (try_number, {rest}) SELECT 7, {rest} FROM episode"))
+        sums = "tampered, tokens_in, tokens_out, env_ms, model_ms, score_ms, wall_s, tests_passed, tests_failed"
+        optional = (
+            "tokens_cached, tokens_reasoning, usage, tags, claimed_by, interruptions, replayed, sealed, error_class"
+        )
+        names = f"{columns}, {sums}, error, diff, score, sandbox, {optional}"
+        connection.execute(text(f"INSERT INTO episode (try_number, {names}) SELECT 7, {names} FROM episode"))
 
 
 def test_a_verdict_and_done_go_together(store: Store, matrix: SimpleNamespace) -> None:
@@ -100,7 +102,7 @@ def test_a_verdict_and_done_go_together(store: Store, matrix: SimpleNamespace) -
             connection.execute(text(f"UPDATE episode SET {change}"))
 
 
-def test_what_cannot_be_stored_is_made_storable(store: Store) -> None:
+def test_unstorable_values_are_made_storable(store: Store) -> None:
     spec = {UNFIT: [UNFIT, float("nan"), float("inf"), b"\xff\0", {1, 2} & {1}, ("t", None, True, 3)], "x": object}
     deep: Any = "end"
     for _ in range(300):
@@ -120,8 +122,8 @@ def test_what_cannot_be_stored_is_made_storable(store: Store) -> None:
     (step,) = queries.steps(store.engine, episode)
     assert (step["observation"], step["thought"]) == (FIT, FIT)
     assert (step["arguments"], step["state"]) == ({"code": FIT}, {"x": FIT})
-    found = queries.episode(store.engine, episode)
-    assert (found["error"], found["diff"], found["statement"], found["entrant"]) == (FIT, FIT, FIT, FIT)
+    row = queries.episode(store.engine, episode)
+    assert (row["error"], row["diff"], row["statement"], row["entrant"]) == (FIT, FIT, FIT, FIT)
     stored = queries.run(store.engine, run)["spec"]
     assert stored[FIT] == [FIT, "nan", "inf", "\ufffd\u2400", [1], ["t", None, True, 3]]
     assert "(nested too deep)" in str(queries.entrants(store.engine)[0]["config"])
@@ -180,7 +182,7 @@ def test_sixteen_threads_write_at_once(store: Store, matrix: SimpleNamespace) ->
     assert queries.run(store.engine, matrix.run)["resolved"] == 16
 
 
-def test_the_same_rows_from_many_threads(store: Store) -> None:
+def test_many_threads_write_the_same_rows(store: Store) -> None:
     tasks = [{"name": f"t{n}", "statement": "s"} for n in range(40)]
 
     def save(_: int) -> tuple[int, int]:
@@ -191,26 +193,26 @@ def test_the_same_rows_from_many_threads(store: Store) -> None:
         assert len(set(pool.map(save, range(16)))) == 1
 
 
-def test_a_locked_database_is_tried_again(tmp_path: Any) -> None:
+def test_writes_to_a_locked_database_are_retried(tmp_path: Any) -> None:
     file = tmp_path / "x.db"
     opened = connect(f"sqlite:///{file}", timeout_s=0.1)
     store = Store(opened, attempts=30)
-    other = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
-    other.execute("BEGIN IMMEDIATE")
-    threading.Timer(0.6, lambda: other.execute("ROLLBACK")).start()
-    before = time.monotonic()
+    locking = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+    locking.execute("BEGIN IMMEDIATE")
+    threading.Timer(0.6, lambda: locking.execute("ROLLBACK")).start()
+    start_time = time.monotonic()
     assert store.save_entrant(digest="e", name="e", agent="a") == 1
-    assert time.monotonic() - before > 0.4
-    other.execute("BEGIN IMMEDIATE")
+    assert time.monotonic() - start_time > 0.4
+    locking.execute("BEGIN IMMEDIATE")
     with pytest.raises(DatabaseError, match="is locked by another program"):
         Store(opened, attempts=2).save_entrant(digest="f", name="f", agent="a")
     assert len(queries.entrants(opened)) == 1  # readers are not held up
-    other.execute("ROLLBACK")
-    other.close()
+    locking.execute("ROLLBACK")
+    locking.close()
     opened.dispose()
 
 
-def test_a_lost_connection_is_made_again(postgres: Cluster) -> None:
+def test_a_lost_connection_is_reopened(postgres: Cluster) -> None:
     opened = connect(postgres.create("migrated"))
     store = Store(opened)
     name = opened.url.database
@@ -230,7 +232,7 @@ def test_a_lost_connection_is_made_again(postgres: Cluster) -> None:
     opened.dispose()
 
 
-def test_a_server_that_is_gone(postgres: Cluster) -> None:
+def test_an_unreachable_server_is_reported(postgres: Cluster) -> None:
     url = postgres.create("migrated")
     opened = connect(url)
     name = opened.url.database
@@ -242,16 +244,16 @@ def test_a_server_that_is_gone(postgres: Cluster) -> None:
         queries.runs(opened)
 
 
-def test_saving_a_benchmark_again(store: Store, engine: Engine) -> None:
+def test_saving_a_benchmark_twice_updates_it(store: Store, engine: Engine) -> None:
     tasks = [{"name": "t", "statement": "old", "faults": [{"file": "a.py", "functions": [], "lines": [3]}]}]
     first = store.save_benchmark(name="b", digest="d", license="MIT", source="x", tasks=tasks)
     store.save_validation(first.id, {"t": (False, "passes as given")})
-    again = store.save_benchmark(
+    second = store.save_benchmark(
         name="b", digest="d", license="MIT", source="y", tasks=[{"name": "t", "statement": "new"}, {"name": "u"}]
     )
-    assert again.id == first.id and again.task_ids["t"] == first.task_ids["t"]
-    found = queries.task(engine, first.task_ids["t"])
-    assert (found["statement"], found["valid"], found["invalid_reason"]) == ("new", False, "passes as given")
+    assert second.id == first.id and second.task_ids["t"] == first.task_ids["t"]
+    task = queries.task(engine, first.task_ids["t"])
+    assert (task["statement"], task["valid"], task["invalid_reason"]) == ("new", False, "passes as given")
     benchmark = queries.benchmark(engine, "b")
     assert (benchmark["source"], benchmark["tasks_total"], benchmark["tasks_valid"]) == ("y", 2, 0)
     assert benchmark["validated_at"].endswith("+00:00")
@@ -278,25 +280,27 @@ def test_a_run_from_start_to_end(store: Store, matrix: SimpleNamespace) -> None:
     assert queries.run(engine, "r")["status"] == "failed"
 
 
-def test_what_was_measured_elsewhere_stays(engine: Engine, store: Store) -> None:
-    found = {"predicted": 6.0, "label": "hard"}
+def test_an_unmeasured_task_keeps_another_machine_s_measurements(engine: Engine, store: Store) -> None:
+    difficulty = {"predicted": 6.0, "label": "hard"}
 
     def save(**task: Any) -> tuple[str, Any]:
-        about = {"digest": "b", "license": "", "source": ""}
-        store.save_benchmark(name="bugs", **about, tasks=[{"name": "t", "digest": "d", **task}])
+        fields = {"digest": "b", "license": "", "source": ""}
+        store.save_benchmark(name="bugs", **fields, tasks=[{"name": "t", "digest": "d", **task}])
         (row,) = queries.tasks(engine, "bugs")
         return row["difficulty"], row["measured"]
 
     assert save(difficulty="easy") == ("easy", None)
-    assert save(difficulty="hard", measured=found) == ("hard", found)
-    assert save(difficulty="easy", measured=None) == ("hard", found), "this machine has not measured it"
+    assert save(difficulty="hard", measured=difficulty) == ("hard", difficulty)
+    assert save(difficulty="easy", measured=None) == ("hard", difficulty), "this machine has not measured it"
     assert save(difficulty="medium", measured={"label": "medium"}) == ("medium", {"label": "medium"})
 
 
-def test_a_large_run_is_made_in_parts(store: Store, matrix: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_run_is_created_in_parts(
+    store: Store, matrix: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("stackrank.db.writes.store._PART", 4)
     run = store.create_run(name="r", benchmark_id=matrix.benchmark.id, spec={}, cells=[*matrix.cells, *matrix.cells])
-    found = queries.run(store.engine, run)
-    assert (found["episodes_total"], found["pending"]) == (len(matrix.cells), len(matrix.cells))
+    row = queries.run(store.engine, run)
+    assert (row["episodes_total"], row["pending"]) == (len(matrix.cells), len(matrix.cells))
     rows = queries.episodes(store.engine, run)
     assert [(row["task_id"], row["entrant_id"], row["attempt"]) for row in rows] == matrix.cells

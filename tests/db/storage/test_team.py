@@ -1,4 +1,4 @@
-"""The database of a team: schemas that are behind, moving from SQLite, many writers at once."""
+"""The database of a team: moving from SQLite, many writers at once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import Engine, func, select, text
 
 from stackrank.db import queries
-from stackrank.db.connection.engine import HEAD, alembic_config, connect, revision_of
+from stackrank.db.connection.engine import connect
 from stackrank.db.connection.errors import DatabaseError
 from stackrank.db.connection.transactions import EPISODE, NOTE, RUN, STEP
 from stackrank.db.maintenance.copy import TABLES, copy, counts
@@ -21,45 +21,7 @@ from tests.postgres import Cluster
 from tests.support.episodes import start
 
 
-def at_revision(url: str, revision: str) -> None:
-    from alembic import command
-
-    opened = connect(url)
-    config = alembic_config()
-    with opened.connect().execution_options(write=True) as connection, connection.begin():
-        config.attributes["connection"] = connection
-        command.downgrade(config, revision)
-    opened.dispose()
-
-
-def schema(url: str) -> str | None:
-    with connect(url, migrate=False).connect() as connection:
-        return revision_of(connection)
-
-
-def test_postgresql_is_upgraded_only_when_told(postgres: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    url = postgres.create()
-    at_revision(url, "0001")
-    with pytest.raises(DatabaseError, match=r"schema 0001 .* `stackrank db upgrade`") as refused:
-        connect(url)
-    assert "s3cret" not in str(refused.value)
-    assert schema(url) == "0001"
-    connect(url, upgrade=True).dispose()
-    assert schema(url) == HEAD
-    at_revision(url, "0001")
-    monkeypatch.setenv("STACKRANK_AUTO_MIGRATE", "1")
-    connect(url).dispose()
-    assert schema(url) == HEAD
-
-
-def test_sqlite_is_upgraded_on_the_way(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'x.db'}"
-    at_revision(url, "0001")
-    connect(url).dispose()
-    assert schema(url) == HEAD
-
-
-def test_a_source_has_to_be_there(tmp_path: Path, empty_url: str) -> None:
+def test_connecting_without_create_needs_a_database(tmp_path: Path, empty_url: str) -> None:
     with pytest.raises(DatabaseError, match="does not exist"):
         connect(f"sqlite:///{tmp_path / 'typo.db'}", create=False)
     assert not (tmp_path / "typo.db").exists()
@@ -105,10 +67,10 @@ def test_copy_moves_everything(postgres: Cluster, tmp_path: Path) -> None:
     fill(source, steps=1203)  # more than two batches
     fill(source, steps=2)  # ids that do not start at one in every table
     target = connect(postgres.create())
-    said: dict[str, int] = {}
-    found = copy(source, target, said.__setitem__)
-    assert found == said == counts(source) == counts(target)
-    assert found["step"] == 1205 and found["run"] == 2
+    reported: dict[str, int] = {}
+    copied = copy(source, target, reported.__setitem__)
+    assert copied == reported == counts(source) == counts(target)
+    assert copied["step"] == 1205 and copied["run"] == 2
     assert rows_of(source) == rows_of(target)
     # The next rows get ids of their own.
     fill(target)
@@ -116,7 +78,7 @@ def test_copy_moves_everything(postgres: Cluster, tmp_path: Path) -> None:
     assert max(row["id"] for row in queries.runs(target)) == 3
 
 
-def test_copy_goes_back_as_well(postgres: Cluster, tmp_path: Path) -> None:
+def test_copy_moves_postgresql_to_sqlite(postgres: Cluster, tmp_path: Path) -> None:
     source = connect(postgres.create("migrated"))
     fill(source)
     target = connect(f"sqlite:///{tmp_path / 'x.db'}")
@@ -129,10 +91,10 @@ def test_copy_refuses_a_target_with_rows(engine: Engine, tmp_path: Path) -> None
     source = connect(f"sqlite:///{tmp_path / 'source.db'}")
     fill(source)
     fill(engine)
-    before = rows_of(engine)
+    old_rows = rows_of(engine)
     with pytest.raises(DatabaseError, match="already has rows"):
         copy(source, engine, lambda *_: None)
-    assert rows_of(engine) == before
+    assert rows_of(engine) == old_rows
 
 
 def test_a_copy_that_fails_leaves_the_target_empty(postgres: Cluster, tmp_path: Path) -> None:

@@ -28,15 +28,15 @@ def packed(value: Any) -> tuple[Folded, dict[bytes, bytes]]:
 
 def there_and_back(value: Any) -> Any:
     folded, blobs = packed(value)
-    wanted, read = needs([folded]) if not isinstance(value, str) or folded.blob else set(), dict[bytes, bytes]()
-    while wanted := (wanted & blobs.keys()) - read.keys():  # as a reader does, from blob to blob
-        read |= {digest: blobs[digest] for digest in wanted}
-        wanted = set().union(*(named(blobs[digest]) for digest in wanted))
-    return unfold(folded, type(value), read)
+    digests, contents = needs([folded]) if not isinstance(value, str) or folded.blob else set(), dict[bytes, bytes]()
+    while digests := (digests & blobs.keys()) - contents.keys():  # as a reader does, from blob to blob
+        contents |= {digest: blobs[digest] for digest in digests}
+        digests = set().union(*(named(blobs[digest]) for digest in digests))
+    return unfold(folded, type(value), contents)
 
 
 @pytest.mark.parametrize("text", ODD, ids=range(len(ODD)))
-def test_texts_as_they_were(text: str) -> None:
+def test_texts_round_trip(text: str) -> None:
     assert there_and_back(text) == text
     assert there_and_back({"a": [text, {"b": text}], "long": "y" * 1000}) == {
         "a": [text, {"b": text}],
@@ -54,7 +54,7 @@ def anything(dice: random.Random, depth: int = 0) -> Any:
     return numbers[kind] if kind < 5 else "word " * dice.randrange(400)
 
 
-def test_any_json_as_it_was() -> None:
+def test_json_round_trips() -> None:
     dice, blobs = random.Random(3), 0
     for _ in range(400):
         value = {"all": anything(dice), "more": anything(dice)}
@@ -63,7 +63,7 @@ def test_any_json_as_it_was() -> None:
     assert blobs > 100
 
 
-def test_what_repeats_is_one_blob() -> None:
+def test_repeated_parts_are_one_blob() -> None:
     observation = "FAILED tests/test_core.py::test_total - assert 3 == 6\n" * 30
     tools = [{"name": f"tool{n}", "description": "Show a file, or some of its lines." * 3} for n in range(9)]
     blobs: Blobs = {}
@@ -77,23 +77,12 @@ def test_what_repeats_is_one_blob() -> None:
 
 
 def test_a_value_of_a_later_version_is_refused() -> None:
-    with pytest.raises(ValueError, match="no codec of this version"):
+    with pytest.raises(ValueError, match="unknown codec"):
         unfold(Folded(b"\x09abc"), str, {})
 
 
-@pytest.mark.parametrize(
-    ("dictionary", "digest", "stored", "value"),
-    [
-        (
-            "dictionary_1.txt",
-            "96c658a3cb98f5c9",
-            "01c3d540c3d2900237d300",
-            {"kind": "shown", "path": "core.py", "lines": [1, 40]},
-        ),
-        ("dictionary_2.txt", "be9afb96aacfac8d", "0323f6fe2900", {"path": "survey/links.py", "limit": 60000}),
-    ],
-)
-def test_the_dictionaries_stay_what_databases_depend_on(dictionary: str, digest: str, stored: str, value: Any) -> None:
-    content = (Path(texts.__file__).parent / dictionary).read_bytes()
-    assert sha256(content).hexdigest().startswith(digest), "another dictionary is another codec"
-    assert unfold(Folded(bytes.fromhex(stored)), dict, {}) == value
+def test_the_dictionary_stays_what_databases_depend_on() -> None:
+    content = (Path(texts.__file__).parent / "dictionary_1.txt").read_bytes()
+    assert sha256(content).hexdigest().startswith("be9afb96aacfac8d"), "another dictionary is another codec"
+    stored = {"path": "survey/links.py", "limit": 60000}
+    assert unfold(Folded(bytes.fromhex("0123f6fe2900")), dict, {}) == stored

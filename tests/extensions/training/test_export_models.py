@@ -14,7 +14,7 @@ from atif import Trajectory
 from stackrank.agents.episode.protocol import Agent
 from stackrank.agents.episode.step import Step
 from stackrank.agents.llm import LlmAgent
-from stackrank.agents.llm.endpoints.recorded import questions
+from stackrank.agents.llm.endpoints.recorded_requests import recorded_requests
 from stackrank.agents.llm.seeker import Seeker
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
@@ -24,8 +24,8 @@ from stackrank.extensions.training.exports.briefs import _briefs, _limits
 from stackrank.extensions.training.exports.conversations import conversation, segments
 from stackrank.extensions.training.exports.turns import conversations
 from stackrank.flows.runs.afterwards.export.exporter import exporter_names, find_exporter
+from stackrank.flows.runs.afterwards.export.file_writers import write_parquet
 from stackrank.flows.runs.afterwards.export.source import ExportSource
-from stackrank.flows.runs.afterwards.export.write import write_parquet
 from stackrank.flows.runs.playing.trajectories import to_row
 from tests.agents.llm.test_verbatim import APIS, serve
 from tests.fixtures.agents import CART, Scripted, play_real
@@ -343,8 +343,8 @@ def test_a_brief_that_was_refused_at_the_very_end_is_none() -> None:
         steps[0]["exchanges"][0]["conversation"] = "seeker"
         steps[0]["exchanges"][0]["request"]["tools"] = [{"type": "function", "function": {"name": "brief"}}]
         limits = {"brief_files": 2}
-        assert not list(_briefs(list(questions(steps)), _limits(limits))), brief_arguments
-    assert list(_briefs(list(questions(steps)), _limits({"brief_files": 3, "of another version": 1})))
+        assert not list(_briefs(list(recorded_requests(steps)), _limits(limits))), brief_arguments
+    assert list(_briefs(list(recorded_requests(steps)), _limits({"brief_files": 3, "of another version": 1})))
 
 
 def test_a_late_field_has_a_column(tmp_path: Path) -> None:
@@ -356,7 +356,7 @@ def test_a_late_field_has_a_column(tmp_path: Path) -> None:
         write_parquet(file, [*first, {"id": 2, "tools": [1]}])
     large = [{"id": number, "text": "x" * 20} for number in range(10)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("stackrank.flows.runs.afterwards.export.write._MOST_CHARACTERS", 50)
+        patch.setattr("stackrank.flows.runs.afterwards.export.file_writers._MOST_CHARACTERS", 50)
         write_parquet(file, large)
     assert pyarrow.parquet.ParquetFile(file).num_row_groups == 4
     assert pyarrow.parquet.read_table(file).to_pylist() == large

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,11 @@ def test_a_wrong_setting_of_this_machine(stackrank: CommandLine, monkeypatch: py
     result = stackrank("run", "--agent", "oracle", "--limit", "1", "--sandbox", "bubblewrap")
     assert result.status == 2
     assert "STACKRANK_HOST_MEMORY_MB is '8G'" in result.sentence()
+
+
+def test_version(stackrank: CommandLine) -> None:
+    result = stackrank("--version")
+    assert (result.status, result.out.strip()) == (0, f"stackrank {version('stackrank')}")
 
 
 def test_wrong_options_exit_with_2(stackrank: CommandLine) -> None:

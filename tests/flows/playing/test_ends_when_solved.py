@@ -6,10 +6,7 @@ import pytest
 
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
-from stackrank.db.writes import conditions
 from stackrank.flows.runs.afterwards.replay import replay
-from stackrank.flows.runs.preparing.check import check
-from stackrank.flows.runs.specification.spec import make_spec
 from tests.fixtures.playing import play_run
 
 ORACLE = {"entrants": [{"agent": "oracle", "tools": "rewrite"}], "limit": 1}
@@ -23,11 +20,3 @@ def test_an_episode_ends_as_its_run_says(ends: bool, reason: str) -> None:
     assert (row["stop_reason"], row["verdict"]) == (reason, "resolved")
     assert queries.run(engine, run)["conditions"]["ends_when_solved"] is ends
     assert replay(engine, row, "bubblewrap").result == "same", "a replay goes by it too"
-
-
-def test_the_usual_conditions_are_those_of_older_runs() -> None:
-    spec = {"benchmark": "bugs", "sandbox": "bubblewrap", **ORACLE}
-    usual, other = (check(make_spec({**spec, **more}, "the test")) for more in ({}, {"ends_when_solved": False}))
-    before = conditions.complete({**usual.conditions, "ends_when_solved": True})
-    assert conditions.digest(conditions.complete(usual.conditions)) == conditions.digest(before)
-    assert conditions.digest(conditions.complete(other.conditions)) != conditions.digest(before)

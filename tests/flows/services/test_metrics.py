@@ -54,7 +54,7 @@ def fill(database: str) -> None:
     store.finish_episode(ids[1], verdict="resolved", wall_s=100.0, **fields)
     store.finish_episode(ids[2], verdict="unresolved", wall_s=20.0, **fields)
     store.finish_episode(ids[3], verdict="error", stop_reason="error", error="the sandbox: no engine")
-    store.try_again(ids[3])
+    store.retry_episode(ids[3])
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])

@@ -10,7 +10,8 @@ from typing import Any
 from sqlalchemy import Engine
 
 from stackrank.db import queries
-from stackrank.db.rows import Benchmark, Episode
+from stackrank.db.queries.catalogue import BenchmarkRow
+from stackrank.db.queries.episodes.episodes import EpisodeRow
 
 Row = Mapping[str, Any]
 PAGE = 200
@@ -40,7 +41,7 @@ class ExportSource:
         self.run = run
         self._filters = filters
         self._splits = splits
-        self.scope = queries.scope_of(engine, queries.Scope(run=run["id"]))
+        self.scope = queries.describe_scope(engine, queries.Scope(run=run["id"]))
         self.counts: dict[tuple[str, str], int] = {}
         """(split, verdict) -> number of episodes read."""
 
@@ -59,7 +60,7 @@ class ExportSource:
         return str(self.scope["sentence"])
 
     @cached_property
-    def benchmark(self) -> Benchmark:
+    def benchmark(self) -> BenchmarkRow:
         """The run's version of its benchmark."""
         return queries.benchmark(self.engine, self.run["benchmark_id"])
 
@@ -76,7 +77,7 @@ class ExportSource:
         """Yield the selected episodes by id, of one task if `task_id` is given, and count them."""
         last_id = None
         filters = {**self._filters, **({} if task_id is None else {"task_id": task_id})}
-        while page := queries.episodes(self.engine, self.run["id"], **filters, after=last_id, limit=PAGE):
+        while page := queries.episodes(self.engine, self.run["id"], **filters, after_id=last_id, limit=PAGE):
             for row in page:
                 split = self.split(row)
                 if not self._splits or split in self._splits:
@@ -88,18 +89,18 @@ class ExportSource:
     def played(
         self, *, exchanges: bool = False, with_all_columns: bool = False, task_id: int | None = None
     ) -> Iterator[tuple[Row, list[Any]]]:
-        """Yield the episodes of `rows` with their steps. `whole`: episodes are as `queries.episode` returns them."""
+        """Yield the episodes of `rows` with their steps. `all_columns`: yield them as `queries.episode` does."""
         for group in _groups(self.rows(task_id)):
             ids = [row["id"] for row in group]
             steps = queries.steps_of(self.engine, self.run["id"], ids, exchanges=exchanges)
-            rows: Mapping[int, Any] = queries.whole_episodes(self.engine, ids) if with_all_columns else {}
+            rows: Mapping[int, Any] = queries.full_episodes(self.engine, ids) if with_all_columns else {}
             # `pop` frees the steps that were handed out, so that they are not in memory with the next ones.
             yield from ((rows.get(row["id"], row), steps.pop(row["id"])) for row in group)
 
-    def whole(self) -> Iterator[Episode]:
+    def whole(self) -> Iterator[EpisodeRow]:
         """Yield the episodes with all columns, as `queries.episode` returns them."""
         for group in _groups(self.rows()):
-            episodes = queries.whole_episodes(self.engine, [row["id"] for row in group])
+            episodes = queries.full_episodes(self.engine, [row["id"] for row in group])
             yield from (episodes[row["id"]] for row in group)
 
     def chosen(self, name: str) -> Sequence[str]:

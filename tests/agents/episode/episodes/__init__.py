@@ -1,4 +1,4 @@
-"""Episodes with a label that a person gave: `labels.yaml` says what is done, `recorded.json` what happened then."""
+"""Episodes labelled by a person: `labels.yaml` lists the actions, `recorded.json` what happened."""
 
 from __future__ import annotations
 
@@ -21,53 +21,53 @@ RECORDED = FOLDER / "recorded.json"
 
 def labelled() -> list[dict[str, Any]]:
     """The episodes as they are to be played: name, task, budget, actions, label (failure point, step), because."""
-    found: list[dict[str, Any]] = yaml.safe_load((FOLDER / "labels.yaml").read_text())
-    return found
+    episodes: list[dict[str, Any]] = yaml.safe_load((FOLDER / "labels.yaml").read_text())
+    return episodes
 
 
 def recorded() -> dict[str, dict[str, Any]]:
     """`tasks`: id -> see `task_as_json`. `episodes`: name -> what happened: task, reason, score, steps."""
-    found: dict[str, dict[str, Any]] = json.loads(RECORDED.read_text())
-    return found
+    recording: dict[str, dict[str, Any]] = json.loads(RECORDED.read_text())
+    return recording
 
 
 def write_recorded(tasks: dict[str, Any], episodes: dict[str, Any]) -> None:
     """One line for each task and episode, so that changes can be read."""
 
     def rows(of: dict[str, Any]) -> str:
-        return ",\n".join(f"{json.dumps(name)}: {json.dumps(each)}" for name, each in of.items())
+        return ",\n".join(f"{json.dumps(name)}: {json.dumps(row)}" for name, row in of.items())
 
     RECORDED.write_text(f'{{"tasks": {{\n{rows(tasks)}\n}}, "episodes": {{\n{rows(episodes)}\n}}}}\n')
 
 
 def task_as_json(task: Task) -> dict[str, Any]:
-    """What a diagnosis looks at. Recorded too, because the bug suite goes on being improved."""
+    """The part of a task that a diagnosis reads. Recorded, because the bug suite may change."""
     files = {path: content.decode() for path, content in task.files.items()}
     return {"files": files, "fix": task.fix, "readonly": task.readonly, "shows_bug": task.shows_bug}
 
 
 def task_of(episode: dict[str, Any], tasks: dict[str, dict[str, Any]]) -> Task:
     """The task of a recorded episode, as it was then."""
-    about = tasks[episode["task"]]
-    files = {path: text.encode() for path, text in about["files"].items()}
+    fields = tasks[episode["task"]]
+    files = {path: text.encode() for path, text in fields["files"].items()}
     return Task(
         episode["task"],
         "bugs",
         "",
         files,
-        fix=about["fix"],
-        faults=find_faults(files, about["fix"]),
-        readonly=tuple(about["readonly"]),
-        shows_bug=about["shows_bug"],
+        fix=fields["fix"],
+        faults=find_faults(files, fields["fix"]),
+        readonly=tuple(fields["readonly"]),
+        shows_bug=fields["shows_bug"],
     )
 
 
 def step_as_json(step: Step) -> dict[str, Any]:
-    """A step without what no diagnosis looks at."""
+    """The part of a step that a diagnosis reads."""
     action = step.action and {"tool": step.action.tool, "arguments": step.action.arguments}
-    seen = step.observation
-    state = {name: value for name, value in seen.state.items() if name not in ("locals", "stack", "source")}
-    return {"action": action, "text": seen.text, "ok": seen.ok, "state": state}
+    observation = step.observation
+    state = {name: value for name, value in observation.state.items() if name not in ("locals", "stack", "source")}
+    return {"action": action, "text": observation.text, "ok": observation.ok, "state": state}
 
 
 def steps_of(episode: dict[str, Any]) -> list[Step]:
@@ -75,14 +75,14 @@ def steps_of(episode: dict[str, Any]) -> list[Step]:
     return [
         Step(
             index,
-            Action(**each["action"]) if each["action"] else None,
-            Observation(each["text"], each["ok"], each["state"]),
+            Action(**fields["action"]) if fields["action"] else None,
+            Observation(fields["text"], fields["ok"], fields["state"]),
         )
-        for index, each in enumerate(episode["steps"])
+        for index, fields in enumerate(episode["steps"])
     ]
 
 
 def score_as_json(score: Score) -> dict[str, Any]:
-    """What a diagnosis looks at."""
-    kept = ("resolved", "unfixed", "regressions", "tampered", "diff")
-    return {name: value for name, value in asdict(score).items() if name in kept}
+    """The part of a score that a diagnosis reads."""
+    names = ("resolved", "unfixed", "regressions", "tampered", "diff")
+    return {name: value for name, value in asdict(score).items() if name in names}

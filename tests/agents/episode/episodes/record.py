@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field
 
 from stackrank.agents.episode.loop import Budget, play
-from stackrank.agents.episode.protocol import Agent, Briefing, Decision, GaveUp, Malformed
+from stackrank.agents.episode.protocol import Agent, Briefing, Decision, GaveUp, MalformedAction
 from stackrank.agents.episode.step import Step
 from stackrank.env.actions import Action, Observation
 from stackrank.env.benchmarks.registry import load_benchmark
@@ -28,7 +28,7 @@ class ShellArguments(Arguments):
 
 
 class Shell:
-    """As a package of somebody else may have it: text, and no state."""
+    """As a plug-in may write it: text, and no state."""
 
     name = "shell"
     description = "Run a command."
@@ -61,7 +61,7 @@ class Patch:
 
 
 class Lose:
-    """What code under test can do to a sandbox, without the harm."""
+    """Simulates code under test that ends its sandbox."""
 
     name = "lose"
     description = "Lose the sandbox."
@@ -75,7 +75,7 @@ class Lose:
 
 
 class Listed(Agent):
-    """Does what it is told and then gives up."""
+    """Carries out the listed actions and then gives up."""
 
     version = "1"
 
@@ -88,12 +88,12 @@ class Listed(Agent):
 
     def act(self, observation: Observation) -> Decision:
         """The next of its list."""
-        each = next(self._actions, "give_up")
-        name, arguments = (each, {}) if isinstance(each, str) else next(iter(each.items()))
+        listed = next(self._actions, "give_up")
+        name, arguments = (listed, {}) if isinstance(listed, str) else next(iter(listed.items()))
         if name == "give_up":
             raise GaveUp("nothing is left to do")
         if name == "malformed":
-            raise Malformed("That is no action.", said=arguments)
+            raise MalformedAction("That is no action.", output=arguments)
         return Decision(Action(name, arguments))
 
 
@@ -102,7 +102,7 @@ def main() -> None:
     registry._all_tools().update({tool.name: tool for tool in (Shell(), Patch(), Lose())})
     tools = ToolSet("all", tuple(registry.tool_names()))
     tasks = {task.id: task for task in load_benchmark("bugs").tasks()}
-    found: dict[str, Any] = {}
+    recorded: dict[str, Any] = {}
     with Pool(backend("bubblewrap")) as pool:
         for episode in labelled():
             task, steps = tasks[episode["task"]], list[Step]()
@@ -110,7 +110,7 @@ def main() -> None:
                 budget = Budget(**{"steps": 20, **episode.get("budget", {})})
                 outcome = play(env, Listed(episode["actions"]), budget=budget, record=steps.append)
             assert outcome.score is not None
-            found[episode["name"]] = {
+            recorded[episode["name"]] = {
                 "task": task.id,
                 "reason": str(outcome.stop_reason),
                 "score": score_as_json(outcome.score),
@@ -118,11 +118,13 @@ def main() -> None:
             }
             if "--show" in sys.argv:
                 print(
-                    f"\n##### {episode['name']} [{task.id}]: {outcome.stop_reason}, {found[episode['name']]['score']}"
+                    f"\n##### {episode['name']} [{task.id}]: {outcome.stop_reason}",
+                    recorded[episode["name"]]["score"],
                 )
                 for step in steps[1:]:
                     print(f"--- {step.index} {step.action}\n{step.observation.text}")
-    write_recorded({each["task"]: task_as_json(tasks[each["task"]]) for each in found.values()}, found)
+    played = {episode["task"]: task_as_json(tasks[episode["task"]]) for episode in recorded.values()}
+    write_recorded(played, recorded)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,64 @@
+"""Cells: the sums over the episodes of a run, an entrant and a task, for each run or added up over several runs.
+
+A run that is over has its cells in a tally; the cells of other runs are added up from their episodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from sqlalchemy import Connection, Engine, select
+from sqlalchemy.sql import ColumnElement
+
+from stackrank.db.connection.transactions import EPISODE, TALLY
+from stackrank.db.queries.reading import open_connection
+from stackrank.db.totals import tallies
+from stackrank.db.totals.sums import Sums, total
+from stackrank.db.totals.tallies import Cell
+
+_E = EPISODE.c
+_FEW_RUNS = 3
+
+
+def of_runs(engine: Engine, runs: Sequence[int]) -> ColumnElement[bool]:
+    """Return the condition that an episode belongs to one of the runs, for a query grouped by entrant and task.
+
+    For many runs, SQLite would find each run by an index and sort all their episodes. A sum in place of the column
+    prevents that, so that SQLite reads the index that is in the order of the groups.
+    """
+    if engine.dialect.name == "sqlite" and len(runs) > _FEW_RUNS:
+        return (_E.run_id + 0).in_(runs)
+    return _E.run_id.in_(runs)
+
+
+def add_up_cells(engine: Engine, runs: Sequence[int]) -> list[Cell]:
+    """Return the sums of each entrant on each task over all these runs."""
+    with open_connection(engine) as connection:
+        stored = _read_tallies(connection, runs)
+        cells = tallies.of_tallies(stored.values())
+        unstored = [run for run in runs if run not in stored]
+        if not unstored:
+            return cells
+        cells += tallies.of_episodes(connection, _E.run_id.in_(unstored), of_runs(engine, unstored))
+    merged: dict[tuple[int, int], Sums] = {}
+    for entrant, task, sums in cells:
+        previous = merged.get((entrant, task))
+        merged[entrant, task] = sums if previous is None else total((previous, sums))
+    return [(*key, sums) for key, sums in merged.items()]
+
+
+def read_cells(engine: Engine, runs: Collection[int]) -> dict[int, list[Cell]]:
+    """Return the sums of each entrant on each task for each of these runs."""
+    with open_connection(engine) as connection:
+        stored = _read_tallies(connection, runs)
+        return {
+            run: tallies.of_tallies([stored[run]])
+            if run in stored
+            else tallies.of_episodes(connection, _E.run_id == run, _E.run_id == run)
+            for run in runs
+        }
+
+
+def _read_tallies(connection: Connection, runs: Collection[int]) -> dict[int, bytes]:
+    query = select(TALLY.c.run_id, TALLY.c.content).where(TALLY.c.run_id.in_(runs)).order_by(TALLY.c.run_id)
+    return dict(connection.execute(query).tuples().all())
