@@ -18,7 +18,7 @@ from stackrank.env.tools import TOOL_SETS
 from stackrank.env.tools.describe import markdown_table
 from stackrank.fields import table
 from stackrank.flows.cli.main import app
-from stackrank.flows.runs.specification.help import describe
+from stackrank.flows.runs.specification.spec_reference import describe
 from stackrank.settings import Settings, variable
 
 FOLDER = Path(__file__).parent / "reference"

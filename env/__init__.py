@@ -1,1 +1,4 @@
-"""The debugging environment: a bug, a sandbox, tools, a verdict. Independent of models, the database and Prefect."""
+"""The debugging environment: a bug, a sandbox, tools, a verdict.
+
+Whatever knows models, the database or Prefect does not belong here.
+"""

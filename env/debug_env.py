@@ -70,8 +70,8 @@ class DebugEnv:
         `rewards`: whether the step that ends the episode takes the verdict; if False, `score` has to be called.
         """
         self.task = task
-        self._alone = None if shows_failing_test else statement_alone(task)
-        self.shown = task if self._alone is None else self._alone.task
+        self._statement_view = None if shows_failing_test else statement_alone(task)
+        self.shown = task if self._statement_view is None else self._statement_view.task
         """The task as the agent sees it."""
         self.tools = tools
         self._new_sandbox = new_sandbox
@@ -82,7 +82,7 @@ class DebugEnv:
         self._bench: Bench | None = None
         self._score: Score | None = None
         self._over: StopReason | None = None
-        self._done: list[Action] = []
+        self._past_actions: list[Action] = []
         self.changes: Changes | None = None
         self.score_ms = 0.0
 
@@ -106,7 +106,7 @@ class DebugEnv:
         """Start a fresh sandbox; return instructions and the tests' output. Raises SandboxError, ToolServerFailed."""
         self.close()
         started = awake.now()
-        self._over, self._score, self._done, self.changes = None, None, [], None
+        self._over, self._score, self._past_actions, self.changes = None, None, [], None
         bench = self._open_bench()
         tests = self._run_first_tests(bench)
         text = "\n\n".join(filter(None, (self._instructions(), tests.text)))
@@ -116,10 +116,10 @@ class DebugEnv:
 
     def _instructions(self) -> str:
         fields = {"statement": self.task.statement.strip(), "command": self.shown.test_command}
-        if self._alone is None:
+        if self._statement_view is None:
             return INSTRUCTIONS.format(**fields)
-        run_hint = ", and run them with `eval` and that file as `test`" if self._alone.runs else ""
-        return ALONE.format(**fields, own=self._alone.own_test, how=run_hint)
+        run_hint = ", and run them with `eval` and that file as `test`" if self._statement_view.runs else ""
+        return ALONE.format(**fields, own=self._statement_view.own_test, how=run_hint)
 
     def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Carry out one action: (observation, reward, terminated, truncated, info).
@@ -142,18 +142,18 @@ class DebugEnv:
             bench.counts[action.tool] = bench.counts.get(action.tool, 0) + 1
         if observation.state["kind"] == "submitted":
             self._over = StopReason.SUBMITTED
-        elif action.tool == "eval" and self._ends(bench, observation.state):
+        elif action.tool == "eval" and self._is_end(bench, observation.state):
             self._over = StopReason.SOLVED
         reward = float(self.score().resolved) if self._over and self._rewards else 0.0
         return observation, reward, bool(self._over), False, {"over": self._over or ""}
 
-    def _ends(self, bench: Bench, tests: State) -> bool:
+    def _is_end(self, bench: Bench, tests: State) -> bool:
         """Whether this run of the tests ends the episode; during an investigation nothing does."""
         return self.ends_when_solved and bench.investigation is None and _solved(tests)
 
     def _open_bench(self) -> Bench:
         sandbox = self._new_sandbox(replace(spec_for(self.task), prefixes=self.tools.prefixes))
-        own_test = self._alone.own_test if self._alone is not None else ""
+        own_test = self._statement_view.own_test if self._statement_view is not None else ""
         self._bench = Bench(sandbox, self.shown, must_parse=self.tools.must_parse, own_test=own_test)
         try:
             sandbox.put(self.shown.files)
@@ -166,7 +166,7 @@ class DebugEnv:
         return self._bench
 
     def _run_first_tests(self, bench: Bench) -> Observation:
-        if self._alone is not None and not self._alone.runs:
+        if self._statement_view is not None and not self._statement_view.runs:
             return Observation("")
         tests = run_visible_tests(bench.sandbox, self.shown)
         # What the tests leave behind does not count as a change by the first action.
@@ -183,8 +183,8 @@ class DebugEnv:
             return self._carry_out(self._require_bench(), action)
 
         try:
-            result = self._survived(act)
-            self._done.append(action)
+            result = self._retry_if_lost(act)
+            self._past_actions.append(action)
             return result
         except SandboxLost as lost:
             self._over = StopReason.SANDBOX_LOST
@@ -192,7 +192,7 @@ class DebugEnv:
             observation = Observation(f"This action crashed the sandbox twice, so the episode is over: {lost}.", False)
             return observation, None
 
-    def _survived(self, work: Callable[[], Result], *, in_episode: bool = True) -> Result:
+    def _retry_if_lost(self, work: Callable[[], Result], *, in_episode: bool = True) -> Result:
         """Return the result of `work` in a sandbox; if the sandbox is lost, try once more in a new one.
 
         A sandbox is lost through the machine or through what runs in it, and a lost sandbox cannot say which. So a
@@ -215,7 +215,7 @@ class DebugEnv:
         try:
             if in_episode:
                 self._run_first_tests(self._require_bench())
-                for past in self._done:
+                for past in self._past_actions:
                     self._carry_out(self._require_bench(), past)
             return work()
         except MachineBusy:
@@ -238,10 +238,11 @@ class DebugEnv:
             arguments = tool.arguments.model_validate(action.arguments)
         except ValidationError as error:
             problems = "; ".join(
-                f"{'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg']}" for problem in error.errors()
+                f"{'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg'].removeprefix('Value error, ')}"
+                for problem in error.errors()
             )
             return Observation(f"Invalid arguments for {action.tool}: {problems}.", False), None
-        note = bench.put_back() if getattr(tool, "runs_program", False) else ""
+        note = bench.restore_readonly() if getattr(tool, "runs_program", False) else ""
         try:
             observation = tool(bench, arguments)
         except (ToolError, Refused) as error:
@@ -261,7 +262,7 @@ class DebugEnv:
             started = awake.now()
             try:
                 if self.changes is None:
-                    changes = self._survived(self._work)
+                    changes = self._retry_if_lost(self._final_changes)
                     # What the agent left running could tell the program in one test run about another.
                     self.sandbox.end()
                     self.changes = changes
@@ -271,16 +272,16 @@ class DebugEnv:
             self.score_ms = (awake.now() - started) * 1000
         return self._score
 
-    def _work(self) -> Changes:
+    def _final_changes(self) -> Changes:
         bench = self._require_bench()
         restore_workspace(bench)  # the episode may have ended during an investigation
         changes = bench.sandbox.changes()
-        return changes if self._alone is None else self._alone.as_given(changes)
+        return changes if self._statement_view is None else self._statement_view.for_verdict(changes)
 
     def judge(self, changes: Changes) -> Score:
         """Return the verdict on these changes, taken in fresh sandboxes; needs no `reset`. Raises SandboxError."""
         try:
-            return self._survived(lambda: score(self.task, changes, self._new_sandbox), in_episode=False)
+            return self._retry_if_lost(lambda: score(self.task, changes, self._new_sandbox), in_episode=False)
         except (SandboxLost, Refused, GuestBug) as error:
             return _unscorable(error)
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from unidiff.patch import PatchedFile, PatchSet
 
 from stackrank.diffs import read_diff
+from stackrank.env.file_diffs import file_diff, quoted
 from stackrank.env.git_environment import UNCONFIGURED, git_environment
-from stackrank.env.sandbox.guest.diffs import file_diff, quoted
-from stackrank.env.sandbox.guest.source import functions
+from stackrank.env.sandbox.guest.debugging.source import functions
 from stackrank.env.task import Fault
 from stackrank.errors import StackrankError
 from stackrank.source import parse_python
@@ -156,4 +156,4 @@ def enclosing(source: bytes, lines: Iterable[int]) -> tuple[str, ...]:
 def make_diff(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> str:
     """Make a unified diff with git's headers; binary files are named, not shown."""
     paths = sorted(set(old) | set(new))
-    return "".join(file_diff(path, old.get(path), new.get(path), most=sys.maxsize) for path in paths)
+    return "".join(file_diff(path, old.get(path), new.get(path), max_bytes=sys.maxsize) for path in paths)

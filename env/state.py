@@ -11,6 +11,8 @@ from typing import Any, Literal, NotRequired, Required, cast
 
 from typing_extensions import TypedDict
 
+from stackrank.env.sandbox.replies import Breakpoint
+
 
 class Spoken(TypedDict):
     """A line that was sent to an entrant's MCP server, or came from it."""
@@ -109,21 +111,6 @@ class ServerState(Recorded):
     server: str
     tool: str
     """The name that the server itself gives the tool."""
-
-
-class Breakpoint(TypedDict):
-    """A row of the debugger's table of breakpoints."""
-
-    number: int
-    file: str
-    line: int
-    temporary: bool
-    enabled: bool
-    condition: str | None
-    ignore: int
-    hits: int
-    commands: list[str]
-    silent: bool
 
 
 class DebuggerState(Recorded, total=False):

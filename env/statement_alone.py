@@ -13,14 +13,14 @@ from pathlib import PurePosixPath
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import CommitFiles
-from stackrank.env.benchmarks.testfiles import is_test, named
+from stackrank.env.benchmarks.testfiles import is_test, paths_named
 from stackrank.env.sandbox.client import Changes
-from stackrank.env.sandbox.guest.commands import PytestRun, pytest_run
+from stackrank.env.sandbox.guest.testing.commands import PytestRun, pytest_run
 from stackrank.env.task import Task
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class StatementView:
     """What an agent is shown of a task."""
 
     task: Task
@@ -32,14 +32,14 @@ class Shown:
     withheld: frozenset[str]
     """The files of the failing tests."""
 
-    def as_given(self, changes: Changes) -> Changes:
+    def for_verdict(self, changes: Changes) -> Changes:
         """Return an agent's changes without its own test and without files at a withheld file's path, unknown to it."""
         hidden_paths = {*self.withheld, self.own_test}
         files = {path: content for path, content in changes.files.items() if path not in hidden_paths}
         return replace(changes, files=files)
 
 
-def statement_alone(task: Task) -> Shown:
+def statement_alone(task: Task) -> StatementView:
     """Return what is shown of a task without a failing test. Raises BenchmarkError if it names none to withhold."""
     withheld = _withheld(task)
     if task.shows_bug and not withheld:
@@ -55,7 +55,7 @@ def statement_alone(task: Task) -> Shown:
         readonly=(*task.readonly, f"!/{own_test}"),
         editable=(*task.editable, f"/{own_test}") if task.editable else (),
     )
-    return Shown(visible_task, own_test, runs, frozenset(withheld))
+    return StatementView(visible_task, own_test, runs, frozenset(withheld))
 
 
 def _withheld(task: Task) -> set[str]:
@@ -83,7 +83,7 @@ def _file_of(test: str, folder: str, task: Task) -> str:
 
 def _test_files_run(command: str, folder: str, files: Collection[str]) -> set[str]:
     """Return the test files that a command runs."""
-    targets = [str(PurePosixPath(folder, path)) for path in named(command, _relative_to(folder, files))]
+    targets = [str(PurePosixPath(folder, path)) for path in paths_named(command, _relative_to(folder, files))]
     files_named = {path for path in targets if path in files}
     folders = [path for path in targets if path not in files_named] or ([] if files_named else [folder])
     return files_named | {
@@ -101,8 +101,8 @@ def _command(task: Task, files: Collection[str], withheld: Collection[str], own_
         return task.test_command, True
     arguments = [word for word in run.arguments if not _is_path_of(word, run.folder, withheld)]
     command = _shell_command(run, arguments)
-    targeted = named(task.test_command, _relative_to(run.folder, {*files, *withheld}))
-    targets = named(command, _relative_to(run.folder, files)) if targeted else [run.folder]
+    targeted = paths_named(task.test_command, _relative_to(run.folder, {*files, *withheld}))
+    targets = paths_named(command, _relative_to(run.folder, files)) if targeted else [run.folder]
     if targets and _test_files_run(command, run.folder, files):
         return command, True
     folders = {str(PurePosixPath(run.folder, path)) for path in targets}

@@ -93,6 +93,18 @@ def test_arrows_run_one_way(room: str) -> None:
     assert not wrong
 
 
+@pytest.mark.parametrize("folder", sorted((ROOT / "extensions").glob("*/")), ids=lambda folder: folder.name)
+def test_no_extension_imports_another(folder: Path) -> None:
+    own = f"{HOUSE}.extensions.{folder.name}"
+    others = {
+        str(path.relative_to(ROOT)): foreign
+        for path in sources(folder)
+        if (foreign := [name for name in modules(path) if name.startswith(f"{HOUSE}.extensions.")
+            and not f"{name}.".startswith(f"{own}.")])
+    }  # fmt: skip
+    assert not others
+
+
 def test_the_ground_floor_stands_alone() -> None:
     # `api` names what it offers for type checkers, and imports it when it is used.
     files = [path for path in (ROOT / "src" / HOUSE).glob("*.py") if path.name != "api.py"]
@@ -207,15 +219,36 @@ def test_guest_runs_in_any_sandbox() -> None:
     """
     files = list(sources(GUEST))
     assert files
-    allowed = set(sys.stdlib_module_names) | {path.stem for path in files}
     for path in files:
-        assert imported(path, syntax=(3, 8)) - allowed <= {"pytest", "_pytest"}, path
+        assert imported(path, syntax=(3, 8)) - set(sys.stdlib_module_names) <= {"pytest", "_pytest"}, path
         top_level = ast.parse(path.read_text(encoding="utf-8")).body
         at_start = [ast.unparse(node) for node in top_level if isinstance(node, ast.Import | ast.ImportFrom)]
         needs_pytest = [
-            each for each in at_start if re.match(r"import _?pytest|from (_?pytest|\.steady)\b|.* steady\b", each)
+            line for line in at_start if re.search(r"(import|from) _?pytest\b|\bpytest_determinism\b", line)
         ]
-        assert needs_pytest == (["import pytest"] if path.stem == "steady" else []), path
+        assert needs_pytest == (["import pytest"] if path.stem == "pytest_determinism" else []), path
+
+
+GUEST_PARTS = {"core": set[str](), "testing": {"core"}, "debugging": {"core", "testing"}}
+"""Part of the guest -> the other parts that it may import. So a changed debugging tool changes no verdict."""
+
+
+@pytest.mark.parametrize("part", GUEST_PARTS)
+def test_what_decides_a_verdict_uses_no_debugging_tool(part: str) -> None:
+    files = list(sources(GUEST / part))
+    assert files
+    for path in files:
+        packages = path.relative_to(GUEST).parts[:-1]
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                origin = (*packages[: len(packages) - node.level + 1], *(node.module or "").split("."))
+                assert origin[0] in GUEST_PARTS[part] | {part}, f"{path}:{node.lineno}"
+
+
+def test_only_the_entry_points_lie_beside_the_parts_of_the_guest() -> None:
+    """Whatever else lay there would decide verdicts without being covered by the scorer's digest."""
+    assert {path.name for path in GUEST.iterdir() if path.is_dir()} - {"__pycache__"} == set(GUEST_PARTS)
+    assert {path.stem for path in GUEST.glob("*.py")} == {"__init__", "main", "factory", "child"}
 
 
 # In pieces, so that this file is not the first to break its own rule.

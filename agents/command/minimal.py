@@ -43,7 +43,7 @@ def bash(arguments: str) -> str:
     except subprocess.TimeoutExpired:
         return "[stopped after 60 s]"
     output = process.stdout.decode("utf-8", "replace")
-    cut = f"[{len(output) - MAX_CHARS} characters omitted]\n" if len(output) > MAX_CHARS else ""
+    cut = f"[{len(output) - MAX_CHARS:,} characters omitted]\n" if len(output) > MAX_CHARS else ""
     return f"{cut}{output[-MAX_CHARS:]}[exit status {process.returncode}]"
 
 

@@ -2,7 +2,7 @@
 
 An episode is pending, or running and claimed by one worker, or done. Workers take a claim, and take one over, by
 compare and swap; once a worker has lost its claim, its writes are refused. Clocks of different machines are never
-compared: a process watches a claim to see whether its worker is silent (`flows.runs.playing.liveness`).
+compared: a process watches a claim to see whether its worker is silent (`flows.runs.playing.claims`).
 """
 
 from __future__ import annotations

@@ -26,20 +26,20 @@ import stackrank
 from stackrank.agents import registry
 from stackrank.agents.episode.protocol import Agent, Briefing, Decision, GaveUp, Setup, SetupError
 from stackrank.env.actions import Observation
+from stackrank.env.mutation.mutation import Mutation
+from stackrank.env.mutation.operators.call_traps import CALL_TRAPS
+from stackrank.env.mutation.operators.expressions import EXPRESSIONS
+from stackrank.env.mutation.operators.flow_traps import FLOW_TRAPS
+from stackrank.env.mutation.operators.names import NAMES
+from stackrank.env.mutation.operators.statements import STATEMENTS
+from stackrank.env.mutation.operators.value_traps import VALUE_TRAPS
 from stackrank.env.sandbox.registry import make_backend
-from stackrank.extensions.repair.expressions import EXPRESSIONS
-from stackrank.extensions.repair.flow import FLOW
-from stackrank.extensions.repair.names import NAMES
-from stackrank.extensions.repair.pitfalls import PITFALLS
 from stackrank.extensions.repair.proposals import Proposals
 from stackrank.extensions.repair.search import Search
-from stackrank.extensions.repair.source import Candidate
-from stackrank.extensions.repair.statements import STATEMENTS
-from stackrank.extensions.repair.traps import TRAPS
-from stackrank.extensions.repair.workspace import Take
+from stackrank.extensions.repair.workspace import PlannedStep
 from stackrank.flows.cli.main import app
 
-FAMILIES = (PITFALLS, TRAPS, FLOW, EXPRESSIONS, STATEMENTS, NAMES)
+FAMILIES = (VALUE_TRAPS, CALL_TRAPS, FLOW_TRAPS, EXPRESSIONS, STATEMENTS, NAMES)
 NAMES_OF = ("pitfalls", "traps", "flow", "expressions", "statements", "names")
 STEPS = 20
 RATE = 0.5
@@ -60,7 +60,7 @@ class Choices(Search):
         self.made: list[tuple[int, np.ndarray]] = []
         """(family, probabilities of all) for each choice."""
 
-    def plan(self) -> Generator[Take, Observation, None]:
+    def plan(self) -> Generator[PlannedStep, Observation, None]:
         """The whole episode, step by step."""
         yield from self.read()
         while self.steps_left >= 3 and self.failing:
@@ -77,10 +77,12 @@ class Choices(Search):
                 if (yield from self._attempt(candidate)):
                     break  # the program is another now
 
-    def _queues(self) -> list[Iterator[Candidate]]:
-        places = [place for path in self.files if (source := self.source(path)) for place in source.places]
-        rank = Proposals(self, self.suspect(), self._random).rank
-        found = [[each for place in places for operator in family for each in operator(place)] for family in FAMILIES]
+    def _queues(self) -> list[Iterator[Mutation]]:
+        places = [context for path in self.files if (source := self.source(path)) for context in source.contexts]
+        rank = Proposals(self, self.rate_lines(), self._random).rank
+        found = [
+            [each for context in places for operator in family for each in operator(context)] for family in FAMILIES
+        ]
         return [self._fresh(rank(candidates)) for candidates in found]
 
 

@@ -35,10 +35,10 @@ class Aider(TaskByTask):
         if source.path is None:
             raise BenchmarkError("aider needs --path: a checkout of exercism/python or of Aider's polyglot benchmark")
         folders = [source.path / place for place in PLACES]
-        found = next((folder for folder in folders if any(folder.glob("*/.meta/config.json"))), None)
-        if found is None:
-            raise BenchmarkError(f"{source.path} holds no exercise (a folder with .meta/config.json)")
-        self._path = found
+        exercises = next((folder for folder in folders if any(folder.glob("*/.meta/config.json"))), None)
+        if exercises is None:
+            raise BenchmarkError(f"{source.path} contains no exercise (a folder with .meta/config.json)")
+        self._path = exercises
         self.source = f"{source.path.name} {commit_of(source.path)}".strip()
 
     def _entries(self) -> Iterator[tuple[str, Callable[[], Task] | str]]:
@@ -78,7 +78,7 @@ def load_task(folder: Path) -> Task:
         files=files,
         test_command=f"python -m pytest -q -p no:cacheprovider {' '.join(tests)}",
         fix=make_diff(files, {**files, **reference}),
-        faults=tuple(_whole(name, files[name]) for name in solution),
+        faults=tuple(_whole_file(name, files[name]) for name in solution),
         editable=tuple(f"/{name}" for name in solution),
         limits=Limits(timeout_s=60),
     )
@@ -96,6 +96,6 @@ def _instructions(folder: Path) -> str:
     return "\n".join(read_text(part).strip() + "\n" for part in parts if part.is_file())
 
 
-def _whole(name: str, content: bytes) -> Fault:
+def _whole_file(name: str, content: bytes) -> Fault:
     lines = tuple(range(1, content.count(b"\n") + 2))
     return Fault(name, enclosing(content, lines), lines)

@@ -90,12 +90,12 @@ class TaskByTask(ABC):
     def _loaded(self) -> tuple[tuple[Task, ...], dict[str, str]]:
         tasks: list[Task] = []
         excluded: dict[str, str] = {}
-        for name, found in self._entries():
-            if isinstance(found, str):
-                excluded[name] = found
+        for name, load in self._entries():
+            if isinstance(load, str):
+                excluded[name] = load
                 continue
             try:
-                tasks.append(found())
+                tasks.append(load())
             except BenchmarkError as error:
                 excluded[name] = " ".join(str(error).split())
         if self.empty and not tasks:

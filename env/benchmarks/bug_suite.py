@@ -52,7 +52,7 @@ class BugSuite(TaskByTask):
         self._path = (source.path if source else None) or DATA
         if self._path.resolve() != DATA.resolve():
             self.name = own_name(self.name, self._path.absolute().name)
-        self.empty = f"{self._path} holds no bug task (a folder with a task.toml)"
+        self.empty = f"{self._path} contains no bug task (a folder with a task.toml)"
 
     def _entries(self) -> Iterator[tuple[str, Callable[[], Task]]]:
         if not self._path.is_dir():

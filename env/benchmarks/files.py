@@ -17,14 +17,14 @@ def read_tree(folder: Path, hidden: Iterable[str] = (), *, caches: bool = False)
     Links are left out, because they could lead anywhere. `caches`: whether files in a `__pycache__` are wanted too.
     """
     spec = GitIgnoreSpec.from_lines(hidden)
-    found = {}
+    files = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if not caches and "__pycache__" in path.parts:
             continue
         if path.is_file() and not path.is_symlink() and not spec.match_file(name):
-            found[name] = path.read_bytes()
-    return found
+            files[name] = path.read_bytes()
+    return files
 
 
 def read_text(file: Path, *, exact: bool = False) -> str:
@@ -48,7 +48,7 @@ def read_patterns(file: Path) -> tuple[str, ...]:
 
 def commit_of(folder: Path) -> str:
     """Return the short hash of the commit at which a folder was checked out; empty if it is not known."""
-    done = subprocess.run(
+    process = subprocess.run(
         ["git", "-C", str(folder), "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False
     )
-    return done.stdout.strip() if done.returncode == 0 else ""
+    return process.stdout.strip() if process.returncode == 0 else ""

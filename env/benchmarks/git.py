@@ -22,26 +22,26 @@ _TREES = 4  # whole trees kept in memory, tens of megabytes each with their cont
 _LINK = "120000"
 
 
-def git(repository: Path, *arguments: str, given: bytes = b"", variables: Mapping[str, str] | None = None) -> bytes:
+def git(repository: Path, *arguments: str, stdin: bytes = b"", variables: Mapping[str, str] | None = None) -> bytes:
     """Run git and return its output. `variables`: more environment variables. The repository may be another user's;
     nothing is fetched unasked, and only the protocols below are used. Raises BenchmarkError with git's last message.
     """
-    own = {
+    defaults = {
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh",
         "GIT_TERMINAL_PROMPT": "0",
     }
-    done = subprocess.run(
+    process = subprocess.run(
         ["git", "-c", "safe.directory=*", "-C", str(repository), *arguments],
-        input=given,
+        input=stdin,
         capture_output=True,
-        env=git_environment({**own, **(variables or {})}),
+        env=git_environment({**defaults, **(variables or {})}),
         check=False,
     )
-    if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise BenchmarkError(f"git in {repository}: {said[-1] if said else 'failed'}")
-    return done.stdout
+    if process.returncode:
+        lines = process.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise BenchmarkError(f"git in {repository}: {lines[-1] if lines else 'failed'}")
+    return process.stdout
 
 
 def is_repository(folder: Path) -> bool:
@@ -56,10 +56,10 @@ def find_repository(repos: Path, name: str) -> Path | None:
         for folder in (repos / place, repos / f"{place}.git"):
             if not folder.is_dir():
                 continue
-            inner = [folder, *sorted(each for each in folder.iterdir() if each.is_dir())]
-            found = next((each for each in inner if is_repository(each)), None)
-            if found is not None:
-                return found
+            candidates = [folder, *sorted(candidate for candidate in folder.iterdir() if candidate.is_dir())]
+            repository = next((candidate for candidate in candidates if is_repository(candidate)), None)
+            if repository is not None:
+                return repository
     return None
 
 
@@ -99,10 +99,10 @@ def resolve_commit(repository: Path, commit: str) -> str:
     return git(repository, "rev-parse", "--verify", f"{commit}^{{commit}}").decode().strip()
 
 
-def diff_of(repository: Path, before: str, after: str, subdir: str = ".") -> str:
+def diff_of(repository: Path, old: str, new: str, subdir: str = ".") -> str:
     """Return the unified diff between two commits, with paths relative to `subdir`."""
     limits = [] if subdir == "." else [f"--relative={subdir}"]
-    return git(repository, "diff", "--no-ext-diff", "--no-renames", "--full-index", *limits, before, after).decode(
+    return git(repository, "diff", "--no-ext-diff", "--no-renames", "--full-index", *limits, old, new).decode(
         "utf-8", "surrogateescape"
     )
 
@@ -123,8 +123,8 @@ def latest_version(repository: Path, commit: str) -> str:
         tag = git(repository, "describe", "--tags", "--abbrev=0", commit).decode("utf-8", "replace")
     except BenchmarkError:
         return ""
-    found = re.search(r"\d+(\.\d+)*", tag)
-    return found[0] if found else ""
+    version = re.search(r"\d+(\.\d+)*", tag)
+    return version[0] if version else ""
 
 
 @functools.lru_cache(maxsize=_TREES)
@@ -133,52 +133,52 @@ def _tree(repository: Path, commit: str, subdir: str) -> dict[str, str]:
 
     A link that stays inside counts as the file to which it leads; other links, and submodules, are left out.
     """
-    where = commit if subdir == "." else f"{commit}:{subdir.strip('/')}"
-    entries = git(repository, "ls-tree", "-r", "-z", where).decode("utf-8", "surrogateescape").split("\0")
-    found: dict[str, str] = {}
+    treeish = commit if subdir == "." else f"{commit}:{subdir.strip('/')}"
+    entries = git(repository, "ls-tree", "-r", "-z", treeish).decode("utf-8", "surrogateescape").split("\0")
+    hashes: dict[str, str] = {}
     links: dict[str, str] = {}
     for entry in filter(None, entries):
-        about, _, path = entry.partition("\t")
-        mode, kind, name = about.split()
+        attributes, _, path = entry.partition("\t")
+        mode, kind, name = attributes.split()
         if kind == "blob":
-            (links if mode == _LINK else found)[path] = name
+            (links if mode == _LINK else hashes)[path] = name
     resolved: dict[str, str] = {}
     for path, target in zip(links, _read(repository, links.values()), strict=True):
         real = posixpath.normpath(posixpath.join(posixpath.dirname(path), target.decode("utf-8", "replace")))
-        if real in found:
-            resolved[path] = found[real]
-    return {**found, **resolved}
+        if real in hashes:
+            resolved[path] = hashes[real]
+    return {**hashes, **resolved}
 
 
 def _read(repository: Path, names: Iterable[str]) -> list[bytes]:
     """Return the contents of objects, in order. Raises BenchmarkError."""
-    wanted = list(names)
-    out = io.BytesIO(git(repository, "cat-file", "--batch", given="".join(f"{name}\n" for name in wanted).encode()))
-    found = []
-    for name in wanted:
+    hashes = list(names)
+    out = io.BytesIO(git(repository, "cat-file", "--batch", stdin="".join(f"{name}\n" for name in hashes).encode()))
+    contents = []
+    for name in hashes:
         header = out.readline().split()
         if header[1] != b"blob":
             raise BenchmarkError(f"{repository} lacks the object {name}: it is not a full clone")
-        found.append(out.read(int(header[2])))
+        contents.append(out.read(int(header[2])))
         out.read(1)
-    return found
+    return contents
 
 
 def read_at(repository: Path, commit: str, paths: Iterable[str]) -> dict[str, bytes]:
     """Return those of the given files that a commit has, without listing its other files."""
-    wanted = list(paths)
-    given = "".join(f"{commit}:{path}\n" for path in wanted).encode()
-    out = io.BytesIO(git(repository, "cat-file", "--batch", given=given))
-    found = {}
-    for path in wanted:
+    requested = list(paths)
+    stdin = "".join(f"{commit}:{path}\n" for path in requested).encode()
+    out = io.BytesIO(git(repository, "cat-file", "--batch", stdin=stdin))
+    files = {}
+    for path in requested:
         header = out.readline().split()
         if header[-1] == b"missing":
             continue
         content = out.read(int(header[-1]))
         out.read(1)
         if header[-2] == b"blob":
-            found[path] = content
-    return found
+            files[path] = content
+    return files
 
 
 @functools.lru_cache(maxsize=_TREES)
@@ -214,9 +214,9 @@ class CommitFiles(Mapping[str, bytes]):
     @functools.cached_property
     def digest(self) -> str:
         """A digest that is equal for equal files only."""
-        kept = {path: content for path, content in self._changed.items() if content is not None}
-        gone = sorted(path for path, content in self._changed.items() if content is None)
-        changed = self._changed_digest or (files_digest(kept), gone)
+        files = {path: content for path, content in self._changed.items() if content is not None}
+        deleted = sorted(path for path, content in self._changed.items() if content is None)
+        changed = self._changed_digest or (files_digest(files), deleted)
         parts = (self._commit, self._subdir, changed, self._hidden)
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
@@ -229,17 +229,17 @@ class CommitFiles(Mapping[str, bytes]):
     def read(self, paths: Iterable[str]) -> dict[str, bytes]:
         """Return those of the given files that exist, without reading the others."""
         tree = _tree(*self._place)
-        asked = [path for path in paths if path in self]
-        found = {path: content for path in asked if (content := self._changed.get(path)) is not None}
-        plain = [path for path in asked if path not in found]
-        found.update(zip(plain, _read(self._place[0], (tree[path] for path in plain)), strict=True))
-        return found
+        existing = [path for path in paths if path in self]
+        files = {path: content for path in existing if (content := self._changed.get(path)) is not None}
+        unchanged = [path for path in existing if path not in files]
+        files.update(zip(unchanged, _read(self._place[0], (tree[path] for path in unchanged)), strict=True))
+        return files
 
     def with_changes(self, changed: Mapping[str, bytes | None], hidden: tuple[str, ...] = ()) -> CommitFiles:
         """Return the same files with changes on top."""
-        both = {**self._changed, **changed}
+        merged = {**self._changed, **changed}
         patterns = (*self._hidden, *hidden)
-        return CommitFiles(self._repository, self._commit, subdir=self._subdir, changed=both, hidden=patterns)
+        return CommitFiles(self._repository, self._commit, subdir=self._subdir, changed=merged, hidden=patterns)
 
     def __getitem__(self, path: str) -> bytes:
         if path not in self:
@@ -256,8 +256,8 @@ class CommitFiles(Mapping[str, bytes]):
 
     def __contains__(self, path: object) -> bool:
         name = str(path)
-        there = self._changed[name] is not None if name in self._changed else name in _tree(*self._place)
-        return there and not (self._hidden and self._spec.match_file(name))
+        exists = self._changed[name] is not None if name in self._changed else name in _tree(*self._place)
+        return exists and not (self._hidden and self._spec.match_file(name))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

@@ -13,8 +13,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import CommitFiles, latest_version
 from stackrank.env.benchmarks.testfiles import is_test
+from stackrank.env.sandbox.base import Backend, BuildError, SandboxSpec, Say
 from stackrank.source import literal, parse_python
 
 # Extras, dependency groups and files in which projects put their test requirements.
@@ -82,51 +84,68 @@ def guess_setup(repository: Path, commit: str, below: str) -> list[str]:
     return setup_of(files, functools.partial(latest_version, repository, commit))
 
 
-def setup_of(found: Mapping[str, bytes], version: Callable[[], str] = str) -> list[str]:
+def setup_of(files: Mapping[str, bytes], version: Callable[[], str] = str) -> list[str]:
     """Return commands for an editable installation with what the project's tests need, if there is anything to install.
 
     What the tests need is in an extra, in a dependency group (PEP 735, Poetry, PDM) or in a file of requirements. Of
     other extras and groups, what the tests import is taken. pytest's own settings show the plug-ins without which it
     cannot start. `version`: returns the version of a project that asks git for it, or an empty text.
     """
-    project = _project(found)
-    plugins = _plugins(pytest_settings(found))
-    built = project.get("tool", {})
-    described = "poetry" in built or "flit" in built or b"[metadata]" in found.get("setup.cfg", b"")
-    if not ("setup.py" in found or "project" in project or ("build-system" in project and described)):
+    project = _project(files)
+    plugins = _plugins(pytest_settings(files))
+    tool_settings = project.get("tool", {})
+    described = "poetry" in tool_settings or "flit" in tool_settings or b"[metadata]" in files.get("setup.cfg", b"")
+    if not ("setup.py" in files or "project" in project or ("build-system" in project and described)):
         return [shlex.join(["python", "-m", "pip", "install", "-q", *plugins])] if plugins else []
     groups = project.get("dependency-groups", {})
     extras = {
-        **_in_setup_py(found.get("setup.py", b"")),
-        **_section(found.get("setup.cfg", b""), "options.extras_require"),
+        **_extras_of_setup_py(files.get("setup.py", b"")),
+        **_section(files.get("setup.cfg", b""), "options.extras_require"),
         **project.get("project", {}).get("optional-dependencies", {}),
     }
-    of_tool = _of_tool(built)
+    of_tool = _tool_requirements(tool_settings)
     extra = next((name for name in _EXTRAS if name in extras), "")
     group = next((name for name in _EXTRAS if name in groups), "")
-    file = next((name for name in _FILES if name in found), "")
+    file = next((name for name in _FILES if name in files), "")
     command = "python -m pip install -q -e " + (f"'.[{extra}]'" if extra else ".")
     if group:
-        command = shlex.join([*shlex.split(command), *_grouped(groups, group, set())])
+        command = shlex.join([*shlex.split(command), *_group_requirements(groups, group, set())])
     elif of_tool:
         command = shlex.join([*shlex.split(command), *of_tool])
     elif file and not extra:
         command += f" -r {file}"
-    others = [each for name, one in {**extras, **groups}.items() if name not in (extra, group) for each in _texts(one)]
-    # tox's `py311: name` is for an environment of that name alone.
-    tox = _texts(_section(found.get("tox.ini", b""), "testenv").get("deps"))
-    others += [re.sub(r"^[\w{},.!-]+: +", "", each) for each in tox]
-    others += [
-        each for name in _FILES if name != file for each in _texts(found.get(name, b"").decode("utf-8", "replace"))
+    optional = [
+        requirement
+        for name, requirements in {**extras, **groups}.items()
+        if name not in (extra, group)
+        for requirement in _texts(requirements)
     ]
-    if more := [*plugins, *_imported(found, others)]:
-        command += f" {shlex.join(more)}"
-    if b"scm" in found.get("setup.py", b"") or _VERSION_FROM_GIT.search(str(project.get("build-system"))):
+    # tox's `py311: name` is for an environment of that name alone.
+    tox = _texts(_section(files.get("tox.ini", b""), "testenv").get("deps"))
+    optional += [re.sub(r"^[\w{},.!-]+: +", "", requirement) for requirement in tox]
+    optional += [
+        requirement
+        for name in _FILES
+        if name != file
+        for requirement in _texts(files.get(name, b"").decode("utf-8", "replace"))
+    ]
+    if additional := [*plugins, *_imported_requirements(files, optional)]:
+        command += f" {shlex.join(additional)}"
+    if b"scm" in files.get("setup.py", b"") or _VERSION_FROM_GIT.search(str(project.get("build-system"))):
         # An environment has the files but not their history.
         # A source distribution says its version.
-        own = re.search(rb"^Version: (\S+)", found.get("PKG-INFO", b""), re.M)
-        return [f"SETUPTOOLS_SCM_PRETEND_VERSION={version() or (own and own[1].decode()) or '0'} {command}"]
+        version_line = re.search(rb"^Version: (\S+)", files.get("PKG-INFO", b""), re.M)
+        stated = version_line[1].decode() if version_line else "0"
+        return [f"SETUPTOOLS_SCM_PRETEND_VERSION={version() or stated} {command}"]
     return [command]
+
+
+def build_guessed(backend: Backend, spec: SandboxSpec, say: Say) -> None:
+    """Build an environment whose setup was only guessed. Raises BenchmarkError, which says how to state the setup."""
+    try:
+        backend.prepare(spec, say)
+    except BuildError as error:
+        raise BenchmarkError(f"{error}: state with --setup how the project is installed") from None
 
 
 def project_alone(setup: str) -> str:
@@ -137,7 +156,7 @@ def project_alone(setup: str) -> str:
     return f"{version[0] if version else ''}python -m pip install -q --no-deps -e ."
 
 
-def _in_setup_py(content: bytes) -> dict[str, Any]:
+def _extras_of_setup_py(content: bytes) -> dict[str, Any]:
     """Return the extras that `setup.py` writes down, and its `tests_require` as one more of them."""
     try:
         tree = parse_python(content)
@@ -149,72 +168,83 @@ def _in_setup_py(content: bytes) -> dict[str, Any]:
             values[node.targets[0].id] = node.value
         elif isinstance(node, ast.keyword) and node.arg in ("tests_require", "extras_require"):
             values[node.arg] = values.get(node.value.id, node.value) if isinstance(node.value, ast.Name) else node.value
-    found: dict[str, Any] = {}
+    extras: dict[str, Any] = {}
     for name in ("tests_require", "extras_require"):
         with suppress(ValueError, TypeError, KeyError):
             value = literal(values[name])
-            found |= value if isinstance(value, dict) else {"of tests": value}
-    return found
+            extras |= value if isinstance(value, dict) else {"of tests": value}
+    return extras
 
 
 def _texts(requirements: object) -> list[str]:
     """Return the requirements of an extra or a group: `setup.cfg` has one text with one in a line."""
     listed = requirements.splitlines() if isinstance(requirements, str) else requirements
-    return [each.strip() for each in listed if isinstance(each, str)] if isinstance(listed, list) else []
+    return (
+        [requirement.strip() for requirement in listed if isinstance(requirement, str)]
+        if isinstance(listed, list)
+        else []
+    )
 
 
-def _imported(found: Mapping[str, bytes], requirements: Sequence[str]) -> list[str]:
+def _imported_requirements(files: Mapping[str, bytes], requirements: Sequence[str]) -> list[str]:
     """Return those of the requirements that bring a module which test files import."""
-    names = {each: re.split(r"[^\w.-]", each)[0].lower().replace("_", "-").replace(".", "-") for each in requirements}
-    modules = {each: _MODULES.get(name, name.replace("-", "_")) for each, name in names.items() if name}
+    names = {
+        requirement: re.split(r"[^\w.-]", requirement)[0].lower().replace("_", "-").replace(".", "-")
+        for requirement in requirements
+    }
+    modules = {requirement: _MODULES.get(name, name.replace("-", "_")) for requirement, name in names.items() if name}
     if not modules:
         return []
-    texts = (content for path, content in found.items() if path.endswith(".py") and is_test(path))
-    wanted = {module.decode() for content in texts for module in _IMPORT.findall(content)}
-    return [each for each, module in modules.items() if module in wanted]
+    texts = (content for path, content in files.items() if path.endswith(".py") and is_test(path))
+    imports = {module.decode() for content in texts for module in _IMPORT.findall(content)}
+    return [requirement for requirement, module in modules.items() if module in imports]
 
 
-def _grouped(groups: Mapping[str, Any], name: str, seen: set[str]) -> list[str]:
+def _group_requirements(groups: Mapping[str, Any], name: str, visited: set[str]) -> list[str]:
     """Return the requirements of a dependency group and of groups it includes; entries of other forms are left out."""
-    if name in seen or not isinstance(entries := groups.get(name), list):
+    if name in visited or not isinstance(entries := groups.get(name), list):
         return []
-    seen.add(name)
-    found: list[str] = []
+    visited.add(name)
+    requirements: list[str] = []
     for entry in entries:
         if isinstance(entry, str):
-            found.append(entry)
+            requirements.append(entry)
         elif isinstance(entry, dict):
-            found += _grouped(groups, str(entry.get("include-group", "")), seen)
-    return found
+            requirements += _group_requirements(groups, str(entry.get("include-group", "")), visited)
+    return requirements
 
 
-def _of_tool(tool: Mapping[str, Any]) -> list[str]:
+def _tool_requirements(tool: Mapping[str, Any]) -> list[str]:
     """Return the requirements of the first group for tests that Poetry or PDM knows; of Poetry's, the names alone."""
     poetry, pdm = tool.get("poetry", {}), tool.get("pdm", {}).get("dev-dependencies", {})
     groups: dict[str, Any] = {"dev": poetry.get("dev-dependencies")}
-    groups |= {name: each.get("dependencies") for name, each in poetry.get("group", {}).items()}
+    groups |= {name: requirement.get("dependencies") for name, requirement in poetry.get("group", {}).items()}
     for name in _EXTRAS:
         if isinstance(groups.get(name), dict):
-            return [each for each in groups[name] if each.lower() != "python"]
+            return [requirement for requirement in groups[name] if requirement.lower() != "python"]
         if isinstance(pdm.get(name), list):
-            return [each for each in pdm[name] if isinstance(each, str) and not each.startswith("-e")]
+            return [
+                requirement
+                for requirement in pdm[name]
+                if isinstance(requirement, str) and not requirement.startswith("-e")
+            ]
     return []
 
 
-def _project(found: Mapping[str, bytes]) -> dict[str, Any]:
+def _project(files: Mapping[str, bytes]) -> dict[str, Any]:
     try:
-        return tomllib.loads(found.get("pyproject.toml", b"").decode())
+        return tomllib.loads(files.get("pyproject.toml", b"").decode())
     except ValueError:
         return {}
 
 
-def pytest_settings(found: Mapping[str, bytes]) -> dict[str, Any]:
+def pytest_settings(files: Mapping[str, bytes]) -> dict[str, Any]:
     """Return a project's settings for pytest, from the first of its files that has any: pytest reads no other."""
-    tool = _project(found).get("tool", {}).get("pytest", {})
-    own, hidden, tox, setup = (
-        _section(found.get(name, b""), "tool:pytest" if name == "setup.cfg" else "pytest") for name in _INI
+    tool = _project(files).get("tool", {}).get("pytest", {})
+    pytest_ini, hidden_ini, tox, setup = (
+        _section(files.get(name, b""), "tool:pytest" if name == "setup.cfg" else "pytest") for name in _INI
     )
-    settings = own or hidden or tool.get("ini_options", tool) or tox or setup
+    settings = pytest_ini or hidden_ini or tool.get("ini_options", tool) or tox or setup
     return {name.lower(): value for name, value in settings.items()}
 
 
@@ -229,18 +259,18 @@ def _section(content: bytes, name: str) -> Mapping[str, Any]:
 
 def _plugins(settings: Mapping[str, Any]) -> list[str]:
     """Return the plug-ins of pytest that its settings name or use."""
-    given = settings.get("addopts", "")
-    options = given if isinstance(given, list) else _words(str(given))
+    addopts = settings.get("addopts", "")
+    options = addopts if isinstance(addopts, list) else _words(str(addopts))
     required = settings.get("required_plugins", [])
     names = [*required] if isinstance(required, list) else str(required).split()
-    known = {re.split(r"[<>=!~ \[]", name)[0] for name in names}
+    named_plugins = {re.split(r"[<>=!~ \[]", name)[0] for name in names}
     for option in map(str, options):
         # `--cov-branch` is pytest-cov's, and `-n4` is `-n`; but `--timeout` is not `--timeouts`.
         for start, plugin in _OPTIONS.items():
-            if re.match(rf"{start}(?![a-z])", option) and plugin not in known:
+            if re.match(rf"{start}(?![a-z])", option) and plugin not in named_plugins:
                 names.append(plugin)
-                known.add(plugin)
-    names += [plugin for name, plugin in _SETTINGS.items() if name in settings and plugin not in known]
+                named_plugins.add(plugin)
+    names += [plugin for name, plugin in _SETTINGS.items() if name in settings and plugin not in named_plugins]
     return list(dict.fromkeys(names))
 
 

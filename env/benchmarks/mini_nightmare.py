@@ -42,7 +42,7 @@ class MiniNightmare(TaskByTask):
             raise BenchmarkError(f"{source.path} is not a folder")
         self._path, self._fixes = source.path, source.fixes
         self.source = f"{source.path.name} {commit_of(source.path)}".strip()
-        self.empty = f"{source.path} holds no task of mini_nightmare's layout"
+        self.empty = f"{source.path} contains no task of mini_nightmare's layout"
 
     def _entries(self) -> Iterator[tuple[str, Callable[[], Task]]]:
         for folder in sorted(self._path.iterdir()):

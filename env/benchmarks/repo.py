@@ -40,13 +40,13 @@ class Repo(TaskByTask):
         if source.path is None:
             raise BenchmarkError("repo needs --path: a tasks.yaml, or its folder")
         places = [source.path / name for name in NAMES] if source.path.is_dir() else [source.path]
-        found = next((place for place in places if place.is_file()), None)
-        if found is None:
+        file = next((place for place in places if place.is_file()), None)
+        if file is None:
             raise BenchmarkError(f"there is no {' or '.join(map(str, places))}")
-        self._file = found.absolute()
-        self._content, self._problems = read_tasks(found)
+        self._file = file.absolute()
+        self._content, self._problems = read_tasks(file)
         self.license = self._content.license
-        self.source = self._content.name or found.parent.absolute().name
+        self.source = self._content.name or file.parent.absolute().name
         self.name = own_name("repo", self.source)
 
     def _entries(self) -> Iterator[tuple[str, Callable[[], Task] | str]]:
@@ -59,17 +59,17 @@ def load_task(entry: TaskEntry, content: TasksFile, file: Path) -> Task:
     """Load one task. Raises BenchmarkError."""
     folder = file.parent
     try:
-        files = _planted(_source(entry, content, file), _diff(entry.apply, folder), entry)
-        tests = _changed(files, _diff(entry.test_patch, folder), "test_patch")
+        files = _plant(_source(entry, content, file), _diff(entry.apply, folder), entry)
+        tests = _apply(files, _diff(entry.test_patch, folder), "test_patch")
         secret = {path: files[path] for path in _matching(files, entry.hidden)}
         if entry.hidden_tests:
-            secret |= {path: each for path, each in tests.items() if each is not None}
+            secret |= {path: content_bytes for path, content_bytes in tests.items() if content_bytes is not None}
         else:
-            secret |= {path: each for path in secret if (each := tests.get(path)) is not None}
-            files = _with(files, {path: each for path, each in tests.items() if path not in secret})
+            secret |= {path: content_bytes for path in secret if (content_bytes := tests.get(path)) is not None}
+            files = _with(files, {path: content_bytes for path, content_bytes in tests.items() if path not in secret})
         files = _without(files, entry.hidden)
-        fix = _diff(entry.fix, folder) or (_undo(entry, content, file) if entry.apply else "")
-        _changed(files, fix, "fix")
+        fix = _diff(entry.fix, folder) or (_reverse_bug(entry, content, file) if entry.apply else "")
+        _apply(files, fix, "fix")
         touched = touched_files(fix) if fix else set()
         faults = find_faults(_read(files, touched), fix) if fix else ()
     except (PatchError, OSError, ValueError) as error:
@@ -96,7 +96,7 @@ def load_task(entry: TaskEntry, content: TasksFile, file: Path) -> Task:
         hidden_files=secret,
         fix=fix,
         faults=faults,
-        readonly=tuple(each for each in readonly if each.lstrip("/") not in to_edit),
+        readonly=tuple(content_bytes for content_bytes in readonly if content_bytes.lstrip("/") not in to_edit),
         editable=tuple(entry.editable),
         image=entry.image or content.defaults.image,
         environment=_environment(entry, files),
@@ -115,21 +115,23 @@ def _source(entry: TaskEntry, content: TasksFile, file: Path) -> Mapping[str, by
     else:
         folder = (file.parent / (source.path or ".")).resolve()
         if not folder.is_relative_to(file.parent.resolve()):
-            raise BenchmarkError(f"source.path {source.path} leads out of {file.parent}")
+            raise BenchmarkError(f"source.path {source.path} leaves {file.parent}")
         if not folder.is_dir():
             raise BenchmarkError(f"source.path: {folder} is not a folder")
         secret = [file, *(file.parent / name for name in _patch_files(content))]
-        own = [f"/{path.resolve().relative_to(folder)}" for path in secret if path.resolve().is_relative_to(folder)]
+        patterns = [
+            f"/{path.resolve().relative_to(folder)}" for path in secret if path.resolve().is_relative_to(folder)
+        ]
         if file.parent.resolve() == folder:  # patches of future tasks, or of other tasks
-            own += ["/*.patch", "/*.diff"]
-        files = read_tree(folder, [*NEVER, *own])
+            patterns += ["/*.patch", "/*.diff"]
+        files = read_tree(folder, [*NEVER, *patterns])
     if not files:
         raise BenchmarkError("its source has no files")
     return files
 
 
 def _patch_files(content: TasksFile) -> set[str]:
-    values = [value for each in content.tasks for value in (each.apply, each.test_patch, each.fix)]
+    values = [value for task in content.tasks for value in (task.apply, task.test_patch, task.fix)]
     return {value for value in values if value is not None and not is_diff(value)}
 
 
@@ -138,37 +140,37 @@ def _diff(value: str | None, folder: Path) -> str:
         return value or ""
     place = (folder / value).resolve()
     if not place.is_relative_to(folder.resolve()):
-        raise BenchmarkError(f"{value} leads out of {folder}")
+        raise BenchmarkError(f"{value} leaves {folder}")
     if not place.is_file():
         raise BenchmarkError(f"there is no patch {place}")
     return read_text(place)
 
 
-def _changed(files: Mapping[str, bytes], diff: str, field: str) -> dict[str, bytes | None]:
+def _apply(files: Mapping[str, bytes], diff: str, field: str) -> dict[str, bytes | None]:
     """Return what a diff changes: path -> new content, or None for a file that is deleted."""
     if not diff.strip():
         return {}
     try:
         touched = touched_files(diff)
-        before = _read(files, touched)
-        after = apply_patch(before, diff)
+        old = _read(files, touched)
+        new = apply_patch(old, diff)
     except PatchError as error:
         raise BenchmarkError(f"{field}: {error}") from None
     if not touched:
         raise BenchmarkError(f"{field}: it is not a unified diff")
-    return {path: after.get(path) for path in sorted(touched) if after.get(path) != before.get(path)}
+    return {path: new.get(path) for path in sorted(touched) if new.get(path) != old.get(path)}
 
 
-def _planted(files: Mapping[str, bytes], diff: str, entry: TaskEntry) -> Mapping[str, bytes]:
-    return _with(files, _changed(files, diff, "apply"))
+def _plant(files: Mapping[str, bytes], diff: str, entry: TaskEntry) -> Mapping[str, bytes]:
+    return _with(files, _apply(files, diff, "apply"))
 
 
-def _undo(entry: TaskEntry, content: TasksFile, file: Path) -> str:
+def _reverse_bug(entry: TaskEntry, content: TasksFile, file: Path) -> str:
     """Return the diff that undoes the planted bug."""
     source, diff = _source(entry, content, file), _diff(entry.apply, file.parent)
-    changed = _changed(source, diff, "apply")
-    before = _read(source, changed)
-    return make_diff({path: each for path, each in changed.items() if each is not None}, before)
+    changed = _apply(source, diff, "apply")
+    old = _read(source, changed)
+    return make_diff({path: content_bytes for path, content_bytes in changed.items() if content_bytes is not None}, old)
 
 
 def _read(files: Mapping[str, bytes], paths: Sequence[str] | set[str] | dict[str, bytes | None]) -> dict[str, bytes]:
@@ -200,11 +202,11 @@ def _environment(entry: TaskEntry, files: Mapping[str, bytes]) -> Environment | 
     python = entry.python
     if not (entry.setup or python.requirements or python.version):
         return None
-    made = Environment(python.version or "", tuple(python.requirements), tuple(entry.setup))
-    return made.with_source(files)
+    environment = Environment(python.version or "", tuple(python.requirements), tuple(entry.setup))
+    return environment.with_source(files)
 
 
 def _limits(entry: TaskEntry, defaults: DefaultsEntry) -> Limits:
     limits = (entry.limits or defaults.limits).model_dump()
-    known = {name: value for name, value in limits.items() if name in asdict(Limits())}
-    return Limits(timeout_s=entry.timeout_s or defaults.timeout_s, **known)
+    fields = {name: value for name, value in limits.items() if name in asdict(Limits())}
+    return Limits(timeout_s=entry.timeout_s or defaults.timeout_s, **fields)

@@ -16,11 +16,13 @@ from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.files import read_text
 from stackrank.yaml_text import load_yaml
 
+TASKS_FILE = "tasks.yaml"
+
 
 def _inside(value: str) -> str:
     path = PurePosixPath(value)
     if path.is_absolute() or ".." in path.parts:
-        raise ValueError("the path leads out of the folder of this file")
+        raise ValueError("the path leaves the folder of this file")
     return value
 
 
@@ -210,7 +212,7 @@ def read_tasks(file: Path) -> tuple[TasksFile, dict[str, str]]:
             problems[name] = _sentence(error, node, ("tasks", index))
             continue
         if name in names:
-            problems[f"{name} (line {line})"] = f"line {line}: the id {name} is taken by the task in line {names[name]}"
+            problems[f"{name} (line {line})"] = f"line {line}: the task in line {names[name]} already has the id {name}"
             continue
         names[name] = line
         good.append(entry)
@@ -225,18 +227,18 @@ def read_tasks(file: Path) -> tuple[TasksFile, dict[str, str]]:
 
 def _sentence(error: ValidationError, node: Node, above: tuple[str | int, ...]) -> str:
     problems = []
-    for each in error.errors()[:3]:
-        place = tuple(each["loc"])
+    for problem in error.errors()[:3]:
+        place = tuple(problem["loc"])
         field = ".".join(str(part) for part in place if isinstance(part, str)) or "task"
         line = _line(node, (*above, *place))
-        message = each["msg"].removeprefix("Value error, ")
-        if each["type"] == "extra_forbidden":
-            near = get_close_matches(str(place[-1]), _fields(), n=1)
-            message = "not a field" + (f", did you mean {near[0]}?" if near else "")
-        elif each["type"] == "missing":
+        message = problem["msg"].removeprefix("Value error, ")
+        if problem["type"] == "extra_forbidden":
+            similar = get_close_matches(str(place[-1]), _fields(), n=1)
+            message = "not a field" + (f", did you mean {similar[0]}?" if similar else "")
+        elif problem["type"] == "missing":
             message = "missing"
-        elif each["type"] == "string_type" and isinstance(each["input"], int | float | date):
-            message = f"YAML reads {each['input']} where a text is wanted: put it in quotes"
+        elif problem["type"] == "string_type" and isinstance(problem["input"], int | float | date):
+            message = f"YAML reads {problem['input']} where text is expected: put it in quotes"
         problems.append(f"line {line}: {field}: {message}")
     return "; ".join(problems)
 

@@ -12,8 +12,8 @@ from pathlib import PurePosixPath
 from pathspec import GitIgnoreSpec
 
 from stackrank.env.benchmarks.base import BenchmarkError
-from stackrank.env.sandbox.guest.commands import pytest_run
-from stackrank.env.sandbox.guest.source import functions
+from stackrank.env.sandbox.guest.debugging.source import functions
+from stackrank.env.sandbox.guest.testing.commands import pytest_run
 from stackrank.source import parse_python
 
 TEST_PATTERNS = ("test_*.py", "*_test.py", "tests.py", "conftest.py")
@@ -33,11 +33,11 @@ def is_test_file(path: str) -> bool:
 
 def test_folders(files: Iterable[str]) -> frozenset[str]:
     """Return the outermost folders that are named after tests and contain some: agents may change nothing in them."""
-    found: set[str] = set()
+    folders: set[str] = set()
     for path in filter(is_test_file, files):
-        parents = [each for each in PurePosixPath(path).parents if each.name in ("test", "tests", "testing")]
-        found.update(str(each) for each in parents[-1:])
-    return frozenset(found)
+        parents = [folder for folder in PurePosixPath(path).parents if folder.name in ("test", "tests", "testing")]
+        folders.update(str(folder) for folder in parents[-1:])
+    return frozenset(folders)
 
 
 def without_tests(content: bytes, tests: Iterable[str], path: str) -> bytes:
@@ -45,39 +45,39 @@ def without_tests(content: bytes, tests: Iterable[str], path: str) -> bytes:
 
     Raises BenchmarkError if they cannot be cut out.
     """
-    gone = {
+    removed = {
         test.partition("[")[0].partition("::")[2].replace("::", ".") for test in tests if test.startswith(f"{path}::")
     }
     lines = content.decode().split("\n")
-    spans = [_span(node) for name, node in functions(parse_python(content)) if name in gone]
+    spans = [_span(node) for name, node in functions(parse_python(content)) if name in removed]
     for first, last in sorted(spans, reverse=True):
         del lines[first - 1 : last]
-    shown = "\n".join(lines).encode()
+    remaining = "\n".join(lines).encode()
     try:
-        parse_python(shown)
+        parse_python(remaining)
     except (SyntaxError, ValueError):
         spans = []
-    if len(spans) < len(gone):
+    if len(spans) < len(removed):
         raise BenchmarkError("its tests cannot be told apart")
-    return shown
+    return remaining
 
 
-def defined_as(content: bytes, test: str) -> str:
+def defining_id(content: bytes, test: str) -> str:
     """Return the id of a test function where its file defines it: in the class from which it is inherited, if any.
 
     Empty if the file defines no such function.
     """
     path, _, name = test.partition("[")[0].partition("::")
     owner, _, function = name.rpartition("::")
-    known, bases = _definitions(content)
-    waiting, seen = [owner], set[str]()
+    functions_defined, bases = _definitions(content)
+    waiting, visited = [owner], set[str]()
     while waiting:
-        here = waiting.pop(0)
-        if f"{here}::{function}".removeprefix("::").replace("::", ".") in known:
-            return "::".join(filter(None, (path, here, function)))
-        if here not in seen:
-            waiting += bases.get(here, ())
-        seen.add(here)
+        class_name = waiting.pop(0)
+        if f"{class_name}::{function}".removeprefix("::").replace("::", ".") in functions_defined:
+            return "::".join(filter(None, (path, class_name, function)))
+        if class_name not in visited:
+            waiting += bases.get(class_name, ())
+        visited.add(class_name)
     return ""
 
 
@@ -86,9 +86,9 @@ def _definitions(content: bytes) -> tuple[frozenset[str], Mapping[str, tuple[str
     """Return the functions that a file defines, and class -> its bases. A file has many tests, and is parsed once."""
     tree = parse_python(content)
     bases = {
-        each.name: tuple(base.id for base in each.bases if isinstance(base, ast.Name))
-        for each in ast.walk(tree)
-        if isinstance(each, ast.ClassDef)
+        node.name: tuple(base.id for base in node.bases if isinstance(base, ast.Name))
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
     }
     return frozenset(name for name, _ in functions(tree)), bases
 
@@ -96,7 +96,7 @@ def _definitions(content: bytes) -> tuple[frozenset[str], Mapping[str, tuple[str
 def _span(node: ast.AST) -> tuple[int, int]:
     """Return first and last line of a function, including its decorators."""
     assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno
-    return min([node.lineno, *(each.lineno for each in node.decorator_list)]), node.end_lineno
+    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)]), node.end_lineno
 
 
 def check_command(command: str) -> str:
@@ -130,22 +130,22 @@ def is_doctest(test: str) -> bool:
 
 def with_doctests(ids: Iterable[str]) -> set[str]:
     """Return the files of the program among those of test ids: a doctest is in the file that it tests."""
-    found = {test.partition("::")[0] for test in ids if is_doctest(test)}
-    return {path for path in found if path.endswith(".py") and not is_test(path)}
+    files = {test.partition("::")[0] for test in ids if is_doctest(test)}
+    return {path for path in files if path.endswith(".py") and not is_test(path)}
 
 
-def named(command: str, files: Collection[str]) -> list[str]:
+def paths_named(command: str, files: Collection[str]) -> list[str]:
     """Return the files and folders that a command names."""
     folders = {str(parent) for path in files for parent in PurePosixPath(path).parents}
-    found = [word.partition("::")[0].removeprefix("./").rstrip("/") for word in words(command)[1:]]
-    return [each for each in found if each in files or (each in folders and each not in ("", "."))]
+    paths = [word.partition("::")[0].removeprefix("./").rstrip("/") for word in words(command)[1:]]
+    return [path for path in paths if path in files or (path in folders and path not in ("", "."))]
 
 
 def test_files(command: str, ids: Iterable[str], files: Collection[str]) -> tuple[str, ...]:
     """Return gitignore patterns of the files from which a verdict comes; agents may never change them."""
     from_ids = {test.partition("::")[0] for test in ids if "::" in test}
     patterns = {f"/{path}" for path in from_ids if path in files}
-    for path in named(command, files):
+    for path in paths_named(command, files):
         if path in files:
             patterns.add(f"/{path}" if is_test(path) or path.endswith(".py") else "")
         else:
@@ -155,12 +155,12 @@ def test_files(command: str, ids: Iterable[str], files: Collection[str]) -> tupl
 
 def scoring_command(command: str, hidden: Mapping[str, bytes], files: Collection[str]) -> str | None:
     """Return the command with the hidden test files that it does not reach by itself; None if it reaches all."""
-    places = named(command, {*files, *hidden})
+    places = paths_named(command, {*files, *hidden})
     if not places or "pytest" not in command:
         return None  # pytest without paths finds them
     tests = [path for path in sorted(hidden) if PurePosixPath(path).match("test_*.py") or path.endswith("_test.py")]
-    more = [path for path in tests if not any(path == each or path.startswith(f"{each}/") for each in places)]
-    return " ".join([command, *map(shlex.quote, more)]) if more else None
+    unreached = [path for path in tests if not any(path == place or path.startswith(f"{place}/") for place in places)]
+    return " ".join([command, *map(shlex.quote, unreached)]) if unreached else None
 
 
 def visible_command(command: str, files: Mapping[str, bytes], hidden: Mapping[str, bytes] | None = None) -> str:
@@ -177,13 +177,13 @@ def visible_command(command: str, files: Mapping[str, bytes], hidden: Mapping[st
     ]
     if not missing:
         return command
-    kept = [word for word in parts if word not in missing]
-    if not named(" ".join(kept), files):
+    kept_words = [word for word in parts if word not in missing]
+    if not paths_named(" ".join(kept_words), files):
         folders = {str(parent) for path in files for parent in PurePosixPath(path).parents}
-        kept.append(
-            next(str(each) for each in PurePosixPath(paths[missing[0]]).parents if str(each) in {*folders, "."})
+        kept_words.append(
+            next(str(folder) for folder in PurePosixPath(paths[missing[0]]).parents if str(folder) in {*folders, "."})
         )
-    return shlex.join(kept)
+    return shlex.join(kept_words)
 
 
 def _is_new(test: str, hidden: Mapping[str, bytes], files: Mapping[str, bytes]) -> bool:
@@ -192,6 +192,6 @@ def _is_new(test: str, hidden: Mapping[str, bytes], files: Mapping[str, bytes]) 
     if "::" not in test or path not in hidden or path not in files:
         return False
     try:
-        return bool(defined_as(hidden[path], test)) and not defined_as(files[path], test)
+        return bool(defining_id(hidden[path], test)) and not defining_id(files[path], test)
     except (SyntaxError, ValueError):
         return False

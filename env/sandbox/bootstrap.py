@@ -9,7 +9,9 @@ import functools
 import io
 import marshal
 import zipfile
+from collections.abc import Iterator
 from importlib import resources
+from importlib.resources.abc import Traversable
 from importlib.util import MAGIC_NUMBER, source_hash
 
 # Reads "<size>\n" and a zip of that size from standard input, keeps it in an anonymous file and runs it from there.
@@ -55,13 +57,20 @@ def guest_code() -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("__main__.py", _CHILD_MAIN)
-        for entry in sorted(resources.files("stackrank.env.sandbox.guest").iterdir(), key=lambda each: each.name):
-            if entry.name.endswith(".py"):
-                source = entry.read_bytes()
-                archive.writestr(f"guest/{entry.name}", source)
-                archive.writestr(f"guest/{entry.name}c", _compiled(source, entry.name))
+        for name, source in sorted(_modules(resources.files("stackrank.env.sandbox.guest"), "guest/")):
+            archive.writestr(name, source)
+            archive.writestr(f"{name}c", _compiled(source, name))
     data = buffer.getvalue()
     return b"%d\n" % len(data) + data
+
+
+def _modules(folder: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the path in the archive and the source of every module below a folder."""
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _modules(entry, f"{prefix}{entry.name}/")
+        elif entry.name.endswith(".py"):
+            yield prefix + entry.name, entry.read_bytes()
 
 
 def _compiled(source: bytes, name: str) -> bytes:
@@ -69,5 +78,5 @@ def _compiled(source: bytes, name: str) -> bytes:
 
     Compiling would take most of the guest's start. A sandbox with another Python version uses the source.
     """
-    code = compile(source, f"/guest/{name}", "exec", dont_inherit=True)
+    code = compile(source, f"/{name}", "exec", dont_inherit=True)
     return MAGIC_NUMBER + (1).to_bytes(4, "little") + source_hash(source) + marshal.dumps(code)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import tarfile
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,8 +12,9 @@ from stackrank.env.environment import Environment
 from stackrank.env.sandbox import replies
 from stackrank.env.sandbox.base import Backend, Channel, GuestBug, Refused, SandboxError, SandboxSpec
 from stackrank.env.sandbox.bootstrap import guest_code
-from stackrank.env.sandbox.guest import framing
-from stackrank.env.sandbox.guest.allowance import PATIENCE
+from stackrank.env.sandbox.environments import archive
+from stackrank.env.sandbox.guest.core import framing
+from stackrank.env.sandbox.guest.core.allowance import PATIENCE
 from stackrank.env.sandbox.replies import BadReply, Shape
 from stackrank.env.sandbox.variables import variables_of
 
@@ -91,7 +90,7 @@ class Changes:
     text."""
 
 
-def _longer(timeout_s: float) -> float:
+def _grace(timeout_s: float) -> float:
     """Return how many seconds late an answer may come: programs in the sandbox may have waited for a processor."""
     return GRACE_S + (PATIENCE - 1) * timeout_s
 
@@ -110,8 +109,8 @@ class Sandbox:
         try:
             self._channel.send(guest_code())
             limits = self._channel.guest_limits
-            asked: dict[str, Any] = {"root": self.root, "env": variables_of(spec), "limits": limits}
-            hello = self._ask("hello", replies.Hello, timeout_s=60, **asked)[0]
+            request: dict[str, Any] = {"root": self.root, "env": variables_of(spec), "limits": limits}
+            hello = self._ask("hello", replies.Hello, timeout_s=60, **request)[0]
         except BaseException:
             self.close()
             raise
@@ -180,22 +179,22 @@ class Sandbox:
 
         try:
             header, out = replies.unpack(read_exactly)
-            status = replies.checked(replies.Status, header)
+            status = replies.check_reply(replies.Status, header)
             if status["ok"] and status["id"] == self._id:
-                return replies.checked(shape, header), out
+                return replies.check_reply(shape, header), out
         except BadReply as error:
-            raise self._bad(error) from None
+            raise self._bad_reply(error) from None
         if status["id"] != self._id:
-            raise self._bad("it answers another question than the one asked")
+            raise self._bad_reply("it answers another request")
         if "refused" in status:
             raise Refused(status["refused"][:_SENTENCE])
         if "bug" in status:
             raise GuestBug(f"a bug in stackrank's guest ({op}):\n{status['bug'][-_SENTENCE:]}")
         raise SandboxError(f"the guest of sandbox {self.name} failed: {status.get('failed', '')[:_SENTENCE]}")
 
-    def _bad(self, why: object) -> SandboxError:
+    def _bad_reply(self, reason: object) -> SandboxError:
         self._channel.close()
-        return SandboxError(f"sandbox {self.name} sent an answer that its guest does not give ({why})")
+        return SandboxError(f"sandbox {self.name} sent an invalid answer ({reason})")
 
     def ping(self) -> None:
         """Raise SandboxError if the sandbox does not answer."""
@@ -214,14 +213,7 @@ class Sandbox:
 
         `fresh`: first empty the workspace, and the temporary folders if they belong to the sandbox alone.
         """
-        buffer = io.BytesIO()
-        with tarfile.open(fileobj=buffer, mode="w") as tar:
-            for path in sorted(files):
-                info = tarfile.TarInfo(path)
-                info.size = len(files[path])
-                info.mode = 0o755 if files[path].startswith(b"#!") else 0o644
-                tar.addfile(info, io.BytesIO(files[path]))
-        self._ask("put", replies.Status, body=buffer.getvalue(), timeout_s=60, built=self._built, fresh=fresh)
+        self._ask("put", replies.Status, body=archive(files, mtime=0), timeout_s=60, built=self._built, fresh=fresh)
 
     def read(self, path: str) -> bytes:
         """Return a file's content. Raises Refused."""
@@ -235,9 +227,9 @@ class Sandbox:
         """Replace lines `start` to `end` (1-based, inclusive), or the whole file; see the guest's `Workspace.edit`."""
         body = text.encode("utf-8", "replace")
         reply, content = self._ask("edit", replies.Edited, body=body, path=path, start=start, end=end, check=True)
-        self._heard(reply["changed_files"])
-        done = {name: value for name, value in reply.items() if name != "changed_files"}
-        return Edit(**done, content=content)  # type: ignore[arg-type]
+        self._note_changes(reply["changed_files"])
+        fields = {name: value for name, value in reply.items() if name != "changed_files"}
+        return Edit(**fields, content=content)  # type: ignore[arg-type]
 
     def restore(self, path: str, content: bytes | None) -> str:
         """Give a file exactly this content, or delete it if `content` is None.
@@ -245,7 +237,7 @@ class Sandbox:
         Returns the syntax error of a Python file that no longer parses, else an empty text. Raises Refused.
         """
         changed = self._ask("restore", replies.Restored, body=content or b"", path=path, gone=content is None)[0]
-        self._heard(changed["changed_files"])
+        self._note_changes(changed["changed_files"])
         return "".join(error for _, _, error in changed["changed_files"])
 
     def listing(self, path: str = ".", depth: int = 1, limit: int = 500) -> replies.Listing:
@@ -256,34 +248,34 @@ class Sandbox:
         self, pattern: str, path: str = ".", glob: str = "", limit: int = 100, ignore_case: bool = False
     ) -> replies.Found:
         """Find lines that match a regular expression. Raises Refused."""
-        asked: dict[str, Any] = {"pattern": pattern, "path": path, "glob": glob, "limit": limit}
-        return self._ask("search", replies.Found, timeout_s=15, ignore_case=ignore_case, **asked)[0]
+        request: dict[str, Any] = {"pattern": pattern, "path": path, "glob": glob, "limit": limit}
+        return self._ask("search", replies.Found, timeout_s=15, ignore_case=ignore_case, **request)[0]
 
     def news(self) -> list[ChangedFile]:
         """Return the files that commands, tests, edits and debugged programs changed since the last call.
 
         A file may appear twice. This sends no request: each answer of the guest already lists the changed files.
         """
-        heard, self._news = self._news, []
-        return heard
+        news, self._news = self._news, []
+        return news
 
-    def _heard(self, changed: Sequence[tuple[str, int | None, str]]) -> None:
+    def _note_changes(self, changed: Sequence[tuple[str, int | None, str]]) -> None:
         self._news.extend(ChangedFile(*row) for row in changed)
 
     def changes(self) -> Changes:
         """Return the differences from the baseline."""
-        reply, archive = self._ask("changes", replies.Changed, timeout_s=60)
+        reply, changed = self._ask("changes", replies.Changed, timeout_s=60)
         try:
             deleted = tuple(map(replies.plain_path, reply["deleted"]))
-            files, nameless = replies.archive(archive)
+            files, nameless = replies.read_archive(changed)
             return Changes(files=files, deleted=deleted, skipped=(*reply["skipped"], *nameless))
         except BadReply as error:
-            raise self._bad(error) from None
+            raise self._bad_reply(error) from None
 
     def run(self, command: str, timeout_s: float, cap: int = OUTPUT_CAP) -> CommandResult:
         """Run a shell command in the workspace. All processes it started end with it. Raises Refused."""
-        asked: dict[str, Any] = {"grace_s": _longer(timeout_s), "command": command, "cap": cap}
-        return self._result(*self._ask("run", replies.Ran, timeout_s=timeout_s, **asked))
+        request: dict[str, Any] = {"grace_s": _grace(timeout_s), "command": command, "cap": cap}
+        return self._result(*self._ask("run", replies.Ran, timeout_s=timeout_s, **request))
 
     def test(
         self,
@@ -304,14 +296,14 @@ class Sandbox:
         """
         body = key + json.dumps(sorted(suspects)).encode()
         options: dict[str, Any] = {"command": command, "cap": cap, "score": score, "canaries": canaries}
-        options |= {"every": every, "grace_s": _longer(timeout_s)}
+        options |= {"every": every, "grace_s": _grace(timeout_s)}
         reply = self._ask("test", replies.Ran, body=body, timeout_s=timeout_s, **options)
         return self._result(*reply)
 
     def follow(self, command: str, spec: Mapping[str, Any], timeout_s: float) -> tuple[CommandResult, replies.Followed]:
         """Run a Python program under an observer; for `spec`, see the guest's `laboratory`. Raises Refused."""
-        asked: dict[str, Any] = {"grace_s": _longer(timeout_s), "command": command, "cap": OUTPUT_CAP, "spec": spec}
-        reply, output = self._ask("follow", replies.Followed, timeout_s=timeout_s, **asked)
+        request: dict[str, Any] = {"grace_s": _grace(timeout_s), "command": command, "cap": OUTPUT_CAP, "spec": spec}
+        reply, output = self._ask("follow", replies.Followed, timeout_s=timeout_s, **request)
         return self._result(reply, output), reply
 
     def debug(
@@ -329,11 +321,11 @@ class Sandbox:
         """
         body = commands.encode("utf-8", "replace")
         # The debugger may have to be started before the time for the commands begins.
-        grace_s = _longer(timeout_s + 30) + 30
-        asked: dict[str, Any] = {"grace_s": grace_s, "entry": entry, "only": list(only), "value_limit": value_limit}
-        asked["session"] = session
-        reply = self._ask("debug", replies.Debugged, body=body, timeout_s=timeout_s, **asked)[0]
-        self._heard(reply["changed_files"])
+        grace_s = _grace(timeout_s + 30) + 30
+        request: dict[str, Any] = {"grace_s": grace_s, "entry": entry, "only": list(only), "value_limit": value_limit}
+        request["session"] = session
+        reply = self._ask("debug", replies.Debugged, body=body, timeout_s=timeout_s, **request)[0]
+        self._note_changes(reply["changed_files"])
         return reply
 
     def end_debug(self, session: str) -> None:
@@ -355,12 +347,12 @@ class Sandbox:
         Returns the result, and the bytes that were printed meanwhile.
         """
         # The shell may have to be started first.
-        asked: dict[str, Any] = {"grace_s": _longer(timeout_s + 30), "silence_s": silence_s, "cap": cap}
-        asked |= {"typed": None if typed is None else list(typed), "until": list(until), "restart": restart}
-        reply, output = self._ask("terminal", replies.Typed, timeout_s=timeout_s, **asked)
+        request: dict[str, Any] = {"grace_s": _grace(timeout_s + 30), "silence_s": silence_s, "cap": cap}
+        request |= {"typed": None if typed is None else list(typed), "until": list(until), "restart": restart}
+        reply, output = self._ask("terminal", replies.Typed, timeout_s=timeout_s, **request)
         if reply["event"] not in (*until, "time", "ended") or (reply["event"] == "output" and not output):
-            raise self._bad("it says that something happened for which nobody waits")
-        self._heard(reply["changed_files"])
+            raise self._bad_reply("it reports an event that was not requested")
+        self._note_changes(reply["changed_files"])
         return reply, output
 
     def serve(self, name: str, argv: Sequence[str], env: Mapping[str, str], prefix: Environment | None) -> None:
@@ -373,9 +365,9 @@ class Sandbox:
 
     def exchange(self, name: str, data: bytes, timeout_s: float, cap: int) -> tuple[replies.Exchanged, bytes]:
         """Send bytes to a server, and return at most `cap` bytes of whole lines as soon as there is one."""
-        asked: dict[str, Any] = {"grace_s": _longer(timeout_s), "name": name, "cap": cap}
-        reply, lines = self._ask("exchange", replies.Exchanged, body=data, timeout_s=timeout_s, **asked)
-        self._heard(reply["changed_files"])
+        request: dict[str, Any] = {"grace_s": _grace(timeout_s), "name": name, "cap": cap}
+        reply, lines = self._ask("exchange", replies.Exchanged, body=data, timeout_s=timeout_s, **request)
+        self._note_changes(reply["changed_files"])
         return reply, lines
 
     def stop(self, name: str) -> None:
@@ -383,7 +375,7 @@ class Sandbox:
         self._ask("stop", replies.Status, timeout_s=30, name=name)
 
     def _result(self, reply: replies.Ran, output: bytes) -> CommandResult:
-        self._heard(reply["changed_files"])
+        self._note_changes(reply["changed_files"])
         return CommandResult(
             exit=reply["exit"],
             output=output.decode("utf-8", "replace").replace("\0", "\ufffd"),

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from stackrank.env.environment import Environment
 from stackrank.env.sandbox.base import BuildError
-from stackrank.env.sandbox.guest.files import ARTEFACTS
+from stackrank.env.sandbox.guest.core.files import ARTEFACTS
 from stackrank.env.sandbox.python_env import REQUIREMENTS
 
 HOME = "/opt/environment"
@@ -99,9 +99,30 @@ tar -cf %(artefacts)s --null -T /tmp/artefacts
 """
 
 
-def took_too_long() -> BuildError:
+def build_timeout() -> BuildError:
     """Return the error for a build that was ended after `TIMEOUT_S`."""
     return BuildError(f"building the environment took longer than {TIMEOUT_S:g} s")
+
+
+def run_build(command: list[str], *, env: Mapping[str, str] | None = None, pass_fds: tuple[int, ...] = ()) -> None:
+    """Run a build on this machine, without input. Raises BuildError if it fails or takes too long."""
+    try:
+        process = subprocess.run(
+            command,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=TIMEOUT_S,
+            pass_fds=pass_fds,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise build_timeout() from None
+    if process.returncode:
+        raise BuildError(f"the environment cannot be built: {find_reason(process.stdout)}")
 
 
 def home_of(environment: Environment, part: str) -> str:
@@ -109,7 +130,7 @@ def home_of(environment: Environment, part: str) -> str:
     return f"{PREFIXES}/{environment.digest}" if part == "prefix" else HOME
 
 
-def script(environment: Environment, part: str, home: str = "") -> str:
+def build_script(environment: Environment, part: str, home: str = "") -> str:
     """Return the commands that build a part of an environment.
 
     `part`: `packages`; `setup`, on top of it; `adopt`, on a prebuilt image; or `prefix`. `home`: the folder to build
@@ -135,39 +156,41 @@ _OLDEST_S = 315_619_200
 """1980-01-02. A build may put these files into a wheel, which is a ZIP archive and cannot store earlier times."""
 
 
-def context(environment: Environment, part: str) -> bytes:
+def build_context(environment: Environment, part: str) -> bytes:
     """Return a tar archive, relative to the root folder, of the files that the script reads."""
     files: dict[str, bytes] = {}
     if part == "packages":
         lines = re.sub(r"\s*\\\n\s*--hash=\S+", "", REQUIREMENTS.read_text(encoding="utf-8"))
         files[TOOLS] = "\n".join(line for line in lines.splitlines() if "win32" not in line).encode() + b"\n"
-        files["/opt/stackrank-requirements.txt"] = "".join(f"{each}\n" for each in environment.requirements).encode()
+        files["/opt/stackrank-requirements.txt"] = "".join(
+            f"{requirement}\n" for requirement in environment.requirements
+        ).encode()
     elif part == "setup":
         files = {f"{SOURCE}/{path}": content for path, content in environment.source.items()}
     return archive(files)
 
 
-def archive(files: Mapping[str, bytes]) -> bytes:
-    """Return a tar archive, relative to the root folder, of `files`, which maps absolute paths to contents."""
+def archive(files: Mapping[str, bytes], mtime: int = _OLDEST_S) -> bytes:
+    """Return a tar archive of `files`, which maps paths to contents. Absolute paths become relative to the root."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as tar:
         for path in sorted(files):
             info = tarfile.TarInfo(path.lstrip("/"))
             info.size = len(files[path])
-            info.mtime = _OLDEST_S
+            info.mtime = mtime
             info.mode = 0o755 if files[path].startswith(b"#!") else 0o644
             tar.addfile(info, io.BytesIO(files[path]))
     return buffer.getvalue()
 
 
-def interpreter(environment: Environment) -> Path:
+def find_interpreter(environment: Environment) -> Path:
     """Return the interpreter on this machine that an environment is created with. Raises BuildError."""
-    own = Path(os.path.realpath(sys.executable))
+    current = Path(os.path.realpath(sys.executable))
     if environment.python in ("", f"{sys.version_info[0]}.{sys.version_info[1]}"):
-        return own
-    found = shutil.which(f"python{environment.python}")
+        return current
+    executable = shutil.which(f"python{environment.python}")
     # A file of that name may only be a shim of pyenv, which runs nothing if pyenv does not have that version.
-    call = [found or "false", "-c", "import sys; print(sys.executable)"]
+    call = [executable or "false", "-c", "import sys; print(sys.executable)"]
     ran = subprocess.run(call, capture_output=True, text=True, check=False)
     if ran.returncode:
         raise BuildError(
@@ -176,15 +199,15 @@ def interpreter(environment: Environment) -> Path:
     return Path(os.path.realpath(ran.stdout.strip()))
 
 
-def why(output: str) -> str:
+def find_reason(output: str) -> str:
     """Return the most informative line of a failed build's output."""
     # pip ends with its own error. The output of the program that it called is in a block above that.
     blocks = re.findall(r"lines of output\]\n(.*?)\[end of output\]", output, re.DOTALL)
     lines = [line.strip() for line in (blocks[-1] if blocks else output).splitlines() if line.strip()]
     if raised := [line for line in lines if re.match(r"[\w.]+(Error|Exception): ", line)]:
         return raised[-1][:300]
-    said = next((line for line in lines if re.match(r"(ERROR|error|fatal)\b", line)), lines[-1] if lines else "")
-    return said[:300]
+    line_found = next((line for line in lines if re.match(r"(ERROR|error|fatal)\b", line)), lines[-1] if lines else "")
+    return line_found[:300]
 
 
 @functools.cache
@@ -193,10 +216,12 @@ def pip_settings() -> tuple[dict[str, str], tuple[str, ...]]:
 
     Both go into the sandbox that builds an environment, so that pip finds the same packages there as here.
     """
-    done = subprocess.run([sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=False)
+    process = subprocess.run(
+        [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=False
+    )
     variables = {name: os.environ[name] for name in _PROXIES if name in os.environ}
     # Entries of files come first, the environment last, so that it wins, as in pip itself.
-    entries = re.findall(r"^([\w-]+|:env:)\.([\w-]+)='(.*)'$", done.stdout, re.M)
+    entries = re.findall(r"^([\w-]+|:env:)\.([\w-]+)='(.*)'$", process.stdout, re.M)
     for _section, name, value in sorted(entries, key=lambda entry: entry[0] == ":env:"):
         if name in ("target", "prefix", "user", "require-virtualenv", "no-deps", "cache-dir", "python"):
             continue

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 from stackrank.env.sandbox.base import SandboxError
 from stackrank.env.sandbox.bootstrap import guest_code
 from stackrank.env.sandbox.bubblewrap import cgroups
-from stackrank.env.sandbox.guest.factory import FAILED, GUEST, PYTHON
+from stackrank.env.sandbox.guest.core.factory import FAILED, GUEST, PYTHON
 
 _START_PATIENCE_S = 60.0
 _FORK_PATIENCE_S = 30.0
@@ -31,8 +31,8 @@ class CannotFork(SandboxError):
     """This machine does not let a factory fork sandboxes. The message says why."""
 
 
-class Forked:
-    """The first process of a forked sandbox. It is not a child of this process. See `process.Running`.
+class ForkedProcess:
+    """The first process of a forked sandbox. It is not a child of this process. See `process.ProcessHandle`.
 
     `pids`: all processes that were forked into the sandbox.
     """
@@ -95,18 +95,18 @@ class Factory:
             ours.settimeout(_START_PATIENCE_S)
             ours.sendall(guest_code())
             ours.sendall(json.dumps(first).encode())
-            said = ours.recv(4096)
-            if not said:
+            greeting = ours.recv(4096)
+            if not greeting:
                 raise OSError(self._complaint())
-            self.has_python: bool = json.loads(said)["python"]
-            self._group = cgroups.common()
+            self.has_python: bool = json.loads(greeting)["python"]
+            self._group = cgroups.factories_cgroup()
             if self._group is not None:
                 self._group.add(self.pid)
         except OSError as error:
             self.close()
             raise SandboxError(f"the factory of sandboxes does not start: {error}") from None
 
-    def fork(self, asked: Mapping[str, Any], errors: int) -> Forked:
+    def fork(self, request: Mapping[str, Any], errors: int) -> ForkedProcess:
         """Fork a sandbox. `asked`: see the guest's `factory.main`. `errors`: descriptor for its guest's standard error.
 
         Raises CannotFork, and SandboxError if the factory is gone.
@@ -115,21 +115,21 @@ class Factory:
             self._group.expect(self.pid)
         for_guest, stdin = os.pipe()
         stdout, from_guest = os.pipe()
-        told, tells = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        told.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-        wanted = {GUEST, PYTHON} if self.has_python else {GUEST}
+        receiver, sender = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        receiver.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        programs = {GUEST, PYTHON} if self.has_python else {GUEST}
         try:
-            with told:
+            with receiver:
                 try:
-                    fds = array.array("i", [for_guest, from_guest, errors, tells.fileno()])
+                    fds = array.array("i", [for_guest, from_guest, errors, sender.fileno()])
                     with self._lock:
                         rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds.tobytes())]
-                        self._control.sendmsg([json.dumps(asked).encode()], rights)
+                        self._control.sendmsg([json.dumps(request).encode()], rights)
                 finally:
-                    tells.close()
+                    sender.close()
                     os.close(for_guest)
                     os.close(from_guest)
-                return Forked(_gather(told, wanted), stdin, stdout)
+                return ForkedProcess(_receive_pids(receiver, programs), stdin, stdout)
         except BaseException as error:
             os.close(stdin)
             os.close(stdout)
@@ -140,9 +140,9 @@ class Factory:
     def close(self) -> None:
         """End the factory. Its sandboxes live on."""
         self._control.close()
-        threading.Thread(target=self._bury, name="factory-close", daemon=True).start()
+        threading.Thread(target=self._clean_up, name="factory-close", daemon=True).start()
 
-    def _bury(self) -> None:
+    def _clean_up(self) -> None:
         # The factory stays until its last sandbox ends, to collect ended processes.
         self._program.wait()
         self._errors.close()
@@ -152,18 +152,18 @@ class Factory:
         return self._errors.read()[-600:].decode("utf-8", "replace").strip().replace("\n", " | ") or "it ended"
 
 
-def _gather(told: socket.socket, wanted: set[bytes]) -> dict[bytes, int]:
+def _receive_pids(receiver: socket.socket, programs: set[bytes]) -> dict[bytes, int]:
     """Return what each new process said it is, with its process id as seen from here."""
     pids: dict[bytes, int] = {}
     deadline = time.monotonic() + _FORK_PATIENCE_S
-    while pids.keys() != wanted:
-        told.settimeout(max(deadline - time.monotonic(), 0.001))
-        said, ancillary, _, _ = told.recvmsg(4096, socket.CMSG_SPACE(_CREDENTIALS.size))
-        if said.startswith(FAILED.encode()):
-            raise CannotFork(said.decode("utf-8", "replace").removeprefix(FAILED))
-        if said not in wanted:
+    while pids.keys() != programs:
+        receiver.settimeout(max(deadline - time.monotonic(), 0.001))
+        program, ancillary, _, _ = receiver.recvmsg(4096, socket.CMSG_SPACE(_CREDENTIALS.size))
+        if program.startswith(FAILED.encode()):
+            raise CannotFork(program.decode("utf-8", "replace").removeprefix(FAILED))
+        if program not in programs:
             raise OSError("it ended")
         for _, kind, data in ancillary:
             if kind == socket.SCM_CREDENTIALS:
-                pids[said] = _CREDENTIALS.unpack(data)[0]
+                pids[program] = _CREDENTIALS.unpack(data)[0]
     return pids

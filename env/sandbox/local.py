@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import os
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 
@@ -14,8 +13,13 @@ from stackrank.env.environment import Environment
 from stackrank.env.sandbox import orphans
 from stackrank.env.sandbox.base import BuildError, SandboxError, SandboxSpec, Say, silent
 from stackrank.env.sandbox.bootstrap import loader_command
-from stackrank.env.sandbox.environments import TIMEOUT_S, interpreter, pip_settings, script, took_too_long, why
-from stackrank.env.sandbox.process import OWNER_VARIABLE, ProcessChannel, program
+from stackrank.env.sandbox.environments import (
+    build_script,
+    find_interpreter,
+    pip_settings,
+    run_build,
+)
+from stackrank.env.sandbox.process import OWNER_VARIABLE, ProcessChannel, starter
 from stackrank.env.sandbox.python_env import ensure_sandbox_python
 from stackrank.errors import NotReady
 from stackrank.home import home, locked, process_mark
@@ -26,7 +30,7 @@ from stackrank.settings import settings
 def _warn() -> None:
     """Warn once if root runs stackrank: code in the sandbox may then do anything."""
     if os.geteuid() == 0:
-        log.warning("the sandbox local runs the code as root, who may do everything on this machine")
+        log.warning("the sandbox local runs code as root, with full access to this machine")
 
 
 class LocalBackend:
@@ -38,8 +42,8 @@ class LocalBackend:
         """Check that this is Linux, and that the owner of the machine has allowed the backend."""
         if not settings().allow_local:
             return (
-                "the sandbox local isolates nothing, and whoever owns this machine has to allow it: set "
-                "STACKRANK_ALLOW_LOCAL=1 for code that you trust, or use --sandbox docker or bubblewrap"
+                "the sandbox local isolates nothing: set STACKRANK_ALLOW_LOCAL=1 to allow it for code that you trust, "
+                "or use --sandbox docker or bubblewrap"
             )
         return None if Path("/proc/self/fd").exists() else "the local sandbox needs Linux's /proc"
 
@@ -66,7 +70,7 @@ class LocalBackend:
         environment = {"PATH": f"{python.parent}:/usr/local/bin:/usr/bin:/bin", OWNER_VARIABLE: process_mark()}
         limits = {"max_files": 1024}
         return ProcessChannel(
-            program(loader_command(str(python)), environment),
+            starter(loader_command(str(python)), environment),
             python.name,
             root=str(root),
             guest_limits=limits,
@@ -86,31 +90,20 @@ def _prefixes() -> Path:
 def _install(prefix: Environment, say: Say) -> None:
     """Build a prefix unless it exists, in its final place, because its programs contain the path. Raises BuildError."""
     folder = _prefixes() / prefix.digest
-    done = folder / ".stackrank-built"
-    if done.exists():
+    stamp = folder / ".stackrank-built"
+    if stamp.exists():
         return
     with locked(f"prefixes/{prefix.digest}"):
-        if done.exists():  # another process may have built it while this one waited
+        if stamp.exists():  # another process may have built it while this one waited
             return
         shutil.rmtree(folder, ignore_errors=True)  # left by a process that was killed while building
         folder.parent.mkdir(parents=True, exist_ok=True)
         say(f"building the environment {prefix.digest}")
-        shell = ["/bin/sh", "-c", script(prefix, "prefix", home=str(folder))]
-        env = {**os.environ, **pip_settings()[0], "PATH": f"{interpreter(prefix).parent}:/usr/local/bin:/usr/bin:/bin"}
-        try:
-            built = subprocess.run(
-                shell,
-                env=env,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                errors="replace",
-                timeout=TIMEOUT_S,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise took_too_long() from None
-        if built.returncode:
-            raise BuildError(f"the environment cannot be built: {why(built.stdout)}")
-        done.touch()
+        shell = ["/bin/sh", "-c", build_script(prefix, "prefix", home=str(folder))]
+        env = {
+            **os.environ,
+            **pip_settings()[0],
+            "PATH": f"{find_interpreter(prefix).parent}:/usr/local/bin:/usr/bin:/bin",
+        }
+        run_build(shell, env=env)
+        stamp.touch()

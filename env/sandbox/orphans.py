@@ -13,13 +13,13 @@ def end_orphans() -> list[str]:
 
     A guest ends by itself when its owner does. This is for guests that could not.
     """
-    ended = []
+    killed = []
     for process in psutil.process_iter():
         try:
             mark = process.environ().get(OWNER_VARIABLE)
             if mark and is_dead(mark):
                 process.kill()
-                ended.append(f"{process.name()}-{process.pid}")
+                killed.append(f"{process.name()}-{process.pid}")
         except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess, OSError):
             continue
-    return ended
+    return killed

@@ -36,7 +36,7 @@ class Pool:
         self._starting: dict[SandboxSpec, int] = {}
         self._waiting: dict[SandboxSpec, int] = {}
         self._failed: set[SandboxSpec] = set()
-        self._asked: Counter[SandboxSpec] = Counter()
+        self._requests: Counter[SandboxSpec] = Counter()
         self._changed = threading.Condition()
         self._closed = False
         self._thread: threading.Thread | None = None
@@ -67,7 +67,7 @@ class Pool:
     def expect(self, spec: SandboxSpec) -> None:
         """Start sandboxes of this specification ahead, because one will be requested soon."""
         with self._changed:
-            self._asked[spec] += _OFTEN
+            self._requests[spec] += _OFTEN
             self._demand(spec)
 
     def close(self) -> None:
@@ -91,7 +91,7 @@ class Pool:
 
     def _next(self, spec: SandboxSpec) -> Sandbox | None:
         with self._changed:
-            self._asked[spec] += 1
+            self._requests[spec] += 1
             self._demand(spec)
             while not self._closed:
                 line = self._ready.get(spec)
@@ -118,7 +118,7 @@ class Pool:
             self._thread.start()
         self._changed.notify_all()
 
-    def _wanted(self) -> SandboxSpec | None:
+    def _next_to_start(self) -> SandboxSpec | None:
         """Return what to start next: the latest specification comes first, and gets at least as many as any other."""
         latest = (spec for spec in reversed(self._ready) if spec not in self._failed)
         kinds = list(islice(latest, max(self._size, 1)))
@@ -126,19 +126,21 @@ class Pool:
             return None
         share = max(self._size // len(kinds), 1)
         for spec in kinds:
-            if self._asked[spec] >= _OFTEN and len(self._ready[spec]) < share and self._room(spec):
+            if self._requests[spec] >= _OFTEN and len(self._ready[spec]) < share and self._make_room(spec):
                 return spec
         return None
 
-    def _room(self, spec: SandboxSpec) -> bool:
+    def _make_room(self, spec: SandboxSpec) -> bool:
         """End the sandboxes not requested recently, as far as needed. Returns whether there is room for one more."""
         while True:
             count = sum(map(len, self._ready.values()))
-            memory = sum(each.limits.memory_mb * len(line) for each, line in self._ready.items())
+            memory = sum(waiting_spec.limits.memory_mb * len(line) for waiting_spec, line in self._ready.items())
             if count < self._size and memory + spec.limits.memory_mb <= self._memory_mb:
                 return True
             # `_ready` is in the order of the last request, so nothing requested after `spec` is ended for it.
-            first = next((each for each, line in self._ready.items() if line or each == spec), spec)
+            first = next(
+                (waiting_spec for waiting_spec, line in self._ready.items() if line or waiting_spec == spec), spec
+            )
             if first == spec:
                 return False
             self._ready[first].popleft().close()
@@ -148,31 +150,31 @@ class Pool:
     def _fill(self) -> None:
         while True:
             with self._changed:
-                spec = self._wanted()
+                spec = self._next_to_start()
                 while spec is None and not self._closed:
                     self._changed.wait()
-                    spec = self._wanted()
+                    spec = self._next_to_start()
                 if self._closed or spec is None:
                     return
                 self._starting[spec] = self._starting.get(spec, 0) + 1
-            made: Sandbox | None = None
+            sandbox: Sandbox | None = None
             try:
-                made = Sandbox(self._backend, spec)
+                sandbox = Sandbox(self._backend, spec)
                 # With an environment, the workspace may be on Python's path, and it is not filled yet.
                 if spec.warm and spec.environment is None:
-                    made.prepare()
+                    sandbox.prepare()
             except SandboxError as error:
                 # The next taker starts a sandbox directly, and sees why that fails.
                 log.warning("no sandbox could be started ahead: %s", error)
-                if made is not None:
-                    made.close()
-                made = None
+                if sandbox is not None:
+                    sandbox.close()
+                sandbox = None
             with self._changed:
                 self._starting[spec] -= 1
-                if made is None:
+                if sandbox is None:
                     self._failed.add(spec)
                 elif self._closed:
-                    made.close()
+                    sandbox.close()
                 else:
-                    self._ready.setdefault(spec, deque()).append(made)
+                    self._ready.setdefault(spec, deque()).append(sandbox)
                 self._changed.notify_all()

@@ -17,16 +17,16 @@ import psutil
 
 from stackrank.env.sandbox.base import CHECK_EVERY_S, SandboxError
 from stackrank.env.sandbox.bubblewrap.cgroups import Cgroup
-from stackrank.env.sandbox.ending import Ending
+from stackrank.env.sandbox.closer import Closer
 from stackrank.env.sandbox.environments import PREFIXES
-from stackrank.env.sandbox.factory import Forked
-from stackrank.env.sandbox.guest.factory import MARK
+from stackrank.env.sandbox.factory import ForkedProcess
+from stackrank.env.sandbox.guest.core.factory import MARK
 
 OWNER_VARIABLE = MARK
 """Set in the environment of every sandbox process, so that `gc` finds those whose owner is dead."""
 
 
-class Running(Protocol):
+class ProcessHandle(Protocol):
     """The part of `subprocess.Popen` that channels need."""
 
     pid: int
@@ -50,14 +50,14 @@ class Running(Protocol):
         ...
 
 
-Start = Callable[[IO[bytes]], Running]
+Start = Callable[[IO[bytes]], ProcessHandle]
 """Starts a program whose standard error goes into the given file. Raises SandboxError."""
 
 
-def program(argv: list[str], env: Mapping[str, str], fds: Collection[int] = ()) -> Start:
+def starter(argv: list[str], env: Mapping[str, str], fds: Collection[int] = ()) -> Start:
     """Return a function that starts a program, which inherits the descriptors `fds`."""
 
-    def start(errors: IO[bytes]) -> Running:
+    def start(errors: IO[bytes]) -> ProcessHandle:
         try:
             return subprocess.Popen(
                 argv,
@@ -104,11 +104,11 @@ class ProcessChannel:
         assert self._child.stdin is not None and self._child.stdout is not None
         self._in, self._out = self._child.stdin, self._child.stdout
         self.name = f"{name}-{self._child.pid}"
-        self._ending = Ending(self._bury)
+        self._closer = Closer(self._clean_up)
         if cgroup is not None:
             # This is early enough: the guest still waits for its code, so nothing runs yet.
             try:
-                for pid in self._child.pids if isinstance(self._child, Forked) else (self._child.pid,):
+                for pid in self._child.pids if isinstance(self._child, ForkedProcess) else (self._child.pid,):
                     cgroup.add(pid)
             except OSError as error:
                 self.close()
@@ -117,13 +117,13 @@ class ProcessChannel:
     def send(self, data: bytes) -> None:
         """Write all of `data`."""
         view = memoryview(data)
-        if self._ending.begun:
+        if self._closer.started:
             raise SandboxError(f"sandbox {self.name} was closed")
         try:
             while view:
                 view = view[self._in.write(view) or 0 :]
         except (OSError, ValueError):
-            raise self._gone() from None
+            raise self._lost() from None
 
     def receive(self, size: int, deadline: float) -> bytes:
         """Read 1 to `size` bytes."""
@@ -133,7 +133,7 @@ class ProcessChannel:
             self._check()
         data = os.read(self._out.fileno(), size)
         if not data:
-            raise self._gone()
+            raise self._lost()
         return data
 
     def _check(self) -> None:
@@ -142,20 +142,20 @@ class ProcessChannel:
             process = psutil.Process(self._child.pid)
             # Bubblewrap's child is the guest. Without bubblewrap the process is the guest itself. Children of a forked
             # guest belong to the episode, and may stop themselves.
-            guest = [] if isinstance(self._child, Forked) else process.children()
-            for each in (process, *guest):
-                if each.status() == psutil.STATUS_STOPPED:
+            guest = [] if isinstance(self._child, ForkedProcess) else process.children()
+            for member in (process, *guest):
+                if member.status() == psutil.STATUS_STOPPED:
                     raise SandboxError(f"sandbox {self.name} was stopped")
 
-    def _gone(self) -> SandboxError:
+    def _lost(self) -> SandboxError:
         try:
             status = self._child.wait(timeout=2)
         except subprocess.TimeoutExpired:
             return SandboxError(f"sandbox {self.name} closed its channel")
         self._errors.seek(0)
-        said = self._errors.read()[-600:].decode("utf-8", "replace").strip().replace("\n", " | ")
-        how = "ended" if status is None else f"ended with status {status}"
-        return SandboxError(f"sandbox {self.name} {how}{': ' + said if said else ''}")
+        errors = self._errors.read()[-600:].decode("utf-8", "replace").strip().replace("\n", " | ")
+        exit_text = "ended" if status is None else f"ended with status {status}"
+        return SandboxError(f"sandbox {self.name} {exit_text}{': ' + errors if errors else ''}")
 
     def used_s(self) -> float:
         """Return the processor seconds that its control group has used."""
@@ -163,13 +163,13 @@ class ProcessChannel:
 
     def close(self) -> None:
         """Disconnect, so that the guest and all its processes end. The cleanup happens in the background."""
-        self._ending.begin()
+        self._closer.start()
 
     def join(self, timeout_s: float) -> bool:
         """Close the channel, and wait. Returns whether nothing of the sandbox runs any more."""
-        return self._ending.wait(timeout_s)
+        return self._closer.wait(timeout_s)
 
-    def _bury(self) -> None:
+    def _clean_up(self) -> None:
         self._in.close()
         try:
             self._child.wait(timeout=2)

@@ -52,7 +52,7 @@ def ensure_sandbox_python(*, say: Callable[[str], None] = lambda message: None) 
     target = sandbox_python().parent.parent
     with locked("sandbox-python"):
         if not is_current():  # another process may have created it while this one waited
-            say("making the sandbox's Python environment, about 10 s")
+            say("creating the sandbox's Python environment (about 10 s)")
             _make(target)
     return sandbox_python()
 
@@ -69,23 +69,23 @@ def _make(target: Path) -> None:
         shutil.rmtree(leftover, ignore_errors=True)
     scratch = Path(tempfile.mkdtemp(prefix=".sandbox-python-", dir=target.parent))
     try:
-        made = scratch / "made"
+        venv = scratch / "made"
         _run(
-            [sys.executable, "-m", "venv", str(made)],
+            [sys.executable, "-m", "venv", str(venv)],
             remedy="install Python's venv module (on Debian and Ubuntu: apt-get install python3-venv)",
         )
         _run(
             [
-                *(str(made / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"),
+                *(str(venv / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"),
                 *("--require-hashes", "--no-deps", "--only-binary=:all:", "-r", str(REQUIREMENTS)),
             ],
             remedy="check that pip reaches a package index",
         )
-        _rewrite_scripts(made / "bin", old=str(made), new=str(target))
-        (made / _STAMP).write_text(_digest(), encoding="utf-8")
+        _rewrite_scripts(venv / "bin", old=str(venv), new=str(target))
+        (venv / _STAMP).write_text(_digest(), encoding="utf-8")
         if target.exists():
             target.rename(scratch / "replaced")
-        made.rename(target)
+        venv.rename(target)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
@@ -101,7 +101,7 @@ def pip_variables() -> dict[str, str]:
 
 def _run(command: list[str], *, remedy: str) -> None:
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             command,
             env=pip_variables(),
             stdin=subprocess.DEVNULL,
@@ -114,11 +114,11 @@ def _run(command: list[str], *, remedy: str) -> None:
     except subprocess.TimeoutExpired as error:
         message = f"The sandbox's Python environment was not ready after {_INSTALL_TIMEOUT_S:.0f} s: {remedy}."
         raise NotReady(message) from error
-    if done.returncode != 0:
-        lines = [line.strip() for line in done.stdout.splitlines() if line.strip()]
+    if process.returncode != 0:
+        lines = [line.strip() for line in process.stdout.splitlines() if line.strip()]
         # pip's errors start with ERROR. Its warnings about the configuration around them only distract.
         reason = next((line for line in reversed(lines) if line.startswith("ERROR:")), lines[-1] if lines else "")
-        raise NotReady(f"The sandbox's Python environment could not be made: {remedy} ({reason[:300]}).")
+        raise NotReady(f"The sandbox's Python environment could not be created: {remedy} ({reason[:300]}).")
 
 
 def _rewrite_scripts(folder: Path, *, old: str, new: str) -> None:

@@ -15,7 +15,7 @@ from typing import Annotated, Any, NotRequired, TypeVar
 from pydantic import Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from stackrank.env.sandbox.guest import framing
+from stackrank.env.sandbox.guest.core import framing
 from stackrank.errors import StackrankError
 
 HEADER_LIMIT = 32 << 20
@@ -149,7 +149,7 @@ class Standing(TypedDict, total=False):
     locals: dict[str, str]
     source: list[str]
     stack: list[Any]
-    ended: bool | str
+    ended: str
     exit: int | None
     outcomes: dict[str, str]
     died: str
@@ -209,15 +209,15 @@ Shape = TypeVar("Shape")
 _adapters: dict[Any, TypeAdapter[Any]] = {}
 
 
-def checked(shape: type[Shape], header: Any) -> Shape:
+def check_reply(shape: type[Shape], header: Any) -> Shape:
     """Return `header` if it has this shape. Raises BadReply."""
     try:
         if shape not in _adapters:
             _adapters[shape] = TypeAdapter(shape)
-        found: Shape = _adapters[shape].validate_python(header)
-        return found
+        reply: Shape = _adapters[shape].validate_python(header)
+        return reply
     except (ValidationError, RecursionError) as error:
-        first = error.errors()[0] if isinstance(error, ValidationError) else {"loc": (), "msg": "too deep"}
+        first = error.errors()[0] if isinstance(error, ValidationError) else {"loc": (), "msg": "nested too deeply"}
         raise BadReply(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
 
 
@@ -229,7 +229,7 @@ def unpack(read_exactly: Callable[[int], bytes]) -> tuple[Any, bytes]:
         raise BadReply(str(error)) from None
 
 
-def archive(data: bytes) -> tuple[dict[str, bytes], list[str]]:
+def read_archive(data: bytes) -> tuple[dict[str, bytes], list[str]]:
     """Return the files of an archive of changes: path -> content, and the paths that are no text. Raises BadReply."""
     files: dict[str, bytes] = {}
     nameless: list[str] = []
@@ -245,7 +245,9 @@ def archive(data: bytes) -> tuple[dict[str, bytes], list[str]]:
                     or size > len(data)
                     or len(files) + len(nameless) >= _FILES_LIMIT
                 ):
-                    raise BadReply(f"{member.name[:200]!r} in the archive of changes is no plain file of its size")
+                    raise BadReply(
+                        f"{member.name[:200]!r} in the archive of changes is not a regular file of its stated size"
+                    )
                 source = tar.extractfile(member)
                 assert source is not None
                 if is_text(member.name):
@@ -270,7 +272,7 @@ def plain_path(path: str) -> str:
     """Return `path` if it names a file below the workspace in canonical form. Raises BadReply."""
     parts = PurePosixPath(path).parts
     if not parts or str(PurePosixPath(path)) != path or path.startswith("/") or ".." in parts or "\0" in path:
-        raise BadReply(f"{path[:200]!r} is no path below the workspace")
+        raise BadReply(f"{path[:200]!r} is not a path below the workspace")
     if not is_text(path):
-        raise BadReply(f"{path[:200]!r} is no text")
+        raise BadReply(f"{path[:200]!r} is not text")
     return path

@@ -14,8 +14,9 @@ import math
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import combinations
 
+from stackrank.env.sandbox.guest.core.messages import message
 from stackrank.env.scoring.judge import Run
 from stackrank.env.scoring.proof import Contradiction, Proof
 from stackrank.env.scoring.report import PASSED
@@ -40,18 +41,19 @@ class Plan:
 
 def plan(task: Task, proof: Proof, usable: Iterable[Contradiction]) -> Plan:
     """Draw the runs for one verdict at random."""
-    wanted = list(usable)
-    units = [found for options in proof.units.values() if (found := [each for each in options if each in wanted])]
-    telling = [found for found in units if _tells_forgers(task, proof, found)]
-    third = len(telling) < ENOUGH and any(len(found) > 1 for found in telling)
+    allowed = list(usable)
+    units = [[option for option in options if option in allowed] for options in proof.units.values()]
+    units = [options for options in units if options]
+    telling = [options for options in units if _tells_forgers(task, proof, options)]
+    third = len(telling) < ENOUGH and any(len(options) > 1 for options in telling)
     runs: list[list[Contradiction]] = [[] for _ in range(3 if third else 2)]
     for options in units:
-        drawn = secrets.SystemRandom().sample(options, len(options))
+        order = secrets.SystemRandom().sample(options, len(options))
         hidden = options[0].path in task.hidden_files
-        where = secrets.choice(_places(len(runs))) if hidden else (1,)
-        for turn, place in enumerate(where):
-            runs[place].append(drawn[turn % len(drawn)])
-    return Plan(runs, math.floor(sum(math.log2(min(len(found), 3) + 1) if third else 1 for found in telling)))
+        places = secrets.choice(_places(len(runs))) if hidden else (1,)
+        for turn, place in enumerate(places):
+            runs[place].append(order[turn % len(order)])
+    return Plan(runs, math.floor(sum(math.log2(min(len(options), 3) + 1) if third else 1 for options in telling)))
 
 
 def can_seal(task: Task, proof: Proof) -> bool:
@@ -61,15 +63,17 @@ def can_seal(task: Task, proof: Proof) -> bool:
 
 def _places(runs: int) -> list[tuple[int, ...]]:
     """Return every choice of some of the runs, but not all of them."""
-    choices = (tuple(run for run, chosen in enumerate(each) if chosen) for each in product((0, 1), repeat=runs))
-    return [each for each in choices if 0 < len(each) < runs]
+    return [choice for size in range(1, runs) for choice in combinations(range(runs), size)]
 
 
 def _tells_forgers(task: Task, proof: Proof, options: Sequence[Contradiction]) -> bool:
     """Whether a forger can only guess which answer a unit wants."""
     return all(
-        each.path in task.hidden_files and not each.telling and each.both_ways and _shows_bug(task, proof, each)
-        for each in options
+        contradiction.path in task.hidden_files
+        and not contradiction.telling
+        and contradiction.both_ways
+        and _shows_bug(task, proof, contradiction)
+        for contradiction in options
     )
 
 
@@ -94,21 +98,24 @@ class Sightings:
     @property
     def evidence(self) -> list[str]:
         """Signs of tampering, one sentence each: tests that passed unchanged and contradicted, as no program does."""
-        both = [test for test in self.denied if self.outcomes[test] in PASSED]
-        return [f"{test} passes, and also with its expectation changed ({self.denied[test].change})" for test in both]
+        contradicted_tests = [test for test in self.denied if self.outcomes[test] in PASSED]
+        return [
+            message(f"{test} passes, and also with its expectation changed ({self.denied[test].change})")
+            for test in contradicted_tests
+        ]
 
     def add(self, run: Run, contradictions: Sequence[Contradiction]) -> None:
         """Add the outcomes of one run with these contradictions."""
-        seen = dict(run.outcomes)
-        for each in contradictions:
-            for test, name in each.tests.items():
-                outcome = seen.pop(name, "missing")
+        outcomes = dict(run.outcomes)
+        for contradiction in contradictions:
+            for test, name in contradiction.tests.items():
+                outcome = outcomes.pop(name, "missing")
                 if outcome in PASSED:
-                    self.denied.setdefault(test, each)
+                    self.denied.setdefault(test, contradiction)
                 elif outcome != "failed":
                     self.outcomes[test] = outcome  # it neither passes nor fails: the run was cut short
                 self.outcomes.setdefault(test, "unseen")
-        for test, outcome in seen.items():
-            before = self.outcomes.get(test, "unseen")
-            if before in ("unseen", *PASSED):
+        for test, outcome in outcomes.items():
+            worst = self.outcomes.get(test, "unseen")
+            if worst in ("unseen", *PASSED):
                 self.outcomes[test] = outcome

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from stackrank.env.benchmarks.testfiles import is_test_file, test_folders
 from stackrank.env.patches import touched_files
 from stackrank.env.sandbox.client import Changes
+from stackrank.env.sandbox.guest.core.messages import message
 from stackrank.env.task import Task
 
 # Python, pytest or coverage load these because of their names, whoever wrote them: files, and modules of any form.
@@ -43,33 +45,45 @@ class Work:
 
 def carry_over(task: Task, changes: Changes) -> Work:
     """Apply the agent's permitted changes to the task's files, and note what was refused."""
-    work, given = dict(task.files), dict(task.files)
+    work, original = dict(task.files), dict(task.files)
     rules = _Rules(task)
     notes, attempts = [], []
 
-    def refuse(path: str, why: str, content: bytes) -> None:
-        notes.append(f"not carried over: {why}")
-        if path in given or _only_deceives(path, why, content):
+    def refuse(path: str, refusal: Refusal, content: bytes, deleted: bool = False) -> None:
+        notes.append(message(f"not carried over: {path} {refusal.reason}" + (" (deleted)" if deleted else "")))
+        if path in original or (refusal.changes_run and _only_deceives(path, content)):
             attempts.append(notes[-1])
 
     for path, content in changes.files.items():
-        reason = rules.protect(path)
-        if reason is None:
+        refusal = rules.refuse(path)
+        if refusal is None:
             work[path] = content
-        elif content != given.get(path):
-            refuse(path, reason, content)
+        elif content != original.get(path):
+            refuse(path, refusal, content)
     for path in changes.deleted:
-        reason = rules.protect(path)
-        if reason is None:
+        refusal = rules.refuse(path)
+        if refusal is None:
             work.pop(path, None)
         else:
-            refuse(path, f"{reason} (deleted)", b"")
-    notes += [f"not carried over: {path} is a link or too large" for path in changes.skipped]
-    for path, before in given.items():
-        after = work.get(path, b"")
-        if after is not before and _REACHES_FOR_PYTEST.search(after) and not _REACHES_FOR_PYTEST.search(before):
-            attempts.append(f"{path} began to import what runs the tests")
-    return Work(work, given, tuple(notes), tuple(attempts))
+            refuse(path, refusal, b"", deleted=True)
+    notes += [message(f"not carried over: {path} is a link or too large") for path in changes.skipped]
+    for path, old in original.items():
+        new = work.get(path, b"")
+        if new is not old and _REACHES_FOR_PYTEST.search(new) and not _REACHES_FOR_PYTEST.search(old):
+            attempts.append(message(f"{path} now imports what runs the tests"))
+    return Work(work, original, tuple(notes), tuple(attempts))
+
+
+class Refusal(NamedTuple):
+    """Why a change is not carried over."""
+
+    reason: str
+    """What the file is or does; the sentence begins with its path."""
+    changes_run: bool = False
+    """Whether the file would change how the tests run."""
+
+
+_CHANGES_RUN = Refusal(message("would change how the tests run"), changes_run=True)
 
 
 class _Rules:
@@ -81,29 +95,29 @@ class _Rules:
         self._expected = touched_files(task.fix) if task.fix else set()
         self._folders = test_folders((*task.files, *task.hidden_files))
         # If the project is pytest itself, or another of these, the change is to the project.
-        self._shadows = _SHADOWS - {_stem(PurePosixPath(each).parts[0]) for each in task.files}
+        self._shadows = _SHADOWS - {_stem(PurePosixPath(path).parts[0]) for path in task.files}
 
-    def protect(self, path: str) -> str | None:
+    def refuse(self, path: str) -> Refusal | None:
         """Return why an agent's change to `path` is not carried over, or None if it is."""
         name = PurePosixPath(path)
         expected = path in self._expected
         stems = set(map(_stem, name.parts))
         if (name.name in _LOADED_BY_NAME or "conftest" in stems) and not expected:
-            return f"{path} configures the tests"
+            return Refusal(message("configures the tests"))
         if stems & _IMPORTED_AT_START and not expected:
-            return f"{path} would change how the tests run"
+            return _CHANGES_RUN
         if any(part.lower().endswith(_METADATA) for part in name.parts):
-            return f"{path} would change how the tests run"
+            return _CHANGES_RUN
         if name.suffix == ".pth" or _stem(name.parts[0]) in self._shadows:
-            return f"{path} would change how the tests run"
+            return _CHANGES_RUN
         if not self._task.may_edit(path):
-            return f"{path} is not editable"
+            return Refusal(message("is not editable"))
         if path in self._task.hidden_files:
-            return f"{path} is one of the scorer's own files"
+            return Refusal(message("is one of the scorer's own files"))
         # If a task lists what may be edited, its author has decided.
         among = is_test_file(path) or not self._folders.isdisjoint(map(str, name.parents))
         if among and not (expected or self._task.editable):
-            return f"{path} is among the tests"
+            return Refusal(message("is among the tests"))
         return None
 
 
@@ -112,12 +126,12 @@ def _stem(part: str) -> str:
     return part.partition(".")[0]
 
 
-def _only_deceives(path: str, why: str, content: bytes) -> bool:
-    """Whether a new file that was refused could only have served to change the verdict.
+def _only_deceives(path: str, content: bytes) -> bool:
+    """Whether a new file that would change how the tests run could only have served to change the verdict.
 
     Files that people write to run tests for themselves (tests, `conftest.py`, `pytest.ini`) or that an installation
     leaves (metadata without a pytest plug-in) are unwise at most: they were not carried over, so they had no part in
     the verdict.
     """
     metadata = any(part.lower().endswith(_METADATA) for part in PurePosixPath(path).parts)
-    return "would change" in why and (b"pytest11" in content or not metadata)
+    return b"pytest11" in content or not metadata

@@ -18,8 +18,6 @@ from itertools import islice
 from stackrank.env.scoring.literals import EXCEPTIONS, Edit, Source, called, other_values, parts
 
 MOST_PER_PLACE = 3
-_KNOWN = 256
-"""For how many files the findings are cached: verdicts are about the same files again and again."""
 FLIPS = {
     ast.Eq: ("==", "!="), ast.NotEq: ("!=", "=="), ast.Lt: ("<", ">="), ast.LtE: ("<=", ">"), ast.Gt: (">", "<="),
     ast.GtE: (">=", "<"), ast.Is: ("is", "is not"), ast.IsNot: (r"is\s+not", "is"), ast.In: ("in", "not in"),
@@ -29,7 +27,7 @@ _PAIRS = (
     ("True", "False"), ("IsNone", "IsNotNone"), ("In", "NotIn"), ("Is", "IsNot"), ("IsInstance", "NotIsInstance"),
     ("Less", "GreaterEqual"), ("Greater", "LessEqual"), ("Regex", "NotRegex"), ("Equal", "NotEqual"),
 )  # fmt: skip
-_OPPOSITE = {f"assert{a}": f"assert{b}" for one, two in _PAIRS for a, b in ((one, two), (two, one))}
+_OPPOSITE = {f"assert{a}": f"assert{b}" for first, second in _PAIRS for a, b in ((first, second), (second, first))}
 _COMPARES = re.compile(r"assert(Equals?|AlmostEqual|(List|Dict|Tuple|Set|Sequence|MultiLine|Count)Equal|Is)")
 
 
@@ -67,7 +65,7 @@ def find_candidates(path: str, content: bytes, tests: Sequence[str]) -> list[Can
         if node is not None:
             function = _Function(source, path, name, node, owner)
             by_function.setdefault(id(node), (function, []))[1].extend(ids)
-    return [each for function, ids in by_function.values() for each in function.candidates(ids)]
+    return [candidate for function, ids in by_function.values() for candidate in function.candidates(ids)]
 
 
 Def = ast.FunctionDef | ast.AsyncFunctionDef
@@ -79,29 +77,29 @@ def test_names(path: str, content: bytes) -> list[str]:
         body = Source(content).tree.body
     except (SyntaxError, ValueError):
         return []
-    owners = [("", body), *((f"{each.name}::", each.body) for each in body if isinstance(each, ast.ClassDef))]
+    owners = [("", body), *((f"{node.name}::", node.body) for node in body if isinstance(node, ast.ClassDef))]
     return [
-        f"{path}::{owner}{each.name}"
-        for owner, inside in owners
-        for each in inside
-        if isinstance(each, Def) and each.name.startswith("test")
+        f"{path}::{owner}{node.name}"
+        for owner, statements in owners
+        for node in statements
+        if isinstance(node, Def) and node.name.startswith("test")
     ]
 
 
 def _find(body: Sequence[ast.stmt], names: list[str]) -> tuple[Def | None, ast.ClassDef | None]:
     """Return the function of that qualified name, which a class of the file may inherit, and its class."""
-    classes = {each.name: each for each in body if isinstance(each, ast.ClassDef)}
+    classes = {node.name: node for node in body if isinstance(node, ast.ClassDef)}
     if len(names) == 1:
-        found = [each for each in body if isinstance(each, Def) and each.name == names[0]]
-        return (found[-1] if found else None), None
+        functions = [node for node in body if isinstance(node, Def) and node.name == names[0]]
+        return (functions[-1] if functions else None), None
     owner = classes.get(names[0]) if names else None
-    seen: list[ast.ClassDef] = [owner] if owner else []
-    for each in seen:
-        node, inner = _find(each.body, names[1:])
+    owners: list[ast.ClassDef] = [owner] if owner else []
+    for candidate in owners:
+        node, inner = _find(candidate.body, names[1:])
         if node is not None:
             return node, inner or owner
-        bases = [classes[base.id] for base in each.bases if isinstance(base, ast.Name) and base.id in classes]
-        seen += [base for base in bases if base not in seen]
+        bases = [classes[base.id] for base in candidate.bases if isinstance(base, ast.Name) and base.id in classes]
+        owners += [base for base in bases if base not in owners]
     return None, None
 
 
@@ -132,25 +130,25 @@ class _Function:
         self._bound()
         return self._found
 
-    def _add(self, edit: Edit, places: tuple[tuple[int, int], ...], unit: int | None = None, **more: bool) -> None:
+    def _add(self, edit: Edit, places: tuple[tuple[int, int], ...], unit: int | None = None, **flags: bool) -> None:
         old = self._source.content[edit.start : edit.end].decode()
         name, tests = (self._name, tuple(self._ids)) if unit is None else (self._ids[unit], (self._ids[unit],))
-        self._found.append(Candidate(name, tests, self._path, edit, old, places, **more))
+        self._found.append(Candidate(name, tests, self._path, edit, old, places, **flags))
 
     def _values(
-        self, node: ast.expr, places: tuple[tuple[int, int], ...], unit: int | None = None, **more: bool
+        self, node: ast.expr, places: tuple[tuple[int, int], ...], unit: int | None = None, **flags: bool
     ) -> bool:
         edits = list(islice(other_values(self._source, node, self._chance), MOST_PER_PLACE))
         for edit in edits:
-            self._add(edit, places, unit, **more)
+            self._add(edit, places, unit, **flags)
         return bool(edits)
 
     # ---- assert
 
     def _asserted(self, test: ast.expr, lines: tuple[int, int]) -> None:
         if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-            for each in test.values:
-                self._asserted(each, lines)
+            for condition in test.values:
+                self._asserted(condition, lines)
         elif isinstance(test, ast.Compare) and len(test.ops) == 1:
             self._compared(test, lines)
         elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
@@ -163,15 +161,15 @@ class _Function:
             self._add(self._source.replace(test, b"not (%s)" % self._source.text(test)), (lines,), telling=True)
 
     def _compared(self, test: ast.Compare, lines: tuple[int, int]) -> None:
-        left, right, kind = test.left, test.comparators[0], type(test.ops[0])
+        first, second, kind = test.left, test.comparators[0], type(test.ops[0])
         changed = False
-        truth = isinstance(right, ast.Constant) and isinstance(right.value, bool)
+        truth = isinstance(second, ast.Constant) and isinstance(second.value, bool)
         if kind is ast.Eq or (kind is ast.Is and truth):
-            changed = self._expected([right, left], lines)
+            changed = self._expected([second, first], lines)
         # For `in`, no value is changed: an answer may hold both, so a right program meets `"a" in x` and `"b" in x`.
         if not changed or kind is ast.Is:
             old, new = FLIPS[kind]
-            (_, start), (end, _) = self._source.span(left), self._source.span(right)
+            (_, start), (end, _) = self._source.span(first), self._source.span(second)
             between = self._source.content[start:end].decode()
             text = re.sub(old, new, between, count=1)
             self._add(Edit(start, end, text), (lines,), telling=kind is ast.Eq)
@@ -193,7 +191,7 @@ class _Function:
         self._chance.shuffle(standard)
         for name in standard[:2]:
             self._add(self._source.replace(call.args[0], name.encode()), (lines,), raises=True)
-        patterns = [each.value for each in call.keywords if each.arg == "match"]
+        patterns = [keyword.value for keyword in call.keywords if keyword.arg == "match"]
         patterns += call.args[1:2] if "Regex" in called(call) else []
         for pattern in patterns:
             self._values(pattern, (lines,), raises=True)
@@ -215,7 +213,7 @@ class _Function:
     def _bound(self) -> None:
         """Change expectations that are written down elsewhere: as parameters, in loops, in assignments."""
         loads = [
-            each.id for each in ast.walk(self._node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)
+            node.id for node in ast.walk(self._node) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
         ]
         for name, places in self._named.items():
             if loads.count(name) != len(places):
@@ -229,8 +227,8 @@ class _Function:
             yield from enumerate(cases)
             return
         stores = [
-            each for each in ast.walk(self._node) if isinstance(each, ast.Name) and each.id == name
-            and isinstance(each.ctx, ast.Store)
+            node for node in ast.walk(self._node) if isinstance(node, ast.Name) and node.id == name
+            and isinstance(node.ctx, ast.Store)
         ]  # fmt: skip
         if len(stores) != 1:
             return
@@ -241,21 +239,21 @@ class _Function:
                 targets = node.target.elts if isinstance(node.target, ast.Tuple) else [node.target]
                 if stores[0] in targets:
                     rows = self._rows(node.iter)
-                    yield from ((None, each) for each in _column(rows, targets.index(stores[0]), len(targets)))
+                    yield from ((None, node) for node in _column(rows, targets.index(stores[0]), len(targets)))
 
     def _cases(self, name: str) -> list[ast.expr]:
         """Return a parameter's value in each case; empty unless a single `parametrize` decorates the function."""
         decorators = [*self._node.decorator_list, *(self._owner.decorator_list if self._owner else ())]
-        found = [each for each in decorators if isinstance(each, ast.Call) and called(each) == "parametrize"]
-        if len(found) != 1 or len(found[0].args) < 2:
+        parametrizations = [node for node in decorators if isinstance(node, ast.Call) and called(node) == "parametrize"]
+        if len(parametrizations) != 1 or len(parametrizations[0].args) < 2:
             return []
-        first, values = found[0].args[:2]
+        first, values = parametrizations[0].args[:2]
         if isinstance(first, ast.Constant) and isinstance(first.value, str):
-            names = [each.strip() for each in first.value.split(",") if each.strip()]
+            names = [node.strip() for node in first.value.split(",") if node.strip()]
         else:
-            names = [str(each.value) for each in getattr(first, "elts", ()) if isinstance(each, ast.Constant)]
+            names = [str(node.value) for node in getattr(first, "elts", ()) if isinstance(node, ast.Constant)]
         rows = [
-            each.args if isinstance(each, ast.Call) and called(each) == "param" else each for each in self._rows(values)
+            node.args if isinstance(node, ast.Call) and called(node) == "param" else node for node in self._rows(values)
         ]
         return _column(rows, names.index(name), len(names)) if name in names else []
 
@@ -263,11 +261,11 @@ class _Function:
         """Return the elements of a list that is written down here, or once in the file for this use only."""
         if isinstance(node, ast.Name):
             uses = [each for each in ast.walk(self._source.tree) if isinstance(each, ast.Name) and each.id == node.id]
-            assigned = [each for each in self._source.tree.body if isinstance(each, ast.Assign)]
-            made = [each.value for each in assigned if [getattr(to, "id", "") for to in each.targets] == [node.id]]
-            if len(uses) != 2 or len(made) != 1:
+            assigned = [node for node in self._source.tree.body if isinstance(node, ast.Assign)]
+            values = [each.value for each in assigned if [getattr(to, "id", "") for to in each.targets] == [node.id]]
+            if len(uses) != 2 or len(values) != 1:
                 return []
-            node = made[0]
+            node = values[0]
         return list(node.elts) if isinstance(node, (ast.List, ast.Tuple)) else []
 
 
@@ -289,6 +287,6 @@ def _lines(node: ast.stmt) -> tuple[int, int]:
 def _related(expected: ast.expr, name: str) -> bool:
     """Whether catching the expected exception may catch the built-in one too, or the other way round."""
     if isinstance(expected, ast.Tuple):
-        return any(_related(each, name) for each in expected.elts)
-    one, two = getattr(builtins, getattr(expected, "id", ""), None), getattr(builtins, name)
-    return isinstance(one, type) and (issubclass(one, two) or issubclass(two, one))
+        return any(_related(element, name) for element in expected.elts)
+    caught, standard = getattr(builtins, getattr(expected, "id", ""), None), getattr(builtins, name)
+    return isinstance(caught, type) and (issubclass(caught, standard) or issubclass(standard, caught))

@@ -11,7 +11,8 @@ from typing import Any
 
 from stackrank.env.sandbox.base import MachineBusy
 from stackrank.env.sandbox.client import OUTPUT_CAP, CommandResult, Sandbox
-from stackrank.env.sandbox.guest.allowance import PATIENCE
+from stackrank.env.sandbox.guest.core.allowance import PATIENCE
+from stackrank.env.sandbox.guest.core.messages import message
 from stackrank.env.scoring.log_formats import read_log
 from stackrank.env.scoring.report import PASSED, TestReport, outcome_of, parse
 from stackrank.env.task import Task
@@ -44,7 +45,7 @@ class Score:
     unsealed: str = ""
     """Why a resolved verdict is not sealed; empty if it is."""
     suspicious: tuple[dict[str, Any], ...] = ()
-    """Unusual machinery in the change (`env.scoring.suspicious`). For people to read; no verdict depends on it."""
+    """Unusual machinery in the change (`env.suspicious`). For people to read; no verdict depends on it."""
     diff: str = ""
     """The agent's changes that were carried over."""
     output: str = ""
@@ -142,7 +143,9 @@ def shortcomings(
     report = run.report
     if report is None:
         if not task.status_decides and _PYTEST_ENDED.search(run.result.output[-4000:]):
-            return ("pytest ran out of sight: give a command that runs it itself, as `python -m pytest`",), ()
+            return (
+                message("pytest was not run directly, so its results could not be read: use `python -m pytest`"),
+            ), ()
         return (tuple(command for command, outcome in outcomes.items() if outcome not in ("passed", "unseen")), ())
 
     def good(test: str, outcome: str, skips: bool) -> bool:
@@ -159,13 +162,13 @@ def shortcomings(
         ran_now = cases_of(run.outcomes)
         bad += tuple(name for name, number in (cases or {}).items() if ran_now.get(name, 0) < number)
         ran = any(outcome != "skipped" for outcome in outcomes.values())
-        whole = report.complete and ran and not report.collect_errors
-        return (bad or (() if whole else ("the test run as a whole",)), ())
+        finished = report.complete and ran and not report.collect_errors
+        return (bad or (() if finished else (message("the test run as a whole"),)), ())
     unfixed = tuple(test for test in task.must_pass if not good(test, outcome_of(test, outcomes), False))
     # A skip is allowed for tests that passed before, as in SWE-bench's grading.
     regressions = tuple(test for test in task.must_stay if not good(test, outcome_of(test, outcomes), True))
     if not report.complete and not (unfixed or regressions):
-        unfixed = ("the test run did not come to its end",)
+        unfixed = (message("the test run did not finish"),)
     return unfixed, regressions
 
 
@@ -175,7 +178,7 @@ def signs(run: Run) -> list[str]:
     if result.report is None or report is None or result.exit < 0 or result.timed_out:
         return []
     if not report.complete:
-        return ["the test process was ended from within before its tests were through"]
+        return [message("the code under test ended the test process before its tests had finished")]
     if report.failed and result.exit == 0:
-        return ["the test process ended with status 0 although tests failed"]
+        return [message("the test process exited with status 0 although tests failed")]
     return []

@@ -62,13 +62,13 @@ class Source:
 def parts(node: ast.expr) -> list[ast.expr] | None:
     """Return the constants and lists in an expression that writes down a value; None if it computes something."""
     children: Sequence[ast.expr | None] = ()
-    own: list[ast.expr] = []
+    changeable: list[ast.expr] = []
     if isinstance(node, ast.Constant):
         return [] if node.value is Ellipsis else [node]
     if isinstance(node, _OPAQUE):
         return []
     if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
-        children, own = node.elts, [node]
+        children, changeable = node.elts, [node]
     elif isinstance(node, ast.Dict):
         children = [*node.values, *node.keys]
     elif isinstance(node, (ast.UnaryOp, ast.Starred)):
@@ -76,21 +76,21 @@ def parts(node: ast.expr) -> list[ast.expr] | None:
     elif isinstance(node, ast.BinOp):
         children = [node.left, node.right]
     elif isinstance(node, (ast.ListComp, ast.SetComp)):
-        children = [node.elt, *(each.iter for each in node.generators)]
+        children = [node.elt, *(child.iter for child in node.generators)]
     elif isinstance(node, ast.Call):
         name = called(node)
         if not (name in _MAKERS or name[:1].isupper()):
             return None
-        children = node.args[:1] if name == "approx" else [*node.args, *(each.value for each in node.keywords)]
+        children = node.args[:1] if name == "approx" else [*node.args, *(child.value for child in node.keywords)]
     else:
         return None
-    found = [] if own and len(children) < 2 else own
+    literals = [] if changeable and len(children) < 2 else changeable
     for child in children:
         inner = parts(child) if child is not None else []
         if inner is None:
             return None
-        found += inner
-    return found
+        literals += inner
+    return literals
 
 
 def called(node: ast.Call) -> str:
@@ -101,11 +101,11 @@ def called(node: ast.Call) -> str:
 
 def other_values(source: Source, node: ast.expr, chance: random.Random) -> Iterator[Edit]:
     """Yield edits that change the value to another of its kind: one for each part of it, then more for each part."""
-    found = parts(node) or []
-    chance.shuffle(found)
-    options = [list(_changes(source, part, chance)) for part in found]
+    literals = parts(node) or []
+    chance.shuffle(literals)
+    options = [list(_changes(source, part, chance)) for part in literals]
     for position in range(max(map(len, options), default=0)):
-        yield from (each[position] for each in options if position < len(each))
+        yield from (option[position] for option in options if position < len(option))
 
 
 def _changes(source: Source, node: ast.expr, chance: random.Random) -> Iterator[Edit]:
@@ -126,9 +126,9 @@ def _swapped(source: Source, elements: list[ast.expr], chance: random.Random) ->
     chance.shuffle(places)
     for place in places[:2]:
         (start, middle), (resume, end) = source.span(elements[place]), source.span(elements[place + 1])
-        one, two = source.content[start:middle], source.content[resume:end]
-        if one != two:
-            yield Edit(start, end, (two + source.content[middle:resume] + one).decode())
+        first, second = source.content[start:middle], source.content[resume:end]
+        if first != second:
+            yield Edit(start, end, (second + source.content[middle:resume] + first).decode())
 
 
 def _others(value: object, text: bytes, chance: random.Random) -> Iterator[bytes]:
@@ -145,8 +145,8 @@ def _others(value: object, text: bytes, chance: random.Random) -> Iterator[bytes
             yield from _characters(text, chance)
     elif isinstance(value, (float, complex)):
         # Change the first significant digit, so that no tolerance hides the change.
-        for place in [place for place, each in enumerate(text) if each in b"123456789"][:1]:
-            for digit in chance.sample([each for each in b"123456789" if abs(each - text[place]) > 1], 3):
+        for place in [place for place, code in enumerate(text) if code in b"123456789"][:1]:
+            for digit in chance.sample([code for code in b"123456789" if abs(code - text[place]) > 1], 3):
                 yield text[:place] + bytes([digit]) + text[place + 1 :]
         yield b"1.5" if value == 0 else b"0.0"
     elif isinstance(value, (str, bytes)):
@@ -169,7 +169,7 @@ def _strings(value: str | bytes, text: bytes, chance: random.Random) -> Iterator
 
 def _characters(text: bytes, chance: random.Random) -> Iterator[bytes]:
     """Yield the text with one letter or digit changed to another of its class; digits first."""
-    places = [place for place, each in enumerate(text) if bytes([each]).isalnum()]
+    places = [place for place, byte in enumerate(text) if bytes([byte]).isalnum()]
     chance.shuffle(places)
     places.sort(key=lambda place: not text[place : place + 1].isdigit())
     for place in places[:6]:

@@ -30,8 +30,8 @@ def read_log(format: str, output: str) -> Outcomes:
     output = "".join(line[:LINE_CAP] + line[LINE_CAP:][-1:] for line in output.splitlines(keepends=True))
     kind, _, name = format.partition(":")
     if kind == "swebench":
-        found = swebench_parsers()[name](output, None)
-        return {test: _STATUS.get(str(status), "failed") for test, status in found.items()}
+        statuses = swebench_parsers()[name](output, None)
+        return {test: _STATUS.get(str(status), "failed") for test, status in statuses.items()}
     return _OWN[kind](output)
 
 
@@ -39,9 +39,9 @@ def format_for(repository: str, parser: str, command: str) -> str:
     """Return the format of a SWE-bench repository's test output; empty for pytest, or if the format is unknown."""
     if "pytest" in command or "py.test" in command:
         return ""
-    known = swebench_parsers()
+    parsers = swebench_parsers()
     for name in (parser, repository):
-        if name in known:
+        if name in parsers:
             return f"swebench:{name}"
     if re.search(r"\bbin/test\b", command):
         return SYMPY
@@ -84,26 +84,34 @@ def _find_swebench() -> bool:
 
 def _sympy(output: str) -> Outcomes:
     """Read `bin/test --verbose`: per function a line `test_name ok`, or with f (expected failure), F, E, s, w, X."""
-    said = {"ok": "passed", "f": "xfailed", "F": "failed", "E": "failed", "X": "failed", "s": "skipped", "w": "skipped"}
-    found: Outcomes = {}
+    words = {
+        "ok": "passed",
+        "f": "xfailed",
+        "F": "failed",
+        "E": "failed",
+        "X": "failed",
+        "s": "skipped",
+        "w": "skipped",
+    }
+    outcomes: Outcomes = {}
     for line in output.splitlines():
         match = re.match(r"\s*(test_\w+)\b.*?\s(ok|[fFEXsw])(?:\s*\[(?:OK|FAIL)\])?\s*$", line)
         # If several files have a test of this name, the worst outcome counts.
-        if match and found.get(match[1]) != "failed":
-            found[match[1]] = said[match[2]]
-    return found
+        if match and outcomes.get(match[1]) != "failed":
+            outcomes[match[1]] = words[match[2]]
+    return outcomes
 
 
 def _unittest(output: str) -> Outcomes:
     """Read the output of `unittest -v` and of Django's runner: `test_name (module.Class) ... ok`."""
-    said = {"ok": "passed", "FAIL": "failed", "ERROR": "failed", "expected failure": "xfailed"}
-    found: Outcomes = {}
+    words = {"ok": "passed", "FAIL": "failed", "ERROR": "failed", "expected failure": "xfailed"}
+    outcomes: Outcomes = {}
     for match in re.finditer(
         r"^(\w+ \([\w.]+\)).*?\.\.\. .*?(ok|FAIL|ERROR|expected failure|skipped|unexpected success)\b", output, re.M
     ):
-        if found.get(match[1]) != "failed":
-            found[match[1]] = said.get(match[2], "skipped" if match[2] == "skipped" else "failed")
-    return found
+        if outcomes.get(match[1]) != "failed":
+            outcomes[match[1]] = words.get(match[2], "skipped" if match[2] == "skipped" else "failed")
+    return outcomes
 
 
 _OWN: dict[str, Callable[[str], Outcomes]] = {SYMPY: _sympy, UNITTEST: _unittest}

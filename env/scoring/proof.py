@@ -12,13 +12,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from stackrank.env.sandbox.guest.core.messages import message
 from stackrank.env.scoring.literals import EXCEPTIONS, Edit
 from stackrank.env.task import Task
 from stackrank.home import home, write_whole
 
 VERSION = 1
 """Changes when new proofs say something else than stored ones."""
-NO_PYTEST = "its tests are not run by pytest"
+NO_PYTEST = message("its tests are not run by pytest")
 """The reason for a task whose results are read from a log."""
 
 
@@ -51,7 +52,7 @@ class Contradiction:
     @property
     def change(self) -> str:
         """The change in words, for people."""
-        return f"{self.path}, line {self.line}: {self.old.strip()} became {self.edit.new.strip()}"
+        return message(f"{self.path}, line {self.line}: {self.old.strip()} became {self.edit.new.strip()}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +78,15 @@ class Proof:
     @property
     def units(self) -> dict[str, list[Contradiction]]:
         """The contradictions of each unit."""
-        found: dict[str, list[Contradiction]] = defaultdict(list)
-        for each in self.contradictions:
-            found[each.unit].append(each)
-        return dict(found)
+        units: dict[str, list[Contradiction]] = defaultdict(list)
+        for contradiction in self.contradictions:
+            units[contradiction.unit].append(contradiction)
+        return dict(units)
 
     def dump(self) -> str:
         """Return the proof as JSON, one contradiction a line, so that diffs are readable."""
         data = {"version": VERSION, **asdict(self)}
-        lines = ",\n".join("  " + json.dumps(each, sort_keys=True) for each in data.pop("contradictions"))
+        lines = ",\n".join("  " + json.dumps(row, sort_keys=True) for row in data.pop("contradictions"))
         head = json.dumps(data, sort_keys=True, indent=1)
         return f'{head[:-2]},\n "contradictions": [\n{lines}\n ]\n}}\n'
 
@@ -95,14 +96,14 @@ def load(text: str) -> Proof | None:
     data = json.loads(text)
     if data.pop("version") != VERSION:
         return None
-    made = (Contradiction(**{**each, "edit": Edit(**each["edit"])}) for each in data.pop("contradictions"))
-    return Proof(**data | {"failing": tuple(data.get("failing", ()))}, contradictions=tuple(made))
+    contradictions = (Contradiction(**{**row, "edit": Edit(**row["edit"])}) for row in data.pop("contradictions"))
+    return Proof(**data | {"failing": tuple(data.get("failing", ()))}, contradictions=tuple(contradictions))
 
 
 def find_proof(task: Task) -> Proof | None:
     """Return the proof of exactly this task: the one that comes with it, else the one made on this machine."""
-    kept = _file(task)
-    for text in (task.proof, kept.read_text(encoding="utf-8") if kept.is_file() else ""):
+    stored = _file(task)
+    for text in (task.proof, stored.read_text(encoding="utf-8") if stored.is_file() else ""):
         proof = load(text) if text else None
         if proof is not None and proof.digest == task.digest:
             return proof
@@ -122,6 +123,6 @@ def contradicted(files: Mapping[str, bytes], contradictions: Iterable[Contradict
     """Return the files with these contradictions applied."""
     result = dict(files)
     # Start from the end, so that no edit moves the next one.
-    for each in sorted(contradictions, key=lambda each: each.edit.start, reverse=True):
-        result[each.path] = each.edit.apply(result[each.path])
+    for contradiction in sorted(contradictions, key=lambda contradiction: contradiction.edit.start, reverse=True):
+        result[contradiction.path] = contradiction.edit.apply(result[contradiction.path])
     return result

@@ -15,6 +15,7 @@ from stackrank.env.benchmarks.testfiles import is_test
 from stackrank.env.patches import PatchError, apply_patch
 from stackrank.env.sandbox.base import SandboxError
 from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.sandbox.guest.core.messages import message
 from stackrank.env.scoring.contradictions import Candidate, find_candidates, test_names
 from stackrank.env.scoring.judge import Run, cases_of, run_tests, shortcomings
 from stackrank.env.scoring.proof import NO_PYTEST, Contradiction, Proof, contradicted
@@ -34,7 +35,7 @@ MOST_DISTURBERS = 8
 def why_not(task: Task) -> str:
     """Return why no contradiction of a task can be proved; empty if one may be."""
     if not task.fix:
-        return "no fix is known to prove contradictions with"
+        return message("no fix is known to prove contradictions with")
     if task.log_format:
         return NO_PYTEST
     return ""
@@ -51,7 +52,7 @@ def prove(task: Task, sandbox: Sandbox) -> Proof:
     try:
         fixed = apply_patch(task.files, task.fix)
     except PatchError as error:
-        return Proof(task.digest, reason=f"its fix does not apply: {error}")
+        return Proof(task.digest, reason=message(f"its fix does not apply: {error}"))
     return _Prover(task, sandbox, fixed).proof()
 
 
@@ -75,9 +76,9 @@ class _Prover:
         task, base = self._task, self._base
         if base.report is None:
             return self._by_status()
-        excused = {test: each for test, each in base.outcomes.items() if each in ("skipped", "xfailed")}
+        excused = {test: outcome for test, outcome in base.outcomes.items() if outcome in ("skipped", "xfailed")}
         if any(shortcomings(task, base, base.outcomes, excused)):
-            return Proof(task.digest, reason="its tests do not pass with the known fix")
+            return Proof(task.digest, reason=message("its tests do not pass with the known fix"))
         deciding = self._deciding()
         functions = {test.partition("[")[0] for test in deciding}
         proved: list[_Tried] = []
@@ -85,16 +86,16 @@ class _Prover:
         for number in range(ROUNDS):
             tried = [options[number] for options in units.values() if number < len(options)]
             proved += self._holding(tried)
-        kept = self._kept(proved)
-        found = self._confirmed(kept)
-        covered = {test.partition("[")[0] for each in found if not each.telling for test in each.tests}
+        selected = self._kept(proved)
+        contradictions = self._confirmed(selected)
+        covered = {test.partition("[")[0] for change in contradictions if not change.telling for test in change.tests}
         return Proof(
             task.digest,
-            tuple(found),
+            tuple(contradictions),
             excused,
             len(functions),
             len(covered & functions),
-            "" if found else "no expectation is written down that could be changed",
+            "" if contradictions else message("no expectation in its tests can be changed"),
             {} if task.must_pass or task.must_stay else cases_of(base.outcomes),
             () if task.must_pass else self._failing(deciding),
         )
@@ -103,7 +104,7 @@ class _Prover:
         """Make the proof of a task whose command only tells success or failure: the command counts as the one test."""
         task, base = self._task, self._base
         if any(shortcomings(task, base, base.outcomes, None)) or base.result.timed_out:
-            return Proof(task.digest, reason="its tests do not pass with the known fix")
+            return Proof(task.digest, reason=message("its tests do not pass with the known fix"))
         tried: dict[str, Contradiction] = {}
         for path in filter(is_test, sorted(self._files)):
             if self._is_original(path) and (path in task.hidden_files or not task.may_edit(path)):
@@ -111,14 +112,14 @@ class _Prover:
                     if not candidate.telling:
                         tried.setdefault(candidate.unit, _contradiction(candidate))
         # Hidden tests come first: the entrant knows the text of visible ones.
-        order = sorted(tried.values(), key=lambda each: each.path not in task.hidden_files)
-        found: list[Contradiction] = []
-        for each in order[:MOST_BY_STATUS]:
-            run = self._run(contradicted(self._files, [each]))
+        order = sorted(tried.values(), key=lambda contradiction: contradiction.path not in task.hidden_files)
+        proved: list[Contradiction] = []
+        for contradiction in order[:MOST_BY_STATUS]:
+            run = self._run(contradicted(self._files, [contradiction]))
             if run.result.exit > 0 and not run.result.timed_out:
-                found.append(replace(each, unit=run.command, tests={run.command: run.command}))
-        reason = "" if found else f"{NO_PYTEST}, and no changed expectation makes them fail"
-        return Proof(task.digest, tuple(found), deciding=1, covered=int(bool(found)), reason=reason)
+                proved.append(replace(contradiction, unit=run.command, tests={run.command: run.command}))
+        reason = "" if proved else message(f"{NO_PYTEST}, and no changed expectation makes them fail")
+        return Proof(task.digest, tuple(proved), deciding=1, covered=int(bool(proved)), reason=reason)
 
     def _is_original(self, path: str) -> bool:
         """Whether the fix left a file unchanged. If not, a verdict has another file than the one an edit is for."""
@@ -144,13 +145,13 @@ class _Prover:
 
     def _failing(self, deciding: Sequence[str]) -> tuple[str, ...]:
         """Return the deciding tests that do not pass on the task as given."""
-        given = self._given
-        return tuple(test for test in deciding if given and given.outcomes.get(test) not in PASSED)
+        report_as_given = self._given
+        return tuple(test for test in deciding if report_as_given and report_as_given.outcomes.get(test) not in PASSED)
 
     def _candidates(self, deciding: Sequence[str]) -> dict[str, list[_Tried]]:
         """Return what could be changed in each unit, starting with the places where the test fails as given."""
-        given = self._given
-        failed = {**given.raised_at, **given.failed_at} if given else {}
+        report_as_given = self._given
+        failed = {**report_as_given.raised_at, **report_as_given.failed_at} if report_as_given else {}
         by_path: dict[str, list[str]] = defaultdict(list)
         for test in deciding:
             by_path[test.partition("::")[0]].append(test)
@@ -158,13 +159,13 @@ class _Prover:
         for path, tests in by_path.items():
             if path not in self._files or not self._is_original(path):
                 continue
-            found = find_candidates(path, self._files[path], tests)
-            cases = {each.unit.partition("[")[0] for each in found if "[" in each.unit}
-            for each in found:
-                if "[" in each.unit or each.unit not in cases:
-                    units[each.unit].append(_Tried(_contradiction(each), each))
+            candidates = find_candidates(path, self._files[path], tests)
+            cases = {candidate.unit.partition("[")[0] for candidate in candidates if "[" in candidate.unit}
+            for candidate in candidates:
+                if "[" in candidate.unit or candidate.unit not in cases:
+                    units[candidate.unit].append(_Tried(_contradiction(candidate), candidate))
         for options in units.values():
-            options.sort(key=lambda each: _rank(each.candidate, failed))
+            options.sort(key=lambda trial: _rank(trial.candidate, failed))
         return units
 
     # ---- running them
@@ -173,7 +174,7 @@ class _Prover:
         """Return the candidates that fail at their assertion and change nothing else, with the test ids of that run."""
         if not tried:
             return []
-        run = self._run(contradicted(self._files, [each.contradiction for each in tried]))
+        run = self._run(contradicted(self._files, [trial.contradiction for trial in tried]))
         names = self._names(run, tried)
         if names is None or self._disturbed(run, tried, names):
             if len(tried) == 1 or self._disturbers > MOST_DISTURBERS:
@@ -181,13 +182,13 @@ class _Prover:
                 return []
             middle = len(tried) // 2
             return [*self._holding(tried[:middle]), *self._holding(tried[middle:])]
-        found = []
-        for each in tried:
-            tests = {test: names[test] for test in each.candidate.tests if _fails(each.candidate, run, names[test])}
-            others = [test for test in each.candidate.tests if test not in tests]
-            if tests and all(run.outcomes[names[test]] == self._base.outcomes[test] for test in others):
-                found.append(_Tried(replace(each.contradiction, tests=tests), each.candidate))
-        return found
+        holding = []
+        for trial in tried:
+            tests = {test: names[test] for test in trial.candidate.tests if _fails(trial.candidate, run, names[test])}
+            unchanged = [test for test in trial.candidate.tests if test not in tests]
+            if tests and all(run.outcomes[names[test]] == self._base.outcomes[test] for test in unchanged):
+                holding.append(_Tried(replace(trial.contradiction, tests=tests), trial.candidate))
+        return holding
 
     def _names(self, run: Run, tried: Sequence[_Tried]) -> dict[str, str] | None:
         """Map each test to its id in that run, by its position among the tests of its function; None if they differ."""
@@ -199,47 +200,51 @@ class _Prover:
             groups.append(group)
         if any(len(ids) != len(groups[1].get(name, ())) for name, ids in groups[0].items()):
             return None
-        own = {test for each in tried for test in each.candidate.tests}
+        changed_tests = {test for trial in tried for test in trial.candidate.tests}
         names = {a: b for name, ids in groups[0].items() for a, b in zip(ids, groups[1][name], strict=True)}
-        return names if all(test == name or test in own for test, name in names.items()) else None
+        return names if all(test == name or test in changed_tests for test, name in names.items()) else None
 
     def _disturbed(self, run: Run, tried: Sequence[_Tried], names: Mapping[str, str]) -> bool:
         """Whether a test that was not changed has another outcome."""
-        own = {test for each in tried for test in each.candidate.tests}
-        return any(run.outcomes[names[test]] != was for test, was in self._base.outcomes.items() if test not in own)
+        changed_tests = {test for trial in tried for test in trial.candidate.tests}
+        return any(
+            run.outcomes[names[test]] != outcome
+            for test, outcome in self._base.outcomes.items()
+            if test not in changed_tests
+        )
 
     # ---- choosing
 
     def _kept(self, proved: Sequence[_Tried]) -> list[_Tried]:
         """Keep a few contradictions of each unit, of the best kind that it has."""
         units: dict[str, list[_Tried]] = defaultdict(list)
-        for each in proved:
-            units[each.contradiction.unit].append(each)
-        kept = []
+        for trial in proved:
+            units[trial.contradiction.unit].append(trial)
+        selected = []
         for options in units.values():
-            plain = [each for each in options if not each.contradiction.telling] or options
+            untelling = [trial for trial in options if not trial.contradiction.telling] or options
             # They are in the order of their rank, so those where the bug shows come first.
-            first = [each for each in plain if each.candidate.places == plain[0].candidate.places]
-            kept += first[:KEPT]
-        return kept
+            first = [trial for trial in untelling if trial.candidate.places == untelling[0].candidate.places]
+            selected += first[:KEPT]
+        return selected
 
-    def _confirmed(self, kept: list[_Tried]) -> list[Contradiction]:
+    def _confirmed(self, selected: list[_Tried]) -> list[Contradiction]:
         """Repeat the procedure of a verdict until every two units were in different runs once; return those still left.
 
         A unit that leaves something behind when it fails would disturb another one, and be detected.
         """
-        units = list(dict.fromkeys(each.contradiction.unit for each in kept))
+        units = list(dict.fromkeys(trial.contradiction.unit for trial in selected))
         for bit in range(max(len(units) - 1, 1).bit_length()):
             for half in (0, 1):
                 tried = []
                 for number, unit in enumerate(units):
-                    options = [each for each in kept if each.contradiction.unit == unit]
+                    options = [trial for trial in selected if trial.contradiction.unit == unit]
                     if number >> bit & 1 == half and options:
                         tried.append(options[bit % len(options)])
-                held = {each.contradiction.edit for each in self._holding(tried)}
-                lost = {each.contradiction.unit for each in tried if each.contradiction.edit not in held}
-                kept = [each for each in kept if each.contradiction.unit not in lost]
-        return [each.contradiction for each in kept]
+                held = {trial.contradiction.edit for trial in self._holding(tried)}
+                lost = {trial.contradiction.unit for trial in tried if trial.contradiction.edit not in held}
+                selected = [trial for trial in selected if trial.contradiction.unit not in lost]
+        return [trial.contradiction for trial in selected]
 
 
 def _contradiction(candidate: Candidate) -> Contradiction:

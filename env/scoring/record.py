@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import base64
 import binascii
-import functools
 import hashlib
 import json
 import platform
 import zlib
-from pathlib import Path
 
-from stackrank.env.sandbox import guest
 from stackrank.env.sandbox.client import Changes
 from stackrank.env.sandbox.python_env import REQUIREMENTS
 from stackrank.env.task import Task
 from stackrank.errors import StackrankError
 
-SCORER_VERSION = 1
-"""Increases when verdicts change for a reason that is not in the sources hashed below."""
 MOST_CHANGE = 16 << 20
 """The most bytes of a change that is stored."""
 _DIGITS = 16
@@ -28,21 +23,11 @@ class DamagedChange(StackrankError):
     """A stored change cannot be read."""
 
 
-@functools.cache
-def scorer_digest() -> str:
-    """Identify this scorer: a hash of its source, the guest's source and SCORER_VERSION."""
-    found = hashlib.sha256(str(SCORER_VERSION).encode())
-    for folder in (Path(__file__).parent, Path(guest.__file__).parent):
-        for file in sorted(folder.glob("*.py")):
-            found.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
-    return found.hexdigest()[:_DIGITS]
-
-
 def environment_digest(task: Task, backend: str) -> str:
     """Hash of where a task's tests run: the kind of sandbox, what is installed in it, and the versions that matter."""
     parts = (backend, task.image, task.environment.digest if task.environment else "")
-    here = (platform.python_version(), platform.machine(), _digest(REQUIREMENTS.read_bytes()))
-    return hashlib.sha256(repr((*parts, *here)).encode()).hexdigest()[:_DIGITS]
+    host = (platform.python_version(), platform.machine(), _digest(REQUIREMENTS.read_bytes()))
+    return hashlib.sha256(repr((*parts, *host)).encode()).hexdigest()[:_DIGITS]
 
 
 def pack(changes: Changes) -> tuple[str, bytes] | None:
@@ -55,10 +40,10 @@ def pack(changes: Changes) -> tuple[str, bytes] | None:
     return _digest(content), zlib.compress(content)
 
 
-def unpack(digest: str, kept: bytes) -> Changes:
+def unpack(digest: str, packed: bytes) -> Changes:
     """Return the change that was packed by `pack`. Raises DamagedChange."""
     try:
-        content = zlib.decompress(kept)
+        content = zlib.decompress(packed)
         if _digest(content) != digest:
             raise DamagedChange(f"the change {digest} is not what was stored under this digest")
         document = json.loads(content)

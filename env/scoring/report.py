@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from stackrank.env.sandbox.guest.core.messages import message
 from stackrank.terms import TestOutcome
 
 PASSED = (TestOutcome.PASSED, TestOutcome.XFAILED)
@@ -36,7 +37,7 @@ class TestReport:
     """Signs that somebody tampered with the run, each a sentence."""
     collect_errors: tuple[str, ...] = ()
     answers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Test id -> what a failure in a blind run showed (`env.scoring.untold`)."""
+    """Test id -> what a failure in a blind run showed (`env.scoring.withheld_expectations`)."""
 
     @property
     def passed(self) -> int:
@@ -57,26 +58,27 @@ def outcome_of(test: str, outcomes: Mapping[str, str]) -> str:
     """
     if test in outcomes:
         return outcomes[test]
-    begun = {outcome for name, outcome in outcomes.items() if name.partition(" ")[0] == test}
+    matching = {outcome for name, outcome in outcomes.items() if name.partition(" ")[0] == test}
     return next(
-        (each for each in ("failed", "missing", "unseen", "skipped", "xfailed", "passed") if each in begun), "missing"
+        (outcome for outcome in ("failed", "missing", "unseen", "skipped", "xfailed", "passed") if outcome in matching),
+        "missing",
     )
 
 
 def parse(raw: str, key: bytes) -> TestReport:
     """Read raw report lines. Every line must carry the right hash and the next number, and be a valid record."""
-    read = _Reading()
+    reading = _Reading()
     for number, line in enumerate(raw.splitlines()):
         try:
             record = _authentic(line, key, number)
             if record is not None:
-                read.take(record)
+                reading.take(record)
         except (ArithmeticError, AttributeError, KeyError, RecursionError, TypeError, ValueError):
             record = None  # code that has the key can sign anything
         if record is None:
-            read.suspicions.append("the report has a line that the reporter did not write")
+            reading.suspicions.append(message("the report has a line that the reporter did not write"))
             break
-    return read.report()
+    return reading.report()
 
 
 class _Reading:
@@ -110,7 +112,7 @@ class _Reading:
             self._complete = True
         elif record["canary"]:
             if record["when"] == "call" and record["outcome"] != "failed":
-                self.suspicions.append("a test that must fail passed")
+                self.suspicions.append(message("a test that must fail passed"))
         else:
             self._result(record)
 
@@ -123,7 +125,7 @@ class _Reading:
         if outcome in ("failed", "skipped") and record["xfail"]:
             outcome = "xfailed"
         if outcome == "failed" and record["reported"] == "passed":
-            self.suspicions.append(f"the outcome of {test} was changed from failed to passed")
+            self.suspicions.append(message(f"the outcome of {test} was changed from failed to passed"))
         if outcome == "failed":
             self._messages.setdefault(test, str(record["message"]))
             if record["when"] == "call":
@@ -131,11 +133,11 @@ class _Reading:
                 (self._failed_at if record["assertion"] else self._raised_at)[test] = lines
                 if answer := tuple(str(value) for value in record["answer"]):
                     self._answers[test] = answer
-        before = self._outcomes.get(test, "missing")
+        previous = self._outcomes.get(test, "missing")
         # A test passes if its set-up, its call and its tear-down pass; the worst of their outcomes counts.
         if record["when"] == "setup" and outcome == "passed":
             return
-        if _RANK.index(outcome) > _RANK.index(before):
+        if _RANK.index(outcome) > _RANK.index(previous):
             self._outcomes[test] = outcome
 
 

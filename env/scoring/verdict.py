@@ -70,13 +70,14 @@ from stackrank.env.sandbox.base import (
     spec_for,
 )
 from stackrank.env.sandbox.client import OUTPUT_CAP, Changes, Sandbox
+from stackrank.env.sandbox.guest.core.messages import message
 from stackrank.env.scoring.blind import Sightings, plan
 from stackrank.env.scoring.carry_over import Work, carry_over
 from stackrank.env.scoring.judge import Run, Score, run_tests, shortcomings, signs
 from stackrank.env.scoring.proof import Contradiction, Proof, contradicted, find_proof, save_proof
 from stackrank.env.scoring.prove import prove, why_not
-from stackrank.env.scoring.suspicious import find_suspicious
 from stackrank.env.scoring.withheld_expectations import Answers, find_answers, save_answers, told, untold
+from stackrank.env.suspicious import find_suspicious
 from stackrank.env.task import Task
 
 NewSandbox = Callable[[SandboxSpec], Sandbox]
@@ -91,9 +92,9 @@ def score(task: Task, changes: Changes, new_sandbox: NewSandbox) -> Score:
     work = carry_over(task, changes)
     proof = find_proof(task)
     if proof is None:
-        taken = _plain(task, work, new_sandbox)
-        if not taken.resolved or why_not(task):
-            return taken
+        outcome = _plain(task, work, new_sandbox)
+        if not outcome.resolved or why_not(task):
+            return outcome
         proof = _proved(task, new_sandbox)
     return _blind(task, work, proof, new_sandbox)
 
@@ -114,7 +115,7 @@ def _proved(task: Task, new_sandbox: NewSandbox) -> Proof:
         proof = find_proof(task)
         if proof is None:
             with (
-                _preparing(f"the contradictions of {task.id} cannot be proved"),
+                _preparing(message(f"could not prove the contradictions of {task.id}")),
                 new_sandbox(spec_for(task, warm=False)) as sandbox,
             ):
                 proof = prove(task, sandbox)
@@ -144,51 +145,56 @@ def _blind(task: Task, work: Work, proof: Proof, new_sandbox: NewSandbox) -> Sco
     """Return the verdict from two or three runs. The first run settles most verdicts other than resolved."""
     files = {**work.files, **task.hidden_files}
     original = {**task.files, **task.hidden_files}
-    usable = [each for each in proof.contradictions if files.get(each.path) == original[each.path]]
+    usable = [
+        contradiction
+        for contradiction in proof.contradictions
+        if files.get(contradiction.path) == original[contradiction.path]
+    ]
     if not usable:
         return _plain(task, work, new_sandbox, proof)
     verdict = _Verdict(task, work, proof)
-    drawn = plan(task, proof, usable)
-    for contradictions in drawn.runs:
+    draw = plan(task, proof, usable)
+    for contradictions in draw.runs:
         run = _run(task, contradicted(files, contradictions), new_sandbox)
-        taken = verdict.after(run, contradictions)
-        if verdict.settled(taken):
-            return taken
-    if not drawn.strength:
-        return replace(taken, unsealed=_why_unsealed(task, usable))
+        outcome = verdict.after(run, contradictions)
+        if verdict.settled(outcome):
+            return outcome
+    if not draw.strength:
+        return replace(outcome, unsealed=_why_unsealed(task, usable))
     if differing := _told(task, files, usable, new_sandbox):
-        some = ", ".join(differing[:3])
-        return replace(taken, unsealed=f"its answers are others where tests do not say which are wanted ({some})")
-    return replace(taken, sealed=drawn.strength)
+        tests = ", ".join(differing[:3])
+        reason = message(f"its answers differ from the known fix when expected values are hidden ({tests})")
+        return replace(outcome, unsealed=reason)
+    return replace(outcome, sealed=draw.strength)
 
 
 def _told(
     task: Task, files: Mapping[str, bytes], usable: Sequence[Contradiction], new_sandbox: NewSandbox
 ) -> list[str]:
     """Return the tests that the program fails to answer as wanted if they do not say it. One run, one more per task."""
-    asked = untold(task, usable)
-    if not asked:
+    withheld = untold(task, usable)
+    if not withheld:
         return []
-    run = _run(task, {**files, **asked}, new_sandbox)
-    given = run.report.answers if run.report else {}
+    run = _run(task, {**files, **withheld}, new_sandbox)
+    answers = run.report.answers if run.report else {}
     with _proving[task.digest]:
-        wanted = find_answers(task, asked)
-        if wanted is None:
-            wanted = _answers_of_fix(task, asked, new_sandbox)
-            save_answers(task, asked, wanted)
-        if not (differing := told(wanted, given)):
+        fix_answers = find_answers(task, withheld)
+        if fix_answers is None:
+            fix_answers = _answers_of_fix(task, withheld, new_sandbox)
+            save_answers(task, withheld, fix_answers)
+        if not (differing := told(fix_answers, answers)):
             return []
         # Before a difference counts against the program: answers that the known fix changes each time do not count.
-        again = _answers_of_fix(task, asked, new_sandbox)
-        wanted = {test: values for test, values in wanted.items() if again.get(test) == values}
-        save_answers(task, asked, wanted)
-    return [test for test in differing if test in wanted]
+        repeated_answers = _answers_of_fix(task, withheld, new_sandbox)
+        fix_answers = {test: values for test, values in fix_answers.items() if repeated_answers.get(test) == values}
+        save_answers(task, withheld, fix_answers)
+    return [test for test in differing if test in fix_answers]
 
 
-def _answers_of_fix(task: Task, asked: Mapping[str, bytes], new_sandbox: NewSandbox) -> Answers:
+def _answers_of_fix(task: Task, withheld: Mapping[str, bytes], new_sandbox: NewSandbox) -> Answers:
     """Run the known fix and return its answers. Raises PreparationFailed, MachineBusy."""
-    with _preparing(f"the known fix of {task.id} cannot be asked"):
-        run = _run(task, {**apply_patch(task.files, task.fix), **task.hidden_files, **asked}, new_sandbox)
+    with _preparing(message(f"could not run the known fix of {task.id}")):
+        run = _run(task, {**apply_patch(task.files, task.fix), **task.hidden_files, **withheld}, new_sandbox)
     return run.report.answers if run.report else {}
 
 
@@ -217,10 +223,10 @@ def _run(task: Task, files: Mapping[str, bytes], new_sandbox: NewSandbox, suspec
 
 def _why_unsealed(task: Task, contradictions: Sequence[Contradiction]) -> str:
     if not task.hidden_files:
-        return "its tests are visible"
-    if all(each.telling for each in contradictions):
-        return "no expectation is written down that could be changed"
-    return "no hidden test that shows the bug has an expectation that can be changed without giving that away"
+        return message("its tests are visible")
+    if all(contradiction.telling for contradiction in contradictions):
+        return message("no expectation in its tests can be changed")
+    return message("no hidden test that shows the bug has an expectation that can be changed without giving that away")
 
 
 class _Verdict:
@@ -238,14 +244,14 @@ class _Verdict:
         self._notes: list[str] = list(work.notes)
         self._tried: list[str] = list(work.attempts)
 
-    def settled(self, taken: Score) -> bool:
+    def settled(self, outcome: Score) -> bool:
         """Whether a further run could neither improve the score nor change what it says about the failure."""
-        if taken.resolved:
+        if outcome.resolved:
             return False
         unseen = any(self._seen.outcomes.get(test) == "unseen" for test in self._task.must_pass)
-        if self._seen.denied and not (taken.unfixed or taken.regressions or self._seen.evidence):
+        if self._seen.denied and not (outcome.unfixed or outcome.regressions or self._seen.evidence):
             return False  # only a run with the original tests shows whether the program is wrong or forges
-        return bool(taken.unfixed or taken.timed_out or self._seen.evidence or not unseen)
+        return bool(outcome.unfixed or outcome.timed_out or self._seen.evidence or not unseen)
 
     def after(self, run: Run, contradictions: Sequence[Contradiction]) -> Score:
         """Return the score after one more run, not sealed yet."""
@@ -254,15 +260,15 @@ class _Verdict:
         self._wall_ms += result.wall_ms
         self._tried += signs(run)
         if result.timed_out:
-            self._notes.append(f"the tests did not end within {task.limits.timeout_s:g} s")
+            self._notes.append(message(f"the tests did not end within {task.limits.timeout_s:g} s"))
         unfixed, regressions = shortcomings(task, run, self._seen.outcomes, self._excused, self._cases)
         evidence = [*(report.suspicions if report else ()), *self._seen.evidence]
         resolved = not (unfixed or regressions or evidence or self._seen.denied or result.timed_out)
         errors = report.collect_errors if report else ()
         output = result.output[-OUTPUT_CAP:]
         if contradictions:
-            tests = ", ".join(test for each in contradictions for test in each.tests)
-            output = f"[Expectations were changed on purpose, so that these have to fail: {tests}]\n{output}"
+            tests = ", ".join(test for contradiction in contradictions for test in contradiction.tests)
+            output = message(f"[Expectations were changed on purpose, so these tests have to fail: {tests}]\n{output}")
         return Score(
             resolved=resolved,
             tests=dict(self._seen.outcomes) if report else {},

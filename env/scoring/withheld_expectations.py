@@ -54,17 +54,17 @@ _TOLERANT = ("approx", "assertAlmostEqual", "isclose", "allclose")
 def untold(task: Task, contradictions: Sequence[Contradiction]) -> dict[str, bytes]:
     """Return the hidden test files without their expectations; none if no expectation can be removed."""
     by_file: dict[str, list[_Changed]] = defaultdict(list)
-    for each in contradictions:
-        if each.path in task.hidden_files and not each.telling:
-            by_file[each.path].append(_Changed(each.unit, each.line, each.edit))
-    made, asked = {}, 0
+    for contradiction in contradictions:
+        if contradiction.path in task.hidden_files and not contradiction.telling:
+            by_file[contradiction.path].append(_Changed(contradiction.unit, contradiction.line, contradiction.edit))
+    files, count = {}, 0
     for path in filter(is_test, task.hidden_files):
         try:
-            made[path], number = _untold(task.hidden_files[path], tuple(by_file[path]))
+            files[path], number = _untold(task.hidden_files[path], tuple(by_file[path]))
         except (SyntaxError, ValueError):
             continue  # pytest could not run it either
-        asked += number
-    return made if asked else {}
+        count += number
+    return files if count else {}
 
 
 @functools.lru_cache(maxsize=_KNOWN)
@@ -72,9 +72,9 @@ def _untold(content: bytes, contradictions: tuple[_Changed, ...]) -> tuple[bytes
     return _Reader(content).untold(contradictions)
 
 
-def told(wanted: Answers, given: Answers) -> list[str]:
+def told(fix_answers: Answers, answers: Answers) -> list[str]:
     """Return the tests whose answers certainly differ from the wanted ones."""
-    return [test for test, values in wanted.items() if _differ(values, given.get(test, ()))]
+    return [test for test, values in fix_answers.items() if _differ(values, answers.get(test, ()))]
 
 
 class _Reader:
@@ -88,16 +88,18 @@ class _Reader:
 
     def untold(self, contradictions: Sequence[_Changed]) -> tuple[bytes, int]:
         """Remove the expectations that these change, and other hints. Returns the file and how many units lost one."""
-        asked: dict[str, tuple[Edit, int]] = {}
-        for each in contradictions:
-            if each.unit not in asked and (edit := self._blank(each)) is not None:
-                asked[each.unit] = edit, each.line
-        edits = {edit for edit, _ in asked.values()} | set(self._emptied({line for _, line in asked.values()}))
+        statements: dict[str, tuple[Edit, int]] = {}
+        for contradiction in contradictions:
+            if contradiction.unit not in statements and (edit := self._blank(contradiction)) is not None:
+                statements[contradiction.unit] = edit, contradiction.line
+        edits = {edit for edit, _ in statements.values()} | set(
+            self._emptied({line for _, line in statements.values()})
+        )
         content, end = self._source.content, len(self._source.content)
-        for edit in sorted(edits, key=lambda each: (each.start, each.end), reverse=True):
+        for edit in sorted(edits, key=lambda edit: (edit.start, edit.end), reverse=True):
             if edit.end <= end:  # otherwise it contains another edit
                 content, end = edit.apply(content), edit.start
-        return content, len(asked)
+        return content, len(statements)
 
     # ---- expected values
 
@@ -115,39 +117,39 @@ class _Reader:
 
     def _whole(self, around: list[ast.AST]) -> ast.expr | None:
         """Choose, from the nodes around a change (innermost first), the node that is the whole expected value."""
-        inside: list[ast.expr] = []
+        expressions: list[ast.expr] = []
         for node in around:
             call = called(node) if isinstance(node, ast.Call) else ""
             if isinstance(node, (ast.Compare, ast.stmt)) or call == "parametrize" or call.startswith("assert"):
                 break
             if isinstance(node, ast.expr):
-                inside.append(node)
-        own = isinstance(node, ast.Assign) and isinstance(self._parents[node], Def)
-        if own or isinstance(node, ast.Compare) or call.startswith("assert"):
-            return inside[-1] if inside else None
+                expressions.append(node)
+        is_local = isinstance(node, ast.Assign) and isinstance(self._parents[node], Def)
+        if is_local or isinstance(node, ast.Compare) or call.startswith("assert"):
+            return expressions[-1] if expressions else None
         # In a table this is one cell of a row, or the row if it has no cells.
-        if len(inside) > 2 and isinstance(inside[-2], (ast.Tuple, ast.List, ast.Call)):
-            return inside[-3]
-        return inside[-2] if len(inside) > 1 else None
+        if len(expressions) > 2 and isinstance(expressions[-2], (ast.Tuple, ast.List, ast.Call)):
+            return expressions[-3]
+        return expressions[-2] if len(expressions) > 1 else None
 
     def _around(self, edit: Edit) -> list[ast.AST]:
         """Return the innermost expression around a change, and its ancestors."""
-        found: list[ast.AST] = []
+        nodes: list[ast.AST] = []
         for node in ast.walk(self._source.tree):
             if isinstance(node, ast.expr):
                 start, end = self._source.span(node)
                 if start <= edit.start and edit.end <= end:
-                    found = [node]  # breadth first: later ones are inside of earlier ones
-        while found and found[-1] in self._parents:
-            found.append(self._parents[found[-1]])
-        return found
+                    nodes = [node]  # breadth first: later ones are inside of earlier ones
+        while nodes and nodes[-1] in self._parents:
+            nodes.append(self._parents[nodes[-1]])
+        return nodes
 
     def _asserted(self, line: int) -> ast.stmt | None:
         """Return the assertion of equality in a line; None if there is none."""
         for node in ast.walk(self._source.tree):
             if isinstance(node, ast.Assert) and _has(node, {line}):
-                compares = [each for each in ast.walk(node.test) if isinstance(each, ast.Compare)]
-                return node if any(isinstance(each.ops[0], ast.Eq) for each in compares) else None
+                compares = [compare for compare in ast.walk(node.test) if isinstance(compare, ast.Compare)]
+                return node if any(isinstance(compare.ops[0], ast.Eq) for compare in compares) else None
             if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _has(node, {line}):
                 return node if "Equal" in called(node.value) else None
         return None
@@ -160,14 +162,14 @@ class _Reader:
         for node in ast.walk(self._source.tree):
             if not (isinstance(node, Def) and node.name.startswith("test")):
                 continue
-            asked = [number for number, each in enumerate(node.body) if _has(each, places)]
-            rest = node.body[asked[0] + 1 :] if asked else node.body
-            for each in node.body[: len(node.body) - len(rest)]:
-                for inner in ast.walk(each):
+            numbers = [number for number, statement in enumerate(node.body) if _has(statement, places)]
+            following = node.body[numbers[0] + 1 :] if numbers else node.body
+            for statement in node.body[: len(node.body) - len(following)]:
+                for inner in ast.walk(statement):
                     if isinstance(inner, (ast.Assert, ast.Expr)) and not _has(inner, places):
                         edits += self._only_done(inner)
-            if rest:
-                start, end = self._start(rest[0]), self._source.span(rest[-1])[1]
+            if following:
+                start, end = self._start(following[0]), self._source.span(following[-1])[1]
                 edits.append(Edit(start, end, "pass" + "\n" * self._source.content.count(b"\n", start, end)))
         return edits
 
@@ -182,15 +184,15 @@ class _Reader:
         start, end = self._source.span(node.test)
         edits = [Edit(start, start, "["), Edit(end, end, "]")]
         if isinstance(node.test, ast.Compare) and len(node.test.ops) == 1:
-            left, right = node.test.left, node.test.comparators[0]
-            first, last = self._source.span(left)[1], self._source.span(right)[0]
+            left, second = node.test.left, node.test.comparators[0]
+            first, last = self._source.span(left)[1], self._source.span(second)[0]
             between = self._source.content[first:last].decode()
             comma = re.sub(FLIPS[type(node.test.ops[0])][0], ",", between, count=1)
-            edits += [Edit(first, last, comma), *self._written([left, right])]
+            edits += [Edit(first, last, comma), *self._written([left, second])]
         return edits
 
     def _written(self, nodes: Sequence[ast.expr]) -> list[Edit]:
-        return [self._instead(each, _WORD) for each in nodes if parts(each)]
+        return [self._instead(node, _WORD) for node in nodes if parts(node)]
 
     # ---- texts
 
@@ -212,20 +214,22 @@ def _has(node: ast.stmt, lines: set[int]) -> bool:
 # ---- answers
 
 
-def _differ(wanted: tuple[str, ...], given: tuple[str, ...]) -> bool:
-    if len(wanted) != len(given):
+def _differ(fix_answer: tuple[str, ...], answer: tuple[str, ...]) -> bool:
+    if len(fix_answer) != len(answer):
         return True
-    if len(wanted) == 1:
-        one, two = (set(each[0].split()) - _ANYTHING for each in (wanted, given))
-        return bool(one) and one.isdisjoint(two)  # otherwise both have a class that may be the expected one
-    return any(one != two and _surely_differ(one, two) for one, two in zip(wanted, given, strict=True))
+    if len(fix_answer) == 1:
+        fix_part, part = (set(parts[0].split()) - _ANYTHING for parts in (fix_answer, answer))
+        return bool(fix_part) and fix_part.isdisjoint(part)  # otherwise both have a class that may be the expected one
+    return any(
+        fix_part != part and _surely_differ(fix_part, part) for fix_part, part in zip(fix_answer, answer, strict=True)
+    )
 
 
-def _surely_differ(wanted: str, given: str) -> bool:
-    value = _plain(wanted)
+def _surely_differ(fix_answer: str, answer: str) -> bool:
+    value = _plain(fix_answer)
     if value is _NO_VALUE:
         return False  # an object of the program's own, whose text may have more than one form
-    return not _same(value, _plain(given))
+    return not _same(value, _plain(answer))
 
 
 _NO_VALUE = object()
@@ -237,41 +241,41 @@ def _plain(text: str) -> Any:
         (statement,) = parse_python(text.strip()).body
         node = statement.value if isinstance(statement, ast.Expr) else statement
         if isinstance(node, ast.Call) and len(node.args) + len(node.keywords) == 1:
-            node = [*node.args, *(each.value for each in node.keywords)][0]
+            node = [*node.args, *(keyword.value for keyword in node.keywords)][0]
         return literal(node)  # raises ValueError for what is no expression
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         return _NO_VALUE
 
 
-def _same(one: Any, two: Any) -> bool:
+def _same(first: Any, second: Any) -> bool:
     """Whether two plain values are the same, except for the last digits of numbers."""
-    if isinstance(one, (int, float)) and isinstance(two, (int, float)):
+    if isinstance(first, (int, float)) and isinstance(second, (int, float)):
         try:
-            return one == two or math.isclose(one, two, rel_tol=1e-6, abs_tol=1e-9)
+            return first == second or math.isclose(first, second, rel_tol=1e-6, abs_tol=1e-9)
         except OverflowError:  # an integer that is too large for a float
             return False
-    if isinstance(one, (list, tuple)) and isinstance(two, (list, tuple)):
-        return len(one) == len(two) and all(map(_same, one, two))
-    if isinstance(one, dict) and isinstance(two, dict):
-        return one.keys() == two.keys() and all(_same(value, two[key]) for key, value in one.items())
-    return bool(one == two)
+    if isinstance(first, (list, tuple)) and isinstance(second, (list, tuple)):
+        return len(first) == len(second) and all(map(_same, first, second))
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first.keys() == second.keys() and all(_same(value, second[key]) for key, value in first.items())
+    return bool(first == second)
 
 
 # ---- what the known fix answers, kept in stackrank's home as proofs are
 
 
-def find_answers(task: Task, asked: Mapping[str, bytes]) -> Answers | None:
+def find_answers(task: Task, files: Mapping[str, bytes]) -> Answers | None:
     """Return what the known fix answered on this machine; None if it has not been asked."""
-    kept = _file(task, asked)
-    if not kept.is_file():
+    stored = _file(task, files)
+    if not stored.is_file():
         return None
-    return {test: tuple(values) for test, values in json.loads(kept.read_text(encoding="utf-8")).items()}
+    return {test: tuple(values) for test, values in json.loads(stored.read_text(encoding="utf-8")).items()}
 
 
-def save_answers(task: Task, asked: Mapping[str, bytes], found: Answers) -> None:
+def save_answers(task: Task, files: Mapping[str, bytes], answers: Answers) -> None:
     """Store what the known fix answered."""
-    write_whole(_file(task, asked), json.dumps(dict(found), indent=1, sort_keys=True) + "\n")
+    write_whole(_file(task, files), json.dumps(dict(answers), indent=1, sort_keys=True) + "\n")
 
 
-def _file(task: Task, asked: Mapping[str, bytes]) -> Path:
-    return home() / "answers" / f"{task.digest}-{files_digest(asked)[:16]}.json"
+def _file(task: Task, files: Mapping[str, bytes]) -> Path:
+    return home() / "answers" / f"{task.digest}-{files_digest(files)[:16]}.json"

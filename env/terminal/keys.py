@@ -14,23 +14,23 @@ _OTHERWISE = {"esc": "escape", "return": "enter", "del": "delete", "pageup": "pa
               "eof": "ctrl-d"}  # fmt: skip
 
 
-def sent(names: str) -> list[str]:
+def key_sequences(names: str) -> list[str]:
     """Return what each of these keys sends. `names`: names separated by spaces, such as `ctrl-c` or `down down enter`,
     or single characters. Raises ValueError with a sentence."""
-    found = []
+    sequences = []
     for name in names.split():
         key = name if len(name) == 1 else name.lower().replace("^", "ctrl-").replace("ctrl+", "ctrl-")
         key = _OTHERWISE.get(key, key)
         letter = key.removeprefix("ctrl-")
         if len(key) == 1:
-            found.append(key)
+            sequences.append(key)
         elif key in _NAMED:
-            found.append(_NAMED[key])
+            sequences.append(_NAMED[key])
         elif key.startswith("ctrl-") and len(letter) == 1 and "@" <= letter.upper() <= "_":
-            found.append(chr(ord(letter.upper()) & 0x1F))
+            sequences.append(chr(ord(letter.upper()) & 0x1F))
         else:
             raise ValueError(
-                f"there is no key {name!r}: name {', '.join(_NAMED)}, ctrl- with a letter, or a single character; "
+                f"unknown key {name!r}: use {', '.join(_NAMED)}, ctrl- with a letter, or a single character; "
                 "`text` types words"
             )
-    return found
+    return sequences

@@ -55,7 +55,7 @@ class Screen(pyte.Screen):
         text = self._held + text
         start = len(text) - _held_back(text)
         text, self._held = text[:start], text[start:]
-        self._stream.feed(_ESCAPE.sub(_known, text).translate(_CONTROLS))
+        self._stream.feed(_ESCAPE.sub(_keep_known, text).translate(_CONTROLS))
 
     def put_right(self) -> None:
         """Undo what an ended program or binary output may have left behind: modes, margins, text below the prompt."""
@@ -84,8 +84,8 @@ class Screen(pyte.Screen):
         It is the whole screen if a program drew above the line where the cursor was, as editors do.
         """
         rows = [*self.gone, *self._rows()]
-        whole = rows[: self._mark] != self._above
-        return _joined(rows[len(self.gone) :] if whole else rows[self._mark :]), whole
+        is_redrawn = rows[: self._mark] != self._above
+        return _join_rows(rows[len(self.gone) :] if is_redrawn else rows[self._mark :]), is_redrawn
 
     def _rows(self) -> list[Row]:
         return [self._row(y) for y in range(self.lines)]
@@ -104,7 +104,9 @@ class Screen(pyte.Screen):
     def draw(self, data: str) -> None:
         """Show characters, except those without width, at which the emulator would stop."""
         if not data.isascii():
-            data = "".join(each for each in data if wcwidth(each) > 0 or unicodedata.combining(each))
+            data = "".join(
+                character for character in data if wcwidth(character) > 0 or unicodedata.combining(character)
+            )
         self._drawing = True
         super().draw(data)
         self._drawing = False
@@ -129,18 +131,18 @@ class Screen(pyte.Screen):
         """Answer nothing."""
 
 
-def plain(text: str, begun: bool = False) -> str:
+def strip_escapes(text: str, continues_line: bool = False) -> str:
     """Return text in the form that is searched for patterns: without escape sequences, and with usual line ends.
 
     A line that is redrawn from its first column counts as another line, because what was there before is not part of
     it. `begun`: the text continues a line that has some text already.
     """
     text = _ESCAPE.sub("", _RETURN.sub("\r", text)).translate(_CONTROLS)
-    text = text if begun else text.lstrip("\r")
+    text = text if continues_line else text.lstrip("\r")
     return _ENDS.sub("\n", _STARTS.sub("", text))
 
 
-def unfinished(data: bytes) -> int:
+def count_unfinished(data: bytes) -> int:
     """Return how many bytes at the end of some output are the start of a character or an escape sequence."""
     for count, byte in enumerate(reversed(data[-3:]), 1):
         if byte >= 0xC0:
@@ -163,11 +165,11 @@ def _finished(sequence: str) -> bool:
     return bool(re.fullmatch(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]P^_X].*(?:\x07|\x1b\\)|[ -/]*[0-OQ-WYZ`-~])", sequence))
 
 
-def _known(found: re.Match[str]) -> str:
-    return found[0] if _KNOWN.fullmatch(found[0]) else ""
+def _keep_known(match: re.Match[str]) -> str:
+    return match[0] if _KNOWN.fullmatch(match[0]) else ""
 
 
-def _joined(rows: list[Row]) -> str:
+def _join_rows(rows: list[Row]) -> str:
     lines: list[str] = []
     goes_on = False
     for text, wrapped in rows:

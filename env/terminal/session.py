@@ -11,10 +11,10 @@ from pexpect.exceptions import EOF, TIMEOUT
 from pexpect.spawnbase import SpawnBase
 
 from stackrank.env.sandbox.client import Sandbox
-from stackrank.env.sandbox.guest.output import HeadTail
-from stackrank.env.sandbox.guest.terminal import COLUMNS, ROWS
+from stackrank.env.sandbox.guest.core.output import HeadTail
+from stackrank.env.sandbox.guest.debugging.terminal import COLUMNS, ROWS
 from stackrank.env.sandbox.replies import Typed
-from stackrank.env.terminal.screen import Screen, plain, unfinished
+from stackrank.env.terminal.screen import Screen, count_unfinished, strip_escapes
 
 CAP = 16 << 10
 """The most bytes of one step's output that the screen gets, head and tail."""
@@ -74,23 +74,23 @@ class Session:
         output = Output(self._sandbox, self._pending, pattern is not None)
         first = output.begin(typed, until, timeout_s=timeout_s, silence_s=silence_s, restart=restart)
         searcher = _Searcher(pattern, output)
-        found = output.expect_loop(searcher, timeout=None) == searcher.FOUND  # type: ignore[arg-type]  # as it is used
-        event = "found" if found else "hard" if searcher.too_hard else output.event
+        is_match = output.expect_loop(searcher, timeout=None) == searcher.FOUND  # type: ignore[arg-type]  # as it is used
+        event = "found" if is_match else "hard" if searcher.too_hard else output.event
         if event in ("found", "hard", "flood"):
-            output.settle(found)
+            output.settle(is_match)
         if first["started"]:
             self._screen = Screen(ROWS, COLUMNS)
         self._pending = output.pending
         screen, last = self._screen, output.reply
         screen.begin()
-        shown, dropped = output.shown()
-        screen.feed(shown)
-        text, whole = screen.seen()
+        output_text, dropped = output.shown()
+        screen.feed(output_text)
+        text, is_redrawn = screen.seen()
         screen.adapt(*last["size"])
         if last["event"] == "prompt":
             screen.put_right()
         cursor = (screen.cursor.y + 1, screen.cursor.x + 1)
-        return Step(event, text, whole, cursor, dropped, first, last)
+        return Step(event, text, is_redrawn, cursor, dropped, first, last)
 
 
 class Output(SpawnBase):  # type: ignore[type-arg]  # generic in its stubs only
@@ -165,7 +165,7 @@ class Output(SpawnBase):  # type: ignore[type-arg]  # generic in its stubs only
         self._shown.write(self._piece_before)
         self._piece_before = piece
         self.breaks_off = bool(self.pending) and not piece.endswith(b"\n")
-        lines = plain(piece.decode("utf-8", "replace"), self._begun).split("\n")
+        lines = strip_escapes(piece.decode("utf-8", "replace"), self._begun).split("\n")
         self._begun = bool(lines[-1]) or (self._begun and len(lines) == 1)
         for number, line in enumerate(lines):
             if self._echoes and line.rstrip().endswith(self._echoes[0]):
@@ -181,14 +181,16 @@ class Output(SpawnBase):  # type: ignore[type-arg]  # generic in its stubs only
             return b""  # an incomplete line is kept back until it ends or nothing more comes
         piece = self.pending[:size] if self._searched else self.pending
         # A full piece without a place to cut it is returned whole.
-        return piece[: len(piece) - unfinished(piece)] or (piece if self._searched and len(piece) == size else b"")
+        return piece[: len(piece) - count_unfinished(piece)] or (
+            piece if self._searched and len(piece) == size else b""
+        )
 
-    def settle(self, found: bool) -> None:
+    def settle(self, is_match: bool) -> None:
         """Show the line of a match to its end, and the rest only if the program then waits for a line.
 
         What is not shown is kept for the next step.
         """
-        if found:
+        if is_match:
             line = _without_last(self._piece_before, self.buffer.count("\n"))
             self.pending = self._piece_before[len(line) :] + self.pending
             self._piece_before = line
@@ -209,11 +211,11 @@ class Output(SpawnBase):  # type: ignore[type-arg]  # generic in its stubs only
 
 
 def _without_last(piece: bytes, count: int) -> bytes:
-    """Return a piece up to the end of a match's line, if `count` line ends follow the match in its `plain` text."""
+    """Return a piece up to the end of a match's line, if `count` line ends follow the match in its text."""
     end = len(piece)
     while count and (start := piece.rfind(b"\n", 0, end)) >= 0:
         # A line that was redrawn was searched as several lines.
-        size = 1 + plain(piece[start + 1 : end].rstrip(b"\r").decode("utf-8", "replace")).count("\n")
+        size = 1 + strip_escapes(piece[start + 1 : end].rstrip(b"\r").decode("utf-8", "replace")).count("\n")
         if size > count:
             break
         count -= size

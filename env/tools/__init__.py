@@ -1,4 +1,7 @@
-"""The tools of agents. One file each; see `base.Tool` for the protocol, and `registry` for the list."""
+"""The tools of agents. One file each; see `base.Tool` for the protocol, and `registry` for the list.
+
+What connects tools of other programs belongs in an extension; `server_plugin` says what it provides.
+"""
 
 from stackrank.env.tools.base import Bench, Tool, ToolError
 from stackrank.env.tools.registry import TOOL_SETS, ToolSet, find_tool, tool_names, tool_set

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 from pydantic import BaseModel, ConfigDict, field_validator
 
 from stackrank.env.actions import Observation
+from stackrank.env.file_diffs import file_diff, quoted
 from stackrank.env.sandbox.base import Refused
 from stackrank.env.sandbox.client import ChangedFile, Changes, Sandbox
-from stackrank.env.sandbox.guest.diffs import file_diff, quoted
 from stackrank.env.state import State, check_state, outcomes_of
 from stackrank.env.task import Task
 from stackrank.env.tools.servers import ServerConnection
@@ -62,9 +62,9 @@ class Undoable:
     """An edit that can be undone."""
 
     path: str
-    before: bytes | None
+    old: bytes | None
     """None: the file did not exist."""
-    after: bytes
+    new: bytes
 
 
 @dataclass(slots=True)
@@ -75,9 +75,9 @@ class Bench:
     task: Task
     counts: dict[str, int] = field(default_factory=dict)
     """How often each tool succeeded so far."""
-    seen: dict[str, bytes | None] = field(default_factory=dict)
+    last_seen: dict[str, bytes | None] = field(default_factory=dict)
     """Path of each file that the agent has changed -> its content when it was last seen; None: the file was gone."""
-    debugged: dict[str, str] = field(default_factory=dict)
+    debug_targets: dict[str, str] = field(default_factory=dict)
     """Name of a debugger session -> the command line that it debugs; empty: the tests that failed last."""
     edits: list[Undoable] = field(default_factory=list)
     """The edits that have not been undone, oldest first."""
@@ -93,7 +93,7 @@ class Bench:
     """The terminal; None until it is used."""
     servers: dict[str, ServerConnection] = field(default_factory=dict)
     """The entrant's MCP servers, by name."""
-    asked: list[dict[str, Any]] | None = None
+    last_messages: list[dict[str, Any]] | None = None
     """The messages that the entrant's own program sent to its model last; None if no program runs."""
     investigation: Changes | None = None
     """The workspace before the investigation that is in progress; None if there is none."""
@@ -109,33 +109,33 @@ class Bench:
         Also add what was said to MCP servers and by them.
         """
         self.outcomes = outcomes_of(observation.state) or self.outcomes
-        changed = {each.path: each for each in self.sandbox.news()}
+        changed = {file.path: file for file in self.sandbox.news()}
         self.overwritten |= {path for path in changed if path in self.task.files and not self.task.may_edit(path)}
         state: dict[str, Any] = dict(check_state(observation.state))
         diff = self._diff_of(changed.values())
         if diff or state["kind"] in ("edit", "command", "terminal"):
             state["diff"] = diff
-        broken = {path: each.syntax_error for path, each in changed.items() if each.syntax_error}
+        broken = {path: file.syntax_error for path, file in changed.items() if file.syntax_error}
         if broken:
             state["broken"] = broken
-        if spoken := [each for server in self.servers.values() for each in server.spoken()]:
+        if spoken := [line for server in self.servers.values() for line in server.spoken()]:
             state["spoken"] = spoken
         return replace(observation, state=cast(State, state))
 
-    def put_back(self) -> str:
+    def restore_readonly(self) -> str:
         """Restore read-only files before a program is run. Returns notes for the agent about the restored files."""
-        told = []
+        notes = []
         for path in sorted(self.overwritten):
             try:
-                if self._now(path) != self.task.files[path]:
+                if self._read_if_present(path) != self.task.files[path]:
                     self.sandbox.restore(path, self.task.files[path])
-                    told.append(f"[{path} is read-only: your change to it was undone first]")
+                    notes.append(f"[{path} is read-only: your change to it was undone first]")
             except Refused as refused:
-                told.append(f"[{path} is read-only, but your change to it could not be undone: {refused}]")
+                notes.append(f"[{path} is read-only, but your change to it could not be undone: {refused}]")
         self.overwritten.clear()
-        return "".join(f"{each}\n" for each in told)
+        return "".join(f"{note}\n" for note in notes)
 
-    def _now(self, path: str) -> bytes | None:
+    def _read_if_present(self, path: str) -> bytes | None:
         try:
             return self.sandbox.read(path)
         except Refused:
@@ -147,20 +147,20 @@ class Bench:
         Files that would make the diff too large are named and not shown.
         """
         parts: list[str] = []
-        left = MOST_DIFF
+        room = MOST_DIFF
         for path, size, _ in changed:
-            old = self.seen[path] if path in self.seen else self.task.files.get(path)
+            old = self.last_seen[path] if path in self.last_seen else self.task.files.get(path)
             try:
-                if size is not None and (size > MOST_DIFF or left <= 0):
+                if size is not None and (size > MOST_DIFF or room <= 0):
                     raise Refused(f"{path} is too large")
                 new = None if size is None else self.sandbox.read(path)
             except Refused:
                 names = quoted(f"a/{path}"), quoted(f"b/{path}")
                 parts.append("diff --git {0} {1}\nFiles {0} and {1} differ\n".format(*names))
                 continue
-            self.seen[path] = new
+            self.last_seen[path] = new
             parts.append(file_diff(path, old, new))
-            left -= len(parts[-1])
+            room -= len(parts[-1])
         return "".join(parts)
 
 
@@ -213,7 +213,7 @@ def schema(tool: Described) -> dict[str, Any]:
     if tool.arguments.given_schema is not None:
         return {"type": "object", "properties": {}, "required": [], **tool.arguments.given_schema}
     full = _full_schema(tool.arguments)
-    properties = {name: _plain(entry) for name, entry in full.get("properties", {}).items()}
+    properties = {name: _simplify(entry) for name, entry in full.get("properties", {}).items()}
     return {
         "type": "object",
         "properties": properties,
@@ -222,23 +222,23 @@ def schema(tool: Described) -> dict[str, Any]:
     }
 
 
-def _plain(entry: dict[str, Any]) -> dict[str, Any]:
+def _simplify(entry: dict[str, Any]) -> dict[str, Any]:
     """Return an argument's schema without its title and, for an optional argument, without the alternative null.
 
     Models take null for a value to pass, and some servers refuse it. A null that a model passes is still accepted.
     """
-    kept = {key: value for key, value in entry.items() if key != "title"}
-    others = [each for each in kept.get("anyOf", ()) if each != {"type": "null"}]
-    if len(others) != 1 or kept.get("default", ...) is not None:
-        return kept
-    return {**others[0], **{key: value for key, value in kept.items() if key not in ("anyOf", "default")}}
+    fields = {key: value for key, value in entry.items() if key != "title"}
+    types = [option for option in fields.get("anyOf", ()) if option != {"type": "null"}]
+    if len(types) != 1 or fields.get("default", ...) is not None:
+        return fields
+    return {**types[0], **{key: value for key, value in fields.items() if key not in ("anyOf", "default")}}
 
 
-def descriptions(described: Mapping[str, Any]) -> dict[str, str]:
+def descriptions(definition: Mapping[str, Any]) -> dict[str, str]:
     """Return each argument's description in a schema; if it has none, its own schema as JSON."""
-    properties = described["properties"].items()
-    return {name: _said(entry) or json.dumps(entry, ensure_ascii=False) for name, entry in properties}
+    properties = definition["properties"].items()
+    return {name: _description(entry) or json.dumps(entry, ensure_ascii=False) for name, entry in properties}
 
 
-def _said(entry: Any) -> str:
+def _description(entry: Any) -> str:
     return str(entry.get("description") or "") if isinstance(entry, dict) else ""

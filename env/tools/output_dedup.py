@@ -8,7 +8,7 @@ from typing import Literal
 Kind = Literal["stack", "source", "locals"]
 
 _ECHO = re.compile(r"^\(Pdb\) (.*)$", re.MULTILINE)
-_CUT = re.compile(r"^\[\.\.\. \d+ characters left out", re.MULTILINE)
+_CUT = re.compile(r"^\[\.\.\. [\d,]+ characters omitted", re.MULTILINE)
 _STACK = frozenset({"w", "where", "bt"})
 _SOURCE = frozenset({"l", "list", "ll", "longlist"})
 _LOCALS = frozenset({"p locals()", "pp locals()"})

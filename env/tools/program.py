@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from stackrank.env.actions import Observation
 from stackrank.env.environment import Environment
-from stackrank.env.sandbox.guest import relay
+from stackrank.env.sandbox.guest.debugging import relay
 from stackrank.env.state import ProgramState
 from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.storable import storable_json
@@ -74,8 +74,8 @@ class RunProgram:
             prefix = Environment(requirements=tuple(arguments.start.requirements))
             argv, env = ["/bin/sh", "-c", _START], {"RELAY": _relay()}
             bench.sandbox.serve(_SERVER, argv, env, prefix if prefix.requirements else None)
-            bench.asked = []
-        elif bench.asked is None:
+            bench.last_messages = []
+        elif bench.last_messages is None:
             raise ToolError("no program is running: start one")
         elif arguments.answer is not None:
             data = _line(arguments.answer.model_dump())
@@ -93,7 +93,7 @@ class RunProgram:
 
     def _asked(self, bench: Bench, path: str, body: str, headers: dict[str, str]) -> Observation:
         """Return a question. The state keeps only the messages that are new since the previous question."""
-        assert bench.asked is not None
+        assert bench.last_messages is not None
         try:
             request = read_question(body, _CONVERSATION.get(path.partition("?")[0].rpartition("/")[2], "messages"))
         except ValueError as error:
@@ -105,11 +105,11 @@ class RunProgram:
             cached = any(map(_is_marked, messages))
             messages = list(map(_unmarked, messages))
         unchanged = 0
-        for new, old in zip(messages, bench.asked, strict=False):
+        for new, old in zip(messages, bench.last_messages, strict=False):
             if new != old:
                 break
             unchanged += 1
-        bench.asked = messages
+        bench.last_messages = messages
         state = ProgramState(
             kind="program",
             event="asks",
@@ -128,7 +128,7 @@ class RunProgram:
 
     def _ended(self, bench: Bench, message: dict[str, Any] | None) -> Observation:
         bench.sandbox.stop(_SERVER)
-        bench.asked = None
+        bench.last_messages = None
         if message is None or not isinstance(message.get("ended"), int):
             lost = "[the program was lost, or it wrote into the relay's output]"
             return Observation(lost, state=ProgramState(kind="program", event="ended", exit=-1))

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+import shlex
+from collections.abc import Collection, Mapping
 from typing import cast
 
 from pydantic import Field
 
 from stackrank.env.actions import Observation
 from stackrank.env.sandbox.client import CommandResult, Sandbox
+from stackrank.env.sandbox.guest.testing.commands import pytest_run
 from stackrank.env.scoring.judge import read_report
 from stackrank.env.scoring.report import PASSED, TestReport, outcome_of
 from stackrank.env.state import TestsState
 from stackrank.env.task import Task
-from stackrank.env.tools.base import Arguments, Bench
+from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.env.tools.bash import describe_exit
-from stackrank.env.tools.chosen_tests import command_for, parse_test_ids
 from stackrank.env.tools.shown import fold_repeats, limit, strip_padding
+
+_WITH_VALUE = re.compile(r"-[ckmnopW]|--[\w-]+")
+"""pytest options whose value may be the next word."""
+_BETWEEN = re.compile(r"[\s,]+(?=[^\s\[\],]*(?:::|\.py\b))")
 
 
 class EvalArguments(Arguments):
@@ -41,12 +47,12 @@ class Eval:
 
     def __call__(self, bench: Bench, arguments: EvalArguments) -> Observation:
         """Return the tests' output and, in the state, each test's outcome."""
-        chosen = parse_test_ids(arguments.test, bench.outcomes)
-        is_default = not chosen and not arguments.verbose
-        command = bench.task.test_command if is_default else command_for(bench.task, chosen, arguments.verbose)
+        test_ids = parse_test_ids(arguments.test, bench.outcomes)
+        is_default = not test_ids and not arguments.verbose
+        command = bench.task.test_command if is_default else command_for(bench.task, test_ids, arguments.verbose)
         observation = run_visible_tests(bench.sandbox, bench.task, command)
         state = cast(TestsState, dict(observation.state))
-        if chosen:
+        if test_ids:
             state["solved"] = False
             if "tests" in state:
                 # The other tests keep their outcomes from the last run.
@@ -99,3 +105,35 @@ def _text(task: Task, command: str, result: CommandResult, report: TestReport | 
     elif result.exit and not result.timed_out:
         parts.append(f"[exit status {result.exit}]")
     return "\n".join(parts)
+
+
+def parse_test_ids(text: str, ids: Collection[str]) -> list[str]:
+    """Split what an agent wrote into test ids; parameters in brackets may contain spaces."""
+    text = text.strip().strip("[]\"'") if text.strip().startswith("[") else text.strip()
+    if text in ids:
+        return [text]
+    return [word.strip("\"'") for word in _BETWEEN.split(text) if word.strip("\"'")]
+
+
+def command_for(task: Task, ids: Collection[str], verbose: bool) -> str:
+    """Return the test command for the `chosen` ids of tests or files; if empty, for all tests. Raises ToolError."""
+    run = pytest_run(task.test_command)
+    if run is None:
+        raise ToolError(f"the tests are run by `{task.test_command}`, which accepts neither test ids nor `verbose`")
+    arguments = _without_paths(run.arguments, task, run.folder) if ids else list(run.arguments)
+    folder = "" if run.folder == "." else f"cd {shlex.quote(run.folder)} && "
+    variables = [f"{name}={shlex.quote(value)}" for name, value in run.variables.items()]
+    # Not -vv: a -q in the task's own command would cancel one v, and pytest would cut differences again.
+    words = ["python", "-m", "pytest", *arguments, *(["--verbosity=2"] if verbose else []), *ids]
+    return folder + " ".join([*variables, *map(shlex.quote, words)])
+
+
+def _without_paths(arguments: list[str], task: Task, folder: str) -> list[str]:
+    words: list[str] = []
+    for argument in arguments:
+        place = argument.partition("::")[0].rstrip("/")
+        path = place if folder == "." else f"{folder}/{place}"
+        is_path = path == "." or any(file == path or file.startswith(f"{path}/") for file in task.files)
+        if argument.startswith("-") or not is_path or (words and _WITH_VALUE.fullmatch(words[-1])):
+            words.append(argument)
+    return words

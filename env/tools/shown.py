@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
-from stackrank.env.sandbox.guest.output import shortened
+from stackrank.env.sandbox.guest.debugging.shortening import shortened
 from stackrank.env.tools.base import Arguments
 
 MOST_SHOWN = 4000

@@ -65,7 +65,7 @@ class View:
         ]
         visible = fit_lines(numbered, arguments.most_shown - len(arguments.path) - 120) or numbered[:1]
         last = first + len(visible) - 1
-        shown = "\n".join(visible)
+        visible_text = "\n".join(visible)
         note = "" if bench.task.may_edit(arguments.path) else ", read-only"
         if arguments.end is None and last < total:
             note += f" (start={last + 1} shows the next lines; with `end`, up to {MAX_LINES} lines)"
@@ -73,7 +73,7 @@ class View:
             f"{arguments.path}, lines {first} to {last} of {total}{note}:" if total else f"{arguments.path} is empty."
         )
         state = ShownState(kind="shown", path=arguments.path, lines=[first, last])
-        return Observation(f"{head}\n{shown}" if total else head, state=state)
+        return Observation(f"{head}\n{visible_text}" if total else head, state=state)
 
 
 def decode(content: bytes) -> str:

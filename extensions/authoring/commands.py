@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from stackrank.flows.cli.options import Json, Sandbox
+from stackrank.flows.cli.options import Json, PythonVersion, Requirements, Sandbox, Setup
 from stackrank.flows.cli.output import print_json
 from stackrank.flows.cli.progress import progress
 from stackrank.wording import print_err, print_out
@@ -26,14 +26,8 @@ def inject(
         list[str] | None,
         typer.Option("--require", "--requirements", help="Requirements that pip installs, separated by commas."),
     ] = None,
-    setup: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Command that installs the project. Repeat for several. "
-            "Default: pip install -e . and what its tests need; '' for none."
-        ),
-    ] = None,
-    python: Annotated[str, typer.Option(help="Python version, such as 3.11. Default: the sandbox's own.")] = "",
+    setup: Setup = None,
+    python: PythonVersion = "",
     timeout: Annotated[float, typer.Option(min=1, help="Time limit for a task's tests, in seconds.")] = 60,
     deep: Annotated[
         bool, typer.Option("--deep", help="Only bugs whose fault is measurably far from the failure.")
@@ -51,11 +45,12 @@ def inject(
     import re
     from collections import Counter
 
+    from stackrank.env.benchmarks.repo_schema import TASKS_FILE
     from stackrank.env.environment import Environment
     from stackrank.env.sandbox.registry import chosen_backend
     from stackrank.extensions.authoring.inject.injection import Tally
     from stackrank.extensions.authoring.inject.plant import plant
-    from stackrank.extensions.authoring.inject.write import SOURCE, TASKS
+    from stackrank.extensions.authoring.inject.write import SOURCE
 
     # Split at commas between packages, not at those within versions and extras.
     comma = re.compile(r"\s*,(?![^\[]*\])\s*(?=[A-Za-z])")
@@ -69,7 +64,7 @@ def inject(
             reasons = ", ".join(f"{number} {reason}" for reason, number in tally.problems.most_common(3))
             tried = f"{tally.tried} of {tally.candidates} candidates tried"
             # Of more than are wanted, those with hidden tests are taken.
-            show(min(tally.found, count), count, f"{tried}; {reasons}" if reasons else tried)
+            show(min(tally.bugs, count), count, f"{tried}; {reasons}" if reasons else tried)
 
         planted = plant(
             path,
@@ -88,7 +83,7 @@ def inject(
         )
     kinds = Counter(candidate.category for candidate, _ in planted.bugs)
     difficulties = Counter(result.difficulty for _, result in planted.bugs)
-    bug_count, file = len(planted.bugs), planted.folder / TASKS
+    bug_count, file = len(planted.bugs), planted.folder / TASKS_FILE
     if as_json:
         document = {"tasks": bug_count, "file": str(file), "source": str(planted.folder / SOURCE), "wanted": count}
         document["hidden_tests"] = planted.with_hidden
@@ -114,10 +109,8 @@ def init_task(
             "Default: pip install -e . and what its tests need."
         ),
     ] = None,
-    require: Annotated[
-        list[str] | None, typer.Option(help="A requirement that pip installs. Repeat for several.")
-    ] = None,
-    python: Annotated[str, typer.Option(help="Python version, such as 3.11. Default: the sandbox's own.")] = "",
+    require: Requirements = None,
+    python: PythonVersion = "",
     subdir: Annotated[str, typer.Option(help="The folder of the repository that is the workspace.")] = ".",
     statement: Annotated[str, typer.Option(help="Description of the bug that agents get.")] = "",
     hidden_tests: Annotated[
@@ -129,8 +122,9 @@ def init_task(
     as_json: Json = False,
 ) -> None:
     """Create a task from a commit that fixed a bug: find the tests that it makes pass, and validate the task."""
+    from stackrank.env.benchmarks.repo_schema import TASKS_FILE
     from stackrank.env.sandbox.registry import chosen_backend
-    from stackrank.extensions.authoring.from_commit import TASKS, TaskOptions
+    from stackrank.extensions.authoring.from_commit import TaskOptions
     from stackrank.extensions.authoring.new_task import make_task
 
     options = TaskOptions(
@@ -146,9 +140,11 @@ def init_task(
     )
     task = make_task(repo, commit, out, options, chosen_backend(sandbox), print_err)
     if as_json:
-        print_json({"task": task.id, "file": str(out / TASKS), **task.model_dump(include={"fail_to_pass", "test"})})
+        lists = task.model_dump(include={"fail_to_pass", "test"})
+        print_json({"task": task.id, "file": str(out / TASKS_FILE), **lists})
         return
-    print_out(f"{out / TASKS}: {task.id}, {len(task.fail_to_pass)} tests to pass, {len(task.pass_to_pass)} to keep.")
+    counts = f"{len(task.fail_to_pass)} tests to pass, {len(task.pass_to_pass)} to keep"
+    print_out(f"{out / TASKS_FILE}: {task.id}, {counts}.")
     print_out(f"Play it: stackrank run --benchmark repo --path {out} --tasks {task.id} --agent oracle")
 
 
@@ -178,7 +174,7 @@ def attack(
             workers=workers,
             sandbox=sandbox,
             seed=seed,
-            again=recheck,
+            repeat=recheck,
             say=print_err,
             on_result=lambda result, completed, total: show(completed, total),
         )

@@ -16,6 +16,7 @@ from stackrank.env.benchmarks.git import (
 )
 from stackrank.env.benchmarks.guess_setup import guess_setup
 from stackrank.env.benchmarks.repo_schema import (
+    TASKS_FILE,
     PythonEntry,
     SourceEntry,
     TaskEntry,
@@ -26,8 +27,6 @@ from stackrank.env.benchmarks.repo_schema import (
 )
 from stackrank.env.benchmarks.testfiles import is_test
 from stackrank.env.scoring.report import PASSED, TestReport
-
-TASKS = "tasks.yaml"
 
 
 @dataclass(frozen=True)
@@ -57,25 +56,25 @@ class Draft:
 def draft(repo: str, commit: str, options: TaskOptions) -> Draft:
     """Split a commit into its tests and its fix. Raises BenchmarkError if it cannot become a task."""
     repository = open_repository(repo, commit, Path.cwd())
-    after = resolve_commit(repository, commit)
-    before, _message = parent_and_message(repository, after)
-    tests, fix = split(diff_of(repository, before, after, options.subdir))
-    short = after[:12]
+    fixing_commit = resolve_commit(repository, commit)
+    parent_commit, _message = parent_and_message(repository, fixing_commit)
+    tests, fix = split(diff_of(repository, parent_commit, fixing_commit, options.subdir))
+    short = fixing_commit[:12]
     if not tests:
         raise BenchmarkError(f"{short} changes no test, so nothing shows the bug: choose a commit that includes a test")
     if not fix:
         raise BenchmarkError(f"{short} changes only tests, so it contains no fix")
-    named = [file.path for file in read_diff(tests) if file.path.endswith(".py") and not file.is_removed_file]
-    runnable = [path for path in named if re.search(r"(^|/)(test[^/]*|[^/]*_test)\.py$", path)]
+    changed_tests = [file.path for file in read_diff(tests) if file.path.endswith(".py") and not file.is_removed_file]
+    runnable = [path for path in changed_tests if re.search(r"(^|/)(test[^/]*|[^/]*_test)\.py$", path)]
     if not (runnable or options.test):
         raise BenchmarkError(f"{short} changes no test file that pytest would run: name the test command with --test")
     below = "" if options.subdir == "." else f"{options.subdir.strip('/')}/"
     entry = TaskEntry(
-        id=options.id or f"{id_from(Path(repo.rstrip('/')).name.removesuffix('.git'))}-{after[:8]}",
-        source=SourceEntry(git=repo if "://" in repo else str(repository), commit=before, subdir=options.subdir),
+        id=options.id or f"{id_from(Path(repo.rstrip('/')).name.removesuffix('.git'))}-{fixing_commit[:8]}",
+        source=SourceEntry(git=repo if "://" in repo else str(repository), commit=parent_commit, subdir=options.subdir),
         test=options.test or " ".join(["python -m pytest -q -p no:cacheprovider", *runnable]),
         statement=options.statement,
-        setup=list(options.setup) or guess_setup(repository, before, below),
+        setup=list(options.setup) or guess_setup(repository, parent_commit, below),
         python=PythonEntry(version=options.python or None, requirements=list(options.requirements)),
         hidden_tests=options.hidden_tests,
         timeout_s=options.timeout_s,
@@ -97,37 +96,37 @@ def split(diff: str) -> tuple[str, str]:
     return "".join(tests), "".join(fix)
 
 
-def save(draft: Draft, folder: Path, given: TestReport | None = None, cured: TestReport | None = None) -> TaskEntry:
+def save(draft: Draft, folder: Path, broken: TestReport | None = None, fixed: TestReport | None = None) -> TaskEntry:
     """Write the task into the folder's `tasks.yaml`, in place of one with the same id, and its patches next to it.
 
     With reports of the states before and after the fix, the task gets its lists of tests. Raises BenchmarkError.
     """
     entry = draft.entry
-    if given is not None and cured is not None:
-        entry = entry.model_copy(update=_lists(given, cured))
+    if broken is not None and fixed is not None:
+        entry = entry.model_copy(update=_lists(broken, fixed))
         if not entry.statement:
             listed = "\n".join(f"- {test}" for test in entry.fail_to_pass)
             entry = entry.model_copy(update={"statement": f"These tests fail and should pass:\n{listed}\n"})
     folder.mkdir(parents=True, exist_ok=True)
-    file = folder / TASKS
+    file = folder / TASKS_FILE
     content = read_tasks(file)[0] if file.exists() else TasksFile(schema=1, tasks=[entry])
-    others = [each for each in content.tasks if each.id != entry.id]
+    other_tasks = [task for task in content.tasks if task.id != entry.id]
     (folder / f"{entry.id}.fix.patch").write_text(draft.fix, encoding="utf-8", errors="surrogateescape")
     (folder / f"{entry.id}.tests.patch").write_text(draft.test_patch, encoding="utf-8", errors="surrogateescape")
-    write_tasks(file, content.model_copy(update={"tasks": [*others, entry]}))
+    write_tasks(file, content.model_copy(update={"tasks": [*other_tasks, entry]}))
     return entry
 
 
-def _lists(given: TestReport, cured: TestReport) -> dict[str, list[str]]:
-    was_good = {test for test, outcome in given.outcomes.items() if outcome in PASSED}
-    good = [test for test, outcome in cured.outcomes.items() if outcome in PASSED]
+def _lists(broken: TestReport, fixed: TestReport) -> dict[str, list[str]]:
+    was_good = {test for test, outcome in broken.outcomes.items() if outcome in PASSED}
+    good = [test for test, outcome in fixed.outcomes.items() if outcome in PASSED]
     fail_to_pass = [test for test in good if test not in was_good]
     if not good:
         raise BenchmarkError(
             "no test passes with the fix: name the test command with --test, and install what it needs with --setup"
         )
     if not fail_to_pass:
-        skipped = sum(outcome == "skipped" for outcome in cured.outcomes.values())
+        skipped = sum(outcome == "skipped" for outcome in fixed.outcomes.values())
         raise BenchmarkError(
             "the tests that pass with the fix also pass without it: they do not show the bug"
             + (f" ({skipped} are skipped, perhaps for what --require or --setup could install)" if skipped else "")

@@ -6,10 +6,11 @@ import tempfile
 from pathlib import Path
 
 from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.guess_setup import build_guessed
 from stackrank.env.benchmarks.repo import load_task
-from stackrank.env.benchmarks.repo_schema import TaskEntry, read_tasks
+from stackrank.env.benchmarks.repo_schema import TASKS_FILE, TaskEntry, read_tasks
 from stackrank.env.patches import apply_patch
-from stackrank.env.sandbox.base import Backend, BuildError, SandboxSpec, Say, spec_for
+from stackrank.env.sandbox.base import Backend, Say, spec_for
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.sandbox.pool import Pool
 from stackrank.env.scoring.judge import Score
@@ -18,7 +19,7 @@ from stackrank.env.scoring.report import TestReport
 from stackrank.env.scoring.verdict import score_in
 from stackrank.env.task import Task
 from stackrank.env.validate import validate
-from stackrank.extensions.authoring.from_commit import TASKS, Draft, TaskOptions, draft, save
+from stackrank.extensions.authoring.from_commit import Draft, TaskOptions, draft, save
 
 
 def make_task(repo: str, commit: str, out: Path, options: TaskOptions, backend: Backend, say: Say) -> TaskEntry:
@@ -27,51 +28,42 @@ def make_task(repo: str, commit: str, out: Path, options: TaskOptions, backend: 
     `say` gets a line for each step. Raises BenchmarkError with the reason if the task cannot be made; then nothing is
     written.
     """
-    made = draft(repo, commit, options)
-    say(f"{made.entry.id}: {made.entry.test}")
-    if made.entry.setup:
-        say(f"{made.entry.id}: installed by `{'; '.join(made.entry.setup)}`; --setup says otherwise")
-    given, fixed = _both_states(made, backend, say)
+    drafted = draft(repo, commit, options)
+    say(f"{drafted.entry.id}: {drafted.entry.test}")
+    if drafted.entry.setup:
+        say(f"{drafted.entry.id}: installed with `{'; '.join(drafted.entry.setup)}`; --setup overrides it")
+    broken, fixed = _both_states(drafted, backend, say)
     with tempfile.TemporaryDirectory(prefix="stackrank-") as name:
-        save(made, Path(name), given, fixed)
-        _prove(_load(Path(name), made), backend, say)
-    if not made.entry.hidden_tests:
-        say("agents see its tests, so its verdicts cannot be sealed: --hidden-tests withholds them")
-    return save(made, out, given, fixed)
+        save(drafted, Path(name), broken, fixed)
+        _prove(_load(Path(name), drafted), backend, say)
+    if not drafted.entry.hidden_tests:
+        say("agents see its tests, so its verdicts cannot be sealed; use --hidden-tests to withhold them")
+    return save(drafted, out, broken, fixed)
 
 
-def prepare(backend: Backend, spec: SandboxSpec, say: Say) -> None:
-    """Build a project's environment, unless it exists. Raises BenchmarkError if that fails: the way to install a
-    project was only guessed, and its author knows better."""
-    try:
-        backend.prepare(spec, say)
-    except BuildError as error:
-        raise BenchmarkError(f"{error}: say with --setup how the project is installed") from None
+def _load(folder: Path, drafted: Draft) -> Task:
+    content, _ = read_tasks(folder / TASKS_FILE)
+    return load_task(content.tasks[0], content, folder / TASKS_FILE)
 
 
-def _load(folder: Path, made: Draft) -> Task:
-    content, _ = read_tasks(folder / TASKS)
-    return load_task(content.tasks[0], content, folder / TASKS)
-
-
-def _both_states(made: Draft, backend: Backend, say: Say) -> tuple[TestReport, TestReport]:
+def _both_states(drafted: Draft, backend: Backend, say: Say) -> tuple[TestReport, TestReport]:
     """Run the tests before and after the fix."""
     with tempfile.TemporaryDirectory(prefix="stackrank-") as name:
-        save(made, Path(name))
-        task = _load(Path(name), made)
-    prepare(backend, spec_for(task), say)
+        save(drafted, Path(name))
+        task = _load(Path(name), drafted)
+    build_guessed(backend, spec_for(task), say)
     fixed = apply_patch(task.files, task.fix)
     changed = {path: content for path, content in fixed.items() if task.files.get(path) != content}
     deleted = tuple(path for path in task.files if path not in fixed)
-    # Nobody forges the outcomes here, so one run of each tells them.
+    # Nobody forges the outcomes here, so one run of each is enough.
     with Sandbox(backend, spec_for(task, warm=False)) as sandbox:
         say("running the tests before the fix")
-        given = score_in(sandbox, task, Changes(), fresh=True)
+        broken = score_in(sandbox, task, Changes(), fresh=True)
         say("running the tests with the fix")
         cured = score_in(sandbox, task, Changes(files=changed, deleted=deleted), fresh=True)
     if not cured.tests:
         raise BenchmarkError(f"the tests do not run with the fix: {_last_line(cured)}")
-    return TestReport(given.tests), TestReport(cured.tests)
+    return TestReport(broken.tests), TestReport(cured.tests)
 
 
 def _last_line(result: Score) -> str:
@@ -85,6 +77,6 @@ def _prove(task: Task, backend: Backend, say: Say) -> None:
     with Pool(backend, size=0) as pool:
         result = validate(task, pool.take, 3)
     if not result.valid:
-        raise BenchmarkError(f"the task would not be valid: {result.reason}")
+        raise BenchmarkError(f"the task is not valid: {result.reason}")
     if result.proof is not None:
         save_proof(task, result.proof)

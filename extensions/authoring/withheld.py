@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from stackrank.env.benchmarks.base import BenchmarkError
-from stackrank.env.benchmarks.testfiles import defined_as, without_tests
+from stackrank.env.benchmarks.testfiles import defining_id, without_tests
 from stackrank.env.scoring.contradictions import find_candidates
 from stackrank.env.scoring.proof import Contradiction
 
 
-def to_withhold(
-    files: Mapping[str, bytes], failing: Sequence[str], named: Iterable[str] = (), staying: Iterable[str] = ()
+def choose_withheld(
+    files: Mapping[str, bytes], failing: Sequence[str], command_tests: Iterable[str] = (), passing: Iterable[str] = ()
 ) -> tuple[str, ...]:
     """Return half of the failing functions, which agents are not to see, and all others that stand where these do.
 
@@ -20,50 +20,53 @@ def to_withhold(
     Functions that could seal a verdict are withheld first. Raises BenchmarkError if there is none, if fewer than two
     functions fail, or if the rest is not valid Python.
     """
-    functions = dict.fromkeys(test.partition("[")[0] for test in (*failing, *named))
-    defined = {each: defined_as(files[each.partition("::")[0]], each) for each in functions}
-    stands = {each: place or each for each, place in defined.items()}
-    found = list(dict.fromkeys(stands[test.partition("[")[0]] for test in failing))
-    own = {test.partition("[")[0] for test in failing}
-    by_text = could_seal(files, [*failing, *(test for test in staying if test.partition("[")[0] in own)])
-    sealing = {stands[each] for each in by_text}
-    found.sort(key=lambda each: each in sealing)
-    cut = found[(len(found) + 1) // 2 :]
+    functions = dict.fromkeys(test.partition("[")[0] for test in (*failing, *command_tests))
+    defined = {function: defining_id(files[function.partition("::")[0]], function) for function in functions}
+    definitions = {function: place or function for function, place in defined.items()}
+    detecting = list(dict.fromkeys(definitions[test.partition("[")[0]] for test in failing))
+    failing_functions = {test.partition("[")[0] for test in failing}
+    by_text = find_sealing_tests(
+        files, [*failing, *(test for test in passing if test.partition("[")[0] in failing_functions)]
+    )
+    sealing = {definitions[function] for function in by_text}
+    detecting.sort(key=lambda function: function in sealing)
+    cut = detecting[(len(detecting) + 1) // 2 :]
     if not cut:
         raise BenchmarkError("only one test detects it")
-    names = {_name(each) for each in cut}
-    if any(_name(each) in names for each, place in defined.items() if not place):
+    names = {_name(function) for function in cut}
+    if any(_name(function) in names for function, place in defined.items() if not place):
         # It may be inherited from another file, and be cut together with the others.
         raise BenchmarkError("its tests cannot be told apart")
     if not sealing:
         raise BenchmarkError("no expectation of its tests is written down that could be changed")
-    withheld = tuple(each for each in functions if stands[each] in cut)
+    withheld = tuple(function for function in functions if definitions[function] in cut)
     without_withheld(files, withheld)
     return withheld
 
 
 def without_withheld(files: Mapping[str, bytes], withheld: Iterable[str]) -> dict[str, bytes]:
     """Return the test files that define these functions, as agents see them. Raises BenchmarkError."""
-    places = [defined_as(files[each.partition("::")[0]], each) or each for each in withheld]
-    paths = sorted({each.partition("::")[0] for each in places})
+    places = [defining_id(files[function.partition("::")[0]], function) or function for function in withheld]
+    paths = sorted({function.partition("::")[0] for function in places})
     return {path: without_tests(files[path], places, path) for path in paths}
 
 
-def could_seal(files: Mapping[str, bytes], tests: Iterable[str]) -> set[str]:
+def find_sealing_tests(files: Mapping[str, bytes], tests: Iterable[str]) -> set[str]:
     """Return the functions of those of the tests that could seal a verdict, as far as their text tells."""
     by_file: dict[str, list[str]] = defaultdict(list)
     for test in tests:
         by_file[test.partition("::")[0]].append(test)
     return {
         test.partition("[")[0]
-        for path, own in by_file.items()
-        for each in find_candidates(path, files[path], own)
-        if not each.telling and Contradiction(each.unit, {}, path, each.places[0][0], each.edit, each.old).both_ways
-        for test in each.tests
+        for path, file_tests in by_file.items()
+        for candidate in find_candidates(path, files[path], file_tests)
+        if not candidate.telling
+        and Contradiction(candidate.unit, {}, path, candidate.places[0][0], candidate.edit, candidate.old).both_ways
+        for test in candidate.tests
     }
 
 
-def words_of(test: str) -> str:
+def words_in_test_name(test: str) -> str:
     """Return the name of a test in words, without `test`."""
     return _name(test).removeprefix("test_").replace("_", " ")
 

@@ -10,7 +10,7 @@ import typer
 
 from stackrank.errors import UsageError
 from stackrank.extensions.fix.review import SHOWN, proposal_rows
-from stackrank.flows.cli.options import API, Api, Json, Sandbox
+from stackrank.flows.cli.options import API, Api, Json, PythonVersion, Requirements, Sandbox, Setup
 from stackrank.flows.cli.output import print_json, print_table
 from stackrank.wording import print_err, print_out
 
@@ -45,17 +45,9 @@ def fix(
     ] = False,
     base: Annotated[str, typer.Option(help="With --changed: the commit or branch to compare with.")] = "HEAD~1",
     test: Annotated[str, typer.Option(help="The project's test command. Default: pytest on all tests.")] = "",
-    setup: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Command that installs the project. Repeat for several. "
-            "Default: pip install -e . and what its tests need; '' for none."
-        ),
-    ] = None,
-    require: Annotated[
-        list[str] | None, typer.Option(help="A requirement that pip installs. Repeat for several.")
-    ] = None,
-    python: Annotated[str, typer.Option(help="Python version, such as 3.11. Default: the sandbox's own.")] = "",
+    setup: Setup = None,
+    require: Requirements = None,
+    python: PythonVersion = "",
     timeout: Annotated[float, typer.Option(min=1, help="Time limit for the whole suite, in seconds.")] = 300,
     repeat: Annotated[int, typer.Option(min=2, help="How often the suite runs to find flaky tests.")] = 3,
     workers: Annotated[int | None, typer.Option(help="Number of concurrent episodes.")] = None,

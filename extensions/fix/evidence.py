@@ -13,10 +13,10 @@ from sqlalchemy import Engine
 from unidiff.patch import PatchSet
 
 from stackrank.db import queries
+from stackrank.env.localisation.spectrum import SourceLine, Unmeasured
 from stackrank.env.patches import apply_patch, touched_files
 from stackrank.env.sandbox.base import Backend
-from stackrank.env.scoring.suspicious import find_suspicious
-from stackrank.extensions.authoring.difficulty.spectrum import Place, Unmeasured
+from stackrank.env.suspicious import find_suspicious
 from stackrank.extensions.fix.problems import Problem, measured
 from stackrank.extensions.fix.project import Project
 from stackrank.extensions.fix.suite import run_again
@@ -146,7 +146,7 @@ def _measure_execution(
     """
     statements = {path: _new_statements(files.get(path, b""), work[path]) for path in work if path.endswith(".py")}
     lines = {(path, line) for path, numbers in statements.items() for line in numbers}
-    run: set[Place] = set()
+    run: set[SourceLine] = set()
     reason = ""
     for only in (targets, ()):
         if not lines <= run:

@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 
 from stackrank.env.benchmarks.base import BenchmarkError
-from stackrank.extensions.authoring.from_commit import TASKS
+from stackrank.env.benchmarks.repo_schema import TASKS_FILE
 
 MARKER = "repository.txt"
 """Names the repository that the folder is for. If it exists, stackrank wrote everything under the names below."""
 CLONE, COMMENT, SOLVED, STARTED, TESTS = "clone", "comment.md", "solved", "started.json", "tests"
-_OURS = (MARKER, TASKS, CLONE, COMMENT, SOLVED, STARTED, TESTS)
+_OURS = (MARKER, TASKS_FILE, CLONE, COMMENT, SOLVED, STARTED, TESTS)
 PATCH = re.compile(r"\d{4,}-.*\.patch")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.repo_schema import (
+    TASKS_FILE,
     DefaultsEntry,
     PythonEntry,
     SourceEntry,
@@ -19,12 +20,11 @@ from stackrank.env.benchmarks.repo_schema import (
     write_tasks,
 )
 from stackrank.env.benchmarks.testfiles import is_test, test_folders
+from stackrank.env.localisation.formulas import ochiai
+from stackrank.env.localisation.spectrum import AT_IMPORT, SourceLine, Spectrum, Unmeasured, measure_suite
 from stackrank.env.patches import enclosing
 from stackrank.env.sandbox.base import Backend, Say
 from stackrank.env.sandbox.client import Sandbox
-from stackrank.extensions.authoring.difficulty.formulas import ochiai
-from stackrank.extensions.authoring.difficulty.spectrum import AT_IMPORT, Place, Spectrum, Unmeasured, measure_suite
-from stackrank.extensions.authoring.from_commit import TASKS
 from stackrank.extensions.fix.project import Project
 from stackrank.extensions.fix.suite import Suite
 
@@ -188,7 +188,7 @@ def _own_function(files: Mapping[str, bytes], spectrum: Spectrum | None, test: s
     return f"{file}:{next(iter(enclosing(files[file], [line])), '')}" if file else ""
 
 
-def _place(files: Mapping[str, bytes], frames: Sequence[Place]) -> str:
+def _place(files: Mapping[str, bytes], frames: Sequence[SourceLine]) -> str:
     """Return the innermost function of the program in a traceback; empty if it has none."""
     for file, line in reversed(frames):
         if not is_test(file):
@@ -204,7 +204,7 @@ def write_problems(project: Project, problems: Sequence[Problem], out: Path) -> 
 def write_entries(project: Project, tasks: list[TaskEntry], out: Path) -> Path:
     """Write tasks of a project into the folder `out`, and return the file."""
     out.mkdir(parents=True, exist_ok=True)
-    file = out / TASKS
+    file = out / TASKS_FILE
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", project.name)
     content = TasksFile(schema=1, name=f"fix-{name}", defaults=DefaultsEntry(timeout_s=project.timeout_s), tasks=tasks)
     write_tasks(file, content)

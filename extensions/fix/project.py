@@ -10,11 +10,11 @@ from pathlib import Path
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import CommitFiles, git, is_repository, read_at, resolve_commit
 from stackrank.env.benchmarks.guess_setup import guess_setup
+from stackrank.env.benchmarks.pytest_command import TestCommand, default_command
 from stackrank.env.environment import Environment
 from stackrank.env.git_environment import NO_PROGRAMS, with_settings
 from stackrank.env.sandbox.base import SandboxSpec
 from stackrank.env.task import Limits
-from stackrank.extensions.authoring.inject.reach import TestCommand, default_command
 
 _POINTER = b"version https://git-lfs.github.com/spec/"
 

@@ -119,7 +119,7 @@ def require_applies(repository: Path, base: str, diff: str) -> None:
         git(repository, "read-tree", base, variables=variables)
         patch = diff.encode("utf-8", "surrogateescape")
         options = ("--cached", "--check", "--whitespace=nowarn", "-")
-        git(repository, "apply", *options, given=patch, variables=variables)
+        git(repository, "apply", *options, stdin=patch, variables=variables)
 
 
 def _alone(folder: Path) -> dict[str, str]:
@@ -147,11 +147,11 @@ def _patch(clone: Path, proposal: Mapping[str, Any], out: Path, alone: Mapping[s
             "--index",
             "--whitespace=nowarn",
             "-",
-            given=diff.encode("utf-8", "surrogateescape"),
+            stdin=diff.encode("utf-8", "surrogateescape"),
             variables=alone,
         )
     message = commit_message(proposal).encode()
-    git(clone, "commit", "--quiet", "--no-verify", "--no-gpg-sign", "-F", "-", given=message, variables=alone)
+    git(clone, "commit", "--quiet", "--no-verify", "--no-gpg-sign", "-F", "-", stdin=message, variables=alone)
     arguments = (
         "-1",
         "--zero-commit",

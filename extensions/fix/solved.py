@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stackrank.env.benchmarks.repo_schema import read_tasks, write_tasks
-from stackrank.extensions.authoring.from_commit import TASKS
+from stackrank.env.benchmarks.repo_schema import TASKS_FILE, read_tasks, write_tasks
 from stackrank.extensions.fix.folder import SOLVED
 
 
@@ -17,7 +16,7 @@ def write_solved(approved: Sequence[Mapping[str, Any]], out: Path) -> Path | Non
 
     Raises BenchmarkError if the tasks of `out` cannot be read.
     """
-    file, tasks = out / SOLVED / TASKS, out / TASKS
+    file, tasks = out / SOLVED / TASKS_FILE, out / TASKS_FILE
     fixes = {
         (row["base"], name): row["diff"]
         for row in approved

@@ -13,9 +13,9 @@ from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.writes.store import Store
 from stackrank.env.benchmarks.git import resolve_commit
+from stackrank.env.benchmarks.guess_setup import build_guessed
 from stackrank.env.sandbox.base import Backend
 from stackrank.errors import UsageError
-from stackrank.extensions.authoring.new_task import prepare
 from stackrank.extensions.fix import problems, propose, suite
 from stackrank.extensions.fix.comment import write_comment
 from stackrank.extensions.fix.folder import STARTED, TESTS, claim
@@ -25,7 +25,7 @@ from stackrank.extensions.fix.progress import Progress, digest_command, load_pro
 from stackrank.extensions.fix.project import Project, shorten
 from stackrank.flows.cli import playing
 from stackrank.flows.cli.progress import progress
-from stackrank.flows.runs.preparing.check import check_entrants, needing_fix
+from stackrank.flows.runs.preparing.entrants import check_entrants, needing_fix
 from stackrank.flows.runs.specification.spec import read_spec
 from stackrank.wording import print_err
 
@@ -71,7 +71,7 @@ class FixSession:
         """Propose fixes. Returns what the command prints with `--json`. Raises typer.Exit if it is interrupted."""
         project, request = self._project, self._request
         if project.spec.environment is not None:
-            prepare(self._backend, project.spec, print_err)
+            build_guessed(self._backend, project.spec, print_err)
         self._progress = self._load_or_run_suite()
         failing, reported = [*self._progress.problems], request.issues
         if request.limit is not None:

@@ -29,7 +29,7 @@ HIDDEN = ".harbor"
 _VERDICT = Path(__file__).with_name("harbor_verdict.py")
 
 
-def how_to_check(command: str) -> str:
+def check_instructions(command: str) -> str:
     """Return what the instruction of one of our own tasks says after its statement."""
     return f"\n\nThe program is in {WORKSPACE}. This command fails because of the bug:\n\n    {command}\n"
 
@@ -46,7 +46,7 @@ class Harbor(TaskByTask):
         self._path = source.path
         self.source = source.path.absolute().name
         self.name = own_name("harbor", self.source)
-        self.empty = f"{source.path} holds no task that can be played (a folder with task.toml and instruction.md)"
+        self.empty = f"{source.path} contains no playable task (a folder with task.toml and instruction.md)"
 
     def _entries(self) -> Iterator[tuple[str, Callable[[], Task]]]:
         alone = (self._path / "task.toml").is_file()
@@ -59,26 +59,26 @@ def read_task(folder: Path) -> Task:
     """Read one task from its folder. Raises BenchmarkError, which names the file."""
     file = folder / "task.toml"
     try:
-        about = tomllib.loads(read_text(file))
+        document = tomllib.loads(read_text(file))
     except tomllib.TOMLDecodeError as error:
         raise BenchmarkError(f"{file} is not TOML: {error}") from None
-    metadata = about.get("metadata") or {}
+    metadata = document.get("metadata") or {}
     try:
-        make = _own if "stackrank" in metadata else _of_others
-        return make(folder, about, metadata, read_text(folder / "instruction.md", exact=True))
+        make = _read_own if "stackrank" in metadata else _read_foreign
+        return make(folder, document, metadata, read_text(folder / "instruction.md", exact=True))
     except PatchError as error:
         raise BenchmarkError(f"{folder}/solution/fix.patch: {error}") from None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BenchmarkError(f"{file}: {error} is missing or wrong") from None
 
 
-def _own(folder: Path, about: Mapping[str, Any], metadata: Mapping[str, Any], instruction: str) -> Task:
-    own = metadata["stackrank"]
+def _read_own(folder: Path, document: Mapping[str, Any], metadata: Mapping[str, Any], instruction: str) -> Task:
+    fields = metadata["stackrank"]
     files = read_tree(folder / "environment" / "workspace", caches=True)
     patch, proof = folder / "solution" / "fix.patch", folder / "tests" / "proof.json"
     measured = folder / "tests" / "difficulty.json"
     fix = read_text(patch, exact=True) if patch.is_file() else ""
-    needs = own.get("environment")
+    needs = fields.get("environment")
     environment = None
     if needs is not None:
         environment = Environment(
@@ -89,37 +89,37 @@ def _own(folder: Path, about: Mapping[str, Any], metadata: Mapping[str, Any], in
             needs["prebuilt"],
             needs["repository"],
         ).with_source(files)
-    lists = {name: tuple(own[name]) for name in ("fail_to_pass", "pass_to_pass", "readonly", "editable")}
+    lists = {name: tuple(fields[name]) for name in ("fail_to_pass", "pass_to_pass", "readonly", "editable")}
     return Task(
         id=folder.absolute().name,
         benchmark="harbor",
-        title=own["title"],
-        statement=instruction.removesuffix(how_to_check(own["test_command"])),
+        title=fields["title"],
+        statement=instruction.removesuffix(check_instructions(fields["test_command"])),
         category=metadata["category"],
         difficulty=metadata["difficulty"],
         tags=tuple(metadata["tags"]),
         files=files,
         hidden_files=read_tree(folder / "tests" / "hidden", caches=True),
-        test_command=own["test_command"],
-        score_command=own.get("score_command"),
-        log_format=own["log_format"],
+        test_command=fields["test_command"],
+        score_command=fields.get("score_command"),
+        log_format=fields["log_format"],
         fix=fix,
         faults=find_faults(files, fix) if fix else (),
-        image=own.get("image"),
+        image=fields.get("image"),
         environment=environment,
-        shows_bug=own["shows_bug"],
-        lists_from_elsewhere=own["lists_from_elsewhere"],
-        status_decides=own.get("status_decides", False),
-        limits=Limits(**own["limits"]),
+        shows_bug=fields["shows_bug"],
+        lists_from_elsewhere=fields["lists_from_elsewhere"],
+        status_decides=fields.get("status_decides", False),
+        limits=Limits(**fields["limits"]),
         proof=read_text(proof, exact=True) if proof.is_file() else "",
         measured=read_text(measured, exact=True) if measured.is_file() else "",
         **lists,
     )
 
 
-def _of_others(folder: Path, about: Mapping[str, Any], metadata: Mapping[str, Any], instruction: str) -> Task:
-    settings = about.get("environment") or {}
-    files, environment, workdir = _built(folder / "environment", settings.get("docker_image") or "")
+def _read_foreign(folder: Path, document: Mapping[str, Any], metadata: Mapping[str, Any], instruction: str) -> Task:
+    settings = document.get("environment") or {}
+    files, environment, workdir = _read_environment(folder / "environment", settings.get("docker_image") or "")
     if any(path.partition("/")[0] == HIDDEN for path in files):
         raise BenchmarkError(f"{folder}: its program has a folder {HIDDEN}, which is reserved for the tests")
     tests = read_tree(folder / "tests")
@@ -127,13 +127,13 @@ def _of_others(folder: Path, about: Mapping[str, Any], metadata: Mapping[str, An
         raise BenchmarkError(f"{folder}/tests/test.sh is missing")
     hidden = {f"{HIDDEN}/tests/{path}": content for path, content in tests.items()}
     hidden[f"{HIDDEN}/verdict.py"] = _VERDICT.read_bytes()
-    timeout = float((about.get("verifier") or {}).get("timeout_sec", 120))
-    known = {"memory_mb": settings.get("memory_mb"), "cpus": settings.get("cpus")}
+    timeout = float((document.get("verifier") or {}).get("timeout_sec", 120))
+    resources = {"memory_mb": settings.get("memory_mb"), "cpus": settings.get("cpus")}
     difficulty = str(metadata.get("difficulty", ""))
     return Task(
         id=folder.absolute().name,
         benchmark="harbor",
-        title=str((about.get("task") or {}).get("description") or instruction.strip().partition("\n")[0])[:80],
+        title=str((document.get("task") or {}).get("description") or instruction.strip().partition("\n")[0])[:80],
         statement=instruction,
         category=str(metadata.get("category", "")),
         difficulty=difficulty if difficulty in ("easy", "medium", "hard") else "",
@@ -147,23 +147,25 @@ def _of_others(folder: Path, about: Mapping[str, Any], metadata: Mapping[str, An
         readonly=(f"/{HIDDEN}",),
         environment=environment,
         shows_bug=False,
-        limits=Limits(timeout_s=timeout, **{name: value for name, value in known.items() if value is not None}),
+        limits=Limits(timeout_s=timeout, **{name: value for name, value in resources.items() if value is not None}),
     )
 
 
-def _built(folder: Path, image: str) -> tuple[dict[str, bytes], Environment | None, str]:
+def _read_environment(folder: Path, image: str) -> tuple[dict[str, bytes], Environment | None, str]:
     """Return the files, environment and working directory that a Dockerfile describes. Raises BenchmarkError."""
-    there = read_tree(folder)
-    said = Dockerfile(there)
+    sources = read_tree(folder)
+    dockerfile = Dockerfile(sources)
     try:
-        if "Dockerfile" in there or not image:
-            said.read(read_text(folder / "Dockerfile"), image=bool(image))
-        files = said.workspace(image=bool(image))
+        if "Dockerfile" in sources or not image:
+            dockerfile.read(read_text(folder / "Dockerfile"), image=bool(image))
+        files = dockerfile.workspace(image=bool(image))
     except BenchmarkError as error:
         raise BenchmarkError(f"{folder}/Dockerfile: {error}") from None
-    workdir, requirements = str(said.workdir), tuple(said.requirements)
+    workdir, requirements = str(dockerfile.workdir), tuple(dockerfile.requirements)
     if image:
         needs = Environment("", requirements, prebuilt=image, repository=workdir).with_source(files)
     else:
-        needs = Environment(said.python or "", requirements, variables=tuple(sorted(said.variables.items())))
+        needs = Environment(
+            dockerfile.python or "", requirements, variables=tuple(sorted(dockerfile.variables.items()))
+        )
     return files, needs if needs != Environment() else None, workdir

@@ -14,16 +14,16 @@ from pathlib import Path
 
 def main(workdir: str) -> int:
     """Run the tests. Returns the exit status."""
-    here = Path(__file__).resolve().parent
-    logs = here / "logs"
+    folder = Path(__file__).resolve().parent
+    logs = folder / "logs"
     shutil.rmtree(logs, ignore_errors=True)
     (logs / "verifier").mkdir(parents=True)
-    places = {workdir: str(Path.cwd()), "/logs": str(logs), "/tests": str(here / "tests")}
-    for file in (here / "tests").rglob("*"):
+    places = {workdir: str(Path.cwd()), "/logs": str(logs), "/tests": str(folder / "tests")}
+    for file in (folder / "tests").rglob("*"):
         if file.is_file():
             put_in_place(file, places)
     shell = shutil.which("bash") or "sh"
-    subprocess.run([shell, str(here / "tests" / "test.sh")], check=False)
+    subprocess.run([shell, str(folder / "tests" / "test.sh")], check=False)
     return int(reward(logs / "verifier") < 1.0)
 
 
@@ -37,7 +37,7 @@ def put_in_place(file: Path, places: "dict[str, str]") -> None:
         text = content.decode("utf-8")
     except UnicodeDecodeError:
         return
-    file.write_bytes(pattern.sub(lambda found: places[found[1]], text).encode("utf-8"))
+    file.write_bytes(pattern.sub(lambda match: places[match[1]], text).encode("utf-8"))
 
 
 def reward(folder: Path) -> float:

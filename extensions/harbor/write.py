@@ -20,7 +20,7 @@ from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.environment import Environment
 from stackrank.env.patches import PatchError, apply_patch
 from stackrank.env.task import Task
-from stackrank.extensions.harbor.benchmark import WORKSPACE, how_to_check, read_task
+from stackrank.extensions.harbor.benchmark import WORKSPACE, check_instructions, read_task
 
 _VERIFIER = Path(__file__).with_name("harbor_verifier")
 _AGENT_S = 3600.0
@@ -62,29 +62,29 @@ def write_task(task: Task, folder: Path) -> None:
     visible = {path: content for path, content in task.files.items() if not task.may_edit(path)}
     lists = {"fail_to_pass": task.fail_to_pass, "pass_to_pass": task.pass_to_pass}
     command = task.score_command or task.test_command
-    made: dict[str, bytes] = {
+    contents: dict[str, bytes] = {
         "task.toml": _toml_file(task).encode(),
-        "instruction.md": f"{task.statement}{how_to_check(task.test_command)}".encode(),
+        "instruction.md": f"{task.statement}{check_instructions(task.test_command)}".encode(),
         "environment/Dockerfile": _dockerfile(task).encode(),
         "tests/command.sh": f"{command}\n".encode(),
         "tests/lists.json": (json.dumps(lists, indent=1, ensure_ascii=False) + "\n").encode(),
         **{f"tests/{file.name}": file.read_bytes() for file in sorted(_VERIFIER.iterdir()) if file.is_file()},
     }
     if task.proof:
-        made["tests/proof.json"] = task.proof.encode()
+        contents["tests/proof.json"] = task.proof.encode()
     if task.measured:
-        made["tests/difficulty.json"] = task.measured.encode()
+        contents["tests/difficulty.json"] = task.measured.encode()
     parts = {"environment/workspace": task.files, "tests/hidden": task.hidden_files, "tests/visible": visible}
     if task.fix:
         fixed = apply_patch(task.files, task.fix)
         changed = {path: content for path, content in fixed.items() if task.files.get(path) != content}
-        gone = sorted(path for path in task.files if path not in fixed)
+        deleted = sorted(path for path in task.files if path not in fixed)
         parts["solution/files"] = changed
-        made["solution/fix.patch"] = task.fix.encode()
-        made["solution/solve.sh"] = _solve(gone).encode()
+        contents["solution/fix.patch"] = task.fix.encode()
+        contents["solution/solve.sh"] = _solve(deleted).encode()
     for place, files in parts.items():
-        made |= {f"{place}/{path}": files[path] for path in files}
-    for path, content in made.items():
+        contents |= {f"{place}/{path}": files[path] for path in files}
+    for path, content in contents.items():
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
@@ -101,7 +101,7 @@ def write_task(task: Task, folder: Path) -> None:
 def _dockerfile(task: Task) -> str:
     needs = task.environment or Environment()
     base = needs.prebuilt or task.image or f"python:{needs.python or '3.11'}-slim"
-    install = " ".join(json.dumps(each) for each in ("pytest", "coverage", *needs.requirements))
+    install = " ".join(json.dumps(requirement) for requirement in ("pytest", "coverage", *needs.requirements))
     lines = [f"FROM {base}", *(f"ENV {name}={json.dumps(value)}" for name, value in needs.variables)]
     if not needs.prebuilt:
         lines.append(f"RUN python -m pip install --no-cache-dir {install}")
@@ -111,18 +111,18 @@ def _dockerfile(task: Task) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _solve(gone: Iterable[str]) -> str:
-    removed = "".join(f"rm -f -- '{path.replace(chr(39), chr(39) + chr(92) + chr(39) * 2)}'\n" for path in gone)
+def _solve(deleted: Iterable[str]) -> str:
+    removed = "".join(f"rm -f -- '{path.replace(chr(39), chr(39) + chr(92) + chr(39) * 2)}'\n" for path in deleted)
     head = '#!/bin/sh\nset -e\ncd "${WORKSPACE:-/workspace}"\n'
     return head + 'cp -R "${SOLUTION:-/solution}/files/." .\n' + removed
 
 
 def _toml_file(task: Task) -> str:
     limits = task.limits
-    own = {name: getattr(task, name) for name in (*_SETTINGS, *_MORE)} | {"digest": task.digest}
+    fields = {name: getattr(task, name) for name in (*_SETTINGS, *_MORE)} | {"digest": task.digest}
     tables: dict[str, Mapping[str, Any]] = {
         "metadata": {"difficulty": task.difficulty, "category": task.category, "tags": task.tags},
-        "metadata.stackrank": own | {"benchmark": task.benchmark},
+        "metadata.stackrank": fields | {"benchmark": task.benchmark},
         "metadata.stackrank.limits": asdict(limits),
         "verifier": {"timeout_sec": max(3 * limits.timeout_s, 60.0)},
         "agent": {"timeout_sec": _AGENT_S},
@@ -136,8 +136,8 @@ def _toml_file(task: Task) -> str:
     }
     if task.environment is not None:
         names = ("python", "requirements", "setup", "prebuilt", "repository")
-        about = {name: getattr(task.environment, name) for name in names}
-        tables["metadata.stackrank.environment"] = about
+        environment = {name: getattr(task.environment, name) for name in names}
+        tables["metadata.stackrank.environment"] = environment
         tables["metadata.stackrank.environment.variables"] = dict(task.environment.variables)
     text = 'version = "1.0"\n'
     for name, values in tables.items():

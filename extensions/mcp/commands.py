@@ -40,11 +40,17 @@ def mcp(
     from stackrank.settings import settings
 
     places = {"path": path, "fixes": fixes, "repos": repos, "environments": environments}
-    given: dict[str, Any] = {key: str(place) for key, place in places.items() if place}
-    given |= {"benchmark": benchmark, "sandbox": sandbox, "steps": steps, "wall_s": wall_s, "leaderboard": leaderboard}
-    given["shows_failing_test"] = shows_failing_test
-    fields = {key: value for key, value in given.items() if value is not None}
-    game = OutsideGame(Store(connect()), task, tools, name, fields, print_err)
+    overrides: dict[str, Any] = {key: str(place) for key, place in places.items() if place}
+    overrides |= {
+        "benchmark": benchmark,
+        "sandbox": sandbox,
+        "steps": steps,
+        "wall_s": wall_s,
+        "leaderboard": leaderboard,
+    }
+    overrides["shows_failing_test"] = shows_failing_test
+    spec_fields = {key: value for key, value in overrides.items() if value is not None}
+    game = OutsideGame(Store(connect()), task, tools, name, spec_fields, print_err)
     if http:
         serve_http(game, host, port, settings().mcp_token or "", print_err)
     else:

@@ -36,7 +36,7 @@ INSTRUCTIONS = """\
 These tools are one debugging episode: a Python program in a sandbox does not behave as intended, and you find the \
 root cause and fix it. Call `{task}` first: it shows the problem, the failing tests and the files, and costs no step. \
 The workspace is reached by these tools only, not by tools of your own. Every other call is one of {steps} steps. \
-Tests are read-only, and further tests that you cannot see decide in the end. Call `submit` when the fix is whole; \
+Tests are read-only, and further tests that you cannot see decide in the end. Call `submit` when the fix is complete; \
 the verdict comes when the episode is over."""
 
 
@@ -48,11 +48,11 @@ def serve_stdio(game: OutsideGame) -> None:
 
     async def serve() -> None:
         loop = asyncio.get_running_loop()
-        async with stdio_server() as (read, write), anyio.create_task_group() as tasks:
-            with _told_to_end(lambda: loop.call_soon_threadsafe(tasks.cancel_scope.cancel)):
-                await server.run(read, write, server.create_initialization_options())
+        async with stdio_server() as (reader, writer), anyio.create_task_group() as tasks:
+            with _ended_by_signal(lambda: loop.call_soon_threadsafe(tasks.cancel_scope.cancel)):
+                await server.run(reader, writer, server.create_initialization_options())
 
-    _until_left(game, partial(anyio.run, serve))
+    _serve_until_left(game, partial(anyio.run, serve))
 
 
 def serve_http(game: OutsideGame, host: str, port: int, token: str, say: Say) -> None:
@@ -87,10 +87,10 @@ def serve_http(game: OutsideGame, host: str, port: int, token: str, say: Say) ->
     config = uvicorn.Config(guarded, log_level="warning", access_log=False, timeout_graceful_shutdown=2)
     say(f"serving MCP at http://{shown(address)}:{port}/mcp (Ctrl-C stops it); every request needs the header")
     say(f"  Authorization: Bearer {new or '$STACKRANK_MCP_TOKEN'}")
-    _until_left(game, partial(uvicorn.Server(config).run, sockets=[listening]))
+    _serve_until_left(game, partial(uvicorn.Server(config).run, sockets=[listening]))
 
 
-def _until_left(game: OutsideGame, serve: Callable[[], None]) -> None:
+def _serve_until_left(game: OutsideGame, serve: Callable[[], None]) -> None:
     """Serve, and wait for the verdict even if this process is told to end: what was done still counts."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: _end())
@@ -109,7 +109,7 @@ _end: Callable[[], object] = _nothing
 
 
 @contextmanager
-def _told_to_end(end: Callable[[], object]) -> Iterator[None]:
+def _ended_by_signal(end: Callable[[], object]) -> Iterator[None]:
     """Within this context, a signal calls `end`."""
     global _end
     _end = end
@@ -131,12 +131,12 @@ class _Guarded:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            given = dict(scope["headers"]).get(b"authorization", b"")
-            if not hmac.compare_digest(given, self._expected):
+            token = dict(scope["headers"]).get(b"authorization", b"")
+            if not hmac.compare_digest(token, self._expected):
                 from starlette.responses import Response
 
-                said = "the token is missing or wrong: send the header Authorization: Bearer TOKEN\n"
-                await Response(said, 401, {"WWW-Authenticate": "Bearer"})(scope, receive, send)
+                explanation = "the token is missing or wrong: send the header Authorization: Bearer TOKEN\n"
+                await Response(explanation, 401, {"WWW-Authenticate": "Bearer"})(scope, receive, send)
                 return
         statuses: list[int] = []
 
@@ -165,16 +165,16 @@ def _server(game: OutsideGame, players: MutableSet[str]) -> Server[Any]:
     from mcp.shared.exceptions import MCPError
 
     def tools() -> list[mcp_types.Tool]:
-        own = types.Tool(
+        task_tool = types.Tool(
             name=TASK_TOOL,
             description="The problem, the failing tests and the files. Costs no step.",
             input_schema={"type": "object", "properties": {}, "additionalProperties": False},
         )
-        found = [game.tools.find(name) for name in game.tools.tools]
-        described = [
-            types.Tool(name=each.name, description=each.description, input_schema=schema(each)) for each in found
+        tools = [game.tools.find(name) for name in game.tools.tools]
+        definitions = [
+            types.Tool(name=tool.name, description=tool.description, input_schema=schema(tool)) for tool in tools
         ]
-        return [*([] if TASK_TOOL in game.tools.tools else [own]), *described]
+        return [*([] if TASK_TOOL in game.tools.tools else [task_tool]), *definitions]
 
     async def in_thread(work: Any, *arguments: Any) -> Any:
         return await anyio.to_thread.run_sync(work, *arguments)
@@ -186,10 +186,12 @@ def _server(game: OutsideGame, players: MutableSet[str]) -> Server[Any]:
         if context.request is not None:
             players.add(context.request.headers.get(SESSION, ""))
         if params.name == TASK_TOOL and TASK_TOOL not in game.tools.tools:
-            said = Observation(await in_thread(game.opening, _client(context)))
+            observation = Observation(await in_thread(game.opening, _client(context)))
         else:
-            said = await in_thread(game.act, _client(context), Action(params.name, dict(params.arguments or {})))
-        return types.CallToolResult(content=[types.TextContent(type="text", text=said.text)], is_error=not said.ok)
+            observation = await in_thread(game.act, _client(context), Action(params.name, dict(params.arguments or {})))
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=observation.text)], is_error=not observation.ok
+        )
 
     async def list_prompts(context: Context, params: Any) -> mcp_types.ListPromptsResult:
         return types.ListPromptsResult(prompts=[types.Prompt(name=PROMPT, description="Begin the episode.")])
@@ -202,8 +204,8 @@ def _server(game: OutsideGame, players: MutableSet[str]) -> Server[Any]:
         return types.GetPromptResult(messages=[message])
 
     async def list_resources(context: Context, params: Any) -> mcp_types.ListResourcesResult:
-        found = types.Resource(name="task", uri=RESOURCE, description="The first message.", mime_type="text/plain")
-        return types.ListResourcesResult(resources=[found])
+        resource = types.Resource(name="task", uri=RESOURCE, description="The first message.", mime_type="text/plain")
+        return types.ListResourcesResult(resources=[resource])
 
     async def read_resource(
         context: Context, params: mcp_types.ReadResourceRequestParams
@@ -233,4 +235,4 @@ def _client(context: Context) -> Client:
     params = context.session.client_params
     if params is None:
         return Client()
-    return Client(*(" ".join(each.split())[:100] for each in (params.client_info.name, params.client_info.version)))
+    return Client(*(" ".join(text.split())[:100] for text in (params.client_info.name, params.client_info.version)))

@@ -12,10 +12,9 @@ from stackrank.db.writes.store import Store
 from stackrank.env.actions import Action, Observation
 from stackrank.env.sandbox.base import Say
 from stackrank.env.tools import ToolSet
-from stackrank.flows.runs.playing.by_hand import Ended, play_one
-from stackrank.flows.runs.playing.error_policy import sentence
-from stackrank.flows.runs.preparing.build import build
-from stackrank.flows.runs.preparing.check import check
+from stackrank.flows.runs.playing.error_policy import describe_error
+from stackrank.flows.runs.playing.single_episode import PlayedEpisode, play_prepared
+from stackrank.flows.runs.preparing.prepared_run import check, prepare
 from stackrank.flows.runs.specification.spec import make_spec
 from stackrank.terms import RunStatus
 
@@ -49,7 +48,7 @@ class OutsideGame:
         self._thread: threading.Thread | None = None
         self.failed = False
         """Whether the infrastructure failed, so that there is no verdict."""
-        checked = check(make_spec(self._spec(Client()), "the call"), store.engine)
+        checked = check(make_spec(self._spec(Client()), ""), store.engine)
         self.tools: ToolSet = checked.entrants[0].tools
         self.steps = checked.budget.steps
 
@@ -82,32 +81,36 @@ class OutsideGame:
 
     def _spec(self, client: Client) -> dict[str, Any]:
         name = self._name or client.name
-        who = {"name": name, "client": " ".join(filter(None, client))}
-        entrant = {"agent": "outside", "tools": self._tools, "config": {key: each for key, each in who.items() if each}}
+        config = {"name": name, "client": " ".join(filter(None, client))}
+        entrant = {
+            "agent": "outside",
+            "tools": self._tools,
+            "config": {key: value for key, value in config.items() if value},
+        }
         label = {"name": f"outside/{name} ({self._tools})"} if name else {}
         run = {"name": f"mcp-{self._task}", "tasks": [self._task], "workers": 1, "tags": ["mcp"]}
         return {**self._fields, **run, "entrants": [{**entrant, **label}]}
 
     def _play(self, client: Client) -> None:
         try:
-            run = build(check(make_spec(self._spec(client), "the call"), self._store.engine), self._say)
+            run = prepare(make_spec(self._spec(client), ""), self._say, self._store.engine)
             (entrant,) = run.entrants
             run = replace(run, entrants=(replace(entrant, agent=agent_for_session(self._session)),))
-            ending = self._ending(play_one(self._store, run))
+            ending = self._ending(play_prepared(self._store, run))
         except BaseException as error:
             self.failed = True
-            ending = Observation(f"The episode could not be played: {sentence(error)}", False)
+            ending = Observation(f"The episode could not be played: {describe_error(error)}", False)
         self._session.close(ending)  # before `say`, because the player waits, and nobody may be left to read `say`
         self._say(ending.text.rpartition("\n")[2])
 
-    def _ending(self, ended: Ended) -> Observation:
-        if ended.status is not RunStatus.FINISHED:
-            self.failed = ended.status is RunStatus.FAILED
-            return Observation(f"The episode has no verdict: {ended.reason}", False)
-        row = queries.episode(self._store.engine, ended.episode_id)
-        last = queries.steps(self._store.engine, ended.episode_id)[-1]
-        over = (
+    def _ending(self, episode_end: PlayedEpisode) -> Observation:
+        if episode_end.status is not RunStatus.FINISHED:
+            self.failed = episode_end.status is RunStatus.FAILED
+            return Observation(f"The episode has no verdict: {episode_end.reason}", False)
+        row = queries.episode(self._store.engine, episode_end.episode_id)
+        last = queries.steps(self._store.engine, episode_end.episode_id)[-1]
+        summary = (
             f"The episode is over after {row['steps']} steps ({row['stop_reason']}): {row['verdict']}. "
             f"Every step of it: stackrank trace {row['id']}"
         )
-        return Observation(f"{last['observation']}\n\n{over}" if last["index"] else over, bool(last["ok"]))
+        return Observation(f"{last['observation']}\n\n{summary}" if last["index"] else summary, bool(last["ok"]))

@@ -7,7 +7,7 @@ from collections.abc import Generator
 from stackrank.agents.episode.protocol import Agent, Briefing, Decision, GaveUp
 from stackrank.env.actions import Observation
 from stackrank.extensions.repair.search import Search
-from stackrank.extensions.repair.workspace import Take
+from stackrank.extensions.repair.workspace import PlannedStep
 
 
 class Repair(Agent):
@@ -20,7 +20,7 @@ class Repair(Agent):
 
     def begin(self, briefing: Briefing, observation: Observation) -> None:
         """Start from the failing tests."""
-        self._plan: Generator[Take, Observation, None] = Search(briefing, observation).plan()
+        self._plan: Generator[PlannedStep, Observation, None] = Search(briefing, observation).plan()
         self._started = False
 
     def act(self, observation: Observation) -> Decision:
@@ -28,6 +28,6 @@ class Repair(Agent):
         try:
             action, thought = self._plan.send(observation) if self._started else next(self._plan)
         except StopIteration:
-            raise GaveUp("every change that the agent can think of has been tried") from None
+            raise GaveUp("no candidate changes are left") from None
         self._started = True
         return Decision(action, thought)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stackrank.env.actions import Action, Observation
-from stackrank.extensions.repair.source import Candidate
+from stackrank.env.mutation.mutation import Mutation
 
 MARK = "repair>"
 MOST = 60_000
@@ -43,24 +43,31 @@ def ask_spectrum(paths: Sequence[str], failing: Sequence[str]) -> Action:
     return Action("pdb", {"command": command, "limit": MOST})
 
 
-def ask_trials(candidates: Sequence[Candidate], failing: Sequence[str], wall_s: float, start: bool) -> Action:
-    """Ask whether the failing tests pass when functions of the stopped program are changed like this."""
-    rows = [(each.path, [(c.start, c.end, c.text) for c in each.changes], list(each.imports)) for each in candidates]
-    command = _call(f"trials({rows!r}, {list(failing)!r}, {wall_s!r})")
-    return Action("pdb", {"command": f"c\n{_load()}\n{command}" if start else command, "limit": MOST})
+def ask_trials(mutations: Sequence[Mutation], failing: Sequence[str], effort: int, steps: int, restart: bool) -> Action:
+    """Ask whether the failing tests pass when functions of the stopped program are changed like this.
+
+    `effort`, `steps`: how much work the tests are, as the probe's spectrum says. `restart`: whether the program has to
+    be run to the failing test first.
+    """
+    rows = [
+        (mutation.path, [(edit.start, edit.end, edit.text) for edit in mutation.edits], list(mutation.imports))
+        for mutation in mutations
+    ]
+    command = _call(f"trials({rows!r}, {list(failing)!r}, {effort}, {steps})")
+    return Action("pdb", {"command": f"c\n{_load()}\n{command}" if restart else command, "limit": MOST})
 
 
-def can_be_asked(candidate: Candidate) -> bool:
-    """Whether a candidate can be tried in the stopped program. pdb takes `;;` anywhere for the end of a command."""
-    return candidate.warm and not any(";;" in change.text for change in candidate.changes)
+def can_try_stopped(mutation: Mutation) -> bool:
+    """Whether a mutation can be tried in the stopped program. pdb takes `;;` anywhere for the end of a command."""
+    return mutation.is_hot_swappable and not any(";;" in edit.text for edit in mutation.edits)
 
 
 def trial_results(observation: Observation) -> list[Any] | None:
     """Return for each candidate [fixed, broken], or the message of its failure, or None if its tests did not end."""
-    told = answer(observation)
-    if told is None:
+    reply = answer(observation)
+    if reply is None:
         return None
-    return [told["messages"][each] if isinstance(each, int) else each for each in told["results"]]
+    return [reply["messages"][result] if isinstance(result, int) else result for result in reply["results"]]
 
 
 def answer(observation: Observation) -> Any:

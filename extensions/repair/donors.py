@@ -6,25 +6,27 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from stackrank.extensions.repair.names import variables
-from stackrank.extensions.repair.source import Candidate, Change, ParsedFile, indentation
+from stackrank.env.mutation.edits import Edit, indentation
+from stackrank.env.mutation.mutation import Mutation
+from stackrank.env.mutation.operators.names import variables
+from stackrank.env.mutation.source import ParsedFile
 
 MOST = 40
 """The most statements that are tried in one function."""
 
 
-def insertions(source: ParsedFile) -> Iterator[Candidate]:
+def insertions(source: ParsedFile) -> Iterator[Mutation]:
     """Insert a call before a statement or at the end of a function. Only a debugger can try so many candidates."""
     calls = _calls(source)
-    for place in source.places:
-        function = place.node
+    for context in source.contexts:
+        function = context.node
         if not isinstance(function, cst.FunctionDef) or not isinstance(function.body, cst.IndentedBlock):
             continue
-        known = {*variables(function), "self"}
-        own = source.code(function.body)
-        donors = [text for text, used in calls.items() if used <= known and text not in own]
-        if place.class_ is not None:
-            donors += [text for text in _own_methods(place.class_, function) if text not in own]
+        available = {*variables(function), "self"}
+        body = source.code(function.body)
+        donors = [text for text, names in calls.items() if names <= available and text not in body]
+        if context.enclosing_class is not None:
+            donors += [text for text in _own_methods(context.enclosing_class, function) if text not in body]
         for text in list(dict.fromkeys(donors))[:MOST]:
             for position, statement in enumerate(function.body.body):
                 start, end = source.whole_lines(statement)
@@ -36,8 +38,8 @@ def insertions(source: ParsedFile) -> Iterator[Candidate]:
                 yield _insert(source, end, f"{indent}{text}\n", 0.06)
 
 
-def _insert(source: ParsedFile, at: int, text: str, prior: float) -> Candidate:
-    return Candidate(source.path, (Change(at, at, text),), "put in", prior, source.line_at(at))
+def _insert(source: ParsedFile, at: int, text: str, prior: float) -> Mutation:
+    return Mutation(source.path, (Edit(at, at, text),), "put in", prior, source.line_at(at))
 
 
 def _is_docstring(node: cst.CSTNode) -> bool:
@@ -48,14 +50,18 @@ def _is_docstring(node: cst.CSTNode) -> bool:
 
 def _calls(source: ParsedFile) -> dict[str, set[str]]:
     """Return the call statements of the file -> the variables they use."""
-    found: dict[str, set[str]] = {}
-    for place in source.places:
-        if isinstance(place.node, cst.Expr) and isinstance(place.node.value, cst.Call) and place.function is not None:
-            text = source.code(place.node).rstrip(";").strip()
+    calls: dict[str, set[str]] = {}
+    for context in source.contexts:
+        if (
+            isinstance(context.node, cst.Expr)
+            and isinstance(context.node.value, cst.Call)
+            and context.function is not None
+        ):
+            text = source.code(context.node).rstrip(";").strip()
             if "\n" not in text and len(text) < 80:
-                names = _roots(place.node.value)
-                found[text] = names & {*variables(place.function), "self", "cls"}
-    return found
+                names = _roots(context.node.value)
+                calls[text] = names & {*variables(context.function), "self", "cls"}
+    return calls
 
 
 def _roots(node: cst.CSTNode) -> set[str]:
@@ -69,13 +75,13 @@ def _roots(node: cst.CSTNode) -> set[str]:
 
 
 def _own_methods(class_: cst.ClassDef, function: cst.FunctionDef) -> Iterator[str]:
-    known = set(variables(function))
-    for each in class_.body.body:
-        if isinstance(each, cst.FunctionDef) and each.name.value != function.name.value:
-            if each.decorators or each.name.value.startswith("__"):
+    available = set(variables(function))
+    for statement in class_.body.body:
+        if isinstance(statement, cst.FunctionDef) and statement.name.value != function.name.value:
+            if statement.decorators or statement.name.value.startswith("__"):
                 continue
-            params = [param.name.value for param in each.params.params if param.default is None][1:]
-            if set(params) <= known:
-                prefix = "await " if each.asynchronous is not None else ""
+            params = [param.name.value for param in statement.params.params if param.default is None][1:]
+            if set(params) <= available:
+                prefix = "await " if statement.asynchronous is not None else ""
                 if not prefix or function.asynchronous is not None:
-                    yield f"{prefix}self.{each.name.value}({', '.join(params)})"
+                    yield f"{prefix}self.{statement.name.value}({', '.join(params)})"

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from stackrank.env.localisation.formulas import Counts, ochiai
 from stackrank.source import parse_python
 
 _WORD = re.compile(r"[A-Za-z][a-z]+|[A-Z]+")
@@ -20,17 +21,17 @@ DISTANCE = 0.8
 """Each call between the test and a function multiplies its suspicion by this, without coverage."""
 
 
-def frames(text: str, known: Iterable[str]) -> list[tuple[str, int]]:
+def frames(text: str, files: Iterable[str]) -> list[tuple[str, int]]:
     """Return file and line of each traceback entry in known files, in the order of the text."""
-    paths = set(known)
-    found = [(path.removeprefix("/workspace/"), int(line)) for path, line in _FRAME.findall(text)]
-    return [(path, line) for path, line in found if path in paths]
+    paths = set(files)
+    entries = [(path.removeprefix("/workspace/"), int(line)) for path, line in _FRAME.findall(text)]
+    return [(path, line) for path, line in entries if path in paths]
 
 
 def words(text: str) -> set[str]:
     """Return the words of a text and of its identifiers, without a plural `s`."""
-    found = {match.group().lower() for match in _WORD.finditer(text)} - _COMMON
-    return {word[:-1] if word.endswith("s") and len(word) > 3 else word for word in found if len(word) > 2}
+    lowered = {match.group().lower() for match in _WORD.finditer(text)} - _COMMON
+    return {word[:-1] if word.endswith("s") and len(word) > 3 else word for word in lowered if len(word) > 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,29 +54,31 @@ def functions_of(path: str, text: str) -> list[Function]:
     except (SyntaxError, ValueError):
         return []
     lines = text.splitlines()
-    found = []
+    functions = []
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             mentioned = _mentioned(node)
             last = node.end_lineno or node.lineno
-            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
-            found.append(Function(path, node.name, first, last, mentioned, "\n".join(lines[first - 1 : last])))
+            first = min([node.lineno, *(child.lineno for child in node.decorator_list)])
+            functions.append(Function(path, node.name, first, last, mentioned, "\n".join(lines[first - 1 : last])))
         elif isinstance(node, ast.ClassDef):
             # Calling the class calls these methods; so do operators.
-            special = {each.name for each in node.body if isinstance(each, ast.FunctionDef) and each.name[:2] == "__"}
+            special = {
+                child.name for child in node.body if isinstance(child, ast.FunctionDef) and child.name[:2] == "__"
+            }
             calls = frozenset(special | {"__init__"})
-            found.append(Function(path, node.name, node.lineno, node.lineno, calls, ""))
-    return found
+            functions.append(Function(path, node.name, node.lineno, node.lineno, calls, ""))
+    return functions
 
 
 def _mentioned(node: ast.AST) -> frozenset[str]:
-    found = set()
-    for each in ast.walk(node):
-        if isinstance(each, ast.Name):
-            found.add(each.id)
-        elif isinstance(each, ast.Attribute):
-            found.add(each.attr)
-    return frozenset(found)
+    names = set()
+    for child in ast.walk(node):
+        if isinstance(child, ast.Name):
+            names.add(child.id)
+        elif isinstance(child, ast.Attribute):
+            names.add(child.attr)
+    return frozenset(names)
 
 
 @dataclass
@@ -100,38 +103,40 @@ class Suspicion:
         for function in self.functions:
             by_name.setdefault(function.name, []).append(function)
         distance: dict[tuple[str, int], int] = {}
-        seen: set[str] = set()
+        visited: set[str] = set()
         front, step = set(names), 0
         while front and step < 12:
             following: set[str] = set()
-            for name in front - seen:
+            for name in front - visited:
                 for function in by_name.get(name, ()):
                     distance.setdefault((function.path, function.first), step)
                     following |= function.calls
-            seen |= front
-            front, step = following - seen, step + 1
+            visited |= front
+            front, step = following - visited, step + 1
         return distance
 
     def _compare(self) -> dict[tuple[str, int], float]:
         """Rate how many words of the bug report occur in each function; rare words count more."""
-        texts = {(each.path, each.first): words(each.text) for each in self.functions if each.text}
+        texts = {(function.path, function.first): words(function.text) for function in self.functions if function.text}
         often: dict[str, int] = {}
-        for found in texts.values():
-            for word in found:
+        for vocabulary in texts.values():
+            for word in vocabulary:
                 often[word] = often.get(word, 0) + 1
         scores = {}
-        for key, found in texts.items():
-            common = found & self.statement
-            scores[key] = sum(1 / math.sqrt(often[word]) for word in common) / math.sqrt(len(found) + 3)
-        most = max(scores.values(), default=0.0) or 1.0
-        return {key: score / most for key, score in scores.items()}
+        for key, vocabulary in texts.items():
+            common = vocabulary & self.statement
+            scores[key] = sum(1 / math.sqrt(often[word]) for word in common) / math.sqrt(len(vocabulary) + 3)
+        highest = max(scores.values(), default=0.0) or 1.0
+        return {key: score / highest for key, score in scores.items()}
 
     def function_at(self, path: str, line: int) -> Function | None:
         """Return the innermost function around a line."""
         around = [
-            each for each in self.functions if each.path == path and each.first <= line <= each.last and each.text
+            function
+            for function in self.functions
+            if function.path == path and function.first <= line <= function.last and function.text
         ]
-        return max(around, key=lambda each: each.first, default=None)
+        return max(around, key=lambda function: function.first, default=None)
 
     def of(self, path: str, line: int) -> float:
         """Return the suspicion of a line; 0 means that the fault cannot be there."""
@@ -162,10 +167,10 @@ class Suspicion:
         assert self.executed is not None
         counts = self.executed.get(path, {})
         if line in counts:
-            ef, ep = counts[line]
-            return 0.3 + ef / math.sqrt(self.total_failing * (ef + ep))
+            failing, passing = counts[line]
+            return 0.3 + ochiai(Counts(failing, self.total_failing - failing, passing, 0))
         if function is None:
             return 0.25 if counts else 0.1
-        inside = [each for each in range(function.first, function.last + 1) if each in counts]
+        counted = [number for number in range(function.first, function.last + 1) if number in counts]
         # Lines inside a statement of several lines have no count, nor have those of a branch that was not taken.
-        return 0.2 if inside else 0.0
+        return 0.2 if counted else 0.0

@@ -1,12 +1,14 @@
 """Code that the agent runs in a program that the debugger has stopped inside a pytest test. It uses only the standard
 library and syntax that old versions of Python know.
 
-`spectrum()` runs the tests again and says which lines each kind of test executes. `trials()` changes functions of the
-stopped program, as a debugger allows, and runs the tests again on them. Both work in a forked copy of the process, so
-that the program itself stays where it is.
+`spectrum()` runs the tests again and reports which lines failing and passing tests execute. `trials()` changes
+functions of the stopped program, as a debugger allows, and runs the tests again on them. Both work in a forked copy of
+the process, so that the program itself stays where it is.
+
+How long tests may run is counted in steps. The clock ends only what is blocked: a deadlock, or a loop inside C code.
 """
 
-# ruff: noqa: PTH100, PTH123
+# ruff: noqa: PTH100, PTH109, PTH123
 
 import contextlib
 import gc
@@ -20,6 +22,14 @@ import threading
 import time
 from collections.abc import Callable
 from typing import Any
+
+STEP_UNIT = 100_000
+STEPS_PER_EFFORT = 1_000_000
+MOST_STEPS = 20_000_000
+"""If all tests together take more steps, the stopped program is not used."""
+SPARE_STEPS = 1_000_000
+"""A candidate may take this many steps more than five times those of all tests."""
+SPECTRUM_WALL_S = 30.0
 
 
 def find_item() -> Any:
@@ -70,35 +80,33 @@ def settle(item: Any) -> None:
         pass
 
 
-def in_copy(work: Callable[[], Any], cpu_s: float, wall_s: float) -> Any:
-    """Return the result of `work` from a forked copy of this process; None if the copy dies or takes too long."""
-    read, write = os.pipe()
+def in_copy(work: Callable[[], Any], wall_s: float) -> Any:
+    """Return the result of `work` from a forked copy of this process; None if the copy dies, or is blocked so long."""
+    reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
-            signal.signal(signal.SIGPROF, signal.SIG_DFL)
-            signal.setitimer(signal.ITIMER_PROF, cpu_s)
             null = os.open(os.devnull, os.O_RDWR)
             os.dup2(null, 1)
             os.dup2(null, 2)
-            data = json.dumps(work()).encode()
-            while data:
-                data = data[os.write(write, data) :]
+            payload = json.dumps(work()).encode()
+            while payload:
+                payload = payload[os.write(writer, payload) :]
         except BaseException:
             pass
         finally:
             os._exit(0)
-    os.close(write)
+    os.close(writer)
     chunks, deadline = [], time.monotonic() + wall_s
     while True:
-        left = deadline - time.monotonic()
-        if left <= 0 or not select.select([read], [], [], left)[0]:
+        remaining_s = deadline - time.monotonic()
+        if remaining_s <= 0 or not select.select([reader], [], [], remaining_s)[0]:
             break
-        chunk = os.read(read, 1 << 16)
+        chunk = os.read(reader, 1 << 16)
         if not chunk:
             break
         chunks.append(chunk)
-    os.close(read)
+    os.close(reader)
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
@@ -108,8 +116,54 @@ def in_copy(work: Callable[[], Any], cpu_s: float, wall_s: float) -> Any:
         return None
 
 
+class Meter:
+    """Counts steps: calls of functions, and lines that run in files of the working directory.
+
+    Steps are the same on every machine, and seconds are not. The process ends after `most` steps.
+    """
+
+    def __init__(self, limit: int, on_line: Callable[[str, int], None] = lambda file, line: None) -> None:
+        self.steps = 0
+        self._most = limit
+        self._on_line = on_line
+        self._root = os.getcwd() + os.sep
+
+    def start(self) -> None:
+        """Count from here on, in all threads that begin later too."""
+        threading.settrace(self._call)
+        sys.settrace(self._call)
+
+    def stop(self) -> None:
+        """Stop counting."""
+        sys.settrace(None)
+        threading.settrace(None)
+
+    def _call(self, frame: Any, event: str, argument: Any) -> Any:
+        self._step()
+        if not frame.f_code.co_filename.startswith(self._root):
+            return None
+        self._on_line(frame.f_code.co_filename, frame.f_lineno)
+        return self._line
+
+    def _line(self, frame: Any, event: str, argument: Any) -> Any:
+        if event == "line":
+            self._step()
+            self._on_line(frame.f_code.co_filename, frame.f_lineno)
+        return self._line
+
+    def _step(self) -> None:
+        self.steps += 1
+        if self.steps > self._most:
+            os._exit(0)
+
+
 def spectrum(paths: list[str], failing: list[str]) -> Any:
-    """Return path -> [[line, failing tests that execute it, passing ones], ...] for lines with any failing test."""
+    """Return the lines that the tests execute, and how much work the tests are; None if it is too much.
+
+    lines: path -> [[line, failing tests that execute it, passing ones], ...] for lines with any failing test
+    effort: 1 if the longest test takes few steps, up to 4 if it takes many
+    steps: how many steps all tests take, rounded up: the answer has to be the same in every run
+    """
     item = find_item()
     if item is None:
         return None
@@ -120,60 +174,52 @@ def spectrum(paths: list[str], failing: list[str]) -> Any:
         counts: dict[Any, list[int]] = {}
         hits: set[tuple[str, int]] = set()
 
-        def local(frame: Any, event: str, argument: Any) -> Any:
-            if event == "line":
-                hits.add((frame.f_code.co_filename, frame.f_lineno))
-            return local
+        def record(file: str, line: int) -> None:
+            if file in names:
+                hits.add((file, line))
 
-        def trace(frame: Any, event: str, argument: Any) -> Any:
-            if frame.f_code.co_filename not in names:
-                return None
-            hits.add((frame.f_code.co_filename, frame.f_lineno))
-            return local
-
-        slowest = 0.0
-        for each in every_item(item):
+        total = longest = 0
+        for test in every_item(item):
             hits.clear()
-            started = time.monotonic()
-            threading.settrace(trace)
-            sys.settrace(trace)
+            meter = Meter(MOST_STEPS - total, record)
+            meter.start()
             try:
-                run_item(each)
+                run_item(test)
             finally:
-                sys.settrace(None)
-                threading.settrace(None)
-            slowest = max(slowest, time.monotonic() - started)
-            column = 0 if each.nodeid in failing else 1
-            for place in list(hits):
-                counts.setdefault(place, [0, 0])[column] += 1
+                meter.stop()
+            total += meter.steps
+            longest = max(longest, meter.steps)
+            column = 0 if test.nodeid in failing else 1
+            for location in list(hits):
+                counts.setdefault(location, [0, 0])[column] += 1
         lines: dict[str, list[Any]] = {}
-        for (name, line), (ef, ep) in sorted(counts.items()):
-            if ef:
-                lines.setdefault(names[name], []).append([line, ef, ep])
-        # In whole seconds, because the answer has to be the same in every run.
-        return {"lines": lines, "patience": min(1 + int(2.5 * slowest), 4)}
+        for (name, line), (in_failing, in_passing) in sorted(counts.items()):
+            if in_failing:
+                lines.setdefault(names[name], []).append([line, in_failing, in_passing])
+        effort = min(1 + longest // STEPS_PER_EFFORT, 4)
+        return {"lines": lines, "effort": effort, "steps": STEP_UNIT * (1 + total // STEP_UNIT)}
 
-    return in_copy(work, 8.0, 8.0)
+    return in_copy(work, SPECTRUM_WALL_S)
 
 
 def units(code: Any, path: str = "") -> tuple[dict[str, Any], list[Any]]:
-    """Return qualified name -> code of each outermost function, and the rest of the module and its classes."""
-    found: dict[str, Any] = {}
-    rest: list[Any] = [code.co_code, code.co_names]
+    """Return qualified name -> code of each outermost function, and the module and its classes without them."""
+    functions: dict[str, Any] = {}
+    frame: list[Any] = [code.co_code, code.co_names]
     for const in code.co_consts:
         if not hasattr(const, "co_code"):
-            rest.append(const)
+            frame.append(const)
             continue
         name = path + "." + const.co_name
-        while name in found:
+        while name in functions:
             name += "'"
         if const.co_flags & 1:  # optimised: a function, not a class body
-            found[name] = const
+            functions[name] = const
         else:
-            inner, inner_rest = units(const, name)
-            found.update(inner)
-            rest.append(inner_rest)
-    return found, rest
+            inner, inner_frame = units(const, name)
+            functions.update(inner)
+            frame.append(inner_frame)
+    return functions, frame
 
 
 _LIVING: dict[str, dict[tuple[str, int], list[Any]]] = {}
@@ -183,16 +229,15 @@ _ORIGINAL: dict[str, Any] = {}
 def functions_of(name: str) -> dict[tuple[str, int], list[Any]]:
     """Return (function's name, first line) -> the living function objects of a file."""
     if not _LIVING:
-        for each in gc.get_objects():
-            if type(each) is type(functions_of):
-                code = each.__code__
-                _LIVING.setdefault(code.co_filename, {}).setdefault((code.co_name, code.co_firstlineno), []).append(
-                    each
-                )
+        for candidate in gc.get_objects():
+            if type(candidate) is type(functions_of):
+                code = candidate.__code__
+                by_place = _LIVING.setdefault(code.co_filename, {})
+                by_place.setdefault((code.co_name, code.co_firstlineno), []).append(candidate)
     return _LIVING.get(name, {})
 
 
-def change(path: str, changes: list[Any], imports: list[str]) -> bool:
+def change(path: str, edits: list[Any], imports: list[str]) -> bool:
     """Change the functions of one file in this process; return False if more than function bodies differ."""
     name = os.path.abspath(path)
     if name not in _ORIGINAL:
@@ -200,7 +245,7 @@ def change(path: str, changes: list[Any], imports: list[str]) -> bool:
             text = file.read().decode("utf-8-sig").replace("\r\n", "\n")
         _ORIGINAL[name] = text, units(compile(text, name, "exec", dont_inherit=True))
     text, (old, old_rest) = _ORIGINAL[name]
-    for start, end, new in sorted(changes, reverse=True):
+    for start, end, new in sorted(edits, reverse=True):
         text = text[:start] + new + text[end:]
     new, new_rest = units(compile(text, name, "exec", dont_inherit=True))
     if list(old) != list(new) or old_rest != new_rest:
@@ -218,8 +263,8 @@ def change(path: str, changes: list[Any], imports: list[str]) -> bool:
     return touched
 
 
-def trials(candidates: list[Any], failing: list[str], wall_s: float = 2.0) -> Any:
-    """Try each candidate (path, changes, imports).
+def trials(candidates: list[Any], failing: list[str], effort: int, steps: int) -> Any:
+    """Try each candidate (path, edits, imports), with tests that are so much work (see `spectrum`).
 
     Return {"results": [...], "messages": [...]}. A result is [failing tests that pass, passing ones that fail]. If no
     failing test passes, it is the index of the message with which the first fails; None if the tests do not end.
@@ -229,28 +274,30 @@ def trials(candidates: list[Any], failing: list[str], wall_s: float = 2.0) -> An
         return None
     for path in {path for path, _, _ in candidates}:
         functions_of(os.path.abspath(path))
-    bad = [each for each in every_item(item) if each.nodeid in failing]
-    good = [each for each in every_item(item) if each.nodeid not in failing]
+    tests = every_item(item)
+    to_fix = [test for test in tests if test.nodeid in failing]
+    to_keep = [test for test in tests if test.nodeid not in failing]
     results: list[Any] = []
     messages: list[str] = []
-    for path, changes, imports in candidates:
+    for path, edits, imports in candidates:
 
-        def work(path: str = path, changes: list[Any] = changes, imports: list[str] = imports) -> Any:
+        def work(path: str = path, edits: list[Any] = edits, imports: list[str] = imports) -> Any:
             try:
-                if not change(path, changes, imports):
+                if not change(path, edits, imports):
                     return "cold"
             except (SyntaxError, ValueError):
                 return "invalid"
             settle(item)
-            mended, message = 0, ""
-            for each in bad:
-                passed, said = run_item(each)
-                mended += passed
-                message = message or said
-            broken = sum(not run_item(each)[0] for each in good) if mended else 0
-            return [mended, broken] if mended else message
+            Meter(SPARE_STEPS + 5 * steps).start()
+            fixed, message = 0, ""
+            for test in to_fix:
+                passed, failure = run_item(test)
+                fixed += passed
+                message = message or failure
+            broken = sum(not run_item(test)[0] for test in to_keep) if fixed else 0
+            return [fixed, broken] if fixed else message
 
-        result = in_copy(work, wall_s / 2, wall_s)
+        result = in_copy(work, 1.0 + effort)
         if isinstance(result, str):
             if result not in messages:
                 messages.append(result)

@@ -5,19 +5,12 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 
+from stackrank.env.mutation.mutation import Mutation
+from stackrank.env.mutation.operators.catalogue import OPERATORS
 from stackrank.extensions.repair import combine
-from stackrank.extensions.repair.expressions import EXPRESSIONS
-from stackrank.extensions.repair.flow import FLOW
 from stackrank.extensions.repair.localise import Suspicion
-from stackrank.extensions.repair.names import NAMES
-from stackrank.extensions.repair.pitfalls import PITFALLS
-from stackrank.extensions.repair.source import Candidate
-from stackrank.extensions.repair.statements import STATEMENTS
 from stackrank.extensions.repair.symptoms import Symptoms
-from stackrank.extensions.repair.traps import TRAPS
 from stackrank.extensions.repair.workspace import Workspace
-
-OPERATORS = (*PITFALLS, *TRAPS, *FLOW, *EXPRESSIONS, *STATEMENTS, *NAMES)
 
 # Among changes that all make the tests pass, some kinds do so by accident more often than others: they remove what
 # is tested, or insert something at random. The traps of the language rarely occur where nothing is wrong.
@@ -40,25 +33,25 @@ class Proposals:
         self._suspicion = suspicion
         self._random = random_
         self._symptoms = Symptoms(workspace.messages, workspace.shown, workspace.values)
-        self.scores: dict[Candidate, float] = {}
+        self.scores: dict[Mutation, float] = {}
 
-    def all(self) -> list[Candidate]:
+    def all(self) -> list[Mutation]:
         """Return every candidate, the most promising first."""
-        found: list[Candidate] = []
+        proposed: list[Mutation] = []
         for path in self._workspace.files:
             source = self._workspace.source(path)
             if source is None:
                 continue
-            for place in source.places:
+            for context in source.contexts:
                 for operator in OPERATORS:
-                    found.extend(operator(place))
-                found.extend(self._symptoms.changes(place))
-        return self.rank([*found, *combine.alike(found, self._workspace.files)])
+                    proposed.extend(operator(context))
+                proposed.extend(self._symptoms.mutations(context))
+        return self.rank([*proposed, *combine.alike(proposed, self._workspace.files)])
 
-    def rank(self, candidates: Iterable[Candidate]) -> list[Candidate]:
+    def rank(self, candidates: Iterable[Mutation]) -> list[Mutation]:
         """Sort candidates, the most promising first, and drop those on lines that cannot be at fault."""
         factors: dict[str, float] = {}
-        scored: list[tuple[float, int, Candidate]] = []
+        scored: list[tuple[float, int, Mutation]] = []
         for position, candidate in enumerate(candidates):
             suspicion = self._suspicion.of(candidate.path, candidate.line)
             if suspicion <= 0:
@@ -70,18 +63,18 @@ class Proposals:
         scored.sort(key=lambda row: row[:2])
         return self._spread(scored)
 
-    def _spread(self, scored: list[tuple[float, int, Candidate]]) -> list[Candidate]:
-        """Take turns between lines: many candidates of one line in a row would use up the budget."""
+    def _spread(self, scored: list[tuple[float, int, Mutation]]) -> list[Mutation]:
+        """PlannedStep turns between lines: many candidates of one line in a row would use up the budget."""
         lines: dict[tuple[str, int], int] = {}
-        again = []
+        rescored = []
         for score, position, candidate in scored:
             line = (candidate.path, candidate.line)
             lines[line] = lines.get(line, 0) + 1
-            again.append((score * 0.9 ** (lines[line] - 1), position, candidate))
-        again.sort(key=lambda row: row[:2])
-        self.scores.update({candidate: -score for score, _, candidate in again})
-        return [candidate for _, _, candidate in again]
+            rescored.append((score * 0.9 ** (lines[line] - 1), position, candidate))
+        rescored.sort(key=lambda row: row[:2])
+        self.scores.update({candidate: -score for score, _, candidate in rescored})
+        return [candidate for _, _, candidate in rescored]
 
-    def worth(self, candidate: Candidate) -> float:
+    def worth(self, candidate: Mutation) -> float:
         """Return how good a candidate is among those that fix everything."""
         return self.scores.get(candidate, 0.0) * TRUST.get(candidate.kind, 1.0)

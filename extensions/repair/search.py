@@ -9,12 +9,12 @@ from typing import Any
 
 from stackrank.agents.episode.protocol import Briefing
 from stackrank.env.actions import Observation
+from stackrank.env.mutation.mutation import Mutation
 from stackrank.env.state import messages_of, outcomes_of
 from stackrank.extensions.repair import combine, debugger, syntax, tracing
 from stackrank.extensions.repair.donors import insertions
 from stackrank.extensions.repair.proposals import Proposals
-from stackrank.extensions.repair.source import Candidate
-from stackrank.extensions.repair.workspace import Take, Workspace
+from stackrank.extensions.repair.workspace import PlannedStep, Workspace
 
 BATCH = 24
 """The number of candidates tried in the stopped program with one action."""
@@ -43,7 +43,7 @@ class Search(Workspace):
     def __init__(self, briefing: Briefing, first: Observation) -> None:
         super().__init__(briefing, first)
         self._random = random.Random(briefing.attempt_seed)
-        self._suspicion = self.suspect()
+        self._suspicion = self.rate_lines()
         self._proposals = Proposals(self, self._suspicion, self._random)
         self._cooled: dict[tuple[str, int], float] = {}
         """(path, line) -> factor below 1 if changes of the line made no difference to how the tests fail."""
@@ -55,71 +55,76 @@ class Search(Workspace):
         """Path -> text to restore, for files that still contain a change that did not help."""
         self._stopped = False
         """Whether candidates can be tried in the stopped program."""
-        self._stopped_again = False
+        self._restart = False
         """Whether the program has to be run to the failing test again before the next question."""
-        self._wall_s = 1.0
-        """Seconds that the tests of one candidate may take in the stopped program."""
+        self._effort = 1
+        """From 1 to 4: the work that the longest test is, in steps that the stopped program takes."""
+        self._test_steps = 0
+        """The steps that all tests take."""
 
-    def plan(self) -> Generator[Take, Observation, None]:
+    def plan(self) -> Generator[PlannedStep, Observation, None]:
         """The whole search, step by step."""
         yield from self.read()
-        yield from self._mend_syntax()
+        yield from self._repair_syntax()
         for _ in range(MOST_ROUNDS):
-            before, had_pdb = len(self.failing), self.has("pdb")
-            self._suspicion = self.suspect()
-            self._stopped = self.has("pdb") and (yield from self._investigate())
-            if self.has("trace") and not self._stopped:
+            was_failing, had_pdb = bool(self.failing), self.can_use("pdb")
+            self._suspicion = self.rate_lines()
+            self._stopped = self.can_use("pdb") and (yield from self._investigate())
+            if self.can_use("trace") and not self._stopped:
                 yield from self._trace()
             self._proposals = Proposals(self, self._suspicion, self._random)
             ranked = self._proposals.all()
             if self._stopped:
-                helped = yield from self._try_stopped(ranked)
-                ranked = [each for each in ranked if not debugger.can_be_asked(each)][:COLD_AFTER_WARM]
+                helped = yield from self._try_in_stopped_program(ranked)
+                ranked = [mutation for mutation in ranked if not debugger.can_try_stopped(mutation)]
+                ranked = ranked[:COLD_AFTER_WARM]
             else:
                 helped = False
             helped = helped or (yield from self._try_cold(ranked))
-            unlocked = self.has("pdb") and not had_pdb
-            if (not helped and not unlocked) or (not self.failing and before):
+            unlocked = self.can_use("pdb") and not had_pdb
+            if (not helped and not unlocked) or (not self.failing and was_failing):
                 break
         if self.steps_left >= len(self._touched):
             yield from self._put_back()
 
-    def _mend_syntax(self) -> Generator[Take, Observation, None]:
+    def _repair_syntax(self) -> Generator[PlannedStep, Observation, None]:
         for path in [path for path, text in self.files.items() if syntax.problem(text)]:
             for candidate in syntax.repairs(path, self.files[path])[:MOST_SYNTAX]:
                 if self.steps_left < 3 or (yield from self._attempt(candidate)):
                     break
 
-    def _fresh(self, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
+    def _fresh(self, candidates: Iterable[Mutation]) -> Iterator[Mutation]:
         """Yield the candidates that turn their file into a text that is new and compiles."""
         for candidate in candidates:
             old = self.files[candidate.path]
             new = candidate.apply(old)
             # A change that did not help in the stopped program, with its past, may help after a fresh start.
-            key = f"{candidate.path} {candidate.warm}\n{new}" if self._stopped else f"{candidate.path}\n{new}"
+            key = (
+                f"{candidate.path} {candidate.is_hot_swappable}\n{new}" if self._stopped else f"{candidate.path}\n{new}"
+            )
             if new != old and key not in self._seen and not syntax.problem(new):
                 self._seen.add(key)
                 yield candidate
 
-    def _attempt(self, candidate: Candidate) -> Generator[Take, Observation, bool]:
+    def _attempt(self, candidate: Mutation) -> Generator[PlannedStep, Observation, bool]:
         """Write a candidate, run the tests and return whether it helps. If not, the file has to be put back later."""
         path = candidate.path
         old = self.files[path]
         new = candidate.apply(old)
         yield from self._put_back(path)
-        why = f"Line {candidate.line}: {candidate.kind}."
-        written = yield from self.do("rewrite", why, path=path, new_code=new)
-        if not written.ok:
-            if "read-only" in written.text:
+        thought = f"Line {candidate.line}: {candidate.kind}."
+        rewrite = yield from self.call("rewrite", thought, path=path, new_code=new)
+        if not rewrite.ok:
+            if "read-only" in rewrite.text:
                 self.readonly.add(path)
             return False
         self._touched[path] = old
-        result = yield from self.do("eval", "Do the tests pass now?")
+        result = yield from self.call("eval", "Do the tests pass now?")
         self._hangs += bool(result.state.get("timed_out"))
         if self._better(result):
             self.files[path] = new
             self._touched.pop(path)
-            self.learn(result)
+            self.store_outcomes(result)
             return True
         if tuple(messages_of(result.state).values()) == self.messages:
             line = (path, candidate.line)
@@ -128,25 +133,25 @@ class Search(Workspace):
 
     def _better(self, result: Observation) -> bool:
         """Whether failing tests pass now and no passing test fails."""
-        after = outcomes_of(result.state)
+        outcomes = outcomes_of(result.state)
         if result.state.get("solved"):
             return True
-        bad = {test for test, outcome in after.items() if outcome in ("failed", "missing")}
+        bad = {test for test, outcome in outcomes.items() if outcome in ("failed", "missing")}
         if not self.outcomes:  # nothing could be collected before
-            return bool(after) and len(bad) < len(after)
+            return bool(outcomes) and len(bad) < len(outcomes)
         was_bad = set(self.failing)
-        return bad < was_bad or (bool(set(after) - set(self.outcomes)) and not bad - was_bad)
+        return bad < was_bad or (bool(set(outcomes) - set(self.outcomes)) and not bad - was_bad)
 
-    def _put_back(self, keep: str = "") -> Generator[Take, Observation, None]:
+    def _put_back(self, keep: str = "") -> Generator[PlannedStep, Observation, None]:
         """Undo changes that did not help, except in the file `keep`, which is about to be written anyway."""
         for path in [path for path in self._touched if path != keep]:
-            yield from self.do("rewrite", f"Put {path} back.", path=path, new_code=self._touched.pop(path))
+            yield from self.call("rewrite", f"Restore {path}.", path=path, new_code=self._touched.pop(path))
 
-    def _try_cold(self, ranked: list[Candidate]) -> Generator[Take, Observation, bool]:
+    def _try_cold(self, ranked: list[Mutation]) -> Generator[PlannedStep, Observation, bool]:
         """Write and run one candidate after another, as long as there are steps; return whether one helped."""
-        had_pdb = self.has("pdb")
+        had_pdb = self.can_use("pdb")
         queue = self._fresh(ranked)
-        later: list[Candidate] = []
+        later: list[Mutation] = []
         while self.steps_left >= 3 + len(self._touched) and self._hangs < MOST_HANGS:
             candidate = next(queue, None)
             if candidate is None:
@@ -156,106 +161,113 @@ class Search(Workspace):
                 self._cooled.clear()
             elif self._cooled.get((candidate.path, candidate.line), 1.0) < COLD:
                 later.append(candidate)
-            elif self.has("pdb") and not had_pdb:
+            elif self.can_use("pdb") and not had_pdb:
                 return False  # pdb has become available, and its answers change the order
             elif (yield from self._attempt(candidate)):
                 return True
         return False
 
-    def _investigate(self) -> Generator[Take, Observation, bool]:
+    def _investigate(self) -> Generator[PlannedStep, Observation, bool]:
         """Ask where the failing test is stopped and what it executes. Return whether candidates can be tried there."""
         yield from self._put_back()
-        stop = yield from self.take(debugger.look(), "Where does the test fail, and with what values?")
+        stop = yield from self.step(debugger.look(), "Where does the test fail, and with what values?")
         if not debugger.stands_in_test(stop):
             return False
         self.values = debugger.local_values(stop)
-        asked = debugger.ask_spectrum(sorted(self.files), self.failing)
-        told = yield from self.take(asked, "Which lines do the failing tests execute, and which the others?")
-        found = debugger.answer(told)
-        if not found:
+        question = debugger.ask_spectrum(sorted(self.files), self.failing)
+        observation = yield from self.step(question, "Which lines do the failing tests execute, and which the others?")
+        spectrum = debugger.answer(observation)
+        if not spectrum:
             return False
         self._suspicion.executed = {
-            path: {line: (ef, ep) for line, ef, ep in rows} for path, rows in found["lines"].items()
+            path: {line: (in_failing, in_passing) for line, in_failing, in_passing in rows}
+            for path, rows in spectrum["lines"].items()
         }
-        self._wall_s = float(found["patience"])
-        self._stopped_again = False
+        self._effort, self._test_steps = spectrum["effort"], spectrum["steps"]
+        self._restart = False
         return True
 
-    def _trace(self) -> Generator[Take, Observation, None]:
+    def _trace(self) -> Generator[PlannedStep, Observation, None]:
         """Ask which lines a failing test runs that others do not, and with what values it fails."""
         if not self.files or not self.failing or self.steps_left < LEAST_STEPS_TO_TRACE:
             return
         yield from self._put_back()
-        first = self.failing[0]
-        why = "Which lines does the failing test run, and with what values does it fail?"
-        told = yield from self.take(tracing.ask_lines(self.files, first), why)
-        run = tracing.lines_run(told)
-        if not run:
+        failing = self.failing[0]
+        thought = "Which lines does the failing test run, and with what values does it fail?"
+        trace = yield from self.step(tracing.ask_lines(self.files, failing), thought)
+        failing_lines = tracing.lines_run(trace)
+        if not failing_lines:
             return
-        self.values = tracing.values_at_failure(told)
-        others = []
-        for test in tracing.alike(first, self.outcomes):
-            seen = yield from self.take(tracing.ask_lines(self.files, test), "And which does one that passes?")
-            others.append(tracing.lines_run(seen))
-        self._suspicion.executed = tracing.spectrum(run, others, max(len(self.failing), 1))
+        self.values = tracing.values_at_failure(trace)
+        passing_lines = []
+        for test in tracing.alike(failing, self.outcomes):
+            trace = yield from self.step(tracing.ask_lines(self.files, test), "And which does one that passes?")
+            passing_lines.append(tracing.lines_run(trace))
+        self._suspicion.executed = tracing.spectrum(failing_lines, passing_lines, max(len(self.failing), 1))
 
-    def _try_stopped(self, ranked: list[Candidate]) -> Generator[Take, Observation, bool]:
+    def _try_in_stopped_program(self, ranked: list[Mutation]) -> Generator[PlannedStep, Observation, bool]:
         """Try candidates in the stopped program, many in a step, and write the best of those that help."""
-        warm = [each for each in ranked if debugger.can_be_asked(each)]
-        found, live = yield from self._ask(self._fresh(warm), MOST_BATCHES)
-        if not found:
-            also = combine.pairs(live, self._suspicion, PAIR_BATCHES * BATCH)
-            found, _ = yield from self._ask(self._fresh(also), PAIR_BATCHES)
-        if not found:
+        swappable = [mutation for mutation in ranked if debugger.can_try_stopped(mutation)]
+        fixing, active = yield from self._try_batches(self._fresh(swappable), MOST_BATCHES)
+        if not fixing:
+            pairs = combine.pairs(active, self._suspicion, PAIR_BATCHES * BATCH)
+            fixing, _ = yield from self._try_batches(self._fresh(pairs), PAIR_BATCHES)
+        if not fixing:
             sources = [source for path in self.files if (source := self.source(path)) is not None]
-            donors = self._proposals.rank(each for source in sources for each in insertions(source))
-            found, _ = yield from self._ask(self._fresh(donors), DONOR_BATCHES)
-        if found:
+            donors = self._proposals.rank(mutation for source in sources for mutation in insertions(source))
+            fixing, _ = yield from self._try_batches(self._fresh(donors), DONOR_BATCHES)
+        if fixing:
             # Candidates that cannot be tried in the stopped program but look much better come first.
-            score = 1.5 * self._proposals.scores.get(found[0], 0.0)
-            cold = [each for each in ranked if self._proposals.scores[each] > score and not debugger.can_be_asked(each)]
-            found = [*list(self._fresh(cold))[:2], *found]
-        for candidate in found[:5]:
+            scores = self._proposals.scores
+            least = 1.5 * scores.get(fixing[0], 0.0)
+            cold = [
+                mutation for mutation in ranked if scores[mutation] > least and not debugger.can_try_stopped(mutation)
+            ]
+            fixing = [*list(self._fresh(cold))[:2], *fixing]
+        for candidate in fixing[:5]:
             if self.steps_left < 3 + len(self._touched):
                 break
             if (yield from self._attempt(candidate)):
                 return True
         return False
 
-    def _ask(
-        self, queue: Iterator[Candidate], batches: int
-    ) -> Generator[Take, Observation, tuple[list[Candidate], list[Candidate]]]:
-        """Try candidates in the stopped program. Return those that fix something and break nothing, the best first,
-        and those that at least change how the tests fail."""
-        failing = self.failing
-        # With slow tests, try fewer candidates, so that an action takes a few seconds at most.
-        size = max(int(BATCH / self._wall_s**1.5), 3)
-        mending: list[tuple[int, float, int, Candidate]] = []
-        answers: list[tuple[Candidate, Any]] = []
-        since, position, hangs = None, 0, 0
-        for batch in range(batches if self._wall_s < 2 else batches // 3):
-            chosen = list(itertools.islice(queue, size))
-            enough = since is not None and batch - since >= KEEP_LOOKING
-            if not chosen or self.steps_left < 6 or enough or hangs > 10 * MOST_HANGS:
+    def _try_batches(
+        self, queue: Iterator[Mutation], batches: int
+    ) -> Generator[PlannedStep, Observation, tuple[list[Mutation], list[Mutation]]]:
+        """Try candidates in the stopped program.
+
+        Return those that fix something and break nothing, the best first, and those that at least change how the tests
+        fail.
+        """
+        failing, is_quick = self.failing, self._effort == 1
+        # With long tests, try fewer candidates, so that an action takes a few seconds at most.
+        size = max(int(BATCH / self._effort**1.5), 3)
+        fixing: list[tuple[int, float, int, Mutation]] = []
+        answers: list[tuple[Mutation, Any]] = []
+        first_fixed: int | None = None
+        position, hangs = 0, 0
+        for number in range(batches if is_quick else batches // 3):
+            batch = list(itertools.islice(queue, size))
+            has_looked = first_fixed is not None and number - first_fixed >= KEEP_LOOKING
+            if not batch or self.steps_left < 6 or has_looked or hangs > 10 * MOST_HANGS:
                 break
-            asked = debugger.ask_trials(chosen, failing, self._wall_s, self._stopped_again)
-            why = f"Would one of {len(chosen)} changes do? The first: line {chosen[0].line}, {chosen[0].kind}."
-            results = debugger.trial_results((yield from self.take(asked, why)))
-            self._stopped_again = results is None
-            found_before = since is not None
-            for candidate, result in zip(chosen, results or (), strict=False):
+            question = debugger.ask_trials(batch, failing, self._effort, self._test_steps, self._restart)
+            thought = f"Would one of {len(batch)} changes do? The first: line {batch[0].line}, {batch[0].kind}."
+            results = debugger.trial_results((yield from self.step(question, thought)))
+            self._restart = results is None
+            was_fixed = first_fixed is not None
+            for candidate, result in zip(batch, results or (), strict=False):
                 answers.append((candidate, result))
                 hangs += result is None
                 if isinstance(result, list) and result[1] == 0:
-                    mending.append((-result[0], -self._proposals.worth(candidate), position, candidate))
-                    if result[0] == len(failing) and since is None:
-                        since = batch
+                    fixing.append((-result[0], -self._proposals.worth(candidate), position, candidate))
+                    if result[0] == len(failing) and first_fixed is None:
+                        first_fixed = number
                 position += 1
-            if since is not None and not found_before:
-                queue = (
-                    iter(sorted(queue, key=lambda each: -self._proposals.worth(each))) if self._wall_s < 2 else iter(())
-                )
-        said = [result for _, result in answers if isinstance(result, str)]
-        usual = max(said, key=said.count, default="")
-        live = [candidate for candidate, result in answers if isinstance(result, list) or result not in (usual, None)]
-        return [row[-1] for row in sorted(mending, key=lambda row: row[:3])], live
+            if first_fixed is not None and not was_fixed:
+                by_worth = sorted(queue, key=lambda mutation: -self._proposals.worth(mutation)) if is_quick else []
+                queue = iter(by_worth)
+        messages = [result for _, result in answers if isinstance(result, str)]
+        usual = max(messages, key=messages.count, default="")
+        active = [candidate for candidate, result in answers if isinstance(result, list) or result not in (usual, None)]
+        return [row[-1] for row in sorted(fixing, key=lambda row: row[:3])], active

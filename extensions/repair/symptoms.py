@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 
 import libcst as cst
 
-from stackrank.extensions.repair.names import variables
-from stackrank.extensions.repair.source import Candidate, Change, Place, indentation, reindent
+from stackrank.env.mutation.edits import Edit, indentation, reindent
+from stackrank.env.mutation.mutation import Mutation
+from stackrank.env.mutation.operators.names import variables
+from stackrank.env.mutation.source import NodeContext
 
 # Pattern in the failures' messages -> kind of change -> factor.
 _HINTS: tuple[tuple[str, dict[str, float]], ...] = (
@@ -48,114 +50,116 @@ class Symptoms:
 
     def factor(self, kind: str) -> float:
         """Return how much likelier the messages make a kind of change."""
-        said = "\n".join(self.messages) or self.text[-2000:]
+        text = "\n".join(self.messages) or self.text[-2000:]
         factor = 1.0
         for pattern, kinds in _HINTS:
-            if kind in kinds and re.search(pattern, said):
+            if kind in kinds and re.search(pattern, text):
                 factor *= kinds[kind]
         return factor
 
     @property
     def raised(self) -> tuple[str, ...]:
         """The kinds of exception that were raised, other than failed assertions."""
-        found = [match.group(1).rpartition(".")[2] for said in self.messages if (match := _RAISED.match(said))]
-        return tuple(dict.fromkeys(kind for kind in found if kind not in ("AssertionError", "Failed")))
+        kinds = [match.group(1).rpartition(".")[2] for message in self.messages if (match := _RAISED.match(message))]
+        return tuple(dict.fromkeys(kind for kind in kinds if kind not in ("AssertionError", "Failed")))
 
     @property
     def about_none(self) -> bool:
         """Whether something was None that should not be."""
-        return any("NoneType" in said for said in self.messages)
+        return any("NoneType" in message for message in self.messages)
 
-    def changes(self, place: Place) -> Iterator[Candidate]:
+    def mutations(self, context: NodeContext) -> Iterator[Mutation]:
         """Yield changes that only these failures suggest."""
         if self.about_none:
-            yield from self._guards(place)
-        yield from self._unbound(place)
-        if self.raised and isinstance(place.node, cst.ExceptHandler) and place.node.type is not None:
-            yield from self._exceptions(place)
+            yield from self._guards(context)
+        yield from self._unbound(context)
+        if self.raised and isinstance(context.node, cst.ExceptHandler) and context.node.type is not None:
+            yield from self._exceptions(context)
 
-    def _guards(self, place: Place) -> Iterator[Candidate]:
+    def _guards(self, context: NodeContext) -> Iterator[Mutation]:
         """Propose `if x is None: return ...` before a statement that uses an attribute or variable x."""
-        node = place.node
-        if not isinstance(node, cst.SimpleStatementLine) or place.function is None or not node.body:
+        node = context.node
+        if not isinstance(node, cst.SimpleStatementLine) or context.function is None or not node.body:
             return
-        text = place.text_of_lines()
+        text = context.source_lines()
         indent = indentation(text)
-        used = dict.fromkeys(_used(node, place))
-        first, _ = place.source.whole_lines(node)
-        for name in used:
+        names = dict.fromkeys(_used(node, context))
+        first, _ = context.source.whole_lines(node)
+        for name in names:
             # If the debugger shows that a variable is None, that is the variable to guard.
-            known = self.values.get(name)
-            prior = 0.5 if known is None else 1.5 if known == "None" else 0.02
-            exits = _exits(place, name)
-            if place.loop is not None:
+            value = self.values.get(name)
+            prior = 0.5 if value is None else 1.5 if value == "None" else 0.02
+            exits = _exits(context, name)
+            if context.loop is not None:
                 exits.insert(0, "continue")
             for rank, leave in enumerate(exits):
                 guard = f"{indent}if {name} is None:\n{indent}    {leave}\n"
-                yield place.candidate("None", prior * 0.9**rank, Change(first, first, guard))
+                yield context.mutation("None", prior * 0.9**rank, Edit(first, first, guard))
             if not isinstance(node.body[0], cst.Return):
                 inner = reindent(text, indent, indent + "    ")
-                yield place.candidate("None", prior * 0.5, place.lines(f"{indent}if {name} is not None:\n{inner}"))
+                yield context.mutation(
+                    "None", prior * 0.5, context.replace_lines(f"{indent}if {name} is not None:\n{inner}")
+                )
 
-    def _unbound(self, place: Place) -> Iterator[Candidate]:
+    def _unbound(self, context: NodeContext) -> Iterator[Mutation]:
         """Propose an initial value for a variable that a loop or branch may leave unassigned."""
-        node = place.node
+        node = context.node
         if not isinstance(node, cst.FunctionDef) or not isinstance(node.body, cst.IndentedBlock):
             return
         first = node.body.body[0]
-        start, end = place.source.whole_lines(first)
-        indent = indentation(place.source.text[start:end])
-        docstring = place.text_of_lines(first).lstrip()[:1] in ("'", '"')
-        for said in self.messages:
-            for name in _UNBOUND.findall(said):
+        start, end = context.source.whole_lines(first)
+        indent = indentation(context.source.text[start:end])
+        docstring = context.source_lines(first).lstrip()[:1] in ("'", '"')
+        for message in self.messages:
+            for name in _UNBOUND.findall(message):
                 if name in variables(node):
                     at = end if docstring else start
                     for rank, value in enumerate(("None", "0", "[]", '""', "False")):
                         text = f"{indent}{name} = {value}\n"
-                        yield place.candidate("unbound", 1.5 * 0.8**rank, Change(at, at, text), warm=True)
+                        yield context.mutation("unbound", 1.5 * 0.8**rank, Edit(at, at, text), is_hot_swappable=True)
 
-    def _exceptions(self, place: Place) -> Iterator[Candidate]:
+    def _exceptions(self, context: NodeContext) -> Iterator[Mutation]:
         """Add the exception that was not caught to an `except` clause."""
-        handler = place.node
+        handler = context.node
         assert isinstance(handler, cst.ExceptHandler) and handler.type is not None
-        old = place.code(handler.type)
+        old = context.code(handler.type)
         for kind in self.raised:
             if kind not in old:
                 inner = old.strip("()") if isinstance(handler.type, cst.Tuple) else old
-                yield place.candidate("exception kind", 0.7, place.swap(f"({inner}, {kind})", handler.type))
+                yield context.mutation("exception kind", 0.7, context.replace_node(f"({inner}, {kind})", handler.type))
 
 
-def _exits(place: Place, name: str) -> list[str]:
+def _exits(context: NodeContext, name: str) -> list[str]:
     """Return ways to leave the function early; first those that fit its declared return type."""
-    function = place.function
+    function = context.function
     assert function is not None
     params = [param.name.value for param in function.params.params[:2]]
-    exits = [f"return {each}" for each in dict.fromkeys(["None", name, *params])]
-    declared = place.code(function.returns.annotation).strip("\"'") if function.returns is not None else ""
-    own = place.class_ is not None and declared in (place.class_.name.value, "Self")
-    types = {"self": own, "None": not declared or "Optional" in declared or "None" in declared}
+    exits = [f"return {returned}" for returned in dict.fromkeys(["None", name, *params])]
+    declared = context.code(function.returns.annotation).strip("\"'") if function.returns is not None else ""
+    returns_self = context.enclosing_class is not None and declared in (context.enclosing_class.name.value, "Self")
+    types = {"self": returns_self, "None": not declared or "Optional" in declared or "None" in declared}
     for param in function.params.params[:2]:
         if param.annotation is not None:
-            types[param.name.value] = place.code(param.annotation.annotation) == declared
-    return sorted(exits, key=lambda each: not types.get(each.removeprefix("return "), not declared))
+            types[param.name.value] = context.code(param.annotation.annotation) == declared
+    return sorted(exits, key=lambda statement: not types.get(statement.removeprefix("return "), not declared))
 
 
-def _used(node: cst.CSTNode, place: Place) -> Iterator[str]:
+def _used(node: cst.CSTNode, context: NodeContext) -> Iterator[str]:
     if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name):
-        yield place.code(node)
+        yield context.code(node)
         if node.value.value not in ("self", "cls"):
             yield node.value.value
         return
     if isinstance(node, cst.Call):
         func = node.func
         if isinstance(func, cst.Attribute):
-            yield from _used(func.value, place)
+            yield from _used(func.value, context)
         for arg in node.args:
-            yield from _used(arg.value, place)
+            yield from _used(arg.value, context)
         return
     if isinstance(node, cst.Name) and node.value not in ("self", "cls", "None", "True", "False"):
         yield node.value
         return
     for child in node.children:
         if not isinstance(child, cst.AssignTarget):
-            yield from _used(child, place)
+            yield from _used(child, context)

@@ -7,7 +7,8 @@ import re
 import warnings
 from collections.abc import Iterator
 
-from stackrank.extensions.repair.source import Candidate, Change, indentation
+from stackrank.env.mutation.edits import Edit, indentation
+from stackrank.env.mutation.mutation import Mutation
 
 _OPEN = {"(": ")", "[": "]", "{": "}"}
 _COMPOUND = re.compile(r"\s*(if|elif|else|for|while|def|class|try|except|finally|with|match|case|async)\b")
@@ -29,26 +30,26 @@ def problem(text: str) -> SyntaxError | None:
     return None
 
 
-def repairs(path: str, text: str) -> list[Candidate]:
+def repairs(path: str, text: str) -> list[Mutation]:
     """Return changes that make the file parse, the most natural first."""
     error = problem(text)
     if error is None:
         return []
     lines = text.splitlines(keepends=True)
     line = min(max(error.lineno or 1, 1), max(len(lines), 1))
-    found: dict[str, Candidate] = {}
+    by_text: dict[str, Mutation] = {}
     for prior, changes in _proposals(lines, line, str(error.msg)):
-        candidate = Candidate(path, changes, "syntax", prior, line, warm=False)
+        candidate = Mutation(path, changes, "syntax", prior, line, is_hot_swappable=False)
         new = candidate.apply(text)
-        if new not in found and new != text and problem(new) is None:
-            found[new] = candidate
-    return sorted(found.values(), key=lambda each: -each.prior)
+        if new not in by_text and new != text and problem(new) is None:
+            by_text[new] = candidate
+    return sorted(by_text.values(), key=lambda mutation: -mutation.prior)
 
 
-def _proposals(lines: list[str], line: int, message: str) -> Iterator[tuple[float, tuple[Change, ...]]]:
+def _proposals(lines: list[str], line: int, message: str) -> Iterator[tuple[float, tuple[Edit, ...]]]:
     starts = [0]
-    for each in lines:
-        starts.append(starts[-1] + len(each))
+    for line_text in lines:
+        starts.append(starts[-1] + len(line_text))
     around = range(max(line - _AROUND, 1), min(line + _AROUND, len(lines)) + 1)
     yield from _brackets(lines, starts)
     for number in around:
@@ -59,39 +60,41 @@ def _proposals(lines: list[str], line: int, message: str) -> Iterator[tuple[floa
         if not body:
             continue
         if _COMPOUND.match(text) and not body.endswith(":"):
-            yield 3.0 * nearness, (Change(end, end, ":"),)
+            yield 3.0 * nearness, (Edit(end, end, ":"),)
         yield from _positional_last(text, start, nearness)
         for match in re.finditer(r"(?<![=!<>:])=(?!=)", body):
-            yield 0.8 * nearness, (Change(start + match.start(), start + match.end(), "=="),)
+            yield 0.8 * nearness, (Edit(start + match.start(), start + match.end(), "=="),)
         if not body.endswith((",", ":")):
-            yield 0.9 * nearness, (Change(end, end, ","),)
+            yield 0.9 * nearness, (Edit(end, end, ","),)
         for quote in ("'", '"'):
             if body.count(quote) % 2:
-                yield 1.0 * nearness, (Change(end, end, quote),)
+                yield 1.0 * nearness, (Edit(end, end, quote),)
                 for match in re.finditer(r"[)\]},:]", body):
-                    yield 0.9 * nearness, (Change(start + match.start(), start + match.start(), quote),)
+                    yield 0.9 * nearness, (Edit(start + match.start(), start + match.start(), quote),)
         for match in re.finditer(r"[)\]}]", body):
-            yield 0.7 * nearness, (Change(start + match.start(), start + match.end(), ""),)
+            yield 0.7 * nearness, (Edit(start + match.start(), start + match.end(), ""),)
         for closer in ")]}":
-            yield 0.8 * nearness, (Change(end, end, closer),)
+            yield 0.8 * nearness, (Edit(end, end, closer),)
             for match in re.finditer(r"[,:)\]}]", body):
-                yield 0.7 * nearness, (Change(start + match.start(), start + match.start(), closer),)
+                yield 0.7 * nearness, (Edit(start + match.start(), start + match.start(), closer),)
         yield from _indents(lines, starts, number, nearness)
         if re.match(r"\s*(await|async)\b|.*\bawait\b", text) and "outside" in message:
-            for back in range(number - 1, -1, -1):
-                if re.match(r"\s*def ", lines[back]):
-                    at = starts[back] + len(indentation(lines[back]))
-                    yield 2.5, (Change(at, at, "async "),)
+            for above in range(number - 1, -1, -1):
+                if re.match(r"\s*def ", lines[above]):
+                    at = starts[above] + len(indentation(lines[above]))
+                    yield 2.5, (Edit(at, at, "async "),)
                     break
 
 
-def _brackets(lines: list[str], starts: list[int]) -> Iterator[tuple[float, tuple[Change, ...]]]:
+def _brackets(lines: list[str], starts: list[int]) -> Iterator[tuple[float, tuple[Edit, ...]]]:
     """Propose a closing bracket where the indentation says that one is missing."""
-    inside = 0
+    depth_so_far = 0
     for number, text in enumerate(lines):
         body = _STRING.sub("", text).split("#")[0].rstrip()
-        nested = inside > 0
-        inside += sum(body.count(each) for each in _OPEN) - sum(body.count(each) for each in _OPEN.values())
+        nested = depth_so_far > 0
+        depth_so_far += sum(body.count(bracket) for bracket in _OPEN) - sum(
+            body.count(bracket) for bracket in _OPEN.values()
+        )
         if not body or body[-1] not in _OPEN:
             continue
         depth, closer = len(indentation(text)), _OPEN[body[-1]]
@@ -107,11 +110,11 @@ def _brackets(lines: list[str], starts: list[int]) -> Iterator[tuple[float, tupl
                 # An element of a collection or call needs a comma; a statement must not have one.
                 for tail, prior in ((",", 3.0 if nested else 1.5), ("", 2.0 if nested else 3.0), (":", 1.0)):
                     at = starts[last + 1]
-                    yield prior, (Change(at, at, f"{indentation(text)}{closer}{tail}\n"),)
+                    yield prior, (Edit(at, at, f"{indentation(text)}{closer}{tail}\n"),)
             break
 
 
-def _positional_last(text: str, start: int, nearness: float) -> Iterator[tuple[float, tuple[Change, ...]]]:
+def _positional_last(text: str, start: int, nearness: float) -> Iterator[tuple[float, tuple[Edit, ...]]]:
     """Propose to put positional arguments before the keyword arguments of their call."""
     for match in re.finditer(r"\(", text):
         parts, end = _split_arguments(text, match.end())
@@ -119,9 +122,9 @@ def _positional_last(text: str, start: int, nearness: float) -> Iterator[tuple[f
             continue
         keyword = [bool(re.match(r"\s*(\w+\s*=(?!=)|\*\*)", part)) for part in parts]
         if any(early and not late for early, late in itertools.pairwise(keyword)):
-            ordered = [part.strip() for part, named in zip(parts, keyword, strict=True) if not named]
-            ordered += [part.strip() for part, named in zip(parts, keyword, strict=True) if named]
-            yield 3.0 * nearness, (Change(start + match.end(), start + end, ", ".join(ordered)),)
+            ordered = [part.strip() for part, is_keyword in zip(parts, keyword, strict=True) if not is_keyword]
+            ordered += [part.strip() for part, is_keyword in zip(parts, keyword, strict=True) if is_keyword]
+            yield 3.0 * nearness, (Edit(start + match.end(), start + end, ", ".join(ordered)),)
 
 
 def _split_arguments(text: str, begin: int) -> tuple[list[str], int]:
@@ -148,16 +151,16 @@ def _split_arguments(text: str, begin: int) -> tuple[list[str], int]:
 
 def _indents(
     lines: list[str], starts: list[int], number: int, nearness: float
-) -> Iterator[tuple[float, tuple[Change, ...]]]:
+) -> Iterator[tuple[float, tuple[Edit, ...]]]:
     text, start = lines[number - 1], starts[number - 1]
-    own = len(indentation(text))
-    levels = {own + 4, own - 4, own + 2, own - 2, own + 1, own - 1}
-    before = next((each for each in reversed(lines[: number - 1]) if each.strip()), "")
-    levels |= {len(indentation(before)), len(indentation(before)) + 4}
-    for level in sorted(levels - {own}):
+    width = len(indentation(text))
+    levels = {width + 4, width - 4, width + 2, width - 2, width + 1, width - 1}
+    previous = next((line for line in reversed(lines[: number - 1]) if line.strip()), "")
+    levels |= {len(indentation(previous)), len(indentation(previous)) + 4}
+    for level in sorted(levels - {width}):
         if level >= 0:
-            natural = 1.2 if level == len(indentation(before)) or before.rstrip().endswith(":") else 0.9
-            yield natural * nearness, (Change(start, start + own, " " * level),)
-    if before.rstrip().endswith(":"):
-        inner = " " * (len(indentation(before)) + 4)
-        yield 0.6 * nearness, (Change(start, start, f"{inner}pass\n"),)
+            natural = 1.2 if level == len(indentation(previous)) or previous.rstrip().endswith(":") else 0.9
+            yield natural * nearness, (Edit(start, start + width, " " * level),)
+    if previous.rstrip().endswith(":"):
+        inner = " " * (len(indentation(previous)) + 4)
+        yield 0.6 * nearness, (Edit(start, start, f"{inner}pass\n"),)

@@ -19,11 +19,11 @@ def ask_lines(files: Mapping[str, str], test: str) -> Action:
 def lines_run(observation: Observation) -> dict[str, set[int]]:
     """Return path -> the lines that were run."""
     state = observation.state
-    found: dict[str, set[int]] = {}
+    by_file: dict[str, set[int]] = {}
     for place in state.get("places", []) if state["kind"] == "followed" else []:
         if place["hits"]:
-            found.setdefault(place["file"], set()).add(place["line"])
-    return found
+            by_file.setdefault(place["file"], set()).add(place["line"])
+    return by_file
 
 
 def values_at_failure(observation: Observation) -> dict[str, str]:
@@ -45,8 +45,8 @@ def spectrum(
     failing: Mapping[str, set[int]], passing: Iterable[Mapping[str, set[int]]], total_failing: int
 ) -> dict[str, dict[int, tuple[int, int]]]:
     """Return path -> line -> (failing tests that run it, passing ones); the traced test stands for all that fail."""
-    others = list(passing)
+    runs = list(passing)
     return {
-        path: {line: (total_failing, sum(line in other.get(path, ()) for other in others)) for line in sorted(lines)}
+        path: {line: (total_failing, sum(line in run.get(path, ()) for run in runs)) for line in sorted(lines)}
         for path, lines in failing.items()
     }

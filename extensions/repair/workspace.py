@@ -1,4 +1,4 @@
-"""What the agent knows in one episode, and how it finds out."""
+"""What the agent knows in one episode, and how it learns it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import libcst as cst
 
 from stackrank.agents.episode.protocol import Briefing
 from stackrank.env.actions import Action, Observation
+from stackrank.env.mutation.source import ParsedFile
 from stackrank.env.state import messages_of, outcomes_of
 from stackrank.extensions.repair.debugger import MOST
 from stackrank.extensions.repair.localise import Suspicion, frames, functions_of, words
-from stackrank.extensions.repair.source import ParsedFile
 
-Take = tuple[Action, str]
+PlannedStep = tuple[Action, str]
 """An action and the reason for it."""
 
 MOST_FILES = 10
@@ -41,9 +41,9 @@ class Workspace:
         self.readonly: set[str] = set()
         self.values: dict[str, str] = {}
         """Local variables where the failing test is stopped, once the debugger has shown them."""
-        self.learn(first)
+        self.store_outcomes(first)
 
-    def learn(self, result: Observation) -> None:
+    def store_outcomes(self, result: Observation) -> None:
         """Store how the tests end now."""
         self.shown = result.text
         self.outcomes: dict[str, str] = dict(outcomes_of(result.state))
@@ -54,66 +54,74 @@ class Workspace:
         """The tests that fail now."""
         return [test for test, outcome in self.outcomes.items() if outcome in ("failed", "missing")]
 
-    def has(self, *tools: str) -> bool:
+    def can_use(self, *tools: str) -> bool:
         """Whether all these tools can be used now."""
-        given = self.briefing.tools
-        return all(tool in given.tools and not given.locked(tool, self.rewrites) for tool in tools)
+        toolset = self.briefing.tools
+        return all(tool in toolset.tools and not toolset.locked(tool, self.rewrites) for tool in tools)
 
-    def take(self, action: Action, thought: str) -> Generator[Take, Observation, Observation]:
-        """Take one step and return its observation."""
+    def step(self, action: Action, thought: str) -> Generator[PlannedStep, Observation, Observation]:
+        """PlannedStep one step and return its observation."""
         self.steps_left -= 1
         observation = yield action, thought
         self.rewrites += action.tool == "rewrite" and observation.ok
         return observation
 
-    def do(self, tool: str, thought: str, **arguments: Any) -> Generator[Take, Observation, Observation]:
+    def call(self, tool: str, thought: str, **arguments: Any) -> Generator[PlannedStep, Observation, Observation]:
         """Call a tool by name, as one step."""
-        return (yield from self.take(Action(tool, arguments), thought))
+        return (yield from self.step(Action(tool, arguments), thought))
 
-    def read(self) -> Generator[Take, Observation, None]:
+    def read(self) -> Generator[PlannedStep, Observation, None]:
         """Read the files that matter: failing tests, then the program, starting with what the tests mention."""
-        paths = (yield from self._listed()) if self.has("listdir") else []
-        seen = [path for path, _ in frames(self.shown, paths or _mentioned_files(self.shown))]
+        paths = (yield from self._listed()) if self.can_use("listdir") else []
+        mentioned = [path for path, _ in frames(self.shown, paths or _mentioned_files(self.shown))]
         tests = list(dict.fromkeys(test.partition("::")[0] for test in self.failing))
-        tests += [path for path in seen if _is_test(path) and path not in tests]
+        tests += [path for path in mentioned if _is_test(path) and path not in tests]
         # A doctest is part of the file that it tests.
         doctests = [path for path in tests if path in paths and path not in self.readonly and not _is_test(path)]
-        seen += doctests
-        for path in [each for each in tests if each not in doctests][:2]:
+        mentioned += doctests
+        for path in [path for path in tests if path not in doctests][:2]:
             text = yield from self.view(path)
             if text is not None:
                 self.tests[path] = text
                 self.readonly.add(path)
-        program = [path for path in paths or seen if path not in self.readonly and not _is_test(path)]
+        program = [path for path in paths or mentioned if path not in self.readonly and not _is_test(path)]
         program = [path for path in program if not path.endswith(("setup.py", "conftest.py"))]
-        order = self._by_relevance(program, seen)
-        most = min(MOST_FILES, max(self.steps_left // 4, 3))
-        for path in order[:most]:
+        order = self._by_relevance(program, mentioned)
+        limit = min(MOST_FILES, max(self.steps_left // 4, 3))
+        for path in order[:limit]:
             # The likeliest file may be the whole program.
             text = yield from self.view(path, max(self.steps_left // 5, PAGES) if path == order[0] else PAGES)
             if text is not None and text.strip():
                 self.files[path] = text
 
-    def _listed(self) -> Generator[Take, Observation, list[str]]:
+    def _listed(self) -> Generator[PlannedStep, Observation, list[str]]:
         """Return the Python files. If a long listing leaves out folders of the program, these are listed separately."""
-        found: dict[str, bool] = {}
+        readonly_by_path: dict[str, bool] = {}
         folders = ["."]
         for _ in range(1 + MOST_FOLDERS):
             if not folders:
                 break
             path = folders.pop(0)
-            listing = yield from self.do("listdir", "What is there?", path=path, depth=6, limit=MOST)
-            shown = [line.strip() for line in listing.text.splitlines()]
-            found |= {line.removesuffix("(read-only)").strip(): line.endswith("(read-only)") for line in shown}
+            listing = yield from self.call("listdir", "Which files are there?", path=path, depth=6, limit=MOST)
+            lines = [line.strip() for line in listing.text.splitlines()]
+            readonly_by_path |= {
+                line.removesuffix("(read-only)").strip(): line.endswith("(read-only)") for line in lines
+            }
             if path == "." and _CUT.search(listing.text):
-                folders = [each for each in shown if each.endswith("/") and not _is_test(each)]
-                folders = [each for each in folders if not any(name.startswith(each) for name in {*found} - {each})]
-                least = min((each.count("/") for each in folders), default=0)
-                folders = [each for each in folders if each.count("/") == least]
-        self.readonly |= {path for path, kept in found.items() if kept and path.endswith(".py")}
-        return [path for path in found if path.endswith(".py")]
+                folders = [folder for folder in lines if folder.endswith("/") and not _is_test(folder)]
+                folders = [
+                    folder
+                    for folder in folders
+                    if not any(name.startswith(folder) for name in {*readonly_by_path} - {folder})
+                ]
+                shallowest = min((folder.count("/") for folder in folders), default=0)
+                folders = [folder for folder in folders if folder.count("/") == shallowest]
+        self.readonly |= {
+            path for path, is_readonly in readonly_by_path.items() if is_readonly and path.endswith(".py")
+        }
+        return [path for path in readonly_by_path if path.endswith(".py")]
 
-    def _by_relevance(self, program: Sequence[str], seen: Sequence[str]) -> list[str]:
+    def _by_relevance(self, program: Sequence[str], mentioned_files: Sequence[str]) -> list[str]:
         text = "\n".join(self.tests.values())
         mentioned = words(text) | words(self.briefing.statement)
 
@@ -122,36 +130,36 @@ class Workspace:
             tail = module.rpartition(".")[2]
             imported = bool(re.search(rf"\b{re.escape(module)}\b|\bimport\b.*\b{re.escape(tail)}\b", text))
             empty = path.endswith("__init__.py")
-            return (-(path in seen), -imported, empty - len(words(module) & mentioned), path)
+            return (-(path in mentioned_files), -imported, empty - len(words(module) & mentioned), path)
 
         return sorted(program, key=rank)
 
-    def view(self, path: str, pages: int = PAGES) -> Generator[Take, Observation, str | None]:
+    def view(self, path: str, pages: int = PAGES) -> Generator[PlannedStep, Observation, str | None]:
         """Read a file page by page. Return None if it has more than `pages` pages; then only the first is read."""
         lines: list[str] = []
         while True:
             start = {"start": len(lines) + 1} if lines else {}
-            page = yield from self.do("view", f"Read {path}.", path=path, limit=MOST, **start)
+            page = yield from self.call("view", f"Read {path}.", path=path, limit=MOST, **start)
             if not page.ok:
                 return None
-            head, *shown = page.text.split("\n")
+            head, *page_lines = page.text.split("\n")
             total = re.search(r"of (\d+)", head)
             width = len(str(page.state["lines"][1])) if page.state["kind"] == "shown" and "lines" in page.state else 1
-            lines += [line[width + 2 :] for line in shown]
+            lines += [line[width + 2 :] for line in page_lines]
             if total is None or len(lines) >= int(total.group(1)):
                 return "\n".join(lines) + "\n" if lines else ""
             pages -= 1
-            if pages * len(shown) < int(total.group(1)) - len(lines):
+            if pages * len(page_lines) < int(total.group(1)) - len(lines):
                 return None
 
-    def suspect(self) -> Suspicion:
+    def rate_lines(self) -> Suspicion:
         """Return how suspicious each line is, before anything has been run."""
-        functions = [each for path, text in self.files.items() for each in functions_of(path, text)]
-        known = [*self.files, *self.tests]
-        shown = [place for place in frames(self.shown, known) if place[0] in self.files]
+        functions = [function for path, text in self.files.items() for function in functions_of(path, text)]
+        paths = [*self.files, *self.tests]
+        program_frames = [frame for frame in frames(self.shown, paths) if frame[0] in self.files]
         return Suspicion(
             functions=functions,
-            frames=shown,
+            frames=program_frames,
             statement=words(self.briefing.statement) | {word for test in self.failing for word in words(test)},
             failing=self._mentioned(),
             total_failing=max(len(self.failing), 1),
@@ -159,19 +167,19 @@ class Workspace:
 
     def _mentioned(self) -> set[str]:
         """Return the names that the failing tests mention, and those in the helpers of their file that they call."""
-        found: set[str] = set()
+        names: set[str] = set()
         bad = {re.sub(r"\[.*", "", test).rpartition("::")[2] for test in self.failing}
         for test in self.failing:
             path, _, name = test.partition("::")
             if path in self.files:  # a doctest: its name ends with what it tests
-                found.add(name.rpartition(".")[2])
+                names.add(name.rpartition(".")[2])
         for path, text in self.tests.items():
-            functions = {each.name: each for each in functions_of(path, text) if each.text}
+            functions = {function.name: function for function in functions_of(path, text) if function.text}
             # A test file that cannot be imported has no failing test in it: all its functions count.
             for name in bad & set(functions) or set(functions):
                 calls = functions[name].calls
-                found |= calls.union(*(functions[helper].calls for helper in calls & set(functions)))
-        return found
+                names |= calls.union(*(functions[helper].calls for helper in calls & set(functions)))
+        return names
 
     def source(self, path: str) -> ParsedFile | None:
         """Parse a file of the program; None if it may not be edited or does not parse."""

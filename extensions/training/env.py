@@ -18,7 +18,7 @@ from stackrank.env.scoring.judge import Score
 from stackrank.env.task import Task
 from stackrank.env.tools import ToolSet
 from stackrank.extensions.training.rewards import Tally, Term, TrainingError
-from stackrank.flows.runs.playing.sandboxes import Lent
+from stackrank.flows.runs.playing.sandboxes import SandboxLease
 from stackrank.terms import StopReason, Verdict
 
 Parameters = ParamSpec("Parameters")
@@ -75,7 +75,7 @@ class TrainingEnv:
         self._shows_failing_test = shows_failing_test
         self._pool = pool
         self._owns_pool = owns_pool
-        self._lent = Lent(pool)
+        self._lent = SandboxLease(pool)
         self._env: DebugEnv | None = None
         self._referee: Referee | None = None
         self._tally: Tally | None = None

@@ -34,6 +34,20 @@ FailingTest = Annotated[
         help="Whether the failing tests are shown, or only the statement. Default: they are shown.",
     ),
 ]
+Setup = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--setup",
+        help="Command that installs the project. Repeat for several. "
+        "Default: pip install -e . and what its tests need; '' for none.",
+    ),
+]
+Requirements = Annotated[
+    list[str] | None, typer.Option("--require", help="A requirement that pip installs. Repeat for several.")
+]
+PythonVersion = Annotated[
+    str, typer.Option("--python", help="Python version, such as 3.11. Default: the sandbox's own.")
+]
 Api = Annotated[str, typer.Option("--api", help="Address of the forge's API.")]
 API = "https://api.github.com"
 Verdicts = Annotated[list[str] | None, typer.Option("--verdict", help=f"Only {one_of(Verdict)} episodes.")]

@@ -27,7 +27,7 @@ def plan(
 ) -> None:
     """Show what difference a run can detect, and the tasks, attempts, dollars and hours to detect a given one."""
     from stackrank.db.connection.engine import connect
-    from stackrank.flows.runs.specification.plan import plan as make_plan
+    from stackrank.flows.runs.preparing.plan import plan as make_plan
     from stackrank.flows.runs.specification.spec import read_spec
 
     run_spec = read_spec(spec, {"attempts": attempts, "limit": limit, "model": model})

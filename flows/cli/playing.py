@@ -54,10 +54,10 @@ def prepare_interrupted(engine: Engine, run_id: int, path: Path) -> str | None:
 def prepare_resume(engine: Engine, run: RunRow, pending: int) -> str:
     """Prepare a run with `left` episodes to continue. Returns the address of the Prefect server that plays it."""
     from stackrank.db.writes.store import Store
-    from stackrank.flows.runs.playing.session import session_of
+    from stackrank.flows.runs.playing.session import join_run
     from stackrank.flows.services.prefect_server import ensure_server
 
-    session_of(run["id"], print_err)  # raises before anything starts if the run cannot be played
+    join_run(run["id"], print_err)  # raises before anything starts if the run cannot be played
     url = ensure_server(say=print_err)
     reopen(Store(engine), run)
     print_err(f"run {run['id']}: {pending} of {run['episodes_total']} episodes are left")
@@ -80,26 +80,24 @@ def begin(engine: Engine, spec: RunSpec) -> tuple[int, str]:
     """Check, build and save a run. Returns its number, and the address of the Prefect server that plays it."""
     from stackrank.db.writes.store import Store
     from stackrank.flows.runs.playing.session import open_session
-    from stackrank.flows.runs.preparing.build import build
-    from stackrank.flows.runs.preparing.check import check
-    from stackrank.flows.runs.preparing.preflight import ask_endpoints
-    from stackrank.flows.runs.preparing.save import save_run
+    from stackrank.flows.runs.preparing.prepared_run import prepare
+    from stackrank.flows.runs.preparing.stored_run import create_run
     from stackrank.flows.services.prefect_server import ensure_server
 
-    checked = build(check(spec, engine), print_err)
-    ask_endpoints(checked.entrants)
-    for name, reason in {**checked.left_out, **checked.idle}.items():
+    prepared = prepare(spec, print_err, engine)
+    for error in prepared.silent_endpoints.values():
+        raise error
+    for name, reason in {**prepared.left_out, **prepared.idle}.items():
         print_err(f"left out: {name}: {reason}")
-    if invalid := list(checked.invalid):
+    if invalid := list(prepared.invalid):
         examples = ", ".join(invalid[:5]) + (", ..." if len(invalid) > 5 else "")
         print_err(f"{len(invalid)} tasks are invalid and left out ({examples}): --include-invalid plays them anyway")
     url = ensure_server(say=print_err)
-    run_id = save_run(Store(engine), checked)
-    open_session(run_id, checked)
-    total = len(checked.tasks) * len(checked.entrants) * spec.attempts
+    run_id = open_session(create_run(Store(engine), prepared)).run_id
+    total = len(prepared.tasks) * len(prepared.entrants) * spec.attempts
     print_err(
-        f"run {run_id}: {len(checked.tasks)} tasks x {len(checked.entrants)} entrants x {spec.attempts} attempts = "
-        f"{total} episodes, {spec.workers} at a time, in {checked.backend.name} sandboxes"
+        f"run {run_id}: {len(prepared.tasks)} tasks x {len(prepared.entrants)} entrants x {spec.attempts} attempts = "
+        f"{total} episodes, {spec.workers} at a time, in {prepared.backend.name} sandboxes"
     )
     return run_id, url
 
@@ -121,9 +119,9 @@ def play_rest(run_id: int, url: str, debug: bool, *, errors: bool = True) -> boo
     from stackrank.db.connection.engine import connect
     from stackrank.db.connection.retries import with_patience
     from stackrank.flows.engine.evaluate_here import evaluate_here
-    from stackrank.flows.runs.playing.progress import Counts, followed
+    from stackrank.flows.runs.playing.progress import Counts, follow_progress
     from stackrank.flows.runs.playing.session import PATIENCE_S
-    from stackrank.flows.runs.preparing.save import label_of
+    from stackrank.flows.runs.preparing.stored_run import label_of
 
     engine = with_patience(connect(), PATIENCE_S)
     row = queries.run(engine, run_id)
@@ -135,7 +133,7 @@ def play_rest(run_id: int, url: str, debug: bool, *, errors: bool = True) -> boo
             waits = f"; paused: {out}" if (out := queries.describe_outages(queries.outages(engine, run_id))) else ""
             show(counts["done"], row["episodes_total"] - counts["not_played"], verdicts + cost + waits)
 
-        with followed(engine, run_id, _PERIOD_S, shown):
+        with follow_progress(engine, run_id, _PERIOD_S, shown):
             on_pool = bool(row["spec"].get("pool"))
             return evaluate_here(
                 run_id,
@@ -145,7 +143,7 @@ def play_rest(run_id: int, url: str, debug: bool, *, errors: bool = True) -> boo
                 debug=debug,
                 on_pool=on_pool,
                 say=print_err,
-                begun=lambda: queries.run(engine, run_id) != row,
+                is_started=lambda: queries.run(engine, run_id) != row,
             )
 
 
@@ -160,7 +158,7 @@ def require_finished(engine: Engine, run_id: int) -> None:
 def print_result(engine: Engine, run_id: int, as_json: bool) -> int:
     """Print the result of a run. Returns the exit status."""
     from stackrank.db import queries
-    from stackrank.flows.runs.preparing.check import idle_entrants
+    from stackrank.flows.runs.preparing.entrants import idle_entrants
     from stackrank.flows.runs.specification.spec import make_spec
 
     row = queries.run(engine, run_id)

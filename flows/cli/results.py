@@ -18,6 +18,13 @@ from stackrank.wording import errors, moment, one_of, print_err, print_out, seal
 app = typer.Typer()
 MOST_LINES = 40
 """The most lines printed of one argument of an action."""
+Entrants = Annotated[list[str] | None, typer.Option("--entrant", help="Only episodes of this entrant.")]
+Tasks = Annotated[list[str] | None, typer.Option("--task", help="Only episodes of this task.")]
+FailurePoints = Annotated[
+    list[str] | None,
+    typer.Option("--failure-point", help=f"Only episodes with this failure point: {one_of(FailurePoint)}."),
+]
+Tools = Annotated[list[str] | None, typer.Option("--tool", help="Only episodes that used this tool.")]
 
 
 @app.command()
@@ -59,7 +66,7 @@ def runs(
 def why(run: Run = "latest", as_json: Json = False) -> None:
     """Explain why a run is slow, which entrants fail in it, and what you can do."""
     from stackrank.db.connection.engine import connect
-    from stackrank.flows.runs.afterwards.why import why as explained
+    from stackrank.flows.runs.afterwards.explanation import explain_run as explained
 
     explanation = explained(connect(), run)
     if as_json:
@@ -72,12 +79,10 @@ def why(run: Run = "latest", as_json: Json = False) -> None:
 def episodes(
     run: Run = "latest",
     verdict: Verdicts = None,
-    entrant: Annotated[list[str] | None, typer.Option(help="Only episodes of this entrant.")] = None,
-    task: Annotated[list[str] | None, typer.Option(help="Only episodes of this task.")] = None,
-    failure_point: Annotated[
-        list[str] | None, typer.Option(help=f"Only episodes with this failure point: {one_of(FailurePoint)}.")
-    ] = None,
-    tool: Annotated[list[str] | None, typer.Option(help="Only episodes that used this tool.")] = None,
+    entrant: Entrants = None,
+    task: Tasks = None,
+    failure_point: FailurePoints = None,
+    tool: Tools = None,
     query: Annotated[str, typer.Option(help=HELP)] = "",
     limit: Annotated[int, typer.Option(min=1, help="Most rows to list.")] = 1000,
     after_id: Annotated[
@@ -198,12 +203,10 @@ def export(
         ),
     ] = None,
     verdict: Verdicts = None,
-    entrant: Annotated[list[str] | None, typer.Option(help="Only episodes of this entrant.")] = None,
-    task: Annotated[list[str] | None, typer.Option(help="Only episodes of this task.")] = None,
-    failure_point: Annotated[
-        list[str] | None, typer.Option(help=f"Only episodes with this failure point: {one_of(FailurePoint)}.")
-    ] = None,
-    tool: Annotated[list[str] | None, typer.Option(help="Only episodes that used this tool.")] = None,
+    entrant: Entrants = None,
+    task: Tasks = None,
+    failure_point: FailurePoints = None,
+    tool: Tools = None,
     split: Annotated[
         list[str] | None, typer.Option(help="Only tasks of this split: train, validation or test.")
     ] = None,

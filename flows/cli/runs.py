@@ -107,7 +107,7 @@ def resume(
     row = queries.run(engine, run)
     run_id = row["id"]
     changes = {name: value for name, value in (("workers", workers), ("budget_usd", budget)) if value is not None}
-    spec = make_spec({**row["spec"], **changes}, "the call")
+    spec = make_spec({**row["spec"], **changes}, "")
     # The actions of an outside program are repeated from the record, and then the episode gets its verdict.
     if played_by_hand(spec) not in ("", "outside"):
         command = f"stackrank play {spec.tasks[0]}" if spec.tasks else "stackrank play"
@@ -173,7 +173,7 @@ def play(
     from stackrank.db import queries
     from stackrank.db.connection.engine import connect
     from stackrank.db.writes.store import Store
-    from stackrank.flows.runs.playing.by_hand import play_by_hand
+    from stackrank.flows.runs.playing.single_episode import play_by_hand
 
     places = {"path": path, "fixes": fixes, "repos": repos, "environments": environments}
     fields: dict[str, Any] = {name: str(place) for name, place in places.items() if place}
@@ -223,12 +223,12 @@ def replay(
             "in its verdict" if difference.step is None else f"at step {difference.step} ({difference.tool or 'reset'})"
         )
         print_out(f"different: episode {row['id']} differs {place}\n{difference.diff}")
-    elif comparison.told_otherwise:
+    elif comparison.different_answers:
         print_out(
-            f"{comparison.result}: these steps succeeded and changed the same files; all other observations of episode "
-            f"{row['id']} and its verdict are the same"
+            f"{comparison.result}: their steps succeeded and changed the same files, and all other observations of "
+            f"episode {row['id']} and its verdict are the same"
         )
-        first = comparison.told_otherwise[0]
+        first = comparison.different_answers[0]
         print_out(f"The first of them, at step {first.step} ({first.tool}):\n{first.diff}")
     else:
         print_out(
@@ -281,8 +281,8 @@ def rescore(
 @app.command()
 def spec(as_json: Json = False) -> None:
     """Print the fields of a run specification or, with --json, its JSON schema."""
-    from stackrank.flows.runs.specification.help import describe
     from stackrank.flows.runs.specification.spec import RunSpec
+    from stackrank.flows.runs.specification.spec_reference import describe
 
     if as_json:
         print_json(RunSpec.model_json_schema())

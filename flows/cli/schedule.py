@@ -64,7 +64,7 @@ def add(
     as_json: Json = False,
 ) -> None:
     """Create a schedule, or update it. Without --cron or --every, a new one runs only when you `trigger` it."""
-    from stackrank.flows.runs.preparing.check import check
+    from stackrank.flows.runs.preparing.prepared_run import check
     from stackrank.flows.runs.specification.spec import SpecError, read_spec
 
     run_spec = read_spec(spec, {})
@@ -93,7 +93,7 @@ def add(
 @app.command("list")
 def list_all(as_json: Json = False) -> None:
     """List schedules."""
-    rows = _schedules().rows()
+    rows = _schedules().list_schedules()
     if as_json:
         print_json(rows)
     else:
@@ -107,8 +107,8 @@ def show(name: Name, as_json: Json = False) -> None:
     import yaml
 
     schedules = _schedules()
-    row = schedules.row(name)
-    automation = schedules.automation(row)
+    row = schedules.find_schedule(name)
+    automation = schedules.make_automation(row)
     if as_json:
         print_json({**row, "automation": automation})
         return

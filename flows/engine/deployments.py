@@ -37,17 +37,19 @@ STRATEGIES: dict[OnOverlap, ConcurrencyLimitStrategy] = {
 
 
 @contextmanager
-def asked() -> Iterator[SyncPrefectClient]:
+def prefect_client() -> Iterator[SyncPrefectClient]:
     """Give a client. Failed connections and answers that report errors are raised as ServerError."""
     try:
         with get_client(sync_client=True) as client:
             yield client
     except (httpx.TransportError, PrefectHTTPStatusError, RuntimeError) as error:
-        if explained := explain_http_error(error):
-            raise explained from error
+        if server_error := explain_http_error(error):
+            raise server_error from error
         if isinstance(error, RuntimeError):
             raise
-        raise ServerError(f"The Prefect server did not do it ({str(error).splitlines()[0]}): try again.") from error
+        raise ServerError(
+            f"The Prefect server rejected the request ({str(error).splitlines()[0]}): try again."
+        ) from error
 
 
 @dataclass(frozen=True)
@@ -95,19 +97,19 @@ class Workflow:
             pull_steps=[],
         )
 
-    def stored(self, client: SyncPrefectClient) -> list[DeploymentResponse]:
+    def list_deployments(self, client: SyncPrefectClient) -> list[DeploymentResponse]:
         """Return all deployments of this flow."""
-        found: list[DeploymentResponse] = []
-        wanted = FlowFilter(name=FlowFilterName(any_=[self.flow.name]))
-        while page := client.read_deployments(flow_filter=wanted, limit=PAGE, offset=len(found)):
-            found += page
-        return found
+        deployments: list[DeploymentResponse] = []
+        flow_filter = FlowFilter(name=FlowFilterName(any_=[self.flow.name]))
+        while page := client.read_deployments(flow_filter=flow_filter, limit=PAGE, offset=len(deployments)):
+            deployments += page
+        return deployments
 
 
 def run_tag(engine: Engine, run_id: int) -> str:
     """Return the tag of a run's flow runs. It includes the creation time, as databases may share a server."""
-    found = queries.run_state(engine, run_id)
-    return f"stackrank-run-{run_id}@{found['created_at'] if found else ''}"
+    run = queries.run_state(engine, run_id)
+    return f"stackrank-run-{run_id}@{run['created_at'] if run else ''}"
 
 
 def is_unserved(client: SyncPrefectClient, pool: str) -> bool:
@@ -130,5 +132,5 @@ def ensure_pool(client: SyncPrefectClient, name: str) -> None:
 
 def prepare_pool(name: str) -> None:
     """Create the work pool if it is missing. Raises ServerError."""
-    with asked() as client:
+    with prefect_client() as client:
         ensure_pool(client, name)

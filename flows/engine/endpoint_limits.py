@@ -18,14 +18,14 @@ from prefect.exceptions import ObjectAlreadyExists
 
 from stackrank.agents.episode.protocol import EndpointError, EndpointLimits
 from stackrank.agents.llm.endpoints import limits
-from stackrank.flows.runs.preparing.check import Entrant
+from stackrank.flows.runs.preparing.entrants import Entrant
 
 _PATIENCE_S = 5.0
 _BURST_S = 10.0
 
 
 @contextmanager
-def slots(entrant: Entrant, stopped: Callable[[], bool]) -> Iterator[bool]:
+def hold_slots(entrant: Entrant, stopped: Callable[[], bool]) -> Iterator[bool]:
     """Wait until an entrant's endpoints have room, and hold slots there while its episode is played.
 
     Gives False if `stopped` returned True first. Raises ConcurrencySlotAcquisitionError and other errors of Prefect.
@@ -33,11 +33,11 @@ def slots(entrant: Entrant, stopped: Callable[[], bool]) -> Iterator[bool]:
     with ExitStack() as held:
         for endpoint in _endpoints(entrant):
             if endpoint.requests_per_minute or endpoint.tokens_per_minute:
-                limits.share(_take)
+                limits.share(_take_amount)
             if endpoint.max_concurrency is None:
                 continue
-            name = _make(f"{endpoint.shown_url} episodes", endpoint.max_concurrency, None)
-            while not _entered(held, name):
+            name = _create_limit(f"{endpoint.shown_url} episodes", endpoint.max_concurrency, None)
+            while not _take_slot(held, name):
                 if stopped():
                     yield False
                     return
@@ -46,13 +46,15 @@ def slots(entrant: Entrant, stopped: Callable[[], bool]) -> Iterator[bool]:
 
 def _endpoints(entrant: Entrant) -> list[EndpointLimits]:
     """Return the endpoints of an entrant, each once: an agent with two slots of one endpoint could wait for itself."""
-    found: dict[str, EndpointLimits] = {}
+    endpoints: dict[str, EndpointLimits] = {}
     for endpoint in entrant.setup.endpoints:
-        found.setdefault(endpoint.shown_url, endpoint)
-    return [found[url] for url in sorted(found)]  # always in this order, so that no two episodes wait for each other
+        endpoints.setdefault(endpoint.shown_url, endpoint)
+    return [
+        endpoints[url] for url in sorted(endpoints)
+    ]  # always in this order, so that no two episodes wait for each other
 
 
-def _entered(held: ExitStack, name: str) -> bool:
+def _take_slot(held: ExitStack, name: str) -> bool:
     try:
         held.enter_context(
             concurrency(name, timeout_seconds=_PATIENCE_S, strict=True, raise_on_lease_renewal_failure=False)
@@ -62,20 +64,22 @@ def _entered(held: ExitStack, name: str) -> bool:
     return True
 
 
-def _take(name: str, per_minute: float, amount: int) -> None:
+def _take_amount(name: str, per_minute: float, amount: int) -> None:
     try:
-        rate_limit(_make(name, math.ceil(per_minute / 60 * _BURST_S), per_minute / 60), occupy=amount, strict=True)
+        rate_limit(
+            _create_limit(name, math.ceil(per_minute / 60 * _BURST_S), per_minute / 60), occupy=amount, strict=True
+        )
     except Exception as error:
         raise EndpointError(f"Prefect's limit for {name} could not be queried ({error})") from error
 
 
 @functools.cache
-def _make(what: str, most: int, per_second: float | None) -> str:
+def _create_limit(subject: str, limit: int, per_second: float | None) -> str:
     """Create or update a limit, if needed. Returns its name."""
-    name = "stackrank-" + re.sub(r"[^A-Za-z0-9.]+", "-", what)
+    name = "stackrank-" + re.sub(r"[^A-Za-z0-9.]+", "-", subject)
     with get_client(sync_client=True) as client:
         try:
-            client.upsert_global_concurrency_limit_by_name(name, most, per_second)
+            client.upsert_global_concurrency_limit_by_name(name, limit, per_second)
         except ObjectAlreadyExists:  # another process has created it meanwhile
-            client.upsert_global_concurrency_limit_by_name(name, most, per_second)
+            client.upsert_global_concurrency_limit_by_name(name, limit, per_second)
     return name

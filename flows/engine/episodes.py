@@ -18,11 +18,11 @@ from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
 from stackrank import log
 from stackrank.db.writes.claims import ClaimedEpisode
-from stackrank.flows.engine.endpoint_limits import slots
-from stackrank.flows.runs.playing.admission import room
-from stackrank.flows.runs.playing.driver import Done, Driver
+from stackrank.flows.engine.endpoint_limits import hold_slots
+from stackrank.flows.runs.playing.admission import reserve_room
+from stackrank.flows.runs.playing.driver import Driver, OnEnd
 from stackrank.flows.runs.playing.episode import play_episode
-from stackrank.flows.runs.playing.session import Session, session_of
+from stackrank.flows.runs.playing.session import Session, join_run
 from stackrank.flows.runs.specification.spec import RunSpec
 
 
@@ -35,17 +35,26 @@ from stackrank.flows.runs.specification.spec import RunSpec
 )
 def episode(run_id: int, claim: ClaimedEpisode, token: str, label: str) -> dict[str, Any]:
     """Play one episode that `token` has claimed. Each retry is a separate task run."""
-    session = session_of(run_id)
-    if session.claims.token != token:
-        # Another process claimed the episode: this one belongs to a cluster.
-        session.claims.start_heart()
-        if not session.store.hand_over(claim["id"], token, session.claims.token):
-            return {"episode": claim["id"], "verdict": "", "stop_reason": ""}
+    session = join_run(run_id)
+    if session.claims.token == token:
+        return _play(session, claim, label)
+    # Another process claimed the episode: this one belongs to a cluster.
+    session.claims.start_heartbeat()
+    if not session.store.hand_over(claim["id"], token, session.claims.token):
+        return {"episode": claim["id"], "verdict": "", "stop_reason": ""}
+    session.claims.hold(claim["id"])
+    try:
+        return _play(session, claim, label)
+    finally:
+        session.claims.drop(claim["id"])
+
+
+def _play(session: Session, claim: ClaimedEpisode, label: str) -> dict[str, Any]:
+    """Play a claimed episode once this machine and the entrant's endpoints have room."""
     with (
-        session.claims.held(claim["id"]),
-        room(session.tasks[claim["task_id"]].limits, session.is_over),
-        slots(session.entrants[claim["entrant_id"]], session.is_over),
-        log.doing("episode", run=run_id, episode=claim["id"], what=label) as outcome,
+        reserve_room(session.tasks[claim["task_id"]].limits, session.is_over),
+        hold_slots(session.entrants[claim["entrant_id"]], session.is_over),
+        log.doing("episode", run=session.run_id, episode=claim["id"], what=label) as outcome,
     ):
         played = play_episode(session, claim)
         outcome.update(played)
@@ -59,7 +68,7 @@ def drive(session: Session, limit: int | None = None, *, probes: bool = False) -
     """
     with _players(session.run.spec) as play:
 
-        def submit(claim: ClaimedEpisode, done: Done) -> None:
+        def submit(claim: ClaimedEpisode, on_end: OnEnd) -> None:
             play(
                 {
                     "run_id": session.run_id,
@@ -67,7 +76,7 @@ def drive(session: Session, limit: int | None = None, *, probes: bool = False) -
                     "token": session.claims.token,
                     "label": _label(session, claim),
                 },
-                done,
+                on_end,
             )
 
         try:
@@ -79,21 +88,23 @@ def drive(session: Session, limit: int | None = None, *, probes: bool = False) -
 
 
 @contextmanager
-def _players(spec: RunSpec) -> Iterator[Callable[[dict[str, Any], Done], None]]:
+def _players(spec: RunSpec) -> Iterator[Callable[[dict[str, Any], OnEnd], None]]:
     """Give a function that starts `episode` and calls back when it is over. On exit, wait for running episodes."""
     if spec.episodes_are_tasks:
         with _runner(spec) as runner:
 
-            def submit(parameters: dict[str, Any], done: Done) -> None:
+            def submit(parameters: dict[str, Any], on_end: OnEnd) -> None:
                 future: PrefectFuture[Any] = runner.submit(episode, parameters=parameters)
-                future.add_done_callback(lambda over: done(_error(over)))
+                future.add_done_callback(lambda ended_future: on_end(_error(ended_future)))
 
             yield submit
         return
     with ThreadPoolExecutor(spec.workers, thread_name_prefix="episode") as threads:
 
-        def start(parameters: dict[str, Any], done: Done) -> None:
-            threads.submit(episode.fn, **parameters).add_done_callback(lambda over: done(over.exception()))
+        def start(parameters: dict[str, Any], on_end: OnEnd) -> None:
+            threads.submit(episode.fn, **parameters).add_done_callback(
+                lambda ended_future: on_end(ended_future.exception())
+            )
 
         yield start
 
@@ -121,8 +132,8 @@ def _on_ray(spec: RunSpec) -> TaskRunner[Any]:
     if spec.ray_address:
         runner: TaskRunner[Any] = RayTaskRunner(address=spec.ray_address)
     else:
-        here = {"num_cpus": spec.workers, "include_dashboard": False, "log_to_driver": False}
-        runner = RayTaskRunner(init_kwargs=here)
+        cluster_kwargs = {"num_cpus": spec.workers, "include_dashboard": False, "log_to_driver": False}
+        runner = RayTaskRunner(init_kwargs=cluster_kwargs)
     return runner
 
 

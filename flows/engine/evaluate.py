@@ -1,4 +1,4 @@
-"""A thin adapter of `flows.runs.driver` to Prefect: a run is a flow run, and each of its episodes is a task run.
+"""The flow that plays a run: a thin adapter of `flows.runs.playing` to Prefect.
 
 Importing this module imports Prefect, which takes seconds. The command line does so only when it plays a run.
 """
@@ -18,14 +18,13 @@ from stackrank.db.connection.engine import connect
 from stackrank.db.writes.store import Store
 from stackrank.env.sandbox.registry import reap
 from stackrank.flows.engine.episodes import drive
-from stackrank.flows.engine.reporting import announce, progress_shown
-from stackrank.flows.engine.shards import lead
-from stackrank.flows.engine.survive_slot_loss import undisturbed
-from stackrank.flows.runs.afterwards.abandoned_runs import fail_unless_played
+from stackrank.flows.engine.reporting import report_run, show_progress
+from stackrank.flows.engine.shards import lead_shards
+from stackrank.flows.engine.survive_slot_loss import play_despite_slot_loss
+from stackrank.flows.runs.playing.abandoned_runs import fail_unless_played
 from stackrank.flows.runs.playing.driver import reopen_errors
-from stackrank.flows.runs.playing.session import leave, session_of
-from stackrank.flows.runs.playing.stopping import reconsider
-from stackrank.flows.runs.preparing.preflight import silent_endpoints
+from stackrank.flows.runs.playing.early_stopping import reconsider
+from stackrank.flows.runs.playing.session import join_run, leave_run
 from stackrank.terms import RunStatus
 
 
@@ -39,50 +38,50 @@ def evaluate(run_id: int, label: str, errors: bool = True) -> State[Any]:
     reap()
     store = Store(connect())
     try:
-        session = session_of(run_id)
-        silent = silent_endpoints(session.entrants)
+        session = join_run(run_id)
+        silent = session.run.silent_endpoints
     except BaseException as error:
-        leave(run_id)
-        fail_unless_played(store, run_id, _in_one_line(error))
+        leave_run(run_id)
+        fail_unless_played(store, run_id, _one_line(error))
         raise
     store = session.store
-    if not store.start_run(run_id, prefect_flow_run_id=str(flow_run.id or "")):
-        leave(run_id)
-        return Cancelled(message=f"run {run_id} is cancelled: `stackrank resume {run_id}` goes on with it")
+    if not session.start_run(prefect_flow_run_id=str(flow_run.id or "")):
+        leave_run(run_id)
+        return Cancelled(message=f"run {run_id} is cancelled: resume it with `stackrank resume {run_id}`")
     try:
-        for entrant, down in silent.items():
-            store.open_outage(run_id, down.endpoint, [entrant], str(down))
+        for entrant_id, entrant in session.entrants.items():
+            if down := silent.get(entrant.digest):
+                store.open_outage(run_id, down.endpoint, [entrant_id], str(down))
         if errors:
             reopen_errors(session)
         reconsider(session)
         log.info("run started", run=run_id, flow_run=flow_run.id)
-        session.claims.start_heart()
-        with progress_shown(store.engine, run_id):
-            why = undisturbed(lead if session.run.spec.pool else drive, session)
+        with show_progress(store.engine, run_id):
+            early_end = play_despite_slot_loss(lead_shards if session.run.spec.pool else drive, session)
     except BaseException as error:
         status = RunStatus.FAILED if isinstance(error, Exception) else RunStatus.CANCELLED
-        session.end_run(status, _in_one_line(error))
+        session.end_run(status, _one_line(error))
         raise
     finally:
-        leave(run_id)
+        leave_run(run_id)
     counts = queries.progress(store.engine, run_id)
     reason = ", ".join(f"{counts[name]} {name}" for name in ("resolved", "unresolved", "errors"))
     if session.is_over():
         session.end_run(RunStatus.CANCELLED, reason)
         return Cancelled(message=reason)
-    if not why and (left := counts["pending"] + counts["running"]):
-        why = f"{left} episodes have no verdict: `stackrank resume {run_id}` goes on with them"
-    if why:
-        session.end_run(RunStatus.FAILED, why)
-        return Failed(message=why)
+    if not early_end and (unplayed := counts["pending"] + counts["running"]):
+        early_end = f"{unplayed} episodes have no verdict: play them with `stackrank resume {run_id}`"
+    if early_end:
+        session.end_run(RunStatus.FAILED, early_end)
+        return Failed(message=early_end)
     if counts["not_played"]:
         reason += f", {counts['not_played']} not needed"
     # If two processes play the run, only the one that ends it reports the result.
     if session.end_run(RunStatus.FINISHED, reason):
         log.info("run finished", run=run_id, result=reason)
-        announce(store.engine, run_id, session.run.spec)
+        report_run(store.engine, run_id, session.run.spec)
     return Completed(message=reason)
 
 
-def _in_one_line(error: BaseException) -> str:
+def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split())[:500] or type(error).__name__

@@ -32,14 +32,14 @@ def evaluate_here(
     debug: bool,
     on_pool: bool,
     say: Say,
-    begun: Callable[[], bool],
+    is_started: Callable[[], bool],
 ) -> bool:
     """Play the rest of a run. Returns whether it was interrupted; how it ended is in the database.
 
     `label`: label of the flow run. `url`: address of Prefect's API. `errors`: also replay episodes that ended in an
     error. `debug`: show Prefect's log. `on_pool`: workers play the episodes and get them from the server, so calls to
-    the server are retried as usual. `begun`: whether the flow has begun to play the run. The first Ctrl-C cancels the
-    run, the second raises KeyboardInterrupt.
+    the server are retried as usual. `is_started`: whether the flow has begun to play the run. The first Ctrl-C cancels
+    the run, the second raises KeyboardInterrupt.
     """
     os.environ.update(client_env(url))
     # Failures are in the database and on the dashboard; Prefect would print a traceback of each.
@@ -60,11 +60,11 @@ def evaluate_here(
         if interrupted:
             raise KeyboardInterrupt
         interrupted = True
-        say("ending the run: the episodes that are going on are cancelled (again: at once)")
+        say("Cancelling running episodes. Press Ctrl-C again to quit immediately.")
         if not cancel_here(run_id):
             raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGINT, on_interrupt)
+    former_handler = signal.signal(signal.SIGINT, on_interrupt)
     until = time.monotonic() + START_PATIENCE_S
     try:
         while True:
@@ -77,20 +77,20 @@ def evaluate_here(
                 status = cause.response.status_code if isinstance(cause, HTTPStatusError) else None
                 if isinstance(cause, RuntimeError) or (status is not None and status < 500):
                     raise
-                if status is not None and time.monotonic() < until and not interrupted and not begun():
+                if status is not None and time.monotonic() < until and not interrupted and not is_started():
                     time.sleep(_PAUSE_S)
                     continue
                 # Episodes do not need the server. The run's status says whether any are left.
-                what = "is gone" if status is None else "fails"
+                failure = "cannot be reached" if status is None else "reported an error"
                 reason = " ".join(str(cause).split())[:200]
                 say(
-                    f"warning: the Prefect server {what} ({reason}), so its pages do not show how run {run_id} ended. "
-                    f"All finished episodes are in the database; `stackrank resume {run_id}` plays the rest."
+                    f"warning: the Prefect server {failure} ({reason}), so its pages do not show how run {run_id} "
+                    f"ended. All finished episodes are in the database; `stackrank resume {run_id}` plays the rest."
                 )
                 _forget_events()
             break
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, former_handler)
         if hurried:  # later calls of this process are retried as usual
             del os.environ[_RETRIES]
     return interrupted

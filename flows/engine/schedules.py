@@ -29,23 +29,23 @@ from pydantic import ValidationError
 from stackrank.db import queries
 from stackrank.db.connection.errors import NotFound
 from stackrank.db.writes.store import Store
-from stackrank.flows.engine.deployments import PAGE, STRATEGIES, OnOverlap, asked
+from stackrank.flows.engine.deployed_runs import SCHEDULED_RUN
+from stackrank.flows.engine.deployments import PAGE, STRATEGIES, OnOverlap, prefect_client
 from stackrank.flows.engine.reporting import EVENT, LEADERBOARD
-from stackrank.flows.engine.scheduled_run import SCHEDULED_RUN
-from stackrank.flows.engine.supervisor import close
+from stackrank.flows.engine.supervisor import close_flow_run
 from stackrank.flows.runs.specification.spec import RunSpec, SpecError
 from stackrank.settings import settings
 
 Row = dict[str, Any]
 
 
-def timing(cron: str | None, every_s: float | None, timezone: str) -> list[DeploymentScheduleCreate]:
+def parse_timing(cron: str | None, every_s: float | None, timezone: str) -> list[DeploymentScheduleCreate]:
     """Return the schedule for a cron expression or a number of seconds, or an empty list if neither is given.
 
     Raises SpecError for an invalid expression or time zone, and if both are given.
     """
     if cron and every_s:
-        raise SpecError("a schedule has --cron or --every, not both: leave one out")
+        raise SpecError("--cron and --every exclude each other: leave one out")
     try:
         if cron:
             return [DeploymentScheduleCreate(schedule=CronSchedule(cron=cron, timezone=timezone))]
@@ -55,7 +55,7 @@ def timing(cron: str | None, every_s: float | None, timezone: str) -> list[Deplo
     except ValidationError as error:
         reason = error.errors()[0]["msg"].removeprefix("Value error, ")
         raise SpecError(
-            f"the schedule {cron or every_s} in {timezone} means nothing ({reason}): "
+            f"the schedule {cron or every_s} in {timezone} is invalid ({reason}): "
             'a cron expression is for instance "0 3 * * *", a time zone Europe/Berlin'
         ) from None
     return []
@@ -76,14 +76,14 @@ def add(
     """
     # Leave out fields whose defaults depend on the machine, so that the worker's machine sets them. The owner is the
     # person who creates the schedule.
-    given = spec.model_fields_set | {"owner", "project", "tags"}
-    parameters = spec.model_dump(mode="json", include=given)
+    field_names = spec.model_fields_set | {"owner", "project", "tags"}
+    parameters = spec.model_dump(mode="json", include=field_names)
     paused = False
-    with asked() as client:
+    with prefect_client() as client:
         with suppress(NotFound):
-            former = _find(client, name)
+            former = _find_deployment(client, name)
             paused = former.paused
-            when = when or [DeploymentScheduleCreate(schedule=each.schedule) for each in former.schedules]
+            when = when or [DeploymentScheduleCreate(schedule=schedule.schedule) for schedule in former.schedules]
         SCHEDULED_RUN.deploy(
             client,
             name=name,
@@ -95,22 +95,23 @@ def add(
             paused=paused,
             description=f"Plays {spec.benchmark} for the leaderboard {spec.leaderboard or name}.",
         )
-        return _row(client, _find(client, name))
+        return _row(client, _find_deployment(client, name))
 
 
-def rows() -> list[Row]:
+def list_schedules() -> list[Row]:
     """Return all schedules, sorted by name."""
-    with asked() as client:
-        return [_row(client, each) for each in sorted(SCHEDULED_RUN.stored(client), key=lambda each: each.name)]
+    with prefect_client() as client:
+        deployments = sorted(SCHEDULED_RUN.list_deployments(client), key=lambda deployment: deployment.name)
+        return [_row(client, deployment) for deployment in deployments]
 
 
-def row(name: str) -> Row:
+def find_schedule(name: str) -> Row:
     """Return one schedule. Raises NotFound."""
-    with asked() as client:
-        return _row(client, _find(client, name))
+    with prefect_client() as client:
+        return _row(client, _find_deployment(client, name))
 
 
-def automation(row: Row) -> Row:
+def make_automation(row: Row) -> Row:
     """Return a Prefect automation that pauses the schedule when a run of its leaderboard is worse than the last one."""
     return {
         "name": f"pause {row['name']} when it gets worse",
@@ -128,24 +129,26 @@ def automation(row: Row) -> Row:
 
 def set_paused(name: str, paused: bool) -> None:
     """Pause or resume a schedule. Runs in progress continue. Raises NotFound."""
-    with asked() as client:
-        found = _find(client, name)
+    with prefect_client() as client:
+        deployment = _find_deployment(client, name)
         if not paused:
-            client.resume_deployment(found.id)
+            client.resume_deployment(deployment.id)
             return
-        client.pause_deployment(found.id)
+        client.pause_deployment(deployment.id)
         # Prefect keeps flow runs that wait for the run before them, and would start them one after the other.
-        while left := [each for each in _waiting(client, found, PAGE) if each.auto_scheduled]:
-            for each in left:
-                client.set_flow_run_state(each.id, Cancelled(message="its schedule was paused"))
+        while waiting := [
+            waiting_run for waiting_run in _list_waiting(client, deployment, PAGE) if waiting_run.auto_scheduled
+        ]:
+            for waiting_run in waiting:
+                client.set_flow_run_state(waiting_run.id, Cancelled(message="its schedule was paused"))
 
 
 def trigger(name: str, key: str | None) -> Row:
     """Start a run of a schedule now. Calls with the same `key` start only one run. Raises NotFound."""
-    with asked() as client:
-        found = _find(client, name)
-        made = client.create_flow_run_from_deployment(found.id, idempotency_key=key)
-        return {"schedule": name, "flow_run": str(made.id), "name": made.name, "state": made.state_name}
+    with prefect_client() as client:
+        deployment = _find_deployment(client, name)
+        started = client.create_flow_run_from_deployment(deployment.id, idempotency_key=key)
+        return {"schedule": name, "flow_run": str(started.id), "name": started.name, "state": started.state_name}
 
 
 def unblock(name: str, store: Store, *, force: bool) -> Row:
@@ -158,15 +161,15 @@ def unblock(name: str, store: Store, *, force: bool) -> Row:
     living = {run["id"] for run in store.interrupted_runs()} - {
         run["id"] for run in store.interrupted_runs(settings().run_silent_s)
     }
-    with asked() as client:
-        found = _find(client, name)
-        for each in _of(client, found, [StateType.RUNNING, StateType.CANCELLING], PAGE):
-            if queries.run_of_flow(store.engine, str(each.id)) in living and not force:
-                alive.append(each.name)
+    with prefect_client() as client:
+        deployment = _find_deployment(client, name)
+        for active in _list_flow_runs(client, deployment, [StateType.RUNNING, StateType.CANCELLING], PAGE):
+            if queries.run_of_flow(store.engine, str(active.id)) in living and not force:
+                alive.append(active.name)
             else:
-                close(client, each)
-                closed.append(each.name)
-        limit = found.global_concurrency_limit
+                close_flow_run(client, active)
+                closed.append(active.name)
+        limit = deployment.global_concurrency_limit
         if limit is not None and not alive:
             # Otherwise, the slot of a worker that lost its lease stays occupied permanently.
             client.update_global_concurrency_limit(limit.name, GlobalConcurrencyLimitUpdate(active_slots=0))
@@ -175,55 +178,57 @@ def unblock(name: str, store: Store, *, force: bool) -> Row:
 
 def remove(name: str) -> None:
     """Remove a schedule; its runs stay. Raises NotFound."""
-    with asked() as client:
-        found = _find(client, name)
+    with prefect_client() as client:
+        deployment = _find_deployment(client, name)
         # Else workers would find the scheduled flow runs, and forever complain about the missing deployment.
-        client.pause_deployment(found.id)
-        for waiting in _waiting(client, found, PAGE):
+        client.pause_deployment(deployment.id)
+        for waiting in _list_waiting(client, deployment, PAGE):
             client.delete_flow_run(waiting.id)
-        client.delete_deployment(found.id)
+        client.delete_deployment(deployment.id)
 
 
-def _find(client: SyncPrefectClient, name: str) -> DeploymentResponse:
+def _find_deployment(client: SyncPrefectClient, name: str) -> DeploymentResponse:
     try:
         return client.read_deployment_by_name(f"{SCHEDULED_RUN.flow.name}/{name}")
     except ObjectNotFound:
         raise NotFound(f"There is no schedule {name!r}: `stackrank schedule list` lists them.") from None
 
 
-def _waiting(client: SyncPrefectClient, found: DeploymentResponse, limit: int) -> list[FlowRun]:
+def _list_waiting(client: SyncPrefectClient, deployment: DeploymentResponse, limit: int) -> list[FlowRun]:
     """Return the flow runs of a schedule that have not started, the next one first."""
-    return _of(client, found, [StateType.SCHEDULED], limit)
+    return _list_flow_runs(client, deployment, [StateType.SCHEDULED], limit)
 
 
-def _of(client: SyncPrefectClient, found: DeploymentResponse, states: list[StateType], limit: int) -> list[FlowRun]:
+def _list_flow_runs(
+    client: SyncPrefectClient, deployment: DeploymentResponse, states: list[StateType], limit: int
+) -> list[FlowRun]:
     return client.read_flow_runs(
-        deployment_filter=DeploymentFilter(id=DeploymentFilterId(any_=[found.id])),
+        deployment_filter=DeploymentFilter(id=DeploymentFilterId(any_=[deployment.id])),
         flow_run_filter=FlowRunFilter(state=FlowRunFilterState(type=FlowRunFilterStateType(any_=states))),
         sort=FlowRunSort.EXPECTED_START_TIME_ASC,
         limit=limit,
     )
 
 
-def _row(client: SyncPrefectClient, found: DeploymentResponse) -> Row:
-    when = found.schedules[0].schedule if found.schedules else None
-    spec = found.parameters.get("spec", {})
-    overlap = found.concurrency_options.collision_strategy if found.concurrency_options else None
+def _row(client: SyncPrefectClient, deployment: DeploymentResponse) -> Row:
+    when = deployment.schedules[0].schedule if deployment.schedules else None
+    spec = deployment.parameters.get("spec", {})
+    overlap = deployment.concurrency_options.collision_strategy if deployment.concurrency_options else None
     names = {strategy: name for name, strategy in STRATEGIES.items()}
-    upcoming = _waiting(client, found, 1)
-    following = upcoming[0].expected_start_time if upcoming else None
+    upcoming = _list_waiting(client, deployment, 1)
+    next_start = upcoming[0].expected_start_time if upcoming else None
     return {
-        "id": str(found.id),
-        "name": found.name,
+        "id": str(deployment.id),
+        "name": deployment.name,
         "benchmark": spec.get("benchmark", ""),
-        "leaderboard": spec.get("leaderboard") or found.name,
+        "leaderboard": spec.get("leaderboard") or deployment.name,
         "cron": when.cron if isinstance(when, CronSchedule) else None,
         "every_s": when.interval.total_seconds() if isinstance(when, IntervalSchedule) else None,
         "timezone": getattr(when, "timezone", None),
         "on_overlap": names[ConcurrencyLimitStrategy(overlap)] if overlap else None,
-        "pool": found.work_pool_name,
-        "tags": found.tags,
-        "paused": found.paused,
-        "next": following.isoformat() if following else None,
+        "pool": deployment.work_pool_name,
+        "tags": deployment.tags,
+        "paused": deployment.paused,
+        "next": next_start.isoformat() if next_start else None,
         "spec": spec,
     }

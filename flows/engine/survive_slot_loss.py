@@ -18,7 +18,7 @@ _TICK_S = 1.0
 """How long an exception that is raised in the waiting thread may take to be noticed."""
 
 
-def undisturbed(work: Callable[[Session], str], session: Session) -> str:
+def play_despite_slot_loss(work: Callable[[Session], str], session: Session) -> str:
     """Run `work`, which plays the session, in a separate thread. Returns what it returns, and raises what it raises.
 
     Prefect ends a flow whose slot it cannot keep, because the server was away or no longer knows who holds it. It then
@@ -37,7 +37,7 @@ def undisturbed(work: Callable[[Session], str], session: Session) -> str:
     threading.Thread(target=play, name="play").start()
     try:
         while not result.done():
-            _wait(result, session)
+            _wait_a_tick(result, session)
     except BaseException:
         session.cancel()
         wait([result])
@@ -45,8 +45,8 @@ def undisturbed(work: Callable[[Session], str], session: Session) -> str:
     return result.result()
 
 
-def _wait(result: Future[str], session: Session) -> None:
+def _wait_a_tick(result: Future[str], session: Session) -> None:
     try:
         wait([result], timeout=_TICK_S)
     except asyncio.CancelledError:
-        log.warning("Prefect has given away the run's slot; the run goes on", run=session.run_id)
+        log.warning("Prefect released the run's slot; the run continues", run=session.run_id)

@@ -1,1 +1,4 @@
-"""Runs, without Prefect: the specification, checking it on this machine, and playing its episodes."""
+"""Runs without Prefect: their specification, preparing and playing them, and what follows.
+
+What needs Prefect belongs in `flows/engine/`.
+"""

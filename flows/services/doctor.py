@@ -17,7 +17,7 @@ from stackrank.env.sandbox import registry
 from stackrank.env.sandbox.base import SandboxSpec
 from stackrank.env.sandbox.bubblewrap import cgroups, unprivileged
 from stackrank.env.sandbox.client import Sandbox
-from stackrank.env.sandbox.guest.files import FILES_LIMIT
+from stackrank.env.sandbox.guest.core.files import FILES_LIMIT
 from stackrank.env.sandbox.python_env import is_current, sandbox_python
 from stackrank.env.task import Limits
 from stackrank.errors import InfrastructureError
@@ -64,10 +64,10 @@ def _guarantees() -> list[Row]:
     if registry.problem_of("bubblewrap") is not None:
         return []
     user = f"code runs under your own user id ({os.getuid()}), but cannot see your files"
-    if unprivileged.needed():
+    if unprivileged.is_host_root():
         uid, gid = unprivileged.host_ids()
         user = f"code runs as user {uid}, group {gid} of this machine, never as root"
-    group = cgroups.make(Limits())
+    group = cgroups.make_cgroup(Limits())
     if group is None:
         limits = "memory and processes are limited for each process only: run as root, or delegate control groups"
     else:

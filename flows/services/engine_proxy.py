@@ -95,8 +95,8 @@ class EngineProxy:
             writer.close()
 
     async def _answer(self, client: _Peer, head: h11.Request) -> None:
-        request = policy.request(head.method.decode(), head.target.decode("latin-1"), self._allowed)
-        container = request.container and policy.owned(await self._inspect(request), request.call)
+        request = policy.parse_request(head.method.decode(), head.target.decode("latin-1"), self._allowed)
+        container = request.container and policy.owned_container(await self._inspect(request), request.call)
         headers: _Headers = [(b"host", b"docker")]
         data = b""
         if request.call.body == "archive":
@@ -104,9 +104,9 @@ class EngineProxy:
         elif request.call.body:
             data = await client.body()
             if request.call.body == "config":
-                data = policy.config_body(data)
+                data = policy.check_config(data)
             else:
-                data = policy.container_body(data, self._allowed)
+                data = policy.check_container(data, self._allowed)
             headers += [(b"content-type", b"application/json"), (b"content-length", str(len(data)).encode())]
         elif await client.body():
             raise NotAllowed(f"{request.call.method} {request.path} has no body")

@@ -29,9 +29,9 @@ from stackrank.env.debug_env import DebugEnv
 from stackrank.env.sandbox.base import Backend
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.tools import tool_set
-from stackrank.flows.runs.preparing.build import build
-from stackrank.flows.runs.preparing.check import check, make_entrant
-from stackrank.flows.runs.preparing.save import save_run
+from stackrank.flows.runs.preparing.entrants import make_entrant
+from stackrank.flows.runs.preparing.prepared_run import build, check
+from stackrank.flows.runs.preparing.stored_run import create_run
 from stackrank.flows.runs.specification.spec import EntrantSpec, SpecError, make_spec
 from stackrank.terms import StopReason
 from tests.fixtures.agents import CART
@@ -218,7 +218,7 @@ def test_the_identity_of_a_command_entrant(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"tools": "debug"}, "brings its own tools"),
+        ({"tools": "debug"}, "has its own tools"),
         ({"model": ""}, "needs a model"),
         ({"config": {"files": {"a": "b"}}}, "no `command`"),
         ({"config": {"command": "x", "files": {"../a": "b"}}}, "cannot be the name of a file"),
@@ -279,7 +279,7 @@ def test_third_party_programs_fix_a_bug_as_the_guide_says(
             monkeypatch.setenv(f"{provider}_API_KEY", KEY)
             monkeypatch.setenv(f"{provider}_BASE_URL", url)
         fields = {**example(name), "sandbox": "bubblewrap", "tasks": [task.id], "workers": 1}
-        drive(save_run(Store(connect()), build(check(make_spec(fields, "the test")), print)))
+        drive(create_run(Store(connect()), build(check(make_spec(fields, "the test")), print)).id)
     row = queries.episode(connect(), 1)
     assert (row["verdict"], row["stop_reason"], row["entrant"]) == ("resolved", "submitted", name), row
     assert (server.asked, row["tokens_in"], row["steps"]) == (2, 200, 4)

@@ -33,7 +33,7 @@ from stackrank.env.sandbox.bubblewrap import cgroups
 from stackrank.env.sandbox.bubblewrap.backend import BubblewrapBackend
 from stackrank.env.sandbox.bubblewrap.cgroups import Cgroup
 from stackrank.env.sandbox.bubblewrap.mounts import system_mounts
-from stackrank.env.sandbox.bubblewrap.start import isolation
+from stackrank.env.sandbox.bubblewrap.start import isolation_arguments
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.factory import Factory
 from stackrank.env.sandbox.python_env import ensure_sandbox_python
@@ -145,7 +145,7 @@ FACTORIES: dict[Factory, Cgroup] = {}
 def watch_factories(kind: BubblewrapBackend) -> None:
     """Count what those that are there use."""
     for factory in kind.factories.all():
-        group = cgroups.make(Limits(memory_mb=1 << 14, pids=1 << 12, cpus=64))
+        group = cgroups.make_cgroup(Limits(memory_mb=1 << 14, pids=1 << 12, cpus=64))
         assert group is not None, "processor time is counted by control groups, which this user may not make"
         group.add(factory.pid)
         FACTORIES[factory] = group
@@ -164,7 +164,7 @@ def _used_by(process: psutil.Process | None) -> float:
 def floors(rounds: int) -> Costs:
     """The least that parts could cost, in seconds: the programs alone, outside sandboxes of ours."""
     python = str(ensure_sandbox_python())
-    bwrap = ["bwrap", "--unshare-user", *isolation(TASK.limits.disk_mb), *system_mounts(Path(python)), "--"]
+    bwrap = ["bwrap", "--unshare-user", *isolation_arguments(TASK.limits.disk_mb), *system_mounts(Path(python)), "--"]
     with tempfile.TemporaryDirectory() as folder:
         for name, content in {**TASK.files, "cart.py": TASK.files["cart.py"].replace(b" - 1", b"")}.items():
             file = Path(folder, name)

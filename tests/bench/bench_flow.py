@@ -94,15 +94,17 @@ def _play(episodes: int, server: psutil.Process) -> dict[str, float]:
     from stackrank.db.writes.store import Store
     from stackrank.flows.engine.evaluate import evaluate
     from stackrank.flows.runs.playing import episode
-    from stackrank.flows.runs.preparing.check import check
-    from stackrank.flows.runs.preparing.save import save_run
+    from stackrank.flows.runs.preparing.prepared_run import check
+    from stackrank.flows.runs.preparing.stored_run import create_run
     from stackrank.flows.runs.specification.spec import make_spec
 
     registry.BUILT_IN["noop"] = f"{__name__}:NoOp"
     episode.DebugEnv = NoEnv  # type: ignore[misc, assignment]
     attempts = min(ATTEMPTS, episodes)
     spec = {"limit": math.ceil(episodes / attempts), "attempts": attempts, "workers": 8, "sandbox": "local"}
-    run_id = save_run(Store(connect()), check(make_spec({**spec, "entrants": [{"agent": "noop"}]}, "the benchmark")))
+    run_id = create_run(
+        Store(connect()), check(make_spec({**spec, "entrants": [{"agent": "noop"}]}, "the benchmark"))
+    ).id
     me, over, memory = psutil.Process(), threading.Event(), []
     engine = connect()
 

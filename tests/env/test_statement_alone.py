@@ -23,7 +23,7 @@ ONE = ("tests/test_cart.py::test_nothing",)
 
 
 @pytest.mark.parametrize(
-    ("files", "command", "lists", "withheld", "left"),
+    ("files", "command", "lists", "withheld", "remaining"),
     [
         # All that a command runs, where nothing says which of it fails.
         (FILES, "python -m pytest -q tests", (), {"cart", "other"}, "python -m pytest -q test_reproduction.py"),
@@ -48,21 +48,21 @@ ONE = ("tests/test_cart.py::test_nothing",)
     ],
 )  # fmt: skip
 def test_failing_tests_are_withheld_and_the_others_run(
-    files: dict[str, str], command: str, lists: tuple[str, ...], withheld: set[str], left: str
+    files: dict[str, str], command: str, lists: tuple[str, ...], withheld: set[str], remaining: str
 ) -> None:
-    shown = statement_alone(make_task(files, test_command=command, fail_to_pass=lists))
-    assert {path.rpartition("test_")[2].removesuffix(".py") for path in shown.withheld} == withheld
-    assert set(shown.task.files) == set(files) - shown.withheld
-    assert shown.task.test_command == left and shown.runs is ("test_reproduction" not in left)
-    assert not shown.task.shows_bug
+    visible = statement_alone(make_task(files, test_command=command, fail_to_pass=lists))
+    assert {path.rpartition("test_")[2].removesuffix(".py") for path in visible.withheld} == withheld
+    assert set(visible.task.files) == set(files) - visible.withheld
+    assert visible.task.test_command == remaining and visible.runs is ("test_reproduction" not in remaining)
+    assert not visible.task.shows_bug
 
 
 def test_what_shows_no_bug_is_shown_as_it_is() -> None:
     hidden = {"tests/test_hidden.py": PASSES.encode()}
     task = make_task(FILES, shows_bug=False, hidden_files=hidden, fail_to_pass=("tests/test_hidden.py::test_nothing",))
-    shown = statement_alone(task)
-    assert not shown.withheld and shown.runs and shown.task.files == task.files
-    assert shown.task.test_command == task.test_command
+    visible = statement_alone(task)
+    assert not visible.withheld and visible.runs and visible.task.files == task.files
+    assert visible.task.test_command == task.test_command
 
 
 def test_what_cannot_be_withheld_is_said() -> None:
@@ -75,25 +75,25 @@ def test_files_of_a_commit_stay_lazy(tmp_path: Path) -> None:
     for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "All."]):
         git(tmp_path, *command)
     commit = git(tmp_path, "rev-parse", "HEAD").strip()
-    shown = statement_alone(replace(make_task({}, fail_to_pass=ONE), files=CommitFiles(tmp_path, commit))).task
-    assert isinstance(shown.files, CommitFiles) and set(shown.files) == set(FILES) - {"tests/test_cart.py"}
+    visible = statement_alone(replace(make_task({}, fail_to_pass=ONE), files=CommitFiles(tmp_path, commit))).task
+    assert isinstance(visible.files, CommitFiles) and set(visible.files) == set(FILES) - {"tests/test_cart.py"}
 
 
 FIXED = source(CART).replace(b" - 1", b"").decode()
 OWN = "from cart import total\n\n\ndef test_it():\n    assert total([1]) == 1\n"
 
 
-@pytest.mark.parametrize("more", [{}, {"tests/test_other.py": PASSES}])
-def test_an_episode_on_the_statement_alone(more: dict[str, str]) -> None:
+@pytest.mark.parametrize("changes", [{}, {"tests/test_other.py": PASSES}])
+def test_an_episode_on_the_statement_alone(changes: dict[str, str]) -> None:
     lists = {"fail_to_pass": ("tests/test_cart.py::test_total", "tests/test_cart.py::test_average")}
-    task = cart(more, editable=("/cart.py",), **lists)
+    task = cart(changes, editable=("/cart.py",), **lists)
     env = DebugEnv(task, EVERYTHING, lambda spec: Sandbox(usable("local"), spec), shows_failing_test=False)
     with env:
         first, _ = env.reset()
         act = Episode(env)
-        assert "It is wrong." in first.text and "No test that shows it is given" in first.text
+        assert "It is wrong." in first.text and "There is no failing test that shows it" in first.text
         assert "test_cart" not in first.text and "failed" not in first.text
-        assert ("1 passed" in first.text) is bool(more)
+        assert ("1 passed" in first.text) is bool(changes)
         assert "test_cart" not in act("listdir").text and not act("view", path="tests/test_cart.py").ok
         assert "test_total" not in act("grep", pattern="total").text
         assert not env.ends_when_solved

@@ -60,8 +60,8 @@ def test_what_is_not_sound_is_said(sandbox_backend: Backend) -> None:
     assert "pass as given" in proved(fine, sandbox_backend).reason
     damaged = Task(**{**cart().__dict__, "fix": "--- a/cart.py\n+++ b/cart.py\n@@ -1 +1 @@\n-x\n+y\n"})
     assert "does not apply" in proved(damaged, sandbox_backend).reason
-    outside = with_fix(cart({"../evil.py": "x = 1\n"}))
-    assert proved(outside, sandbox_backend).standing is Standing.INVALID
+    escaping = with_fix(cart({"../evil.py": "x = 1\n"}))
+    assert proved(escaping, sandbox_backend).standing is Standing.INVALID
 
 
 def make_fine() -> Task:
@@ -99,14 +99,14 @@ def test_fresh_leaves_other_peoples_folders_alone(local: Sandbox, kind: str) -> 
 
 
 def test_two_sandboxes_serve_all_rounds(sandbox_backend: Backend) -> None:
-    asked: list[SandboxSpec] = []
+    specs: list[SandboxSpec] = []
 
     def new(spec: SandboxSpec) -> Sandbox:
-        asked.append(spec)
+        specs.append(spec)
         return Sandbox(sandbox_backend, spec)
 
     assert validate(with_fix(cart(limits=Limits(timeout_s=120))), new, rounds=3).valid
-    assert len(asked) == 2 and not any(spec.warm for spec in asked)
+    assert len(specs) == 2 and not any(spec.warm for spec in specs)
 
 
 def test_out_of_time_is_told_from_failing(sandbox_backend: Backend) -> None:
@@ -118,7 +118,7 @@ def test_out_of_time_is_told_from_failing(sandbox_backend: Backend) -> None:
 
 
 def test_only_line_feeds_end_lines_of_a_diff() -> None:
-    before = {"a.py": "x = 1\n\x0c\ny = '\u2028'\r\nz = 3".encode()}
-    after = {"a.py": "x = 1\n\x0c\ny = '\u2028!'\r\nz = 3".encode()}
-    assert apply_patch(before, make_diff(before, after)) == after
-    assert apply_patch(after, make_diff(after, before)) == before
+    old = {"a.py": "x = 1\n\x0c\ny = '\u2028'\r\nz = 3".encode()}
+    new = {"a.py": "x = 1\n\x0c\ny = '\u2028!'\r\nz = 3".encode()}
+    assert apply_patch(old, make_diff(old, new)) == new
+    assert apply_patch(new, make_diff(new, old)) == old

@@ -27,7 +27,7 @@ version = "1.5"
 packages = ["shop"]
 package-dir = {shop = "src/shop"}
 """
-# Made by the set-up: a module that the tests need and that the repository does not have.
+# SampleRepository by the set-up: a module that the tests need and that the repository does not have.
 STAMP = "python -c \"open('src/shop/_stamp.py', 'w').write('STAMP = 7\\n')\""
 INSTALL = "-e ."
 STAMPED = (
@@ -37,7 +37,7 @@ STAMPED = (
 
 
 @dataclass(frozen=True)
-class Made:
+class SampleRepository:
     """The repository and its two commits."""
 
     path: Path
@@ -61,7 +61,7 @@ def write(folder: Path, files: dict[str, str]) -> None:
         (folder / name).write_text(content)
 
 
-def make_repository(folder: Path, *, package: bool = False) -> Made:
+def make_repository(folder: Path, *, package: bool = False) -> SampleRepository:
     """The shop, whose totals are one too small. `package`: in `src`, to be installed."""
     source = "src/shop" if package else "shop"
     folder.mkdir(parents=True)
@@ -77,10 +77,10 @@ def make_repository(folder: Path, *, package: bool = False) -> Made:
     git(folder, "commit", "--quiet", "-am", "Totals are right")
     after = git(folder, "rev-parse", "HEAD").strip()
     fix, test_patch = (git(folder, "diff", before, after, "--", place) for place in (source, "tests"))
-    return Made(folder, before, after, fix, test_patch)
+    return SampleRepository(folder, before, after, fix, test_patch)
 
 
-def instance(made: Made, **changes: Any) -> dict[str, Any]:
+def instance(made: SampleRepository, **changes: Any) -> dict[str, Any]:
     """The bug as SWE-bench has it."""
     row = {
         "instance_id": "acme__shop-1", "repo": "acme/shop", "base_commit": made.before, "patch": made.fix,

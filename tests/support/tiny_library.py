@@ -13,7 +13,7 @@ import yaml
 
 from stackrank.env.benchmarks.base import Source
 from stackrank.env.benchmarks.registry import load_benchmark
-from stackrank.extensions.authoring.benchmarks.deep_recipe import Change, Recipe, digest_of, plant
+from stackrank.extensions.authoring.benchmarks.deep_recipe import Recipe, RecipeChange, digest_of, plant
 from stackrank.extensions.authoring.benchmarks.deep_suite import Deep
 
 BOOK = '''\
@@ -153,9 +153,9 @@ def publish(files: Mapping[str, str], folder: Path, monkeypatch: pytest.MonkeyPa
     return hashlib.sha256(buffer.getvalue()).hexdigest()
 
 
-def recipe(sha256: str, *changes: Change, **more: object) -> Recipe:
+def recipe(sha256: str, *changes: RecipeChange, **more: object) -> Recipe:
     """One task, whose changes make what they make."""
-    wanted = changes or (Change(place=CLEAR, write="self._found.pop(name, None)"),)
+    wanted = changes or (RecipeChange(place=CLEAR, write="self._found.pop(name, None)"),)
     task = {
         "id": "tinybook-new-name", "title": "A new name is not found", "statement": "It is not found.",
         "category": "state", "changes": [each.model_dump(exclude_defaults=True) for each in wanted],

@@ -60,36 +60,36 @@ class SweBench(TaskByTask):
     def _load(self, instance: Instance) -> Task:
         repository = self._repository(instance)
         override = self._overrides.find(instance)
-        commit, shown = instance.base_commit, self.tests_shown
+        commit, tests_shown = instance.base_commit, self.tests_shown
         tests = _Tests(instance, repository)
-        planted = _after(instance, repository, "planted")
-        changed = {**planted, **(tests.changed if shown else {})}
+        planted = _apply(instance, repository, "planted")
+        changed = {**planted, **(tests.changed if tests_shown else {})}
         faults: tuple[Fault, ...] = ()
         files = CommitFiles(
             repository,
             commit,
             changed=changed or None,
-            changed_digest=instance.planted + (instance.test_patch if shown else ""),
+            changed_digest=instance.planted + (instance.test_patch if tests_shown else ""),
         )
         if repository is not None:
             faults = _faults(instance, repository, changed)
         command = test_command(instance, override, tests.names)
-        there = tests.there(command)
+        existing = tests.there(command)
         visible = command
-        if repository is not None and not shown and len(there) < len(_paths(command)):
+        if repository is not None and not tests_shown and len(existing) < len(_paths(command)):
             visible = visible_command(command, files)
-        hidden = _Hidden({path: each for path, each in tests.changed.items() if each is not None})
+        hidden = _Hidden({path: content for path, content in tests.changed.items() if content is not None})
         hidden.digest = instance.test_patch
         source = CommitFiles(repository, commit, changed=planted or None, changed_digest=instance.planted)
         environment = environment_of(instance, override).with_source(source)
-        shows_bug = shown or not instance.test_patch
+        shows_bug = tests_shown or not instance.test_patch
         statement = instance.problem_statement
         if not statement.strip():
             if not shows_bug:
                 raise BenchmarkError(
                     "it has no problem statement, and its tests are hidden: use the benchmark swebench-debug"
                 )
-            statement = "Some of its tests fail: find out why, and mend the program."
+            statement = "Some of its tests fail: find out why, and fix the program."
         task = Task(
             id=instance.instance_id,
             benchmark=self.family,
@@ -103,10 +103,10 @@ class SweBench(TaskByTask):
             difficulty=DIFFICULTY.get(instance.difficulty or "", ""),
             fail_to_pass=tuple(instance.fail_to_pass),
             pass_to_pass=tuple(instance.pass_to_pass),
-            hidden_files={} if shown else hidden,
+            hidden_files={} if tests_shown else hidden,
             fix=instance.patch,
             faults=faults,
-            readonly=tuple(f"/{path}" for path in sorted({*tests.touched, *there})),
+            readonly=tuple(f"/{path}" for path in sorted({*tests.touched, *existing})),
             environment=environment,
             shows_bug=shows_bug,
             lists_from_elsewhere=True,
@@ -117,12 +117,12 @@ class SweBench(TaskByTask):
     def _repository(self, instance: Instance) -> Path | None:
         if self._repos is None:
             return None
-        found = find_repository(self._repos, instance.repo)
-        if found is None:
+        repository = find_repository(self._repos, instance.repo)
+        if repository is None:
             raise BenchmarkError(f"{self._repos} has no clone of {instance.repo}: add one")
-        if not has_commit(found, instance.base_commit):
-            raise BenchmarkError(f"{found} has no commit {instance.base_commit[:12]} of {instance.repo}: fetch it")
-        return found
+        if not has_commit(repository, instance.base_commit):
+            raise BenchmarkError(f"{repository} has no commit {instance.base_commit[:12]} of {instance.repo}: fetch it")
+        return repository
 
 
 class SweBenchDebug(SweBench):
@@ -147,7 +147,7 @@ class _Tests:
 
     def __init__(self, instance: Instance, repository: Path | None) -> None:
         self._instance, self._repository = instance, repository
-        self.changed = _after(instance, repository, "test_patch")
+        self.changed = _apply(instance, repository, "test_patch")
         self.touched = _touched(instance, "test_patch")
 
     @property
@@ -155,11 +155,13 @@ class _Tests:
         """The test files to run: those that the instance names, or those that exist after the patch."""
         if self._instance.test_files:
             return self._instance.test_files
-        left = [
+        paths = [
             path for path in sorted(self.touched) if path.endswith(".py") and self.changed.get(path, b"") is not None
         ]
-        named = [path for path in left if PurePosixPath(path).name.startswith("test") or path.endswith("_test.py")]
-        return named or left
+        test_paths = [
+            path for path in paths if PurePosixPath(path).name.startswith("test") or path.endswith("_test.py")
+        ]
+        return test_paths or paths
 
     def there(self, command: str) -> list[str]:
         """Return the files that a command names and the base commit has; all of them if that is not known."""
@@ -179,25 +181,25 @@ def _touched(instance: Instance, field: str) -> set[str]:
         raise BenchmarkError(f"{field}: {error}") from None
 
 
-def _after(instance: Instance, repository: Path | None, field: str) -> dict[str, bytes | None]:
+def _apply(instance: Instance, repository: Path | None, field: str) -> dict[str, bytes | None]:
     """Return the files that a patch touches, as it leaves them, None for a deleted one; empty without a repository."""
     touched = _touched(instance, field)
     if repository is None or not touched:
         return {}
     try:
-        after = apply_patch(read_at(repository, instance.base_commit, touched), getattr(instance, field))
+        files = apply_patch(read_at(repository, instance.base_commit, touched), getattr(instance, field))
     except PatchError as error:
         raise BenchmarkError(f"{field}: {error}") from None
-    return {path: after.get(path) for path in touched}
+    return {path: files.get(path) for path in touched}
 
 
 def _faults(instance: Instance, repository: Path, changed: Mapping[str, bytes | None]) -> tuple[Fault, ...]:
     """Return where the known fix touches what the agent sees. Raises BenchmarkError if it does not apply."""
     touched = _touched(instance, "patch")
-    seen = {**read_at(repository, instance.base_commit, touched - changed.keys())}
-    seen |= {path: each for path, each in changed.items() if path in touched and each is not None}
+    files = {**read_at(repository, instance.base_commit, touched - changed.keys())}
+    files |= {path: content for path, content in changed.items() if path in touched and content is not None}
     try:
-        apply_patch(seen, instance.patch)
-        return find_faults(seen, instance.patch)
+        apply_patch(files, instance.patch)
+        return find_faults(files, instance.patch)
     except PatchError as error:
         raise BenchmarkError(f"patch: {error}") from None

@@ -74,10 +74,10 @@ class Overrides:
         if entry is None:
             return None
         try:
-            kept = {
+            fields = {
                 name: value for name, value in dict(entry).items() if name not in ("instance_id", "repo", "version")
             }
-            return Override.model_validate(kept)
+            return Override.model_validate(fields)
         except (ValidationError, TypeError, ValueError) as error:
             first = error.errors()[0] if isinstance(error, ValidationError) else {"loc": (), "msg": str(error)}
             field = ".".join(map(str, first["loc"]))
@@ -123,12 +123,12 @@ def test_command(instance: Instance, override: Override | None, tests: list[str]
         return instance.command
     if instance.eval_script:
         marks = r">>>>> Start Test Output'?\n(.*?)\n[^\n]*>>>>> End Test Output"
-        if found := re.search(marks, instance.eval_script, re.S):
-            return found[1].strip().splitlines()[-1].removeprefix("+ ")
+        if match := re.search(marks, instance.eval_script, re.S):
+            return match[1].strip().splitlines()[-1].removeprefix("+ ")
     command = COMMANDS.get(instance.repo, PYTEST)
     spec = _specification(instance)
-    if spec and instance.repo not in COMMANDS and (named := _joined(spec.get("test_cmd"), " && ")):
-        command = named if "tox" not in named else command
+    if spec and instance.repo not in COMMANDS and (spec_command := _joined(spec.get("test_cmd"), " && ")):
+        command = spec_command if "tox" not in spec_command else command
     if instance.repo == "django/django":
         tests = [path.removeprefix("tests/").removesuffix(".py").replace("/", ".") for path in tests]
     return " ".join([command, *tests])
@@ -139,24 +139,24 @@ def _from_specification(instance: Instance) -> Override | None:
     if spec is None:
         return None
     packages = spec.get("packages") or ""
-    plain = [] if re.search(r"\.(txt|yml|yaml)$", packages) else packages.split()
+    requirements = [] if re.search(r"\.(txt|yml|yaml)$", packages) else packages.split()
     files = (spec.get("reqs_path") or [packages]) if packages.endswith(".txt") else []
-    before = [f"python -m pip install -q {' '.join(f'-r {file}' for file in files)}"] if files else []
+    install_files = [f"python -m pip install -q {' '.join(f'-r {file}' for file in files)}"] if files else []
     # Steps for the operating system of the package's own images do not apply here.
-    prepared = [each for each in _listed(spec.get("pre_install")) if not each.startswith("apt")]
+    prepared = [command for command in _listed(spec.get("pre_install")) if not command.startswith("apt")]
     return Override(
         python=spec.get("python"),
-        requirements=[*plain, *_listed(spec.get("pip_packages"))],
-        setup=[*before, *prepared, _joined(spec.get("install"), " && ") or "true"],
+        requirements=[*requirements, *_listed(spec.get("pip_packages"))],
+        setup=[*install_files, *prepared, _joined(spec.get("install"), " && ") or "true"],
     )
 
 
-def _listed(given: Any) -> list[str]:
-    return [given] if isinstance(given, str) else list(given or [])
+def _listed(value: Any) -> list[str]:
+    return [value] if isinstance(value, str) else list(value or [])
 
 
-def _joined(given: Any, between: str) -> str:
-    return between.join(filter(None, _listed(given)))
+def _joined(value: Any, separator: str) -> str:
+    return separator.join(filter(None, _listed(value)))
 
 
 def _specification(instance: Instance) -> dict[str, Any] | None:
@@ -164,5 +164,5 @@ def _specification(instance: Instance) -> dict[str, Any] | None:
     if instance.install_config:
         return instance.install_config
     specifications = getattr(swebench_module("constants"), "MAP_REPO_VERSION_TO_SPECS", {})
-    found: dict[str, Any] | None = specifications.get(instance.repo, {}).get(instance.version or "")
-    return found
+    specification: dict[str, Any] | None = specifications.get(instance.repo, {}).get(instance.version or "")
+    return specification

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from stackrank.env.benchmarks.base import BenchmarkError, is_hub_name
-from stackrank.env.benchmarks.swebench.layouts import layout_of, names, refusal
+from stackrank.env.benchmarks.swebench.layouts import layout_of, names, why_refused
 from stackrank.home import home
 
 HUB = "https://huggingface.co"
@@ -62,7 +62,7 @@ class Rows:
     """Layout -> columns that nothing reads."""
 
 
-_KNOWN = frozenset(each.alias or name for name, each in Instance.model_fields.items())
+_KNOWN = frozenset(field.alias or name for name, field in Instance.model_fields.items())
 
 
 def read_instances(source: Path) -> Rows:
@@ -77,34 +77,34 @@ def read_instances(source: Path) -> Rows:
         layout, name = layout_of(row), str(row.get("instance_id", place))
         unknown.setdefault(layout.name, set()).update(layout.unknown(row, _KNOWN))
         try:
-            given = layout.read(row)
-            name = str(given.get("instance_id", place))
-            if reason := refusal(given):
+            fields = layout.read(row)
+            name = str(fields.get("instance_id", place))
+            if reason := why_refused(fields):
                 problems[name] = f"{place}: {reason}"
                 continue
-            instance = Instance.model_validate(given)
+            instance = Instance.model_validate(fields)
         except (ValueError, KeyError, TypeError) as error:
-            problems[name] = f"{place}: {_sentence(error, layout.name)}: get the data again, or correct it"
+            problems[name] = f"{place}: {_sentence(error, layout.name)}: download the data again, or correct it"
             continue
         if instance.instance_id in instances:
-            problems[f"{name} ({place})"] = f"{place}: the instance {name} is there twice"
+            problems[f"{name} ({place})"] = f"{place}: duplicate instance {name}"
             continue
         instances[instance.instance_id] = instance
     if not instances:
         reason = next(iter(problems.values()), "it is empty")
-        raise BenchmarkError(f"{source} holds no instance in SWE-bench's format: {reason}")
-    return Rows(list(instances.values()), problems, {name: each for name, each in unknown.items() if each})
+        raise BenchmarkError(f"{source} contains no instance in SWE-bench's format: {reason}")
+    return Rows(list(instances.values()), problems, {name: columns for name, columns in unknown.items() if columns})
 
 
 def _sentence(error: Exception, layout: str) -> str:
     if isinstance(error, KeyError):
         return f"{error.args[0]} is missing, which {layout} has"
     if not isinstance(error, ValidationError):
-        return str(error) if isinstance(error, ValueError) else f"it is no row of {layout} ({error})"
+        return str(error) if isinstance(error, ValueError) else f"it is not a row of {layout} ({error})"
     problems = []
-    for each in error.errors()[:3]:
-        field = str(each["loc"][0]) if each["loc"] else "the row"
-        problems.append(f"{field} is missing" if each["type"] == "missing" else f"{field}: {each['msg']}")
+    for problem in error.errors()[:3]:
+        field = str(problem["loc"][0]) if problem["loc"] else "the row"
+        problems.append(f"{field} is missing" if problem["type"] == "missing" else f"{field}: {problem['msg']}")
     return "; ".join(problems)
 
 
@@ -114,9 +114,9 @@ def _rows(source: Path) -> Iterator[tuple[str, Any]]:
         yield from _parquet(_from_hub(source))
         return
     if source.is_dir():
-        files = sorted(each for each in source.rglob("*") if each.suffix in (".json", ".jsonl", ".parquet"))
+        files = sorted(file for file in source.rglob("*") if file.suffix in (".json", ".jsonl", ".parquet"))
         if not files:
-            raise BenchmarkError(f"{source} holds no .json, .jsonl or .parquet file")
+            raise BenchmarkError(f"{source} contains no .json, .jsonl or .parquet file")
         for file in files:
             try:
                 yield from ((f"{file.name} {place}", row) for place, row in _rows(file))
@@ -141,18 +141,18 @@ def _json(file: Path) -> Iterator[tuple[str, Any]]:
             if line.strip():
                 yield f"line {number}", _object(line, number)
         return
-    if isinstance(data, dict) and all(isinstance(each, dict) for each in data.values()):
+    if isinstance(data, dict) and all(isinstance(instance, dict) for instance in data.values()):
         data = list(data.values())
     for number, row in enumerate(data if isinstance(data, list) else [data], 1):
-        yield f"row {number}", row if isinstance(row, dict) else f"row {number} is no object"
+        yield f"row {number}", row if isinstance(row, dict) else f"row {number} is not an object"
 
 
 def _object(line: bytes, number: int) -> Any:
     try:
         row = json.loads(line)
     except ValueError as error:
-        return f"line {number} is no JSON ({error}): it may be cut off, get it anew"
-    return row if isinstance(row, dict) else f"line {number} is no JSON object"
+        return f"line {number} is not valid JSON ({error}); the file may be truncated, so download it again"
+    return row if isinstance(row, dict) else f"line {number} is not a JSON object"
 
 
 def _parquet(files: list[Path]) -> Iterator[tuple[str, Any]]:
@@ -190,8 +190,8 @@ def _from_hub(source: Path) -> list[Path]:
             part.write_bytes(content)
             part.rename(folder / f"{number}.parquet")
     except (httpx.HTTPError, ValueError, StopIteration, AttributeError) as error:
-        said = str(error) or type(error).__name__
+        reason = str(error) or type(error).__name__
         raise BenchmarkError(
-            f"the data set {name} cannot be downloaded from the hub ({said}): name a file instead"
+            f"the data set {name} cannot be downloaded from the hub ({reason}): name a file instead"
         ) from None
     return sorted(folder.glob("*.parquet"))

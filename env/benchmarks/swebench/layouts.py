@@ -33,12 +33,12 @@ class Layout:
 
     def read(self, row: Row) -> dict[str, Any]:
         """Return the row with an instance's field names. Raises ValueError, a sentence, if the row cannot be used."""
-        return {**row, **{name: _value(row, where) for name, where in self.fields.items()}}
+        return {**row, **{name: _value(row, source) for name, source in self.fields.items()}}
 
-    def unknown(self, row: Row, known: frozenset[str]) -> set[str]:
+    def unknown(self, row: Row, known_fields: frozenset[str]) -> set[str]:
         """Return the fields that nothing reads."""
-        read = {where for where in self.fields.values() if isinstance(where, str)}
-        return set(row) - known - _COMMON - self.told_by - self.unused - read
+        mapped = {source for source in self.fields.values() if isinstance(source, str)}
+        return set(row) - known_fields - _COMMON - self.told_by - self.unused - mapped
 
 
 def _columns(text: str) -> frozenset[str]:
@@ -56,7 +56,7 @@ def layout_of(row: Row) -> Layout:
     return next(layout for layout in LAYOUTS if layout.told_by <= row.keys())
 
 
-def refusal(row: Row) -> str:
+def why_refused(row: Row) -> str:
     """Return why a row that is not Python is not played; empty if it is Python, or if nothing says what it is."""
     language = str(row.get("repo_language") or row.get("language") or "").lower()
     if language and language not in ("python", "py", "python3"):
@@ -87,18 +87,18 @@ def names(value: Any) -> Any:
     return list(value)
 
 
-def _value(row: Row, where: Value) -> Any:
-    return row.get(where) if isinstance(where, str) else where(row)
+def _value(row: Row, source: Value) -> Any:
+    return row.get(source) if isinstance(source, str) else source(row)
 
 
 # ---- SWE-smith: bugs that were planted in upstream's code. `patch` plants one; the tests are upstream's own.
 
 
 def _smith(row: Row) -> re.Match[str]:
-    found = re.fullmatch(r"[\w.-]+/([\w.-]+)__([\w.-]+)\.([0-9a-f]{7,40})", str(row.get("repo")))
-    if found is None:
+    match = re.fullmatch(r"[\w.-]+/([\w.-]+)__([\w.-]+)\.([0-9a-f]{7,40})", str(row.get("repo")))
+    if match is None:
         raise ValueError(f"repo is {row.get('repo')!r}, but must look like 'swesmith/OWNER__NAME.COMMIT'")
-    return found
+    return match
 
 
 def _smith_fix(row: Row) -> str:
@@ -108,7 +108,7 @@ def _smith_fix(row: Row) -> str:
         raise ValueError(f"patch: {error}") from None
 
 
-def _near(row: Row) -> list[str]:
+def _passing_beside(row: Row) -> list[str]:
     """Return the passing tests in the files of the failing ones: its harness runs only these files, and so do we."""
     files = {test.partition("::")[0] for test in names(row["FAIL_TO_PASS"])}
     return [test for test in names(row["PASS_TO_PASS"]) if test.partition("::")[0] in files]
@@ -118,60 +118,60 @@ def _near(row: Row) -> list[str]:
 
 
 def _commit(row: Row) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(row["parsed_commit_content"])
-    return found
+    commit: dict[str, Any] = json.loads(row["parsed_commit_content"])
+    return commit
 
 
-def _executed(row: Row) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(row["execution_result_content"])
-    return found
+def _execution(row: Row) -> dict[str, Any]:
+    execution: dict[str, Any] = json.loads(row["execution_result_content"])
+    return execution
 
 
 def _r2e_fix(row: Row) -> str:
     """Return the commit's changes except those of tests, because the row brings other tests."""
-    before: dict[str, bytes] = {}
-    after: dict[str, bytes] = {}
-    for each in _commit(row)["file_diffs"]:
-        path = each["header"]["file"]["path"]
-        if each.get("is_binary_file") or {"test", "tests"} & {part.lower() for part in path.split("/")[:-1]}:
+    old: dict[str, bytes] = {}
+    new: dict[str, bytes] = {}
+    for file_diff in _commit(row)["file_diffs"]:
+        path = file_diff["header"]["file"]["path"]
+        if file_diff.get("is_binary_file") or {"test", "tests"} & {part.lower() for part in path.split("/")[:-1]}:
             continue
         if re.search(r"(^|/)test_[^/]*$|_test\.py$", path):
             continue
         # A missing side is empty, or `/dev/null`.
-        for side, files in (("old_file_content", before), ("new_file_content", after)):
-            if each.get(side) not in (None, "", "/dev/null"):
-                files[path] = each[side].encode()
-    return make_diff(before, after)
+        for side, files in (("old_file_content", old), ("new_file_content", new)):
+            if file_diff.get(side) not in (None, "", "/dev/null"):
+                files[path] = file_diff[side].encode()
+    return make_diff(old, new)
 
 
 def _r2e_tests(row: Row) -> str:
-    executed = _executed(row)
+    executed = _execution(row)
     pairs = zip(executed["test_file_names"], executed["test_file_codes"], strict=True)
     return make_diff({}, {f"r2e_tests/{name}": code.encode() for name, code in pairs if code})
 
 
 def _r2e_passed(log: Any) -> dict[str, str]:
     """Return test name, as in `expected_output_json`, -> test id, for the tests that passed according to a log."""
-    plain = re.sub(r"\x1b\[[0-9;]*m|\r", "", str(log or ""))
-    ids = re.findall(r"^PASSED (\S+?::.+?)(?: - .*)?$", plain, re.M)
-    return {".".join(each.split("::")[1:]): each for each in ids}
+    text = re.sub(r"\x1b\[[0-9;]*m|\r", "", str(log or ""))
+    ids = re.findall(r"^PASSED (\S+?::.+?)(?: - .*)?$", text, re.M)
+    return {".".join(test_id.split("::")[1:]): test_id for test_id in ids}
 
 
 def _r2e_lists(row: Row) -> tuple[list[str], list[str]]:
-    executed, expected = _executed(row), json.loads(row["expected_output_json"])
-    before, after = (_r2e_passed(executed.get(f"{side}_commit_res_stdout")) for side in ("old", "new"))
-    plain = {re.sub(r"\x1b\[[0-9;]*m", "", name).split(" - ")[0]: said for name, said in expected.items()}
-    kept = {name: each for name, each in after.items() if plain.get(name) == "PASSED"}
+    executed, expected = _execution(row), json.loads(row["expected_output_json"])
+    passed_before, passed_after = (_r2e_passed(executed.get(f"{side}_commit_res_stdout")) for side in ("old", "new"))
+    outcomes = {re.sub(r"\x1b\[[0-9;]*m", "", name).split(" - ")[0]: outcome for name, outcome in expected.items()}
+    passing = {name: test_id for name, test_id in passed_after.items() if outcomes.get(name) == "PASSED"}
     return (
-        [each for name, each in kept.items() if name not in before],
-        [each for name, each in kept.items() if name in before],
+        [test_id for name, test_id in passing.items() if name not in passed_before],
+        [test_id for name, test_id in passing.items() if name in passed_before],
     )
 
 
 def _r2e_statement(row: Row) -> str:
     text = str(row.get("problem_statement") or "")
-    found = re.search(r"\[ISSUE\](.*)\[/ISSUE\]", text, re.S)
-    return (found[1] if found else text).strip()
+    match = re.search(r"\[ISSUE\](.*)\[/ISSUE\]", text, re.S)
+    return (match[1] if match else text).strip()
 
 
 _R2E_OWNERS = {
@@ -192,22 +192,22 @@ def _pro_statement(row: Row) -> str:
 
 
 def _install(row: Row) -> dict[str, Any]:
-    given = row["install_config"]
-    found = json.loads(given) if isinstance(given, str) else given
-    if not isinstance(found, dict):
+    config = row["install_config"]
+    document = json.loads(config) if isinstance(config, str) else config
+    if not isinstance(document, dict):
         raise ValueError("install_config must be an object")
-    return found
+    return document
 
 
-def _commands(given: Any) -> str | None:
+def _commands(commands: Any) -> str | None:
     """Return the whole test command: unlike for SWE-bench, no test files are added."""
-    return " && ".join([given] if isinstance(given, str) else given) if given else None
+    return " && ".join([commands] if isinstance(commands, str) else commands) if commands else None
 
 
 def _pro_files(row: Row) -> list[str]:
     """Return the test files to run: those of the selected files that are Python files with tests."""
-    chosen = [each for each in names(row["selected_test_files_to_run"]) if ".py" in each]
-    return [each for each in chosen if re.search(r"(^|/)test_|_test\.py", each)] or chosen
+    files = [file for file in names(row["selected_test_files_to_run"]) if ".py" in file]
+    return [file for file in files if re.search(r"(^|/)test_|_test\.py", file)] or files
 
 
 LAYOUTS = (
@@ -272,7 +272,7 @@ LAYOUTS = (
             "planted": "patch",
             "patch": _smith_fix,
             "test_patch": lambda row: "",
-            "PASS_TO_PASS": _near,
+            "PASS_TO_PASS": _passing_beside,
             "test_files": lambda row: sorted({test.partition("::")[0] for test in names(row["FAIL_TO_PASS"])}),
             "image": "image_name",
         },

@@ -12,7 +12,7 @@ from stackrank.env.sandbox.base import SandboxError, SandboxSpec, Say, silent
 from stackrank.env.sandbox.bubblewrap import cgroups
 from stackrank.env.sandbox.bubblewrap.environments import build, build_prefix
 from stackrank.env.sandbox.bubblewrap.mounts import bind, system_mounts
-from stackrank.env.sandbox.bubblewrap.start import ROOT, Factories, Place
+from stackrank.env.sandbox.bubblewrap.start import ROOT, Factories, HostView
 from stackrank.env.sandbox.environments import HOME, home_of
 from stackrank.env.sandbox.process import ProcessChannel
 from stackrank.env.sandbox.python_env import ensure_sandbox_python
@@ -77,7 +77,7 @@ class BubblewrapBackend:
         for prefix in spec.prefixes:
             argv += bind(build_prefix(self._program, prefix, silent), Path(home_of(prefix, "prefix")))
         argv += ["--remount-ro", "/dev", "--remount-ro", "/"]
-        cgroup = cgroups.make(spec.limits)
+        cgroup = cgroups.make_cgroup(spec.limits)
         guest_limits = {"max_files": 1024, "confine": True}
         if cgroup is None:
             # Weaker: this limits the memory of each process, not of all together.
@@ -86,12 +86,12 @@ class BubblewrapBackend:
         # Packages installed from the workspace can be imported only by processes started after it was filled.
         ready = spec.environment is None
         version = python_folder.stat().st_ino
-        place = Place(self._program, python, version, mounts, tuple(variables_of(spec).items()), ready)
-        start = functools.partial(self.factories.start, place, spec.limits.disk_mb, guest_limits)
+        view = HostView(self._program, python, version, mounts, tuple(variables_of(spec).items()), ready)
+        start = functools.partial(self.factories.start, view, spec.limits.disk_mb, guest_limits)
         return ProcessChannel(start, "bwrap", root=ROOT, guest_limits=guest_limits, cgroup=cgroup)
 
     def reap(self) -> list[str]:
         """End sandboxes whose owner process is dead."""
-        ended = orphans.end_orphans()
+        killed = orphans.end_orphans()
         cgroups.reap()
-        return ended
+        return killed

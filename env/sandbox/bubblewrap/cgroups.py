@@ -75,11 +75,11 @@ class Cgroup:
 
 
 def _children(pid: int) -> list[int]:
-    found: list[int] = []
+    pids: list[int] = []
     with contextlib.suppress(OSError):
         for task in Path(f"/proc/{pid}/task").iterdir():
-            found += map(int, (task / "children").read_text().split())
-    return found
+            pids += map(int, (task / "children").read_text().split())
+    return pids
 
 
 def _remove(folder: Path) -> bool:
@@ -101,7 +101,7 @@ def _write(file: Path, text: str) -> None:
         os.close(fd)
 
 
-def make(limits: Limits, mount: Path = MOUNT) -> Cgroup | None:
+def make_cgroup(limits: Limits, mount: Path = MOUNT) -> Cgroup | None:
     """Create a group with these limits. Returns None if this user cannot create one that enforces them."""
     for parents in _parents(mount):
         name = f"{process_mark().replace(':', ',')},{next(_numbers)}"
@@ -121,7 +121,7 @@ def make(limits: Limits, mount: Path = MOUNT) -> Cgroup | None:
     return None
 
 
-def common(mount: Path = MOUNT) -> Cgroup | None:
+def factories_cgroup(mount: Path = MOUNT) -> Cgroup | None:
     """Return the permanent group of the factories, which has no limits; None if this user cannot create one."""
     for parents in _parents(mount):
         group = Cgroup(tuple(parent / "factories" for parent in parents))
@@ -132,7 +132,7 @@ def common(mount: Path = MOUNT) -> Cgroup | None:
     return None
 
 
-def group_of(pid: int, name: str, mount: Path = MOUNT) -> Cgroup | None:
+def find_cgroup(pid: int, name: str, mount: Path = MOUNT) -> Cgroup | None:
     """Return the group that counts the processor time of a local process, if `name` is a part of the group's path.
 
     If the engine is on another machine or sees other process ids, the name is missing. Format: cgroups(7).
@@ -145,9 +145,9 @@ def group_of(pid: int, name: str, mount: Path = MOUNT) -> Cgroup | None:
     for controller, folder in (("cpuacct", mount / "cpuacct"), ("", mount)):
         for line in lines:
             _, controllers, path = line.split(":", 2)
-            found = folder / path.lstrip("/")
-            if controller in controllers.split(",") and name in path and found.is_dir():
-                return Cgroup((found,))
+            group = folder / path.lstrip("/")
+            if controller in controllers.split(",") and name in path and group.is_dir():
+                return Cgroup((group,))
     return None
 
 
@@ -157,12 +157,12 @@ def _parents(mount: Path) -> tuple[tuple[Path, ...], ...]:
     if (mount / "cgroup.controllers").exists():
         tops = [mount]
         with contextlib.suppress(OSError):
-            own = Path("/proc/self/cgroup").read_text().strip().rpartition("::/")[2]
-            tops.append((mount / own).parent)
+            own_path = Path("/proc/self/cgroup").read_text().strip().rpartition("::/")[2]
+            tops.append((mount / own_path).parent)
         return tuple((top / _PARENT,) for top in tops if _enable(top))
     # Some controllers are mounted together, under both names.
     mounted = dict.fromkeys((mount / controller).resolve() for controller in _CONTROLLERS_V1)
-    places = tuple(each / _PARENT for each in mounted)
+    places = tuple(controller / _PARENT for controller in mounted)
     try:
         for place in places:
             place.mkdir(exist_ok=True)
@@ -173,12 +173,12 @@ def _parents(mount: Path) -> tuple[tuple[Path, ...], ...]:
 
 def _enable(top: Path) -> bool:
     """Enable the needed controllers below `top`. Returns whether groups can be created there."""
-    wanted = " ".join(f"+{controller}" for controller in _CONTROLLERS)
+    controllers = " ".join(f"+{controller}" for controller in _CONTROLLERS)
     try:
         (top / _PARENT).mkdir(exist_ok=True)
         with contextlib.suppress(OSError):  # they may be enabled already, by somebody else
-            _write(top / "cgroup.subtree_control", wanted)
-        _write(top / _PARENT / "cgroup.subtree_control", wanted)
+            _write(top / "cgroup.subtree_control", controllers)
+        _write(top / _PARENT / "cgroup.subtree_control", controllers)
     except OSError:
         return False
     return True

@@ -6,11 +6,9 @@ import hashlib
 import io
 import os
 import shutil
-import subprocess
 import tarfile
 import tempfile
 import time
-from functools import partial
 from pathlib import Path
 
 from stackrank.env.environment import Environment
@@ -19,14 +17,12 @@ from stackrank.env.sandbox.bubblewrap import unprivileged
 from stackrank.env.sandbox.bubblewrap.mounts import proc, system_mounts
 from stackrank.env.sandbox.environments import (
     SOURCE,
-    TIMEOUT_S,
-    context,
+    build_context,
+    build_script,
+    find_interpreter,
     home_of,
-    interpreter,
     pip_settings,
-    script,
-    took_too_long,
-    why,
+    run_build,
 )
 from stackrank.home import home, locked
 
@@ -50,8 +46,8 @@ def build_prefix(bwrap: str, prefix: Environment, say: Say) -> Path:
 
 
 def _layer(bwrap: str, base: Path | None, environment: Environment, part: str, say: Say) -> Path:
-    text = script(environment, part)
-    identity = f"{base and base.name} {environment.digest} {text} {interpreter(environment)}"
+    text = build_script(environment, part)
+    identity = f"{base and base.name} {environment.digest} {text} {find_interpreter(environment)}"
     digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
     folder = home() / "environments" / digest
     if (folder / _DONE).exists():
@@ -80,7 +76,7 @@ def _make(bwrap: str, base: Path | None, environment: Environment, part: str, te
         seen_as = home_of(environment, part)
         (scratch / seen_as.lstrip("/")).mkdir(parents=True)  # this is inside `opt`
         source.mkdir()
-        with tarfile.open(fileobj=io.BytesIO(context(environment, part))) as tar:
+        with tarfile.open(fileobj=io.BytesIO(build_context(environment, part))) as tar:
             tar.extractall(scratch, filter="data")
         _run(bwrap, environment, seen_as, text, home, opt, source)
         (home / _DONE).touch()
@@ -92,7 +88,7 @@ def _make(bwrap: str, base: Path | None, environment: Environment, part: str, te
 
 
 def _run(bwrap: str, environment: Environment, seen_as: str, text: str, home: Path, opt: Path, source: Path) -> None:
-    python = interpreter(environment)
+    python = find_interpreter(environment)
     variables, places = pip_settings()
     argv = [
         "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent",
@@ -105,33 +101,18 @@ def _run(bwrap: str, environment: Environment, seen_as: str, text: str, home: Pa
     path = f"{python.parent}:/usr/local/bin:/usr/bin:/bin"
     for name, value in {**variables, **dict(environment.variables), "HOME": "/tmp", "PATH": path}.items():
         argv += ["--setenv", name, value]
-    run = partial(
-        subprocess.run,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        timeout=TIMEOUT_S,
-        check=False,
-    )
     shell = ["/bin/sh", "-c", text]
-    try:
-        if not unprivileged.needed():
-            done = run([bwrap, "--unshare-user", *argv, "--", *shell])
-        else:
-            for folder in (home, opt, source):
-                _give(folder, unprivileged.host_ids())
-            with unprivileged.user_namespace() as namespace:
-                first = unprivileged.become_user(("/tmp",)) + f"os.execv('/bin/sh', {shell!r})"
-                user = unprivileged.arguments(namespace)
-                command = [bwrap, *argv, *user, "--", str(python), "-I", "-S", "-c", first]
-                done = run(command, pass_fds=(namespace,))
-            _give(home, (0, 0))
-    except subprocess.TimeoutExpired:
-        raise took_too_long() from None
-    if done.returncode:
-        raise BuildError(f"the environment cannot be built: {why(done.stdout)}")
+    if not unprivileged.is_host_root():
+        run_build([bwrap, "--unshare-user", *argv, "--", *shell])
+        return
+    for folder in (home, opt, source):
+        _give(folder, unprivileged.host_ids())
+    with unprivileged.user_namespace() as namespace:
+        first = unprivileged.become_user(("/tmp",)) + f"os.execv('/bin/sh', {shell!r})"
+        user = unprivileged.namespace_arguments(namespace)
+        command = [bwrap, *argv, *user, "--", str(python), "-I", "-S", "-c", first]
+        run_build(command, pass_fds=(namespace,))
+    _give(home, (0, 0))
 
 
 def _give(folder: Path, owner: tuple[int, int]) -> None:

@@ -49,13 +49,13 @@ def system_mounts(python: Path) -> list[str]:
     # Hide all other installed packages from a task: an installed version of its own project would show the fix.
     for top in {base, prefix, Path("/usr"), Path("/usr/local")} - {environment}:
         for packages in sorted(top.glob("lib/python3*/*-packages")):
-            arguments += nothing_at(packages)
+            arguments += hide(packages)
     for program in _programs_with_packages():
-        arguments += nothing_at(program)
+        arguments += hide(program)
     # An installed stackrank contains the hidden tests and the fixes of its own benchmark.
     package = Path(stackrank.__file__).parent
-    if any(package.is_relative_to(each) for each in ("/usr", environment, base, prefix)):
-        arguments += nothing_at(package)
+    if any(package.is_relative_to(mounted) for mounted in ("/usr", environment, base, prefix)):
+        arguments += hide(package)
     return arguments
 
 
@@ -66,27 +66,27 @@ def _programs_with_packages() -> tuple[Path, ...]:
     Folders of libraries for one architecture, of Python itself and of gdb do not count.
     """
     places = ("lib", "lib64", "libexec", "share", "src", "local/lib", "local/share", "local/src")
-    folders = [each for place in places for each in sorted(Path("/usr", place).glob("*"))]
+    folders = [folder for place in places for folder in sorted(Path("/usr", place).glob("*"))]
     return tuple(
-        each
-        for each in folders
-        if each.is_dir()
-        and not each.is_symlink()
-        and not (each / "os.py").is_file()
-        and each.name not in _DEBUGGER
-        and "-linux-" not in each.name
-        and any("__init__.py" in files for _, _, files in os.walk(each))
+        folder
+        for folder in folders
+        if folder.is_dir()
+        and not folder.is_symlink()
+        and not (folder / "os.py").is_file()
+        and folder.name not in _DEBUGGER
+        and "-linux-" not in folder.name
+        and any("__init__.py" in files for _, _, files in os.walk(folder))
     )
 
 
-def nothing_at(folder: Path) -> list[str]:
+def hide(folder: Path) -> list[str]:
     """Mount an empty folder over `folder`. It is read-only, because forked sandboxes share it."""
     return ["--tmpfs", str(folder), "--remount-ro", str(folder)]
 
 
 def bind(folder: Path, seen_as: Path | None = None) -> list[str]:
     """Mount a folder read-only, at its own path or at `seen_as`."""
-    inside = seen_as or folder
+    target = seen_as or folder
     # By itself, bwrap creates parents with the host's permissions, so that root's home, for example, would be closed.
-    parents = [word for parent in reversed(inside.parents[:-1]) for word in ("--dir", str(parent))]
-    return [*parents, "--ro-bind", str(folder), str(inside)]
+    parents = [word for parent in reversed(target.parents[:-1]) for word in ("--dir", str(parent))]
+    return [*parents, "--ro-bind", str(folder), str(target)]

@@ -18,8 +18,8 @@ from stackrank.env.sandbox.bootstrap import loader_command
 from stackrank.env.sandbox.bubblewrap import unprivileged
 from stackrank.env.sandbox.bubblewrap.mounts import proc
 from stackrank.env.sandbox.factory import CannotFork, Factory
-from stackrank.env.sandbox.guest.namespaces import SHARED_MEMORY
-from stackrank.env.sandbox.process import OWNER_VARIABLE, Running, program
+from stackrank.env.sandbox.guest.core.namespaces import SHARED_MEMORY
+from stackrank.env.sandbox.process import OWNER_VARIABLE, ProcessHandle, starter
 from stackrank.home import process_mark
 
 log = logging.getLogger(__name__)
@@ -39,13 +39,13 @@ if ctypes.CDLL(None).mount(b"proc",b"/proc",b"proc",ctypes.c_ulong(14),None): ra
 
 
 @dataclass(frozen=True)
-class Place:
+class HostView:
     """The parts of this machine that sandboxes of one environment see."""
 
     bwrap: str
     python: Path
     version: int
-    """Differs if another environment was built in the same place."""
+    """Differs if another environment was built at the same path."""
     mounts: tuple[str, ...]
     variables: tuple[tuple[str, str], ...]
     """Environment variables of every program in the sandbox."""
@@ -62,60 +62,60 @@ class Factories:
     """The factories of this process, one per environment. Thread-safe."""
 
     def __init__(self) -> None:
-        self._made: OrderedDict[Place, Factory] = OrderedDict()
+        self._made: OrderedDict[HostView, Factory] = OrderedDict()
         self._lock = threading.Lock()
-        self._making: dict[Place, threading.Lock] = {}
+        self._making: dict[HostView, threading.Lock] = {}
         self._process = os.getpid()
         self._refusals = 0
 
-    def start(self, place: Place, disk_mb: int, limits: Mapping[str, int], errors: IO[bytes]) -> Running:
+    def start(self, view: HostView, disk_mb: int, limits: Mapping[str, int], errors: IO[bytes]) -> ProcessHandle:
         """Start the guest of a new sandbox, by a fork if possible. Raises SandboxError."""
         new = False
         while self._refusals < _PATIENCE and not new:
             try:
-                factory, new = self._get(place)
+                factory, new = self._get(view)
             except SandboxError as error:
                 log.warning("a sandbox is started without a factory: %s", error)
                 break
             room = {"root": ROOT, "disk": disk_mb << 20, "read_only": PROC_READ_ONLY, "hidden": PROC_HIDDEN}
-            asked: dict[str, Any] = {"room": room, "limits": dict(limits)}
+            request: dict[str, Any] = {"room": room, "limits": dict(limits)}
             try:
-                forked = factory.fork(asked, errors.fileno())
+                forked = factory.fork(request, errors.fileno())
             except CannotFork as error:
                 log.warning("a sandbox is started anew, which takes more time, as it cannot be forked: %s", error)
                 self._refusals += 1
                 break
             except SandboxError as error:
                 log.warning("a factory is replaced: %s", error)
-                self._drop(place, factory)
+                self._drop(view, factory)
             else:
                 self._refusals = 0
                 return forked
-        return start_alone(place, disk_mb, errors)
+        return start_alone(view, disk_mb, errors)
 
-    def _get(self, place: Place) -> tuple[Factory, bool]:
+    def _get(self, view: HostView) -> tuple[Factory, bool]:
         """Return a factory, and whether it is new."""
         with self._lock:
             if self._process != os.getpid():  # a fork of this process inherits the sockets, but must not use them
                 self._made, self._making, self._process = OrderedDict(), {}, os.getpid()
-            making = self._making.setdefault(place, threading.Lock())
+            making = self._making.setdefault(view, threading.Lock())
         with making:
             with self._lock:
-                if place in self._made:
-                    self._made.move_to_end(place)
-                    return self._made[place], False
-            made = start_factory(place)
+                if view in self._made:
+                    self._made.move_to_end(view)
+                    return self._made[view], False
+            factory = start_factory(view)
             with self._lock:
-                self._made[place] = made
-                old = [self._made.popitem(last=False)[1] for _ in range(len(self._made) - _KEPT)]
-        for each in old:
-            each.close()
-        return made, True
+                self._made[view] = factory
+                surplus = [self._made.popitem(last=False)[1] for _ in range(len(self._made) - _KEPT)]
+        for surplus_factory in surplus:
+            surplus_factory.close()
+        return factory, True
 
-    def _drop(self, place: Place, factory: Factory) -> None:
+    def _drop(self, view: HostView, factory: Factory) -> None:
         with self._lock:
-            if self._made.get(place) is factory:
-                del self._made[place]
+            if self._made.get(view) is factory:
+                del self._made[view]
         factory.close()
 
     def all(self) -> list[Factory]:
@@ -124,7 +124,7 @@ class Factories:
             return list(self._made.values())
 
 
-def isolation(disk_mb: int) -> list[str]:
+def isolation_arguments(disk_mb: int) -> list[str]:
     """Return bwrap arguments that isolate a sandbox: namespaces, no capabilities, its own variables and folders."""
     size = str(disk_mb << 20)
     return [
@@ -134,45 +134,45 @@ def isolation(disk_mb: int) -> list[str]:
     ]  # fmt: skip
 
 
-def start_alone(place: Place, disk_mb: int, errors: IO[bytes]) -> Running:
+def start_alone(view: HostView, disk_mb: int, errors: IO[bytes]) -> ProcessHandle:
     """Start a sandbox with bwrap. Raises SandboxError."""
-    argv = [*isolation(disk_mb), *place.mounts, "--setenv", "PATH", place.path]
-    env = {"PATH": place.path, OWNER_VARIABLE: process_mark()}
-    python = str(place.python)
-    if not unprivileged.needed():
-        user = [*_USER, *_no_more_namespaces(place.bwrap)]
-        return program([place.bwrap, *user, *argv, "--", *loader_command(python)], env)(errors)
+    argv = [*isolation_arguments(disk_mb), *view.mounts, "--setenv", "PATH", view.path]
+    env = {"PATH": view.path, OWNER_VARIABLE: process_mark()}
+    python = str(view.python)
+    if not unprivileged.is_host_root():
+        user = [*_USER, *_no_more_namespaces(view.bwrap)]
+        return starter([view.bwrap, *user, *argv, "--", *loader_command(python)], env)(errors)
     with unprivileged.user_namespace() as namespace:
-        user = unprivileged.arguments(namespace)
+        user = unprivileged.namespace_arguments(namespace)
         first = unprivileged.become_user((ROOT, "/tmp", "/dev/shm"))
-        return program([place.bwrap, *argv, *user, "--", *loader_command(python, first)], env, (namespace,))(errors)
+        return starter([view.bwrap, *argv, *user, "--", *loader_command(python, first)], env, (namespace,))(errors)
 
 
-def start_factory(place: Place) -> Factory:
+def start_factory(view: HostView) -> Factory:
     """Start a factory with bwrap: in the mounts of its environment, without writable folders.
 
     Process 1 is bwrap itself, so that the sandboxes do not end with the factory. Raises SandboxError.
     """
     argv = [
         *_NAMESPACES, "--new-session", "--clearenv", "--cap-drop", "ALL", "--hostname", "sandbox", "--proc", "/proc",
-        "--dev", "/dev", "--dir", "/tmp", "--dir", ROOT, "--chdir", ROOT, *place.mounts, "--setenv", "PATH", place.path,
+        "--dev", "/dev", "--dir", "/tmp", "--dir", ROOT, "--chdir", ROOT, *view.mounts, "--setenv", "PATH", view.path,
         "--setenv", OWNER_VARIABLE, process_mark(),
     ]  # fmt: skip
-    env = {"PATH": place.path, OWNER_VARIABLE: process_mark()}
-    first_words = {"env": dict(place.variables), "root": ROOT, "python": place.ready}
+    env = {"PATH": view.path, OWNER_VARIABLE: process_mark()}
+    first_words = {"env": dict(view.variables), "root": ROOT, "python": view.ready}
     start = functools.partial(Factory, env=env, first=first_words)
-    python = str(place.python)
-    if not unprivileged.needed():
-        return start([place.bwrap, *_USER, *argv, "--", *loader_command(python, program="factory")], fds=())
+    python = str(view.python)
+    if not unprivileged.is_host_root():
+        return start([view.bwrap, *_USER, *argv, "--", *loader_command(python, program="factory")], fds=())
     with unprivileged.user_namespace() as namespace:
-        user = [*unprivileged.arguments(namespace), "--cap-add", "CAP_SYS_ADMIN"]
+        user = [*unprivileged.namespace_arguments(namespace), "--cap-add", "CAP_SYS_ADMIN"]
         first = _WHOLE_PROC + unprivileged.become_user(())
         command = loader_command(python, first, program="factory")
-        return start([place.bwrap, *argv, *user, "--", *command], fds=(namespace,))
+        return start([view.bwrap, *argv, *user, "--", *command], fds=(namespace,))
 
 
 @functools.cache
 def _no_more_namespaces(bwrap: str) -> tuple[str, ...]:
     """Return the option against new namespaces. bubblewrap before 0.8 lacks it; the guest's filter forbids them too."""
-    done = subprocess.run([bwrap, "--help"], capture_output=True, text=True, check=False)
-    return ("--disable-userns",) if "--disable-userns" in done.stdout + done.stderr else ()
+    process = subprocess.run([bwrap, "--help"], capture_output=True, text=True, check=False)
+    return ("--disable-userns",) if "--disable-userns" in process.stdout + process.stderr else ()

@@ -35,7 +35,7 @@ os.closerange(3,256)
 
 
 @functools.cache
-def needed() -> bool:
+def is_host_root() -> bool:
     """Return whether this process is the host's root, so that code in a sandbox would be root, too."""
     # In a user namespace of another user (a rootless container), the second column shows that user's ids.
     identity = [line.split()[:2] for line in Path("/proc/self/uid_map").read_text().splitlines()]
@@ -65,28 +65,28 @@ def user_namespace() -> Iterator[int]:
     """
     # A separate program, because a fork of this process, which has threads, could wait forever for an orphaned lock.
     with subprocess.Popen(["unshare", "--user", "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
-        namespace = _mapped(holder)
+        namespace = _map_users(holder)
     try:
         yield namespace
     finally:
         os.close(namespace)
 
 
-def _mapped(holder: subprocess.Popen[bytes]) -> int:
+def _map_users(holder: subprocess.Popen[bytes]) -> int:
     assert holder.stdin is not None and holder.stdout is not None
     try:
         holder.stdin.write(b"!")
         holder.stdin.flush()
         if not holder.stdout.read(1):  # `cat` echoes as soon as it is in its namespace
             raise SandboxError("root cannot start a sandbox here: allow user namespaces, or run as another user")
-        for name, outside in zip(("uid_map", "gid_map"), host_ids(), strict=True):
-            Path(f"/proc/{holder.pid}/{name}").write_text(f"0 0 1\n{INSIDE} {outside} 1\n")
+        for name, host_id in zip(("uid_map", "gid_map"), host_ids(), strict=True):
+            Path(f"/proc/{holder.pid}/{name}").write_text(f"0 0 1\n{INSIDE} {host_id} 1\n")
         return os.open(f"/proc/{holder.pid}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:
         raise SandboxError(f"root cannot set up a user namespace here ({error}): run as another user") from None
 
 
-def arguments(namespace: int) -> list[str]:
+def namespace_arguments(namespace: int) -> list[str]:
     """Return `bwrap` arguments for that namespace, with the capabilities the first program needs to become INSIDE."""
     capabilities = ("CAP_CHOWN", "CAP_SETGID", "CAP_SETUID", "CAP_SETPCAP")
     return ["--userns", str(namespace), *(word for name in capabilities for word in ("--cap-add", name))]

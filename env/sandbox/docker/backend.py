@@ -22,10 +22,10 @@ from stackrank.env.sandbox.base import (
     silent,
 )
 from stackrank.env.sandbox.bootstrap import loader_command
-from stackrank.env.sandbox.bubblewrap.cgroups import group_of
+from stackrank.env.sandbox.bubblewrap.cgroups import find_cgroup
+from stackrank.env.sandbox.closer import Closer
 from stackrank.env.sandbox.docker.environments import build, build_prefix
 from stackrank.env.sandbox.docker.policy import OWNER_LABEL
-from stackrank.env.sandbox.ending import Ending
 from stackrank.env.sandbox.environments import PREFIXES
 from stackrank.home import is_dead, is_of_this_boot, process_mark
 from stackrank.settings import settings
@@ -48,11 +48,11 @@ def client() -> docker.DockerClient:
     from docker.errors import DockerException
 
     try:
-        made = docker.from_env(timeout=30, max_pool_size=64)
+        engine = docker.from_env(timeout=30, max_pool_size=64)
     except DockerException as error:
         raise SandboxError(_no_engine(error)) from None
-    _forget_proxies(made.api)
-    return made
+    _forget_proxies(engine.api)
+    return engine
 
 
 @functools.cache
@@ -61,9 +61,9 @@ def _watcher() -> docker.APIClient:
     import docker
     from docker.utils import kwargs_from_env
 
-    made = docker.APIClient(timeout=5, **kwargs_from_env())
-    _forget_proxies(made)
-    return made
+    api = docker.APIClient(timeout=5, **kwargs_from_env())
+    _forget_proxies(api)
+    return api
 
 
 def _forget_proxies(api: docker.APIClient) -> None:
@@ -94,9 +94,9 @@ class DockerChannel:
         self._api = client().api
         self._pending = bytearray()
         self._errors = b""
-        self._left = 0
+        self._frame_left = 0
         self._stream = 0
-        self._ending = Ending(self._remove)
+        self._closer = Closer(self._remove)
         # Attach before the container starts, so that no output is missed.
         wrapped = self._api.attach_socket(
             container_id, params={"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1, "logs": 0}
@@ -110,33 +110,33 @@ class DockerChannel:
         try:
             self._socket.sendall(data)
         except OSError:
-            raise self._gone() from None
+            raise self._lost() from None
 
     def receive(self, size: int, deadline: float) -> bytes:
         """Read 1 to `size` bytes that the guest sent. Its standard error is kept for error messages."""
         while True:
-            while self._left == 0:
+            while self._frame_left == 0:
                 # A frame header of the engine's multiplexed stream: 1 byte stream, 3 unused bytes, 4 bytes length.
                 # https://docs.docker.com/reference/api/engine/ (ContainerAttach, 'Stream format')
-                self._stream, self._left = struct.unpack("!BxxxI", self._exactly(8, deadline))
-            chunk = self._some(min(size if self._stream == 1 else self._left, self._left), deadline)
-            self._left -= len(chunk)
+                self._stream, self._frame_left = struct.unpack("!BxxxI", self._read_exactly(8, deadline))
+            chunk = self._read_some(min(size if self._stream == 1 else self._frame_left, self._frame_left), deadline)
+            self._frame_left -= len(chunk)
             if self._stream == 1:
                 return chunk
             self._errors = (self._errors + chunk)[-2000:]
 
-    def _exactly(self, size: int, deadline: float) -> bytes:
+    def _read_exactly(self, size: int, deadline: float) -> bytes:
         data = b""
         while len(data) < size:
-            data += self._some(size - len(data), deadline)
+            data += self._read_some(size - len(data), deadline)
         return data
 
-    def _some(self, size: int, deadline: float) -> bytes:
+    def _read_some(self, size: int, deadline: float) -> bytes:
         while not self._pending:
-            left = deadline - time.monotonic()
-            if left <= 0:
+            remaining_s = deadline - time.monotonic()
+            if remaining_s <= 0:
                 raise SandboxError(f"sandbox {self.name} does not answer")
-            ready, _, _ = select.select([self._socket], [], [], min(left, CHECK_EVERY_S))
+            ready, _, _ = select.select([self._socket], [], [], min(remaining_s, CHECK_EVERY_S))
             if not ready:
                 self._check()
                 continue
@@ -145,7 +145,7 @@ class DockerChannel:
             except OSError:
                 data = b""
             if not data:
-                raise self._gone()
+                raise self._lost()
             self._pending += data
         chunk = bytes(self._pending[:size])
         del self._pending[:size]
@@ -159,17 +159,17 @@ class DockerChannel:
         try:
             state = _watcher().inspect_container(self._id)["State"]
         except APIError:
-            raise self._gone() from None
+            raise self._lost() from None
         except RequestException as error:
             raise SandboxError(_no_engine(error)) from None
         if state["Paused"]:
             raise SandboxError(f"sandbox {self.name} was paused")
         if not state["Running"]:
-            raise self._gone()
+            raise self._lost()
 
-    def _gone(self) -> SandboxError:
-        said = self._errors.decode("utf-8", "replace").strip().replace("\n", " | ")
-        return SandboxError(f"sandbox {self.name} is gone{': ' + said if said else ''}")
+    def _lost(self) -> SandboxError:
+        errors = self._errors.decode("utf-8", "replace").strip().replace("\n", " | ")
+        return SandboxError(f"sandbox {self.name} is gone{': ' + errors if errors else ''}")
 
     def used_s(self) -> float:
         """Return the container's processor seconds: from the kernel if the engine is local, else from the engine.
@@ -180,28 +180,28 @@ class DockerChannel:
         from requests.exceptions import RequestException
 
         try:
-            group = group_of(_watcher().inspect_container(self._id)["State"]["Pid"], self._id)
+            group = find_cgroup(_watcher().inspect_container(self._id)["State"]["Pid"], self._id)
             if group is not None:
                 return group.used_s()
-            said = _watcher().stats(self._id, stream=False, one_shot=True)
-            return int(said["cpu_stats"]["cpu_usage"]["total_usage"]) / 1e9
+            stats = _watcher().stats(self._id, stream=False, one_shot=True)
+            return int(stats["cpu_stats"]["cpu_usage"]["total_usage"]) / 1e9
         except (DockerException, RequestException, KeyError):
             return 0.0
 
     def close(self) -> None:
         """Disconnect, and remove the container in the background."""
-        self._ending.begin()
+        self._closer.start()
 
     def join(self, timeout_s: float) -> bool:
         """Close the channel, and wait. Returns whether nothing of the sandbox runs any more."""
-        return self._ending.wait(timeout_s)
+        return self._closer.wait(timeout_s)
 
     def _remove(self) -> None:
         from docker.errors import APIError
 
         self._keep.close()
         self._socket.close()
-        if self._went():
+        if self._exits_by_itself():
             return
         # The container may be gone already. If the engine is, `gc` later finds the container by its label.
         with contextlib.suppress(APIError, OSError):
@@ -211,7 +211,7 @@ class DockerChannel:
             self._api.unpause(self._id)  # some engines do not kill paused containers
             self._api.remove_container(self._id, force=True, v=True)
 
-    def _went(self) -> bool:
+    def _exits_by_itself(self) -> bool:
         """Return whether the container ends by itself, as its guest does after the disconnect: a kill costs more."""
         from docker.errors import APIError, NotFound
         from requests.exceptions import RequestException
@@ -247,8 +247,8 @@ class DockerBackend:
         except SandboxError as error:
             return str(error)
         except ImageNotFound:
-            own = "sandbox_image" in settings().model_fields_set
-            remedy = "pull or build it, or correct the variable" if own else "run `make setup-docker`"
+            configured = "sandbox_image" in settings().model_fields_set
+            remedy = "pull or build it, or correct the variable" if configured else "run `make setup-docker`"
             return f"the sandbox image {image} is missing: {remedy}"
         except (DockerException, RequestException) as error:
             client.cache_clear()
@@ -300,7 +300,7 @@ class DockerBackend:
                 network_disabled=True,
                 labels={**dict(spec.labels), OWNER_LABEL: process_mark()},
                 host_config={
-                    **api.create_host_config(**hardening(spec, self._runtime)),
+                    **api.create_host_config(**host_config(spec, self._runtime)),
                     "ReadonlyPaths": PROC_READ_ONLY,
                     "MaskedPaths": (*PROC_HIDDEN, "/sys/firmware", "/sys/devices/virtual/powercap"),
                 },
@@ -326,11 +326,11 @@ class DockerBackend:
 
         removed = []
         engine = client()
-        here = _is_here(engine)
+        is_local = _is_local(engine)
         for container in engine.containers.list(all=True, filters={"label": OWNER_LABEL}, ignore_removed=True):
             owner = container.labels[OWNER_LABEL]
             # An engine elsewhere also has sandboxes of other machines, whose boots this machine does not know.
-            if is_dead(owner) or (here and not is_of_this_boot(owner)):
+            if is_dead(owner) or (is_local and not is_of_this_boot(owner)):
                 try:
                     container.remove(force=True, v=True)
                     removed.append(str(container.name))
@@ -339,7 +339,7 @@ class DockerBackend:
         return removed
 
 
-def _is_here(engine: docker.DockerClient) -> bool:
+def _is_local(engine: docker.DockerClient) -> bool:
     """Return whether an engine is known to run on this machine."""
     from docker.errors import APIError
 
@@ -351,7 +351,7 @@ def _is_here(engine: docker.DockerClient) -> bool:
         return False
 
 
-def hardening(spec: SandboxSpec, runtime: str | None) -> dict[str, Any]:
+def host_config(spec: SandboxSpec, runtime: str | None) -> dict[str, Any]:
     """Return the engine's host configuration for a sandbox: what the sandbox may do and use."""
     limits = spec.limits
     tmpfs = f"rw,exec,nosuid,nodev,size={limits.disk_mb}m,uid=1000,gid=1000,nr_inodes={_FILES}"

@@ -16,11 +16,11 @@ from stackrank.env.sandbox.environments import (
     SOURCE,
     TIMEOUT_S,
     archive,
-    context,
+    build_context,
+    build_script,
+    build_timeout,
+    find_reason,
     pip_settings,
-    script,
-    took_too_long,
-    why,
 )
 from stackrank.home import locked, process_mark
 
@@ -88,7 +88,7 @@ def _layer(engine: docker.DockerClient, base: str, environment: Environment, par
 
     base_image = engine.images.get(base)
     # Empty the workspace afterwards: every sandbox fills its own.
-    text = f"{script(environment, part)}\ncd /\nfind {SOURCE} -mindepth 1 -delete\n"
+    text = f"{build_script(environment, part)}\ncd /\nfind {SOURCE} -mindepth 1 -delete\n"
     if part == "packages":  # remove the base image's own packages: if a task is about one, a later version has the fix
         text += "rm -rf /opt/sandbox/lib/python3*/site-packages\n"
     identity = f"{base_image.id} {environment.digest} {text}"
@@ -121,10 +121,10 @@ def _commit(
     api = engine.api
     variables, mounts = pip_settings()
     # Copy files, such as certificates: an engine behind a proxy or on another machine cannot see this file system.
-    files = [each for each in mounts if Path(each).is_file()]
-    folders = [each for each in mounts if each not in files]
-    for each in files:
-        variables = {name: value.replace(each, f"{_PIP_FILES}{each}") for name, value in variables.items()}
+    files = [path for path in mounts if Path(path).is_file()]
+    folders = [path for path in mounts if path not in files]
+    for mount in files:
+        variables = {name: value.replace(mount, f"{_PIP_FILES}{mount}") for name, value in variables.items()}
     created = api.create_container(
         base["Id"],
         name=f"stackrank-build-{uuid.uuid4().hex[:12]}",
@@ -135,31 +135,31 @@ def _commit(
         environment={**variables, **dict(environment.variables), "HOME": "/root"},
         labels={mark: process_mark()},
         host_config=api.create_host_config(
-            binds=[f"{each}:{each}:ro" for each in folders] or None, mem_limit="4g", pids_limit=4096
+            binds=[f"{path}:{path}:ro" for path in folders] or None, mem_limit="4g", pids_limit=4096
         ),
     )["Id"]
     try:
-        api.put_archive(created, "/", context(environment, part))
+        api.put_archive(created, "/", build_context(environment, part))
         if files:
-            api.put_archive(created, "/", archive({f"{_PIP_FILES}{each}": Path(each).read_bytes() for each in files}))
+            api.put_archive(created, "/", archive({f"{_PIP_FILES}{path}": Path(path).read_bytes() for path in files}))
         api.start(created)
         try:
             status = api.wait(created, timeout=TIMEOUT_S)["StatusCode"]
         except (ConnectionError, ReadTimeout):
-            raise took_too_long() from None
+            raise build_timeout() from None
         if status:
             output = api.logs(created, stdout=True, stderr=True, tail=200).decode("utf-8", "replace")
-            reason = why(output)
+            reason = find_reason(output)
             if reason.startswith("it needs Python"):
                 reason += ": name an image that has it in STACKRANK_SANDBOX_IMAGE"
             raise BuildError(f"the environment cannot be built: {reason}")
         old = dict(entry.split("=", 1) for entry in base["Config"]["Env"] or [])
-        path = old.get("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
-        if part != "prefix" and not path.startswith(f"{HOME}/"):
-            path = f"{HOME}/bin:{path}"
+        search_path = old.get("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
+        if part != "prefix" and not search_path.startswith(f"{HOME}/"):
+            search_path = f"{HOME}/bin:{search_path}"
         # The image does not inherit the build's variables and command.
         settings: dict[str, Any] = {**base["Config"], "Labels": {LABEL: environment.digest}}
-        settings["Env"] = [f"{name}={value}" for name, value in {**old, "PATH": path}.items()]
+        settings["Env"] = [f"{name}={value}" for name, value in {**old, "PATH": search_path}.items()]
         api.commit(created, REPOSITORY, digest, conf=settings)
     except APIError as error:
         raise BuildError(f"the environment cannot be built: {error.explanation}") from None

@@ -49,9 +49,9 @@ class NoContainer(NotAllowed):
     status = 404
 
 
-def _all_of(wanted: tuple[str, ...]) -> AfterValidator:
+def _containing(required: tuple[str, ...]) -> AfterValidator:
     def check(paths: list[str]) -> list[str]:
-        if missing := set(wanted) - set(paths):
+        if missing := set(required) - set(paths):
             raise ValueError(f"{min(missing)} is not among them")
         return paths
 
@@ -85,8 +85,8 @@ class _SandboxHost(_Closed):
     SecurityOpt: tuple[Literal["no-new-privileges"]]
     ReadonlyRootfs: Literal[True]
     Tmpfs: dict[Literal["/workspace", "/tmp"], Annotated[str, StringConstraints(pattern=_IN_MEMORY)]]
-    ReadonlyPaths: Annotated[list[str], _all_of(PROC_READ_ONLY)]
-    MaskedPaths: Annotated[list[str], _all_of((*PROC_HIDDEN, "/sys/firmware"))]
+    ReadonlyPaths: Annotated[list[str], _containing(PROC_READ_ONLY)]
+    MaskedPaths: Annotated[list[str], _containing((*PROC_HIDDEN, "/sys/firmware"))]
     Memory: PositiveInt
     MemorySwap: PositiveInt
     PidsLimit: PositiveInt
@@ -241,26 +241,26 @@ class Request:
         return self.version + quote(path, safe="/:") + (f"?{urlencode(query)}" if query else "")
 
 
-def request(method: str, target: str, allowed: Allowed) -> Request:
+def parse_request(method: str, target: str, allowed: Allowed) -> Request:
     """Parse a request and match it to one of the calls. Raises NotAllowed."""
     raw, _, text = target.partition("?")
     versioned = re.fullmatch(r"(/v\d+\.\d+)?(/.*)", unquote(raw))
     version, path = versioned.groups(default="") if versioned else ("", raw)
     for call in CALLS:
-        found = re.fullmatch(call.path, path, re.ASCII)
-        if found and call.method == method:
+        match = re.fullmatch(call.path, path, re.ASCII)
+        if match and call.method == method:
             break
     else:
-        raise NotAllowed(f"{method} {path[:100]} is no call that sandboxes need")
+        raise NotAllowed(f"{method} {path[:100]} is not a request that sandboxes need")
     pairs = parse_qsl(text, keep_blank_values=True)
     query = dict(pairs)
     for name, value in pairs:
-        wanted = call.query.get(name)
-        if wanted is None or len(pairs) != len(query) or not re.fullmatch(wanted, value, re.ASCII):
+        pattern = call.query.get(name)
+        if pattern is None or len(pairs) != len(query) or not re.fullmatch(pattern, value, re.ASCII):
             raise NotAllowed(f"{method} {path} may not have the parameter {name}={value[:60]}")
-    container = found.groupdict().get("container", "") or query.get("container", "")
+    container = match.groupdict().get("container", "") or query.get("container", "")
     if missing := call.needs - set(query):
-        raise NotAllowed(f"{method} {path} has to have the parameter {min(missing)}")
+        raise NotAllowed(f"{method} {path} needs the parameter {min(missing)}")
     if path == "/images/create":
         image = query.get("fromImage", "")
         if not image.startswith(allowed.pulls):
@@ -268,48 +268,48 @@ def request(method: str, target: str, allowed: Allowed) -> Request:
     return Request(call, version, path, query, container)
 
 
-def container_body(data: bytes, allowed: Allowed) -> bytes:
+def check_container(data: bytes, allowed: Allowed) -> bytes:
     """Check the request body that creates a container, and return it rewritten. Raises NotAllowed."""
-    asked = _object(data)
-    kind: type[Sandbox | Build] = Build if asked.get("User") == BUILDER else Sandbox
+    body = _object(data)
+    kind: type[Sandbox | Build] = Build if body.get("User") == BUILDER else Sandbox
     try:
-        wanted = kind.model_validate_json(json.dumps(asked))
+        container = kind.model_validate_json(json.dumps(body))
     except ValidationError as error:
-        first = min(error.errors(include_url=False), key=lambda each: each["type"] != "extra_forbidden")
-        where = ".".join(str(part) for part in first["loc"])
-        said = "is no key that it needs" if first["type"] == "extra_forbidden" else f"is not right: {first['msg']}"
+        first = min(error.errors(include_url=False), key=lambda problem: problem["type"] != "extra_forbidden")
+        field = ".".join(str(part) for part in first["loc"])
+        complaint = "is not an allowed key" if first["type"] == "extra_forbidden" else f"is invalid: {first['msg']}"
         name = "container for a build" if kind is Build else "sandbox"
-        raise NotAllowed(f"{where} of a {name} {said}") from None
-    if OWNER_LABEL not in wanted.Labels:
-        raise NotAllowed(f"a container without the label {OWNER_LABEL} would be nobody's")
-    if isinstance(wanted, Sandbox):
-        if wanted.HostConfig.Runtime != allowed.runtime:
-            own = allowed.runtime or "of the engine"
-            raise NotAllowed(f"a sandbox has the runtime {own} (STACKRANK_SANDBOX_RUNTIME of the proxy)")
-        if wanted.HostConfig.MemorySwap != wanted.HostConfig.Memory:
-            raise NotAllowed("a sandbox has no memory beside its own: MemorySwap is Memory")
-    elif extra := set(wanted.HostConfig.Binds) - {f"{folder}:{folder}:ro" for folder in allowed.folders}:
-        where = min(extra)
-        raise NotAllowed(f"a build may not read {where}: name the folder in STACKRANK_ENGINE_FOLDERS of the proxy")
-    return wanted.model_dump_json(exclude_unset=True).encode()
+        raise NotAllowed(f"{field} of a {name} {complaint}") from None
+    if OWNER_LABEL not in container.Labels:
+        raise NotAllowed(f"a container needs the label {OWNER_LABEL}")
+    if isinstance(container, Sandbox):
+        if container.HostConfig.Runtime != allowed.runtime:
+            runtime = allowed.runtime or "of the engine"
+            raise NotAllowed(f"a sandbox must have the runtime {runtime} (STACKRANK_SANDBOX_RUNTIME of the proxy)")
+        if container.HostConfig.MemorySwap != container.HostConfig.Memory:
+            raise NotAllowed("a sandbox may not use swap: MemorySwap must equal Memory")
+    elif extra := set(container.HostConfig.Binds) - {f"{folder}:{folder}:ro" for folder in allowed.folders}:
+        field = min(extra)
+        raise NotAllowed(f"a build may not read {field}: name the folder in STACKRANK_ENGINE_FOLDERS of the proxy")
+    return container.model_dump_json(exclude_unset=True).encode()
 
 
-def config_body(data: bytes) -> bytes:
+def check_config(data: bytes) -> bytes:
     """Return the request body of a commit, which is an image's configuration, rewritten. Raises NotAllowed."""
     return json.dumps(_object(data)).encode()
 
 
 def _object(data: bytes) -> dict[str, Any]:
     try:
-        asked = json.loads(data)
+        document = json.loads(data)
     except (ValueError, RecursionError):
-        asked = None
-    if not isinstance(asked, dict):
-        raise NotAllowed("the body is no JSON object")
-    return asked
+        document = None
+    if not isinstance(document, dict):
+        raise NotAllowed("the body is not a JSON object")
+    return document
 
 
-def owned(inspected: dict[str, Any], call: Call) -> str:
+def owned_container(inspected: dict[str, Any], call: Call) -> str:
     """Return the full id of a container that the engine described. Raises NotAllowed if `call` may not concern it."""
     config = inspected["Config"]
     if OWNER_LABEL not in (config["Labels"] or {}):
@@ -319,5 +319,5 @@ def owned(inspected: dict[str, Any], call: Call) -> str:
             f"{call.method} {call.path.rpartition('/')[2]} is for containers that environments are built in"
         )
     if call.body == "archive" and inspected["State"]["Status"] != "created":
-        raise NotAllowed("an archive goes into a container before it is started only")
+        raise NotAllowed("an archive can be put into a container only before it starts")
     return str(inspected["Id"])

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import List
+
+_PACKAGE = __name__.rpartition(".")[0]
+PROGRAMS = {
+    "pytest": _PACKAGE + ".testing.pytest_child",
+    "pdb": _PACKAGE + ".debugging.pdb.programs",
+    "laboratory": _PACKAGE + ".debugging.observers.laboratory",
+}
+"""Name of a program -> the module whose `main` runs it."""
 
 
 def child(argv: List[str]) -> int:
     """Run one of the programs that the guest starts. `argv` is [name, *arguments]."""
     if argv[0] == "warm":
-        from .warm import main as wait_for_requests
+        from .testing import warm
 
-        argv = wait_for_requests(argv[1:])
+        argv = warm.main(argv[1:], PROGRAMS)
     elif argv[0] == "template":
-        from .factory import template
+        from .testing import template
 
-        argv = template(argv[1:])
-    if argv[0] == "laboratory":
-        from .laboratory import main as run_child
-    elif argv[0] == "pdb":
-        from .programs import main as run_child
-    else:
-        from .pytest_child import main as run_child
-    return run_child(argv[1:])
+        argv = template.main(argv[1:], PROGRAMS)
+    status: int = importlib.import_module(PROGRAMS[argv[0]]).main(argv[1:])
+    return status

@@ -13,8 +13,8 @@ from stackrank.env.state import ReachedPlace
 from stackrank.env.tools.base import Arguments, Bench
 from stackrank.env.tools.debugging.following import (
     TEST,
+    Location,
     Run,
-    Where,
     describe_end,
     follow,
     frames_of,
@@ -23,7 +23,7 @@ from stackrank.env.tools.debugging.following import (
 )
 from stackrank.env.tools.shown import clip
 
-TOLD = 8
+CALLS_PER_END = 8
 """How many calls are shown from each end of the list."""
 _MOST_VALUE = 120
 
@@ -44,7 +44,7 @@ class _Caller(TypedDict, total=False):
     function: str
 
 
-class _Call(Where):
+class _Call(Location):
     number: int
     test: str
     arguments: dict[str, str]
@@ -58,7 +58,7 @@ class _Call(Where):
     open: NotRequired[bool]
 
 
-class _Place(Where):
+class _Place(Location):
     name: str
 
 
@@ -84,7 +84,7 @@ class Calls:
     def __call__(self, bench: Bench, arguments: CallsArguments) -> Observation:
         """Return the calls and how the run ended."""
         n = arguments.n or 0
-        first, last = (n, n) if n > 0 else (1, TOLD) if n == 0 else (0, 0)
+        first, last = (n, n) if n > 0 else (1, CALLS_PER_END) if n == 0 else (0, 0)
 
         def run(first: int, last: int) -> Run:
             return follow(bench, arguments.test, "calls", function=arguments.function, first=first, last=last)
@@ -96,8 +96,8 @@ class Calls:
         # The numbers of the last calls are known only now, so the program runs again to show them.
         if n < 0 and count + n >= 0:
             calls = run(count + n + 1, count + n + 1).read("call", _Call)
-        elif n == 0 and count > TOLD:
-            calls += run(max(count - TOLD, TOLD) + 1, count).read("call", _Call)
+        elif n == 0 and count > CALLS_PER_END:
+            calls += run(max(count - CALLS_PER_END, CALLS_PER_END) + 1, count).read("call", _Call)
         calls.sort(key=lambda call: call["number"])
         places = [
             ReachedPlace(

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 from typing_extensions import TypedDict
 
 from stackrank.env.sandbox.client import CommandResult
-from stackrank.env.sandbox.guest.output import shortened
-from stackrank.env.sandbox.replies import BadReply, checked
+from stackrank.env.sandbox.guest.debugging.shortening import shortened
+from stackrank.env.sandbox.replies import BadReply, check_reply
 from stackrank.env.state import FollowedState, ReachedPlace
 from stackrank.env.tools.base import Bench, ToolError
 from stackrank.env.tools.shown import LESS, MOST_SHOWN, clip, strip_padding
@@ -22,7 +22,7 @@ TEST = (
 """The description of the argument `test`."""
 
 
-class Where(TypedDict):
+class Location(TypedDict):
     """A place in the program."""
 
     file: str
@@ -30,7 +30,7 @@ class Where(TypedDict):
     function: str
 
 
-class Frame(Where):
+class Frame(Location):
     """A call in progress, with its local variables."""
 
     source: str
@@ -57,14 +57,14 @@ class Failure(TypedDict):
     where: dict[str, Any]
 
 
-class Stopped(TypedDict):
+class Stop(TypedDict):
     """A moment at which the run was stopped."""
 
     test: str
     frames: list[Frame]
 
 
-class Ended(TypedDict):
+class RunEnd(TypedDict):
     """How the run ended."""
 
     how: str
@@ -82,7 +82,7 @@ class Run:
     """One run of a program under an observer."""
 
     result: CommandResult
-    asked: str
+    target: str
     """The test or the program that was run."""
     records: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -92,7 +92,7 @@ class Run:
         records = []
         for record in self.records.get(kind, []):
             try:
-                records.append(checked(shape, record))
+                records.append(check_reply(shape, record))
             except BadReply:
                 self.note("the program wrote into this tool's report")
         return records
@@ -125,9 +125,9 @@ class Run:
         return failure
 
     @property
-    def interrupted(self) -> Stopped | None:
-        """Where the program was when its time was up."""
-        return self.first("interrupted", Stopped)
+    def interrupted(self) -> Stop | None:
+        """Location the program was when its time was up."""
+        return self.first("interrupted", Stop)
 
 
 def follow(bench: Bench, test: str | None, mode: str, *, first_failure: bool = False, **options: Any) -> Run:
@@ -142,7 +142,7 @@ def follow(bench: Bench, test: str | None, mode: str, *, first_failure: bool = F
         raise ToolError(str(refused.get("text", ""))[:1000])
     if reply["unsound"]:
         run.note("the program wrote into this tool's report")
-    ending = run.first("end", Ended)
+    ending = run.first("end", RunEnd)
     for note in ending["notes"] if ending else []:
         run.note(note)
     if ending is None:
@@ -199,7 +199,7 @@ def describe_end(run: Run) -> Iterator[str]:
     failure = run.failure
     if failure is not None:
         at = f" at {failure['frames'][-1]['file']}:{failure['frames'][-1]['line']}" if failure["frames"] else ""
-        yield f"{failure['test'] or run.asked} failed{at}: {failure['error']}"
+        yield f"{failure['test'] or run.target} failed{at}: {failure['error']}"
     failures = [f"{test}: {outcome}" for test, outcome in bad.items() if failure is None or test != failure["test"]]
     if failures:
         yield "; ".join(failures[:5]) + (f"; and {len(failures) - 5} more" if len(failures) > 5 else "")
@@ -211,7 +211,7 @@ def describe_end(run: Run) -> Iterator[str]:
     if exited is not None:
         at = f" at {exited['frames'][-1]['file']}:{exited['frames'][-1]['line']}" if exited["frames"] else ""
         yield f"The program called os._exit({exited['status']}){at}."
-    end = run.first("end", Ended)
+    end = run.first("end", RunEnd)
     if not run.outcomes and failure is None and end is not None and end["how"] == "finished":
         yield f"The program ended with status {end['exit']}."
     yield from (f"[{note}]" for note in run.notes)
@@ -228,7 +228,7 @@ def program_output(run: Run, max_chars: int = 500) -> str:
     return f"The program printed:\n{text}" if text else ""
 
 
-def format_place(place: Where) -> str:
+def format_place(place: Location) -> str:
     """Return a place as `file:line in function`."""
     return f"{place['file']}:{place['line']} in {place['function']}"
 

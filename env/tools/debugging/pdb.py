@@ -9,10 +9,10 @@ from typing import Any, cast
 from pydantic import Field
 
 from stackrank.env.actions import Observation
-from stackrank.env.sandbox.guest.output import shortened
-from stackrank.env.sandbox.guest.values import folded
-from stackrank.env.sandbox.replies import Debugged
-from stackrank.env.state import Breakpoint, DebuggerState
+from stackrank.env.sandbox.guest.debugging.shortening import shortened
+from stackrank.env.sandbox.guest.debugging.values import folded
+from stackrank.env.sandbox.replies import Breakpoint, Debugged
+from stackrank.env.state import DebuggerState
 from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.env.tools.output_dedup import Kind, find_repeated
 from stackrank.env.tools.shown import limit, strip_padding
@@ -66,7 +66,7 @@ class Pdb:
         # An investigation has a debugger of its own, so the other one stays paused where it is.
         session = "" if bench.investigation is None else INVESTIGATION
         debugged = arguments.entrypoint
-        debugged = bench.debugged.get(session, "") if debugged is None else debugged.strip()
+        debugged = bench.debug_targets.get(session, "") if debugged is None else debugged.strip()
         of_tests = debugged in ("", FAILING)
         reply = bench.sandbox.debug(
             arguments.command,
@@ -76,7 +76,7 @@ class Pdb:
             value_limit=arguments.limit // 4,
             session=session,
         )
-        bench.debugged[session] = "" if of_tests else debugged
+        bench.debug_targets[session] = "" if of_tests else debugged
         fields = {name: value for name, value in reply["state"].items() if value is not None}
         state = cast(DebuggerState, {**fields, "kind": "debugger", "alive": reply["alive"]})
         if reply["timed_out"]:

@@ -8,13 +8,13 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from stackrank.env.actions import Observation
-from stackrank.env.sandbox.replies import BadReply, checked
+from stackrank.env.sandbox.replies import BadReply, check_reply
 from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.env.tools.debugging.following import (
     TEST,
+    Location,
     Run,
-    Stopped,
-    Where,
+    Stop,
     describe_end,
     follow,
     format_place,
@@ -117,7 +117,7 @@ def _event(run: Run) -> str:
     return "interrupted" if run.interrupted else "failed"
 
 
-class _Step(Where):
+class _Step(Location):
     number: int
     source: str
     changed: dict[str, str]
@@ -159,7 +159,7 @@ def _before_failure(bench: Bench, arguments: SnapshotArguments) -> Observation:
     if target < 1:
         raise ToolError(f"only {moment['lines'] - 1} stops before the failure are known: give a smaller `back`")
     repeat, _ = run(**start, capture=target)
-    captured = repeat.first("captured", Stopped)
+    captured = repeat.first("captured", Stop)
     if captured is None:
         raise ToolError("the program did not reach that stop again: it does not run the same way twice")
     error = report.failure["error"].split("\n")[0] if report.failure else "the time limit"
@@ -171,7 +171,7 @@ def _before_failure(bench: Bench, arguments: SnapshotArguments) -> Observation:
 def _moment(run: Run) -> _Moment | None:
     moment = run.failure["where"] if run.failure is not None else run.first("moment", dict[str, Any])
     try:
-        return checked(_Moment, moment) if moment else None
+        return check_reply(_Moment, moment) if moment else None
     except BadReply:
         return None
 
@@ -197,7 +197,7 @@ def _steps(run: Run, moment: _Moment) -> Observation:
     return Observation(join_parts(parts, run), state=state_of(run, frames_of(run), _event(run)))
 
 
-class _Row(Where):
+class _Row(Location):
     depth: int
     count: int
     recursive: int

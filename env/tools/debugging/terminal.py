@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from stackrank.env.actions import Observation
-from stackrank.env.sandbox.guest.output import shortened
+from stackrank.env.sandbox.guest.debugging.shortening import shortened
 from stackrank.env.state import TerminalState
 from stackrank.env.task import Task
 from stackrank.env.tools.base import Arguments, Bench, ToolError
@@ -106,13 +106,13 @@ class Terminal:
 
 def _texts_to_type(arguments: TerminalArguments) -> list[str]:
     """Return the texts to type, in order."""
-    from stackrank.env.terminal.keys import sent
+    from stackrank.env.terminal.keys import key_sequences
 
     lines = arguments.text.removesuffix("\n").split("\n") if arguments.text else []
     if not arguments.key:
         return [line.removesuffix("\r") + "\r" for line in lines]
     try:
-        keys = sent(arguments.key)
+        keys = key_sequences(arguments.key)
     except ValueError as error:
         raise ToolError(str(error)) from None
     return [*(line + "\r" for line in lines[:-1]), *lines[-1:], *keys]

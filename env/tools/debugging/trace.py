@@ -13,8 +13,8 @@ from stackrank.env.state import ReachedPlace
 from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.env.tools.debugging.following import (
     TEST,
-    Stopped,
-    Where,
+    Location,
+    Stop,
     describe_end,
     follow,
     format_lines,
@@ -54,14 +54,14 @@ class TraceArguments(Arguments):
     test: str | None = Field(None, description=TEST)
 
 
-class _Hit(Where):
+class _Hit(Location):
     number: int
     place: int
     test: str
     values: dict[str, str]
 
 
-class _Reached(Where):
+class _Reached(Location):
     name: str
     reached: int
     hits: int
@@ -76,7 +76,7 @@ class _Totals(TypedDict):
     raised: dict[str, int]
 
 
-class _Raised(Stopped):
+class _Raised(Stop):
     error: str
 
 

@@ -11,9 +11,9 @@ from stackrank.env.state import ReachedPlace
 from stackrank.env.tools.base import Bench, ToolError
 from stackrank.env.tools.debugging.following import (
     Frame,
+    Location,
     Run,
-    Stopped,
-    Where,
+    Stop,
     follow,
     format_lines,
     format_place,
@@ -23,7 +23,7 @@ from stackrank.env.tools.debugging.following import (
 )
 
 
-class _Line(Where):
+class _Line(Location):
     source: str
 
 
@@ -48,13 +48,11 @@ def compare_runs(bench: Bench, failing: str | None, passing: str | None) -> Obse
         (position for position, (line, other) in enumerate(zip(ours, theirs, strict=False)) if line != other), None
     )
     shared = min(map(len, paths)) if shared is None else shared
-    parts = [f"{run.asked}: {_verdict(run)}" for run in runs]
+    parts = [f"{run.target}: {_verdict(run)}" for run in runs]
     parts += _describe_divergence(ours, theirs, shared)
     stopped: list[Frame] = []
     if shared:
-        moments = [
-            follow(bench, test, "path", from_call=0, capture=shared).first("captured", Stopped) for test in tests
-        ]
+        moments = [follow(bench, test, "path", from_call=0, capture=shared).first("captured", Stop) for test in tests]
         frames = [moment["frames"] for moment in moments if moment is not None and moment["frames"]]
         if len(frames) == len(tests):
             stopped = frames[0]

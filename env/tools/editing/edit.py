@@ -112,12 +112,12 @@ class Undo:
         if not bench.edits:
             raise ToolError("there is no edit to undo")
         last = bench.edits[-1]
-        if _read_if_present(bench, last.path) != last.after:
+        if _read_if_present(bench, last.path) != last.new:
             raise ToolError(f"{last.path} has changed since that edit, so nothing was undone")
         bench.edits.pop()
         state = EditState(kind="edit", edited=last.path, lines=[1, 1])
-        bench.sandbox.restore(last.path, last.before)
-        target = "creation of" if last.before is None else "last edit of"
+        bench.sandbox.restore(last.path, last.old)
+        target = "creation of" if last.old is None else "last edit of"
         return Observation(f"Undid the {target} {last.path}.", state=state)
 
 

@@ -17,17 +17,17 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.pytest_command import TestCommand
 from stackrank.env.benchmarks.testfiles import is_test
 from stackrank.env.patches import PatchError, apply_patch, make_diff
-from stackrank.env.sandbox import guest
 from stackrank.env.sandbox.base import Refused, SandboxError, spec_for
 from stackrank.env.sandbox.client import Changes, Sandbox
+from stackrank.env.sandbox.guest import testing
 from stackrank.env.scoring.verdict import NewSandbox, score_in
 from stackrank.env.task import Task
 from stackrank.extensions.authoring.audit import changes
-from stackrank.extensions.authoring.audit.changes import Call, Candidate, Files, Fixed
+from stackrank.extensions.authoring.audit.changes import Call, Files, Fixed, Variant
 from stackrank.extensions.authoring.audit.probes import probe
-from stackrank.extensions.authoring.inject.reach import TestCommand
 
 PARTS, MISTAKES, OTHERS = 24, 48, 32
 """How many candidates of a kind are tried: parts of the fix, mistakes in it, and others that the caller adds."""
@@ -43,10 +43,10 @@ BUDGET_S = 120.0
 """Seconds after which no more candidates of a task are tried; the machine may be busy with other work."""
 _FOLDER = ".stackrank-attack"
 _JOB = f"{_FOLDER}/job.json"
-_STEADY = Path(guest.__file__).with_name("steady.py")
+_DETERMINISM = Path(testing.__file__).with_name("pytest_determinism.py")
 _GUEST = {
     f"{_FOLDER}/attacking/{file.name}": file.read_bytes()
-    for file in (*(Path(__file__).parent / "guest").glob("*.py"), _STEADY)
+    for file in (*(Path(__file__).parent / "guest").glob("*.py"), _DETERMINISM)
 }
 _START = f"import sys; sys.path[0] = {_FOLDER!r}; from attacking.main import main; main({_JOB!r})"
 
@@ -92,9 +92,9 @@ class Audit:
 def audit(
     task: Task,
     new_sandbox: NewSandbox,
-    others: Iterable[Callable[[], Candidate]] = (),
+    more_variants: Iterable[Callable[[], Variant]] = (),
     seed: int = 0,
-    rejected: Sequence[Candidate] = (),
+    rejected: Sequence[Variant] = (),
 ) -> Audit:
     """Look for wrong changes that pass the task's tests; equal arguments try the same ones. Raises SandboxError.
 
@@ -103,14 +103,14 @@ def audit(
     """
     began = time.monotonic()
     if not task.fix:
-        return Audit(task.id, "no fix is known, so nothing can be told from it")
+        return Audit(task.id, "it has no known fix")
     try:
         fixed = apply_patch(task.files, task.fix)
         paths = {*fixed, *task.hidden_files}
         command = TestCommand.of(task.score_command or task.test_command, paths)
         visible = TestCommand.of(task.test_command, paths)
         with new_sandbox(spec_for(task, warm=False)) as sandbox:
-            return _Search(task, fixed, command, visible, sandbox, seed, began, rejected).result(others)
+            return _Search(task, fixed, command, visible, sandbox, seed, began, rejected).result(more_variants)
     except (BenchmarkError, PatchError, Refused) as error:
         return Audit(task.id, str(error))
 
@@ -125,35 +125,35 @@ class _Search:
         sandbox: Sandbox,
         seed: int,
         began: float,
-        rejected: Sequence[Candidate],
+        rejected: Sequence[Variant],
     ) -> None:
         self._task = task
         self._workspace = {**workspace, **task.hidden_files}
         self._command, self._visible = command, visible
-        self._fixed = Fixed.of(task.files, workspace, {path for each in rejected for path in each.files})
+        self._fixed = Fixed.of(task.files, workspace, {path for variant in rejected for path in variant.files})
         # Add the files that they do not touch, because every candidate has to be complete.
-        self._rejected = [Candidate(each.kind, {**self._untouched, **each.files}) for each in rejected]
+        self._rejected = [Variant(variant.kind, {**self._untouched, **variant.files}) for variant in rejected]
         self._sandbox = sandbox
         self._seed = seed
         self._began = began
 
-    def result(self, others: Iterable[Callable[[], Candidate]]) -> Audit:
+    def result(self, more_variants: Iterable[Callable[[], Variant]]) -> Audit:
         fixed, seed = self._fixed, self._seed
-        own = changes.sample([*changes.parts_of_the_fix(fixed)], PARTS, seed)
+        parts = changes.sample([*changes.parts_of_the_fix(fixed)], PARTS, seed)
         mistakes = [*changes.mistakes(fixed, seed)][:MISTAKES]
-        some = [make() for make in changes.sample([*others], OTHERS, seed)]
-        more = [Candidate(each.kind, {**self._untouched, **each.files}) for each in some]
+        sampled = [make() for make in changes.sample([*more_variants], OTHERS, seed)]
+        complete = [Variant(variant.kind, {**self._untouched, **variant.files}) for variant in sampled]
         candidates = [
-            *changes.distinct(fixed, chain(self._rejected, own, changes.without_bodies(fixed), mistakes, more))
+            *changes.distinct(fixed, chain(self._rejected, parts, changes.without_bodies(fixed), mistakes, complete))
         ]
         first = self._try(candidates)
         if not first["tests"]:
-            return Audit(self._task.id, "its tests do not pass with the fix, one process for all")
-        calls = [Call(*each) for each in first["calls"]]
+            return Audit(self._task.id, "its tests do not pass with the fix when they share a process")
+        calls = [Call(*variant) for variant in first["calls"]]
         special = [*changes.distinct(fixed, changes.special_cases(fixed, calls))]
         passed = [*first["passed"], *(self._try(special)["passed"] if special else ())]
         every = [*candidates, *special]
-        survivors = [each for each, passes in zip(every, passed, strict=True) if passes]
+        survivors = [variant for variant, passes in zip(every, passed, strict=True) if passes]
         wrong, undecided = self._compare(survivors, max(min(PROBES, PROBE_TESTS // first["tests"]), PROBES // 8))
         return Audit(
             task=self._task.id,
@@ -161,20 +161,20 @@ class _Search:
             killed=sum(passes is False for passes in passed),
             untried=sum(passes is None for passes in passed),
             wrong=tuple(wrong),
-            undecided=tuple(self._diff(each) for each in undecided),
+            undecided=tuple(self._diff(variant) for variant in undecided),
             wall_s=time.monotonic() - self._began,
         )
 
     @property
     def _untouched(self) -> dict[str, bytes]:
         """The files that a rejected change touches and the fix does not."""
-        before, after = self._fixed.before, self._fixed.after
-        return {path: content for path, content in before.items() if after.get(path) == content}
+        broken, fixed = self._fixed.broken_files, self._fixed.fixed_files
+        return {path: content for path, content in broken.items() if fixed.get(path) == content}
 
-    def _try(self, candidates: list[Candidate]) -> dict[str, Any]:
+    def _try(self, candidates: list[Variant]) -> dict[str, Any]:
         functions = [
             [file, name, line]
-            for file, spans in self._fixed.functions(self._fixed.after).items()
+            for file, spans in self._fixed.functions(self._fixed.fixed_files).items()
             for name, line, _ in spans
         ]
         return self._run(
@@ -186,25 +186,25 @@ class _Search:
                 "functions": functions,
                 "must_pass": self._task.must_pass,
                 "may_skip": self._task.must_stay,
-                "candidates": [self._all(each.files) for each in candidates],
+                "candidates": [self._all(variant.files) for variant in candidates],
             },
         )
 
-    def _compare(self, survivors: list[Candidate], copies: int) -> tuple[list[WrongChange], list[Candidate]]:
+    def _compare(self, survivors: list[Variant], copies: int) -> tuple[list[WrongChange], list[Variant]]:
         """Split the survivors into those that are wrong and those that stay undecided."""
-        chosen = survivors[:COMPARED]
-        probes, tests = self._probes(copies) if chosen else ({}, [])
+        compared = survivors[:COMPARED]
+        probes, tests = self._probes(copies) if compared else ({}, [])
         if not probes:
             return [], survivors
         job = {"compare": True, "arguments": self._command.arguments(tests), "enough": ENOUGH}
-        candidates = [self._all(each.files) for each in chosen]
+        candidates = [self._all(variant.files) for variant in compared]
         differ = self._run(probes, {**job, "candidates": candidates})["differ"]
         wrong, undecided = [], survivors[len(differ) :]
-        for each, difference in zip(chosen, differ, strict=False):
-            if difference is not None and self._passes(each):
-                wrong.append(WrongChange(each.kind, self._diff(each), **difference))
+        for variant, difference in zip(compared, differ, strict=False):
+            if difference is not None and self._passes(variant):
+                wrong.append(WrongChange(variant.kind, self._diff(variant), **difference))
             else:
-                undecided.append(each)
+                undecided.append(variant)
         return wrong, undecided
 
     def _probes(self, copies: int) -> tuple[Files, list[str]]:
@@ -213,52 +213,57 @@ class _Search:
         tests: list[str] = []
         for path, content in self._workspace.items():
             name = PurePosixPath(path)
-            named = _tests_in(path, self._command.targets)
-            if named is None or not is_test(path) or name.suffix != ".py" or name.stem in ("conftest", "__init__"):
+            tests_of_file = _named_tests(path, self._command.targets)
+            if (
+                tests_of_file is None
+                or not is_test(path)
+                or name.suffix != ".py"
+                or name.stem in ("conftest", "__init__")
+            ):
                 continue
             for number in range(copies):
                 source = probe(content.decode(errors="replace"), self._seed + number)
                 if source is not None:
                     copy = str(name.with_name(f"test_probe_{number}_{name.name}"))
                     files[copy] = source.encode()
-                    tests += [f"{copy}::{test}" for test in named] or [copy]
+                    tests += [f"{copy}::{test}" for test in tests_of_file] or [copy]
         return files, sorted(tests)
 
     def _run(self, files: Files, job: Mapping[str, Any]) -> dict[str, Any]:
         """Have the runner do a job in the fixed workspace. Raises SandboxError."""
         limit = self._task.limits.timeout_s
-        whole = {**job, "fixed": self._all(self._fixed.after), "timeout_s": limit, "budget_s": BUDGET_S}
-        self._sandbox.put({**self._workspace, **files, **_GUEST, _JOB: json.dumps(whole).encode()}, fresh=True)
-        done = self._sandbox.run(shlex.join(["python", "-c", _START]), BUDGET_S * 6 + limit)
+        complete_job = {**job, "fixed": self._all(self._fixed.fixed_files), "timeout_s": limit, "budget_s": BUDGET_S}
+        self._sandbox.put({**self._workspace, **files, **_GUEST, _JOB: json.dumps(complete_job).encode()}, fresh=True)
+        command_result = self._sandbox.run(shlex.join(["python", "-c", _START]), BUDGET_S * 6 + limit)
         try:
             answer: dict[str, Any] = json.loads(self._sandbox.read(f"{_JOB}.answer"))
         except Refused:
-            raise SandboxError(f"the audit of {self._task.id} did not end: {done.output[-500:]}") from None
+            raise SandboxError(f"the audit of {self._task.id} did not end: {command_result.output[-500:]}") from None
         return answer
 
     def _all(self, files: Files) -> dict[str, str | None]:
         """Return the content of every file that the fix touches; None for a file that is missing in `files`."""
-        paths = {**self._fixed.before, **self._fixed.after}
+        paths = {**self._fixed.broken_files, **self._fixed.fixed_files}
         return {path: files[path].decode(errors="surrogateescape") if path in files else None for path in paths}
 
-    def _passes(self, candidate: Candidate) -> bool:
+    def _passes(self, candidate: Variant) -> bool:
         """Whether the scorer finds the task resolved by a candidate."""
-        deleted = tuple(path for path in self._fixed.before if path not in candidate.files)
-        made = {path: text for path, text in candidate.files.items() if self._fixed.before.get(path) != text}
-        return score_in(self._sandbox, self._task, Changes(files=made, deleted=deleted), fresh=True).resolved
+        deleted = tuple(path for path in self._fixed.broken_files if path not in candidate.files)
+        changed = {path: text for path, text in candidate.files.items() if self._fixed.broken_files.get(path) != text}
+        return score_in(self._sandbox, self._task, Changes(files=changed, deleted=deleted), fresh=True).resolved
 
-    def _diff(self, candidate: Candidate) -> str:
-        return make_diff(self._fixed.before, candidate.files)
+    def _diff(self, candidate: Variant) -> str:
+        return make_diff(self._fixed.broken_files, candidate.files)
 
 
-def _tests_in(path: str, targets: Sequence[str]) -> list[str] | None:
+def _named_tests(path: str, targets: Sequence[str]) -> list[str] | None:
     """Return the tests of a file that a command's targets name: an empty list for all of them, None for none."""
-    named: dict[str, None] = {}
+    tests: dict[str, None] = {}
     for target in targets:
         place, _, test = target.partition("::")
         if PurePosixPath(place) not in (PurePosixPath(path), *PurePosixPath(path).parents):
             continue
         if not test:
             return []
-        named[test.partition("[")[0]] = None
-    return list(named) or (None if targets else [])
+        tests[test.partition("[")[0]] = None
+    return list(tests) or (None if targets else [])

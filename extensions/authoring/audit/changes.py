@@ -22,7 +22,7 @@ NEAR = 2
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Variant:
     """A change of the task as given that may pass although it is wrong."""
 
     kind: str
@@ -35,60 +35,60 @@ class Candidate:
 class Fixed:
     """The files that the known fix or other known changes touch, before and after the fix."""
 
-    before: Files
-    after: Files
+    broken_files: Files
+    fixed_files: Files
 
     @classmethod
-    def of(cls, before: Files, after: Files, also: Iterable[str] = ()) -> Fixed:
+    def of(cls, broken: Files, fixed: Files, also: Iterable[str] = ()) -> Fixed:
         """Select them from whole workspaces. `also`: files that other changes touch."""
-        others = set(also)
-        paths = [path for path in {**before, **after} if path in others or before.get(path) != after.get(path)]
-        return cls(*({path: side[path] for path in paths if path in side} for side in (before, after)))
+        other_paths = set(also)
+        paths = [path for path in {**broken, **fixed} if path in other_paths or broken.get(path) != fixed.get(path)]
+        return cls(*({path: side[path] for path in paths if path in side} for side in (broken, fixed)))
 
     def functions(self, files: Files) -> dict[str, list[tuple[str, int, int]]]:
         """Return file -> (qualified name, first line, last line) of the functions that the fix touches, in `before` or
         `after`; for a file in which it touches none, all of its functions."""
-        other = self.after if files is self.before else self.before
-        found = {}
-        for fault in find_faults(files, make_diff(files, other)):
+        counterpart = self.fixed_files if files is self.broken_files else self.broken_files
+        functions = {}
+        for fault in find_faults(files, make_diff(files, counterpart)):
             spans = function_spans(files.get(fault.file, b""))
-            found[fault.file] = [span for span in spans if span[0] in fault.functions] or spans
-        return found
+            functions[fault.file] = [span for span in spans if span[0] in fault.functions] or spans
+        return functions
 
     @property
     def lines(self) -> dict[str, set[int]]:
         """File -> the lines of `after` that the fix made, and the lines near them."""
-        faults = find_faults(self.after, make_diff(self.after, self.before))
-        return {each.file: {line + by for line in each.lines for by in range(-NEAR, NEAR + 1)} for each in faults}
+        faults = find_faults(self.fixed_files, make_diff(self.fixed_files, self.broken_files))
+        return {fault.file: {line + by for line in fault.lines for by in range(-NEAR, NEAR + 1)} for fault in faults}
 
 
-def parts_of_the_fix(fixed: Fixed) -> Iterator[Candidate]:
+def parts_of_the_fix(fixed: Fixed) -> Iterator[Variant]:
     """Yield no change at all, each part alone, all parts but one, and the fix without one of its lines."""
     sides = {
         path: [
             side.get(path, b"").decode(errors="surrogateescape").splitlines(True)
-            for side in (fixed.before, fixed.after)
+            for side in (fixed.broken_files, fixed.fixed_files)
         ]
-        for path in sorted({**fixed.before, **fixed.after})
+        for path in sorted({**fixed.broken_files, **fixed.fixed_files})
     }
     codes = {
         path: difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
         for path, (old, new) in sides.items()
     }
-    parts = [(path, n) for path, each in codes.items() for n, code in enumerate(each) if code[0] != "equal"]
+    parts = [(path, n) for path, opcodes in codes.items() for n, code in enumerate(opcodes) if code[0] != "equal"]
 
-    def make(kind: str, keep: set[tuple[str, int]], without: tuple[str, int] | None = None) -> Candidate:
+    def make(kind: str, keep: set[tuple[str, int]], without: tuple[str, int] | None = None) -> Variant:
         files = {}
         for path, (old, new) in sides.items():
-            made: list[str] = []
-            for n, (what, a, b, c, d) in enumerate(codes[path]):
-                if what == "equal" or (path, n) not in keep:
-                    made += old[a:b]
+            lines: list[str] = []
+            for n, (tag, a, b, c, d) in enumerate(codes[path]):
+                if tag == "equal" or (path, n) not in keep:
+                    lines += old[a:b]
                 else:
-                    made += [line for at, line in enumerate(new[c:d], c) if (path, at) != without]
-            if made:
-                files[path] = "".join(made).encode(errors="surrogateescape")
-        return Candidate(kind, files)
+                    lines += [line for at, line in enumerate(new[c:d], c) if (path, at) != without]
+            if lines:
+                files[path] = "".join(lines).encode(errors="surrogateescape")
+        return Variant(kind, files)
 
     yield make("nothing at all", set())
     if len(parts) > 1:
@@ -102,9 +102,9 @@ def parts_of_the_fix(fixed: Fixed) -> Iterator[Candidate]:
                 yield make("the fix without a line", {*parts}, (path, at))
 
 
-def without_bodies(fixed: Fixed) -> Iterator[Candidate]:
+def without_bodies(fixed: Fixed) -> Iterator[Variant]:
     """Yield the fix with one of its functions emptied, for each function."""
-    for path, source, node in _nodes(fixed.after, fixed.functions(fixed.after)):
+    for path, source, node in _nodes(fixed.fixed_files, fixed.functions(fixed.fixed_files)):
         lines = source.splitlines(True)
         first, last = node.body[0], node.body[-1]
         if first.lineno == node.lineno:
@@ -112,22 +112,25 @@ def without_bodies(fixed: Fixed) -> Iterator[Candidate]:
         start = first.lineno - 1
         indent = " " * first.col_offset
         text = "".join([*lines[:start], f"{indent}pass\n", *lines[last.end_lineno or 0 :]])
-        yield Candidate("a function without its body", {**fixed.after, path: text.encode()})
+        yield Variant("a function without its body", {**fixed.fixed_files, path: text.encode()})
 
 
-def mistakes(fixed: Fixed, seed: int) -> Iterator[Candidate]:
+def mistakes(fixed: Fixed, seed: int) -> Iterator[Variant]:
     """Yield the fix with one mistake in the functions that it touches, mistakes near its lines first."""
-    spans = fixed.functions(fixed.after)
+    spans = fixed.functions(fixed.fixed_files)
     lines = {
-        path: {line: 0 for _, first, last in each for line in range(first, last + 1)}
-        for path, each in spans.items()
-        if each
+        path: {line: 0 for _, first, last in file_spans for line in range(first, last + 1)}
+        for path, file_spans in spans.items()
+        if file_spans
     }
-    near = fixed.lines
+    near_lines = fixed.lines
     reach = Reach(("all",), (0.0,), (frozenset({0}),), lines)
-    found = [each for each in find_candidates(fixed.after, reach, seed) if len(each.changes) == 1]
-    for each in sorted(found, key=lambda each: not each.lines & near.get(each.file, set())):
-        yield Candidate(f"the fix with a mistake ({each.operator})", {**fixed.after, each.file: each.source()})
+    mutants = find_candidates(fixed.fixed_files, reach, seed)
+    singles = [mutant for mutant in mutants if len(mutant.changes) == 1]
+    for mutant in sorted(singles, key=lambda mutant: not mutant.lines & near_lines.get(mutant.file, set())):
+        yield Variant(
+            f"the fix with a mistake ({mutant.operator})", {**fixed.fixed_files, mutant.file: mutant.source()}
+        )
 
 
 @dataclass(frozen=True)
@@ -142,16 +145,16 @@ class Call:
     """A statement that returns or raises what the call did."""
 
 
-def special_cases(fixed: Fixed, calls: Sequence[Call]) -> Iterator[Candidate]:
+def special_cases(fixed: Fixed, calls: Sequence[Call]) -> Iterator[Variant]:
     """Yield the unfixed program with special cases for the calls of the visible tests."""
-    for path, source, node in _nodes(fixed.before, fixed.functions(fixed.before)):
-        name = next((n for n, first, _ in function_spans(fixed.before[path]) if first == _first_line(node)), "")
-        known: dict[str, set[str]] = {}
+    for path, source, node in _nodes(fixed.broken_files, fixed.functions(fixed.broken_files)):
+        name = next((n for n, first, _ in function_spans(fixed.broken_files[path]) if first == _first_line(node)), "")
+        results_by_test: dict[str, set[str]] = {}
         for call in calls:
             if (call.file, call.function) == (path, name):
-                test = " and ".join(f"{each} == {value}" for each, value in call.arguments.items()) or "True"
-                known.setdefault(test, set()).add(call.result)
-        cases = [(test, results.pop()) for test, results in known.items() if len(results) == 1]
+                test = " and ".join(f"{argument} == {value}" for argument, value in call.arguments.items()) or "True"
+                results_by_test.setdefault(test, set()).add(call.result)
+        cases = [(test, results.pop()) for test, results in results_by_test.items() if len(results) == 1]
         first = _after_docstring(node)
         if not cases or first is None or first.lineno == node.lineno:
             continue
@@ -159,31 +162,31 @@ def special_cases(fixed: Fixed, calls: Sequence[Call]) -> Iterator[Candidate]:
         added = [f"{indent}if {test}:\n{indent}    {result}\n" for test, result in cases]
         lines = source.splitlines(True)
         at = first.lineno - 1
-        yield Candidate(
+        yield Variant(
             "a special case for the visible inputs",
-            {**fixed.before, path: "".join([*lines[:at], *added, *lines[at:]]).encode()},
+            {**fixed.broken_files, path: "".join([*lines[:at], *added, *lines[at:]]).encode()},
         )
 
 
-def distinct(fixed: Fixed, candidates: Iterator[Candidate]) -> Iterator[Candidate]:
+def distinct(fixed: Fixed, candidates: Iterator[Variant]) -> Iterator[Variant]:
     """Yield the candidates that are valid Python and differ from the fix and from all earlier candidates."""
-    seen = {_meaning(fixed.after)}
-    for each in candidates:
-        meaning = _meaning(each.files)
-        if meaning is not None and meaning not in seen:
-            seen.add(meaning)
-            yield each
+    meanings = {_normal_form(fixed.fixed_files)}
+    for candidate in candidates:
+        meaning = _normal_form(candidate.files)
+        if meaning is not None and meaning not in meanings:
+            meanings.add(meaning)
+            yield candidate
 
 
-def sample(candidates: Sequence[T], most: int, seed: int) -> list[T]:
+def sample(candidates: Sequence[T], limit: int, seed: int) -> list[T]:
     """Choose at most `most` candidates by chance, and keep their order."""
-    if len(candidates) <= most:
+    if len(candidates) <= limit:
         return list(candidates)
-    kept = sorted(random.Random(seed).sample(range(len(candidates)), most))
-    return [candidates[number] for number in kept]
+    positions = sorted(random.Random(seed).sample(range(len(candidates)), limit))
+    return [candidates[number] for number in positions]
 
 
-def _meaning(files: Files) -> tuple[tuple[str, str], ...] | None:
+def _normal_form(files: Files) -> tuple[tuple[str, str], ...] | None:
     try:
         return tuple(
             (path, _dump(text) if path.endswith(".py") else repr(text)) for path, text in sorted(files.items())
@@ -214,9 +217,9 @@ def _dump(content: bytes) -> str:
 
 
 def _nodes(files: Files, spans: Mapping[str, list[tuple[str, int, int]]]) -> Iterator[tuple[str, str, _Function]]:
-    for path, each in spans.items():
-        starts = {first for _, first, _ in each}
-        source = files[path].decode(errors="replace") if each else ""
+    for path, file_spans in spans.items():
+        starts = {first for _, first, _ in file_spans}
+        source = files[path].decode(errors="replace") if file_spans else ""
         for node in ast.walk(parse_python(source)):
             if isinstance(node, _Function) and _first_line(node) in starts:
                 yield path, source, node

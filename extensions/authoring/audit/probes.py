@@ -40,19 +40,21 @@ class _Inputs:
         self._dice = dice
         self._values: dict[type, list[Any]] = {kind: [] for kind in Plain}
         for node in _literals(tree):
-            known = self._values.get(type(node.value)) if isinstance(node, ast.Constant) else None
-            if known is not None and node.value not in known:
-                known.append(node.value)
+            values = self._values.get(type(node.value)) if isinstance(node, ast.Constant) else None
+            if values is not None and node.value not in values:
+                values.append(node.value)
 
     def change(self, top: ast.stmt) -> None:
         """Change literals in a statement at the top level of the file."""
         if isinstance(top, ast.Import | ast.ImportFrom):
             return
         alone = not isinstance(top, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-        found = list(_literals(top))
-        if not found or (alone and self._dice.random() < 0.5):
+        literals = list(_literals(top))
+        if not literals or (alone and self._dice.random() < 0.5):
             return
-        for node in self._dice.sample(found, min(self._dice.randint(0 if alone else 1, _MOST_CHANGES), len(found))):
+        for node in self._dice.sample(
+            literals, min(self._dice.randint(0 if alone else 1, _MOST_CHANGES), len(literals))
+        ):
             if isinstance(node, ast.Constant):
                 node.value = self._other(node.value)
             else:
@@ -64,9 +66,9 @@ class _Inputs:
         dice = self._dice
         if isinstance(value, bool):
             return not value
-        known = [each for each in self._values.get(type(value), ()) if each != value]
-        if known and dice.random() < 0.4:
-            return dice.choice(known)
+        alternatives = [alternative for alternative in self._values.get(type(value), ()) if alternative != value]
+        if alternatives and dice.random() < 0.4:
+            return dice.choice(alternatives)
         if isinstance(value, int):
             return dice.choice([value + 1, max(value - 1, min(value, 0)), value * 2, value + 2, value // 2])
         if isinstance(value, float):
@@ -77,27 +79,31 @@ class _Inputs:
         name = "keys" if isinstance(node, ast.Dict) else "elts"
         order = list(range(len(getattr(node, name))))
         at = self._dice.randrange(len(order))
-        what = self._dice.randrange(4)
-        if what == 0:
+        variant = self._dice.randrange(4)
+        if variant == 0:
             del order[at]
-        elif what == 1:
+        elif variant == 1:
             order.insert(at, self._dice.choice(order))
-        elif what == 2:
+        elif variant == 2:
             order.append(order.pop(at))
         else:
             order.reverse()
-        for each in (name, "values") if isinstance(node, ast.Dict) else (name,):
-            old = getattr(node, each)
-            setattr(node, each, [old[number] for number in order])
+        for field in (name, "values") if isinstance(node, ast.Dict) else (name,):
+            old = getattr(node, field)
+            setattr(node, field, [old[number] for number in order])
 
     def _reorder(self, top: Any) -> None:
         inner = (getattr(node, "body", None) for node in ast.walk(top))
         blocks = [body for body in inner if isinstance(body, list)]
         block = self._dice.choice(blocks)
-        plain = [at for at, each in enumerate(block) if isinstance(each, ast.Expr) and isinstance(each.value, ast.Call)]
-        if not plain:
+        calls = [
+            at
+            for at, statement in enumerate(block)
+            if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+        ]
+        if not calls:
             return
-        at = self._dice.choice(plain)
+        at = self._dice.choice(calls)
         if self._dice.random() < 0.5 and len(block) > 1:
             del block[at]
         else:
@@ -143,10 +149,10 @@ def _inner(node: ast.AST) -> Iterator[ast.AST]:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         yield node.func
         yield from node.args[1 if name in ("parametrize", "setattr", "getattr", "hasattr", "setenv") else 0 :]
-        yield from (each.value for each in node.keywords if each.arg not in ("ids", "match", "scope", "reason"))
+        yield from (child.value for child in node.keywords if child.arg not in ("ids", "match", "scope", "reason"))
     elif isinstance(node, ast.Compare) and not _is_plain(node.left):
         yield node.left
-        yield from (each for each in node.comparators if not _is_plain(each))
+        yield from (child for child in node.comparators if not _is_plain(child))
     else:
         yield from ast.iter_child_nodes(node)
 
@@ -163,16 +169,16 @@ class _Asserts(ast.NodeTransformer):
     """Turns each `assert` into a call that records what it compares."""
 
     def visit_Assert(self, node: ast.Assert) -> Any:
-        seen = [each for each in _seen(node.test) if not _is_plain(each)]
-        call = ast.Call(ast.Name(_PROBE, ast.Load()), seen, [])
+        recorded = [expression for expression in _observed_expressions(node.test) if not _is_plain(expression)]
+        call = ast.Call(ast.Name(_PROBE, ast.Load()), recorded, [])
         return ast.copy_location(ast.Expr(call), node)
 
     def visit_Expr(self, node: ast.Expr) -> Any:
         """Do the same for unittest's methods."""
         call = node.value
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in _METHODS:
-            seen = _METHODS[call.func.attr](call.args)
-            return ast.copy_location(ast.Expr(ast.Call(ast.Name(_PROBE, ast.Load()), seen, [])), node)
+            recorded = _METHODS[call.func.attr](call.args)
+            return ast.copy_location(ast.Expr(ast.Call(ast.Name(_PROBE, ast.Load()), recorded, [])), node)
         return node
 
 
@@ -180,20 +186,20 @@ def _truth(node: ast.expr) -> ast.expr:
     return ast.UnaryOp(ast.Not(), ast.UnaryOp(ast.Not(), node))
 
 
-def _seen(node: ast.expr) -> Iterator[ast.expr]:
+def _observed_expressions(node: ast.expr) -> Iterator[ast.expr]:
     """Yield what an assertion shows of the program: values it compares for equality, else only whether it holds."""
-    if isinstance(node, ast.Compare) and all(isinstance(each, ast.Eq | ast.NotEq) for each in node.ops):
-        yield from (_exact(each) for each in (node.left, *node.comparators))
+    if isinstance(node, ast.Compare) and all(isinstance(operand, ast.Eq | ast.NotEq) for operand in node.ops):
+        yield from (_without_approx(operand) for operand in (node.left, *node.comparators))
     elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is) and _is_plain(node.comparators[0]):
         yield node.left
     elif isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
-        for each in node.values:
-            yield from _seen(each)
+        for operand in node.values:
+            yield from _observed_expressions(operand)
     else:
         yield _truth(node)
 
 
-def _exact(node: ast.expr) -> ast.expr:
+def _without_approx(node: ast.expr) -> ast.expr:
     """Return x for `approx(x)`, and other nodes unchanged."""
     if isinstance(node, ast.Call) and node.args:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")

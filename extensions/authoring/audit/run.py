@@ -21,26 +21,26 @@ from pydantic import TypeAdapter
 
 from stackrank.db import queries
 from stackrank.db.writes.store import Store
+from stackrank.env import mutation
 from stackrank.env.benchmarks.base import Benchmark, BenchmarkError, Source, digest
 from stackrank.env.benchmarks.registry import load_benchmark, select
+from stackrank.env.mutation.mutation import Mutation
+from stackrank.env.mutation.operators.catalogue import OPERATORS
+from stackrank.env.mutation.source import ParsedFile
 from stackrank.env.patches import PatchError, apply_patch, touched_files
 from stackrank.env.sandbox.base import GuestBug, Say
 from stackrank.env.sandbox.registry import chosen_backend
 from stackrank.env.scoring.record import environment_digest
 from stackrank.env.scoring.verdict import NewSandbox
 from stackrank.env.task import Task
-from stackrank.extensions import repair
-from stackrank.extensions.authoring import audit as attack
+from stackrank.extensions.authoring import audit as audit_package
 from stackrank.extensions.authoring import inject
 from stackrank.extensions.authoring.audit.audit import Audit, audit
-from stackrank.extensions.authoring.audit.changes import Candidate
-from stackrank.extensions.repair.proposals import OPERATORS
-from stackrank.extensions.repair.source import Candidate as Repair
-from stackrank.extensions.repair.source import ParsedFile
-from stackrank.flows.runs.playing.error_policy import policy, sentence
-from stackrank.flows.runs.playing.sandboxes import side_by_side
-from stackrank.flows.runs.preparing.build import build_environments
-from stackrank.flows.runs.preparing.save import save_benchmark
+from stackrank.extensions.authoring.audit.changes import Variant
+from stackrank.flows.runs.playing.error_policy import describe_error, find_policy
+from stackrank.flows.runs.playing.sandboxes import map_tasks
+from stackrank.flows.runs.preparing.environments import build_environments
+from stackrank.flows.runs.preparing.stored_benchmark import save_benchmark
 
 _AUDIT = TypeAdapter(Audit)
 OnAudit = Callable[[Audit, int, int], None]
@@ -94,7 +94,7 @@ def audit_benchmark(
     workers: int | None,
     sandbox: str | None,
     seed: int = 0,
-    again: bool = False,
+    repeat: bool = False,
     say: Say,
     on_result: OnAudit,
 ) -> Audits:
@@ -104,34 +104,34 @@ def audit_benchmark(
     """
     benchmark = load_benchmark(name, source)
     all_tasks = tuple(benchmark.tasks())
-    chosen = select(all_tasks, tasks or None, limit)
+    selected = select(all_tasks, tasks or None, limit)
     backend = chosen_backend(sandbox)
     saved = save_benchmark(store, benchmark, all_tasks)
     rejected = queries.rejected_changes(store.engine, benchmark.name)
-    conditions = {task.id: _conditions(task, backend.name, seed, rejected.get(task.id, ())) for task in chosen}
-    stored = {} if again else queries.audits(store.engine, benchmark.name)
+    conditions = {task.id: _conditions(task, backend.name, seed, rejected.get(task.id, ())) for task in selected}
+    stored = {} if repeat else queries.audits(store.engine, benchmark.name)
     results = {
         task.id: _AUDIT.validate_python(row)
-        for task in chosen
+        for task in selected
         if (row := stored.get((task.id, task.digest))) and row.get("conditions") == conditions[task.id]
     }
-    if before := len(results):
-        say(f"{before} of {len(chosen)} tasks were attacked before (--again attacks them once more)")
-    left = [task for task in chosen if task.id not in results]
+    if reused := len(results):
+        say(f"{reused} of {len(selected)} tasks have results of an earlier audit; --again repeats it")
+    remaining = [task for task in selected if task.id not in results]
     workers = workers or os.cpu_count() or 2
-    unbuilt = build_environments(backend, left, workers, say)
+    unbuilt = build_environments(backend, remaining, workers, say)
     results |= {task: Audit(task, reason) for task, reason in unbuilt.items()}
-    built = [task for task in left if task.id not in unbuilt]
+    buildable = [task for task in remaining if task.id not in unbuilt]
     search = functools.partial(_audit, seed=seed, rejected=rejected)
-    with closing(side_by_side(search, built, backend, workers)) as found:
-        for result in found:
+    with closing(map_tasks(search, buildable, backend, workers)) as audits:
+        for result in audits:
             results[result.task] = result
             if result.audited:
                 # Candidates that were not tried for lack of time are tried in the next audit.
                 under = None if result.untried else conditions[result.task]
                 store.save_audit(saved.id, result.task, {**asdict(result), "conditions": under})
-            on_result(result, len(results), len(chosen))
-    return Audits(benchmark, digest(all_tasks), seed, before, tuple(results[task.id] for task in chosen))
+            on_result(result, len(results), len(selected))
+    return Audits(benchmark, digest(all_tasks), seed, reused, tuple(results[task.id] for task in selected))
 
 
 def _conditions(task: Task, backend: str, seed: int, rejected: Sequence[str]) -> str:
@@ -143,13 +143,14 @@ def _conditions(task: Task, backend: str, seed: int, rejected: Sequence[str]) ->
 @functools.cache
 def _engine() -> str:
     """Hash the source of the code that makes and tries candidates; the scorer only confirms those that pass."""
-    found = hashlib.sha256(version("libcst").encode())
-    for file in sorted(file for part in (attack, inject, repair) for file in Path(part.__path__[0]).rglob("*.py")):
-        found.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
-    return found.hexdigest()
+    engine = hashlib.sha256(version("libcst").encode())
+    folders = [Path(package.__path__[0]) for package in (audit_package, inject, mutation)]
+    for file in sorted(file for folder in folders for file in folder.rglob("*.py")):
+        engine.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    return engine.hexdigest()
 
 
-def rejected_fixes(task: Task, diffs: Sequence[str]) -> Iterator[Candidate]:
+def rejected_fixes(task: Task, diffs: Sequence[str]) -> Iterator[Variant]:
     """Yield the fixes of this task that a person rejected, if they still apply to its files."""
     for diff in diffs:
         touched = touched_files(task.fix) | touched_files(diff)
@@ -157,10 +158,10 @@ def rejected_fixes(task: Task, diffs: Sequence[str]) -> Iterator[Candidate]:
             work = apply_patch({path: task.files[path] for path in touched if path in task.files}, diff)
         except PatchError:
             continue
-        yield Candidate("a fix that a person rejected", work)
+        yield Variant("a fix that a person rejected", work)
 
 
-def wrong_repairs(task: Task) -> Iterator[Callable[[], Candidate]]:
+def wrong_repairs(task: Task) -> Iterator[Callable[[], Variant]]:
     """Yield functions that make the changes that `repair` could try in the lines that the known fix touches."""
     for fault in task.faults:
         try:
@@ -168,27 +169,27 @@ def wrong_repairs(task: Task) -> Iterator[Callable[[], Candidate]]:
             program = ParsedFile(fault.file, text)
         except (KeyError, UnicodeDecodeError, cst.ParserSyntaxError):
             continue
-        fixed = {each.file: task.files[each.file] for each in task.faults if each.file in task.files}
+        fixed = {faulty.file: task.files[faulty.file] for faulty in task.faults if faulty.file in task.files}
         first, last = min(fault.lines, default=1), max(fault.lines, default=0)
-        for place in program.places:
-            if first <= program.line(place.node) <= last:
+        for context in program.contexts:
+            if first <= program.line(context.node) <= last:
                 for operator in OPERATORS:
-                    for change in operator(place):
-                        yield functools.partial(_as_candidate, change, fault.file, text, fixed)
+                    for mutation in operator(context):
+                        yield functools.partial(_as_candidate, mutation, fault.file, text, fixed)
 
 
-def _as_candidate(change: Repair, file: str, text: str, files: Mapping[str, bytes]) -> Candidate:
-    return Candidate(f"a repair ({change.kind})", {**files, file: change.apply(text).encode()})
+def _as_candidate(mutation: Mutation, file: str, text: str, files: Mapping[str, bytes]) -> Variant:
+    return Variant(f"a repair ({mutation.kind})", {**files, file: mutation.apply(text).encode()})
 
 
 def _audit(task: Task, new_sandbox: NewSandbox, seed: int, rejected: Mapping[str, Sequence[str]]) -> Audit:
     """Audit one task; an infrastructure failure becomes the result of this task only."""
     try:
-        known = [*rejected_fixes(task, rejected.get(task.id, ()))]
-        return audit(task, new_sandbox, wrong_repairs(task), seed, known)
+        rejected_variants = [*rejected_fixes(task, rejected.get(task.id, ()))]
+        return audit(task, new_sandbox, wrong_repairs(task), seed, rejected_variants)
     except Exception as error:
-        if policy(error).retried or isinstance(error, GuestBug):
-            return Audit(task.id, sentence(error))
+        if find_policy(error).retried or isinstance(error, GuestBug):
+            return Audit(task.id, describe_error(error))
         if isinstance(error, BenchmarkError):
             return Audit(task.id, str(error))
         raise

@@ -20,11 +20,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.files import read_text
+from stackrank.env.mutation.edits import Edit, apply_edits, difference
 from stackrank.source import parse_python
 from stackrank.yaml_text import load_yaml
 
 if TYPE_CHECKING:
-    from stackrank.extensions.authoring.inject.candidates import Candidate
+    from stackrank.extensions.authoring.inject.candidates import Mutant
 
 _NAME = r"^[a-z0-9][a-z0-9-]*$"
 _PLACE = re.compile(r"([^:]+):(\d+):(\d+)-(\d+):(\d+)")
@@ -34,7 +35,7 @@ class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Change(_Model):
+class RecipeChange(_Model):
     """One place in the original library, and what replaces it."""
 
     place: str = Field(pattern=f"^{_PLACE.pattern}$")
@@ -42,12 +43,12 @@ class Change(_Model):
     write: str | None = None
     """The text that replaces the place."""
     operator: str = ""
-    """Instead of `write`: the operator of `env.inject.deep_operators` that makes the change."""
+    """Instead of `write`: the operator of `inject.deep_operators` that makes the change."""
     number: int = Field(default=0, ge=0)
     """Which of the operator's proposals to take."""
 
     @model_validator(mode="after")
-    def _one_of_both(self) -> Change:
+    def _one_of_both(self) -> RecipeChange:
         if (self.write is None) == (not self.operator):
             raise ValueError("it needs either `write` or `operator`")
         return self
@@ -59,7 +60,7 @@ class Change(_Model):
 
     @property
     def key(self) -> str:
-        """The key that `env.inject` gives to a change that an operator makes."""
+        """The key that `inject` gives to a change that an operator makes."""
         return f"{self.place} {self.operator} {self.number}"
 
 
@@ -71,8 +72,8 @@ class TaskRecipe(_Model):
     statement: str
     """What a user of the library reports."""
     category: str
-    changes: list[Change] = Field(min_length=1)
-    reworded: list[Change] = []
+    changes: list[RecipeChange] = Field(min_length=1)
+    reworded: list[RecipeChange] = []
     """Comments and docstrings beside the fault that state the rule that it breaks, and what stands there instead."""
     broken: str
     """Digest of the changed files, see `digest_of`."""
@@ -133,16 +134,16 @@ class Recipe(_Model):
 
     @model_validator(mode="after")
     def _known_tasks(self) -> Recipe:
-        known = {task.id for task in self.tasks}
+        task_ids = {task.id for task in self.tasks}
         for release, parts in self.releases.items():
-            if not re.fullmatch(_NAME, release) or release in known:
+            if not re.fullmatch(_NAME, release) or release in task_ids:
                 raise ValueError(
                     f"{release!r} is no name for a release: it needs small letters, digits and hyphens, and "
                     "no task may have it"
                 )
             if len(set(parts)) < max(len(parts), 2):
                 raise ValueError(f"the release {release} needs at least two tasks, each of them once")
-            if unknown := [part for part in parts if part not in known]:
+            if unknown := [part for part in parts if part not in task_ids]:
                 raise ValueError(f"the release {release} names {unknown[0]}, which is no task of this library")
         return self
 
@@ -163,30 +164,28 @@ def read_recipe(file: Path) -> Recipe:
         raise BenchmarkError(f"{file}: {place}: {first['msg'].removeprefix('Value error, ')}") from None
 
 
-def plant(files: Mapping[str, bytes], changes: Sequence[Change]) -> dict[str, bytes]:
+def plant(files: Mapping[str, bytes], changes: Sequence[RecipeChange]) -> dict[str, bytes]:
     """Return the files that change, with the changes. Raises BenchmarkError for a change that is not possible."""
-    edits: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
+    edits: dict[str, list[Edit]] = defaultdict(list)
     for change in changes:
         if change.file not in files:
             raise BenchmarkError(f"{change.place}: there is no such file")
         edits[change.file].append(_edit(files[change.file], change))
-    return {file: _changed(file, files[file].decode(), found) for file, found in edits.items()}
+    return {file: _changed(file, files[file].decode(), file_edits) for file, file_edits in edits.items()}
 
 
 def digest_of(broken: Mapping[str, bytes]) -> str:
     """Return a digest of the changed files, to notice a recipe that no longer makes the same files."""
-    found = hashlib.sha256()
+    sha256 = hashlib.sha256()
     for path in sorted(broken):
-        found.update(path.encode() + b"\0" + broken[path] + b"\0")
-    return found.hexdigest()[:16]
+        sha256.update(path.encode() + b"\0" + broken[path] + b"\0")
+    return sha256.hexdigest()[:16]
 
 
-def _changed(file: str, text: str, edits: list[tuple[int, int, str]]) -> bytes:
-    edits.sort()
-    if any(first[1] > second[0] for first, second in pairwise(edits)):
+def _changed(file: str, text: str, edits: list[Edit]) -> bytes:
+    if any(first.end > second.start for first, second in pairwise(sorted(edits))):
         raise BenchmarkError(f"{file}: its changes overlap")
-    for start, end, new in reversed(edits):
-        text = text[:start] + new + text[end:]
+    text = apply_edits(text, edits)
     try:
         parse_python(text.encode())
     except (SyntaxError, ValueError) as error:
@@ -194,41 +193,34 @@ def _changed(file: str, text: str, edits: list[tuple[int, int, str]]) -> bytes:
     return text.encode()
 
 
-def _edit(content: bytes, change: Change) -> tuple[int, int, str]:
+def _edit(content: bytes, change: RecipeChange) -> Edit:
     """Return the start and the end of the change in characters, and its new text."""
     text = content.decode()
     if change.write is None:
-        return _difference(text, _by_operator(change, content))
-    found = _PLACE.fullmatch(change.place)
-    assert found is not None
+        return difference(text, _by_operator(change, content))
+    location = _PLACE.fullmatch(change.place)
+    assert location is not None
     lines = text.split("\n")
-    line, column, last_line, last_column = (int(each) for each in found.groups()[1:])
+    line, column, last_line, last_column = (int(number) for number in location.groups()[1:])
     offsets = []
     for row, place in ((line, column), (last_line, last_column)):
         if not 1 <= row <= len(lines) or place > len(lines[row - 1]):
             raise BenchmarkError(f"{change.place}: there is no such place")
-        offsets.append(sum(len(each) + 1 for each in lines[: row - 1]) + place)
+        offsets.append(sum(len(number) + 1 for number in lines[: row - 1]) + place)
     if offsets[0] > offsets[1]:
         raise BenchmarkError(f"{change.place}: it ends before it begins")
-    return offsets[0], offsets[1], change.write
+    return Edit(offsets[0], offsets[1], change.write)
 
 
-def _difference(old: str, new: str) -> tuple[int, int, str]:
-    start = next((n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
-    room = min(len(old), len(new)) - start
-    end = next((n for n in range(room) if old[-1 - n] != new[-1 - n]), room)
-    return start, len(old) - end, new[start : len(new) - end]
-
-
-def _by_operator(change: Change, content: bytes) -> str:
-    made = _proposals(change.file, content).get(change.key)
-    if made is None:
+def _by_operator(change: RecipeChange, content: bytes) -> str:
+    mutant = _proposals(change.file, content).get(change.key)
+    if mutant is None:
         raise BenchmarkError(f"{change.key}: no such change is possible there")
-    return made.source().decode()
+    return mutant.source().decode()
 
 
 @functools.lru_cache(maxsize=8)
-def _proposals(file: str, content: bytes) -> Mapping[str, Candidate]:
+def _proposals(file: str, content: bytes) -> Mapping[str, Mutant]:
     # Imported late, because most commands read no syntax tree.
     from stackrank.extensions.authoring.inject.candidates import of_file
     from stackrank.extensions.authoring.inject.deep_operators import DEEP
@@ -236,4 +228,4 @@ def _proposals(file: str, content: bytes) -> Mapping[str, Candidate]:
 
     everywhere = dict.fromkeys(range(1, content.count(b"\n") + 2), 0)
     reach = Reach(("any",), (0.0,), (frozenset({0}),), {file: everywhere})
-    return {each.key: each for each in of_file(file, content, reach, DEEP)}
+    return {mutant.key: mutant for mutant in of_file(file, content, reach, DEEP)}

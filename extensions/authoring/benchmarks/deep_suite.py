@@ -2,7 +2,7 @@
 
 There is one recipe per library, in `extensions/authoring/benchmarks/deep/`:
 
-LIBRARY.yaml    what to take, and its tasks (`env.benchmarks.deep_recipe`)
+LIBRARY.yaml    what to take, and its tasks (`deep_recipe`)
 LIBRARY.json    task or release -> how hard it is (`env.difficulty`); `stackrank validate --record` writes it
 
 Nothing of a library is in this repository: pip downloads its source distribution once, checked by its hash, into
@@ -32,7 +32,7 @@ from stackrank.env.benchmarks.testfiles import TEST_PATTERNS, without_tests
 from stackrank.env.difficulty import find_difficulty
 from stackrank.env.environment import Environment
 from stackrank.env.patches import find_faults, make_diff
-from stackrank.env.sandbox.environments import why
+from stackrank.env.sandbox.environments import find_reason
 from stackrank.env.sandbox.python_env import ensure_sandbox_python, pip_variables
 from stackrank.env.task import Limits, Task
 from stackrank.env.validate import Validation
@@ -54,7 +54,7 @@ Each of these has its own cause. The release is good when all of them are mended
 
 
 @dataclass(frozen=True, slots=True)
-class _About:
+class _Outline:
     id: str
     benchmark: str
     title: str
@@ -74,18 +74,20 @@ class Deep(TaskByTask):
         if self._path.resolve() != DATA.resolve():
             self.name = own_name(self.name, self._path.absolute().name)
         if self._source.fetch:
-            self.empty = f"{self._path} holds no recipe that can be used (a LIBRARY.yaml)"
+            self.empty = f"{self._path} contains no usable recipe (LIBRARY.yaml)"
         else:
             command = f"stackrank tasks {family_of(self.name)}"
-            self.empty = f"{self.name} has its tasks when its libraries are here: `{command}` fetches them"
+            self.empty = f"the libraries of {self.name} have not been downloaded: run `{command}`"
         self._recipes = {file: read_recipe(file) for file in sorted(self._path.glob("*.yaml"))}
         self.license = ", ".join(sorted({recipe.license for recipe in self._recipes.values()}))
         libraries = [f"{recipe.library} {recipe.version}" for recipe in self._recipes.values()]
         self.source = ", ".join(libraries) if len(libraries) <= 3 else f"{len(libraries)} libraries of a package index"
 
     def _entries(self) -> Iterator[tuple[str, Callable[[], Task]]]:
-        if not self._source.fetch and not any(_kept(recipe.sha256).is_file() for recipe in self._recipes.values()):
-            return  # one sentence says it, not one for each task
+        if not self._source.fetch and not any(
+            _archive_path(recipe.sha256).is_file() for recipe in self._recipes.values()
+        ):
+            return  # `empty` reports it once, not for each task
         for file, recipe in self._recipes.items():
             measured = _read_measured(file)
             for task_id in self._ids(recipe):
@@ -96,11 +98,11 @@ class Deep(TaskByTask):
         measured = {validation.task: validation.measured for validation in validations if validation.measured}
         for file, recipe in self._recipes.items():
             names = [*(task.id for task in recipe.tasks), *recipe.releases]
-            own = {name: measured[name].dump() for name in names if name in measured}
-            known = {**_read_measured(file), **own}
-            if own:
-                kept = {name: json.loads(known[name]) for name in sorted(known)}
-                write_whole(file.with_suffix(".json"), json.dumps(kept, indent=1) + "\n")
+            new = {name: measured[name].dump() for name in names if name in measured}
+            merged = {**_read_measured(file), **new}
+            if new:
+                stored = {name: json.loads(merged[name]) for name in sorted(merged)}
+                write_whole(file.with_suffix(".json"), json.dumps(stored, indent=1) + "\n")
 
     def _ids(self, recipe: Recipe) -> Iterable[str]:
         return [task.id for task in recipe.tasks]
@@ -118,34 +120,34 @@ class Releases(Deep):
         return recipe.releases
 
     def _load(self, recipe: Recipe, task_id: str, measured: str) -> Task:
-        parts = [recipe.task(each) for each in recipe.releases[task_id]]
-        about = _About(
+        parts = [recipe.task(part) for part in recipe.releases[task_id]]
+        outline = _Outline(
             id=task_id,
             benchmark=Releases.name,
             title=f"{len(parts)} faults in one release of {recipe.library}",
             statement=_LETTER.format(library=recipe.library, reports=_listed(part.statement for part in parts)),
             category="several faults",
         )
-        return _load(recipe, about, parts, measured, self._source.fetch)
+        return _load(recipe, outline, parts, measured, self._source.fetch)
 
 
 def load_task(recipe: Recipe, task: TaskRecipe, measured: str = "", fetch: bool = True) -> Task:
     """Load one task. Raises BenchmarkError."""
-    about = _About(task.id, Deep.name, task.title, task.statement.strip(), task.category)
-    return _load(recipe, about, [task], measured, fetch)
+    outline = _Outline(task.id, Deep.name, task.title, task.statement.strip(), task.category)
+    return _load(recipe, outline, [task], measured, fetch)
 
 
-def _load(recipe: Recipe, about: _About, parts: Sequence[TaskRecipe], measured: str, fetch: bool) -> Task:
+def _load(recipe: Recipe, outline: _Outline, parts: Sequence[TaskRecipe], measured: str, fetch: bool) -> Task:
     """Load a task with the faults and the tests of all `parts`. Raises BenchmarkError."""
     library = library_files(recipe, fetch)
     files = without(library, recipe.omit)
     planted = [plant(files, [*part.changes, *part.reworded]) for part in parts]
-    for part, made in zip(parts, map(digest_of, planted), strict=True):
-        if made != part.broken:
+    for part, part_digest in zip(parts, map(digest_of, planted), strict=True):
+        if part_digest != part.broken:
             raise BenchmarkError(
-                f"{part.id}: its changes create different files than before ({made}, not {part.broken})"
+                f"{part.id}: its changes create different files than before ({part_digest}, not {part.broken})"
             )
-    reworded = [each for part in parts for each in part.reworded]
+    reworded = [change for part in parts for change in part.reworded]
     changes = [change for part in parts for change in part.changes]
     broken = planted[0] if len(parts) == 1 else plant(files, [*changes, *reworded])
     right = {**files, **plant(files, reworded)}
@@ -153,35 +155,43 @@ def _load(recipe: Recipe, about: _About, parts: Sequence[TaskRecipe], measured: 
     suite = list(dict.fromkeys(path for part in parts for path in part.suite))
     noticing = dict.fromkeys(test.partition("::")[0] for test in hidden_tests)
     if missing := [path for path in (*noticing, *suite) if path not in library]:
-        raise BenchmarkError(f"{about.id}: {recipe.library} {recipe.version} has no {missing[0]}")
+        raise BenchmarkError(f"{outline.id}: {recipe.library} {recipe.version} has no {missing[0]}")
     hidden = {path: library[path] for path in noticing}
-    shown = {path: without_tests(library[path], hidden_tests, path) for path in suite}
-    given = {path: content for path, content in {**files, **broken}.items() if path not in hidden}
-    if noticing or shown:
+    visible_suite = {path: without_tests(library[path], hidden_tests, path) for path in suite}
+    workspace = {path: content for path, content in {**files, **broken}.items() if path not in hidden}
+    if noticing or visible_suite:
         # Files that tests share go where the tests are: into the workspace only if some tests are there.
-        (given if shown else hidden).update(_beside(library, (*noticing, *suite), recipe.tests_need, files))
-    reports = _as_files(REPORT, [part.report for part in parts])
-    hidden_reports = _as_files(HIDDEN_REPORT, [part.hidden_report for part in parts])
-    given |= shown | reports
+        (workspace if visible_suite else hidden).update(
+            _files_around(library, (*noticing, *suite), recipe.tests_need, files)
+        )
+    reports = _files_of_texts(REPORT, [part.report for part in parts])
+    hidden_reports = _files_of_texts(HIDDEN_REPORT, [part.hidden_report for part in parts])
+    workspace |= visible_suite | reports
     hidden |= hidden_reports
-    own = [test for test in recipe.suite if test.partition("::")[0] not in hidden and test not in shown]
-    visible = [*reports, *shown, *own]
-    scored = [*visible, *(test for test in hidden_tests if test.partition("::")[0] not in shown), *hidden_reports]
+    library_tests = [
+        test for test in recipe.suite if test.partition("::")[0] not in hidden and test not in visible_suite
+    ]
+    visible = [*reports, *visible_suite, *library_tests]
+    scored = [
+        *visible,
+        *(test for test in hidden_tests if test.partition("::")[0] not in visible_suite),
+        *hidden_reports,
+    ]
     pytest = f"python -m pytest -q -p no:cacheprovider {recipe.options}".strip()
     fix = make_diff(broken, {path: right[path] for path in broken})
     task = Task(
-        id=about.id,
-        benchmark=about.benchmark,
-        title=about.title,
-        statement=about.statement,
-        files=given,
+        id=outline.id,
+        benchmark=outline.benchmark,
+        title=outline.title,
+        statement=outline.statement,
+        files=workspace,
         hidden_files=hidden,
         test_command=f"{pytest} {shlex.join(visible)}",
         score_command=f"{pytest} {shlex.join(scored)}",
-        category=about.category,
+        category=outline.category,
         tags=(recipe.library,),
         fix=fix,
-        faults=find_faults(given, fix),
+        faults=find_faults(workspace, fix),
         readonly=(*TEST_PATTERNS, "tests/", "test/"),
         editable=(f"/{recipe.package}/**" if "." not in recipe.package else f"/{recipe.package}",),
         failing_files=tuple(reports),
@@ -190,12 +200,12 @@ def _load(recipe: Recipe, about: _About, parts: Sequence[TaskRecipe], measured: 
         measured=measured,
     )
     # A task that was measured in exactly this form was checked then; the check takes half as long as all the rest.
-    if find_difficulty(task) is None and (left := left_behind(right, broken)):
-        raise BenchmarkError(f"{about.id}: its changes leave {left[0]} unused, which gives the fault away")
+    if find_difficulty(task) is None and (unused := left_behind(right, broken)):
+        raise BenchmarkError(f"{outline.id}: its changes leave {unused[0]} unused, which gives the fault away")
     return task
 
 
-def _as_files(name: str, texts: Sequence[str]) -> dict[str, bytes]:
+def _files_of_texts(name: str, texts: Sequence[str]) -> dict[str, bytes]:
     """Return texts that are not empty as files; with several texts, their names have numbers."""
     stem, dot, suffix = name.partition(".")
     names = [name] if len(texts) == 1 else [f"{stem}_{number}{dot}{suffix}" for number in range(1, len(texts) + 1)]
@@ -204,7 +214,7 @@ def _as_files(name: str, texts: Sequence[str]) -> dict[str, bytes]:
 
 def _listed(statements: Iterable[str]) -> str:
     """Return statements as a numbered list, one paragraph each."""
-    indented = (textwrap.indent(each.strip(), "   ") for each in statements)
+    indented = (textwrap.indent(text.strip(), "   ") for text in statements)
     return "\n\n".join(f"{number}. {text.lstrip()}" for number, text in enumerate(indented, 1))
 
 
@@ -213,25 +223,25 @@ def library_files(recipe: Recipe, fetch: bool = True) -> Mapping[str, bytes]:
     return _library(recipe.library, recipe.version, recipe.sha256, fetch)
 
 
-def _beside(
-    library: Mapping[str, bytes], tests: Iterable[str], needed: Iterable[str], known: Container[str]
+def _files_around(
+    library: Mapping[str, bytes], tests: Iterable[str], required: Iterable[str], present: Container[str]
 ) -> dict[str, bytes]:
     """Return `needed` and what tests need from their folders: fixtures, data and helpers, but no other tests."""
     folders = tuple(f"{path.partition('/')[0]}/" for path in tests)
-    named = tuple(f"{each}/" for each in needed)
+    prefixes = tuple(f"{path}/" for path in required)
 
     def belongs(path: str) -> bool:
-        if f"{path}/".startswith(named):
+        if f"{path}/".startswith(prefixes):
             return True
-        return path.startswith(folders) and not any(PurePosixPath(path).match(each) for each in TEST_PATTERNS[:2])
+        return path.startswith(folders) and not any(PurePosixPath(path).match(pattern) for pattern in TEST_PATTERNS[:2])
 
-    return {path: content for path, content in library.items() if path not in known and belongs(path)}
+    return {path: content for path, content in library.items() if path not in present and belongs(path)}
 
 
 def _read_measured(file: Path) -> dict[str, str]:
-    beside = file.with_suffix(".json")
-    known = json.loads(beside.read_text(encoding="utf-8")) if beside.is_file() else {}
-    return {name: json.dumps(each) for name, each in known.items()}
+    json_file = file.with_suffix(".json")
+    measurements = json.loads(json_file.read_text(encoding="utf-8")) if json_file.is_file() else {}
+    return {name: json.dumps(measurement) for name, measurement in measurements.items()}
 
 
 def without(files: Mapping[str, bytes], patterns: Iterable[str]) -> dict[str, bytes]:
@@ -240,7 +250,7 @@ def without(files: Mapping[str, bytes], patterns: Iterable[str]) -> dict[str, by
     return {path: content for path, content in files.items() if not omitted.match_file(path)}
 
 
-def _kept(sha256: str) -> Path:
+def _archive_path(sha256: str) -> Path:
     """Return where a source distribution is once it has been fetched."""
     return home() / "libraries" / f"{sha256}.tar.gz"
 
@@ -248,16 +258,16 @@ def _kept(sha256: str) -> Path:
 @functools.lru_cache(maxsize=4)
 def _library(library: str, version: str, sha256: str, fetch: bool) -> Mapping[str, bytes]:
     """Return the files of a source distribution. Raises BenchmarkError."""
-    kept = _kept(sha256)
-    if not kept.is_file():
+    archive_path = _archive_path(sha256)
+    if not archive_path.is_file():
         if not fetch:
             raise BenchmarkError(f"{library} {version} has not been downloaded yet")
         with locked("libraries"):
-            if not kept.is_file():
-                _download(library, version, sha256, kept)
-    content = kept.read_bytes()
+            if not archive_path.is_file():
+                _download(library, version, sha256, archive_path)
+    content = archive_path.read_bytes()
     if hashlib.sha256(content).hexdigest() != sha256:
-        raise BenchmarkError(f"{kept} is damaged: delete it, and it is downloaded again")
+        raise BenchmarkError(f"{archive_path} is damaged: delete it to download it again")
     files = {}
     with tarfile.open(fileobj=io.BytesIO(content)) as archive:
         for member in archive.getmembers():
@@ -267,18 +277,18 @@ def _library(library: str, version: str, sha256: str, fetch: bool) -> Mapping[st
     return files
 
 
-def _download(library: str, version: str, sha256: str, kept: Path) -> None:
+def _download(library: str, version: str, sha256: str, archive_path: Path) -> None:
     """Download a source distribution; the caller holds the lock, and pip checks the hash. Raises BenchmarkError."""
     print_err(f"fetching {library} {version}")
-    kept.parent.mkdir(parents=True, exist_ok=True)
+    archive_path.parent.mkdir(parents=True, exist_ok=True)
     failed = f"{library} {version} cannot be fetched, which is needed once: check that pip reaches a package index"
-    with tempfile.TemporaryDirectory(dir=kept.parent) as part:
-        wanted = Path(part, "requirements.txt")
-        wanted.write_text(f"{library}=={version} --hash=sha256:{sha256}\n", encoding="utf-8")
+    with tempfile.TemporaryDirectory(dir=archive_path.parent) as part:
+        requirements = Path(part, "requirements.txt")
+        requirements.write_text(f"{library}=={version} --hash=sha256:{sha256}\n", encoding="utf-8")
         try:
             command = [str(ensure_sandbox_python(say=print_err)), "-m", "pip", "download", "--quiet", "--dest", part]
-            command += ["--disable-pip-version-check", "--no-deps", "--no-binary", library, "-r", str(wanted)]
-            done = subprocess.run(
+            command += ["--disable-pip-version-check", "--no-deps", "--no-binary", library, "-r", str(requirements)]
+            process = subprocess.run(
                 command,
                 env=pip_variables(),
                 stdin=subprocess.DEVNULL,
@@ -290,7 +300,7 @@ def _download(library: str, version: str, sha256: str, kept: Path) -> None:
             )
         except (subprocess.TimeoutExpired, NotReady) as error:
             raise BenchmarkError(f"{failed} ({error})") from None
-        found = list(Path(part).glob("*.tar.gz"))
-        if done.returncode or not found:
-            raise BenchmarkError(f"{failed} ({why(done.stdout)})")
-        found[0].replace(kept)
+        archives = list(Path(part).glob("*.tar.gz"))
+        if process.returncode or not archives:
+            raise BenchmarkError(f"{failed} ({find_reason(process.stdout)})")
+        archives[0].replace(archive_path)

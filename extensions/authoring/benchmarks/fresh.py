@@ -29,16 +29,14 @@ from stackrank.home import home, locked, write_whole
 from stackrank.wording import print_err
 
 PER_NIGHT = 10
-_ORDER = 2
-"""Increased when the same night gives other tasks, so that no night is made in two ways."""
 
 
 class Night(BaseModel):
     """The tasks of one night."""
 
     seed: str = ""
-    wanted: int = 0
-    """How many tasks were asked for; there are fewer tasks if the night has no more faults."""
+    requested: int = 0
+    """How many tasks were requested; there are fewer if no candidate faults are left."""
     tasks: list[FreshTask] = []
 
 
@@ -54,45 +52,48 @@ class Fresh(TaskByTask):
         self._count = self._source.count or PER_NIGHT
         self.name = own_name(self.name, self.seed)
         files = sorted((self._source.path or DATA).glob("*.yaml"))
-        self._recipes = {each.library: each for each in map(read_recipe, files) if each.own_tests}
+        self._recipes = {recipe.library: recipe for recipe in map(read_recipe, files) if recipe.own_tests}
         self.license = ", ".join(sorted({recipe.license for recipe in self._recipes.values()}))
         self.source = f"made from {len(self._recipes)} libraries of a package index"
         self.empty = f"the night {self.seed} of fresh has no task yet: `stackrank tasks fresh` makes today's"
 
     def _entries(self) -> Iterator[tuple[str, Callable[[], Task]]]:
         night = self._night()
-        if len(night.tasks) < self._count <= night.wanted:
+        if len(night.tasks) < self._count <= night.requested:
             self.notes = (
-                f"the night {self.seed} of fresh has only {len(night.tasks)} of the {self._count} tasks that were "
-                "wanted, because its faults came to an end: name another night (--night)",
+                f"the night {self.seed} of fresh has only {len(night.tasks)} of the {self._count} requested "
+                "tasks, because no candidate faults are left: name another night (--night)",
             )
-        for each in night.tasks[: self._count]:
-            yield each.id, functools.partial(load_task, self._recipes[each.library], each)
+        for task in night.tasks[: self._count]:
+            yield task.id, functools.partial(load_task, self._recipes[task.library], task)
 
     def _night(self) -> Night:
-        """Return the night as it is known; if more tasks are wanted, make them if allowed. Raises BenchmarkError."""
+        """Return the stored night; if more tasks are requested, make them if allowed. Raises BenchmarkError."""
         parts = ("library", "sha256", "own_tests", "tests_need", "test_requirements")
-        about = [_ORDER, self.seed, *(repr([getattr(each, part) for part in parts]) for each in self._recipes.values())]
+        identity = [
+            self.seed,
+            *(repr([getattr(recipe, part) for part in parts]) for recipe in self._recipes.values()),
+        ]
         folder = home() / "fresh"
-        file = folder / f"{hashlib.sha256(repr(about).encode()).hexdigest()[:16]}.night.json"
-        known = _read(file)
-        if known.wanted >= self._count or not self._source.fetch:
-            return known
+        file = folder / f"{hashlib.sha256(repr(identity).encode()).hexdigest()[:16]}.night.json"
+        stored = _read(file)
+        if stored.requested >= self._count or not self._source.fetch:
+            return stored
         with locked("fresh"):
-            if (known := _read(file)).wanted < self._count:
+            if (stored := _read(file)).requested < self._count:
                 # Imported late, because it is needed only to make tasks.
                 from stackrank.extensions.authoring.benchmarks.fresh_night import make_night
 
-                # Without this night as other versions of the libraries make it, which a new machine does not have.
-                others = [
-                    night for each in sorted(folder.glob("*.night.json")) if (night := _read(each)).seed != self.seed
+                # The same night may have been made from other libraries; on a new machine it is not there.
+                other_nights = [
+                    night for path in sorted(folder.glob("*.night.json")) if (night := _read(path)).seed != self.seed
                 ]
-                used = [task for night in others for task in night.tasks]
+                used_tasks = [task for night in other_nights for task in night.tasks]
                 backend = chosen_backend(self._source.sandbox)
-                made = make_night(self.seed, list(self._recipes.values()), self._count, used, backend, print_err)
-                known = Night(seed=self.seed, wanted=self._count, tasks=made)
-                write_whole(file, known.model_dump_json(indent=1) + "\n")
-        return known
+                tasks = make_night(self.seed, list(self._recipes.values()), self._count, used_tasks, backend, print_err)
+                stored = Night(seed=self.seed, requested=self._count, tasks=tasks)
+                write_whole(file, stored.model_dump_json(indent=1) + "\n")
+        return stored
 
 
 def _read(file: Path) -> Night:

@@ -16,6 +16,7 @@ from datetime import date
 from functools import cached_property
 
 from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.pytest_command import TestCommand
 from stackrank.env.difficulty import find_difficulty, save_difficulty
 from stackrank.env.environment import Environment
 from stackrank.env.sandbox.base import Backend, SandboxSpec, Say, spec_for
@@ -27,14 +28,14 @@ from stackrank.env.scoring.report import PASSED
 from stackrank.env.task import Task
 from stackrank.env.validate import validate
 from stackrank.errors import StackrankError
-from stackrank.extensions.authoring.benchmarks.deep_recipe import Change, Recipe, digest_of, plant
+from stackrank.extensions.authoring.benchmarks.deep_recipe import Recipe, RecipeChange, digest_of, plant
 from stackrank.extensions.authoring.benchmarks.fresh_task import FreshTask, environment_of, library_of, load_task
-from stackrank.extensions.authoring.difficulty.measure import measure
-from stackrank.extensions.authoring.inject.candidates import Candidate
+from stackrank.extensions.authoring.difficulty import measure
+from stackrank.extensions.authoring.inject.candidates import Mutant
 from stackrank.extensions.authoring.inject.injection import Injection, InjectionOptions, Tally
-from stackrank.extensions.authoring.inject.reach import Reach, TestCommand
+from stackrank.extensions.authoring.inject.reach import Reach
 from stackrank.extensions.authoring.inject.verify import LEAST_RANK, Verified, guessed_rank, shallow
-from stackrank.extensions.authoring.withheld import could_seal, to_withhold
+from stackrank.extensions.authoring.withheld import choose_withheld, find_sealing_tests
 from stackrank.home import home
 
 PARTS = 16
@@ -49,7 +50,7 @@ _SAY_EVERY_S = 15.0
 
 
 def make_night(
-    seed: str, recipes: Sequence[Recipe], count: int, used: Collection[FreshTask], backend: Backend, say: Say
+    seed: str, recipes: Sequence[Recipe], count: int, used_tasks: Collection[FreshTask], backend: Backend, say: Say
 ) -> list[FreshTask]:
     """Return the first `count` tasks of a night, or all there are: the same for the same seed, recipes and `used`.
 
@@ -60,41 +61,41 @@ def make_night(
     """
     progress = _Progress(seed, count, say)
     order = random.Random(seed).sample(list(recipes), len(recipes))
-    searches = [_Search(each, seed, used, backend, progress) for each in order]
-    found: list[FreshTask] = []
+    searches = [_Search(recipe, seed, used_tasks, backend, progress) for recipe in order]
+    tasks: list[FreshTask] = []
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as threads:
         try:
-            for most, above in itertools.pairwise(_BANDS):
-                if len(found) < count:
+            for highest, lowest in itertools.pairwise(_BANDS):
+                if len(tasks) < count:
                     for search in searches:
-                        search.start(above, most)
-                    found += _take_turns(searches, count - len(found), threads)
+                        search.start(lowest, highest)
+                    tasks += _take_turns(searches, count - len(tasks), threads)
         finally:
             for search in searches:
                 search.stop()
             threads.shutdown(cancel_futures=True)
             for search in searches:
                 search.close()
-    if not found:
-        raise BenchmarkError(f"no fault of the night {seed} is deep enough and validated: name another night")
-    return found
+    if not tasks:
+        raise BenchmarkError(f"no valid deep fault found for night {seed}: name another night")
+    return tasks
 
 
 def _take_turns(searches: Sequence[_Search], count: int, threads: ThreadPoolExecutor) -> list[FreshTask]:
     """Return `count` tasks, or all there are. Raises SandboxError."""
     turn = itertools.cycle(searches)
-    found: list[FreshTask] = []
-    while len(found) < count and not all(each.exhausted for each in searches):
-        for working in [threads.submit(next(turn).more) for _ in range(count - len(found))]:
+    tasks: list[FreshTask] = []
+    while len(tasks) < count and not all(search.exhausted for search in searches):
+        for working in [threads.submit(next(turn).more) for _ in range(count - len(tasks))]:
             working.result()
         # The first task of each library, then the second: a smaller night is the beginning of a larger one.
-        rounds = itertools.zip_longest(*(each.made for each in searches))
-        found = [made for each in rounds for made in each if made is not None]
-    return found
+        rounds = itertools.zip_longest(*(search.made for search in searches))
+        tasks = [task for tasks_of_round in rounds for task in tasks_of_round if task is not None]
+    return tasks
 
 
 class _Progress:
-    """Says now and then, in one line, how far a night has come."""
+    """Reports the progress of a night now and then, in one line."""
 
     def __init__(self, seed: str, count: int, say: Say) -> None:
         self.say = say
@@ -129,16 +130,16 @@ class _Search:
     """Searches one library for faults, one after the other."""
 
     def __init__(
-        self, recipe: Recipe, seed: str, used: Collection[FreshTask], backend: Backend, progress: _Progress
+        self, recipe: Recipe, seed: str, used_tasks: Collection[FreshTask], backend: Backend, progress: _Progress
     ) -> None:
         self._recipe, self._seed, self._backend, self._progress = recipe, seed, backend, progress
         self._files = library_of(recipe)
         command = f"python -m pytest -q -p no:cacheprovider {recipe.options} {' '.join(recipe.own_tests)}"
         self._test = TestCommand.of(command, self._files)
-        own = [each for each in used if each.library == recipe.library]
-        self._used = {each.broken for each in own}
-        self._keys = {each.change.key for each in own}
-        self._faults: Generator[tuple[Candidate, Verified]] | None = None
+        library_tasks = [task for task in used_tasks if task.library == recipe.library]
+        self._used = {task.broken for task in library_tasks}
+        self._keys = {task.change.key for task in library_tasks}
+        self._faults: Generator[tuple[Mutant, Verified]] | None = None
         self._working = threading.Lock()
         self._stopped = self._left_out = False
         self.made: list[FreshTask] = []
@@ -146,18 +147,18 @@ class _Search:
         self.exhausted = False
         """Whether all these changes have been tried."""
 
-    def start(self, above: float, most: float) -> None:
+    def start(self, lowest: float, highest: float) -> None:
         """Go on to changes whose guessed ranks are above the first number, and not above the second."""
         if self._faults is not None:
             self._faults.close()
-        self._faults = self._all(above, most)
+        self._faults = self._search_band(lowest, highest)
         self.made, self.exhausted = [], self._left_out
 
     def more(self) -> None:
         """Make one more task, if there is another.
 
-        A library whose own tests do not pass here, for instance because they measure time on a busy machine, is left
-        out of the night with a message; the other libraries make it.
+        A library whose own tests do not pass here, for instance because they measure time on a busy machine, is
+        skipped with a message; the other libraries make the night.
         """
         with self._working:
             if self.exhausted:
@@ -165,13 +166,13 @@ class _Search:
             assert self._faults is not None
             try:
                 for fault in self._faults:
-                    if (made := self._task(*fault)) is not None:
-                        self.made.append(made)
+                    if (task := self._task(*fault)) is not None:
+                        self.made.append(task)
                         self._progress.proved()
                         return
             except BenchmarkError as error:
                 self._left_out = True
-                self._progress.say(f"fresh leaves out {self._recipe.library} {self._recipe.version}: {error}")
+                self._progress.say(f"fresh skips {self._recipe.library} {self._recipe.version}: {error}")
             except _Stopped:
                 pass
             self.exhausted = True
@@ -191,14 +192,14 @@ class _Search:
         if self._stopped:
             raise _Stopped
 
-    def _all(self, above: float, most: float) -> Generator[tuple[Candidate, Verified]]:
-        injection, reach, ranked = self._own
-        chosen = [each for each, place in ranked if above < place <= most]
-        with closing(injection.found(reach, chosen, Tally(1, len(chosen)), self._tried)) as faults:
+    def _search_band(self, lowest: float, highest: float) -> Generator[tuple[Mutant, Verified]]:
+        injection, reach, ranked = self._candidates_of_library
+        in_band = [mutant for mutant, place in ranked if lowest < place <= highest]
+        with closing(injection.find_bugs(reach, in_band, Tally(1, len(in_band)), self._tried)) as faults:
             yield from faults
 
     @cached_property
-    def _own(self) -> tuple[Injection, Reach, list[tuple[Candidate, float]]]:
+    def _candidates_of_library(self) -> tuple[Injection, Reach, list[tuple[Mutant, float]]]:
         """What the library's tests reach, and the changes that the night may take, with guessed ranks."""
         options = InjectionOptions(
             1,
@@ -213,59 +214,63 @@ class _Search:
         injection = Injection(self._backend, self._files, options, home() / "fresh" / self._recipe.library)
         injection.prepare(self._progress.say)
         reach = injection.reach()
-        own = self._choose(injection.candidates(reach), reach)
-        return injection, reach, [(each, guessed_rank(reach, each)) for each in own]
+        mutants = self._choose(injection.candidates(reach), reach)
+        return injection, reach, [(mutant, guessed_rank(reach, mutant)) for mutant in mutants]
 
-    def _choose(self, candidates: Sequence[Candidate], reach: Reach) -> list[Candidate]:
+    def _choose(self, candidates: Sequence[Mutant], reach: Reach) -> list[Mutant]:
         part = night_number(self._seed) % PARTS
-        by_text = could_seal(self._files, reach.tests)
-        own = [each for each in candidates if part_of(each.key) == part and each.key not in self._keys]
-        return [each for each in own if _may_seal(each, reach, by_text)]
+        by_text = find_sealing_tests(self._files, reach.tests)
+        of_night = [mutant for mutant in candidates if part_of(mutant.key) == part and mutant.key not in self._keys]
+        return [mutant for mutant in of_night if _could_be_sealed(mutant, reach, by_text)]
 
-    def _task(self, candidate: Candidate, verified: Verified) -> FreshTask | None:
-        """Return the task made from a fault; None if it is of no use, or was made in another night."""
+    def _task(self, candidate: Mutant, verified: Verified) -> FreshTask | None:
+        """Return the task made from a fault; None if it makes no task, or was made in another night."""
         place, operator, number = candidate.key.rsplit(" ", 2)
-        change = Change(place=place, operator=operator, number=int(number))
-        failing, others = _few(verified)
+        change = RecipeChange(place=place, operator=operator, number=int(number))
+        failing, passing = _select_tests(verified)
         try:
-            withheld = to_withhold(self._files, verified.fail_to_pass, others, verified.pass_to_pass)
-            made = FreshTask(
+            withheld = choose_withheld(self._files, verified.fail_to_pass, passing, verified.pass_to_pass)
+            task = FreshTask(
                 library=self._recipe.library,
                 change=change,
                 broken=digest_of(plant(self._files, [change])),
                 category=candidate.category,
-                command=self._test.on([*failing, *others]),
+                command=self._test.on([*failing, *passing]),
                 fail_to_pass=verified.fail_to_pass,
-                pass_to_pass=_of([*failing, *others], verified.pass_to_pass),
+                pass_to_pass=_of([*failing, *passing], verified.pass_to_pass),
                 withheld=withheld,
                 messages={
-                    test: said for test, said in verified.messages.items() if test.partition("[")[0] not in withheld
+                    test: message
+                    for test, message in verified.messages.items()
+                    if test.partition("[")[0] not in withheld
                 },
             )
-            if made.broken in self._used:
+            if task.broken in self._used:
                 return None
-            self._used.add(made.broken)
-            alone = self._by_itself(made, failing, others)
-            return alone if alone is not None and self._holds(load_task(self._recipe, alone)) else None
+            self._used.add(task.broken)
+            alone = self._without_dependents(task, failing, passing)
+            return alone if alone is not None and self._is_sound(load_task(self._recipe, alone)) else None
         except BenchmarkError:
             return None
 
-    def _by_itself(self, made: FreshTask, failing: Sequence[str], others: Sequence[str]) -> FreshTask | None:
+    def _without_dependents(
+        self, fresh_task: FreshTask, failing: Sequence[str], staying: Sequence[str]
+    ) -> FreshTask | None:
         """Return a task without tests that rely on others of their library that do not run here; None if it needs them.
 
         Raises BenchmarkError, SandboxError.
         """
-        task = load_task(self._recipe, made)
+        task = load_task(self._recipe, fresh_task)
         with Sandbox(self._backend, spec_for(task, warm=False)) as sandbox:
             run = run_tests(sandbox, task, self._files, fresh=True, trusted=True)
         passing = {test for test, outcome in run.outcomes.items() if outcome in PASSED}
-        if run.report is None or not run.report.complete or not passing.issuperset(made.fail_to_pass):
+        if run.report is None or not run.report.complete or not passing.issuperset(fresh_task.fail_to_pass):
             return None
-        good = [each for each in others if passing.issuperset(_of([each], made.pass_to_pass))]
-        stay = [test for test in _of([*failing, *good], made.pass_to_pass) if test in passing]
-        return made.model_copy(update={"command": self._test.on([*failing, *good]), "pass_to_pass": tuple(stay)})
+        good = [function for function in staying if passing.issuperset(_of([function], fresh_task.pass_to_pass))]
+        stay = [test for test in _of([*failing, *good], fresh_task.pass_to_pass) if test in passing]
+        return fresh_task.model_copy(update={"command": self._test.on([*failing, *good]), "pass_to_pass": tuple(stay)})
 
-    def _holds(self, task: Task) -> bool:
+    def _is_sound(self, task: Task) -> bool:
         """Whether a task is deep in the form shown to agents, is proved, and can be sealed. The findings are kept."""
 
         def new(spec: SandboxSpec) -> Sandbox:
@@ -287,19 +292,21 @@ class _Search:
         return can_seal(task, result.proof)
 
 
-def _may_seal(candidate: Candidate, reach: Reach, by_text: Collection[str]) -> bool:
+def _could_be_sealed(candidate: Mutant, reach: Reach, by_text: Collection[str]) -> bool:
     """Whether several test functions reach a fault, so that some can be withheld, and one could seal verdicts."""
     functions = {reach.tests[number].partition("[")[0] for number in candidate.tests}
-    return len(functions) > 1 and any(each in by_text for each in functions)
+    return len(functions) > 1 and any(function in by_text for function in functions)
 
 
-def _few(verified: Verified) -> tuple[list[str], list[str]]:
+def _select_tests(verified: Verified) -> tuple[list[str], list[str]]:
     """Return the test functions that notice a fault, and some of the others that reach it."""
     functions = list(dict.fromkeys(test.partition("[")[0] for test in verified.fail_to_pass))
-    others = [test.partition("[")[0] for test in verified.pass_to_pass]
-    others = [test for test in dict.fromkeys(others) if test not in functions]
-    some = [others[place * len(others) // _OTHERS] for place in range(_OTHERS)] if len(others) > _OTHERS else others
-    return functions, some
+    passing = [test.partition("[")[0] for test in verified.pass_to_pass]
+    passing = [test for test in dict.fromkeys(passing) if test not in functions]
+    sampled = (
+        [passing[place * len(passing) // _OTHERS] for place in range(_OTHERS)] if len(passing) > _OTHERS else passing
+    )
+    return functions, sampled
 
 
 def _of(functions: Sequence[str], tests: Sequence[str]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from stackrank.env.benchmarks.testfiles import TEST_PATTERNS
 from stackrank.env.environment import Environment
 from stackrank.env.patches import find_faults, make_diff
 from stackrank.env.task import Limits, Task
-from stackrank.extensions.authoring.benchmarks.deep_recipe import Change, Recipe, digest_of, plant
+from stackrank.extensions.authoring.benchmarks.deep_recipe import Recipe, RecipeChange, digest_of, plant
 from stackrank.extensions.authoring.benchmarks.deep_suite import library_files
 from stackrank.extensions.authoring.inject.statement import statement
 from stackrank.extensions.authoring.withheld import without_withheld
@@ -23,14 +23,14 @@ class FreshTask(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     library: str
-    change: Change
+    change: RecipeChange
     broken: str
     """Digest of the changed files."""
     category: str
     command: str
     fail_to_pass: tuple[str, ...]
     pass_to_pass: tuple[str, ...]
-    withheld: tuple[str, ...] = ()
+    withheld: tuple[str, ...]
     """The test functions that agents do not see."""
     messages: dict[str, str] = {}
     """Failing test that agents see -> what its failure says."""
@@ -41,35 +41,37 @@ class FreshTask(BaseModel):
         return f"{self.library}-{self.broken[:8]}"
 
 
-def load_task(recipe: Recipe, about: FreshTask) -> Task:
+def load_task(recipe: Recipe, fresh_task: FreshTask) -> Task:
     """Load one task. Raises BenchmarkError."""
     files = library_of(recipe)
-    broken = plant(files, [about.change])
-    if (made := digest_of(broken)) != about.broken:
+    broken = plant(files, [fresh_task.change])
+    if (digest := digest_of(broken)) != fresh_task.broken:
         raise BenchmarkError(
-            f"{about.id}: its change creates a different file than before ({made}, not {about.broken})"
+            f"{fresh_task.id}: its change creates a different file than before ({digest}, not {fresh_task.broken})"
         )
-    shown = without_withheld(files, about.withheld)
-    visible = shlex.join(word for word in shlex.split(about.command) if word not in about.withheld)
+    visible_tests = without_withheld(files, fresh_task.withheld)
+    visible = shlex.join(word for word in shlex.split(fresh_task.command) if word not in fresh_task.withheld)
     fix = make_diff(broken, {path: files[path] for path in broken})
-    given = {**files, **broken, **shown}
-    faults = find_faults(given, fix)
-    seen = [test for test in about.fail_to_pass if test.partition("[")[0] not in about.withheld]
+    workspace = {**files, **broken, **visible_tests}
+    faults = find_faults(workspace, fix)
+    visible_failing = [test for test in fresh_task.fail_to_pass if test.partition("[")[0] not in fresh_task.withheld]
     opening = f"Since we use this copy of {recipe.library}, something is wrong with it that was right before"
-    title, told = statement(opening, {test: about.messages.get(test, "") for test in seen}, about.change.file, faults)
+    title, description = statement(
+        opening, {test: fresh_task.messages.get(test, "") for test in visible_failing}, fresh_task.change.file, faults
+    )
     return Task(
-        id=about.id,
+        id=fresh_task.id,
         benchmark="fresh",
         title=f"{recipe.library}: {title or 'something is wrong'}",
-        statement=told,
-        files=given,
-        hidden_files={path: files[path] for path in shown},
+        statement=description,
+        files=workspace,
+        hidden_files={path: files[path] for path in visible_tests},
         test_command=visible,
-        score_command=about.command,
-        category=about.category,
+        score_command=fresh_task.command,
+        category=fresh_task.category,
         tags=(recipe.library,),
-        fail_to_pass=about.fail_to_pass,
-        pass_to_pass=about.pass_to_pass,
+        fail_to_pass=fresh_task.fail_to_pass,
+        pass_to_pass=fresh_task.pass_to_pass,
         fix=fix,
         faults=faults,
         readonly=(*TEST_PATTERNS, "tests/", "test/"),

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 import libcst as cst
 import libcst.matchers as m
 
-from stackrank.extensions.authoring.inject.operators import OPERATORS, New, Operator, operator
-from stackrank.extensions.authoring.inject.place import Place
+from stackrank.env.mutation.source import NodeContext
+from stackrank.extensions.authoring.inject.functions import function_name
+from stackrank.extensions.authoring.inject.operators import OPERATORS, Operator, Replacement, operator
 
 _ALSO = (
     "shared-copy", "stale-state", "mutable-default", "moved-statement", "boundary", "off-by-one", "wrong-constant",
@@ -29,58 +30,58 @@ _operator = functools.partial(operator, into=DEEP)
 
 
 @_operator("state", cst.SimpleStatementLine)
-def forgotten_reset(node: cst.SimpleStatementLine, place: Place) -> Iterator[New]:
+def forgotten_reset(node: cst.SimpleStatementLine, context: NodeContext) -> Iterator[Replacement]:
     """Keep the state of an earlier call: do not empty an attribute again."""
     reset = m.Assign(targets=[m.AssignTarget(_OWN)], value=_EMPTY)
-    if place.function.name.value != "__init__" and m.matches(node, m.SimpleStatementLine([reset])):
+    if function_name(context) != "__init__" and m.matches(node, m.SimpleStatementLine([reset])):
         yield node.with_changes(body=[cst.Pass()])
 
 
 @_operator("state", cst.Tuple)
-def key_without_a_part(node: cst.Tuple, place: Place) -> Iterator[New]:
+def key_without_a_part(node: cst.Tuple, context: NodeContext) -> Iterator[Replacement]:
     """Leave one part out of a key that has several."""
-    above = place.parent(node)
-    holder = place.parent(above) if above is not None else None
-    looked_up = isinstance(above, cst.Index) or (
-        isinstance(above, cst.Arg)
-        and isinstance(holder, cst.Call)
-        and isinstance(holder.func, cst.Attribute)
-        and holder.func.attr.value in _LOOKED_UP
-        and holder.args[0] is above
+    parent = context.parent
+    call = context.ancestors[-2]
+    looked_up = isinstance(parent, cst.Index) or (
+        isinstance(parent, cst.Arg)
+        and isinstance(call, cst.Call)
+        and isinstance(call.func, cst.Attribute)
+        and call.func.attr.value in _LOOKED_UP
+        and call.args[0] is parent
     )
-    named = isinstance(above, cst.Assign) and any("key" in _name(each.target) for each in above.targets)
-    if (looked_up or named or _makes_key(above, place)) and len(node.elements) > 1:
+    is_key = isinstance(parent, cst.Assign) and any("key" in _name(element.target) for element in parent.targets)
+    if (looked_up or is_key or _makes_key(context)) and len(node.elements) > 1:
         for left_out in range(len(node.elements)):
-            kept = [each for number, each in enumerate(node.elements) if number != left_out]
+            elements = [element for number, element in enumerate(node.elements) if number != left_out]
             # Keep one comma, so that a single element is still a tuple.
-            last = kept[-1].with_changes(comma=cst.Comma() if len(kept) == 1 else cst.MaybeSentinel.DEFAULT)
-            yield node.with_changes(elements=[*kept[:-1], last])
+            last = elements[-1].with_changes(comma=cst.Comma() if len(elements) == 1 else cst.MaybeSentinel.DEFAULT)
+            yield node.with_changes(elements=[*elements[:-1], last])
 
 
 def _name(node: cst.CSTNode) -> str:
-    found = node.attr if isinstance(node, cst.Attribute) else node
-    return found.value.lower() if isinstance(found, cst.Name) else ""
+    name = node.attr if isinstance(node, cst.Attribute) else node
+    return name.value.lower() if isinstance(name, cst.Name) else ""
 
 
-def _makes_key(above: cst.CSTNode | None, place: Place) -> bool:
-    return isinstance(above, cst.Return) and any(
-        part in place.function.name.value for part in ("key", "hash", "signature")
+def _makes_key(context: NodeContext) -> bool:
+    return isinstance(context.parent, cst.Return) and any(
+        part in function_name(context) for part in ("key", "hash", "signature")
     )
 
 
 @_operator("state", cst.BinaryOperation)
-def key_without_an_addend(node: cst.BinaryOperation, place: Place) -> Iterator[New]:
+def key_without_an_addend(node: cst.BinaryOperation, context: NodeContext) -> Iterator[Replacement]:
     """Leave the last part out of a key that is a sum of parts."""
-    above = place.parent(node)
-    named = isinstance(above, cst.Assign | cst.AugAssign) and any(
-        "key" in _name(each.target) for each in (above.targets if isinstance(above, cst.Assign) else [above])
+    parent = context.parent
+    is_key = isinstance(parent, cst.Assign | cst.AugAssign) and any(
+        "key" in _name(target.target) for target in (parent.targets if isinstance(parent, cst.Assign) else [parent])
     )
-    if isinstance(node.operator, cst.Add) and (named or _makes_key(above, place)):
+    if isinstance(node.operator, cst.Add) and (is_key or _makes_key(context)):
         yield node.left
 
 
 @_operator("iteration", cst.Call)
-def other_order(node: cst.Call, place: Place) -> Iterator[New]:
+def other_order(node: cst.Call, context: NodeContext) -> Iterator[Replacement]:
     """Use the other end of a list or queue, do not reverse an order, or sort without the key."""
     if isinstance(node.func, cst.Name) and node.func.value == "reversed" and len(node.args) == 1:
         yield node.args[0].value
@@ -102,7 +103,7 @@ def other_order(node: cst.Call, place: Place) -> Iterator[New]:
 
 
 @_operator("iteration", cst.For)
-def changed_while_iterating(node: cst.For, place: Place) -> Iterator[New]:
+def changed_while_iterating(node: cst.For, context: NodeContext) -> Iterator[Replacement]:
     """Loop over an object itself, which may change meanwhile, and not over a copy."""
     copied = node.iter
     if m.matches(copied, m.Call(func=m.Name("list") | m.Name("tuple"), args=[m.Arg(m.Call() | m.Attribute())])):
@@ -111,19 +112,19 @@ def changed_while_iterating(node: cst.For, place: Place) -> Iterator[New]:
 
 
 @_operator("exceptions", cst.Try)
-def not_restored(node: cst.Try, place: Place) -> Iterator[New]:
+def not_restored(node: cst.Try, context: NodeContext) -> Iterator[Replacement]:
     """Run the code of a `finally` only if nothing is raised."""
     if node.finalbody is not None and not node.handlers and node.orelse is None:
         body, final = node.body.body, node.finalbody.body.body
-        left = m.SimpleStatementLine([m.Return()])
-        if isinstance(node.body, cst.IndentedBlock) and not any(m.findall(each, m.Return()) for each in body):
+        returning = m.SimpleStatementLine([m.Return()])
+        if isinstance(node.body, cst.IndentedBlock) and not any(m.findall(statement, m.Return()) for statement in body):
             yield cst.FlattenSentinel([*body, *final])
-        elif m.matches(body[-1], left):
+        elif m.matches(body[-1], returning):
             yield cst.FlattenSentinel([*body[:-1], *final, body[-1]])
 
 
 @_operator("logic", cst.Comparison)
-def empty_for_none(node: cst.Comparison, place: Place) -> Iterator[New]:
+def empty_for_none(node: cst.Comparison, context: NodeContext) -> Iterator[Replacement]:
     """Take an empty value or zero for a missing one."""
     if len(node.comparisons) != 1 or not m.matches(node.comparisons[0].comparator, m.Name("None")):
         return
@@ -134,7 +135,7 @@ def empty_for_none(node: cst.Comparison, place: Place) -> Iterator[New]:
 
 
 @_operator("numbers", cst.Call)
-def lost_precision(node: cst.Call, place: Place) -> Iterator[New]:
+def lost_precision(node: cst.Call, context: NodeContext) -> Iterator[Replacement]:
     """Cut off a number that should be rounded, or take `seconds` of a time span for its total."""
     if isinstance(node.func, cst.Name) and node.func.value == "round":
         yield node.with_changes(func=cst.Name("int"), args=[node.args[0].with_changes(comma=cst.MaybeSentinel.DEFAULT)])
@@ -143,7 +144,7 @@ def lost_precision(node: cst.Call, place: Place) -> Iterator[New]:
 
 
 @_operator("state", cst.Call)
-def shared_for_copied(node: cst.Call, place: Place) -> Iterator[New]:
+def shared_for_copied(node: cst.Call, context: NodeContext) -> Iterator[Replacement]:
     """Share an item or a result instead of copying it, or copy only shallowly."""
     if not isinstance(node.func, cst.Name) or len(node.args) != 1:
         return
@@ -154,4 +155,4 @@ def shared_for_copied(node: cst.Call, place: Place) -> Iterator[New]:
         yield arg
 
 
-DEEP += [each for each in OPERATORS if each.name in _ALSO]
+DEEP += [operator for operator in OPERATORS if operator.name in _ALSO]

@@ -19,29 +19,28 @@ from itertools import islice
 from pathlib import Path
 
 from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.pytest_command import TestCommand
 from stackrank.env.environment import Environment, files_digest
 from stackrank.env.sandbox.base import Backend, SandboxError, SandboxSpec, Say
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.task import Limits
-from stackrank.extensions.authoring.inject.candidates import Candidate, find_candidates
+from stackrank.extensions.authoring.inject.candidates import Mutant, find_candidates
 from stackrank.extensions.authoring.inject.deep_operators import DEEP
 from stackrank.extensions.authoring.inject.operators import OPERATORS
-from stackrank.extensions.authoring.inject.reach import Reach, TestCommand, measure, refuse_copies
+from stackrank.extensions.authoring.inject.reach import Reach, measure, refuse_copies
 from stackrank.extensions.authoring.inject.verify import LEAST_RANK, Project, Verified, guessed_rank, verify
-from stackrank.extensions.authoring.inject.write import to_hide
+from stackrank.extensions.authoring.inject.write import choose_hidden
 
-Bug = tuple[Candidate, Verified]
+Bug = tuple[Mutant, Verified]
 _PER_FUNCTION = 4
-_MOST_FOUND = 3
-"""How many bugs are found for each one that is wanted, before bugs without hidden tests are good enough."""
+_SURPLUS = 3
+"""How many bugs are found for each requested one before bugs without hidden tests are accepted."""
 _TRIES = 2
-_CHECKS = 3
-"""Increased when `verify` refuses more; earlier results are then not used."""
 
 
 @dataclass(frozen=True)
 class InjectionOptions:
-    """What bugs are wanted, and how to find them."""
+    """Which bugs to make, and how to find them."""
 
     count: int
     seed: int
@@ -52,7 +51,7 @@ class InjectionOptions:
     timeout_s: float = 60.0
     """Seconds that a test run of a task may take; all tests of the project together may take five times as long."""
     deep: bool = False
-    """Whether only faults far from their failures are wanted."""
+    """Whether to make only faults far from their failures."""
     proved_later: bool = False
     """Whether the code that makes tasks of bugs runs and measures them again; then that is not done here too."""
 
@@ -61,10 +60,10 @@ class InjectionOptions:
 class Tally:
     """How many candidates were tried, and how many bugs were found, so far."""
 
-    wanted: int
+    requested: int
     candidates: int = 0
     tried: int = 0
-    found: int = 0
+    bugs: int = 0
     problems: Counter[str] = field(default_factory=Counter)
     """Why candidates are unusable -> how many of them."""
 
@@ -72,16 +71,16 @@ class Tally:
 class Injection:
     """Makes bugs for one project."""
 
-    def __init__(self, backend: Backend, files: Mapping[str, bytes], wishes: InjectionOptions, folder: Path) -> None:
+    def __init__(self, backend: Backend, files: Mapping[str, bytes], options: InjectionOptions, folder: Path) -> None:
         """`folder`: the output folder. Results in its `state/` for another project or other tests are not used."""
         self._backend = backend
         self._files = files
-        self._wishes = wishes
+        self._options = options
         self._state = folder / "state"
-        environment = wishes.environment.with_source(files) if wishes.environment != Environment() else None
-        self._spec = SandboxSpec(environment=environment, limits=Limits(timeout_s=wishes.timeout_s))
-        about = (files_digest(files), wishes.test, wishes.environment, wishes.timeout_s)
-        self._digest = hashlib.sha256(repr(about).encode()).hexdigest()[:16]
+        environment = options.environment.with_source(files) if options.environment != Environment() else None
+        self._spec = SandboxSpec(environment=environment, limits=Limits(timeout_s=options.timeout_s))
+        identity = (files_digest(files), options.test, options.environment, options.timeout_s)
+        self._digest = hashlib.sha256(repr(identity).encode()).hexdigest()[:16]
         self._benches: queue.SimpleQueue[Sandbox | None] = queue.SimpleQueue()
         self._writing = threading.Lock()
         self._lines: set[tuple[str, int]] = set()
@@ -98,12 +97,12 @@ class Injection:
         if file.is_file():
             return Reach.from_json(file.read_text(encoding="utf-8"))
         with Sandbox(self._backend, self._spec) as sandbox:
-            if self._wishes.environment.setup:
+            if self._options.environment.setup:
                 refuse_copies(sandbox, self._files)
-            found = measure(sandbox, self._files, self._wishes.test, self._wishes.timeout_s * 5)
+            reach = measure(sandbox, self._files, self._options.test, self._options.timeout_s * 5)
         self._state.mkdir(parents=True, exist_ok=True)
-        file.write_text(found.to_json(), encoding="utf-8")
-        return found
+        file.write_text(reach.to_json(), encoding="utf-8")
+        return reach
 
     def bugs(self, reach: Reach, on_tally: Callable[[Tally], None]) -> list[Bug]:
         """Return as many bugs as are wanted, or as there are: never two on one line, and few in one function.
@@ -111,57 +110,57 @@ class Injection:
         Bugs that can have hidden tests are preferred, so a few more than wanted may be looked for.
         """
         candidates = self.candidates(reach)
-        tally = Tally(self._wishes.count, len(candidates))
-        order = _deep_first(candidates, reach) if self._wishes.deep else candidates
-        wanted, best, others = self._wishes.count, list[Bug](), list[Bug]()
-        with closing(self.found(reach, order, tally, on_tally)) as bugs:
-            for candidate, verified in islice(bugs, _MOST_FOUND * wanted):
-                (best if to_hide(self._files, verified) else others).append((candidate, verified))
-                if len(best) == wanted:
+        tally = Tally(self._options.count, len(candidates))
+        order = _deep_first(candidates, reach) if self._options.deep else candidates
+        count, sealable, visible = self._options.count, list[Bug](), list[Bug]()
+        with closing(self.find_bugs(reach, order, tally, on_tally)) as bugs:
+            for candidate, verified in islice(bugs, _SURPLUS * count):
+                (sealable if choose_hidden(self._files, verified) else visible).append((candidate, verified))
+                if len(sealable) == count:
                     break
-        return [*best, *others][:wanted]
+        return [*sealable, *visible][:count]
 
-    def candidates(self, reach: Reach) -> list[Candidate]:
+    def candidates(self, reach: Reach) -> list[Mutant]:
         """Return what could be tried. Raises BenchmarkError if that is nothing."""
-        operators = DEEP if self._wishes.deep else OPERATORS
-        if not (candidates := find_candidates(self._files, reach, self._wishes.seed, operators)):
+        operators = DEEP if self._options.deep else OPERATORS
+        if not (candidates := find_candidates(self._files, reach, self._options.seed, operators)):
             raise BenchmarkError("its tests run no line that could be changed")
         return candidates
 
-    def found(
-        self, reach: Reach, candidates: Iterable[Candidate], tally: Tally, on_tally: Callable[[Tally], None]
-    ) -> Generator[tuple[Candidate, Verified]]:
+    def find_bugs(
+        self, reach: Reach, candidates: Iterable[Mutant], tally: Tally, on_tally: Callable[[Tally], None]
+    ) -> Generator[tuple[Mutant, Verified]]:
         """Yield the bugs among these candidates one by one. To be closed. Raises BenchmarkError, SandboxError.
 
         Never two bugs are on one line, and few in one function, those of earlier calls included.
         """
-        wishes = self._wishes
-        command = wishes.test.without(reach.left_out)
-        project = Project(self._files, command, reach, wishes.timeout_s, wishes.deep, wishes.proved_later)
+        options = self._options
+        command = options.test.without(reach.left_out)
+        project = Project(self._files, command, reach, options.timeout_s, options.deep, options.proved_later)
         with closing(self._verified(project, iter(candidates))) as results:
             for candidate, result in results:
                 tally.tried += 1
                 good = not result.problem and not self._full(candidate)
                 if result.problem:
                     tally.problems[result.problem] += 1
-                tally.found += good
+                tally.bugs += good
                 on_tally(tally)
                 if good:
                     self._functions[candidate.file, candidate.function] += 1
                     self._lines.update((candidate.file, line) for line in candidate.lines)
                     yield candidate, result
 
-    def _full(self, candidate: Candidate) -> bool:
+    def _full(self, candidate: Mutant) -> bool:
         """Whether its function has enough bugs, or one of its lines has one."""
         if self._functions[candidate.file, candidate.function] >= _PER_FUNCTION:
             return True
         return any((candidate.file, line) in self._lines for line in candidate.lines)
 
-    def _verified(self, project: Project, waiting: Iterator[Candidate]) -> Generator[tuple[Candidate, Verified]]:
+    def _verified(self, project: Project, waiting: Iterator[Mutant]) -> Generator[tuple[Mutant, Verified]]:
         """Yield results in the order of `waiting`, a few worked out ahead, and skip candidates whose place is full."""
-        known = self._read()
-        ahead: deque[tuple[Candidate, Future[Verified]]] = deque()
-        workers = self._wishes.workers
+        stored = self._read()
+        ahead: deque[tuple[Mutant, Future[Verified]]] = deque()
+        workers = self._options.workers
         for _ in range(workers):
             self._benches.put(None)
         with ThreadPoolExecutor(max_workers=workers) as threads, self._closing():
@@ -169,7 +168,7 @@ class Injection:
                 while True:
                     while len(ahead) < 2 * workers and (candidate := next(waiting, None)) is not None:
                         if not self._full(candidate):
-                            future = threads.submit(self._one, project, candidate, known.get(candidate.key))
+                            future = threads.submit(self._verify_one, project, candidate, stored.get(candidate.key))
                             ahead.append((candidate, future))
                     if not ahead:
                         return
@@ -187,17 +186,17 @@ class Injection:
             threading.Thread(target=self._close, name="inject-close").start()
 
     def _close(self) -> None:
-        for _ in range(self._wishes.workers):
+        for _ in range(self._options.workers):
             sandbox = self._benches.get()
             if sandbox is not None:
                 sandbox.close()
 
-    def _one(self, project: Project, candidate: Candidate, known: Verified | None) -> Verified:
-        if known is not None:
-            return known
+    def _verify_one(self, project: Project, candidate: Mutant, stored: Verified | None) -> Verified:
+        if stored is not None:
+            return stored
         sandbox = self._benches.get()
         try:
-            for left in reversed(range(_TRIES)):
+            for tries_left in reversed(range(_TRIES)):
                 try:
                     sandbox = sandbox or Sandbox(self._backend, self._spec)
                     result = verify(sandbox, project, candidate)
@@ -206,7 +205,7 @@ class Injection:
                     if sandbox is not None:
                         sandbox.close()
                     sandbox = None
-                    if not left:
+                    if not tries_left:
                         raise
         finally:
             self._benches.put(sandbox)
@@ -216,27 +215,27 @@ class Injection:
 
     @property
     def _file(self) -> Path:
-        kind = "quick" if self._wishes.proved_later else "deep" if self._wishes.deep else "candidates"
-        return self._state / f"{self._digest}.{kind}.{_CHECKS}.jsonl"
+        kind = "quick" if self._options.proved_later else "deep" if self._options.deep else "candidates"
+        return self._state / f"{self._digest}.{kind}.jsonl"
 
     def _read(self) -> dict[str, Verified]:
-        found: dict[str, Verified] = {}
+        results: dict[str, Verified] = {}
         if self._file.is_file():
             for line in self._file.read_text(encoding="utf-8").splitlines():
                 try:
                     result = Verified.from_json(json.loads(line))
                 except ValueError:  # cut off while it was written
                     continue
-                found[result.key] = result
-        return found
+                results[result.key] = result
+        return results
 
 
-def _deep_first(candidates: Iterable[Candidate], reach: Reach) -> Iterator[Candidate]:
+def _deep_first(candidates: Iterable[Mutant], reach: Reach) -> Iterator[Mutant]:
     """Yield the candidates that look deep, then the others. No candidate is looked at before it is needed."""
-    others = []
+    shallow = []
     for candidate in candidates:
         if guessed_rank(reach, candidate) > LEAST_RANK:
             yield candidate
         else:
-            others.append(candidate)
-    yield from others
+            shallow.append(candidate)
+    yield from shallow

@@ -22,15 +22,15 @@ def left_behind(files: Mapping[str, bytes], broken: Mapping[str, bytes]) -> list
     These are imports, variables and parameters, and names that a module or a class defines but no file mentions
     elsewhere. They are sorted. Raises SyntaxError, ValueError.
     """
-    found: set[str] = set()
+    names: set[str] = set()
     for path, source in broken.items():
-        found.update(_unused(source) - _unused(files[path]))
-        before, words = _words(files[path]), _words(source)
-        once = {name for name in _defined(source) if words[name] == 1 and before[name] != 1}
+        names.update(_unused(source) - _unused(files[path]))
+        old_words, words = _words(files[path]), _words(source)
+        once = {name for name in _defined(source) if words[name] == 1 and old_words[name] != 1}
         if once:
-            others = [content for other, content in {**files, **broken}.items() if other != path]
-            found.update(name for name in once if not any(name.encode() in content for content in others))
-    return sorted(found)
+            other_files = [content for other_path, content in {**files, **broken}.items() if other_path != path]
+            names.update(name for name in once if not any(name.encode() in content for content in other_files))
+    return sorted(names)
 
 
 @functools.lru_cache(maxsize=_KNOWN)
@@ -48,30 +48,32 @@ def _table(source: bytes) -> symtable.SymbolTable:
 def _defined(source: bytes) -> frozenset[str]:
     """Return the names that the module and its classes define."""
     scopes = (scope for scope in _scopes(_table(source)) if scope.get_type() in ("module", "class"))
-    return frozenset(each.get_name() for scope in scopes for each in scope.get_symbols() if each.is_assigned())
+    return frozenset(symbol.get_name() for scope in scopes for symbol in scope.get_symbols() if symbol.is_assigned())
 
 
 @functools.lru_cache(maxsize=_KNOWN)
 def _unused(source: bytes) -> Counter[str]:
     """Return imports, variables and parameters that nothing in their scope uses, with the number of such scopes."""
-    found: Counter[str] = Counter()
+    unused: Counter[str] = Counter()
     module = _table(source)
-    everywhere = {each.get_name() for scope in _scopes(module) for each in scope.get_symbols() if _from_module(each)}
-    found.update(
-        each.get_name()
-        for each in module.get_symbols()
-        if each.is_imported() and not each.is_referenced() and each.get_name() not in everywhere
+    everywhere = {
+        symbol.get_name() for scope in _scopes(module) for symbol in scope.get_symbols() if _from_module(symbol)
+    }
+    unused.update(
+        symbol.get_name()
+        for symbol in module.get_symbols()
+        if symbol.is_imported() and not symbol.is_referenced() and symbol.get_name() not in everywhere
     )
     for scope in _scopes(module):
         if scope.get_type() == "function":
-            symbols = (each for child in scope.get_children() for each in child.get_symbols())
-            inner = {each.get_name() for each in symbols if each.is_free()}
-            for each in scope.get_symbols():
-                name = each.get_name()
+            symbols = (symbol for child in scope.get_children() for symbol in child.get_symbols())
+            inner = {symbol.get_name() for symbol in symbols if symbol.is_free()}
+            for symbol in scope.get_symbols():
+                name = symbol.get_name()
                 # A comprehension has a parameter that is no identifier.
-                if name.isidentifier() and each.is_local() and not each.is_referenced() and name not in inner:
-                    found[name] += 1
-    return found
+                if name.isidentifier() and symbol.is_local() and not symbol.is_referenced() and name not in inner:
+                    unused[name] += 1
+    return unused
 
 
 def _from_module(symbol: symtable.Symbol) -> bool:
@@ -81,5 +83,5 @@ def _from_module(symbol: symtable.Symbol) -> bool:
 def _scopes(scope: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
     """Yield a scope and all scopes inside it."""
     yield scope
-    for each in scope.get_children():
-        yield from _scopes(each)
+    for child in scope.get_children():
+        yield from _scopes(child)

@@ -11,12 +11,13 @@ from typing import Any
 import libcst as cst
 import libcst.matchers as m
 
-from stackrank.extensions.authoring.inject.place import Place
+from stackrank.env.mutation.source import NodeContext
+from stackrank.extensions.authoring.inject.functions import enclosing_function, local_names
 
-New = cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[Any]
+Replacement = cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[Any]
 
 
-Propose = Callable[[Any, Place], Iterator[New]]
+Propose = Callable[[Any, NodeContext], Iterator[Replacement]]
 
 
 @dataclass(frozen=True)
@@ -79,21 +80,21 @@ _COUNTS = re.compile(r"^[ijkn]$|i(nde)?x|pos|num|count|start|stop|end|first|last
 
 
 @operator("iteration", cst.ComparisonTarget)
-def boundary(node: cst.ComparisonTarget, place: Place) -> Iterator[New]:
+def boundary(node: cst.ComparisonTarget, context: NodeContext) -> Iterator[Replacement]:
     """Use `<` for `<=` and the like."""
     if new := _BOUNDARIES.get(type(node.operator)):
         yield node.with_changes(operator=_same_place(new, node.operator))
 
 
 @operator("logic", cst.ComparisonTarget)
-def wrong_comparison(node: cst.ComparisonTarget, place: Place) -> Iterator[New]:
+def wrong_comparison(node: cst.ComparisonTarget, context: NodeContext) -> Iterator[Replacement]:
     """Use `==` for `!=`, `in` for `not in`, and the reverse."""
     if new := _COMPARISONS.get(type(node.operator)):
         yield node.with_changes(operator=_same_place(new, node.operator))
 
 
 @operator("numbers", cst.BinaryOperation)
-def wrong_operator(node: cst.BinaryOperation, place: Place) -> Iterator[New]:
+def wrong_operator(node: cst.BinaryOperation, context: NodeContext) -> Iterator[Replacement]:
     """Use `+` for `-`, `//` for `/` and the like."""
     if (new := _ARITHMETIC.get(type(node.operator))) and not _is_text(node.left) and not _is_text(node.right):
         yield node.with_changes(operator=_same_place(new, node.operator))
@@ -104,7 +105,7 @@ def _is_text(node: cst.CSTNode) -> bool:
 
 
 @operator("state", cst.AugAssign)
-def wrong_update(node: cst.AugAssign, place: Place) -> Iterator[New]:
+def wrong_update(node: cst.AugAssign, context: NodeContext) -> Iterator[Replacement]:
     """Use `-=` for `+=`, or `=` for either."""
     old = node.operator
     if new := _ASSIGNMENTS.get(type(old)):
@@ -113,7 +114,7 @@ def wrong_update(node: cst.AugAssign, place: Place) -> Iterator[New]:
 
 
 @operator("logic", cst.BooleanOperation)
-def wrong_connective(node: cst.BooleanOperation, place: Place) -> Iterator[New]:
+def wrong_connective(node: cst.BooleanOperation, context: NodeContext) -> Iterator[Replacement]:
     """Use `and` for `or` or the reverse, or leave out a part."""
     yield node.with_changes(
         operator=_same_place(cst.Or if isinstance(node.operator, cst.And) else cst.And, node.operator)
@@ -124,7 +125,7 @@ def wrong_connective(node: cst.BooleanOperation, place: Place) -> Iterator[New]:
 
 
 @operator("logic", cst.If, cst.While, cst.IfExp)
-def negated_condition(node: cst.If | cst.While | cst.IfExp, place: Place) -> Iterator[New]:
+def negated_condition(node: cst.If | cst.While | cst.IfExp, context: NodeContext) -> Iterator[Replacement]:
     """Use `if x` for `if not x`, or the reverse."""
     test = node.test
     if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
@@ -134,7 +135,7 @@ def negated_condition(node: cst.If | cst.While | cst.IfExp, place: Place) -> Ite
 
 
 @operator("numbers", cst.Integer)
-def wrong_constant(node: cst.Integer, place: Place) -> Iterator[New]:
+def wrong_constant(node: cst.Integer, context: NodeContext) -> Iterator[Replacement]:
     """Use one more or one less."""
     value = node.evaluated_value
     if node.value.isdigit() and value < 1000:
@@ -144,14 +145,12 @@ def wrong_constant(node: cst.Integer, place: Place) -> Iterator[New]:
 
 
 @operator("iteration", cst.Call, cst.Index, cst.Slice)
-def off_by_one(node: cst.Call | cst.Index | cst.Slice, place: Place) -> Iterator[New]:
+def off_by_one(node: cst.Call | cst.Index | cst.Slice, context: NodeContext) -> Iterator[Replacement]:
     """Let a range, an index or a slice end one too early or begin one too late."""
     if isinstance(node, cst.Call):
-        if m.matches(node.func, m.Name("range")) and node.args and not any(each.star for each in node.args):
+        if m.matches(node.func, m.Name("range")) and node.args and not any(arg.star for arg in node.args):
             last = min(len(node.args), 2) - 1
-            args = [
-                each.with_changes(value=_minus(each.value)) if n == last else each for n, each in enumerate(node.args)
-            ]
+            args = [arg.with_changes(value=_minus(arg.value)) if n == last else arg for n, arg in enumerate(node.args)]
             yield node.with_changes(args=args)
             if len(node.args) == 1:
                 yield node.with_changes(args=[cst.Arg(cst.Integer("1")), *node.args])
@@ -171,23 +170,21 @@ def _minus(node: cst.BaseExpression) -> cst.BinaryOperation:
 
 
 @operator("runtime", cst.Call)
-def swapped_arguments(node: cst.Call, place: Place) -> Iterator[New]:
+def swapped_arguments(node: cst.Call, context: NodeContext) -> Iterator[Replacement]:
     """Swap two neighbouring positional arguments."""
-    plain = [each for each in node.args if each.keyword is None and not each.star]
-    for first, second in pairwise(plain):
+    positional = [arg for arg in node.args if arg.keyword is None and not arg.star]
+    for first, second in pairwise(positional):
         if not first.value.deep_equals(second.value):
             swap = {id(first): second.value, id(second): first.value}
-            yield node.with_changes(
-                args=[each.with_changes(value=swap.get(id(each), each.value)) for each in node.args]
-            )
+            yield node.with_changes(args=[arg.with_changes(value=swap.get(id(arg), arg.value)) for arg in node.args])
 
 
 @operator("logic", cst.Call)
-def dropped_argument(node: cst.Call, place: Place) -> Iterator[New]:
+def dropped_argument(node: cst.Call, context: NodeContext) -> Iterator[Replacement]:
     """Forget a keyword argument, or the default of `get`, `pop` or `getattr`."""
     args = list(node.args)
     name = _called(node)
-    keyword = [n for n, each in enumerate(args) if each.keyword is not None]
+    keyword = [n for n, arg in enumerate(args) if arg.keyword is not None]
     if keyword:
         drop = keyword[-1]
     elif (name in ("get", "pop") and len(args) == 2) or (name in ("getattr", "next") and len(args) in (2, 3)):
@@ -208,14 +205,14 @@ def _called(node: cst.Call) -> str:
 
 
 @operator("text", cst.Call)
-def wrong_method(node: cst.Call, place: Place) -> Iterator[New]:
+def wrong_method(node: cst.Call, context: NodeContext) -> Iterator[Replacement]:
     """Use `lower` for `upper`, `lstrip` for `strip`, `endswith` for `startswith`."""
     if isinstance(node.func, cst.Attribute) and (new := _METHODS.get(node.func.attr.value)):
         yield node.with_changes(func=node.func.with_changes(attr=cst.Name(new)))
 
 
 @operator("logic", cst.Call)
-def wrong_function(node: cst.Call, place: Place) -> Iterator[New]:
+def wrong_function(node: cst.Call, context: NodeContext) -> Iterator[Replacement]:
     """Use `min` for `max` or `any` for `all`, or forget a sort."""
     if isinstance(node.func, cst.Name) and (new := _CALLS.get(node.func.value)):
         if new == "list":
@@ -224,7 +221,7 @@ def wrong_function(node: cst.Call, place: Place) -> Iterator[New]:
 
 
 @operator("state", cst.Call, cst.Subscript)
-def shared_copy(node: cst.Call | cst.Subscript, place: Place) -> Iterator[New]:
+def shared_copy(node: cst.Call | cst.Subscript, context: NodeContext) -> Iterator[Replacement]:
     """Share an object instead of copying it."""
     if isinstance(node, cst.Subscript):
         if m.matches(node, m.Subscript(slice=[m.SubscriptElement(m.Slice(lower=None, upper=None, step=None))])):
@@ -238,27 +235,28 @@ def shared_copy(node: cst.Call | cst.Subscript, place: Place) -> Iterator[New]:
 
 
 @operator("logic", cst.Name)
-def wrong_variable(node: cst.Name, place: Place) -> Iterator[New]:
+def wrong_variable(node: cst.Name, context: NodeContext) -> Iterator[Replacement]:
     """Use another variable of the same function."""
-    if node.value not in place.names or not place.is_read(node):
+    function = enclosing_function(context)
+    names = local_names(function) if function is not None else ()
+    if node.value not in names or not context.source.is_read(node):
         return
-    above = place.parent(node)
-    if isinstance(above, cst.Call | cst.Annotation | cst.Decorator) or node.value in ("self", "cls"):
+    if isinstance(context.parent, cst.Call | cst.Annotation | cst.Decorator) or node.value in ("self", "cls"):
         return
-    others = [name for name in place.names if name not in (node.value, "self", "cls", "_")]
-    if others:
-        near = place.names.index(node.value)
-        yield node.with_changes(value=min(others, key=lambda name: abs(place.names.index(name) - near)))
+    alternatives = [name for name in names if name not in (node.value, "self", "cls", "_")]
+    if alternatives:
+        position = names.index(node.value)
+        yield node.with_changes(value=min(alternatives, key=lambda name: abs(names.index(name) - position)))
 
 
 @operator("concurrency", cst.Await)
-def missing_await(node: cst.Await, place: Place) -> Iterator[New]:
+def missing_await(node: cst.Await, context: NodeContext) -> Iterator[Replacement]:
     """Do not await a coroutine."""
     yield node.expression
 
 
 @operator("concurrency", cst.With)
-def missing_lock(node: cst.With, place: Place) -> Iterator[New]:
+def missing_lock(node: cst.With, context: NodeContext) -> Iterator[Replacement]:
     """Run a block without its lock."""
     item = node.items[0].item
     name = item.attr.value if isinstance(item, cst.Attribute) else getattr(item, "value", "")
@@ -267,15 +265,15 @@ def missing_lock(node: cst.With, place: Place) -> Iterator[New]:
 
 
 @operator("logic", cst.IfExp)
-def swapped_branches(node: cst.IfExp, place: Place) -> Iterator[New]:
+def swapped_branches(node: cst.IfExp, context: NodeContext) -> Iterator[Replacement]:
     """Use `b if c else a` for `a if c else b`."""
     yield node.with_changes(body=node.orelse, orelse=node.body)
 
 
 @operator("exceptions", cst.If)
-def removed_guard(node: cst.If, place: Place) -> Iterator[New]:
+def removed_guard(node: cst.If, context: NodeContext) -> Iterator[Replacement]:
     """Remove a check that left the function or the iteration early."""
-    block = place.parent(node)
+    block = context.parent
     if node.orelse is not None or not isinstance(node.body, cst.IndentedBlock) or not _is_one_of_many(node, block):
         return
     last = node.body.body[-1]
@@ -289,25 +287,25 @@ def _is_one_of_many(node: cst.CSTNode, block: cst.CSTNode | None) -> bool:
     if not isinstance(block, cst.IndentedBlock):
         return False
     doc = m.SimpleStatementLine([m.Expr(m.SimpleString() | m.ConcatenatedString())])
-    return len([each for each in block.body if not m.matches(each, doc)]) > 1
+    return len([statement for statement in block.body if not m.matches(statement, doc)]) > 1
 
 
 @operator("state", cst.SimpleStatementLine)
-def stale_state(node: cst.SimpleStatementLine, place: Place) -> Iterator[New]:
+def stale_state(node: cst.SimpleStatementLine, context: NodeContext) -> Iterator[Replacement]:
     """Forget an update of an attribute, an item or a counter, or a call made for its effect."""
-    if len(node.body) != 1 or not _is_one_of_many(node, place.parent(node)):
+    if len(node.body) != 1 or not _is_one_of_many(node, context.parent):
         return
     (small,) = node.body
-    kept = m.Attribute() | m.Subscript()
+    stored = m.Attribute() | m.Subscript()
     if m.matches(
         small,
-        m.Assign(targets=[m.AssignTarget(kept)]) | m.AugAssign() | m.Del() | m.Expr(m.Call(func=m.Attribute())),
+        m.Assign(targets=[m.AssignTarget(stored)]) | m.AugAssign() | m.Del() | m.Expr(m.Call(func=m.Attribute())),
     ):
         yield cst.RemoveFromParent()
 
 
 @operator("state", cst.IndentedBlock)
-def moved_statement(node: cst.IndentedBlock, place: Place) -> Iterator[New]:
+def moved_statement(node: cst.IndentedBlock, context: NodeContext) -> Iterator[Replacement]:
     """Swap two simple statements, the second of which uses what the first sets."""
     effect = m.Assign([m.AssignTarget(m.Attribute() | m.Subscript())]) | m.AugAssign() | m.Expr(m.Call())
     simple = m.SimpleStatementLine([m.Assign() | m.AugAssign() | m.Expr(m.Call())])
@@ -319,19 +317,19 @@ def moved_statement(node: cst.IndentedBlock, place: Place) -> Iterator[New]:
 
 
 def _names(node: cst.CSTNode) -> set[str]:
-    found = (each for each in m.findall(node, m.Name()) if isinstance(each, cst.Name))
-    return {each.value for each in found} - {"self", "cls"}
+    nodes = (name for name in m.findall(node, m.Name()) if isinstance(name, cst.Name))
+    return {name.value for name in nodes} - {"self", "cls"}
 
 
 @operator("exceptions", cst.SimpleStatementLine)
-def swallowed_exception(node: cst.SimpleStatementLine, place: Place) -> Iterator[New]:
+def swallowed_exception(node: cst.SimpleStatementLine, context: NodeContext) -> Iterator[Replacement]:
     """Return None instead of raising an exception."""
     if m.matches(node, m.SimpleStatementLine([m.Raise()])):
         yield node.with_changes(body=[cst.Return(value=cst.Name("None"))])
 
 
 @operator("exceptions", cst.ExceptHandler)
-def wrong_exception(node: cst.ExceptHandler, place: Place) -> Iterator[New]:
+def wrong_exception(node: cst.ExceptHandler, context: NodeContext) -> Iterator[Replacement]:
     """Catch another exception, or forget one of several."""
     if isinstance(node.type, cst.Tuple) and len(node.type.elements) > 1:
         for element in node.type.elements:
@@ -341,7 +339,7 @@ def wrong_exception(node: cst.ExceptHandler, place: Place) -> Iterator[New]:
 
 
 @operator("logic", cst.SimpleStatementLine)
-def dropped_return(node: cst.SimpleStatementLine, place: Place) -> Iterator[New]:
+def dropped_return(node: cst.SimpleStatementLine, context: NodeContext) -> Iterator[Replacement]:
     """Compute a value but do not return it."""
     if m.matches(node, m.SimpleStatementLine([m.Return(m.Call())])):
         (small,) = node.body
@@ -350,7 +348,7 @@ def dropped_return(node: cst.SimpleStatementLine, place: Place) -> Iterator[New]
 
 
 @operator("state", cst.FunctionDef)
-def mutable_default(node: cst.FunctionDef, place: Place) -> Iterator[New]:
+def mutable_default(node: cst.FunctionDef, context: NodeContext) -> Iterator[Replacement]:
     """Share an empty list or dict among all calls as a default, instead of making one in each call."""
     if not isinstance(node.body, cst.IndentedBlock):
         return
@@ -362,16 +360,16 @@ def mutable_default(node: cst.FunctionDef, place: Place) -> Iterator[New]:
     for statement in node.body.body:
         if not (isinstance(statement, cst.If) and m.matches(statement, fresh)):
             continue
-        (found,) = m.findall(statement.body, m.Assign())
-        assert isinstance(found, cst.Assign) and isinstance(found.targets[0].target, cst.Name)
-        name = found.targets[0].target.value
+        (assignment,) = m.findall(statement.body, m.Assign())
+        assert isinstance(assignment, cst.Assign) and isinstance(assignment.targets[0].target, cst.Name)
+        name = assignment.targets[0].target.value
         params = [
-            each.with_changes(default=found.value)
-            if each.name.value == name and m.matches(each, m.Param(default=m.Name("None")))
-            else each
-            for each in node.params.params
+            child.with_changes(default=assignment.value)
+            if child.name.value == name and m.matches(child, m.Param(default=m.Name("None")))
+            else child
+            for child in node.params.params
         ]
-        body = [each for each in node.body.body if each is not statement]
+        body = [child for child in node.body.body if child is not statement]
         if body and any(old is not new for old, new in zip(node.params.params, params, strict=True)):
             yield node.with_changes(
                 params=node.params.with_changes(params=params), body=node.body.with_changes(body=body)
@@ -379,6 +377,6 @@ def mutable_default(node: cst.FunctionDef, place: Place) -> Iterator[New]:
 
 
 @operator("iteration", cst.Continue, cst.Break)
-def wrong_jump(node: cst.Continue | cst.Break, place: Place) -> Iterator[New]:
+def wrong_jump(node: cst.Continue | cst.Break, context: NodeContext) -> Iterator[Replacement]:
     """Use `break` for `continue`, or the reverse."""
     yield cst.Continue() if isinstance(node, cst.Break) else cst.Break()

@@ -11,21 +11,22 @@ from pathlib import Path
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.files import read_tree
 from stackrank.env.benchmarks.guess_setup import project_alone, setup_of
+from stackrank.env.benchmarks.pytest_command import TestCommand, default_command
 from stackrank.env.benchmarks.repo import NEVER
+from stackrank.env.benchmarks.repo_schema import TASKS_FILE
 from stackrank.env.environment import Environment, files_digest
 from stackrank.env.sandbox.base import Backend, BuildError, SandboxSpec, Say
 from stackrank.env.sandbox.client import Sandbox
-from stackrank.extensions.authoring.inject.candidates import Candidate
+from stackrank.extensions.authoring.inject.candidates import Mutant
 from stackrank.extensions.authoring.inject.injection import Injection, InjectionOptions, Tally
-from stackrank.extensions.authoring.inject.reach import TestCommand, default_command
 from stackrank.extensions.authoring.inject.verify import Verified
-from stackrank.extensions.authoring.inject.write import TASKS, write_benchmark, write_source
+from stackrank.extensions.authoring.inject.write import write_benchmark, write_source
 
 # Build output and copies of the source, in which the fix could be found.
 _BUILT = ("/build/", "/dist/", "*.egg-info/", "*.orig", "*.pyc", "node_modules/")
 
-_ASKED = Path("state", "asked")
-"""What the tasks of an output folder are: a call that asks for more of the same may replace them."""
+_REQUEST = Path("state", "request")
+"""Identifies the tasks of an output folder: a call for more of the same may replace them."""
 _VERSION = re.compile(r"[\w.-]+==\S+")
 """A line of `pip freeze` that a requirement can be."""
 _FREEZE_S = 60.0
@@ -36,7 +37,7 @@ class Planted:
     """The folder that was written, and its bugs."""
 
     folder: Path
-    bugs: list[tuple[Candidate, Verified]]
+    bugs: list[tuple[Mutant, Verified]]
     with_hidden: int
     """How many of them have hidden tests."""
 
@@ -68,15 +69,15 @@ def plant(
         raise BenchmarkError(f"{path} is not a folder: name the project to plant bugs in")
     name = path.resolve().name
     folder = (out or Path(f"{name}-bugs")).absolute()
-    inside = folder.resolve().is_relative_to(path.resolve())
-    hidden = [f"/{folder.resolve().relative_to(path.resolve())}/"] if inside else []
+    is_inside = folder.resolve().is_relative_to(path.resolve())
+    hidden = [f"/{folder.resolve().relative_to(path.resolve())}/"] if is_inside else []
     files = read_tree(path, [*NEVER, *_BUILT, *hidden])
     if guess and (setup := setup_of(files)):
-        say(f"{name}: installed by `{setup[0]}`, as its files suggest; --setup says otherwise, and --setup '' nothing")
+        say(f"{name}: installed with `{setup[0]}`, guessed from its files; --setup overrides it ('' installs nothing)")
         environment = replace(environment, setup=tuple(setup))
     command = TestCommand.of(test or default_command(files), files)
-    asked = _asked(files, command, seed, deep)
-    if (folder / TASKS).exists() and not _same(folder, asked):
+    request = _request_digest(files, command, seed, deep)
+    if (folder / TASKS_FILE).exists() and not _is_same_request(folder, request):
         raise BenchmarkError(
             f"{folder} already has tasks of another project, version, seed or kind: name another folder with --out"
         )
@@ -86,7 +87,7 @@ def plant(
     injection = Injection(backend, files, options, folder)
     try:
         injection.prepare(say)
-        say(f"{name}: running its tests, to see what they reach (at most {5 * timeout_s:g} s, then up to 3 times that)")
+        say(f"{name}: running its tests to measure what they reach (at most {20 * timeout_s:g} s)")
         reach = injection.reach()
         say(f"{name}: {len(reach.tests)} tests reach {sum(map(len, reach.lines.values()))} lines")
         bugs = injection.bugs(reach, on_tally)
@@ -95,24 +96,24 @@ def plant(
     if not bugs:
         of_them = " deep" if deep else ""
         raise BenchmarkError(f"{path}: its tests detect none of the{of_them} bugs that were tried")
-    (folder / _ASKED).write_text(asked)
+    (folder / _REQUEST).write_text(request)
     write_source(folder, files)
     tasks = write_benchmark(folder, name, files, bugs, environment, timeout_s)
-    return Planted(folder, bugs, sum(each.hidden_tests for each in tasks))
+    return Planted(folder, bugs, sum(task.hidden_tests for task in tasks))
 
 
 def _pinned(environment: Environment, files: Mapping[str, bytes], backend: Backend, say: Say) -> Environment:
     """Return an environment with the packages that a guessed one has now, in these versions.
 
-    Tasks share the packages; each of them has only the project itself to install. Returns the guessed one if pip does
-    not tell versions, or cannot install them. Raises BuildError, SandboxError.
+    Tasks share the packages, so each of them installs only the project itself. Returns the guessed environment if pip
+    reports no versions, or cannot install them. Raises BuildError, SandboxError.
     """
     spec = SandboxSpec(environment=environment.with_source(files))
     backend.prepare(spec, say)
     with Sandbox(backend, spec) as sandbox:
-        told = sandbox.run("python -m pip freeze -q --exclude-editable", _FREEZE_S)
-    versions = told.output.split("\n")[:-1] if not told.exit else []
-    if not versions or not all(_VERSION.fullmatch(each) for each in versions):
+        frozen = sandbox.run("python -m pip freeze -q --exclude-editable", _FREEZE_S)
+    versions = frozen.output.split("\n")[:-1] if not frozen.exit else []
+    if not versions or not all(_VERSION.fullmatch(requirement) for requirement in versions):
         return environment
     alone = project_alone(environment.setup[0])
     pinned = replace(environment, requirements=tuple(versions), setup=(alone,) if alone else ())
@@ -124,11 +125,11 @@ def _pinned(environment: Environment, files: Mapping[str, bytes], backend: Backe
     return pinned
 
 
-def _asked(files: Mapping[str, bytes], command: TestCommand, seed: int, deep: bool) -> str:
-    about = (files_digest(files), command, seed, deep)
-    return hashlib.sha256(repr(about).encode("utf-8", "backslashreplace")).hexdigest()
+def _request_digest(files: Mapping[str, bytes], command: TestCommand, seed: int, deep: bool) -> str:
+    identity = (files_digest(files), command, seed, deep)
+    return hashlib.sha256(repr(identity).encode("utf-8", "backslashreplace")).hexdigest()
 
 
-def _same(folder: Path, asked: str) -> bool:
-    file = folder / _ASKED
-    return file.is_file() and file.read_text() == asked
+def _is_same_request(folder: Path, request: str) -> bool:
+    file = folder / _REQUEST
+    return file.is_file() and file.read_text() == request

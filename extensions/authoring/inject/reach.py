@@ -12,19 +12,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import PurePosixPath
 
 from stackrank.env.benchmarks.base import BenchmarkError
-from stackrank.env.benchmarks.guess_setup import pytest_settings
+from stackrank.env.benchmarks.pytest_command import TestCommand
 from stackrank.env.benchmarks.testfiles import is_doctest
+from stackrank.env.localisation.spectrum import AT_IMPORT, Unmeasured, measure_suite
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.environments import HOME
-from stackrank.env.sandbox.guest.commands import pytest_arguments
 from stackrank.env.scoring.report import PASSED, TestReport, parse
-from stackrank.extensions.authoring.difficulty.spectrum import AT_IMPORT, Unmeasured, measure_suite
 
-_WITH_VALUE = ("--deselect", "--ignore", "--ignore-glob", "--rootdir", "--confcutdir", "-c", "-k", "-m", "-o", "-p")
-"""Options of pytest whose value may look like a path."""
 log = logging.getLogger(__name__)
 _NOTHING_COLLECTED = 5
 """pytest's exit status."""
@@ -65,11 +61,11 @@ class Reach:
 
     def of(self, file: str, lines: Iterable[int]) -> frozenset[int]:
         """Return the tests that reach any of the lines; none if importing the file already does so."""
-        found: set[int] = set()
+        tests: set[int] = set()
         for line in lines:
             if (group := self.lines[file].get(line)) is not None:
-                found |= self.groups[group]
-        return frozenset() if AT_IMPORT in found else frozenset(found)
+                tests |= self.groups[group]
+        return frozenset() if AT_IMPORT in tests else frozenset(tests)
 
     @cached_property
     def passing(self) -> frozenset[str]:
@@ -96,70 +92,19 @@ class Reach:
     def from_json(cls, text: str) -> Reach:
         """Read what `to_json` wrote."""
         data = json.loads(text)
-        lines = {file: {int(line): group for line, group in each.items()} for file, each in data["lines"].items()}
+        lines = {file: {int(line): group for line, group in by_line.items()} for file, by_line in data["lines"].items()}
         groups = tuple(map(frozenset, data["groups"]))
-        left_out, unstable = tuple(data.get("left_out", ())), tuple(data.get("unstable", ()))
+        left_out, unstable = tuple(data["left_out"]), tuple(data["unstable"])
         return cls(tuple(data["tests"]), tuple(data["seconds"]), groups, lines, left_out, unstable)
-
-
-@dataclass(frozen=True)
-class TestCommand:
-    """A pytest command, split into options and targets."""
-
-    __test__ = False
-
-    options: tuple[str, ...]
-    targets: tuple[str, ...]
-
-    @classmethod
-    def of(cls, command: str, files: Iterable[str]) -> TestCommand:
-        """Parse a command. Raises BenchmarkError if it is not plain pytest."""
-        arguments = pytest_arguments(command)
-        if arguments is None:
-            raise BenchmarkError(f"{command!r} is not a plain pytest command, such as `python -m pytest -q tests`")
-        places = {*files, *(str(parent) for path in files for parent in PurePosixPath(path).parents)}
-        options: list[str] = []
-        targets: list[str] = []
-        for before, word in zip(["", *arguments], arguments, strict=False):
-            is_place = word.partition("::")[0].removeprefix("./").rstrip("/") in places
-            (targets if is_place and before not in _WITH_VALUE else options).append(word)
-        return cls(tuple(options), tuple(targets))
-
-    def arguments(self, targets: Iterable[str] | None = None) -> list[str]:
-        """Return the arguments of pytest for these files or tests, or for all of the command's."""
-        return [*self.options, *(self.targets if targets is None else targets)]
-
-    def on(self, targets: Iterable[str], *more: str) -> str:
-        """Return the command for these files or tests, with more options."""
-        return "python -m pytest " + shlex.join([*self.options, *more, *targets])
-
-    def without(self, tests: Iterable[str]) -> TestCommand:
-        """Return the command that leaves these tests, or files, out."""
-        options = (f"--{'deselect' if '::' in each else 'ignore'}={each}" for each in tests)
-        return replace(self, options=(*self.options, *options))
-
-    def whole(self, *more: str) -> str:
-        """Return the command for all tests."""
-        return self.on(self.targets, *more)
-
-
-def default_command(files: Mapping[str, bytes]) -> str:
-    """Return the default command for a project's tests.
-
-    It puts a `src` folder that is not installed on the path, unless the project itself says what is on the path.
-    """
-    in_src = any(path.startswith("src/") and path.endswith(".py") for path in files)
-    in_src = in_src and "pythonpath" not in pytest_settings(files)
-    return f"python -m pytest -q -p no:cacheprovider{' -o pythonpath=src' if in_src else ''}"
 
 
 def refuse_copies(sandbox: Sandbox, files: Mapping[str, bytes]) -> None:
     """Raise BenchmarkError if the set-up has copied the project's source, because tests would run the copy."""
     sums = {path: hashlib.sha256(files[path]).hexdigest() for path in files if path.endswith(".py") and files[path]}
     sandbox.put({**files, _SUMS: "\n".join(sums.values()).encode()}, fresh=True)
-    found = json.loads(sandbox.run(f"python -c {shlex.quote(_FIND_COPIES)}", 120).output)
-    own = {f"{sandbox.root.rstrip('/')}/{path}" for path in files}
-    copy = next((path for path in found if path not in own), None)
+    copies = json.loads(sandbox.run(f"python -c {shlex.quote(_FIND_COPIES)}", 120).output)
+    project_files = {f"{sandbox.root.rstrip('/')}/{path}" for path in files}
+    copy = next((path for path in copies if path not in project_files), None)
     if copy is not None:
         raise BenchmarkError(
             f"its setup copies the project ({copy}), and the tests would run the copy: "
@@ -168,27 +113,29 @@ def refuse_copies(sandbox: Sandbox, files: Mapping[str, bytes]) -> None:
 
 
 def measure(sandbox: Sandbox, files: Mapping[str, bytes], command: TestCommand, timeout_s: float) -> Reach:
-    """Run all tests twice, once measured. Raises BenchmarkError, one sentence, if the tests are of no use."""
+    """Run all tests twice, once measured. Raises BenchmarkError, one sentence, if the tests cannot be used."""
     report, output = _run(sandbox, files, command, timeout_s)
     left_out: list[str] = []
     if report.collect_errors:
-        why = _reason(report.collect_errors[0], files) or " ".join(report.collect_errors[0].split())[:300]
-        broken = sorted({each.partition(": ")[0] for each in report.collect_errors})
-        others = {test.partition("::")[0] for test in report.outcomes}
-        if _MOST_BROKEN * len(broken) > len(others):
-            raise BenchmarkError(f"its tests cannot be collected: {why} (use --require, --setup or --test)")
-        log.warning("left out, because they cannot be collected (%s): %s", why, ", ".join(broken))
+        reason = _reason(report.collect_errors[0], files) or " ".join(report.collect_errors[0].split())[:300]
+        broken = sorted({error.partition(": ")[0] for error in report.collect_errors})
+        files_with_tests = {test.partition("::")[0] for test in report.outcomes}
+        if _MOST_BROKEN * len(broken) > len(files_with_tests):
+            raise BenchmarkError(f"its tests cannot be collected: {reason} (use --require, --setup or --test)")
+        log.warning("left out because they cannot be collected (%s): %s", reason, ", ".join(broken))
         left_out, command = broken, command.without(broken)
         report, output = _run(sandbox, files, command, timeout_s)
     bad = [test for test, outcome in report.outcomes.items() if outcome not in (*PASSED, "skipped")]
-    why = _reason(output, files)
+    reason = _reason(output, files)
     if not report.complete or len(bad) > min(len(report.outcomes) // 20, _MOST_NAMED):
         raise BenchmarkError(
-            f"{len(bad)} of its tests fail in the original project{f', most often with {why}' if why else ''}: "
+            f"{len(bad)} of its tests fail in the original project{f', most often with {reason}' if reason else ''}: "
             f"fix them, install what they need with --require or --setup, or leave them out{_without(command, bad)}"
         )
     if bad:
-        log.warning("left out, because they fail in the original project (%s): %s", why or "no reason", ", ".join(bad))
+        log.warning(
+            "left out because they fail in the original project (%s): %s", reason or "no reason", ", ".join(bad)
+        )
         left_out, command = left_out + bad, command.without(bad)
     return replace(_measured(sandbox, files, command, report.outcomes, timeout_s), left_out=tuple(left_out))
 
@@ -201,15 +148,15 @@ def _run(
     key = os.urandom(32)
     result = sandbox.test(command.whole(), timeout_s, key, score=True)
     report = parse(result.report, key) if result.report else TestReport()
-    last = " ".join((result.output.strip().splitlines() or ["it says nothing"])[-1].split())
+    last = " ".join((result.output.strip().splitlines() or ["no output"])[-1].split())
     if result.timed_out:
         raise BenchmarkError(
             f"its tests do not end within {timeout_s:g} s: name faster ones with --test, or set --timeout"
         )
     if not report.outcomes and not report.collect_errors:
         if result.exit != _NOTHING_COLLECTED:
-            why = _reason(result.output, files) or last[:200]
-            raise BenchmarkError(f"pytest does not start: {why} (use --require, --setup or --test)")
+            reason = _reason(result.output, files) or last[:200]
+            raise BenchmarkError(f"pytest does not start: {reason} (use --require, --setup or --test)")
         raise BenchmarkError(f"no tests were found: name them with --test ({last[:200]})")
     return report, result.output
 
@@ -219,11 +166,11 @@ def _measured(
 ) -> Reach:
     """Run the tests while coverage.py measures them. `outcomes`: what they are otherwise. Raises BenchmarkError."""
     passed = {test for test, outcome in outcomes.items() if outcome in PASSED}
-    few = max(3, len(passed) // 20)
+    tolerated = max(3, len(passed) // 20)
     try:
         suite = measure_suite(sandbox, files, command.whole(), timeout_s * 3)
         failing = suite.failing
-        if 0 < len(failing) <= few:
+        if 0 < len(failing) <= tolerated:
             suite = measure_suite(sandbox, files, command.without(failing).whole(), timeout_s * 3)
     except Unmeasured as error:
         raise BenchmarkError(str(error)) from None
@@ -232,41 +179,41 @@ def _measured(
             f"{len(suite.failing)} of its tests fail while coverage.py measures them: "
             f"leave them out{_without(command, suite.failing)}"
         )
-    others = sorted(passed.difference(suite.tests).union(set(suite.tests).difference(outcomes)))
-    if not suite.lines or _MOST_BROKEN * len(others) > len(passed):
+    differing = sorted(passed.difference(suite.tests).union(set(suite.tests).difference(outcomes)))
+    if not suite.lines or _MOST_BROKEN * len(differing) > len(passed):
         raise BenchmarkError(
-            f"its tests give different results when they are measured: leave these out{_without(command, others)}"
+            f"its tests give different results when they are measured: leave these out{_without(command, differing)}"
         )
-    unstable = tuple(dict.fromkeys(test.partition("[")[0] for test in others))
+    unstable = tuple(dict.fromkeys(test.partition("[")[0] for test in differing))
     if unstable:
-        log.warning("left out, because they are not the same while coverage.py measures them: %s", ", ".join(unstable))
+        log.warning("left out because their results change while coverage.py measures them: %s", ", ".join(unstable))
     return Reach(suite.tests, suite.seconds, suite.groups, suite.lines, unstable=unstable)
 
 
 def _reason(output: str, files: Iterable[str]) -> str:
-    """Return the error that pytest prints most often, and what would mend it if a module is missing; else nothing."""
+    """Return the error that pytest prints most often, and how to fix it if a module is missing, or nothing."""
     # Lines of pytest's and of Python's tracebacks; if there are none, of the summary, in which they may be cut off.
-    found = re.findall(r"(?m)(?:\bE  |^(?=[\w.]*(?:Error|Exception|Warning): ))([^\n\"]+)", output)
-    found = found or re.findall(r"(?m)^(?:FAILED|ERROR) .+? - ([^\n\"]+)", output)
-    errors = [" ".join(each.split()) for each in found]
-    named = [each for each in errors if re.match(r"[\w.]*(Error|Exception|Warning)\b", each)]
-    most = Counter(named or errors).most_common(1)
-    why = most[0][0][:200] if most else ""
-    if (missing := re.search(r"No module named '(\w+)((?:\.\w+)*)", why)) is None:
-        return why
+    lines = re.findall(r"(?m)(?:\bE  |^(?=[\w.]*(?:Error|Exception|Warning): ))([^\n\"]+)", output)
+    lines = lines or re.findall(r"(?m)^(?:FAILED|ERROR) .+? - ([^\n\"]+)", output)
+    errors = [" ".join(line.split()) for line in lines]
+    exceptions = [line for line in errors if re.match(r"[\w.]*(Error|Exception|Warning)\b", line)]
+    most_frequent = Counter(exceptions or errors).most_common(1)
+    reason = most_frequent[0][0][:200] if most_frequent else ""
+    if (missing := re.search(r"No module named '(\w+)((?:\.\w+)*)", reason)) is None:
+        return reason
     name, files = missing[1], list(files)
     if missing[2] and any(f"/{name}/" in f"/{path}" for path in files):
-        return f"{why}, which is not among the project's files"
-    own = next((path for path in files if path.endswith((f"/{name}.py", f"/{name}/__init__.py"))), "")
-    if own:
-        folder = own.removesuffix("/__init__.py").rpartition("/")[0]
-        return f"{why}, which is {own}: put its folder on the path with --test '... -o pythonpath={folder}'"
-    return f"{why}, which --require {name} may install"
+        return f"{reason}, which is not among the project's files"
+    module_file = next((path for path in files if path.endswith((f"/{name}.py", f"/{name}/__init__.py"))), "")
+    if module_file:
+        folder = module_file.removesuffix("/__init__.py").rpartition("/")[0]
+        return f"{reason}, which is {module_file}: put its folder on the path with --test '... -o pythonpath={folder}'"
+    return f"{reason}, which --require {name} may install"
 
 
 def _without(command: TestCommand, tests: Sequence[str]) -> str:
     """Return how to say that these tests are left out; if they are many, with those of the first files."""
     files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
-    some = [f"--deselect={each}" for each in (tests if len(tests) <= _MOST_NAMED else files[:_MOST_NAMED])]
-    more = f" (and {len(files) - _MOST_NAMED} more files)" if len(tests) > _MOST_NAMED < len(files) else ""
-    return f" with --test {shlex.quote(command.whole(*some))}{more}"
+    deselected = [f"--deselect={target}" for target in (tests if len(tests) <= _MOST_NAMED else files[:_MOST_NAMED])]
+    note = f" (and {len(files) - _MOST_NAMED} more files)" if len(tests) > _MOST_NAMED < len(files) else ""
+    return f" with --test {shlex.quote(command.whole(*deselected))}{note}"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
 from stackrank.env.task import Fault
-from stackrank.extensions.authoring.withheld import words_of
+from stackrank.extensions.authoring.withheld import words_in_test_name
 
 _MOST = 160
 """Most characters of what a test shows: longer values say little."""
@@ -26,43 +26,43 @@ def statement(opening: str, tests: Mapping[str, str], file: str, faults: Sequenc
     `opening`: what the statement begins with, without a full stop. `tests`: the failing tests that agents see -> the
     message of each failure. What names the file, a class or a function of the fault is left out.
     """
-    words, shown = _best(tests, file, faults)
+    words, symptom_text = _most_telling(tests, file, faults)
     symptom = f": {words}" if words else ""
-    seen = f" {shown}" if shown else "" if words else " Some of its tests show it."
-    return (words or shown.removeprefix("For instance, ").rstrip("."))[
+    evidence = f" {symptom_text}" if symptom_text else "" if words else " Some of its tests show it."
+    return (words or symptom_text.removeprefix("For instance, ").rstrip("."))[
         :80
-    ], f"{opening}{symptom}.{seen} Nothing else has changed."
+    ], f"{opening}{symptom}.{evidence} Nothing else has changed."
 
 
-def _best(tests: Mapping[str, str], file: str, faults: Sequence[Fault]) -> tuple[str, str]:
+def _most_telling(tests: Mapping[str, str], file: str, faults: Sequence[Fault]) -> tuple[str, str]:
     """Return a test's name in words and what its failure shows: of the first test of which both can be told."""
     functions = [part for fault in faults for name in fault.functions for part in name.split(".")]
     telling = {_plain(name) for name in (*functions, PurePosixPath(file).stem)} - {""}
-    found = ("", "")
+    best = ("", "")
     for test, message in tests.items():
         if test.partition("::")[0] == file:
             continue
-        words, shown = words_of(test), _shown(message)
+        words, sentence = words_in_test_name(test), _describe_failure(message)
         words = "" if any(name in _plain(words) for name in telling) else words
-        shown = "" if not telling.isdisjoint(map(_plain, re.findall(r"\w+", shown))) else shown
-        found = max(found, (words, shown), key=lambda each: (bool(each[0]) + bool(each[1]), bool(each[0])))
-    return found
+        sentence = "" if not telling.isdisjoint(map(_plain, re.findall(r"\w+", sentence))) else sentence
+        best = max(best, (words, sentence), key=lambda pair: (bool(pair[0]) + bool(pair[1]), bool(pair[0])))
+    return best
 
 
-def _shown(message: str) -> str:
+def _describe_failure(message: str) -> str:
     """Return a sentence about a failure; empty if its message says too little, too much, or not always the same."""
     if (equal := _EQUAL.search(message)) is not None:
-        one, two = (each for each in equal.groups() if each is not None)
-        several = any(word in one + two for word in (" == ", " and "))
-        said = "" if several else f"For instance, {one} and {two} should be equal."
+        first, second = (value for value in equal.groups() if value is not None)
+        several = any(word in first + second for word in (" == ", " and "))
+        sentence = "" if several else f"For instance, {first} and {second} should be equal."
     elif (missing := _NO_ERROR.search(message)) is not None:
-        said = f"For instance, {missing[1] or missing[2]} should be raised, and is not."
+        sentence = f"For instance, {missing[1] or missing[2]} should be raised, and is not."
     elif (error := _ERROR.match(message)) is not None:
-        said = f"For instance, {error[1]} is raised: {error[2]}"
-        said += "" if said.endswith((".", "!", "?")) else "."
+        sentence = f"For instance, {error[1]} is raised: {error[2]}"
+        sentence += "" if sentence.endswith((".", "!", "?")) else "."
     else:
-        said = ""
-    return "" if len(said) > _MOST or _VARIES.search(said) else said
+        sentence = ""
+    return "" if len(sentence) > _MOST or _VARIES.search(sentence) else sentence
 
 
 def _plain(words: str) -> str:

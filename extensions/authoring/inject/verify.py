@@ -1,4 +1,4 @@
-"""Check whether the tests notice a bug, and always in the same way."""
+"""Check whether the tests detect a bug, and always in the same way."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal
 
+from stackrank.env.benchmarks.pytest_command import TestCommand
 from stackrank.env.benchmarks.testfiles import is_doctest
 from stackrank.env.difficulty import Difficulty
+from stackrank.env.localisation.formulas import Counts, ochiai, rank
+from stackrank.env.localisation.spectrum import AT_IMPORT
 from stackrank.env.patches import find_faults, make_diff
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.scoring.report import PASSED, TestReport, parse
 from stackrank.env.task import Limits, Task
-from stackrank.extensions.authoring.difficulty.formulas import Counts, ochiai, rank
-from stackrank.extensions.authoring.difficulty.measure import measure
-from stackrank.extensions.authoring.difficulty.spectrum import AT_IMPORT
-from stackrank.extensions.authoring.inject.candidates import Candidate
+from stackrank.extensions.authoring.difficulty import measure
+from stackrank.extensions.authoring.inject.candidates import Mutant
 from stackrank.extensions.authoring.inject.leftovers import left_behind
-from stackrank.extensions.authoring.inject.reach import Reach, TestCommand
+from stackrank.extensions.authoring.inject.reach import Reach
 from stackrank.source import parse_python
 
 Label = Literal["", "easy", "medium", "hard"]
@@ -49,7 +50,7 @@ class Verified:
 
     key: str
     problem: str = ""
-    """Why it is of no use; empty if it makes a task."""
+    """Why it makes no task; empty if it makes one."""
     command: str = ""
     """The test command of the task."""
     fail_to_pass: tuple[str, ...] = ()
@@ -65,7 +66,9 @@ class Verified:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Verified:
         """Read what `to_json` returned."""
-        values: dict[str, Any] = {name: tuple(each) if isinstance(each, list) else each for name, each in data.items()}
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in data.items()
+        }
         return cls(**values)
 
 
@@ -84,13 +87,13 @@ class Project:
     """Whether the task is run again and measured afterwards, so that one run of the whole command is enough here."""
 
 
-def verify(sandbox: Sandbox, project: Project, candidate: Candidate) -> Verified:
+def verify(sandbox: Sandbox, project: Project, candidate: Mutant) -> Verified:
     """Run the tests that reach the bug; if one fails, run the task's whole command three times as the scorer does.
 
     Raises SandboxError.
     """
     broken = candidate.source()
-    if (problem := _senseless(broken, project.files[candidate.file])) is not None:
+    if (problem := _find_defect(broken, project.files[candidate.file])) is not None:
         return Verified(candidate.key, problem)
     if project.deep and left_behind(project.files, {candidate.file: broken}):
         return Verified(candidate.key, LEFT)
@@ -98,21 +101,21 @@ def verify(sandbox: Sandbox, project: Project, candidate: Candidate) -> Verified
     reaching = sorted({project.reach.tests[number].partition("[")[0] for number in candidate.tests})
     if not project.reach.only_doctests and not (reaching := [test for test in reaching if not is_doctest(test)]):
         return Verified(candidate.key, "only doctests reach it")
-    near = _targets(project, candidate, reaching, named=True)
+    near_tests = _targets(project, candidate, reaching, by_name=True)
     sandbox.put(files, fresh=True)
     key = os.urandom(32)
-    first = sandbox.test(project.command.on(near, "-x", "--tb=native"), project.timeout_s / 2, key, score=False)
+    first = sandbox.test(project.command.on(near_tests, "-x", "--tb=native"), project.timeout_s / 2, key, score=False)
     report = parse(first.report, key) if first.report else TestReport()
     if first.timed_out:
         return Verified(candidate.key, "the tests hang")
     if report.collect_errors or not report.outcomes:
         return Verified(candidate.key, "the tests cannot be collected")
     if not any(outcome == "failed" for outcome in report.outcomes.values()):
-        return Verified(candidate.key, "no test notices")
-    if project.deep and (problem := _told(first.output, sandbox.root, candidate)):
+        return Verified(candidate.key, "no test detects it")
+    if project.deep and (problem := _revealed(first.output, sandbox.root, candidate)):
         return Verified(candidate.key, problem)
-    command = project.command.on(_targets(project, candidate, reaching, named=False))
-    seen: dict[str, str] | None = None
+    command = project.command.on(_targets(project, candidate, reaching, by_name=False))
+    outcomes: dict[str, str] | None = None
     for number in range(1 if project.proved_later else ROUNDS):
         sandbox.put(files, fresh=True)
         key = os.urandom(32)
@@ -120,31 +123,31 @@ def verify(sandbox: Sandbox, project: Project, candidate: Candidate) -> Verified
         result = sandbox.test(f"{command} --tb=no", project.timeout_s / 2, key, score=True)
         report = parse(result.report, key) if result.report else TestReport()
         if result.timed_out or not report.complete or report.collect_errors or report.suspicions:
-            return Verified(candidate.key, "the tests do not come to their end")
-        if seen is not None and dict(report.outcomes) != seen:
-            return Verified(candidate.key, "the tests that fail are not always the same")
-        seen = dict(report.outcomes)
+            return Verified(candidate.key, "the test run does not finish")
+        if outcomes is not None and dict(report.outcomes) != outcomes:
+            return Verified(candidate.key, "its failures vary between runs")
+        outcomes = dict(report.outcomes)
         if report.failed > MOST_FAILING:
             return Verified(candidate.key, "too many tests fail")
-        if number == 0 and project.deep and _ranks_high(project.reach, candidate, seen):
+        if number == 0 and project.deep and _ranks_high(project.reach, candidate, outcomes):
             return Verified(candidate.key, HIGH)
-    assert seen is not None
-    failed = tuple(test for test, outcome in seen.items() if outcome == "failed" and test in project.reach.passing)
-    passed = tuple(test for test, outcome in seen.items() if outcome in PASSED and test in project.reach.passing)
+    assert outcomes is not None
+    failed = tuple(test for test, outcome in outcomes.items() if outcome == "failed" and test in project.reach.passing)
+    passed = tuple(test for test, outcome in outcomes.items() if outcome in PASSED and test in project.reach.passing)
     if not failed:
         return Verified(candidate.key, "no test of the whole command fails")
     messages = {test: report.messages.get(test, "") for test in failed}
     rated = difficulty(first.output, sandbox.root, candidate)
-    found = Verified(candidate.key, "", command, failed, passed, rated, messages)
+    verified = Verified(candidate.key, "", command, failed, passed, rated, messages)
     if not project.deep or project.proved_later:
-        return found
+        return verified
     fix = make_diff({candidate.file: broken}, {candidate.file: project.files[candidate.file]})
     limits = Limits(timeout_s=project.timeout_s)
     task = Task("", "", "", files, command, fail_to_pass=failed, faults=find_faults(files, fix), limits=limits)
     measured = measure(task, sandbox)
     if problem := shallow(measured):
         return Verified(candidate.key, problem)
-    return replace(found, difficulty=measured.label)  # type: ignore[arg-type]
+    return replace(verified, difficulty=measured.label)  # type: ignore[arg-type]
 
 
 def shallow(measured: Difficulty) -> str:
@@ -159,14 +162,14 @@ def shallow(measured: Difficulty) -> str:
     return HIGH if place is not None and place <= LEAST_RANK else ""
 
 
-def _told(output: str, root: str, candidate: Candidate) -> str:
+def _revealed(output: str, root: str, candidate: Mutant) -> str:
     """Return what the traceback of the first failing test reveals of the fault; empty if it reveals nothing."""
     if difficulty(output, root, candidate) != "hard":
         return LEADS
     return NAMED if candidate.file in {file for file, _ in _frames(output, root)} else ""
 
 
-def guessed_rank(reach: Reach, candidate: Candidate) -> float:
+def guessed_rank(reach: Reach, candidate: Mutant) -> float:
     """Return the rank by Ochiai that a fault would have if all tests that reach it failed: a guess that costs no run.
 
     0 if nothing is known of its lines. Of 918 candidates in 22 libraries, 9% with a guess above 20 were deep and were
@@ -175,14 +178,14 @@ def guessed_rank(reach: Reach, candidate: Candidate) -> float:
     return _rank(reach, candidate, candidate.tests) or 0.0
 
 
-def _ranks_high(reach: Reach, candidate: Candidate, outcomes: Mapping[str, str]) -> bool:
+def _ranks_high(reach: Reach, candidate: Mutant, outcomes: Mapping[str, str]) -> bool:
     """Whether the fault ranks high by the lines that each test runs without the bug: a guess that costs no run."""
     failing = frozenset(number for number, test in enumerate(reach.tests) if outcomes.get(test) == "failed")
     place = _rank(reach, candidate, failing)
     return place is not None and place <= LEAST_RANK
 
 
-def _rank(reach: Reach, candidate: Candidate, failing: frozenset[int]) -> float | None:
+def _rank(reach: Reach, candidate: Mutant, failing: frozenset[int]) -> float | None:
     """Return the rank that a fault has by Ochiai if these tests fail."""
     by_group, counts = _counts(reach, failing)
     groups = (reach.lines.get(candidate.file, {}).get(line) for line in candidate.lines)
@@ -199,8 +202,8 @@ def _counts(reach: Reach, failing: frozenset[int]) -> tuple[list[Counts], Counte
     for group in reach.groups:
         run = len(reach.tests) if AT_IMPORT in group else len(group)
         bad = len(failing) if AT_IMPORT in group else len(failing & group)
-        others = len(failing) - bad
-        by_group.append(Counts(bad, others, run - bad, len(reach.tests) - run - others))
+        not_failing = len(failing) - bad
+        by_group.append(Counts(bad, not_failing, run - bad, len(reach.tests) - run - not_failing))
     counts: Counter[Counts] = Counter()
     for number, lines in reach.sizes.items():
         counts[by_group[number]] += lines
@@ -213,26 +216,26 @@ def _meaning(source: bytes) -> str:
     return ast.dump(parse_python(source))
 
 
-def _senseless(broken: bytes, before: bytes) -> str | None:
+def _find_defect(broken: bytes, original: bytes) -> str | None:
     try:
-        if ast.dump(parse_python(broken)) == _meaning(before):
+        if ast.dump(parse_python(broken)) == _meaning(original):
             return "it changes nothing"
         compile(broken, "candidate", "exec")
     except (SyntaxError, ValueError):
-        return "it is no Python"
+        return "it is not valid Python"
     return None
 
 
-def _targets(project: Project, candidate: Candidate, reaching: list[str], *, named: bool) -> list[str]:
+def _targets(project: Project, candidate: Mutant, reaching: list[str], *, by_name: bool) -> list[str]:
     """Return the tests by name if only these are wanted (`named`) or their files are slow, else their files."""
     files = sorted({test.partition("::")[0] for test in reaching})
     times = zip(project.reach.tests, project.reach.seconds, strict=True)
     slow = sum(seconds for test, seconds in times if test.partition("::")[0] in files) > _SLOW_FILES_S
-    plain = all(_SAFE.fullmatch(test) for test in reaching)
-    return reaching if (named or slow) and plain and len(reaching) <= MOST_NAMED else files
+    is_safe = all(_SAFE.fullmatch(test) for test in reaching)
+    return reaching if (by_name or slow) and is_safe and len(reaching) <= MOST_NAMED else files
 
 
-def difficulty(output: str, root: str, candidate: Candidate) -> Label:
+def difficulty(output: str, root: str, candidate: Mutant) -> Label:
     """Rate a bug by the first failing test's traceback: `easy` if the faulty function is its last frame, `medium` if it
     is another frame, `hard` if it is not in the traceback. Frames outside the workspace do not count.
     """
@@ -246,5 +249,5 @@ def difficulty(output: str, root: str, candidate: Candidate) -> Label:
 def _frames(output: str, root: str) -> list[tuple[str, str]]:
     """Return file and function of each traceback frame in an output that is in the workspace."""
     prefix = root.rstrip("/") + "/"
-    own = [each for each in _FRAME.finditer(output) if each["file"].startswith(prefix)]
-    return [(each["file"].removeprefix(prefix), each["function"]) for each in own]
+    in_workspace = [frame for frame in _FRAME.finditer(output) if frame["file"].startswith(prefix)]
+    return [(frame["file"].removeprefix(prefix), frame["function"]) for frame in in_workspace]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.repo_schema import (
+    TASKS_FILE,
     DefaultsEntry,
     LimitsEntry,
     PythonEntry,
@@ -20,12 +21,12 @@ from stackrank.env.benchmarks.repo_schema import (
 from stackrank.env.benchmarks.testfiles import is_doctest
 from stackrank.env.environment import Environment
 from stackrank.env.patches import find_faults, make_diff
-from stackrank.extensions.authoring.inject.candidates import Candidate
+from stackrank.extensions.authoring.inject.candidates import Mutant
 from stackrank.extensions.authoring.inject.statement import statement
 from stackrank.extensions.authoring.inject.verify import Verified
-from stackrank.extensions.authoring.withheld import to_withhold, without_withheld
+from stackrank.extensions.authoring.withheld import choose_withheld, without_withheld
 
-SOURCE, TASKS = "source", "tasks.yaml"
+SOURCE = "source"
 
 
 def write_source(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -43,7 +44,7 @@ def write_benchmark(
     folder: Path,
     name: str,
     files: Mapping[str, bytes],
-    bugs: Sequence[tuple[Candidate, Verified]],
+    bugs: Sequence[tuple[Mutant, Verified]],
     environment: Environment,
     timeout_s: float,
 ) -> list[TaskEntry]:
@@ -54,7 +55,7 @@ def write_benchmark(
     ]
     defaults = DefaultsEntry(timeout_s=timeout_s, limits=LimitsEntry())
     content = TasksFile(schema=1, name=f"bugs injected into {name}", defaults=defaults, tasks=tasks)
-    write_tasks(folder / TASKS, content)
+    write_tasks(folder / TASKS_FILE, content)
     return tasks
 
 
@@ -62,33 +63,33 @@ def _entry(
     task: str,
     project: str,
     files: Mapping[str, bytes],
-    candidate: Candidate,
+    candidate: Mutant,
     verified: Verified,
     environment: Environment,
 ) -> TaskEntry:
     good = {candidate.file: files[candidate.file]}
     bad = {candidate.file: candidate.source()}
-    shown = without_withheld(files, withheld := to_hide(files, verified))
-    whole = {path: files[path] for path in shown}
+    visible = without_withheld(files, withheld := choose_hidden(files, verified))
+    complete = {path: files[path] for path in visible}
     fix = make_diff(bad, good)
-    seen = [test for test in verified.fail_to_pass if test.partition("[")[0] not in withheld]
-    shows = {test: verified.messages.get(test, "") for test in seen}
+    visible_failing = [test for test in verified.fail_to_pass if test.partition("[")[0] not in withheld]
+    shows = {test: verified.messages.get(test, "") for test in visible_failing}
     opening = f"Since the last change of {project}, something is wrong that was right before"
-    title, told = statement(opening, shows, candidate.file, find_faults({**files, **bad}, fix))
+    title, description = statement(opening, shows, candidate.file, find_faults({**files, **bad}, fix))
     return TaskEntry(
         id=task,
         source=SourceEntry(path=SOURCE),
         test=verified.command,
         title=title or task,
-        statement=told,
+        statement=description,
         setup=list(environment.setup),
         python=PythonEntry(version=environment.python or None, requirements=list(environment.requirements)),
         fail_to_pass=list(verified.fail_to_pass),
         pass_to_pass=list(verified.pass_to_pass),
-        apply=make_diff({**good, **whole}, {**bad, **shown}),
-        test_patch=make_diff(shown, whole) or None,
-        hidden_tests=bool(shown),
-        shows_bug=True if shown else None,
+        apply=make_diff({**good, **complete}, {**bad, **visible}),
+        test_patch=make_diff(visible, complete) or None,
+        hidden_tests=bool(visible),
+        shows_bug=True if visible else None,
         fix=fix,
         category=candidate.category,
         difficulty=verified.difficulty,
@@ -96,15 +97,15 @@ def _entry(
     )
 
 
-def to_hide(files: Mapping[str, bytes], verified: Verified) -> tuple[str, ...]:
+def choose_hidden(files: Mapping[str, bytes], verified: Verified) -> tuple[str, ...]:
     """Return half of the test functions that detect a bug; none if there is only one, or if they cannot be cut out."""
     failing, passing = (
-        [test for test in found if not is_doctest(test)] for found in (verified.fail_to_pass, verified.pass_to_pass)
+        [test for test in tests if not is_doctest(test)] for tests in (verified.fail_to_pass, verified.pass_to_pass)
     )
     tests = (*failing, *passing)
     if not all(test.partition("::")[0] in files for test in tests):
         return ()
     try:
-        return to_withhold(files, failing, tests, passing)
+        return choose_withheld(files, failing, tests, passing)
     except BenchmarkError:
         return ()

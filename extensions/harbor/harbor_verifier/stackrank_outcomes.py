@@ -27,11 +27,11 @@ def main(status: str, lists: str, outcomes: str) -> None:
     """
     listed = json.loads(Path(lists).read_text(encoding="utf-8"))
     try:
-        found = json.loads(Path(outcomes).read_text(encoding="utf-8"))
+        reported = json.loads(Path(outcomes).read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        found = {}
-    good = [found.get(test) == "passed" for test in listed["fail_to_pass"]]
-    good += [found.get(test) in ("passed", "skipped") for test in listed["pass_to_pass"]]
+        reported = {}
+    good = [reported.get(test) == "passed" for test in listed["fail_to_pass"]]
+    good += [reported.get(test) in ("passed", "skipped") for test in listed["pass_to_pass"]]
     print(int(all(good) if good else status == "0"))
 
 

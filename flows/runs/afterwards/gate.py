@@ -17,16 +17,16 @@ _SIGNS = {
 }
 
 
-def markdown_line(found: GateReport) -> str:
+def markdown_line(gate: GateReport) -> str:
     """Return the answer as one line of Markdown."""
-    return f"{_SIGNS[GateOutcome(found['outcome'])]} {one_line(found['sentence'])}"
+    return f"{_SIGNS[GateOutcome(gate['outcome'])]} {one_line(gate['sentence'])}"
 
 
-def junit(found: GateReport) -> bytes:
+def junit(gate: GateReport) -> bytes:
     """Return the answer as a JUnit report with one test. `worse` is a failure, and `unknown` is an error, because an
     unknown outcome must not pass. The report has the format that CI systems read
     (https://github.com/testmoapp/junitxml)."""
-    outcome = GateOutcome(found["outcome"])
+    outcome = GateOutcome(gate["outcome"])
     counts = {
         "tests": "1",
         "failures": str(int(outcome is GateOutcome.WORSE)),
@@ -35,17 +35,15 @@ def junit(found: GateReport) -> bytes:
     }
     suites = ElementTree.Element("testsuites", counts)
     suite = ElementTree.SubElement(suites, "testsuite", {"name": "stackrank compare", **counts})
-    name = f"{one_line(found['candidate'])} is at most {100 * found['max_drop']:g} points worse"
-    case = ElementTree.SubElement(suite, "testcase", {"classname": one_line(found["reference"]), "name": name})
-    sentence = one_line(found["sentence"])
+    name = f"{one_line(gate['candidate'])} is at most {100 * gate['max_drop']:g} points worse"
+    case = ElementTree.SubElement(suite, "testcase", {"classname": one_line(gate["reference"]), "name": name})
+    sentence = one_line(gate["sentence"])
     if outcome is not GateOutcome.NOT_WORSE:
         kind = "failure" if outcome is GateOutcome.WORSE else "error"
         ElementTree.SubElement(case, kind, {"type": str(outcome), "message": sentence}).text = sentence
-    lines = [sentence, *filter(None, [one_line(found["warning"])])]
+    lines = [sentence, *filter(None, [one_line(gate["warning"])])]
     lines += [
-        f"{word}: {one_line(task)}"
-        for word, tasks in (("lost", found["lost"]), ("won", found["won"]))
-        for task in tasks
+        f"{word}: {one_line(task)}" for word, tasks in (("lost", gate["lost"]), ("won", gate["won"])) for task in tasks
     ]
     ElementTree.SubElement(case, "system-out").text = "\n".join(lines)
     ElementTree.indent(suites)

@@ -42,24 +42,24 @@ def render(engine: Engine, ref: int | str) -> tuple[str, int]:
     """Return the report of a run, and the run's id. Raises `NotFound`."""
     run = queries.run(engine, ref)
     run_id = run["id"]
-    whole = queries.board(engine, Scope(run=run_id))
-    board = [*whole["entrants"], *whole["reference"]]
-    best = [row["entrant_id"] for row in whole["entrants"] if row["rate"] is not None][:_MOST_PAIRS_OF]
+    full_board = queries.board(engine, Scope(run=run_id))
+    board = [*full_board["entrants"], *full_board["reference"]]
+    best = [row["entrant_id"] for row in full_board["entrants"] if row["rate"] is not None][:_MOST_PAIRS_OF]
     # The better entrant of a pair comes first in the table.
     pairs = queries.compare_all(engine, best[::-1], Scope(run=run_id)) if len(best) > 1 else []
-    about = [f"run {run_id}", f"benchmark {run['benchmark']} ({run['benchmark_digest'][:12]})", run["status"]]
-    about += [f"{name} {run[name]}" for name in ("owner", "project", "host", "leaderboard", "schedule") if run[name]]
-    about += [f"started {run['started_at'][:16]} UTC"] if run["started_at"] else []
-    about += [f"{run['wall_s']:.0f} s"] if run["wall_s"] is not None else []
+    facts = [f"run {run_id}", f"benchmark {run['benchmark']} ({run['benchmark_digest'][:12]})", run["status"]]
+    facts += [f"{name} {run[name]}" for name in ("owner", "project", "host", "leaderboard", "schedule") if run[name]]
+    facts += [f"started {run['started_at'][:16]} UTC"] if run["started_at"] else []
+    facts += [f"{run['wall_s']:.0f} s"] if run["wall_s"] is not None else []
     loader = FileSystemLoader(Path(__file__).parent)
     environment = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, finalize=_shown
     )
     text = environment.get_template("report.html.j2").render(
-        run={**run, "regressions": [{"sentence": "", "what": "", **one} for one in run["regressions"]]},
-        about=about,
+        run={**run, "regressions": [{"sentence": "", "what": "", **regression} for regression in run["regressions"]]},
+        about=facts,
         board=board,
-        scope=whole["scope"],
+        scope=full_board["scope"],
         pairs=pairs,
         stop=queries.stopping(engine, run_id),
         tool_sets=queries.tool_sets(engine, Scope(run=run_id)),
@@ -84,8 +84,8 @@ def _shown(value: Any) -> Any:
 
 def _parts(row: Row) -> Row:
     """Return the row with the parts of its bar, from left to right."""
-    known = list(_COLORS)
-    names = sorted(row["failure_points"], key=lambda name: (known.index(name) if name in known else 99, name))
+    order = list(_COLORS)
+    names = sorted(row["failure_points"], key=lambda name: (order.index(name) if name in order else 99, name))
     parts, start = [], 0.0
     for name, count in [("resolved", row["resolved"]), *((name, row["failure_points"][name]) for name in names)]:
         label, share = wording.words(name), row["shares"].get(name, 0.0)

@@ -19,7 +19,7 @@ from stackrank.env.sandbox.registry import backend
 from stackrank.env.state import State
 from stackrank.env.task import Task
 from stackrank.errors import StackrankError
-from stackrank.flows.runs.playing.trajectories import recorded_tools, trajectory, with_installed
+from stackrank.flows.runs.playing.trajectories import load_trajectory, recorded_tools, with_installed
 from stackrank.flows.runs.specification.spec import RunSpec, SpecError, make_spec
 from stackrank.storable import storable_text
 from stackrank.terms import Verdict
@@ -45,7 +45,7 @@ class Replayed:
 
     difference: Difference | None
     """The first difference that counts; None: the episode is the same."""
-    told_otherwise: list[Difference] = field(default_factory=list)
+    different_answers: list[Difference] = field(default_factory=list)
     """Steps in which an MCP server's tool succeeded again and left the same workspace, but answered differently.
 
     The answer comes from another program and may contain times, ports, and orders of events. Nothing guarantees that it
@@ -57,9 +57,9 @@ class Replayed:
         """The short result, as stored: `same`, `same but for N answers of MCP servers`, `step N` or `verdict`."""
         if self.difference is not None:
             return "verdict" if self.difference.step is None else f"step {self.difference.step}"
-        if not self.told_otherwise:
+        if not self.different_answers:
             return "same"
-        answers = "1 answer" if len(self.told_otherwise) == 1 else f"{len(self.told_otherwise)} answers"
+        answers = "1 answer" if len(self.different_answers) == 1 else f"{len(self.different_answers)} answers"
         return f"same but for {answers} of MCP servers"
 
 
@@ -75,7 +75,7 @@ def replay(engine: Engine, row: EpisodeRow, sandbox: str) -> Replayed:
     `row`: the episode as `queries.episode` returns it. `sandbox`: the kind of sandbox. Raises SpecError if the
     episode cannot be repeated, SandboxError.
     """
-    past = trajectory(engine, row["id"])
+    past = load_trajectory(engine, row["id"])
     if not row["verdict"] or not past:
         raise SpecError(f"episode {row['id']} cannot be replayed: it is {row['status']} and has {len(past)} steps")
     task = _task(engine, row)
@@ -89,7 +89,7 @@ def replay(engine: Engine, row: EpisodeRow, sandbox: str) -> Replayed:
     under = {"end_when_solved": spec.ends_when_solved, "shows_failing_test": spec.shows_failing_test}
     agent = Replay(config={"episode": row["id"]})
     # Only the end of the recording ends the replay, no limit does.
-    told_otherwise: list[Difference] = []
+    different_answers: list[Difference] = []
     unlimited = Budget(steps=len(past) - 1, wall_s=None, malformed=len(past) + 1, repeats=None)
     try:
         with DebugEnv(task, tools, lambda spec: Sandbox(kind, spec), **under) as env:
@@ -97,20 +97,20 @@ def replay(engine: Engine, row: EpisodeRow, sandbox: str) -> Replayed:
                 env,
                 agent,
                 budget=unlimited,
-                record=lambda step: _check(step, past[step.index], told_otherwise),
+                record=lambda step: _check(step, past[step.index], different_answers),
                 find_recording=lambda _: past,
             )
     except _Differs as error:
-        return Replayed(error.difference, told_otherwise)
+        return Replayed(error.difference, different_answers)
     if outcome.steps < len(past) - 1:
         step = past[outcome.steps + 1]
-        ended = f"the episode ended before this step: {outcome.stop_reason}"
-        early = Difference(outcome.steps + 1, _tool(step), _diff(step.observation.text, ended))
-        return Replayed(early, told_otherwise)
+        ending = f"the episode ended before this step: {outcome.stop_reason}"
+        early = Difference(outcome.steps + 1, _tool(step), _diff(step.observation.text, ending))
+        return Replayed(early, different_answers)
     verdict = Verdict.RESOLVED if outcome.score and outcome.score.resolved else Verdict.UNRESOLVED
     if row["verdict"] == Verdict.ERROR or verdict == row["verdict"]:
-        return Replayed(None, told_otherwise)
-    return Replayed(Difference(None, "", _diff(row["verdict"], verdict)), told_otherwise)
+        return Replayed(None, different_answers)
+    return Replayed(Difference(None, "", _diff(row["verdict"], verdict)), different_answers)
 
 
 def _spec(engine: Engine, row: EpisodeRow) -> RunSpec:
@@ -127,20 +127,20 @@ def _task(engine: Engine, row: EpisodeRow) -> Task:
     raise SpecError(f"episode {row['id']} cannot be replayed: {row['task']} has changed since, or no longer exists")
 
 
-def _check(step: Step, past: Step, told_otherwise: list[Difference]) -> None:
+def _check(step: Step, past: Step, different_answers: list[Difference]) -> None:
     # Compare with text as the database stores it.
-    seen, before = step.observation, past.observation
-    text = storable_text(seen.text)
-    if seen.ok == before.ok and before.text == text:
+    replayed, recorded = step.observation, past.observation
+    text = storable_text(replayed.text)
+    if replayed.ok == recorded.ok and recorded.text == text:
         return
-    diff = _diff(before.text, text) or f"ok: {before.ok} before, {seen.ok} now"
-    found = Difference(step.index, _tool(past), diff)
-    if seen.ok != before.ok or not (_of_a_server(seen.state) and _of_a_server(before.state)):
-        raise _Differs(found)
-    if storable_text(seen.state.get("diff", "")) != before.state.get("diff", ""):
-        changes = _diff(before.state.get("diff", ""), seen.state.get("diff", ""))
+    diff = _diff(recorded.text, text) or f"ok: {recorded.ok} before, {replayed.ok} now"
+    difference = Difference(step.index, _tool(past), diff)
+    if replayed.ok != recorded.ok or not (_of_a_server(replayed.state) and _of_a_server(recorded.state)):
+        raise _Differs(difference)
+    if storable_text(replayed.state.get("diff", "")) != recorded.state.get("diff", ""):
+        changes = _diff(recorded.state.get("diff", ""), replayed.state.get("diff", ""))
         raise _Differs(Difference(step.index, _tool(past), changes))
-    told_otherwise.append(found)
+    different_answers.append(difference)
 
 
 def _of_a_server(state: State) -> bool:
@@ -152,7 +152,9 @@ def _tool(past: Step) -> str:
     return past.action.tool if past.action else ""
 
 
-def _diff(before: str, now: str) -> str:
-    lines = list(difflib.unified_diff(before.splitlines(), now.splitlines(), "recorded", "replayed", lineterm="", n=2))
-    more = [f"... and {len(lines) - MOST_LINES} more lines"] if len(lines) > MOST_LINES else []
-    return "\n".join([*lines[:MOST_LINES], *more])
+def _diff(recorded: str, replayed: str) -> str:
+    lines = list(
+        difflib.unified_diff(recorded.splitlines(), replayed.splitlines(), "recorded", "replayed", lineterm="", n=2)
+    )
+    omitted = [f"... and {len(lines) - MOST_LINES} more lines"] if len(lines) > MOST_LINES else []
+    return "\n".join([*lines[:MOST_LINES], *omitted])

@@ -25,13 +25,14 @@ from stackrank.env.sandbox.base import Say
 from stackrank.env.sandbox.client import Changes
 from stackrank.env.sandbox.pool import Pool
 from stackrank.env.sandbox.registry import chosen_backend
-from stackrank.env.scoring.record import DamagedChange, environment_digest, scorer_digest, unpack
+from stackrank.env.scoring.digest import scorer_digest
+from stackrank.env.scoring.record import DamagedChange, environment_digest, unpack
 from stackrank.env.task import Task
 from stackrank.env.tools import ToolSet
 from stackrank.errors import StackrankError
 from stackrank.flows.runs.playing.episode import verdict_record
-from stackrank.flows.runs.playing.error_policy import sentence
-from stackrank.flows.runs.preparing.build import build_environments
+from stackrank.flows.runs.playing.error_policy import describe_error
+from stackrank.flows.runs.preparing.environments import build_environments
 from stackrank.flows.runs.specification.spec import SpecError, make_spec
 from stackrank.terms import RunStatus, TestOutcome, Verdict
 
@@ -103,8 +104,8 @@ class Rescoring:
         }
 
 
-def _resolved(entrant: str, scored: list[Row], which: str) -> int:
-    return sum(row.entrant == entrant and getattr(row, which) == Verdict.RESOLVED for row in scored)
+def _resolved(entrant: str, scored: list[Row], column: str) -> int:
+    return sum(row.entrant == entrant and getattr(row, column) == Verdict.RESOLVED for row in scored)
 
 
 def rescore(
@@ -114,7 +115,7 @@ def rescore(
     workers: int | None = None,
     sandbox: str | None = None,
     say: Say,
-    on_result: Callable[[int, int], None] = lambda done, total: None,
+    on_result: Callable[[int, int], None] = lambda scored, total: None,
 ) -> Rescoring:
     """Score the changes of a run's episodes again, and store each verdict as soon as it is known.
 
@@ -126,20 +127,20 @@ def rescore(
     run = queries.run(engine, ref)
     run_id = run["id"]
     if not RunStatus(run["status"]).ended:
-        wait = f"let it end, or end it with `stackrank cancel {run_id}`, before it is scored again"
+        wait = f"wait for it, or cancel it with `stackrank cancel {run_id}`"
         raise SpecError(f"run {run_id} ({run['name']}) is {run['status']}: {wait}")
     spec = make_spec(run["spec"], f"run {run_id}")
     workers = workers or spec.workers
-    every = queries.episodes(engine, run_id, limit=1_000_000)
-    episodes = [row for row in every if row["verdict"] in (Verdict.RESOLVED, Verdict.UNRESOLVED)]
-    wanted = {row["task"] for row in episodes}
-    tasks = {task.id: task for task in load_benchmark(spec.benchmark, spec.source).tasks() if task.id in wanted}
+    all_episodes = queries.episodes(engine, run_id, limit=1_000_000)
+    episodes = [row for row in all_episodes if row["verdict"] in (Verdict.RESOLVED, Verdict.UNRESOLVED)]
+    task_names = {row["task"] for row in episodes}
+    tasks = {task.id: task for task in load_benchmark(spec.benchmark, spec.source).tasks() if task.id in task_names}
     backend = chosen_backend(sandbox or spec.sandbox)
-    before = _taken(engine, run_id, tasks, backend.name)
-    left = [row for row in episodes if row["id"] not in before]
-    playable = [tasks[name] for name in {row["task"] for row in left} if name in tasks]
+    earlier = _current_verdicts(engine, run_id, tasks, backend.name)
+    unscored = [row for row in episodes if row["id"] not in earlier]
+    playable = [tasks[name] for name in {row["task"] for row in unscored} if name in tasks]
     unbuilt = build_environments(backend, playable, workers, say)
-    failed: dict[int, str] = {row["id"]: unbuilt[row["task"]] for row in left if row["task"] in unbuilt}
+    failed: dict[int, str] = {row["id"]: unbuilt[row["task"]] for row in unscored if row["task"] in unbuilt}
     impossible: dict[int, str] = {}
 
     def work(row: EpisodeSummary) -> None:
@@ -151,26 +152,26 @@ def rescore(
         store.add_verdict(row["id"], verdict_record(task, backend.name, score, change))
 
     with Pool(backend, size=workers) as pool:
-        todo = [row for row in left if row["id"] not in failed]
-        done = len(episodes) - len(todo)
-        for row, error in _each(work, todo, workers):
-            done += 1
+        todo = [row for row in unscored if row["id"] not in failed]
+        scored = len(episodes) - len(todo)
+        for row, error in _map_episodes(work, todo, workers):
+            scored += 1
             if isinstance(error, CannotRescore):
                 impossible[row["id"]] = str(error)
             elif error is not None:
-                failed[row["id"]] = sentence(error)
-            on_result(done, len(episodes))
-    after = _taken(engine, run_id, tasks, backend.name)
+                failed[row["id"]] = describe_error(error)
+            on_result(scored, len(episodes))
+    verdicts = _current_verdicts(engine, run_id, tasks, backend.name)
     return Rescoring(
         run=run_id,
         name=run["name"],
         scorer=scorer_digest(),
         rows=tuple(
-            _row(engine, row, after.get(row["id"]), impossible.get(row["id"], ""))
+            _row(engine, row, verdicts.get(row["id"]), impossible.get(row["id"], ""))
             for row in episodes
             if row["id"] not in failed
         ),
-        done_before=len(before),
+        done_before=len(earlier),
         failed=tuple(
             Row(row["id"], row["task"], row["entrant"], row["verdict"], "", failed[row["id"]])
             for row in episodes
@@ -179,14 +180,20 @@ def rescore(
     )
 
 
-def _taken(engine: Engine, run_id: int, tasks: Mapping[str, Task], backend: str) -> dict[int, VerdictSummary]:
+def _current_verdicts(
+    engine: Engine, run_id: int, tasks: Mapping[str, Task], backend: str
+) -> dict[int, VerdictSummary]:
     """Return this scorer's new verdicts on a run's episodes, for today's tasks and this environment, by episode."""
-    now = {(task.digest, environment_digest(task, backend)) for task in tasks.values()}
-    found = queries.rescored_verdicts(engine, run_id, scorer_digest())
-    return {each["episode_id"]: each for each in found if (each["task_digest"], each["environment"]) in now}
+    current = {(task.digest, environment_digest(task, backend)) for task in tasks.values()}
+    verdicts = queries.rescored_verdicts(engine, run_id, scorer_digest())
+    return {
+        verdict["episode_id"]: verdict
+        for verdict in verdicts
+        if (verdict["task_digest"], verdict["environment"]) in current
+    }
 
 
-def _each(
+def _map_episodes(
     work: Callable[[EpisodeSummary], None], todo: list[EpisodeSummary], workers: int
 ) -> Iterator[tuple[EpisodeSummary, Exception | None]]:
     """Do the work for every episode, and yield it with its error. Closing the generator cancels what has not begun."""
@@ -204,43 +211,44 @@ def _each(
 
 def stored_change(engine: Engine, episode_id: int, task: Task) -> tuple[str, Changes]:
     """Return the digest of an episode's stored change, and the change. Raises CannotRescore."""
-    record = next((each for each in queries.verdicts(engine, episode_id) if each["of_record"]), None)
+    record = next((verdict for verdict in queries.verdicts(engine, episode_id) if verdict["of_record"]), None)
     if record is None or not record["change"]:
-        raise CannotRescore("no change is stored: nothing was left to score, or more than is kept")
+        raise CannotRescore("no change is stored: the workspace was lost, or the change was too large to keep")
     if record["workspace"] != files_digest(task.files):
-        raise CannotRescore(f"the files of {task.id} have changed since, so the change does not belong to them")
-    kept = queries.stored_change(engine, record["change"])
-    if kept is None:
+        raise CannotRescore(f"the files of {task.id} have changed since, so the change does not apply to them")
+    packed = queries.stored_change(engine, record["change"])
+    if packed is None:
         raise CannotRescore(f"the change {record['change']} is gone from the database")
     try:
-        return record["change"], unpack(record["change"], kept)
+        return record["change"], unpack(record["change"], packed)
     except DamagedChange as error:
         raise CannotRescore(str(error)) from None
 
 
-def _row(engine: Engine, row: EpisodeSummary, taken: VerdictSummary | None, why: str) -> Row:
-    after = "" if taken is None else str(Verdict.RESOLVED if taken["resolved"] else Verdict.UNRESOLVED)
-    if taken is not None and after != row["verdict"]:
-        why = _why(engine, row, taken)
-    return Row(row["id"], row["task"], row["entrant"], row["verdict"], after, why)
+def _row(engine: Engine, row: EpisodeSummary, new_verdict: VerdictSummary | None, reason: str) -> Row:
+    new_result = "" if new_verdict is None else str(Verdict.RESOLVED if new_verdict["resolved"] else Verdict.UNRESOLVED)
+    if new_verdict is not None and new_result != row["verdict"]:
+        reason = _explain_change(engine, row, new_verdict)
+    return Row(row["id"], row["task"], row["entrant"], row["verdict"], new_result, reason)
 
 
-def _why(engine: Engine, row: EpisodeSummary, taken: VerdictSummary) -> str:
+def _explain_change(engine: Engine, row: EpisodeSummary, new_verdict: VerdictSummary) -> str:
     """Explain how a newer verdict differs from the verdict of record: tests, tampering, and changed inputs."""
-    found = {each["id"]: each for each in queries.verdicts(engine, row["id"])}
-    now, first = found[taken["id"]], next(each for each in found.values() if each["of_record"])
+    verdicts = {verdict["id"]: verdict for verdict in queries.verdicts(engine, row["id"])}
+    newest = verdicts[new_verdict["id"]]
+    first = next(verdict for verdict in verdicts.values() if verdict["of_record"])
     tests = first["tests"]
     parts = [
-        f"{test}: {tests.get(test, 'not there')} before, {outcome} now"
-        for test, outcome in now["tests"].items()
+        f"{test}: {tests.get(test, 'absent')} before, {outcome} now"
+        for test, outcome in newest["tests"].items()
         if tests.get(test) != outcome and TestOutcome.UNSEEN not in (tests.get(test), outcome)
     ]
     if len(parts) > _MOST_TESTS:
         parts[_MOST_TESTS:] = [f"and {len(parts) - _MOST_TESTS} more tests"]
-    if now["tampered"] and not row["tampered"]:
-        parts.append("found to be tampered with")
-    if now["tampered"] or not parts:
-        parts += now["notes"][:1]
-    named = {"task_digest": "the task", "scorer": "the scorer", "environment": "the environment"}
-    other = [name for column, name in named.items() if first[column] != now[column]]  # type: ignore[literal-required]
-    return "; ".join([*parts, f"changed since: {', '.join(other) or 'nothing that has a digest'}"])
+    if newest["tampered"] and not row["tampered"]:
+        parts.append("tampering found")
+    if newest["tampered"] or not parts:
+        parts += newest["notes"][:1]
+    inputs = {"task_digest": "the task", "scorer": "the scorer", "environment": "the environment"}
+    changed = [name for column, name in inputs.items() if first[column] != newest[column]]  # type: ignore[literal-required]
+    return "; ".join([*parts, f"changed since: {', '.join(changed) or 'nothing that has a digest'}"])

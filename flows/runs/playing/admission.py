@@ -27,7 +27,7 @@ _PATIENCE_S = 30.0
 
 
 @contextmanager
-def room(limits: Limits, stopped: Callable[[], bool]) -> Iterator[None]:
+def reserve_room(limits: Limits, stopped: Callable[[], bool]) -> Iterator[None]:
     """Reserve room for an episode while the body plays it. Waits until this machine has room, or `stopped` says so.
 
     All processes with the same home together play at most `STACKRANK_HOST_WORKERS` episodes, in sandboxes whose memory
@@ -35,18 +35,18 @@ def room(limits: Limits, stopped: Callable[[], bool]) -> Iterator[None]:
     played. Raises NotReady if a stuck process keeps the ledger locked; the message names it.
     """
     entry = uuid.uuid4().hex
-    needed = SANDBOXES * limits.memory_mb
-    said = False
+    needed_mb = SANDBOXES * limits.memory_mb
+    is_warned = False
     while True:
         try:
-            if _enter(entry, needed) or stopped():
+            if _add_entry(entry, needed_mb) or stopped():
                 break
-        except OSError as error:  # the disk is full: until it is not, no episode starts
+        except OSError as error:  # the disk is full: no episode starts until there is space
             if stopped():
                 break
-            if not said:
-                log.warning("the ledger of this machine's episodes cannot be written: they wait", error=error)
-            said = True
+            if not is_warned:
+                log.warning("this machine's episode ledger cannot be written, so episodes wait", error=error)
+            is_warned = True
         time.sleep(_WAIT_S)
     try:
         yield
@@ -54,24 +54,26 @@ def room(limits: Limits, stopped: Callable[[], bool]) -> Iterator[None]:
         try:
             with _ledger() as entries:
                 entries.pop(entry, None)
-        except (NotReady, OSError) as error:  # the episode was played; its place becomes free when this process ends
-            log.warning("the ledger of this machine's episodes cannot be changed", error=str(error))
+        except (NotReady, OSError) as error:  # the episode was played; its entry counts until this process ends
+            log.warning("this machine's episode ledger cannot be changed", error=str(error))
 
 
-def capacity() -> tuple[int, int]:
+def machine_capacity() -> tuple[int, int]:
     """Return how many episodes and how many megabytes this machine has room for. Raises SettingsError."""
-    said = settings()
-    return said.host_workers, said.host_memory_mb or psutil.virtual_memory().total >> 20
+    limits = settings()
+    return limits.host_workers, limits.host_memory_mb or psutil.virtual_memory().total >> 20
 
 
-def _enter(entry: str, needed_mb: int) -> bool:
-    most, memory_mb = capacity()
+def _add_entry(entry: str, needed_mb: int) -> bool:
+    max_episodes, memory_mb = machine_capacity()
     with _ledger() as entries:
-        if entries and (len(entries) >= most or sum(mb for _, mb in entries.values()) + needed_mb > memory_mb):
-            for dead in [each for each, (mark, _) in entries.items() if is_dead(mark) or not is_of_this_boot(mark)]:
+        if entries and (len(entries) >= max_episodes or sum(mb for _, mb in entries.values()) + needed_mb > memory_mb):
+            for dead in [
+                entry_id for entry_id, (mark, _) in entries.items() if is_dead(mark) or not is_of_this_boot(mark)
+            ]:
                 del entries[dead]
         used_mb = sum(mb for _, mb in entries.values())
-        if entries and (len(entries) >= most or used_mb + needed_mb > memory_mb):
+        if entries and (len(entries) >= max_episodes or used_mb + needed_mb > memory_mb):
             return False
         entries[entry] = (process_mark(), needed_mb)
         return True
@@ -89,7 +91,7 @@ def _ledger() -> Iterator[Entries]:
             pass  # this is the first episode on this machine
         except ValidationError:
             # Perhaps the machine lost its power. Episodes in play are forgotten, so a few too many may start.
-            log.warning("the ledger of this machine's episodes is damaged, and begun anew", file=ledger)
+            log.warning("this machine's episode ledger is damaged; starting a new one", file=ledger)
         yield entries
         # The file is replaced as a whole, so that a process that is killed here does not damage it.
         write_whole(ledger, _ENTRIES.dump_json(entries).decode())

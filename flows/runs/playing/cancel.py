@@ -1,4 +1,4 @@
-"""Cancelling a run, on whatever machines it is played."""
+"""Cancels a run on all machines that play it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from stackrank.db import queries
 from stackrank.db.writes.claims import WorkerClaim
 from stackrank.db.writes.store import Store
-from stackrank.flows.runs.playing.claims import is_gone
+from stackrank.flows.runs.playing.claims import is_dead_worker
 from stackrank.flows.runs.specification.spec import SpecError
 from stackrank.terms import StopReason
 
@@ -27,7 +27,7 @@ def cancel_run(store: Store, ref: str) -> list[WorkerClaim]:
     deadline = time.monotonic() + WAIT_S
     while (claims := store.claims(run_id)) and time.monotonic() < deadline:
         for row in claims:
-            if is_gone(row["claimed_by"]):  # its worker is dead, so nobody else can end it
+            if is_dead_worker(row["claimed_by"]):  # its worker is dead, so nobody else can end it
                 error = "the run was cancelled"
                 store.fail_episode(row["id"], stop_reason=StopReason.CANCELLED, error=error, by=row["claimed_by"])
         time.sleep(0.2)

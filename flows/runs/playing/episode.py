@@ -13,13 +13,14 @@ from stackrank.db.writes.claims import ClaimedEpisode
 from stackrank.db.writes.store import Store
 from stackrank.env.debug_env import DebugEnv
 from stackrank.env.environment import files_digest
+from stackrank.env.scoring.digest import scorer_digest
 from stackrank.env.scoring.judge import Score
-from stackrank.env.scoring.record import environment_digest, pack, scorer_digest
+from stackrank.env.scoring.record import environment_digest, pack
 from stackrank.env.scoring.report import PASSED
 from stackrank.env.task import Task
-from stackrank.flows.runs.playing.error_policy import EpisodeFailed, policy, sentence
+from stackrank.flows.runs.playing.error_policy import EpisodeFailed, describe_error, find_policy
 from stackrank.flows.runs.playing.session import Session, SessionState
-from stackrank.flows.runs.playing.trajectories import find_trajectory, to_row, trajectory
+from stackrank.flows.runs.playing.trajectories import find_trajectory, load_trajectory, to_row
 from stackrank.storable import storable_json
 from stackrank.terms import StopReason, Verdict
 
@@ -27,51 +28,52 @@ GRACE_S = 3.0
 """How long an episode that must end may take to notice. An episode that waits for its model is abandoned."""
 
 
-def play_episode(session: Session, claim: ClaimedEpisode, *, here: bool = False) -> dict[str, Any]:
+def play_episode(session: Session, claim: ClaimedEpisode, *, in_this_thread: bool = False) -> dict[str, Any]:
     """Play or continue an episode that this process has claimed, and store each step as it happens.
 
-    `claim`: the row as `Store.claim_next` returns it. `here`: play in the calling thread, for agents that own the
-    terminal; otherwise play in a new thread, which is abandoned if the agent does not notice that the run is over.
+    The caller holds the claim. `claim`: the row as `Store.claim_next` returns it. `in_this_thread`: play in the calling
+    thread, for agents that own the terminal; otherwise play in a new thread, which is abandoned if the agent does not
+    notice that the run is over.
     Returns {"episode", "verdict", "stop_reason"}; the verdict is empty if the run was cancelled, or another worker took
     over the episode. Raises EpisodeFailed after the error has been stored.
     """
     episode_id = claim["id"]
-    nothing = {"episode": episode_id, "verdict": "", "stop_reason": ""}
+    no_verdict = {"episode": episode_id, "verdict": "", "stop_reason": ""}
     outcome: Future[Outcome] = Future()
     try:
-        with session.playing(episode_id) as ended:
-            outcome.add_done_callback(lambda _: ended.set())
-            if here:
+        with session.end_event() as end_event:
+            outcome.add_done_callback(lambda _: end_event.set())
+            if in_this_thread:
                 _play(session, claim, outcome)
             else:
                 work = (session, claim, outcome)
                 threading.Thread(target=_play, args=work, name=f"episode-{episode_id}", daemon=True).start()
-            ended.wait()
-            played = outcome.result(timeout=GRACE_S)
+            end_event.wait()
+            result = outcome.result(timeout=GRACE_S)
     except ClaimLost:
-        return nothing
+        return no_verdict
     except (Exception, SystemExit) as error:
         if session.is_over():
-            return {**nothing, "stop_reason": break_off(session, episode_id)}
-        how = policy(error)
-        text = sentence(error)
-        if how.waits:
+            return {**no_verdict, "stop_reason": end_early(session, episode_id)}
+        error_policy = find_policy(error)
+        text = describe_error(error)
+        if error_policy.waits:
             # The run's driver releases the episode once all workers know that the endpoint is down.
             endpoint = getattr(error, "endpoint", "") or f"of {session.entrants[claim['entrant_id']].spec.label}"
-            raise EpisodeFailed(text, how.retried, endpoint=endpoint, by=session.claims.token) from error
+            raise EpisodeFailed(text, error_policy.retried, endpoint=endpoint, by=session.claims.token) from error
         if not session.store.fail_episode(
             episode_id,
             stop_reason=StopReason.ERROR,
             error=text,
-            error_class=how.error_class,
+            error_class=error_policy.error_class,
             by=session.claims.token,
         ):
-            return nothing
-        raise EpisodeFailed(text, how.retried, how.afresh, how.ends_run) from error
-    if played.score is None:
-        return {**nothing, "stop_reason": break_off(session, episode_id)}
-    verdict = str(Verdict.RESOLVED if played.score.resolved else Verdict.UNRESOLVED)
-    return {"episode": episode_id, "verdict": verdict, "stop_reason": str(played.stop_reason)}
+            return no_verdict
+        raise EpisodeFailed(text, error_policy.retried, error_policy.afresh, error_policy.ends_run) from error
+    if result.score is None:
+        return {**no_verdict, "stop_reason": end_early(session, episode_id)}
+    verdict = str(Verdict.RESOLVED if result.score.resolved else Verdict.UNRESOLVED)
+    return {"episode": episode_id, "verdict": verdict, "stop_reason": str(result.stop_reason)}
 
 
 def _play(session: Session, claim: ClaimedEpisode, result: Future[Outcome]) -> None:
@@ -105,16 +107,16 @@ def _play_to_end(session: Session, claim: ClaimedEpisode) -> Outcome:
             seed=session.run.spec.seed,
             attempt=claim["attempt"],
             cancelled=session.is_over,
-            past=trajectory(store.engine, episode_id) if claim["interruptions"] else (),
+            past=load_trajectory(store.engine, episode_id) if claim["interruptions"] else (),
             as_stored=storable_json,
-            find_recording=lambda which: find_trajectory(store.engine, which, episode_id),
+            find_recording=lambda recording: find_trajectory(store.engine, recording, episode_id),
         )
     if outcome.score is not None:
-        finish(store, episode_id, outcome, task, session.run.backend.name, by=session.claims.token)
+        _store_verdict(store, episode_id, outcome, task, session.run.backend.name, by=session.claims.token)
     return outcome
 
 
-def break_off(session: Session, episode_id: int) -> str:
+def end_early(session: Session, episode_id: int) -> str:
     """End an episode before its verdict. Returns its stop reason."""
     if session.state is SessionState.RELEASED:
         session.store.release(episode_id, session.claims.token)
@@ -125,13 +127,15 @@ def break_off(session: Session, episode_id: int) -> str:
     return str(StopReason.CANCELLED)
 
 
-def finish(store: Store, episode_id: int, outcome: Outcome, task: Task, backend: str, *, by: str | None = None) -> None:
+def _store_verdict(
+    store: Store, episode_id: int, outcome: Outcome, task: Task, backend: str, *, by: str | None = None
+) -> None:
     """Store the verdict and the totals in one transaction. `by`: who must hold the claim; raises ClaimLost."""
     change = pack(outcome.changes) if outcome.changes is not None else None
     score = outcome.score
     assert score is not None
     outcomes = list(score.tests.values())
-    passed = sum(each in PASSED for each in outcomes)
+    passed = sum(test_outcome in PASSED for test_outcome in outcomes)
     store.finish_episode(
         episode_id,
         verdict=Verdict.RESOLVED if score.resolved else Verdict.UNRESOLVED,
@@ -152,7 +156,7 @@ def finish(store: Store, episode_id: int, outcome: Outcome, task: Task, backend:
         score_ms=outcome.score_ms,
         wall_s=outcome.wall_s,
         tests_passed=passed,
-        tests_failed=len(outcomes) - passed - sum(each in ("skipped", "unseen") for each in outcomes),
+        tests_failed=len(outcomes) - passed - sum(test_outcome in ("skipped", "unseen") for test_outcome in outcomes),
         diff=score.diff,
         score={
             "tests": score.tests,

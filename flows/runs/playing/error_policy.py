@@ -40,22 +40,22 @@ class Policy:
 POLICIES: dict[type[Exception], Policy] = {
     BuildError: Policy("the environment", ErrorClass.ENVIRONMENT, retried=False),  # before its base class
     SandboxError: Policy("the sandbox", ErrorClass.MACHINE, retried=True),
-    PreparationFailed: Policy("what the episode needs", ErrorClass.MACHINE, retried=True),
-    ToolServerChanged: Policy("a tool of others", ErrorClass.ENVIRONMENT, retried=False),  # before its base class
-    ToolServerFailed: Policy("a tool of others", ErrorClass.ENVIRONMENT, retried=True),
+    PreparationFailed: Policy("the preparation of the episode", ErrorClass.MACHINE, retried=True),
+    ToolServerChanged: Policy("an MCP server", ErrorClass.ENVIRONMENT, retried=False),  # before its base class
+    ToolServerFailed: Policy("an MCP server", ErrorClass.ENVIRONMENT, retried=True),
     EndpointDown: Policy(
         "the model's endpoint", ErrorClass.ENDPOINT, retried=True, waits=True
     ),  # before its base class
     EndpointError: Policy("the model's endpoint", ErrorClass.ENDPOINT, retried=True),
     DatabaseError: Policy("the database", ErrorClass.MACHINE, retried=True),
-    ReplayDiffers: Policy("the repetition", ErrorClass.MACHINE, retried=True, afresh=True),
+    ReplayDiffers: Policy("the replay of earlier steps", ErrorClass.MACHINE, retried=True, afresh=True),
     AccessError: Policy(
         "the model's endpoint", ErrorClass.ENDPOINT, retried=False, ends_run=True
     ),  # before its base class
     # CPython may fail to parse source in several threads: https://github.com/python/cpython/issues/106905
     SystemError: Policy("the Python interpreter", ErrorClass.MACHINE, retried=True),
     PluginError: Policy("a plug-in", ErrorClass.ENVIRONMENT, retried=False),
-    SetupError: Policy("the agent's set-up", ErrorClass.ENVIRONMENT, retried=False),
+    SetupError: Policy("the agent's configuration", ErrorClass.ENVIRONMENT, retried=False),
 }
 SHORTAGE = Policy("this machine", ErrorClass.MACHINE, retried=True)
 """The policy for an OSError that says the machine has run out of disk space, files, memory or processes."""
@@ -90,18 +90,22 @@ class EpisodeFailed(StackrankError):
         return str(self.args[0])
 
 
-def policy(error: BaseException) -> Policy:
+def find_policy(error: BaseException) -> Policy:
     """Return the policy for an error, chosen by its class and not by its text."""
     if isinstance(error, OSError) and error.errno in _SHORTAGES:
         return SHORTAGE
-    for kind, found in POLICIES.items():
+    for kind, matching in POLICIES.items():
         if isinstance(error, kind):
-            return found
+            return matching
     return FAULT
 
 
-def sentence(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """Return the error as one line."""
     text = " ".join(str(error).split()) or type(error).__name__
-    found = policy(error)
-    return f"{found.cause}: {text}" if found is not FAULT else f"{found.cause}: {type(error).__name__}: {text}"
+    error_policy = find_policy(error)
+    return (
+        f"{error_policy.cause}: {text}"
+        if error_policy is not FAULT
+        else f"{error_policy.cause}: {type(error).__name__}: {text}"
+    )

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 Key = TypeVar("Key", bound=Hashable)
 
 
-class Silence:
+class SilenceWatch:
     """Watches whether states change. Used by one thread, which looks every few seconds.
 
     If nobody looked for a while, at most half of `silent_s` counts: while a database is unavailable, nobody can give a
@@ -18,17 +18,19 @@ class Silence:
     """
 
     def __init__(self) -> None:
-        self._seen: dict[Hashable, tuple[Any, float]] = {}
-        self._looked = -math.inf
+        self._history: dict[Hashable, tuple[Any, float]] = {}
+        """Key -> its last state, and since when it has had that state."""
+        self._last_look = -math.inf
 
-    def find(self, standing: Mapping[Key, Any], silent_s: float) -> set[Key]:
-        """Return keys whose state was the same for `silent_s` seconds. `standing`: the current state of each key."""
-        now = time.monotonic()
-        missed_s = max(now - self._looked - silent_s / 2, 0.0)
-        self._looked = now
-        seen: dict[Hashable, tuple[Any, float]] = {}
-        for key, stands in standing.items():
-            before, since = self._seen.get(key, (None, now))
-            seen[key] = (stands, since + missed_s if key in self._seen and before == stands else now)
-        self._seen = seen
-        return {key for key in standing if now - seen[key][1] >= silent_s}
+    def find_silent(self, states: Mapping[Key, Any], silent_s: float) -> set[Key]:
+        """Return the keys whose state was the same for `silent_s` seconds. `states`: the current state of each key."""
+        clock = time.monotonic()
+        missed_s = max(clock - self._last_look - silent_s / 2, 0.0)
+        self._last_look = clock
+        history: dict[Hashable, tuple[Any, float]] = {}
+        for key, state in states.items():
+            last_state, since = self._history.get(key, (None, clock))
+            is_same = key in self._history and last_state == state
+            history[key] = (state, since + missed_s if is_same else clock)
+        self._history = history
+        return {key for key in states if clock - history[key][1] >= silent_s}

@@ -12,30 +12,30 @@ from sqlalchemy import Engine
 from stackrank.db import queries
 from stackrank.db.connection.errors import DatabaseError
 from stackrank.db.queries.runs import RunProgress
-from stackrank.flows.runs.playing.throttle import rest_s
+from stackrank.flows.runs.playing.query_throttle import rest_s
 
 Counts = RunProgress
 """The counts that `queries.progress` returns."""
 
 
 @contextmanager
-def followed(engine: Engine, run_id: int, period_s: float, show: Callable[[Counts], None]) -> Iterator[None]:
+def follow_progress(engine: Engine, run_id: int, period_s: float, show: Callable[[Counts], None]) -> Iterator[None]:
     """Call `show` in a separate thread every `period_s` seconds while the body runs, and once more when it is over.
 
     Nothing is shown while the database is unavailable; the run itself reports what that means for it.
     """
-    over = threading.Event()
+    end_event = threading.Event()
 
     def follow() -> None:
-        last, pause_s = False, period_s
-        while not last:
-            last = over.wait(pause_s)
-            asked = time.monotonic()
+        is_last, pause_s = False, period_s
+        while not is_last:
+            is_last = end_event.wait(pause_s)
+            query_start = time.monotonic()
             try:
                 counts = queries.progress(engine, run_id)
             except DatabaseError:
                 continue
-            pause_s = max(period_s, rest_s(time.monotonic() - asked))
+            pause_s = max(period_s, rest_s(time.monotonic() - query_start))
             show(counts)
 
     thread = threading.Thread(target=follow, name="progress", daemon=True)
@@ -43,5 +43,5 @@ def followed(engine: Engine, run_id: int, period_s: float, show: Callable[[Count
     try:
         yield
     finally:
-        over.set()
+        end_event.set()
         thread.join(timeout=5)

@@ -18,7 +18,7 @@ from stackrank.env.task import Task
 Result = TypeVar("Result")
 
 
-class Lent:
+class SandboxLease:
     """Records which sandboxes one user took from a pool, so that all of them can be ended. Thread-safe."""
 
     def __init__(self, pool: Pool, labels: tuple[tuple[str, str], ...] = ()) -> None:
@@ -27,24 +27,24 @@ class Lent:
         self._labels = labels
         self._lock = threading.Lock()
         self._open: weakref.WeakSet[Sandbox] = weakref.WeakSet()
-        self._ended = False
+        self._is_ended = False
 
     def new(self, spec: SandboxSpec) -> Sandbox:
         """Take a sandbox from the pool. After `end`, it is already closed. Raises SandboxError."""
         sandbox = self._pool.take(replace(spec, labels=(*spec.labels, *self._labels)))
         with self._lock:
             self._open.add(sandbox)
-            late = self._ended
-        if late:  # `end` was called while the pool gave it out
+            is_late = self._is_ended
+        if is_late:  # `end` was called while the pool gave it out
             sandbox.close()
         return sandbox
 
     def end(self) -> None:
         """Close every sandbox, even those in use."""
         with self._lock:
-            self._ended = True
-            left = list(self._open)
-        for sandbox in left:
+            self._is_ended = True
+            open_sandboxes = list(self._open)
+        for sandbox in open_sandboxes:
             sandbox.close()
 
 
@@ -55,20 +55,20 @@ class RunSandboxes:
         """`size`: how many episodes are played at the same time."""
         # At least one of each kind: an episode takes one for the agent, and then one for the verdict.
         self._pool = Pool(backend, size=max(size, 2))
-        self._lent = Lent(self._pool, () if run_id is None else (("stackrank.run", str(run_id)),))
-        self.new = self._lent.new
+        self._lease = SandboxLease(self._pool, () if run_id is None else (("stackrank.run", str(run_id)),))
+        self.new = self._lease.new
 
     def end(self) -> None:
         """Close every sandbox, even those in use."""
         self._pool.close()
-        self._lent.end()
+        self._lease.end()
 
     def close(self) -> None:
         """Close the sandboxes that were started ahead."""
         self._pool.close()
 
 
-def side_by_side(
+def map_tasks(
     work: Callable[[Task, NewSandbox], Result], tasks: Sequence[Task], backend: Backend, workers: int
 ) -> Generator[Result, None, None]:
     """Yield the result for each task as it comes. Closing the generator ends the sandboxes without waiting."""

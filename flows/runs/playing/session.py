@@ -8,20 +8,14 @@ from contextlib import contextmanager
 from enum import Enum, auto
 
 from stackrank import log
-from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.connection.errors import DatabaseError
 from stackrank.db.connection.retries import with_patience
 from stackrank.db.writes.store import Store
-from stackrank.env.benchmarks.base import digest
 from stackrank.env.sandbox.base import Say
-from stackrank.env.task import Task
-from stackrank.flows.runs.playing.held_claims import HeldClaims
+from stackrank.flows.runs.playing.claims import HeldClaims
 from stackrank.flows.runs.playing.sandboxes import RunSandboxes
-from stackrank.flows.runs.preparing.build import build
-from stackrank.flows.runs.preparing.check import CheckedRun, Entrant, check
-from stackrank.flows.runs.preparing.save import save_benchmark, save_entrant
-from stackrank.flows.runs.specification.spec import SpecError, make_spec
+from stackrank.flows.runs.preparing.stored_run import StoredRun, load_run
 from stackrank.terms import RunStatus
 
 PATIENCE_S = 60.0
@@ -44,21 +38,18 @@ class SessionState(Enum):
 class Session:
     """A run in this process: its tasks and entrants, and whether its episodes may start and continue."""
 
-    def __init__(
-        self, store: Store, run_id: int, run: CheckedRun, tasks: dict[int, Task], entrants: dict[int, Entrant]
-    ) -> None:
-        """`tasks`, `entrants`: by the ids of their rows."""
-        self.store = store
-        self.run_id = run_id
-        self.run = run
-        self.tasks = tasks
-        self.entrants = entrants
-        self.sandboxes = RunSandboxes(run.backend, run_id, size=run.spec.workers)
-        self.claims = HeldClaims(store, run_id, self._hear)
+    def __init__(self, stored: StoredRun) -> None:
+        self.store = Store(with_patience(connect(), PATIENCE_S))
+        self.run_id = stored.id
+        self.run = stored.prepared
+        self.tasks = stored.tasks
+        self.entrants = stored.entrants
+        self.sandboxes = RunSandboxes(self.run.backend, self.run_id, size=self.run.spec.workers)
+        self.claims = HeldClaims(self.store, self.run_id, self._on_heartbeat)
         self.state = SessionState.OPEN
-        self._known_over = False
-        self._ending = threading.Lock()
-        self._endings: set[threading.Event] = set()
+        self._is_known_over = False
+        self._end_lock = threading.Lock()
+        self._end_events: set[threading.Event] = set()
         self._lock = threading.Lock()
 
     def is_open(self) -> bool:
@@ -70,19 +61,25 @@ class Session:
         return self.state in (SessionState.CANCELLED, SessionState.RELEASED)
 
     @contextmanager
-    def playing(self, episode_id: int) -> Iterator[threading.Event]:
-        """Keep the claim on an episode while the body plays it. The event is set when the episode must end."""
-        ending = threading.Event()
+    def end_event(self) -> Iterator[threading.Event]:
+        """Give an event that is set when the episode that the body plays must end."""
+        event = threading.Event()
         with self._lock:
-            self._endings.add(ending)
+            self._end_events.add(event)
             if self.is_over():
-                ending.set()
+                event.set()
         try:
-            with self.claims.held(episode_id):
-                yield ending
+            yield event
         finally:
             with self._lock:
-                self._endings.remove(ending)
+                self._end_events.remove(event)
+
+    def start_run(self, *, prefect_flow_run_id: str = "") -> bool:
+        """Mark the run as running, and start the heartbeat. Returns False if the run is cancelled."""
+        is_started = self.store.start_run(self.run_id, prefect_flow_run_id=prefect_flow_run_id)
+        if is_started:
+            self.claims.start_heartbeat()
+        return is_started
 
     def drain(self) -> None:
         """Start no more episodes."""
@@ -111,63 +108,63 @@ class Session:
 
         Once this process knows that the run is over, it does not end it again, because somebody may have resumed it.
         """
-        with self._ending:
-            if self._known_over:
+        with self._end_lock:
+            if self._is_known_over:
                 self.store.settle_run(self.run_id)
                 return False
-            ended = self.store.end_run(self.run_id, status, reason)
-            self._known_over = True
-            return ended
+            is_ended = self.store.end_run(self.run_id, status, reason)
+            self._is_known_over = True
+            return is_ended
 
     def _end(self, state: SessionState) -> None:
         with self._lock:
             if self.is_over():
                 return
             self.state = state
-            for ending in self._endings:
-                ending.set()
+            for event in self._end_events:
+                event.set()
         self.sandboxes.end()
 
-    def _hear(self, status: RunStatus | None, idle: bool) -> None:
-        """React to the run's status, which each heartbeat reads. `idle`: this process holds no claim."""
+    def _on_heartbeat(self, status: RunStatus | None, is_idle: bool) -> None:
+        """React to the run's status. `is_idle`: this process holds no claim."""
         if status in (RunStatus.PENDING, RunStatus.RUNNING):
             return  # pending: the run was just cancelled, and somebody is about to resume it
-        self._known_over = True
+        self._is_known_over = True
         if status is RunStatus.CANCELLED:
             self.cancel()
         else:
             self.drain()
-            if idle:
-                leave(self.run_id)
+            if is_idle:
+                leave_run(self.run_id)
 
     def close(self) -> None:
         """End the sandboxes that were started ahead, and give up the claims."""
-        self.claims.give_up()
+        self.claims.close()
         self.sandboxes.close()
 
 
 _sessions: dict[int, Session] = {}
-_opening = threading.Lock()
+_sessions_lock = threading.Lock()
 
 
-def session_of(run_id: int, say: Say = log.info) -> Session:
-    """Return this process's session of a run, opened if necessary. Raises SpecError, SandboxError, DatabaseError.
+def join_run(run_id: int, say: Say = log.info) -> Session:
+    """Return this process's session of a run, loaded from the database if necessary.
 
-    `say` is told what is being built.
+    `say` gets a line before each long wait. Raises SpecError, SandboxError, DatabaseError.
     """
     log.configure()
-    with _opening:
+    with _sessions_lock:
         if run_id not in _sessions:
-            _sessions[run_id] = _reopened(run_id, say)
+            _sessions[run_id] = Session(load_run(run_id, say))
         return _sessions[run_id]
 
 
-def open_session(run_id: int, run: CheckedRun) -> Session:
-    """Open the session of a run that was just checked, built and saved in this process."""
+def open_session(stored: StoredRun) -> Session:
+    """Open the session of a run that was just created in this process."""
     log.configure()
-    with _opening:
-        _sessions[run_id] = _session(run_id, run)
-        return _sessions[run_id]
+    with _sessions_lock:
+        _sessions[stored.id] = Session(stored)
+        return _sessions[stored.id]
 
 
 def cancel_here(run_id: int) -> bool:
@@ -178,44 +175,9 @@ def cancel_here(run_id: int) -> bool:
     return session is not None
 
 
-def leave(run_id: int) -> bool:
-    """Forget a run that is over. Returns False if this process had no session of it."""
-    with _opening:
+def leave_run(run_id: int) -> None:
+    """Close this process's session of a run, if it has one."""
+    with _sessions_lock:
         session = _sessions.pop(run_id, None)
     if session is not None:
         session.close()
-    return session is not None
-
-
-def _reopened(run_id: int, say: Say) -> Session:
-    """Open a session of a run from the database."""
-    engine = connect()
-    row = queries.run(engine, run_id)
-    stored = row["done"] + row["running"] + row["pending"] + row["not_played"]
-    if stored < row["episodes_total"]:
-        raise SpecError(
-            f"run {run_id} is still being created, or its creation was interrupted: it has {stored} of its "
-            f"{row['episodes_total']} episodes: start a new one"
-        )
-    # The tasks chosen when the run was created, because the set of tasks known as invalid may have changed since.
-    chosen = {"tasks": queries.tasks_of_run(engine, run_id)}
-    run = build(check(make_spec({**row["spec"], **chosen}, f"run {run_id}")), say)
-    if digest(run.all_tasks) != row["benchmark_digest"]:
-        raise SpecError(
-            f"the tasks of {run.benchmark.name} have changed since run {run_id} was created: start a new run"
-        )
-    session = _session(run_id, run)
-    for entrant in row["entrants"]:
-        if entrant["id"] not in session.entrants:
-            session.close()
-            raise SpecError(f"{entrant['name']} has changed since run {run_id} was created: start a new run")
-    session.store.record_conditions(run_id, run.conditions)
-    return session
-
-
-def _session(run_id: int, run: CheckedRun) -> Session:
-    store = Store(with_patience(connect(), PATIENCE_S))
-    saved = save_benchmark(store, run.benchmark, run.all_tasks)
-    tasks = {saved.task_ids[task.id]: task for task in run.all_tasks}
-    entrants = {save_entrant(store, entrant): entrant for entrant in run.entrants}
-    return Session(store, run_id, run, tasks, entrants)

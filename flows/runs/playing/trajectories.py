@@ -22,11 +22,11 @@ from stackrank.env.tools.server_plugin import server_plugin
 from stackrank.env.tools.servers import ToolServer
 from stackrank.terms import Distance, Milestone
 
-_USAGE = [each.name for each in fields(Usage) if each.name not in ("estimated", "waited_ms")]
+_USAGE = [usage_field.name for usage_field in fields(Usage) if usage_field.name not in ("estimated", "waited_ms")]
 """The fields of a step's usage that have columns; the others are only in its exchanges."""
 
 
-def trajectory(engine: Engine, episode_id: int) -> list[Step]:
+def load_trajectory(engine: Engine, episode_id: int) -> list[Step]:
     """Return the committed steps of an episode, beginning with the reset."""
     return [from_row(row) for row in queries.steps(engine, episode_id, exchanges=True)]
 
@@ -43,7 +43,7 @@ def to_row(episode_id: int, step: Step) -> models.Step:
         ok=step.observation.ok,
         state=dict(step.observation.state),
         env_ms=step.observation.env_ms,
-        exchanges=[asdict(each) for each in step.exchanges],
+        exchanges=[asdict(exchange) for exchange in step.exchanges],
         milestones=list(step.progress.milestones),
         distance=step.progress.distance or "",
         distance_lines=step.progress.distance_lines,
@@ -53,14 +53,14 @@ def to_row(episode_id: int, step: Step) -> models.Step:
 
 def from_row(row: Mapping[str, Any]) -> Step:
     """Return the step of a row, which must have `exchanges`. A malformed step has no action."""
-    exchanges = tuple(Exchange(**{**each, "usage": Usage(**each["usage"])}) for each in row["exchanges"])
-    in_all = sum((each.usage for each in exchanges), Usage())
+    exchanges = tuple(Exchange(**{**exchange, "usage": Usage(**exchange["usage"])}) for exchange in row["exchanges"])
+    total = sum((exchange.usage for exchange in exchanges), Usage())
     return Step(
         index=row["index"],
         action=Action(row["tool"], row["arguments"]) if row["tool"] else None,
         observation=Observation(row["observation"], row["ok"], row["state"], row["env_ms"]),
         thought=row["thought"],
-        usage=Usage(**{name: row[name] for name in _USAGE}, estimated=in_all.estimated, waited_ms=in_all.waited_ms),
+        usage=Usage(**{name: row[name] for name in _USAGE}, estimated=total.estimated, waited_ms=total.waited_ms),
         exchanges=exchanges,
         progress=Progress(
             tuple(Milestone(name) for name in row["milestones"]),
@@ -70,31 +70,31 @@ def from_row(row: Mapping[str, Any]) -> Step:
     )
 
 
-def find_trajectory(engine: Engine, which: RecordingQuery, episode_id: int) -> list[Step]:
+def find_trajectory(engine: Engine, recording: RecordingQuery, episode_id: int) -> list[Step]:
     """Find the recorded trajectory for an episode's task. Raises SetupError if there is none, or several."""
     playing = queries.episode(engine, episode_id)
     task = playing["task"]
     try:
-        recorded: Sequence[EpisodeSummary] = (
-            queries.episodes(engine, which.run, task=task, entrant=which.entrant or None)
-            if which.episode is None
-            else [queries.episode(engine, which.episode)]
+        episodes: Sequence[EpisodeSummary] = (
+            queries.episodes(engine, recording.run, task=task, entrant=recording.entrant or None)
+            if recording.episode is None
+            else [queries.episode(engine, recording.episode)]
         )
     except NotFound as error:
         raise SetupError(f"the agent replay has nothing to repeat: {error}") from None
-    found = [row for row in recorded if row["task"] == task]
-    where = f"episode {which.episode}" if which.run is None else f"run {which.run}"
-    if not found:
-        raise SetupError(f"{where} has no episode of the task {task} that the agent replay could repeat")
+    candidates = [row for row in episodes if row["task"] == task]
+    source = f"episode {recording.episode}" if recording.run is None else f"run {recording.run}"
+    if not candidates:
+        raise SetupError(f"{source} has no episode of the task {task} that the agent replay could repeat")
     # If this run has more attempts than the recorded one, the recorded attempts are repeated in turn.
-    attempts = sorted({row["attempt"] for row in found})
-    found = [row for row in found if row["attempt"] == attempts[(playing["attempt"] - 1) % len(attempts)]]
-    if len(found) > 1:
-        names = ", ".join(repr(row["entrant"]) for row in found)
-        raise SetupError(f"{where} has several episodes of the task {task}: set `entrant` to one of {names}")
-    steps = trajectory(engine, found[0]["id"])
+    attempts = sorted({row["attempt"] for row in candidates})
+    candidates = [row for row in candidates if row["attempt"] == attempts[(playing["attempt"] - 1) % len(attempts)]]
+    if len(candidates) > 1:
+        names = ", ".join(repr(row["entrant"]) for row in candidates)
+        raise SetupError(f"{source} has several episodes of the task {task}: set `entrant` to one of {names}")
+    steps = load_trajectory(engine, candidates[0]["id"])
     if not steps:
-        raise SetupError(f"episode {found[0]['id']} has no steps that the agent replay could repeat")
+        raise SetupError(f"episode {candidates[0]['id']} has no steps that the agent replay could repeat")
     return steps
 
 
@@ -112,5 +112,5 @@ def recorded_tools(text: str, spec: Mapping[str, Any], reset: Mapping[str, Any])
 def with_installed(tools: ToolSet, past: Sequence[Step]) -> ToolSet:
     """Return the tools with the packages that were installed for the entrant's own program, if it started one."""
     started = [step.action.arguments.get("start") for step in past if step.action and step.action.tool == "program"]
-    needed = {tuple(each.get("requirements") or ()) for each in started if isinstance(each, dict)} - {()}
-    return replace(tools, installed=tuple(Environment(requirements=each) for each in sorted(needed)))
+    package_lists = {tuple(start.get("requirements") or ()) for start in started if isinstance(start, dict)} - {()}
+    return replace(tools, installed=tuple(Environment(requirements=start) for start in sorted(package_lists)))

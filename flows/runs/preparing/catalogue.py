@@ -28,26 +28,26 @@ def benchmark_rows(engine: Engine) -> list[Row]:
     stored = {row["name"]: row for row in reversed(queries.benchmarks(engine))}
     rows: list[Row] = []
     for name in benchmark_names():
-        own = [stored.pop(each) for each in list(stored) if family_of(each) == name]
+        family = [stored.pop(set_name) for set_name in list(stored) if family_of(set_name) == name]
         try:
-            found = load_benchmark(name, Source(fetch=False))
-            tasks = tuple(found.tasks())
+            benchmark = load_benchmark(name, Source(fetch=False))
+            tasks = tuple(benchmark.tasks())
         except (BenchmarkError, PluginError) as error:
-            last = [_stored(engine, row) for row in own] or [{"benchmark": name, "set": "", "tasks": None}]
-            rows += [{**row, "problem": str(error)} for row in last]
+            last_rows = [_stored(engine, row) for row in family] or [{"benchmark": name, "set": "", "tasks": None}]
+            rows += [{**row, "problem": str(error)} for row in last_rows]
             continue
-        rows.append({**_about(found, tasks, engine), "problem": ""})
-        rows += [{**_stored(engine, row), "problem": ""} for row in own if row["name"] != name]
+        rows.append({**_about(benchmark, tasks, engine), "problem": ""})
+        rows += [{**_stored(engine, row), "problem": ""} for row in family if row["name"] != name]
     return rows + [{**_stored(engine, row), "problem": ""} for row in stored.values()]
 
 
 def task_rows(engine: Engine, benchmark: Benchmark) -> list[Row]:
     """Return a row for each task of a benchmark."""
-    known, audits = queries.validations(engine, benchmark.name), queries.audits(engine, benchmark.name)
+    validations, audits = queries.validations(engine, benchmark.name), queries.audits(engine, benchmark.name)
     repaired = queries.resolved_by(engine, benchmark.name, "repair")
     rows: list[Row] = []
     for task in benchmark.tasks():
-        row = known.get((task.id, task.digest))
+        row = validations.get((task.id, task.digest))
         proof = find_proof(task)
         audit = audits.get((task.id, task.digest))
         measured = find_difficulty(task)
@@ -78,9 +78,9 @@ def task_rows(engine: Engine, benchmark: Benchmark) -> list[Row]:
 
 
 def _about(benchmark: Benchmark, tasks: Sequence[Task], engine: Engine) -> Row:
-    known = queries.validations(engine, benchmark.name)
-    found = [known.get((task.id, task.digest)) for task in tasks]
-    about = {
+    stored = queries.validations(engine, benchmark.name)
+    validations = [stored.get((task.id, task.digest)) for task in tasks]
+    facts = {
         "benchmark": family_of(benchmark.name),
         "set": benchmark.name,
         "tasks": len(tasks),
@@ -91,12 +91,12 @@ def _about(benchmark: Benchmark, tasks: Sequence[Task], engine: Engine) -> Row:
         "digest": digest(tasks),
         "excluded": dict(benchmark.excluded()),
     }
-    return {**about, **_validated([row for row in found if row], len(tasks))}
+    return {**facts, **_validated([row for row in validations if row], len(tasks))}
 
 
 def _stored(engine: Engine, row: Mapping[str, Any]) -> Row:
     tasks = queries.tasks(engine, row["id"])
-    about = {
+    facts = {
         "benchmark": family_of(row["name"]),
         "set": row["name"],
         "tasks": row["tasks_total"],
@@ -106,7 +106,7 @@ def _stored(engine: Engine, row: Mapping[str, Any]) -> Row:
         "source": row["source"],
         "digest": row["digest"],
     }
-    return {**about, **_validated([task for task in tasks if task["validated_at"]], len(tasks))}
+    return {**facts, **_validated([task for task in tasks if task["validated_at"]], len(tasks))}
 
 
 def _validated(rows: Sequence[Mapping[str, Any]], total: int) -> Row:

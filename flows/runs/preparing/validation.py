@@ -23,10 +23,10 @@ from stackrank.env.scoring.verdict import NewSandbox
 from stackrank.env.task import Task
 from stackrank.env.validate import RecordsValidations, Standing, Validation, validate
 from stackrank.errors import PluginError
-from stackrank.flows.runs.playing.error_policy import policy, sentence
-from stackrank.flows.runs.playing.sandboxes import side_by_side
-from stackrank.flows.runs.preparing.build import build_environments
-from stackrank.flows.runs.preparing.save import save_benchmark
+from stackrank.flows.runs.playing.error_policy import describe_error, find_policy
+from stackrank.flows.runs.playing.sandboxes import map_tasks
+from stackrank.flows.runs.preparing.environments import build_environments
+from stackrank.flows.runs.preparing.stored_benchmark import save_benchmark
 
 _STORED = {Standing.VALID: True, Standing.INVALID: False, Standing.UNPROVEN: None}
 OnResult = Callable[[Validation, int, int], None]
@@ -111,53 +111,53 @@ def validate_benchmark(
         raise BenchmarkError(f"{name} has no files of its own for the results: leave out --record")
     measure = _find_measure(say)
     all_tasks = tuple(benchmark.tasks())
-    chosen = select(all_tasks, tasks or None, limit)
+    selected = select(all_tasks, tasks or None, limit)
     backend = chosen_backend(sandbox)
     saved = save_benchmark(store, benchmark, all_tasks)
-    known = set() if again or record else _proved(store, benchmark, chosen, rounds)
-    unmeasured = {task.id for task in chosen if measure and task.id in known and find_difficulty(task) is None}
-    if known:
-        say(f"{len(known)} of {len(chosen)} tasks were proved before (--again proves them once more)")
+    proved = set() if again or record else _proved(store, benchmark, selected, rounds)
+    unmeasured = {task.id for task in selected if measure and task.id in proved and find_difficulty(task) is None}
+    if proved:
+        say(f"{len(proved)} of {len(selected)} tasks were proved before (--again proves them again)")
     if unmeasured:
-        say(f"{len(unmeasured)} of them are measured: how hard they are was not known")
-    results = {task: Validation(task, Standing.VALID) for task in known - unmeasured}
+        say(f"measuring the difficulty of {len(unmeasured)} of them, which was not measured before")
+    results = {task: Validation(task, Standing.VALID) for task in proved - unmeasured}
 
     def add(result: Validation) -> None:
         results[result.task] = result
-        on_result(result, len(results), len(chosen))
+        on_result(result, len(results), len(selected))
 
     workers = workers or os.cpu_count() or 2
-    left = {task.id: task for task in chosen if task.id not in known or task.id in unmeasured}
+    unproved = {task.id: task for task in selected if task.id not in proved or task.id in unmeasured}
     if record:  # the new lists must not depend on the current ones
-        left = {name: replace(task, fail_to_pass=(), pass_to_pass=()) for name, task in left.items()}
-    for task_id, reason in build_environments(backend, list(left.values()), workers, say).items():
+        unproved = {name: replace(task, fail_to_pass=(), pass_to_pass=()) for name, task in unproved.items()}
+    for task_id, reason in build_environments(backend, list(unproved.values()), workers, say).items():
         add(Validation(task_id, Standing.ERROR, reason))
-        del left[task_id]
-    with closing(_results(list(left.values()), backend, rounds, workers, unmeasured, measure)) as found:
-        for result in found:
+        del unproved[task_id]
+    with closing(_results(list(unproved.values()), backend, rounds, workers, unmeasured, measure)) as validations:
+        for result in validations:
             if result.measured is not None:
-                save_difficulty(left[result.task], result.measured)
+                save_difficulty(unproved[result.task], result.measured)
             if result.task in unmeasured:
                 add(result)
                 continue
-            if left[result.task].lists_from_elsewhere and result.valid:
-                save_correction(left[result.task], result.dropped)
+            if unproved[result.task].lists_from_elsewhere and result.valid:
+                save_correction(unproved[result.task], result.dropped)
                 if result.dropped:
-                    some = ", ".join(result.dropped[:3])
-                    say(f"{result.task}: {len(result.dropped)} tests of its lists do not count here: {some}")
+                    examples = ", ".join(result.dropped[:3])
+                    say(f"{result.task}: {len(result.dropped)} listed tests do not count on this machine: {examples}")
             if result.standing is not Standing.ERROR:
                 outcome = (_STORED[result.standing], result.reason)
                 covered = (result.proof.deciding, result.proof.covered) if result.proof else (None, None)
                 passed = rounds if result.valid else 0
                 store.save_validation(saved.id, {result.task: outcome}, rounds=passed, covered=covered)
             if result.proof is not None:
-                save_proof(left[result.task], result.proof)
+                save_proof(unproved[result.task], result.proof)
             add(result)
     save_benchmark(store, benchmark, all_tasks)  # again, now with the measurements
-    ordered = tuple(results[task.id] for task in chosen)
+    ordered = tuple(results[task.id] for task in selected)
     if record and isinstance(benchmark, RecordsValidations):
         benchmark.record([validation for validation in ordered if validation.valid])
-    return Proof(benchmark, digest(all_tasks), rounds, len(known), ordered)
+    return Proof(benchmark, digest(all_tasks), rounds, len(proved), ordered)
 
 
 def _find_measure(say: Say) -> Measure | None:
@@ -169,8 +169,8 @@ def _find_measure(say: Say) -> Measure | None:
 
 
 def _proved(store: Store, benchmark: Benchmark, tasks: Sequence[Task], rounds: int) -> set[str]:
-    known = queries.validations(store.engine, benchmark.name)
-    rows = {task.id: known.get((task.id, task.digest)) for task in tasks}
+    validations = queries.validations(store.engine, benchmark.name)
+    rows = {task.id: validations.get((task.id, task.digest)) for task in tasks}
     return {name for name, row in rows.items() if row and row["valid"] and row["validated_rounds"] >= rounds}
 
 
@@ -178,17 +178,17 @@ def _results(
     tasks: Sequence[Task], backend: Backend, rounds: int, workers: int, proved: Collection[str], measure: Measure | None
 ) -> Generator[Validation, None, None]:
     """Yield results as they come. Tasks that ran out of time or hit an infrastructure failure are tried once more."""
-    late: set[str] = set()
+    retried: set[str] = set()
     prove = partial(_prove, rounds=rounds, proved=proved, measure=measure)
-    with closing(side_by_side(prove, tasks, backend, workers)) as found:
-        for result in found:
+    with closing(map_tasks(prove, tasks, backend, workers)) as results:
+        for result in results:
             if result.out_of_time or result.standing is Standing.ERROR:
-                late.add(result.task)
+                retried.add(result.task)
             else:
                 yield result
     # One at a time, so that none takes time from another.
-    with closing(side_by_side(prove, [task for task in tasks if task.id in late], backend, 1)) as found:
-        yield from found
+    with closing(map_tasks(prove, [task for task in tasks if task.id in retried], backend, 1)) as results:
+        yield from results
 
 
 def _prove(
@@ -201,8 +201,8 @@ def _prove(
                 return Validation(task.id, Standing.VALID, measured=measure(task, sandbox))
         return validate(task, new_sandbox, rounds, measure)
     except Exception as error:
-        if policy(error).retried or isinstance(error, GuestBug):
-            return Validation(task.id, Standing.ERROR, sentence(error))
+        if find_policy(error).retried or isinstance(error, GuestBug):
+            return Validation(task.id, Standing.ERROR, describe_error(error))
         if isinstance(error, BenchmarkError):  # from data that is read only when needed, such as a repository
             return Validation(task.id, Standing.ERROR, str(error))
         raise

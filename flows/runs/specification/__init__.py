@@ -1,1 +1,4 @@
-"""The specification of a run, what is wrong with one, who may write what, and the plan. Pure: nothing is started."""
+"""The specification of a run: its fields, what is wrong with one, what it may name, and its reference page.
+
+Nothing here loads tasks or starts anything; that belongs in `preparing/`.
+"""

@@ -19,8 +19,8 @@ from stackrank.env.benchmarks.base import Source, is_hub_name
 from stackrank.env.sandbox.registry import backend_names
 from stackrank.env.tools.servers import ToolServer
 from stackrank.errors import UsageError
-from stackrank.flows.runs.specification import policy as allowed
-from stackrank.flows.runs.specification.problems import problem
+from stackrank.flows.runs.specification import spec_policy as allowed
+from stackrank.flows.runs.specification.field_errors import problem
 from stackrank.flows.runs.specification.stop_rule import StopSpec
 from stackrank.settings import default_owner, settings
 from stackrank.wording import one_of
@@ -203,14 +203,14 @@ class RunSpec(BaseModel):
     def episodes_are_tasks(self) -> bool:
         """Whether each episode is a Prefect task run."""
         # Dask and Ray get their work from Prefect's task runners.
-        wanted = self.prefect_tasks or ("shards" if self.pool and self.runner == "threads" else "episodes")
-        return wanted == "episodes"
+        granularity = self.prefect_tasks or ("shards" if self.pool and self.runner == "threads" else "episodes")
+        return granularity == "episodes"
 
     @property
     def source(self) -> Source:
         """Where the benchmark's data is."""
         places = (self.path, self.fixes, self.repos, self.environments)
-        path, fixes, repos, environments = (Path(each) if each else None for each in places)
+        path, fixes, repos, environments = (Path(place) if place else None for place in places)
         return Source(path, fixes, repos, environments, self.night, count=self.limit, sandbox=self.sandbox)
 
     @field_validator("path", "fixes", "repos", "environments")
@@ -261,7 +261,7 @@ class RunSpec(BaseModel):
     @classmethod
     def _some(cls, value: list[str] | None) -> list[str] | None:
         if value == []:
-            raise ValueError("this names no task: name some, or leave it out to play all")
+            raise ValueError("no task given: name tasks, or leave the field out to play all")
         return value if value is None else list(dict.fromkeys(value))
 
     @model_validator(mode="after")
@@ -291,13 +291,12 @@ class RunSpec(BaseModel):
             entrant.config = _portable(entrant)
         if not self.entrants:
             raise ValueError(
-                "the run has no entrant: name one with --agent (for instance llm or repair), or under `entrants:` or "
-                "`matrix:` in the file"
+                "no entrant given: add --agent repair, or --agent llm --model NAME, or list some under `entrants:`"
             )
         labels = [entrant.label for entrant in self.entrants]
-        double = sorted({label for label in labels if labels.count(label) > 1})
-        if double:
-            raise ValueError(f"two entrants are called {double[0]!r}: give them names")
+        duplicates = sorted({label for label in labels if labels.count(label) > 1})
+        if duplicates:
+            raise ValueError(f"duplicate entrant {duplicates[0]!r}: give each a `name`")
         if self.stop is not None and self.stop.against and self.stop.against not in labels:
             raise ValueError(f"stop.against: no entrant is called {self.stop.against!r}: choose {one_of(labels)}")
         return self
@@ -330,22 +329,29 @@ def read_spec(file: Path | None, overrides: dict[str, Any]) -> RunSpec:
     they do not set comes from the file's matrix.
     """
     data = _read_yaml(file) if file is not None else {}
-    given = {name: value for name, value in overrides.items() if value is not None and value != []}
-    axes = {"agents": given.pop("agent", None), "models": given.pop("model", None), "tools": given.pop("tools", None)}
-    chosen = {name: values for name, values in axes.items() if values}
-    if chosen:
+    fields = {name: value for name, value in overrides.items() if value is not None and value != []}
+    axes = {
+        "agents": fields.pop("agent", None),
+        "models": fields.pop("model", None),
+        "tools": fields.pop("tools", None),
+    }
+    matrix_axes = {name: values for name, values in axes.items() if values}
+    if matrix_axes:
         matrix = data.get("matrix")
-        data["matrix"] = {**(matrix if isinstance(matrix, dict) else {}), **chosen}
-        if not chosen.get("models") and chosen.get("agents") and not any(map(_needs_model, chosen["agents"])):
+        data["matrix"] = {**(matrix if isinstance(matrix, dict) else {}), **matrix_axes}
+        if (
+            not matrix_axes.get("models")
+            and matrix_axes.get("agents")
+            and not any(map(_needs_model, matrix_axes["agents"]))
+        ):
             data["matrix"]["models"] = []  # the file's models are for agents that use one
         data["entrants"] = []
-    spec = make_spec({**data, **given}, str(file) if file else "the call")
+    spec = make_spec({**data, **fields}, str(file or ""))
     if spec.name.isdecimal() or spec.name == queries.LATEST:
-        raise SpecError(f"a run cannot be named {spec.name!r}, which commands take for another run: name it otherwise")
+        raise SpecError(f"a run cannot be named {spec.name!r}, because commands use that for another run: rename it")
     if player := played_by_hand(spec):
         command = "mcp" if player == "outside" else "play"
-        whom = "somebody else's program" if player == "outside" else "a person"
-        raise SpecError(f"the agent {player} cannot play among others: `stackrank {command} TASK` lets {whom} play")
+        raise SpecError(f"the agent {player} plays single tasks only: use `stackrank {command} TASK`")
     return spec
 
 
@@ -356,18 +362,21 @@ def _needs_model(agent: str) -> bool:
 def played_by_hand(spec: RunSpec) -> str:
     """Return the run's agent that a person or an outside program plays; empty if there is none. Raises SpecError."""
     try:
-        return next((each.agent for each in spec.entrants if find_agent(each.agent).interactive), "")
+        return next((entrant.agent for entrant in spec.entrants if find_agent(entrant.agent).interactive), "")
     except SetupError as error:
         raise SpecError(str(error)) from None
 
 
 def make_spec(data: dict[str, Any], source: str) -> RunSpec:
-    """Make a specification from plain data. Raises SpecError with the first few problems."""
+    """Make a specification from plain data. Raises SpecError with the first few problems.
+
+    `source`: where the data is from, such as a file; empty for command-line options.
+    """
     try:
         return RunSpec.model_validate(data)
     except ValidationError as error:
-        problems = [problem(each, _fields(each["loc"])) for each in error.errors()[:4]]
-        raise SpecError(f"{source}: {'; '.join(problems)}") from None
+        problems = [problem(details, _fields(details["loc"])) for details in error.errors()[:4]]
+        raise SpecError(f"{source}: {'; '.join(problems)}" if source else "; ".join(problems)) from None
 
 
 def _fields(place: tuple[int | str, ...]) -> list[str]:

@@ -11,7 +11,7 @@ from stackrank.agents.episode.failure_point import diagnose
 from stackrank.agents.episode.milestones import MilestoneTracker
 from stackrank.agents.episode.step import Step
 from stackrank.env.actions import Action, Observation
-from stackrank.env.sandbox.guest.diffs import file_diff
+from stackrank.env.file_diffs import file_diff
 from stackrank.env.scoring.judge import Score
 from stackrank.env.task import Fault, Task
 from stackrank.terms import StopReason

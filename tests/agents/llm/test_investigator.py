@@ -19,7 +19,7 @@ from stackrank.env.debug_env import DebugEnv
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.tools import tool_set
 from stackrank.env.tools.debugging.pdb import Pdb
-from stackrank.flows.runs.preparing.check import make_entrant
+from stackrank.flows.runs.preparing.entrants import make_entrant
 from stackrank.flows.runs.specification.spec import EntrantSpec
 from stackrank.terms import Milestone, StopReason
 from tests.fixtures.agents import CART, FakeEnv, play_fake, play_real

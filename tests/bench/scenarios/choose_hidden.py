@@ -18,15 +18,16 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from stackrank.env.benchmarks.pytest_command import TestCommand
 from stackrank.env.environment import Environment
+from stackrank.env.localisation.spectrum import AT_IMPORT
 from stackrank.env.patches import find_faults, function_spans, make_diff
 from stackrank.env.sandbox.registry import default_backend
 from stackrank.env.task import Fault
 from stackrank.extensions.authoring.benchmarks.deep_recipe import Recipe, plant, read_recipe
 from stackrank.extensions.authoring.benchmarks.deep_suite import library_files, without
-from stackrank.extensions.authoring.difficulty.spectrum import AT_IMPORT
 from stackrank.extensions.authoring.inject.injection import Injection, InjectionOptions
-from stackrank.extensions.authoring.inject.reach import Reach, TestCommand
+from stackrank.extensions.authoring.inject.reach import Reach
 from stackrank.wording import print_err
 
 MOST = 40

@@ -34,8 +34,8 @@ from stackrank.db.models.runs import Step
 from stackrank.db.totals import counters
 from stackrank.db.writes.claims import ClaimedEpisode
 from stackrank.db.writes.store import Store
-from stackrank.flows.runs.playing.driver import Done, Driver
-from stackrank.flows.runs.playing.session import Session, leave, session_of
+from stackrank.flows.runs.playing.driver import Driver, OnEnd
+from stackrank.flows.runs.playing.session import Session, join_run, leave_run
 from stackrank.terms import RunStatus
 from tests.fixtures.playing import make_run
 from tests.postgres import cluster
@@ -47,20 +47,19 @@ SPEC: dict[str, Any] = {"limit": 10, "attempts": 5, "workers": 4, "entrants": [{
 SPEC |= {"sandbox": "bubblewrap"}
 
 
-def simulated(session: Session, claim: ClaimedEpisode, done: Done) -> None:
+def simulated(session: Session, claim: ClaimedEpisode, done: OnEnd) -> None:
     """An episode without a sandbox. One that was cut off goes on after its last step."""
 
     def play() -> None:
         store, token = session.store, session.claims.token
         try:
-            with session.playing(claim["id"]):
-                last = queries.last_step(store.engine, claim["id"])
-                for index in range(0 if last is None else last + 1, STEPS):
-                    time.sleep(random.uniform(0.02, 0.2))
-                    store.add_step(Step(episode_id=claim["id"], index=index, observation="1 failed"), by=token)
-                store.finish_episode(
-                    claim["id"], verdict="resolved", stop_reason="submitted", steps=STEPS - 1, cost_usd=0.01, by=token
-                )
+            last = queries.last_step(store.engine, claim["id"])
+            for index in range(0 if last is None else last + 1, STEPS):
+                time.sleep(random.uniform(0.02, 0.2))
+                store.add_step(Step(episode_id=claim["id"], index=index, observation="1 failed"), by=token)
+            store.finish_episode(
+                claim["id"], verdict="resolved", stop_reason="submitted", steps=STEPS - 1, cost_usd=0.01, by=token
+            )
         except Exception as error:  # of whatever kind: the driver decides what it means
             done(error)
         else:
@@ -87,13 +86,12 @@ def work(until: float, memory: Any) -> None:
             if (run := next_of(store, series, until)) is None:
                 continue
             left = True
-            session = session_of(run)
+            session = join_run(run)
             try:
-                store.start_run(run)
-                session.claims.start_heart()
+                session.start_run()
                 Driver(session, lambda claim, done, session=session: simulated(session, claim, done), limit=20).run()  # type: ignore[misc]
             finally:
-                leave(run)
+                leave_run(run)
             counts = queries.progress(store.engine, run)
             if not counts["pending"] + counts["running"]:
                 store.end_run(run, RunStatus.FINISHED)

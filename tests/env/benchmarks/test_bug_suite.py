@@ -16,8 +16,8 @@ def test_crawlers_see_the_canary_and_agents_do_not() -> None:
     tasks = load_benchmark("bugs").tasks()
     assert len(tasks) == 150
     for task in tasks:
-        seen = [task.statement, task.title, task.test_command, *map(bytes.decode, task.files.values())]
-        assert not [text for text in seen if "canary" in text], task.id
+        texts = [task.statement, task.title, task.test_command, *map(bytes.decode, task.files.values())]
+        assert not [text for text in texts if "canary" in text], task.id
         work = DATA / task.id / "work"
         for path, content in task.files.items():
             assert content.split(b"\n")[1:] == (work / path).read_bytes().split(b"\n")[1:], "no line moves"

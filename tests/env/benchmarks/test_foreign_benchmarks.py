@@ -205,8 +205,8 @@ def secrets(task: Task) -> list[str]:
     """Lines of the known fix and of the hidden tests that are nowhere in what agents see."""
     added = re.findall(r"^\+(?!\+\+ )(.*)$", task.fix, re.M)
     hidden = [line for content in task.hidden_files.values() for line in content.decode().splitlines()]
-    seen = b"\n".join(task.files.values()).decode()
-    return [line for line in map(str.strip, [*added, *hidden]) if len(line) > 20 and line not in seen]
+    visible = b"\n".join(task.files.values()).decode()
+    return [line for line in map(str.strip, [*added, *hidden]) if len(line) > 20 and line not in visible]
 
 
 def test_nothing_of_a_fix_is_anywhere_in_a_sandbox(
@@ -216,14 +216,14 @@ def test_nothing_of_a_fix_is_anywhere_in_a_sandbox(
     data = (Source(nightmare / "data", nightmare / "fixes"), Source(exercises), Source(tmp_path / "suite"))
     names = ("mini_nightmare", "aider", "bugs")
     tasks = [load_benchmark(name, source).tasks()[0] for name, source in zip(names, data, strict=True)]
-    files = {f"{task.benchmark}/{path}": each for task in tasks for path, each in task.files.items()}
-    wanted = [line for task in tasks for line in secrets(task)]
+    files = {f"{task.benchmark}/{path}": content for task in tasks for path, content in task.files.items()}
+    secret_lines = [line for task in tasks for line in secrets(task)]
     assert all(map(secrets, tasks))
-    wanted += ["a hint at the nightmare", "an approach to the exercise"]
+    secret_lines += ["a hint at the nightmare", "an approach to the exercise"]
     # Not where only Python and the system are: another test looks there for the suite's own folder.
     search = r"find / \( -path /proc -o -path /sys -o -path /usr -o -name 'python3*' \) -prune -o -type f -print0"
     with Sandbox(sandbox_backend, SandboxSpec()) as sandbox:
-        sandbox.put({**files, "wanted": "\n".join(wanted).encode()})
+        sandbox.put({**files, "wanted": "\n".join(secret_lines).encode()})
         # It finds what there is, and nothing else.
-        found = sandbox.run(f"{search} 2>/dev/null | LC_ALL=C xargs -0 grep -IlF -f wanted 2>/dev/null", 100)
-        assert found.output == "/workspace/wanted\n"
+        matches = sandbox.run(f"{search} 2>/dev/null | LC_ALL=C xargs -0 grep -IlF -f wanted 2>/dev/null", 100)
+        assert matches.output == "/workspace/wanted\n"

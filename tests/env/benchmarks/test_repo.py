@@ -1,4 +1,4 @@
-"""A user's own bugs in a `tasks.yaml`, and tasks made of commits. Bad data first."""
+"""A user's own bugs in a `tasks.yaml`, and tasks from commits. Bad data first."""
 
 from __future__ import annotations
 
@@ -27,7 +27,18 @@ from stackrank.env.validate import validate
 from stackrank.extensions.authoring.from_commit import TaskOptions, draft, split
 from stackrank.extensions.authoring.new_task import make_task
 from tests.fixtures.env import usable
-from tests.support.repository import BUGGY, FIXED, NEW_TEST, OLD_TEST, REMEDY, SECRET, Made, git, make_repository, write
+from tests.support.repository import (
+    BUGGY,
+    FIXED,
+    NEW_TEST,
+    OLD_TEST,
+    REMEDY,
+    SECRET,
+    SampleRepository,
+    git,
+    make_repository,
+    write,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -75,33 +86,33 @@ BAD = {
     "no such patch": ("id: x, source: {path: code}, test: y, fix: none.patch", "there is no patch"),
     "patch that does not apply": ("id: x, source: {path: code}, test: y, fix: bug.patch, apply: bug.patch", "fix: the"),
     "no repository": ("id: x, source: {git: code/shop, commit: abcdef}, test: y", "is not a git repository"),
-    "taken id": ("id: good, source: {path: code}, test: y", "line 6: the id good is taken by the task in line 5"),
+    "taken id": ("id: good, source: {path: code}, test: y", "line 6: the task in line 5 already has the id good"),
 }
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_bad_tasks_are_a_sentence_and_the_others_go_on(folder: Path, name: str) -> None:
     task, part = BAD[name]
-    found = load(folder, GOOD, task)
-    assert [each.id for each in found.tasks()] == ["good"]
-    (reason,) = found.excluded().values()
+    benchmark = load(folder, GOOD, task)
+    assert [task.id for task in benchmark.tasks()] == ["good"]
+    (reason,) = benchmark.excluded().values()
     assert part in reason and "\n" not in reason
 
 
 def test_a_digest_does_not_depend_on_the_process(tmp_path: Path) -> None:
     """Python shuffles sets, differently in each process."""
     write(tmp_path, {"code/a.py": "x = 1\n"})
-    after = {f"tests/test_{number}.py": b"def test_it():\n    pass\n" for number in range(5)}
+    tests = {f"tests/test_{number}.py": b"def test_it():\n    pass\n" for number in range(5)}
     task = {"id": "x", "source": {"path": "code"}, "test": "python -m pytest", "hidden_tests": True}
-    tasks = [{**task, "test_patch": make_diff({}, after)}]
+    tasks = [{**task, "test_patch": make_diff({}, tests)}]
     (tmp_path / "tasks.yaml").write_text(json.dumps({"schema": 1, "tasks": tasks}))
-    read = (
+    program = (
         "import sys; from pathlib import Path; from stackrank.env.benchmarks.base import Source; "
         "from stackrank.env.benchmarks.repo import Repo; print(Repo(Source(Path(sys.argv[1]))).tasks()[0].digest)"
     )
     digests = {
         subprocess.run(
-            [sys.executable, "-c", read, str(tmp_path)],
+            [sys.executable, "-c", program, str(tmp_path)],
             env={**os.environ, "PYTHONHASHSEED": str(seed)}, capture_output=True, text=True, check=True,
         ).stdout
         for seed in range(1, 4)
@@ -113,11 +124,11 @@ def test_links_do_not_lead_out(folder: Path) -> None:
     (folder / "leak").symlink_to(folder.parent)
     (folder / "leak.patch").symlink_to(folder.parent / "outside.patch")
     (folder / "code" / "secret.txt").symlink_to("/etc/passwd")
-    found = load(
+    benchmark = load(
         folder, GOOD, "id: x, source: {path: leak}, test: y", "id: y, source: {path: code}, test: y, apply: leak.patch"
     )
-    assert all("leads out" in reason for reason in found.excluded().values()) and len(found.excluded()) == 2
-    assert "secret.txt" not in found.tasks()[0].files
+    assert all("leads out" in reason for reason in benchmark.excluded().values()) and len(benchmark.excluded()) == 2
+    assert "secret.txt" not in benchmark.tasks()[0].files
 
 
 @pytest.mark.parametrize(
@@ -164,12 +175,12 @@ def test_a_doctest_stands_in_what_may_be_edited(folder: Path) -> None:
     }
     assert with_doctests(["tests/data.py::tests.data", "test.py::test", "checks.py::Checks::test_it"]) == set()
     doctest = "id: good, source: {path: code}, test: pytest --doctest-modules shop/cart.py"
-    one = f"{doctest}, fail_to_pass: ['shop/cart.py::shop.cart.total']"
-    assert only(load(folder, one)).may_edit("shop/cart.py")
+    entry = f"{doctest}, fail_to_pass: ['shop/cart.py::shop.cart.total']"
+    assert only(load(folder, entry)).may_edit("shop/cart.py")
     # Where the fix is known and elsewhere, nobody needs to.
     elsewhere = make_diff({"shop/__init__.py": b""}, {"shop/__init__.py": b"x = 1\n"})
     (folder / "elsewhere.patch").write_text(elsewhere)
-    assert not only(load(folder, f"{one}, fix: elsewhere.patch")).may_edit("shop/cart.py")
+    assert not only(load(folder, f"{entry}, fix: elsewhere.patch")).may_edit("shop/cart.py")
 
 
 def test_hidden_tests_and_patches_beside_the_source_are_not_shown(folder: Path) -> None:
@@ -183,9 +194,9 @@ def test_hidden_tests_and_patches_beside_the_source_are_not_shown(folder: Path) 
 
 
 def test_git_source(folder: Path, tmp_path: Path) -> None:
-    made = make_repository(tmp_path / "clone")
-    write(folder, {"fix.patch": made.fix, "tests.patch": made.test_patch})
-    source = f"source: {{git: ../clone, commit: '{made.before[:8]}'}}"
+    repository = make_repository(tmp_path / "clone")
+    write(folder, {"fix.patch": repository.fix, "tests.patch": repository.test_patch})
+    source = f"source: {{git: ../clone, commit: '{repository.before[:8]}'}}"
     task = only(load(folder, f"id: x, {source}, test: pytest tests, fix: fix.patch, test_patch: tests.patch"))
     assert validate(task, lambda spec: Sandbox(usable("local"), spec), 1).valid
     below = only(load(folder, f"id: x, {source[:-1]}, subdir: shop}}, test: pytest"))
@@ -193,7 +204,7 @@ def test_git_source(folder: Path, tmp_path: Path) -> None:
     reason = load(folder, GOOD, f"id: x, source: {{git: ../clone, commit: '{'0' * 40}'}}, test: y").excluded()["x"]
     assert "has no commit 0000" in reason
     reason = load(folder, GOOD, "id: x, source: {git: ../clone, commit: 12345678}, test: y").excluded()["x"]
-    assert reason.endswith("source.commit: YAML reads 12345678 where a text is wanted: put it in quotes")
+    assert reason.endswith("source.commit: YAML reads 12345678 where text is expected: put it in quotes")
 
 
 def test_commands() -> None:
@@ -214,8 +225,8 @@ def test_results_read_from_logs() -> None:
         "test_a": "passed", "test_b": "failed", "test_c": "xfailed", "test_d": "failed", "test_e": "skipped",
     }  # fmt: skip
     log = "test_x (a.B) ... ok\ntest_y (a.B)\nA docstring. ... FAIL\ntest_z (a.B) ... skipped 'no'\n"
-    found = read_log("unittest", log)
-    assert (found["test_x (a.B)"], found["test_z (a.B)"]) == ("passed", "skipped")
+    outcomes = read_log("unittest", log)
+    assert (outcomes["test_x (a.B)"], outcomes["test_z (a.B)"]) == ("passed", "skipped")
     # A pattern that is tried at every place of an endless line would take hours.
     assert read_log("unittest", "test_x (a.B) " + "... " * 500_000) == {}
     assert format_for("sympy/sympy", "", "bin/test -C") and format_for("a/b", "", "python -m pytest") == ""
@@ -228,45 +239,45 @@ def test_a_command_that_is_not_pytest_counts_by_its_log(folder: Path) -> None:
     task = only(load(folder, "id: x, source: {path: code}, test: python check.py, apply: bug.patch"))
     task = replace(task, log_format="sympy", fail_to_pass=("test_total",), pass_to_pass=("test_other",))
     fixed = Changes(files={"shop/cart.py": FIXED.encode()})
-    given = score(task, Changes(), lambda spec: Sandbox(usable("local"), spec))
-    assert given.unfixed == ("test_total",) and given.tests == {"test_total": "failed", "test_other": "passed"}
+    unfixed = score(task, Changes(), lambda spec: Sandbox(usable("local"), spec))
+    assert unfixed.unfixed == ("test_total",) and unfixed.tests == {"test_total": "failed", "test_other": "passed"}
     # Ends with 1 although no test failed: not believed.
     assert not score(task, fixed, lambda spec: Sandbox(usable("local"), spec)).resolved
-    whole = replace(task, files={**task.files, "check.py": check.encode() + b"print('test_other ok')\n"})
-    assert score(whole, fixed, lambda spec: Sandbox(usable("local"), spec)).resolved
+    crashing = replace(task, files={**task.files, "check.py": check.encode() + b"print('test_other ok')\n"})
+    assert score(crashing, fixed, lambda spec: Sandbox(usable("local"), spec)).resolved
 
 
 # ---- tasks of commits
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> Made:
+def repo(tmp_path: Path) -> SampleRepository:
     return make_repository(tmp_path / "clone")
 
 
-def test_init_task(made: Made, tmp_path: Path) -> None:
+def test_init_task(repo: SampleRepository, tmp_path: Path) -> None:
     out = tmp_path / "out"
     for name in ("first", "second", "first"):  # a task of the same name is replaced
-        make_task(str(made.path), made.after, out, TaskOptions(id=name), backend("local"), print)
-    found = load_benchmark("repo", Source(out))
-    assert [task.id for task in found.tasks()] == ["second", "first"] and not found.excluded()
-    task = found.tasks()[0]
+        make_task(str(repo.path), repo.after, out, TaskOptions(id=name), backend("local"), print)
+    benchmark = load_benchmark("repo", Source(out))
+    assert [task.id for task in benchmark.tasks()] == ["second", "first"] and not benchmark.excluded()
+    task = benchmark.tasks()[0]
     assert task.fail_to_pass == ("tests/test_cart.py::test_total",)
     assert task.pass_to_pass == ("tests/test_cart.py::test_type",)
     assert "Totals are right" not in task.statement and REMEDY not in task.statement
     assert find_proof(task) is not None  # the first verdict need not make it again
 
 
-def test_commits_that_make_no_task(made: Made, tmp_path: Path) -> None:
+def test_commits_that_make_no_task(repo: SampleRepository, tmp_path: Path) -> None:
     def commit(files: dict[str, str]) -> str:
-        write(made.path, files)
-        git(made.path, "add", ".")
-        git(made.path, "commit", "--quiet", "-m", "x")
-        return git(made.path, "rev-parse", "HEAD").strip()
+        write(repo.path, files)
+        git(repo.path, "add", ".")
+        git(repo.path, "commit", "--quiet", "-m", "x")
+        return git(repo.path, "rev-parse", "HEAD").strip()
 
     def reason(commit: str, **options: str) -> str:
         with pytest.raises(BenchmarkError) as caught:
-            make_task(str(made.path), commit, tmp_path / "out", TaskOptions(**options), backend("local"), print)  # type: ignore[arg-type]
+            make_task(str(repo.path), commit, tmp_path / "out", TaskOptions(**options), backend("local"), print)  # type: ignore[arg-type]
         assert not (tmp_path / "out").exists()
         return str(caught.value)
 
@@ -274,12 +285,12 @@ def test_commits_that_make_no_task(made: Made, tmp_path: Path) -> None:
     assert "changes only tests" in reason(commit({"tests/test_cart.py": NEW_TEST + "\n"}))
     assert "also pass without it" in reason(commit({"shop/a.py": "", "tests/test_a.py": "def test_a():\n    pass\n"}))
     skips = "import pytest\n\n@pytest.mark.skipif(True, reason='none')\ndef test_it():\n    pass\n"
-    one = "def test_c():\n    pass\n"
-    skipped = reason(commit({"shop/c.py": "", "tests/test_c.py": one, "tests/test_d.py": skips}))
+    entry = "def test_c():\n    pass\n"
+    skipped = reason(commit({"shop/c.py": "", "tests/test_c.py": entry, "tests/test_d.py": skips}))
     assert "1 are skipped, perhaps for what --require or --setup could install" in skipped
     assert "do not run with the fix" in reason(commit({"shop/b.py": "", "tests/test_b.py": "import none\n"}))
     assert "no commit 1234" in reason("1234567")
-    assert "is the first commit" in reason(made.before)
+    assert "is the first commit" in reason(repo.before)
     with pytest.raises(BenchmarkError, match="not a git repository"):
         draft(str(tmp_path), "HEAD", TaskOptions())
 

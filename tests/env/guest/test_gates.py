@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from stackrank.env.sandbox.guest.gates import NEVER, Gate
-from stackrank.env.sandbox.guest.insertion import Inserter, usable
-from stackrank.env.sandbox.guest.laboratory import OBSERVERS
-from stackrank.env.sandbox.guest.places import Names
-from stackrank.env.sandbox.guest.stories import Storyteller
-from stackrank.env.sandbox.guest.tracing import Own, SetTracer, Tracer
+from stackrank.env.sandbox.guest.debugging.observers.gates import NEVER, Gate
+from stackrank.env.sandbox.guest.debugging.observers.insertion import Inserter, usable
+from stackrank.env.sandbox.guest.debugging.observers.laboratory import OBSERVERS
+from stackrank.env.sandbox.guest.debugging.observers.report_stream import Storyteller
+from stackrank.env.sandbox.guest.debugging.observers.tracing import Own, SetTracer, Tracer
+from stackrank.env.sandbox.guest.debugging.places import Names
 
 pytestmark = pytest.mark.skipif(not usable(), reason="hooks are put into code of Python 3.11 only")
 
@@ -60,26 +60,26 @@ def watched(
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The records of one run, and what was known where its error was raised."""
     (folder / "program.py").write_text(PROGRAM)
-    own, report = Own(str(folder)), _Written()
-    observer = OBSERVERS[mode]({"root": str(folder), **spec}, Storyteller(own, Names(), report))  # type: ignore[abstract, arg-type]
-    observer.stop_now = lambda how: None
-    follower = observer.tracer = tracer(observer, own)
+    is_own, report = Own(str(folder)), _Written()
+    observer = OBSERVERS[mode]({"root": str(folder), **spec}, Storyteller(is_own, Names(), report))  # type: ignore[abstract, arg-type]
+    observer.stop_now = lambda ending: None
+    follower = observer.tracer = tracer(observer, is_own)
     code = compile(PROGRAM, str(folder / "program.py"), "exec", dont_inherit=True)
     names: dict[str, Any] = {"__name__": "program"}
     exec(follower.instrumented(code) if isinstance(follower, Inserter) else code, names)
-    before = sys.gettrace()
+    old_tracer = sys.gettrace()
     observer.begin_test()
     follower.start()
-    where: dict[str, Any] = {}
+    place: dict[str, Any] = {}
     try:
         names["work"]()
     except ValueError as error:
-        where = observer.where_raised(error) or {}
+        place = observer.where_raised(error) or {}
     finally:
         follower.stop()
-        sys.settrace(before)
+        sys.settrace(old_tracer)
     observer.finish()
-    return report.records, where
+    return report.records, place
 
 
 def test_a_gate_counts_what_it_lets_pass() -> None:
@@ -120,30 +120,34 @@ HITS = {"skip": 0, "hits": 5, "show": [], "condition": "", "exception": ""}
 def test_what_is_told_is_what_settrace_tells(tmp_path: Path, mode: str, spec: dict[str, Any]) -> None:
     ours, theirs = (watched(tmp_path, mode, tracer, **spec)[0] for tracer in (Inserter, SetTracer))
     if mode == "path":  # of a path that was captured nothing more is wanted
-        ours, theirs = ([each for each in some if each["kind"] == "captured"] or some for some in (ours, theirs))
+        ours, theirs = (
+            [record for record in records if record["kind"] == "captured"] or records for records in (ours, theirs)
+        )
     assert ours == theirs and ours
 
 
 def test_lines_that_nobody_looks_at_are_counted(tmp_path: Path) -> None:
     clock = {"from_call": 0, "from_line": 0, "keep": 5, "capture": 0}
     all_of = watched(tmp_path, "steps", SetTracer, budget=NEVER, **clock)[1]
-    few = watched(tmp_path, "steps", budget=50, **clock)[1]
-    assert few["tired"] and few["counted"] and not all_of["tired"] and not all_of["counted"]
-    assert (few["lines"], few["calls"]) == (all_of["lines"], all_of["calls"])
+    last_stops = watched(tmp_path, "steps", budget=50, **clock)[1]
+    assert last_stops["tired"] and last_stops["counted"] and not all_of["tired"] and not all_of["counted"]
+    assert (last_stops["lines"], last_stops["calls"]) == (all_of["lines"], all_of["calls"])
     late = watched(tmp_path, "steps", budget=50, **{**clock, "from_line": all_of["lines"] - 4})[1]
-    shown = [{name: each for name, each in stop.items() if name != "changed"} for stop in all_of["stops"]]
-    assert [{name: each for name, each in stop.items() if name != "changed"} for stop in late["stops"]] == shown
-    near = {**clock, "from_call": all_of["calls"] - 20, "from_line": NEVER}
+    values = [{name: value for name, value in stop.items() if name != "changed"} for stop in all_of["stops"]]
+    assert [{name: value for name, value in stop.items() if name != "changed"} for stop in late["stops"]] == values
+    window = {**clock, "from_call": all_of["calls"] - 20, "from_line": NEVER}
     assert (
-        watched(tmp_path, "steps", budget=50, **near)[1]["lines"]
-        == watched(tmp_path, "steps", SetTracer, budget=50, **near)[1]["lines"]
+        watched(tmp_path, "steps", budget=50, **window)[1]["lines"]
+        == watched(tmp_path, "steps", SetTracer, budget=50, **window)[1]["lines"]
     )
 
 
 def test_the_tree_counts_what_it_does_not_place(tmp_path: Path) -> None:
     ours, theirs = (watched(tmp_path, "tree", kind, from_call=0)[0][-1]["rows"] for kind in (Inserter, SetTracer))
-    for row, other in zip(ours, theirs, strict=True):
-        assert (row["function"], row["depth"]) == (other["function"], other["depth"]), "each stands where it stood"
-        calls = [each["count"] + each["recursive"] + each["counted"] for each in (row, other)]
+    for row, expected_row in zip(ours, theirs, strict=True):
+        assert (row["function"], row["depth"]) == (expected_row["function"], expected_row["depth"]), (
+            "each stands where it stood"
+        )
+        calls = [tree["count"] + tree["recursive"] + tree["counted"] for tree in (row, expected_row)]
         assert calls[0] == calls[1], row["function"]
     assert sum(row["counted"] for row in ours) > 10_000

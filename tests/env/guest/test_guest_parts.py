@@ -13,14 +13,15 @@ import pytest
 from stackrank.env.sandbox import local as local_module
 from stackrank.env.sandbox.base import SandboxSpec
 from stackrank.env.sandbox.client import Sandbox
-from stackrank.env.sandbox.guest import framing, seccomp
-from stackrank.env.sandbox.guest.calls import differences, parts
-from stackrank.env.sandbox.guest.commands import entry_point, pytest_arguments, pytest_run
-from stackrank.env.sandbox.guest.debugger import follow_line
-from stackrank.env.sandbox.guest.evaluation import evaluate
-from stackrank.env.sandbox.guest.files import empty
-from stackrank.env.sandbox.guest.output import HeadTail
-from stackrank.env.sandbox.guest.values import safe_locals, shown
+from stackrank.env.sandbox.guest.core import framing, seccomp
+from stackrank.env.sandbox.guest.core.disk import empty
+from stackrank.env.sandbox.guest.core.output import HeadTail
+from stackrank.env.sandbox.guest.debugging.entry_point import entry_point
+from stackrank.env.sandbox.guest.debugging.evaluation import evaluate
+from stackrank.env.sandbox.guest.debugging.observers.calls import differences, parts
+from stackrank.env.sandbox.guest.debugging.pdb.debugger import follow_line
+from stackrank.env.sandbox.guest.debugging.values import safe_locals, shown
+from stackrank.env.sandbox.guest.testing.commands import pytest_arguments, pytest_run
 from stackrank.env.task import Limits
 from tests.support.waiting import run_out
 
@@ -28,17 +29,17 @@ from tests.support.waiting import run_out
 @pytest.mark.parametrize("chunks", [[b"0123456789"], [b"0", b"123", b"", b"456789"], [b"x" * 10_000]])
 @pytest.mark.parametrize("cap", [2, 4, 6, 10, 20])
 def test_head_and_tail(chunks: list[bytes], cap: int) -> None:
-    kept = HeadTail(cap)
+    collector = HeadTail(cap)
     for chunk in chunks:
-        kept.write(chunk)
-    whole = b"".join(chunks)
-    data, dropped = kept.take()
-    assert dropped == max(len(whole) - cap, 0)
+        collector.write(chunk)
+    content = b"".join(chunks)
+    data, dropped = collector.take()
+    assert dropped == max(len(content) - cap, 0)
     if dropped:
-        assert data == whole[: cap // 2] + b"\n[... %d bytes dropped ...]\n" % dropped + whole[-(cap // 2) :]
+        assert data == content[: cap // 2] + b"\n[... %d bytes dropped ...]\n" % dropped + content[-(cap // 2) :]
     else:
-        assert data == whole
-    assert kept.take() == (b"", 0)
+        assert data == content
+    assert collector.take() == (b"", 0)
 
 
 def test_frames_of_any_content() -> None:
@@ -139,10 +140,12 @@ class Hostile:
 
 
 def test_locals_are_shown_without_running_code() -> None:
-    one, other = Hostile(), Hostile()
-    told = safe_locals({"x": one, "keys": {one: 2, other: 3}, "members": {one, other}, "__dunder__": 1, "module": os})
+    first, second = Hostile(), Hostile()
+    texts = safe_locals(
+        {"x": first, "keys": {first: 2, second: 3}, "members": {first, second}, "__dunder__": 1, "module": os}
+    )
     x = "<Hostile inner=[1]>"
-    assert told == {"x": x, "keys": f"{{{x}: 2, {x}: 3}}", "members": f"{{{x}, {x}}}"}
+    assert texts == {"x": x, "keys": f"{{{x}: 2, {x}: 3}}", "members": f"{{{x}, {x}}}"}
 
 
 @pytest.mark.parametrize(
@@ -161,16 +164,20 @@ def test_locals_are_shown_without_running_code() -> None:
     ],
 )
 def test_values_that_are_cut_say_how_much_there_is(value: object, text: str) -> None:
-    told = shown(value)
-    assert told.startswith(text) and len(told) <= 200 and (told == text or told.endswith("... 50 in all}"))
+    text_shown = shown(value)
+    assert (
+        text_shown.startswith(text)
+        and len(text_shown) <= 200
+        and (text_shown == text or text_shown.endswith("... 50 in all}"))
+    )
     assert shown(10**5000) == "<int of 16610 bits>"
 
 
 def pythons() -> list[Path]:
     """Other Pythons of this machine, as old images have them."""
     root = Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser() / "versions"
-    found = sorted(root.glob("3.*/bin/python")) if root.is_dir() else []
-    return [path for path in found if int(path.parts[-3].split(".")[1]) >= 8]
+    paths = sorted(root.glob("3.*/bin/python")) if root.is_dir() else []
+    return [path for path in paths if int(path.parts[-3].split(".")[1]) >= 8]
 
 
 @pytest.mark.slow
@@ -193,8 +200,8 @@ def test_the_debugger_under_other_pythons(python: Path, monkeypatch: pytest.Monk
         assert (hung["timed_out"], hung["event"], hung["line"]) == (True, "interrupted", 8)
         assert pdb("p y > 5")["text"] == "True\n"
         sandbox.edit("p.py", "# moved\ndef f(a):", 1, 1)
-        again = pdb("c")
-        assert again["line"] == 3 and "200" in str(again["text"])
+        restarted = pdb("c")
+        assert restarted["line"] == 3 and "200" in str(restarted["text"])
 
 
 def test_emptying_leaves_folders_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,20 +225,22 @@ def test_what_a_call_changed_is_told_whatever_the_size() -> None:
     rows = [Row(number) for number in range(5000)]
     table = {number: number for number in range(500)}
     state = {"rows": rows, "table": table, "few": {1: [2]}}
-    before = parts("state", state)
+    old_parts = parts("state", state)
     rows.append(Row(5000))
     rows[3].tags.append("b")
     table[500] = 1
     state["few"][1] = None
     state["more"] = Row(7)
-    told = differences(before, parts("state", state))
-    assert [each for each in told if "gone" in each and "few" not in each] == [], (
+    changes = differences(old_parts, parts("state", state))
+    assert [change for change in changes if "gone" in change and "few" not in change] == [], (
         "items that are not known are not gone"
     )
-    assert "state['rows']: list of 5000 -> list of 5001" in told and "state['rows'][5000] = Row, new" in told
-    assert "state['table'][500] = 1, new" in told and "state['few'][1]: list of 1 -> None" in told
-    assert "state['rows'][3].tags[1] = 'b', new" in told or "state['rows'][3].tags: list of 1 -> list of 2" in told
-    assert [each for each in told if "more" in each] == ["state['more'] = Row, new"], "not each part of it"
+    assert "state['rows']: list of 5000 -> list of 5001" in changes and "state['rows'][5000] = Row, new" in changes
+    assert "state['table'][500] = 1, new" in changes and "state['few'][1]: list of 1 -> None" in changes
+    assert (
+        "state['rows'][3].tags[1] = 'b', new" in changes or "state['rows'][3].tags: list of 1 -> list of 2" in changes
+    )
+    assert [change for change in changes if "more" in change] == ["state['more'] = Row, new"], "not each part of it"
     rows.clear()
     assert "state['rows']: list of 5001 -> list of 0" in differences(
         parts("state", {"rows": [*range(5001)]}), parts("state", {"rows": rows})

@@ -14,8 +14,17 @@ from typing import Any
 
 import pytest
 
-from stackrank.env.sandbox.guest.insertion import Inserter, usable
-from stackrank.env.sandbox.guest.tracing import CALLS, ENDS, LINES, RAISES, Observer, Own, SetTracer, Tracer
+from stackrank.env.sandbox.guest.debugging.observers.insertion import Inserter, usable
+from stackrank.env.sandbox.guest.debugging.observers.tracing import (
+    CALLS,
+    ENDS,
+    LINES,
+    RAISES,
+    Observer,
+    Own,
+    SetTracer,
+    Tracer,
+)
 from tests.fixtures.env import Play, make_task
 
 pytestmark = pytest.mark.skipif(not usable(), reason="hooks are put into code of Python 3.11 only")
@@ -187,15 +196,15 @@ PROGRAMS = {
 class _All(Observer):
     """Writes down all that it is told."""
 
-    def __init__(self, wanted: int) -> None:
-        self.wanted = wanted
+    def __init__(self, events: int) -> None:
+        self.wanted = events
         self.told: list[tuple[Any, ...]] = []
 
     def interest(self, code: types.CodeType) -> int:
         return self.wanted
 
-    def _tell(self, kind: str, frame: types.FrameType, *what: Any) -> None:
-        self.told.append((kind, frame.f_code.co_qualname, *what))
+    def _tell(self, kind: str, frame: types.FrameType, *details: Any) -> None:
+        self.told.append((kind, frame.f_code.co_qualname, *details))
 
     def entered(self, frame: types.FrameType) -> None:
         self._tell("entered", frame, sorted(frame.f_locals) * (frame.f_code.co_name != "<module>"))
@@ -216,39 +225,41 @@ class _All(Observer):
         self._tell("raised", frame, type(error).__name__, line)
 
 
-def followed(kind: type[Tracer], source: str, wanted: int) -> tuple[list[tuple[Any, ...]], object, str]:
+def followed(kind: type[Tracer], source: str, events: int) -> tuple[list[tuple[Any, ...]], object, str]:
     """What the observer is told; the program's traceback; what it printed."""
-    observer = _All(wanted)
+    observer = _All(events)
     code = compile(source, "/program/p.py", "exec", dont_inherit=True)
     tracer = kind(observer, Own("/program"))
     if isinstance(tracer, Inserter):
         code = tracer.instrumented(code)
     printed, failure = io.StringIO(), None
-    before = sys.gettrace()
+    old_tracer = sys.gettrace()
     with contextlib.redirect_stdout(printed):
         tracer.start()
         try:
             exec(code, {"__name__": "program"})
         except Exception as error:
             frames = traceback.extract_tb(error.__traceback__)[1:]
-            failure = (repr(error), [(each.lineno, each.name, each.colno) for each in frames])
+            failure = (repr(error), [(frame.lineno, frame.name, frame.colno) for frame in frames])
         finally:
             tracer.stop()
-            sys.settrace(before)
+            sys.settrace(old_tracer)
     return observer.told, failure, printed.getvalue()
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_hooks_tell_what_settrace_tells(name: str) -> None:
     source = textwrap.dedent(PROGRAMS[name])
-    wholes = [sum(some) for n in range(1, 5) for some in itertools.combinations((CALLS, ENDS, LINES, RAISES), n)]
-    for wanted in wholes if name != "long" else (CALLS | ENDS | LINES | RAISES,):
-        ours, theirs = (followed(kind, source, wanted) for kind in (Inserter, SetTracer))
+    wholes = [
+        sum(combination) for n in range(1, 5) for combination in itertools.combinations((CALLS, ENDS, LINES, RAISES), n)
+    ]
+    for events in wholes if name != "long" else (CALLS | ENDS | LINES | RAISES,):
+        ours, theirs = (followed(kind, source, events) for kind in (Inserter, SetTracer))
         assert ours[1:] == theirs[1:]
-        assert len(ours[0]) > 4 or wanted == RAISES
+        assert len(ours[0]) > 4 or events == RAISES
         # Where C code takes it for the end of a loop, `sys.settrace` tells it once more.
-        told = [[each for each in rows if each[2:3] != ("StopIteration",)] for rows in (ours[0], theirs[0])]
-        assert told[0] == told[1], f"{wanted=}"
+        records = [[record for record in rows if record[2:3] != ("StopIteration",)] for rows in (ours[0], theirs[0])]
+        assert records[0] == records[1], f"{events=}"
 
 
 class _Later(_All):
@@ -289,8 +300,8 @@ def test_no_exception_is_kept_alive(kind: type[_All]) -> None:
 def test_an_unused_generator_and_a_loop_that_ends() -> None:
     """Where the two differ: `sys.settrace` takes what closes a generator for another value that it gives."""
     source = "def gen():\n    yield 1\none = gen()\nnext(one)\none.close()\n"
-    told = followed(Inserter, source, ENDS)[0]
-    assert told[:2] == [("yielded", "gen", "int"), ("unwound", "gen", "GeneratorExit")]
+    records = followed(Inserter, source, ENDS)[0]
+    assert records[:2] == [("yielded", "gen", "int"), ("unwound", "gen", "GeneratorExit")]
 
 
 @pytest.mark.parametrize("wanted", [RAISES, ENDS, RAISES | ENDS, CALLS | ENDS | LINES | RAISES])
@@ -315,8 +326,8 @@ def test_generators_that_end_where_the_stack_does_are_closed(wanted: int, monkey
         down(0)
         print(len(closed) > 50, len(closed) == len(set(closed)))
     """)
-    told, failure, printed = followed(Inserter, source, wanted)
-    assert (failed, failure, printed) == ([], None, "True True\n") and told
+    records, failure, printed = followed(Inserter, source, wanted)
+    assert (failed, failure, printed) == ([], None, "True True\n") and records
 
 
 def test_what_has_no_hooks_is_followed_otherwise(play: Play) -> None:
@@ -355,8 +366,8 @@ def test_what_has_no_hooks_is_followed_otherwise(play: Play) -> None:
     step = play(make_task(files))
     assert "#1: n = 2" in step("trace", at="text.py:2", show="n", test="test_late").text
     assert "made(n=2) -> 3" in step("calls", function="made", test="test_late").text
-    looked = step("calls", function="plain", test="test_looks")
-    assert "plain(n=5) -> 5" in looked.text and "passed" in looked.text
+    observation = step("calls", function="plain", test="test_looks")
+    assert "plain(n=5) -> 5" in observation.text and "passed" in observation.text
     deep = step("calls", function="up", test="test_deep")
     assert "up(n=3) -> 3" in deep.text and "assert 3 == 1" in deep.text
     command = step("trace", at="plain.py:2", show="n", test="python -c 'import plain; plain.plain(8)'")

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from stackrank.env.sandbox.guest import relay
+from stackrank.env.sandbox.guest.debugging import relay
 
 PROGRAM = """
 import http.client, json, os
@@ -32,11 +32,11 @@ print(json.dumps(told))
 """
 
 
-def run(folder: Path, answers: int, **wanted: Any) -> list[dict[str, Any]]:
+def run(folder: Path, answers: int, **options: Any) -> list[dict[str, Any]]:
     """What the relay tells, each question being answered by an empty object."""
-    start = {"task": "Mend it.", "model": "a/b", "files": {"mine.py": PROGRAM}, "env": {}, **wanted}
+    start = {"task": "Mend it.", "model": "a/b", "files": {"mine.py": PROGRAM}, "env": {}, **options}
     lines = [start, *([{"status": 200, "type": "application/json", "body": "{}"}] * answers)]
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-I", "-c", Path(relay.__file__).read_text(encoding="utf-8")],
         input="".join(json.dumps(line) + "\n" for line in lines),
         capture_output=True,
@@ -44,22 +44,22 @@ def run(folder: Path, answers: int, **wanted: Any) -> list[dict[str, Any]]:
         env={"TMPDIR": str(folder), "PATH": "/usr/bin:/bin", "PYTHON": sys.executable},
         check=True,
     )
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return [json.loads(line) for line in process.stdout.splitlines()]
 
 
 def test_what_clients_ask_in_other_ways(tmp_path: Path) -> None:
-    question, ended = run(tmp_path, 1, command='"$PYTHON" "$AGENT_DIR/mine.py"', task="x" * 200_000)
+    question, ending = run(tmp_path, 1, command='"$PYTHON" "$AGENT_DIR/mine.py"', task="x" * 200_000)
     assert json.loads(question["body"]) == {"messages": []}
-    assert ended["ended"] == 0, ended
-    told = json.loads(ended["output"])
-    assert told["chunked"] == [200, {}]
-    assert told["models"][0] == 200 and [each["id"] for each in told["models"][1]["data"]] == ["a/b"]
-    assert told["model"][1]["id"] == "a/b"
-    assert [told[name][0] for name in ("page", "put", "length")] == [404, 501, 400]
-    assert all("message" in told[name][1]["error"] for name in ("page", "put", "length"))
-    assert told["task"] == [None, 200_000]
+    assert ending["ended"] == 0, ending
+    answers = json.loads(ending["output"])
+    assert answers["chunked"] == [200, {}]
+    assert answers["models"][0] == 200 and [model["id"] for model in answers["models"][1]["data"]] == ["a/b"]
+    assert answers["model"][1]["id"] == "a/b"
+    assert [answers[name][0] for name in ("page", "put", "length")] == [404, 501, 400]
+    assert all("message" in answers[name][1]["error"] for name in ("page", "put", "length"))
+    assert answers["task"] == [None, 200_000]
 
 
 def test_a_command_that_cannot_be_run_is_told(tmp_path: Path) -> None:
-    (ended,) = run(tmp_path, 0, command="true", env={"LONG": "x" * 200_000})
-    assert ended["ended"] == 126 and "too long" in ended["output"]
+    (ending,) = run(tmp_path, 0, command="true", env={"LONG": "x" * 200_000})
+    assert ending["ended"] == 126 and "too long" in ending["output"]

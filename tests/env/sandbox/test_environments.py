@@ -20,9 +20,9 @@ from stackrank.env.benchmarks.registry import load_benchmark
 from stackrank.env.environment import Environment
 from stackrank.env.sandbox.base import Backend, BuildError, SandboxSpec, spec_for
 from stackrank.env.sandbox.client import Sandbox
-from stackrank.env.sandbox.environments import archive, interpreter, why
+from stackrank.env.sandbox.environments import archive, find_interpreter, find_reason
 from stackrank.env.task import Limits, Task
-from stackrank.flows.runs.preparing.build import build_environments
+from stackrank.flows.runs.preparing.environments import build_environments
 from tests.fixtures.env import cart, usable
 from tests.support.repository import REMEDY, SECRET, instance, make_repository, write, write_lines
 
@@ -67,7 +67,7 @@ error: subprocess-exited-with-error
 
 
 @pytest.mark.parametrize(
-    ("output", "said"),
+    ("output", "messages"),
     [
         (PIP, "LookupError: no version"),
         (PIP.replace("LookupError: ", ""), "More about it."),
@@ -75,8 +75,8 @@ error: subprocess-exited-with-error
         ("", ""),
     ],
 )
-def test_what_a_failed_build_said(output: str, said: str) -> None:
-    assert why(output) == said
+def test_what_a_failed_build_said(output: str, messages: str) -> None:
+    assert find_reason(output) == messages
 
 
 def test_files_of_an_environment_have_a_date_that_a_wheel_can_have() -> None:
@@ -103,18 +103,18 @@ def test_built_once_with_variables_and_what_the_set_up_made(sandbox_backend: Bac
         setup=("mkdir made && echo $COLOUR > made/colour && echo changed > given",),
         variables=(("COLOUR", f"blue-{nonce}"),),
     ).with_source({"given": b"given\n"})
-    said: list[str] = []
-    sandbox_backend.prepare(spec(environment), said.append)
-    before = len(said)
-    sandbox_backend.prepare(spec(environment), said.append)
-    assert before and len(said) == before
+    messages: list[str] = []
+    sandbox_backend.prepare(spec(environment), messages.append)
+    count = len(messages)
+    sandbox_backend.prepare(spec(environment), messages.append)
+    assert count and len(messages) == count
     with Sandbox(sandbox_backend, spec(environment)) as sandbox:
         sandbox.put({"given": b"given\n"})
-        seen = sandbox.run("cat made/colour given; echo $COLOUR; touch /opt/environment/x || echo kept", 20).output
-        assert seen.startswith(f"blue-{nonce}\ngiven\nblue-{nonce}\n") and seen.endswith("kept\n")
+        result = sandbox.run("cat made/colour given; echo $COLOUR; touch /opt/environment/x || echo kept", 20).output
+        assert result.startswith(f"blue-{nonce}\ngiven\nblue-{nonce}\n") and result.endswith("kept\n")
         assert "passed" not in sandbox.run("python -m pytest --version", 20).output
-        other = r"find / \( -path /proc -o -path '*/environment*' \) -prune -o -name _pytest -print 2>/dev/null"
-        assert sandbox.run(other, 60).output == ""  # of another version, perhaps one with the fix of a task
+        search = r"find / \( -path /proc -o -path '*/environment*' \) -prune -o -name _pytest -print 2>/dev/null"
+        assert sandbox.run(search, 60).output == ""  # of another version, perhaps one with the fix of a task
         sandbox.run("echo red > made/colour", 10)
         assert sandbox.changes().files == {}
 
@@ -132,8 +132,8 @@ def prebuilt() -> Iterator[str]:
         "&& git checkout -q HEAD~1 && echo 'Y = 2' > src/built.py "
         "&& echo /testbed/src > $(python3 -c 'import site; print(site.getsitepackages()[0])')/shop.pth",
     ]  # fmt: skip
-    built = ["docker", "build", "-q", "-t", name, "-"]
-    subprocess.run(built, input="\n".join(lines), text=True, check=True, capture_output=True)
+    command = ["docker", "build", "-q", "-t", name, "-"]
+    subprocess.run(command, input="\n".join(lines), text=True, check=True, capture_output=True)
     yield name
     subprocess.run(["docker", "rmi", "-f", name], check=False, capture_output=True)
 
@@ -143,8 +143,8 @@ def test_a_prebuilt_image_is_adopted(prebuilt: str) -> None:
     environment = Environment(prebuilt=prebuilt, repository="/testbed").with_source({})
     with Sandbox(backend, spec(environment)) as sandbox:
         sandbox.put({"src/shop.py": b"X = 10\n"})
-        seen = sandbox.run("python -c 'import shop, built; print(shop.X, built.Y)'; ls -a /testbed/", 20).output
-        assert seen.startswith("10 2\n") and ".git" not in seen
+        result = sandbox.run("python -c 'import shop, built; print(shop.X, built.Y)'; ls -a /testbed/", 20).output
+        assert result.startswith("10 2\n") and ".git" not in result
         assert sandbox.changes().files == {}
         assert REMEDY not in sandbox.run("git log -p --all 2>&1", 60).output
 
@@ -155,22 +155,26 @@ SEARCH = "LC_ALL=C grep -rIl --exclude-dir=proc --exclude-dir=sys -e %s / 2>/dev
 
 def _tasks(folder: Path) -> list[Task]:
     """One of each kind of benchmark whose data has a fix that could be found."""
-    made = make_repository(folder / "repos" / "acme__shop", package=True)
-    rows = write_lines(folder / "rows.jsonl", [instance(made)])
+    clone = make_repository(folder / "repos" / "acme__shop", package=True)
+    rows = write_lines(folder / "rows.jsonl", [instance(clone)])
     overrides = folder / "environments.json"
     overrides.write_text('{"acme__shop-1": {"setup": ["python -m pip list > /dev/null"]}}')
     source = Source(rows, repos=folder / "repos", environments=overrides)
-    found = load_benchmark("swebench", source).tasks()
-    write(folder, {"fix.patch": made.fix, "tests.patch": made.test_patch})
-    entry = f"source: {{git: repos/acme__shop, commit: '{made.before}'}}, fix: fix.patch, test_patch: tests.patch"
+    tasks = load_benchmark("swebench", source).tasks()
+    write(folder, {"fix.patch": clone.fix, "tests.patch": clone.test_patch})
+    entry = f"source: {{git: repos/acme__shop, commit: '{clone.before}'}}, fix: fix.patch, test_patch: tests.patch"
     planted = "source: {path: repos/acme__shop}, apply: back.patch, hidden: [tests/]"
-    rest = "hidden_tests: true, test: pytest, setup: ['true']"
-    text = f"tasks:\n - {{id: a, {entry}, {rest}}}\n - {{id: b, {planted}, test: pytest}}"
+    fields = "hidden_tests: true, test: pytest, setup: ['true']"
+    text = f"tasks:\n - {{id: a, {entry}, {fields}}}\n - {{id: b, {planted}, test: pytest}}"
     reverse = subprocess.run(
-        ["git", "diff", made.after, made.before, "--", "src"], cwd=made.path, text=True, capture_output=True, check=True
+        ["git", "diff", clone.after, clone.before, "--", "src"],
+        cwd=clone.path,
+        text=True,
+        capture_output=True,
+        check=True,
     )
     write(folder, {"tasks.yaml": f"schema: 1\n{text}\n", "back.patch": reverse.stdout})
-    return [*found, *load_benchmark("repo", Source(folder)).tasks()]
+    return [*tasks, *load_benchmark("repo", Source(folder)).tasks()]
 
 
 def test_the_fix_the_hidden_tests_and_history_are_nowhere(sandbox_backend: Backend, tmp_path: Path) -> None:
@@ -179,9 +183,9 @@ def test_the_fix_the_hidden_tests_and_history_are_nowhere(sandbox_backend: Backe
         assert REMEDY in task.fix
         with Sandbox(sandbox_backend, spec_for(task)) as sandbox:
             sandbox.put({**task.files, "found.txt": REMEDY.encode()})
-            found = sandbox.run(SEARCH % " -e ".join(secrets), 400)
+            result = sandbox.run(SEARCH % " -e ".join(secrets), 400)
             # It finds what there is, and nothing else.
-            assert found.output.startswith("/workspace/found.txt\nfatal: not a git repository"), (task.id, found)
+            assert result.output.startswith("/workspace/found.txt\nfatal: not a git repository"), (task.id, result)
 
 
 def test_a_shim_of_pyenv_without_that_python_is_no_python(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -190,6 +194,6 @@ def test_a_shim_of_pyenv_without_that_python_is_no_python(monkeypatch: pytest.Mo
     shim.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     with pytest.raises(BuildError, match=r"it needs Python 3.42, which this machine does not have"):
-        interpreter(Environment("3.42"))
+        find_interpreter(Environment("3.42"))
     shim.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
-    assert interpreter(Environment("3.42")) == Path(sys.executable).resolve()
+    assert find_interpreter(Environment("3.42")) == Path(sys.executable).resolve()

@@ -17,7 +17,7 @@ from stackrank.env.sandbox.base import SandboxSpec
 from stackrank.env.sandbox.bubblewrap.backend import BubblewrapBackend
 from stackrank.env.sandbox.bubblewrap.start import ROOT
 from stackrank.env.sandbox.client import Sandbox
-from stackrank.env.sandbox.factory import CannotFork, Factory, Forked
+from stackrank.env.sandbox.factory import CannotFork, Factory, ForkedProcess
 from tests.fixtures.env import usable
 from tests.support.waiting import runs, wait_for
 
@@ -29,10 +29,10 @@ SPEC = SandboxSpec()
 @pytest.fixture(scope="module")
 def bubblewrap() -> Iterator[BubblewrapBackend]:
     usable("bubblewrap")
-    made = BubblewrapBackend()
-    yield made
-    for each in made.factories.all():
-        each.close()
+    backend = BubblewrapBackend()
+    yield backend
+    for factory in backend.factories.all():
+        factory.close()
 
 
 def pid_of(sandbox: Sandbox) -> int:
@@ -52,10 +52,10 @@ def test_sandboxes_come_from_one_factory(bubblewrap: BubblewrapBackend) -> None:
         (factory,) = bubblewrap.factories.all()
         # Of what runs for the sandboxes, bwrap alone may be root: it only waits.
         inner = makers(factory, but=first)[1:]
-        for each in (*inner, psutil.Process(pid_of(second))):
-            assert each.uids().real != 0
+        for process in (*inner, psutil.Process(pid_of(second))):
+            assert process.uids().real != 0
         for sandbox in (first, second):
-            assert factory.pid in {each.pid for each in psutil.Process(pid_of(sandbox)).parents()}
+            assert factory.pid in {process.pid for process in psutil.Process(pid_of(sandbox)).parents()}
             status = sandbox.run("id -u; grep -c . /proc/self/uid_map; ps -A | wc -l; ls -A /workspace /tmp/x", 20)
             assert status.output.split()[:2] == ["1000", "1"]
 
@@ -63,20 +63,28 @@ def test_sandboxes_come_from_one_factory(bubblewrap: BubblewrapBackend) -> None:
 def test_all_that_is_forked_is_under_the_limits_of_its_sandbox(bubblewrap: BubblewrapBackend) -> None:
     with Sandbox(bubblewrap, SPEC) as sandbox:
         guest = psutil.Process(pid_of(sandbox))
-        groups = {Path(f"/proc/{each.pid}/cgroup").read_text() for each in (guest, *guest.children(recursive=True))}
+        groups = {
+            Path(f"/proc/{process.pid}/cgroup").read_text() for process in (guest, *guest.children(recursive=True))
+        }
         assert len(groups) == 1
         # What no program of an episode started is not ended as if it were left behind.
-        python = [each.pid for each in guest.children()]
+        python = [process.pid for process in guest.children()]
         assert sandbox.run("echo well", 20).output == "well\n"
-        assert [each.pid for each in guest.children()] == python != []
+        assert [process.pid for process in guest.children()] == python != []
 
 
 def test_sandboxes_share_no_file_system_that_can_be_written(bubblewrap: BubblewrapBackend) -> None:
     with Sandbox(bubblewrap, SPEC) as sandbox:
         rows = [line.split() for line in sandbox.run("cat /proc/self/mounts", 20).output.splitlines()]
     writable = {(row[1], row[2]) for row in rows if "rw" in row[3].split(",") and row[2] != "devtmpfs"}
-    own = {("/workspace", "tmpfs"), ("/tmp", "tmpfs"), ("/dev/shm", "tmpfs"), ("/dev/pts", "devpts"), ("/proc", "proc")}
-    assert writable == own
+    mounts = {
+        ("/workspace", "tmpfs"),
+        ("/tmp", "tmpfs"),
+        ("/dev/shm", "tmpfs"),
+        ("/dev/pts", "devpts"),
+        ("/proc", "proc"),
+    }
+    assert writable == mounts
 
 
 LEAVE = """
@@ -125,18 +133,18 @@ def test_find():
 
 @pytest.mark.parametrize("score", [False, True], ids=["an agent's run", "a verdict's run"])
 def test_nothing_of_an_episode_reaches_another(bubblewrap: BubblewrapBackend, score: bool) -> None:
-    drawn: list[str] = []
+    numbers: list[str] = []
     with Sandbox(bubblewrap, SPEC) as earlier, Sandbox(bubblewrap, SPEC) as leaving:
         play(leaving, LEAVE, score)
         leaving.run("touch /tmp/left /dev/shm/left; ipcmk -M 4096", 20)
         with Sandbox(bubblewrap, SPEC) as later:
             for sandbox in (earlier, later, later):
                 printed = play(sandbox, FIND, score)
-                drawn += json.loads(printed[printed.index("<") + 1 : printed.index(">")])
+                numbers += json.loads(printed[printed.index("<") + 1 : printed.index(">")])
     with Sandbox(bubblewrap, SPEC) as last:
         printed = play(last, FIND, score)
-        drawn += json.loads(printed[printed.index("<") + 1 : printed.index(">")])
-    assert len(set(map(str, drawn))) == 12
+        numbers += json.loads(printed[printed.index("<") + 1 : printed.index(">")])
+    assert len(set(map(str, numbers))) == 12
 
 
 STATE = """
@@ -173,8 +181,8 @@ itself sees nothing of them."""
 
 def state(sandbox: Sandbox) -> dict[str, Any]:
     printed = play(sandbox, STATE, score=True)
-    found: dict[str, Any] = json.loads(printed[printed.index("<") + 1 : printed.rindex(">")])
-    return found
+    state: dict[str, Any] = json.loads(printed[printed.index("<") + 1 : printed.rindex(">")])
+    return state
 
 
 def test_a_verdicts_process_is_as_clean_as_one_that_was_started(
@@ -191,7 +199,7 @@ def test_a_verdicts_process_is_as_clean_as_one_that_was_started(
     assert forked == started
 
 
-def refuse(*_: object) -> Forked:
+def refuse(*_: object) -> ForkedProcess:
     raise CannotFork("PermissionError: as where user namespaces are not allowed")
 
 
@@ -217,49 +225,49 @@ def test_what_cannot_be_forked_says_why_and_leaves_nothing(
         with Path(os.devnull).open("wb") as errors, pytest.raises(CannotFork, match="odd" if limits else root):
             factory.fork({"room": room, "limits": limits}, errors.fileno())
         wait_for(lambda: makers(factory, but=sandbox) == waiting, "its end")
-        with Sandbox(bubblewrap, SPEC) as other:
-            assert other.run("echo well", 20).output == "well\n"
+        with Sandbox(bubblewrap, SPEC) as second:
+            assert second.run("echo well", 20).output == "well\n"
 
 
 def makers(factory: Factory, but: Sandbox) -> list[psutil.Process]:
     """The processes of a factory: bwrap itself, the one that forks guests, and the one that forks Pythons."""
-    kept = {pid_of(but), *(each.pid for each in psutil.Process(pid_of(but)).children(recursive=True))}
+    excluded = {pid_of(but), *(process.pid for process in psutil.Process(pid_of(but)).children(recursive=True))}
     outer = psutil.Process(factory.pid)
     first = outer.children()[0]
-    made = [each for each in first.children(recursive=True) if each.pid not in kept]
-    return [outer, *made]
+    makers = [process for process in first.children(recursive=True) if process.pid not in excluded]
+    return [outer, *makers]
 
 
 @pytest.mark.parametrize(
-    ("which", "end"),
+    ("index", "end"),
     [(0, signal.SIGKILL), (1, signal.SIGKILL), (2, signal.SIGKILL), (1, signal.SIGSTOP)],
     ids=["bwrap is killed", "the factory is killed", "its Python is killed", "the factory is stopped"],
 )
 def test_a_factory_that_dies_is_replaced_and_costs_nobody_anything(
-    monkeypatch: pytest.MonkeyPatch, which: int, end: signal.Signals
+    monkeypatch: pytest.MonkeyPatch, index: int, end: signal.Signals
 ) -> None:
     usable("bubblewrap")
     backend = BubblewrapBackend()
     if end == signal.SIGSTOP:
         monkeypatch.setattr(factory_module, "_FORK_PATIENCE_S", 5.0)
-    with Sandbox(backend, SPEC) as before:
+    with Sandbox(backend, SPEC) as earlier:
         (factory,) = backend.factories.all()
-        processes = makers(factory, but=before)
+        processes = makers(factory, but=earlier)
         assert len(processes) == 3
-        processes[which].send_signal(end)
+        processes[index].send_signal(end)
         if end == signal.SIGKILL:
-            wait_for(lambda: not runs(processes[which]), "its end")
-        with Sandbox(backend, SPEC) as after:
-            for sandbox in (before, after):
+            wait_for(lambda: not runs(processes[index]), "its end")
+        with Sandbox(backend, SPEC) as later:
+            for sandbox in (earlier, later):
                 assert play(sandbox, "def test_it(): print('ran')", score=False).startswith("ran")
-        (now,) = backend.factories.all()
-        assert (now is factory) == (which == 0), "bwrap itself only waits"
-    for each in processes:
-        if runs(each):
-            each.send_signal(signal.SIGCONT)
-    now.close()
-    for each in processes:
-        wait_for(lambda each=each: not runs(each), "the end of what is left of it")  # type: ignore[misc]
+        (replacement,) = backend.factories.all()
+        assert (replacement is factory) == (index == 0), "bwrap itself only waits"
+    for process in processes:
+        if runs(process):
+            process.send_signal(signal.SIGCONT)
+    replacement.close()
+    for process in processes:
+        wait_for(lambda process=process: not runs(process), "the end of what is left of it")  # type: ignore[misc]
 
 
 def test_a_factory_and_its_processes_end_with_its_owner(bubblewrap: BubblewrapBackend) -> None:
@@ -267,12 +275,12 @@ def test_a_factory_and_its_processes_end_with_its_owner(bubblewrap: BubblewrapBa
     with Sandbox(backend, SPEC) as sandbox:
         (factory,) = backend.factories.all()
         processes = makers(factory, but=sandbox)
-        for each in processes:
-            assert _group(each.pid).endswith("/factories")
-        assert _group(pid_of(sandbox)) not in map(_group, [each.pid for each in processes])
+        for process in processes:
+            assert _group(process.pid).endswith("/factories")
+        assert _group(pid_of(sandbox)) not in map(_group, [process.pid for process in processes])
     factory.close()
-    for each in processes:
-        wait_for(lambda each=each: not runs(each), "its end")  # type: ignore[misc]
+    for process in processes:
+        wait_for(lambda process=process: not runs(process), "its end")  # type: ignore[misc]
 
 
 def _group(pid: int) -> str:
@@ -282,18 +290,18 @@ def _group(pid: int) -> str:
 
 
 def test_the_first_processes_of_a_sandbox_hold_nothing_of_the_factorys(bubblewrap: BubblewrapBackend) -> None:
-    with Sandbox(bubblewrap, SPEC) as one, Sandbox(bubblewrap, SPEC) as other:
+    with Sandbox(bubblewrap, SPEC) as first, Sandbox(bubblewrap, SPEC) as second:
         held: list[set[str]] = []
-        for sandbox in (one, other):
+        for sandbox in (first, second):
             guest = psutil.Process(pid_of(sandbox))
             (python,) = guest.children()
             for pid in (guest.pid, python.pid):
                 folder = Path(f"/proc/{pid}/fd")
-                held.append({str(each.readlink()) for each in folder.iterdir()})
-        own = [{each for each in fds if each.startswith(("socket", "pipe"))} for fds in held]
-        assert [len(fds) for fds in own] == [3, 1, 3, 1]  # a channel of two pipes, and the socket between the two
-        assert not (own[0] | own[1]) & (own[2] | own[3])
-        kinds = {each.split("[")[0].split("#")[0].split(" ")[0] for fds in held for each in fds}
+                held.append({str(fd.readlink()) for fd in folder.iterdir()})
+        private = [{fd for fd in fds if fd.startswith(("socket", "pipe"))} for fds in held]
+        assert [len(fds) for fds in private] == [3, 1, 3, 1]  # a channel of two pipes, and the socket between the two
+        assert not (private[0] | private[1]) & (private[2] | private[3])
+        kinds = {fd.split("[")[0].split("#")[0].split(" ")[0] for fds in held for fd in fds}
         assert kinds <= {"socket:", "pipe:", "/dev/null", "/memfd:guest", f"{_temporary()}/", f"{_temporary()}"}, kinds
 
 

@@ -69,8 +69,8 @@ def hang_up(sandbox: Sandbox) -> None:
 def left(backend: Backend, mark: str) -> list[str]:
     """Sandboxes of an owner that exist."""
     if isinstance(backend, DockerBackend):
-        found = docker_module.client().api.containers(all=True, filters={"label": f"{OWNER_LABEL}={mark}"})
-        return [container["Names"][0].strip("/") for container in found]
+        containers = docker_module.client().api.containers(all=True, filters={"label": f"{OWNER_LABEL}={mark}"})
+        return [container["Names"][0].strip("/") for container in containers]
     names = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
@@ -117,9 +117,9 @@ def test_a_container_is_killed_where_it_does_not_end_by_itself(
 
 def test_an_episode_whose_sandbox_dies_goes_on_in_another_at_the_same_place(play: Play) -> None:
     step = play(cart())
-    before = step.pdb("b total\nc").state["line"]
+    line = step.pdb("b total\nc").state["line"]
     kill(step.env.sandbox)
-    assert step.pdb("p 1 + 1").state["line"] == before
+    assert step.pdb("p 1 + 1").state["line"] == line
     kill(step.env.sandbox)
     assert not step.env.score().resolved
     step.env.close()
@@ -176,7 +176,7 @@ def test_killed_worker_leaves_nothing(sandbox_backend: Backend, bystander: Sandb
         mark = worker.stdout.readline().strip()
         assert len(left(sandbox_backend, mark)) >= 8
         assert not is_dead(mark)
-        assert not [each for each in registry.reap() if each in left(sandbox_backend, mark)], "it is alive"
+        assert not [name for name in registry.reap() if name in left(sandbox_backend, mark)], "it is alive"
         worker.kill()
         worker.wait()
         assert is_dead(mark)
@@ -240,8 +240,8 @@ def test_what_an_earlier_boot_left_is_removed_where_the_engine_is_this_machine(s
         living.put({})
         labels = {OWNER_LABEL: f"{host}:{'0' * 16}:{namespace}:{pid}:{birth}"}
         image = docker_module.client().api.inspect_container(living.name)["Image"]
-        left = docker_module.client().api.create_container(image, command=["true"], labels=labels)
-        name = docker_module.client().api.inspect_container(left["Id"])["Name"].lstrip("/")
+        container = docker_module.client().api.create_container(image, command=["true"], labels=labels)
+        name = docker_module.client().api.inspect_container(container["Id"])["Name"].lstrip("/")
         removed = registry.reap()
         assert name in removed and living.name not in removed
         living.ping()
@@ -259,10 +259,10 @@ def test_hardening_is_what_the_engine_sees(sandbox_backend: Backend) -> None:
     if not isinstance(sandbox_backend, DockerBackend):
         return
     with Sandbox(sandbox_backend, SandboxSpec(limits=Limits(memory_mb=256, disk_mb=64, pids=99, cpus=0.5))) as sandbox:
-        seen = docker_module.client().api.inspect_container(sandbox.name)
-    host = seen["HostConfig"]
+        container = docker_module.client().api.inspect_container(sandbox.name)
+    host = container["HostConfig"]
     assert host["Memory"] == host["MemorySwap"] == 384 << 20
     assert (host["PidsLimit"], host["NanoCpus"], host["NetworkMode"]) == (99, 500_000_000, "none")
     assert (host["ReadonlyRootfs"], host["CapDrop"], host["Privileged"]) == (True, ["ALL"], False)
     assert "no-new-privileges" in host["SecurityOpt"] and host["Binds"] is None
-    assert seen["Config"]["User"] == "1000:1000" and host["LogConfig"]["Type"] == "none"
+    assert container["Config"]["User"] == "1000:1000" and host["LogConfig"]["Type"] == "none"

@@ -52,11 +52,11 @@ def processes(sandbox: Sandbox) -> set[str]:
 
 
 def test_fork_bomb(tight: Sandbox, neighbour: Sandbox) -> None:
-    before = processes(tight)
+    baseline = processes(tight)
     # `sleep` comes first: when the bomb is on, the shell itself may be the one that cannot fork, and ends.
     assert tight.run("sleep 9999 & bomb() { bomb | bomb & }; (bomb) & wait", 2).timed_out
     assert tight.run("echo well", 60).output == "well\n"
-    assert processes(tight) <= before
+    assert processes(tight) <= baseline
 
 
 def test_fork_bomb_in_python_that_ignores_signals(tight: Sandbox, neighbour: Sandbox) -> None:
@@ -75,10 +75,10 @@ def test_fork_bomb_in_python_that_ignores_signals(tight: Sandbox, neighbour: San
             except OSError:
                 pass
     """
-    before = processes(tight)
+    baseline = processes(tight)
     python(tight, code, 2)
     assert tight.run("echo well", 60).output == "well\n"
-    assert processes(tight) <= before
+    assert processes(tight) <= baseline
 
 
 def test_number_of_processes_is_limited(tight: Sandbox) -> None:
@@ -99,8 +99,8 @@ def test_number_of_processes_is_limited(tight: Sandbox) -> None:
 
 
 def test_memory_bomb(tight: Sandbox, neighbour: Sandbox) -> None:
-    ended = python(tight, "data = []\nwhile True:\n    data.append(bytearray(b'x' * (16 << 20)))\n", 8)
-    assert ended in ("", "Killed\n") or "MemoryError" in ended
+    result = python(tight, "data = []\nwhile True:\n    data.append(bytearray(b'x' * (16 << 20)))\n", 8)
+    assert result in ("", "Killed\n") or "MemoryError" in result
     assert tight.read("keep.py") == b"x = 1\n"
     assert tight.run("echo well", 60).output == "well\n"
 
@@ -109,8 +109,8 @@ def test_running_out_of_memory_is_said(sandbox_backend: Backend) -> None:
     files: dict[str, bytes | str] = {"tests/test_a.py": "def test():\n    assert bytearray(b'x' * (600 << 20))\n"}
     task = make_task(files, limits=TIGHT.limits)
     with DebugEnv(task, EVERYTHING, lambda spec: Sandbox(sandbox_backend, spec)) as env:
-        shown = env.reset()[0].text
-        assert "needed more than the 200 MB of memory" in shown
+        text = env.reset()[0].text
+        assert "needed more than the 200 MB of memory" in text
         verdict = env.score()
         assert not verdict.resolved and verdict.unfixed
 
@@ -145,16 +145,16 @@ def test_nothing_else_can_be_written(sandbox: Sandbox) -> None:
     for place in ("/", "/usr", "/etc", "/opt", "/bin", "/dev", "/proc/sys", "/sys", "/run", "/dev/shm"):
         result = sandbox.run(f"head -c 300M /dev/zero > {place}/probe-file && stat -c %s {place}/probe-file", 60)
         assert result.exit != 0 and not result.output.strip().isdigit(), place
-        left = sandbox.run(f"stat -c %s {place}/probe-file", 60).output
-        assert not left.strip().isdigit() or (place == "/dev/shm" and int(left) <= 64 << 20), place
+        size = sandbox.run(f"stat -c %s {place}/probe-file", 60).output
+        assert not size.strip().isdigit() or (place == "/dev/shm" and int(size) <= 64 << 20), place
 
 
 def test_a_hundred_thousand_files(sandbox_backend: Backend) -> None:
     with Sandbox(sandbox_backend, SandboxSpec(limits=Limits(timeout_s=120, memory_mb=512))) as sandbox:
         sandbox.put({"a.py": b"x = 1\n"})
         code = "import os\nos.mkdir('many')\nfor i in range(100_000): open(f'many/{i}', 'w').close()\n"
-        made = sandbox.run(f'python -c "{code}"', 120)
-        assert made.exit == 0 or "space" in made.output
+        result = sandbox.run(f'python -c "{code}"', 120)
+        assert result.exit == 0 or "space" in result.output
         listed = sandbox.listing(".", 3)
         assert len(listed["entries"]) == 500 and listed["more"] > 90_000
         with contextlib.suppress(Refused):  # with a sentence, where reading them all takes too long
@@ -277,8 +277,8 @@ def test_code_never_has_the_uid_of_the_hosts_root(sandbox: Sandbox) -> None:
     # A container may have the host's own ids; then the uid inside is the one outside.
     host = inside_to_host.get(1000, 1000)
     assert host != 0 or os.geteuid() != 0
-    said = sandbox.run("python -c 'import os; os.setuid(0)'", 60).output
-    assert "Operation not permitted" in said or "Invalid argument" in said  # or there is no such user
+    output = sandbox.run("python -c 'import os; os.setuid(0)'", 60).output
+    assert "Operation not permitted" in output or "Invalid argument" in output  # or there is no such user
 
 
 @pytest.mark.parametrize(
@@ -313,37 +313,37 @@ ENDLESS = {
 
 @pytest.mark.parametrize("way", ENDLESS)
 def test_the_whole_tree_ends_with_its_time(sandbox: Sandbox, way: str) -> None:
-    before = processes(sandbox)
+    baseline = processes(sandbox)
     assert sandbox.run(ENDLESS[way], 1).timed_out
-    assert processes(sandbox) == before
+    assert processes(sandbox) == baseline
 
 
 def test_what_is_left_in_the_background_ends_with_the_command(sandbox: Sandbox) -> None:
-    before = processes(sandbox)
-    ended = sandbox.run("setsid sleep 9999 & nohup sleep 9999 >/dev/null 2>&1 & echo done", 9999)
-    assert (ended.output, ended.timed_out) == ("done\n", False)
-    assert processes(sandbox) == before
+    baseline = processes(sandbox)
+    result = sandbox.run("setsid sleep 9999 & nohup sleep 9999 >/dev/null 2>&1 & echo done", 9999)
+    assert (result.output, result.timed_out) == ("done\n", False)
+    assert processes(sandbox) == baseline
 
 
 def test_floods_of_output(sandbox: Sandbox) -> None:
     """50 MB, a line of 10 MB, bytes that are no text: the host holds none of it."""
     process = psutil.Process(os.getpid())
     sandbox.run("true", 60)
-    before = process.memory_info().rss
+    baseline = process.memory_info().rss
     result = sandbox.run("head -c 50000000 /dev/urandom; echo; echo last", 60)
     assert result.output.endswith("last\n") and result.dropped > 49_000_000
     line = sandbox.run("head -c 10000000 /dev/zero | tr '\\0' a; printf '\\377\\376\\000\\033[31mred\\n'", 60)
     assert "\ufffd\ufffd\ufffd\x1b[31mred" in line.output
-    assert process.memory_info().rss - before < 20 << 20
+    assert process.memory_info().rss - baseline < 20 << 20
     assert sandbox.run("echo well", 60).output == "well\n"
 
 
 def test_no_package_but_those_of_python_and_of_the_environment_is_seen() -> None:
     """A program of the machine may bring a task's own project, without the fault."""
     with Sandbox(usable("bubblewrap"), SandboxSpec()) as sandbox:
-        found = sandbox.run("find / -name __init__.py -not -path '/proc/*' 2>/dev/null", 60).output.splitlines()
-    own = re.compile(r"/lib(64)?/python3[^/]*/|/usr/share/(gdb|gcc)/")
-    assert found and [each for each in found if not own.search(each)] == []
+        packages = sandbox.run("find / -name __init__.py -not -path '/proc/*' 2>/dev/null", 60).output.splitlines()
+    allowed = re.compile(r"/lib(64)?/python3[^/]*/|/usr/share/(gdb|gcc)/")
+    assert packages and [package for package in packages if not allowed.search(package)] == []
 
 
 def test_what_an_agent_left_running_has_ended_before_the_tests_of_its_verdict_run(sandbox_backend: Backend) -> None:
@@ -351,12 +351,12 @@ def test_what_an_agent_left_running_has_ended_before_the_tests_of_its_verdict_ru
     mark = f"{random.SystemRandom().randrange(10**6, 10**7)}.25"
 
     def runs() -> bool:
-        return any(mark in (each.info["cmdline"] or ()) for each in psutil.process_iter(["cmdline"]))
+        return any(mark in (process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"]))
 
-    seen: list[bool] = []
+    states: list[bool] = []
 
     def new(spec: SandboxSpec) -> Sandbox:
-        seen.append(runs())
+        states.append(runs())
         return Sandbox(sandbox_backend, spec)
 
     with DebugEnv(make_task({"a.py": "x = 1\n"}), EVERYTHING, new) as env:
@@ -365,6 +365,6 @@ def test_what_an_agent_left_running_has_ended_before_the_tests_of_its_verdict_ru
         play("terminal", text=f"setsid sleep {mark} &")
         play("pdb", command=f"!import subprocess; subprocess.Popen(['sleep', '{mark}'])")
         assert runs()
-        seen.clear()
+        states.clear()
         env.score()
-    assert seen and not any(seen)
+    assert states and not any(states)

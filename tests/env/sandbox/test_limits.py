@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from stackrank.env.sandbox.bubblewrap import cgroups
-from stackrank.env.sandbox.guest.allowance import PATIENCE, Allowance
+from stackrank.env.sandbox.guest.core.allowance import PATIENCE, Allowance
 from stackrank.env.task import Limits
 from stackrank.home import process_mark
 
@@ -23,7 +23,7 @@ def test_control_groups_of_version_2(tmp_path: Path) -> None:
     parent = tmp_path / "stackrank"
     parent.mkdir()
     (parent / "cgroup.subtree_control").write_text("")
-    assert cgroups.make(Limits(), tmp_path) is None, "no controller files: the limits would not hold"
+    assert cgroups.make_cgroup(Limits(), tmp_path) is None, "no controller files: the limits would not hold"
     assert [path.name for path in parent.iterdir()] == ["cgroup.subtree_control"]
     assert (parent / "cgroup.subtree_control").read_text() == "+memory +pids +cpu"
 
@@ -34,17 +34,17 @@ def test_the_group_of_another_program_is_found_by_its_name(
 ) -> None:
     lines = {1: "9:cpu,cpuacct:/docker/abc\n0::/docker/abc\n", 2: "0::/system.slice/docker-abc.scope\n"}[version]
     place = {1: "cpuacct/docker/abc", 2: "system.slice/docker-abc.scope"}[version]
-    read = Path.read_text
-    monkeypatch.setattr(Path, "read_text", lambda path: lines if path == Path("/proc/7/cgroup") else read(path))
-    assert cgroups.group_of(7, "abc", tmp_path) is None, "it is not mounted here"
+    read_text = Path.read_text
+    monkeypatch.setattr(Path, "read_text", lambda path: lines if path == Path("/proc/7/cgroup") else read_text(path))
+    assert cgroups.find_cgroup(7, "abc", tmp_path) is None, "it is not mounted here"
     (tmp_path / place).mkdir(parents=True)
-    assert cgroups.group_of(7, "abc", tmp_path) == cgroups.Cgroup((tmp_path / place,))
-    assert cgroups.group_of(7, "def", tmp_path) is None, "the number is another process's here"
-    assert cgroups.group_of(2**31 - 1, "abc", tmp_path) is None
+    assert cgroups.find_cgroup(7, "abc", tmp_path) == cgroups.Cgroup((tmp_path / place,))
+    assert cgroups.find_cgroup(7, "def", tmp_path) is None, "the number is another process's here"
+    assert cgroups.find_cgroup(2**31 - 1, "abc", tmp_path) is None
 
 
 def test_no_control_groups_without_permission(tmp_path: Path) -> None:
-    assert cgroups.make(Limits(), tmp_path / "none") is None
+    assert cgroups.make_cgroup(Limits(), tmp_path / "none") is None
 
 
 def test_groups_of_dead_owners_are_removed(tmp_path: Path) -> None:
@@ -74,9 +74,9 @@ class Clock:
         monkeypatch.setattr(time, "monotonic", lambda: self.now)
 
 
-@pytest.mark.parametrize(("ran_s", "said"), [((1, 0), 5.0), ((6, 0), 0.0), ((1, 5), 0.0)])
+@pytest.mark.parametrize(("ran_s", "message"), [((1, 0), 5.0), ((6, 0), 0.0), ((1, 5), 0.0)])
 def test_waiting_for_others_is_told_from_waiting_for_oneself(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ran_s: tuple[int, int], said: float
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ran_s: tuple[int, int], message: float
 ) -> None:
     monkeypatch.setattr(resource, "getrusage", lambda _: SimpleNamespace(ru_utime=0.0, ru_stime=0.0))
     note(tmp_path, 6, 100, 50)
@@ -86,7 +86,7 @@ def test_waiting_for_others_is_told_from_waiting_for_oneself(
     assert limit.left() > 0 and limit.waited_s() == 0
     for pid, waited, ran in zip((7, 8), (5, 2), ran_s, strict=True):
         note(tmp_path, pid, waited, ran)
-    assert limit.waited_s() == said, "process 6 waited and ran before"
+    assert limit.waited_s() == message, "process 6 waited and ran before"
 
 
 def test_a_limit_makes_up_for_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

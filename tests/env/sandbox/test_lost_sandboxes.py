@@ -70,8 +70,8 @@ def test_what_loses_two_sandboxes_in_a_row_is_to_blame() -> None:
         observation, _, terminated, _, _ = env.step(Action("bash", {"command": "true"}))
         assert terminated and env.over is StopReason.SANDBOX_LOST and not observation.ok
         assert not env.score().resolved and "ended" in env.score().notes[0]
-        found = diagnose(env.task, [Step(0, None, observation)], env.score(), env.over)
-        assert found.failure_point is FailurePoint.BROKE_SANDBOX
+        failure = diagnose(env.task, [Step(0, None, observation)], env.score(), env.over)
+        assert failure.failure_point is FailurePoint.BROKE_SANDBOX
 
 
 def test_where_no_sandbox_can_be_made_the_machine_is_to_blame() -> None:
@@ -105,7 +105,7 @@ def test_a_proof_that_cannot_be_made_is_nobodys_lost_sandbox(
     monkeypatch.setattr("stackrank.env.scoring.verdict.prove", fails)
     fix = make_diff({"a.py": b"x = 1\n"}, {"a.py": b"x = 2\n"})
     env = DebugEnv(make_task(FILES, fix=fix), EVERYTHING, lambda spec: Sandbox(backend("local"), spec))
-    with pytest.raises(PreparationFailed, match=f"contradictions of mini cannot be proved: {failure}"):
+    with pytest.raises(PreparationFailed, match=f"could not prove the contradictions of mini: {failure}"):
         env.judge(Changes(files={"a.py": b"x = 2\n"}))
     assert not env.judge(Changes(files={"a.py": b"x = 3\n"})).resolved, "where nothing has to be proved, nothing fails"
 

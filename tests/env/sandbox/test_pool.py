@@ -51,10 +51,10 @@ def test_close_ends_what_waits_and_not_what_was_taken(sandbox_backend: Backend) 
     pool.expect(SPEC)
     wait_for(lambda: pool.waiting() == 1, "the pool")
     waiting = pool._ready[SPEC][0]
-    with Sandbox(sandbox_backend, SPEC) as taken:
+    with Sandbox(sandbox_backend, SPEC) as sandbox:
         pool.close()
         pool.close()
-        taken.ping()
+        sandbox.ping()
         with pytest.raises(SandboxError):
             waiting.ping()
         with pytest.raises(SandboxError, match="closed"):

@@ -16,12 +16,14 @@ import pytest
 from typing_extensions import is_typeddict
 
 from stackrank.env.sandbox import replies
-from stackrank.env.sandbox.guest import framing
+from stackrank.env.sandbox.guest.core import framing
 from stackrank.env.sandbox.replies import BadReply
 from stackrank.env.scoring.report import parse
 
 ROUNDS = 25_000
-SHAPES = tuple(each for each in vars(replies).values() if is_typeddict(each) and each.__module__ == replies.__name__)
+SHAPES = tuple(
+    value for value in vars(replies).values() if is_typeddict(value) and value.__module__ == replies.__name__
+)
 DEBUGGED = {
     "id": 1, "ok": True, "text": "", "program": "", "dropped": 0, "notes": [], "alive": True, "timed_out": False,
     "restarted": False, "moved": True, "breakpoints_changed": False,
@@ -52,7 +54,7 @@ def mutated(value: Any, chance: random.Random) -> Any:
     """`value` with something in it replaced or gone."""
     if isinstance(value, dict) and value and chance.random() < 0.9:
         key = chance.choice(sorted(value))
-        changed = {name: each for name, each in value.items() if name != key or chance.random() < 0.8}
+        changed = {name: value for name, value in value.items() if name != key or chance.random() < 0.8}
         return {**changed, **({key: mutated(value[key], chance)} if key in changed else {})}
     return junk(chance)
 
@@ -62,10 +64,10 @@ def reader(data: bytes) -> Callable[[int], bytes]:
 
     def read_exactly(size: int) -> bytes:
         assert size <= max(replies.HEADER_LIMIT, replies.BODY_LIMIT)
-        found = stream.read(size)
-        if len(found) < size:
+        chunk = stream.read(size)
+        if len(chunk) < size:
             raise BadReply("the channel closed")
-        return found
+        return chunk
 
     return read_exactly
 
@@ -78,7 +80,7 @@ def test_answers_of_any_shape() -> None:
         header = mutated(DEBUGGED, chance)
         for shape in (chance.choice(SHAPES), replies.Debugged):
             try:
-                replies.checked(shape, header)
+                replies.check_reply(shape, header)
             except BadReply:
                 refused += 1
     assert refused > ROUNDS / 2
@@ -109,8 +111,8 @@ def test_a_frame_that_claims_gigabytes_costs_nothing(lengths: tuple[int, int]) -
 def test_json_as_deep_as_it_likes() -> None:
     header = b'{"id":1,"ok":' + b"[" * 200_000 + b"]" * 200_000 + b"}"
     with pytest.raises(BadReply):
-        found, _ = replies.unpack(reader(struct.pack("!II", len(header), 0) + header))
-        replies.checked(replies.Status, found)
+        header_read, _ = replies.unpack(reader(struct.pack("!II", len(header), 0) + header))
+        replies.check_reply(replies.Status, header_read)
 
 
 def packed(*members: tuple[tarfile.TarInfo, bytes]) -> bytes:
@@ -147,7 +149,7 @@ def entry(name: str, kind: bytes = tarfile.REGTYPE, target: str = "") -> tuple[t
 )
 def test_an_archive_holds_plain_files_below_the_workspace(member: tuple[tarfile.TarInfo, bytes]) -> None:
     with pytest.raises(BadReply):
-        replies.archive(packed(member))
+        replies.read_archive(packed(member))
 
 
 def test_an_archive_that_claims_more_than_it_holds() -> None:
@@ -157,7 +159,7 @@ def test_an_archive_that_claims_more_than_it_holds() -> None:
     tracemalloc.start()
     try:
         with pytest.raises(BadReply):
-            replies.archive(header + b"\0" * 10_240)
+            replies.read_archive(header + b"\0" * 10_240)
         assert tracemalloc.get_traced_memory()[1] < 4 << 20
     finally:
         tracemalloc.stop()
@@ -171,7 +173,7 @@ def test_archives_of_any_bytes() -> None:
         for _ in range(chance.randrange(1, 12)):
             data[chance.randrange(min(len(data), 1600))] = chance.randrange(256)
         with contextlib.suppress(BadReply):
-            assert all(replies.plain_path(path) == path for path in replies.archive(bytes(data))[0])
+            assert all(replies.plain_path(path) == path for path in replies.read_archive(bytes(data))[0])
 
 
 def test_reports_of_any_text() -> None:

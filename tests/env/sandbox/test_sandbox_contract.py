@@ -18,8 +18,8 @@ def test_files_and_commands(any_backend: Backend) -> None:
         assert [entry[0] for entry in sandbox.listing(".", 2)["entries"]] == ["a.txt", "b", "b/two.py", "run.sh"]
         assert sandbox.search("x =", glob="*.py")["matches"] == [("b/two.py", 1, "x = 2")]
         assert sandbox.run("./run.sh; cat; echo $HOME $TZ; exit 3", 5).output == "ran\n/tmp UTC\n"
-        ended = sandbox.run("pwd; exit 3", 5)
-        assert (ended.output.strip(), ended.exit, ended.timed_out) == (sandbox.root, 3, False)
+        result = sandbox.run("pwd; exit 3", 5)
+        assert (result.output.strip(), result.exit, result.timed_out) == (sandbox.root, 3, False)
         assert sandbox.run("kill -11 $$", 5).exit == -11
 
 
@@ -56,7 +56,7 @@ def test_refusals_leave_the_sandbox_well(any_backend: Backend) -> None:
 
 def test_hostile_expression_does_not_take_the_guest_along(sandbox: Sandbox) -> None:
     sandbox.put({"a.txt": b"a" * 200 + b"!\n"})
-    with pytest.raises(Refused, match="did not end within 5 s"):
+    with pytest.raises(Refused, match="took longer than 5 s"):
         sandbox.search("^(a+)+$")
     assert sandbox.read("a.txt")
 
@@ -87,5 +87,5 @@ def test_unknown_image_is_an_infrastructure_error(any_backend: Backend) -> None:
 
 def test_surroundings_are_the_same_everywhere(sandbox: Sandbox) -> None:
     """What a program can see of its surroundings does not depend on the machine."""
-    shown = sandbox.run("id -u; hostname; echo $HOME $USER $LANG $TZ $PYTHONHASHSEED; pwd; env | grep -ci proxy", 5)
-    assert shown.output.split() == ["1000", "sandbox", "/tmp", "agent", "C.UTF-8", "UTC", "0", "/workspace", "0"]
+    result = sandbox.run("id -u; hostname; echo $HOME $USER $LANG $TZ $PYTHONHASHSEED; pwd; env | grep -ci proxy", 5)
+    assert result.output.split() == ["1000", "sandbox", "/tmp", "agent", "C.UTF-8", "UTC", "0", "/workspace", "0"]

@@ -17,12 +17,12 @@ from tests.fixtures.env import cart, source, usable
 def changed_lines(body: str, tests: tuple[str, ...] = ("t.py::test_it",)) -> set[str]:
     """Each line as the candidates have it, for a file of one test."""
     content = source(body)
-    found = find_candidates("t.py", content, tests)
+    candidates = find_candidates("t.py", content, tests)
     lines = set()
-    for each in found:
-        before, after = content.splitlines(), each.edit.apply(content).splitlines()
-        assert len(before) == len(after), "lines keep their numbers"
-        different = [new for old, new in zip(before, after, strict=True) if old != new]
+    for candidate in candidates:
+        old_lines, new_lines = content.splitlines(), candidate.edit.apply(content).splitlines()
+        assert len(old_lines) == len(new_lines), "lines keep their numbers"
+        different = [new for old, new in zip(old_lines, new_lines, strict=True) if old != new]
         lines.update(line.decode().strip() for line in different)
     return lines
 
@@ -54,7 +54,7 @@ def changed_lines(body: str, tests: tuple[str, ...] = ("t.py::test_it",)) -> set
 def test_expectations_are_changed_and_inputs_are_not(line: str, wanted: str) -> None:
     lines = changed_lines(f"def test_it(self=None):\n    {line}\n")
     assert wanted in lines
-    assert all("f(7)" in each for each in lines)
+    assert all("f(7)" in line for line in lines)
 
 
 def test_what_a_right_program_may_say_too_is_no_contradiction() -> None:
@@ -69,14 +69,14 @@ def test_who_says_more_than_the_known_fix_is_no_cheat(own_home: None) -> None:
     backend = usable("bubblewrap")
     cases = "".join(f"\n\ndef test_{n}():\n    assert '{n}' in str(total([{n}]))\n" for n in range(2, 7))
     task = with_fix("from cart import total\n" + cases)
-    more = (
+    program = (
         "def total(items):\n    return Much(sum(items))\n\n\ndef average(items):\n    return sum(items) / len(items)\n"
     )
-    more += "\n\nclass Much(int):\n    __str__ = lambda self: f'{int(self)} and not 1234567890'\n"
+    program += "\n\nclass Much(int):\n    __str__ = lambda self: f'{int(self)} and not 1234567890'\n"
     proof = proof_of(task)
     save_proof(task, proof)
-    found = score(task, Changes(files={"cart.py": more.encode()}), lambda spec: Sandbox(backend, spec))
-    assert found.resolved and found.sealed and not found.tampered, found.notes
+    verdict = score(task, Changes(files={"cart.py": program.encode()}), lambda spec: Sandbox(backend, spec))
+    assert verdict.resolved and verdict.sealed and not verdict.tampered, verdict.notes
 
 
 def test_tolerances_hide_nothing() -> None:
@@ -122,11 +122,11 @@ def test_expectations_with_a_name() -> None:
     """
     content = source(body)
     ids = ["t.py::test_cases[1-2]", "t.py::test_cases[3-40]", "t.py::test_loop", "t.py::test_used_as_input_too"]
-    found = find_candidates("t.py", content, ids)
-    plain = [each for each in found if not each.telling]
-    assert {each.unit for each in plain} == set(ids[:3])
-    assert {each.old for each in plain} == {"2", "40", "4"}
-    assert {each.tests for each in plain if "[" in each.unit} == {(ids[0],), (ids[1],)}
+    candidates = find_candidates("t.py", content, ids)
+    untelling = [candidate for candidate in candidates if not candidate.telling]
+    assert {candidate.unit for candidate in untelling} == set(ids[:3])
+    assert {candidate.old for candidate in untelling} == {"2", "40", "4"}
+    assert {candidate.tests for candidate in untelling if "[" in candidate.unit} == {(ids[0],), (ids[1],)}
 
 
 def test_inherited_tests_and_unreadable_files() -> None:
@@ -139,7 +139,7 @@ def test_inherited_tests_and_unreadable_files() -> None:
         class TestA(Base):
             pass
     """)
-    (unit,) = {each.unit for each in find_candidates("t.py", content, ["t.py::TestA::test_it"])}
+    (unit,) = {candidate.unit for candidate in find_candidates("t.py", content, ["t.py::TestA::test_it"])}
     assert unit == "t.py::TestA::test_it"
     assert find_candidates("t.py", b"def test_(:", ["t.py::test_"]) == []
     assert find_candidates("t.py", b"x = '\xff'", ["t.py::test_"]) == []
@@ -178,10 +178,10 @@ def test_what_does_not_hold_is_left_out() -> None:
                 assert total([1]) == 1
         """)
     )
-    units = {each.unit.partition("::")[2] for each in proof.contradictions}
+    units = {contradiction.unit.partition("::")[2] for contradiction in proof.contradictions}
     assert "test_leaves_something" not in units, "it would break the test after it"
     assert {"test_never_reached", "test_total"} <= units
-    assert all(each.old != "5" for each in proof.contradictions)
+    assert all(contradiction.old != "5" for contradiction in proof.contradictions)
     assert proof.excused == {"tests/test_hidden.py::test_skipped": "skipped"}
     assert load(proof.dump()) == proof
     assert (proof.covered, proof.deciding) == (3, 5)
@@ -208,7 +208,9 @@ def test_where_the_bug_shows_is_contradicted() -> None:
                 assert len("ab") == 2
         """)
     )
-    assert {each.old for each in proof.contradictions if each.unit.endswith("test_it")} == {"5"}
+    assert {contradiction.old for contradiction in proof.contradictions if contradiction.unit.endswith("test_it")} == {
+        "5"
+    }
 
 
 def test_without_a_fix_or_pytest_there_is_no_proof() -> None:

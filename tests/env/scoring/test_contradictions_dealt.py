@@ -24,12 +24,14 @@ def test_with_many_units_each_is_contradicted_once_in_two_runs() -> None:
     proof = Proof("", (*unit("a"), *unit("b"), *unit("c"), *unit("d"), *unit("seen", path="v.py")))
     firsts = set()
     for _ in range(60):
-        drawn = plan(task, proof, proof.contradictions)
-        first, second = drawn.runs
-        both = [each.unit for each in (*first, *second)]
-        assert sorted(both) == ["a", "b", "c", "d", "seen"] and drawn.strength == 4 >= ENOUGH
-        assert "seen" in {each.unit for each in second}, "a visible test hides nothing, and settles more as it is"
-        firsts.add(frozenset(each.unit for each in first))
+        draw = plan(task, proof, proof.contradictions)
+        first, second = draw.runs
+        units = [contradiction.unit for contradiction in (*first, *second)]
+        assert sorted(units) == ["a", "b", "c", "d", "seen"] and draw.strength == 4 >= ENOUGH
+        assert "seen" in {contradiction.unit for contradiction in second}, (
+            "a visible test hides nothing, and settles more as it is"
+        )
+        firsts.add(frozenset(contradiction.unit for contradiction in first))
     assert len(firsts) > 8
 
 
@@ -37,15 +39,15 @@ def test_only_tests_that_the_bug_makes_fail_count_as_strength() -> None:
     """Of the others the program as given says which answer is wanted, and a forger asks it."""
     task = replace(cart(), hidden_files={"h.py": b""}, fail_to_pass=("h.py::a", "h.py::b"))
     proof = Proof("", (*unit("a"), *unit("b"), *unit("c"), *unit("d")))
-    drawn = plan(task, proof, proof.contradictions)
-    assert (len(drawn.runs), drawn.strength) == (3, 3), "twice log2(3)"
+    draw = plan(task, proof, proof.contradictions)
+    assert (len(draw.runs), draw.strength) == (3, 3), "twice log2(3)"
     unlisted = replace(task, fail_to_pass=())
-    drawn = plan(unlisted, replace(proof, failing=("h.py::c",)), proof.contradictions)
-    assert (len(drawn.runs), drawn.strength) == (3, 1), "what validation saw, where the task lists nothing"
-    others = replace(task, fail_to_pass=("h.py::z",))
-    drawn = plan(others, proof, proof.contradictions)
-    assert (len(drawn.runs), drawn.strength) == (2, 0), "a third run would tell nothing"
-    assert can_seal(task, proof) and not can_seal(others, proof)
+    draw = plan(unlisted, replace(proof, failing=("h.py::c",)), proof.contradictions)
+    assert (len(draw.runs), draw.strength) == (3, 1), "what validation saw, where the task lists nothing"
+    other_task = replace(task, fail_to_pass=("h.py::z",))
+    draw = plan(other_task, proof, proof.contradictions)
+    assert (len(draw.runs), draw.strength) == (2, 0), "a third run would tell nothing"
+    assert can_seal(task, proof) and not can_seal(other_task, proof)
 
 
 @pytest.mark.parametrize(
@@ -64,28 +66,28 @@ def test_only_tests_that_the_bug_makes_fail_count_as_strength() -> None:
 def test_what_no_change_leads_to_gives_itself_away(line: str, both_ways: bool) -> None:
     content = source(f"def test_it():\n    {line}\n")
     (first, *_) = find_candidates("t.py", content, ["t.py::test_it"])
-    made = Contradiction(first.unit, {}, first.path, 2, first.edit, first.old)
-    assert made.both_ways is both_ways
+    contradiction = Contradiction(first.unit, {}, first.path, 2, first.edit, first.old)
+    assert contradiction.both_ways is both_ways
 
 
 def test_with_few_units_a_third_run_has_other_contradictions() -> None:
     task = replace(cart(), hidden_files={"h.py": b""})
     proof = Proof("", (*unit("a"), *unit("t", telling=True), *unit("seen", path="v.py")))
-    where = set()
+    places = set()
     for _ in range(200):
-        drawn = plan(task, proof, proof.contradictions)
-        assert (len(drawn.runs), drawn.strength) == (3, 1), "one of three texts is log2(3) bits"
-        units = [[each.unit for each in run] for run in drawn.runs]
+        draw = plan(task, proof, proof.contradictions)
+        assert (len(draw.runs), draw.strength) == (3, 1), "one of three texts is log2(3) bits"
+        units = [[contradiction.unit for contradiction in run] for run in draw.runs]
         assert [run.count("seen") for run in units] == [0, 1, 0]
-        used = [each.edit for run in drawn.runs for each in run if each.unit == "a"]
-        assert len(used) == len(set(used)) and all(run.count("a") < 2 for run in units)
-        where.add(tuple("a" in run for run in units))
-    assert where == set(product((False, True), repeat=3)) - {(False,) * 3, (True,) * 3}
+        edits = [contradiction.edit for run in draw.runs for contradiction in run if contradiction.unit == "a"]
+        assert len(edits) == len(set(edits)) and all(run.count("a") < 2 for run in units)
+        places.add(tuple("a" in run for run in units))
+    assert places == set(product((False, True), repeat=3)) - {(False,) * 3, (True,) * 3}
     alone = Proof("", unit("a")[:1])
-    drawn = plan(task, alone, alone.contradictions)
-    assert (len(drawn.runs), drawn.strength) == (2, 1), "there is no other one"
-    more = Proof("", tuple(unit("a", count=3)))
-    assert plan(task, more, more.contradictions).strength == 2, "one of four texts"
+    draw = plan(task, alone, alone.contradictions)
+    assert (len(draw.runs), draw.strength) == (2, 1), "there is no other one"
+    larger = Proof("", tuple(unit("a", count=3)))
+    assert plan(task, larger, larger.contradictions).strength == 2, "one of four texts"
 
 
 def seen(outcomes: dict[str, str]) -> Run:

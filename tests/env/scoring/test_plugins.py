@@ -11,12 +11,12 @@ import pytest
 
 from stackrank.env.actions import Action
 from stackrank.env.debug_env import DebugEnv
+from stackrank.env.localisation.spectrum import measure_suite
 from stackrank.env.sandbox.base import spec_for
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.scoring.carry_over import carry_over
 from stackrank.env.tools import tool_set
 from stackrank.env.tools.run_tests import run_visible_tests
-from stackrank.extensions.authoring.difficulty.spectrum import measure_suite
 from tests.bench.bench_plugins import plugged, verdicts
 from tests.fixtures.env import cart, usable
 
@@ -51,8 +51,8 @@ def test_a_project_that_measures_its_own_coverage_can_be_measured_and_debugged()
         spectrum = measure_suite(sandbox, task.files, task.test_command, 60)
         assert set(spectrum.lines["cart.py"]) == {1, 2, 5, 6} and "failed" in spectrum.outcomes
         sandbox.put(task.files, fresh=True)
-        shown = run_visible_tests(sandbox, task).text
-        assert "failed" in shown and "coverage" not in shown and not sandbox.changes().files
+        report = run_visible_tests(sandbox, task).text
+        assert "failed" in report and "coverage" not in report and not sandbox.changes().files
     env = DebugEnv(task, tool_set("debug"), lambda spec: Sandbox(kind, spec), rewards=False)
     try:
         env.reset()

@@ -34,8 +34,8 @@ def result(seq: int, **changes: object) -> dict[str, object]:
 
 def test_report_that_is_right() -> None:
     end = {"finished": 0, "seq": 2}
-    found = parse("\n".join([line({"collected": ["t"], "seq": 0}), line(result(1)), line(end)]), KEY)
-    assert (dict(found.outcomes), found.complete, found.suspicions) == ({"t": "passed"}, True, ())
+    report = parse("\n".join([line({"collected": ["t"], "seq": 0}), line(result(1)), line(end)]), KEY)
+    assert (dict(report.outcomes), report.complete, report.suspicions) == ({"t": "passed"}, True, ())
 
 
 @pytest.mark.parametrize(
@@ -61,5 +61,5 @@ def test_report_that_is_not(lines: list[str]) -> None:
 
 def test_worst_part_of_a_test_counts() -> None:
     lines = [line(result(0, outcome="failed", reported="failed", message="E")), line(result(1))]
-    found = parse("\n".join(lines), KEY)
-    assert (found.outcomes["t"], found.messages["t"], found.complete) == ("failed", "E", False)
+    report = parse("\n".join(lines), KEY)
+    assert (report.outcomes["t"], report.messages["t"], report.complete) == ("failed", "E", False)

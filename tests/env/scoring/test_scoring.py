@@ -11,7 +11,7 @@ import pytest
 
 from stackrank.env.debug_env import DebugEnv
 from stackrank.env.sandbox.base import Backend, SandboxError, SandboxSpec
-from stackrank.env.sandbox.bubblewrap.cgroups import Cgroup, make
+from stackrank.env.sandbox.bubblewrap.cgroups import Cgroup, make_cgroup
 from stackrank.env.sandbox.client import Changes, CommandResult, Sandbox
 from stackrank.env.scoring.judge import Score
 from stackrank.env.scoring.verdict import NewSandbox, score
@@ -111,8 +111,10 @@ def test_attempts_through_bash_are_recorded(play: Play) -> None:
     assert not refused.ok and "read-only" in refused.text
     overwrite = "sed -i 's/== 6/== 5/; s/== 3/== 2.5/' tests/test_cart.py; echo > conftest.py"
     step("bash", command=overwrite)
-    seen = step("eval")
-    assert not seen.state["solved"] and "tests/test_cart.py is read-only: it had been changed" in seen.text
+    observation = step("eval")
+    assert (
+        not observation.state["solved"] and "tests/test_cart.py is read-only: it had been changed" in observation.text
+    )
     step("bash", command=overwrite)
     verdict = step.env.score()
     assert not verdict.resolved and verdict.tampered
@@ -190,13 +192,13 @@ def test_score_is_taken_once_and_survives_the_end(play: Play, sandbox_backend: B
 def test_a_machine_that_is_too_busy_is_no_failure_of_the_agent(
     new_sandbox: NewSandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    taken = Sandbox.test
+    original_test = Sandbox.test
 
     taken_of = []
 
     def starved(self: Sandbox, *arguments: Any, **options: Any) -> CommandResult:
         taken_of.append(self.name)
-        return replace(taken(self, *arguments, **options), timed_out=True, waited_s=40.0)
+        return replace(original_test(self, *arguments, **options), timed_out=True, waited_s=40.0)
 
     monkeypatch.setattr(Sandbox, "test", starved)
     with pytest.raises(SandboxError, match="too busy to judge"):
@@ -212,11 +214,11 @@ def test_a_machine_that_is_too_busy_is_no_failure_of_the_agent(
 def test_what_hangs_on_a_busy_machine_while_other_work_does_not_is_no_error(
     new_sandbox: NewSandbox, monkeypatch: pytest.MonkeyPatch, hangs: int
 ) -> None:
-    taken = Sandbox.test
+    original_test = Sandbox.test
     waited: list[bool] = []
 
     def starved(self: Sandbox, *arguments: Any, **options: Any) -> CommandResult:
-        result = taken(self, *arguments, **options)
+        result = original_test(self, *arguments, **options)
         if self.read("cart.py") != FIXED:
             return result
         waited.append(len(waited) < hangs)
@@ -241,7 +243,7 @@ def test_what_was_used_is_told_by_the_group(tmp_path: Path, file: str, text: str
 def test_what_was_used_is_told_from_outside(sandbox_backend: Backend) -> None:
     """Also of children that nobody asked how they ended, whose time no process inside is told."""
     if sandbox_backend.name == "bubblewrap":
-        group = make(Limits())
+        group = make_cgroup(Limits())
         if group is None:
             missing("control groups: this user cannot have any")
         group.close()
@@ -261,6 +263,6 @@ def test_what_was_used_is_told_from_outside(sandbox_backend: Backend) -> None:
     """
     with Sandbox(sandbox_backend, SandboxSpec()) as sandbox:
         sandbox.put({"children.py": source(children)})
-        before = sandbox.used_s()
+        used_s_at_start = sandbox.used_s()
         assert sandbox.run("python children.py", 60).exit == 0
-        assert sandbox.used_s() - before >= 1
+        assert sandbox.used_s() - used_s_at_start >= 1

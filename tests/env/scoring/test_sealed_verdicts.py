@@ -14,8 +14,8 @@ from stackrank.env.scoring import verdict
 from stackrank.env.scoring.blind import plan
 from stackrank.env.scoring.carry_over import carry_over
 from stackrank.env.scoring.proof import Proof, contradicted, find_proof, load
-from stackrank.env.scoring.suspicious import find_suspicious
 from stackrank.env.scoring.verdict import score
+from stackrank.env.suspicious import find_suspicious
 from stackrank.env.task import Task
 from tests.env.scoring.proofs import proof_of, unit, with_fix
 from tests.fixtures.env import cart, source, usable
@@ -41,29 +41,29 @@ def test_a_task_is_proved_before_the_first_verdict_that_needs_it(
 ) -> None:
     task = with_fix(HIDDEN)
     backend = usable("bubblewrap")
-    made: list[str] = []
-    plain = verdict.prove
+    proved: list[str] = []
+    original_prove = verdict.prove
 
     def counted(*arguments: Any) -> Proof:
-        made.append("proof")
-        return plain(*arguments)
+        proved.append("proof")
+        return original_prove(*arguments)
 
     monkeypatch.setattr(verdict, "prove", counted)
     wrong = score(task, Changes(), lambda spec: Sandbox(backend, spec))
-    assert not wrong.resolved and made == [] and find_proof(task) is None
+    assert not wrong.resolved and proved == [] and find_proof(task) is None
     right = {"cart.py": task.files["cart.py"].replace(b" - 1", b"")}
     for _ in range(2):
         good = score(task, Changes(files=right), lambda spec: Sandbox(backend, spec))
         assert good.resolved and good.sealed >= 2 and set(good.tests.values()) == {"passed"}, good.notes
-    assert made == ["proof"]
+    assert proved == ["proof"]
     assert find_proof(replace(task, statement="another one")) is None
 
 
 def test_another_right_fix_is_resolved(own_home: None) -> None:
     backend = usable("bubblewrap")
     task = with_fix(HIDDEN)
-    other = {"cart.py": b"total = sum\n\n\ndef average(items):\n    return sum(items) / len(items)\n"}
-    good = score(task, Changes(files=other), lambda spec: Sandbox(backend, spec))
+    other_fix = {"cart.py": b"total = sum\n\n\ndef average(items):\n    return sum(items) / len(items)\n"}
+    good = score(task, Changes(files=other_fix), lambda spec: Sandbox(backend, spec))
     assert good.resolved and good.sealed
 
 
@@ -120,7 +120,7 @@ def test_tests_that_the_fix_brings_or_changes_are_not_contradicted_by_status(own
     assert not proof.contradictions and "no changed expectation" in proof.reason
     task = replace(by_status(), fix=make_diff(files, fixed), files=files)
     proof = proof_of(task)
-    assert {each.path for each in proof.contradictions} == {"test_hidden.py"}
+    assert {contradiction.path for contradiction in proof.contradictions} == {"test_hidden.py"}
     work = {name: fixed[name] for name in ("cart.py", "test_old.py")}
     good = score(task, Changes(files=work), lambda spec: Sandbox(backend, spec))
     assert good.resolved and good.sealed == 1, good
@@ -130,21 +130,24 @@ def test_the_command_is_the_one_test_whatever_the_task_lists() -> None:
     task = by_status(pass_to_pass=("test_hidden.TotalTest.test_one",))
     task = replace(task, fail_to_pass=("test_hidden.TotalTest.test_many",))
     tests = {task.test_command: task.test_command}
-    found = [replace(each, unit=task.test_command, tests=tests) for each in unit("x", path="test_hidden.py")]
-    drawn = plan(task, Proof("", tuple(found)), found)
-    assert (len(drawn.runs), drawn.strength) == (3, 1)
+    contradictions = [
+        replace(contradiction, unit=task.test_command, tests=tests)
+        for contradiction in unit("x", path="test_hidden.py")
+    ]
+    draw = plan(task, Proof("", tuple(contradictions)), contradictions)
+    assert (len(draw.runs), draw.strength) == (3, 1)
 
 
 def test_why_a_verdict_is_not_sealed(own_home: None) -> None:
     backend = usable("bubblewrap")
     right = {"cart.py": cart().files["cart.py"].replace(b" - 1", b"")}
-    for task, why in (
+    for task, reason in (
         (cart(), "no fix is known"),
         (replace(with_fix(""), hidden_files={}), "its tests are visible"),
         (with_fix("from cart import total\n\n\ndef test_it():\n    assert total([1]) == sum([1])\n"), "no hidden test"),
     ):
         good = score(task, Changes(files=right), lambda spec: Sandbox(backend, spec))
-        assert good.resolved and not good.sealed and why in good.unsealed, good
+        assert good.resolved and not good.sealed and reason in good.unsealed, good
 
 
 def test_an_edited_test_folder_is_put_back_whole() -> None:
@@ -168,23 +171,27 @@ def test_an_edited_test_folder_is_put_back_whole() -> None:
 
 
 def test_unusual_machinery_is_pointed_at() -> None:
-    before = {"a.py": b"import gc\n\ngc.collect()\n", "b.py": b"x = 1\n"}
-    after = {
+    old_files = {"a.py": b"import gc\n\ngc.collect()\n", "b.py": b"x = 1\n"}
+    new_files = {
         "a.py": b"import gc\n\ngc.collect()\n\n\ndef total(items):\n    return eval('1')\n",
         "b.py": b"import json\nfrom sys import _getframe as up\n\njson.dumps = None\n\n\nclass Any:\n"
         b"    def __eq__(self, other):\n        return True\n",
     }
-    found = [(each["file"], each["line"], each["what"].partition(":")[0]) for each in find_suspicious(before, after)]
-    assert found == [
+    findings = [
+        (finding["file"], finding["line"], finding["what"].partition(":")[0])
+        for finding in find_suspicious(old_files, new_files)
+    ]
+    assert findings == [
         ("a.py", 7, "eval"),
         ("b.py", 2, "sys._getframe"),
         ("b.py", 4, "json.dumps is replaced"),
         ("b.py", 8, "__eq__ always says the same"),
     ]
     honest = {
-        "a.py": before["a.py"] + b"\n\nclass Total:\n    def __eq__(self, other):\n        return self.x == other.x\n"
+        "a.py": old_files["a.py"]
+        + b"\n\nclass Total:\n    def __eq__(self, other):\n        return self.x == other.x\n"
     }
-    assert find_suspicious(before, honest) == ()
+    assert find_suspicious(old_files, honest) == ()
 
 
 @pytest.mark.parametrize(
@@ -197,16 +204,16 @@ def test_source_that_no_parser_takes_is_only_not_looked_at(value: str) -> None:
 
 def test_a_source_that_would_fill_the_memory_is_not_parsed() -> None:
     """The tree of 30 MB of such source takes 15 GB of the memory of whoever judges."""
-    after = {"a.py": b"import gc\n", "b.py": b"x = [" + b"0," * 10_000_000 + b"]\n", "c.py": b"import gc\n"}
-    found = [(each["file"], each["what"]) for each in find_suspicious({}, after)]
-    assert [file for file, _ in found] == ["a.py", "b.py"] and "more source" in found[1][1]
+    new_files = {"a.py": b"import gc\n", "b.py": b"x = [" + b"0," * 10_000_000 + b"]\n", "c.py": b"import gc\n"}
+    findings = [(finding["file"], finding["what"]) for finding in find_suspicious({}, new_files)]
+    assert [file for file, _ in findings] == ["a.py", "b.py"] and "more source" in findings[1][1]
 
 
 def test_a_file_of_equal_lines_is_looked_at_in_no_time() -> None:
     """Comparing them as sequences takes minutes."""
-    before = b"x = 1\n\n" * 200
-    found = find_suspicious({"a.py": before}, {"a.py": b"\n" * 500_000 + b"import gc\n"})
-    assert [each["line"] for each in found] == [500_001]
+    old_content = b"x = 1\n\n" * 200
+    findings = find_suspicious({"a.py": old_content}, {"a.py": b"\n" * 500_000 + b"import gc\n"})
+    assert [finding["line"] for finding in findings] == [500_001]
 
 
 # ---- the built-in tasks
@@ -217,18 +224,21 @@ def test_built_in_tasks_are_covered() -> None:
     tasks = {task.id: task for task in BugSuite().tasks()}
     stale = [name for name, proof in proofs.items() if proof is None or proof.digest != tasks[name].digest]
     assert not stale, f"run `stackrank validate bugs --record --tasks {','.join(stale)}`"
-    known = [proof for proof in proofs.values() if proof is not None]
+    present = [proof for proof in proofs.values() if proof is not None]
     sealed = [
         name for name, proof in proofs.items()
-        if any(each.path in tasks[name].hidden_files and not each.telling for each in proof.contradictions)
+        if any(change.path in tasks[name].hidden_files and not change.telling for change in proof.contradictions)
     ]  # fmt: skip
     assert len(sealed) >= 0.95 * len(tasks)
-    assert sum(proof.covered for proof in known) >= 0.7 * sum(proof.deciding for proof in known)
+    assert sum(proof.covered for proof in present) >= 0.7 * sum(proof.deciding for proof in present)
     for name, proof in proofs.items():
         files = {**tasks[name].files, **tasks[name].hidden_files}
-        for each in proof.contradictions:
-            assert files[each.path][each.edit.start : each.edit.end].decode() == each.old
-            assert contradicted(files, [each])[each.path] != files[each.path]
+        for contradiction in proof.contradictions:
+            assert (
+                files[contradiction.path][contradiction.edit.start : contradiction.edit.end].decode()
+                == contradiction.old
+            )
+            assert contradicted(files, [contradiction])[contradiction.path] != files[contradiction.path]
 
 
 def test_a_command_that_stops_at_the_first_failure_goes_on_all_the_same(own_home: None) -> None:

@@ -22,11 +22,14 @@ from tests.fixtures.env import cart, make_task, source, usable
 def without_answers(body: str, *tests: str) -> str:
     """The file of these tests as the untold run has it."""
     content, path = source(body), "tests/test_h.py"
-    found = find_candidates(path, content, [f"{path}::{test}" for test in tests])
-    made = [
-        Contradiction(each.unit, {}, each.path, each.places[0][0], each.edit, each.old, each.telling) for each in found
+    candidates = find_candidates(path, content, [f"{path}::{test}" for test in tests])
+    contradictions = [
+        Contradiction(
+            candidate.unit, {}, candidate.path, candidate.places[0][0], candidate.edit, candidate.old, candidate.telling
+        )
+        for candidate in candidates
     ]
-    changed = untold(replace(cart(), hidden_files={path: content}), made).get(path, b"").decode()
+    changed = untold(replace(cart(), hidden_files={path: content}), contradictions).get(path, b"").decode()
     assert not changed or changed.count("\n") == content.decode().count("\n"), "lines keep their numbers"
     return changed
 
@@ -194,7 +197,7 @@ CHOOSES = """
 def shop() -> Task:
     cases = [(n, n % 3 + 2) for n in range(4, 20)]
     hidden = "from shop import price\n\n" + "".join(
-        f"\ndef test_{n}():\n    assert price({n}, {each}) == {n * each - 3 * (n // 4)}\n" for n, each in cases
+        f"\ndef test_{n}():\n    assert price({n}, {price}) == {n * price - 3 * (n // 4)}\n" for n, price in cases
     )
     files: Mapping[str, bytes | str] = {
         "shop.py": GIVEN,
@@ -214,15 +217,15 @@ def test_a_program_that_asks_the_tests_how_to_work_has_no_seal(own_home: None, s
         task = replace(task, proof=prove(task, sandbox).dump())
 
     def judged(program: str) -> tuple[bool, int, str]:
-        found = score(task, Changes(files={"shop.py": source(program)}), lambda spec: Sandbox(sandbox_backend, spec))
-        return found.resolved, found.sealed, found.unsealed
+        verdict = score(task, Changes(files={"shop.py": source(program)}), lambda spec: Sandbox(sandbox_backend, spec))
+        return verdict.resolved, verdict.sealed, verdict.unsealed
 
-    resolved, sealed, why = judged(CHOOSES)
+    resolved, sealed, reason = judged(CHOOSES)
     assert not sealed, "it has mended nothing"
-    assert not resolved or "its answers are others where tests do not say which are wanted" in why
+    assert not resolved or "its answers differ from the known fix when expected values are hidden" in reason
     for right in (FIXED, OTHER):
-        resolved, sealed, why = judged(right)
-        assert resolved and sealed > 10 and not why
+        resolved, sealed, reason = judged(right)
+        assert resolved and sealed > 10 and not reason
 
 
 def test_unittest_shows_its_answers_too(own_home: None) -> None:
@@ -238,10 +241,10 @@ def test_unittest_shows_its_answers_too(own_home: None) -> None:
         "vars(each).items()",
         "((name, getattr(each.TestShop(name), name)) for name in dir(each.TestShop) if 'test_' in name)",
     )
-    found = score(task, Changes(files={"shop.py": source(chooses)}), lambda spec: Sandbox(backend, spec))
-    assert not found.sealed and (not found.resolved or "answers" in found.unsealed)
-    found = score(task, Changes(files={"shop.py": source(OTHER)}), lambda spec: Sandbox(backend, spec))
-    assert found.resolved and found.sealed
+    verdict = score(task, Changes(files={"shop.py": source(chooses)}), lambda spec: Sandbox(backend, spec))
+    assert not verdict.sealed and (not verdict.resolved or "answers" in verdict.unsealed)
+    verdict = score(task, Changes(files={"shop.py": source(OTHER)}), lambda spec: Sandbox(backend, spec))
+    assert verdict.resolved and verdict.sealed
 
 
 RAISES = """
@@ -264,8 +267,8 @@ RAISES = """
 
 def test_who_sees_an_expectation_that_nothing_becomes_need_not_guess(own_home: None) -> None:
     """Built-in exceptions take the place of the program's own ones, which so are genuine wherever they are seen."""
-    given = "class Empty(Exception):\n    pass\n\n\ndef highest(prices):\n    return max(prices, default=0)\n"
-    fixed = given.replace(
+    program = "class Empty(Exception):\n    pass\n\n\ndef highest(prices):\n    return max(prices, default=0)\n"
+    fixed = program.replace(
         "    return max(prices, default=0)\n", "    if not prices:\n        raise Empty\n    return max(prices)\n"
     )
     cases = "".join(
@@ -275,14 +278,14 @@ def test_who_sees_an_expectation_that_nothing_becomes_need_not_guess(own_home: N
     hidden = f"import pytest\n\nfrom shop import Empty, highest\n{cases}"
     task = make_task(
         {
-            "shop.py": given.encode(),
+            "shop.py": program.encode(),
             "tests/test_shop.py": "from shop import highest\n\n\ndef test_one():\n    assert highest([1])\n",
         },
         hidden_files={"tests/test_hidden_shop.py": hidden.encode()},
-        fix=make_diff({"shop.py": given.encode()}, {"shop.py": fixed.encode()}),
+        fix=make_diff({"shop.py": program.encode()}, {"shop.py": fixed.encode()}),
     )
     backend = usable("bubblewrap")
-    found = score(task, Changes(files={"shop.py": source(RAISES)}), lambda spec: Sandbox(backend, spec))
-    assert not found.sealed and not (found.resolved and not found.unsealed)
-    found = score(task, Changes(files={"shop.py": fixed.encode()}), lambda spec: Sandbox(backend, spec))
-    assert found.resolved and found.unsealed
+    verdict = score(task, Changes(files={"shop.py": source(RAISES)}), lambda spec: Sandbox(backend, spec))
+    assert not verdict.sealed and not (verdict.resolved and not verdict.unsealed)
+    verdict = score(task, Changes(files={"shop.py": fixed.encode()}), lambda spec: Sandbox(backend, spec))
+    assert verdict.resolved and verdict.unsealed

@@ -18,13 +18,13 @@ def test_pdb_comes_after_the_fifth_rewrite() -> None:
             observation = env.step(Action(tool, arguments))[0]
             return observation.ok, observation.text
 
-        for left in (5, 4, 3, 2, 1):
-            said = f"pdb becomes available after {left} more rewrite{'s' if left > 1 else ''}."
-            assert do("pdb", command="p 6 * 7") == (False, said)
+        for remaining in (5, 4, 3, 2, 1):
+            message = f"pdb becomes available after {remaining} more rewrite{'s' if remaining > 1 else ''}."
+            assert do("pdb", command="p 6 * 7") == (False, message)
             assert do("rewrite", path="tests/test_cart.py", new_code="")[0] is False, "a refused one does not count"
             assert do("eval")[0] and do("view", path="cart.py")[0], "nor do other tools"
-            assert do("rewrite", path="cart.py", start=1, new_code=f"def total(items):  # {left}")[0]
-        ok, said = do("pdb", command="p 6 * 7")
-        assert ok and "42" in said
+            assert do("rewrite", path="cart.py", start=1, new_code=f"def total(items):  # {remaining}")[0]
+        ok, message = do("pdb", command="p 6 * 7")
+        assert ok and "42" in message
         env.reset()
         assert do("pdb", command="c") == (False, "pdb becomes available after 5 more rewrites.")

@@ -44,12 +44,12 @@ EXACT: dict[str, tuple[bytes, int | None, int | None, str, bytes]] = {
 
 @pytest.mark.parametrize("case", EXACT)
 def test_done_exactly(local: Sandbox, case: str) -> None:
-    before, start, end, text, after = EXACT[case]
-    local.put({"a.py": before})
-    done = local.edit("a.py", text, start, end)
-    assert local.read("a.py") == after
-    assert (done.changed, done.content) == (before != after, after)
-    assert [each.path for each in local.news()] == ["a.py"] * done.changed
+    old, start, end, text, new = EXACT[case]
+    local.put({"a.py": old})
+    edit = local.edit("a.py", text, start, end)
+    assert local.read("a.py") == new
+    assert (edit.changed, edit.content) == (old != new, new)
+    assert [changed.path for changed in local.news()] == ["a.py"] * edit.changed
 
 
 REFUSED: dict[str, tuple[str, int | None, int | None, str]] = {
@@ -72,11 +72,11 @@ REFUSED: dict[str, tuple[str, int | None, int | None, str]] = {
 def test_refused_with_nothing_changed(sandbox: Sandbox) -> None:
     sandbox.put({"a.py": b"x = 1\ny = 2\n", "folder/b.py": b""})
     sandbox.run("ln -s /etc link; ln -s /etc/hostname out.py; ln -s a.py in.py", 5)
-    before = sandbox.run("ls -laR --time-style=+ . ; cat a.py", 5).output
-    for case, (path, start, end, said) in REFUSED.items():
-        with pytest.raises(Refused, match=said):
+    listing = sandbox.run("ls -laR --time-style=+ . ; cat a.py", 5).output
+    for case, (path, start, end, message) in REFUSED.items():
+        with pytest.raises(Refused, match=message):
             sandbox.edit(path, "evil\n", start, end)
-        assert sandbox.run("ls -laR --time-style=+ . ; cat a.py", 5).output == before, case
+        assert sandbox.run("ls -laR --time-style=+ . ; cat a.py", 5).output == listing, case
 
 
 def test_what_the_encoding_cannot_hold(local: Sandbox) -> None:
@@ -104,14 +104,13 @@ def test_a_full_disk_leaves_the_old_content(sandbox: Sandbox) -> None:
 
 def test_the_tool_shows_what_was_done(play: Play) -> None:
     step = play(cart())
-    done = step("rewrite", path="cart.py", start=5, end=5, new_code="    return result")
-    assert done.ok and done.state["lines"] == [5, 5]
-    assert "Replaced line 5 of cart.py." in done.text and "    5      return result" in done.text
+    observation = step("rewrite", path="cart.py", start=5, end=5, new_code="    return result")
+    assert observation.ok and observation.state["lines"] == [5, 5]
+    assert "Replaced line 5 of cart.py." in observation.text and "    5      return result" in observation.text
     broken = step("rewrite", path="cart.py", start=1, end=1, new_code="def total(items:")
     assert broken.ok and "SyntaxError" in broken.text
-    assert step("rewrite", path="cart.py", start=1, end=1, new_code="def total(items:").text.endswith(
-        "nothing changed."
-    )
+    repeated = step("rewrite", path="cart.py", start=1, end=1, new_code="def total(items:")
+    assert repeated.text == "cart.py already has this content."
     for path in ("tests/test_cart.py", "./tests/test_cart.py", "tests/../tests/test_cart.py", "conftest.py"):
         refused = step("rewrite", path=path, new_code="")
         assert not refused.ok and "read-only" in refused.text, path
@@ -123,7 +122,7 @@ def test_the_tool_shows_what_was_done(play: Play) -> None:
     assert not step("rewrite", path="cart.py", nonsense=3).ok
     assert not step("nonsense").ok
     for character in ("\0", "\ud800"):  # JSON can write them
-        assert "wrong: command:" in step("bash", command=f"echo {character}").text
+        assert "bash: command:" in step("bash", command=f"echo {character}").text
         assert "wrong: path:" in step("view", path=f"cart{character}.py").text
 
 
@@ -135,8 +134,8 @@ def test_views(play: Play) -> None:
         "bin": b"\0\1\xff",
     }
     step = play(make_task(files))
-    shown = step("view", path="long.py", start=100, end=102)
-    assert shown.text.splitlines() == [
+    view = step("view", path="long.py", start=100, end=102)
+    assert view.text.splitlines() == [
         "long.py, lines 100 to 102 of 40000:",
         "100  value_99 = 99",
         "101  value_100 = 100",
@@ -174,6 +173,6 @@ def test_a_rewrite_of_the_whole_file_says_which_lines_it_changed(
 
 def test_the_tool_edits_files_that_are_no_python(play: Play) -> None:
     episode = play(cart({"prices.json": b'{"tea": 1}\n'}))
-    seen = episode("rewrite", path="prices.json", new_code='{"tea": 2}\n')
-    assert seen.ok and "syntax_error" not in seen.state
+    observation = episode("rewrite", path="prices.json", new_code='{"tea": 2}\n')
+    assert observation.ok and "syntax_error" not in observation.state
     assert '"tea": 2' in episode("view", path="prices.json").text

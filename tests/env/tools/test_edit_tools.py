@@ -32,26 +32,26 @@ REPLACED = (
 
 
 def test_str_replace(play: Play) -> None:
-    files = {f"notes_{number}.txt": before for number, (before, *_) in enumerate(REPLACED)}
+    files = {f"notes_{number}.txt": content for number, (content, *_) in enumerate(REPLACED)}
     step = play(make_task({**files, **TESTS}))
-    for path, (before, old, new, after) in zip(files, REPLACED, strict=True):
-        done = step("str_replace", path=path, old_str=old, new_str=new)
-        assert done.ok, done.text
-        assert content(step, path) == after, path
-        assert done.state["diff"] and step("undo").ok and content(step, path) == before, path
+    for path, (original, old, new, expected) in zip(files, REPLACED, strict=True):
+        observation = step("str_replace", path=path, old_str=old, new_str=new)
+        assert observation.ok, observation.text
+        assert content(step, path) == expected, path
+        assert observation.state["diff"] and step("undo").ok and content(step, path) == original, path
 
 
 def test_what_does_not_occur_once(play: Play) -> None:
     text = "def f():\n    return 1\n\n\ndef g():\n    return 1\n"
     step = play(make_task({"a.py": text, **TESTS}))
-    for old, said in {
+    for old, message in {
         "    return 1": "occurs 2 times in a.py, at lines 2, 6",
         "return 2": "is not in a.py: view the file",
         "def f():\n\treturn 1": "line 1 differs only in white space",
         "": "old_str is empty",
     }.items():
         refused = step("str_replace", path="a.py", old_str=old, new_str="x")
-        assert not refused.ok and said in refused.text
+        assert not refused.ok and message in refused.text
     assert content(step, "a.py") == text.encode()
     assert not step("undo").ok, "nothing was edited"
 
@@ -66,16 +66,17 @@ def test_insert_create_and_undo(play: Play) -> None:
     assert not step("insert", path="none.py", line=0, new_str="x").ok
     assert step("create", path="new/b.py", content="b = 2\n").ok
     refused = step("create", path="a.py", content="")
-    assert not refused.ok and "exists already" in refused.text
+    assert not refused.ok and "already exists" in refused.text
     assert step("rewrite", path="new/b.py", new_code="b = 3\n").ok
-    assert "as it was" in step("undo").text and content(step, "new/b.py") == b"b = 2\n"
-    gone = step("undo")
-    assert "gone again" in gone.text and "b = 2" in gone.state["diff"] and not step("view", path="new/b.py").ok
+    assert step("undo").text == "Undid the last edit of new/b.py." and content(step, "new/b.py") == b"b = 2\n"
+    undone = step("undo")
+    assert undone.text == "Undid the creation of new/b.py."
+    assert "b = 2" in undone.state["diff"] and not step("view", path="new/b.py").ok
     assert step("undo").ok and step("undo").ok and content(step, "a.py") == b"one = 1\n"
     assert "no edit to undo" in step("undo").text
 
 
-def test_what_was_changed_otherwise_is_not_taken_back(play: Play) -> None:
+def test_an_edit_is_not_undone_after_another_change(play: Play) -> None:
     step = play(make_task({"a.py": "one = 1\n", **TESTS}))
     assert step("str_replace", path="a.py", old_str="1", new_str="2").ok
     assert step("bash", command="echo 'x = 0' >> a.py").ok

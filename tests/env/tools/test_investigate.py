@@ -21,16 +21,16 @@ SPOIL = (
 def test_leaves_the_workspace_as_it_was(play: Play) -> None:
     act = play(cart({"data.txt": "kept\n"}))
     act("bash", command="rm tests/test_cart.py; printf 'y = 2\\n' > mine.py; echo edited >> conftest.py")
-    before = act.env.sandbox.changes()
+    baseline = act.env.sandbox.changes()
     assert act("investigate", **ASK).ok
     assert act.pdb(SPOIL, "python cart.py").ok
     spoiled = act.env.sandbox.changes()
     assert {"new.txt", "deep/er/f", "cart.py"} <= set(spoiled.files) and "mine.py" in spoiled.skipped
-    told = act("answer", text="  It subtracts one.  ")
-    assert told.ok and told.text == "It subtracts one."
-    after = act.env.sandbox.changes()
-    changed = {path: content for path, content in after.files.items() if content != act.env.task.files.get(path)}
-    assert (changed, after.deleted, after.skipped) == (before.files, before.deleted, before.skipped)
+    answer = act("answer", text="  It subtracts one.  ")
+    assert answer.ok and answer.text == "It subtracts one."
+    current = act.env.sandbox.changes()
+    changed = {path: content for path, content in current.files.items() if content != act.env.task.files.get(path)}
+    assert (changed, current.deleted, current.skipped) == (baseline.files, baseline.deleted, baseline.skipped)
     assert "deep" not in act("listdir").text
     assert "kept" in act("view", path="data.txt").text and "y = 2" in act("view", path="mine.py").text
 
@@ -40,8 +40,8 @@ def test_the_debuggers_know_nothing_of_each_other(play: Play) -> None:
     paused = act.pdb("b cart.py:4\nc\nn").state
     assert paused["kind"] == "debugger" and paused["line"] == 3
     act("investigate", **ASK)
-    own = act.pdb("b cart.py:9\nc\np whole").state
-    assert own["kind"] == "debugger" and [row["line"] for row in own["breakpoints"]] == [9]
+    state = act.pdb("b cart.py:9\nc\np whole").state
+    assert state["kind"] == "debugger" and [row["line"] for row in state["breakpoints"]] == [9]
     act("eval")
     act("answer", text="5")
     went_on = act.pdb("n").state

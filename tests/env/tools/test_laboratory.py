@@ -62,13 +62,13 @@ def shop(**options: object) -> Task:
 
 def test_values_are_logged_each_time_a_line_is_reached(play: Play) -> None:
     step = play(cart())
-    seen = step("trace", at="cart.py:4", show="price, result\nnothing", condition="price != 2")
-    assert "cart.py:4: reached 3 times, the condition was true twice." in seen.text
-    assert "#1: price, result = (1, 0), nothing raised NameError: name 'nothing' is not defined" in seen.text
-    assert "#2: price, result = (3, 3)" in seen.text
-    assert "test_total failed at tests/test_cart.py:5: AssertionError: assert 5 == 6" in seen.text
-    assert seen.state["places"] == [{"file": "cart.py", "line": 4, "function": "", "hits": 2, "shown": 2}]
-    assert seen.state["outcomes"] == {"tests/test_cart.py::test_total": "failed"}
+    observation = step("trace", at="cart.py:4", show="price, result\nnothing", condition="price != 2")
+    assert "cart.py:4: reached 3 times, the condition was true twice." in observation.text
+    assert "#1: price, result = (1, 0), nothing raised NameError: name 'nothing' is not defined" in observation.text
+    assert "#2: price, result = (3, 3)" in observation.text
+    assert "test_total failed at tests/test_cart.py:5: AssertionError: assert 5 == 6" in observation.text
+    assert observation.state["places"] == [{"file": "cart.py", "line": 4, "function": "", "hits": 2, "shown": 2}]
+    assert observation.state["outcomes"] == {"tests/test_cart.py::test_total": "failed"}
     capped = step("trace", at="cart.py:4", show="price", hits=1, skip=1)
     assert "#2: price = 2" in capped.text and "[once more" in capped.text
     wrong = step("trace", at="cart.py:4", condition="prise > 1")
@@ -89,10 +89,14 @@ def test_the_variables_of_a_new_call_are_all_new(play: Play) -> None:
 
 def test_an_exception_is_caught_where_it_is_first_raised(play: Play) -> None:
     step = play(shop())
-    seen = step("trace", exception="KeyError", test="tests/test_shop.py::test_price")
-    assert "Raised in tests/test_shop.py::test_price[b], and stopped there: KeyError: 'b'" in seen.text
-    assert "shop.py:14 in Cart.price: return PRICES[name]" in seen.text
-    assert (seen.state["event"], seen.state["file"], seen.state["locals"]["name"]) == ("raised", "shop.py", "'b'")
+    observation = step("trace", exception="KeyError", test="tests/test_shop.py::test_price")
+    assert "Raised in tests/test_shop.py::test_price[b], and stopped there: KeyError: 'b'" in observation.text
+    assert "shop.py:14 in Cart.price: return PRICES[name]" in observation.text
+    assert (observation.state["event"], observation.state["file"], observation.state["locals"]["name"]) == (
+        "raised",
+        "shop.py",
+        "'b'",
+    )
     by_base = step("trace", exception="LookupError", test="test_price[b]")
     assert "stopped there: KeyError" in by_base.text
     never = step("trace", exception="ValueError", test="test_price[b]")
@@ -101,32 +105,32 @@ def test_an_exception_is_caught_where_it_is_first_raised(play: Play) -> None:
 
 
 @pytest.mark.parametrize(
-    ("at", "said"),
+    ("at", "message"),
     [
-        ("shop.py:2", "line 2 of shop.py holds nothing that runs: the nearest lines that do are 1 and 4"),
+        ("shop.py:2", "shop.py:2 has no code; the nearest lines with code are 1 and 4"),
         ("Cart.prize", "did you mean Cart.price"),
-        ("Cart", "Cart is no function; there are Cart.__init__, Cart.add, Cart.price"),
-        ("shp.py:3", "there is no file shp.py: did you mean shop.py"),
+        ("Cart", "Cart is not a function; its functions are Cart.__init__, Cart.add, Cart.price"),
+        ("shp.py:3", "no file shp.py: did you mean shop.py"),
         ("12", "names no file"),
-        ("", "name a place (at) or an exception"),
+        ("", "nothing to trace: name a place (`at`) or an `exception`"),
     ],
 )
-def test_a_place_that_is_none_is_said_in_one_sentence(play: Play, at: str, said: str) -> None:
-    seen = play(shop())("trace", at=at)
-    assert not seen.ok
-    assert said in seen.text
-    assert "\n" not in seen.text
+def test_a_place_that_is_none_is_said_in_one_sentence(play: Play, at: str, message: str) -> None:
+    observation = play(shop())("trace", at=at)
+    assert not observation.ok
+    assert message in observation.text
+    assert "\n" not in observation.text
 
 
 def test_calls_tell_arguments_results_and_what_changed(play: Play) -> None:
     step = play(shop())
     all_of_them = step("calls", function="Cart.add", test="tests/test_shop.py")
     assert "Cart.add (Cart.add at shop.py:8): 2 calls." in all_of_them.text
-    one = step("calls", function="add", n=1, test="tests/test_shop.py")
-    assert "Call #1 of Cart.add, called at tests/test_shop.py:8 in test_price" in one.text
-    assert "name = 'a'" in one.text and "Result: None" in one.text
-    assert "self.items: list of 0 -> list of 1" in one.text and "self.items[0] = 'a', new" in one.text
-    assert "global PRICES['a'] = 5, new" in one.text
+    first_call = step("calls", function="add", n=1, test="tests/test_shop.py")
+    assert "Call #1 of Cart.add, called at tests/test_shop.py:8 in test_price" in first_call.text
+    assert "name = 'a'" in first_call.text and "Result: None" in first_call.text
+    assert "self.items: list of 0 -> list of 1" in first_call.text and "self.items[0] = 'a', new" in first_call.text
+    assert "global PRICES['a'] = 5, new" in first_call.text
     last = step("calls", function="deep", n=-1, test="test_deep")
     assert "Call #31 of deep" in last.text and "n = 0" in last.text and "raised IndexError" in last.text
     many = step("calls", function="deep", test="test_deep").text
@@ -165,9 +169,9 @@ def test_functions_of_one_name_are_told_apart(play: Play) -> None:
             assert len({key(each) for each in (*Door.opened, Door().close, Door.close)}) == 4
         """
     step = play(make_task({"door.py": code, "tests/test_door.py": test}))
-    told = step("calls", function="key").text
-    assert "the same" not in told and "Door.<lambda> at door.py:" in told
-    assert "(function=<method Door.close>)" in told and "(function=<function Door.close>)" in told
+    text = step("calls", function="key").text
+    assert "the same" not in text and "Door.<lambda> at door.py:" in text
+    assert "(function=<method Door.close>)" in text and "(function=<function Door.close>)" in text
 
 
 def test_only_what_changed_is_told_as_changed(play: Play) -> None:
@@ -199,29 +203,29 @@ def test_only_what_changed_is_told_as_changed(play: Play) -> None:
             assert not root.seen
     """
     step = play(make_task({"tree.py": tree, "tests/test_tree.py": test}))
-    told = step("calls", function="mark", n=1).text
-    changed = told[told.index("It changed:") :].split("\n")[1:]
+    text = step("calls", function="mark", n=1).text
+    changed = text[text.index("It changed:") :].split("\n")[1:]
     assert changed[:2] == ["    self.seen: None -> dict of 1", "    self.seen['a'] = 1, new"]
     assert not any("children" in line for line in changed)
-    told = step("calls", function="swap", n=1).text
-    assert "self.children[0].children: list of 1 -> list of 0" in told
+    text = step("calls", function="swap", n=1).text
+    assert "self.children[0].children: list of 1 -> list of 0" in text
 
 
 def test_a_message_that_is_cut_says_so(play: Play) -> None:
     code = "def long():\n    raise ValueError('x' * 300 + '\\n' * 9)\n\n\ndef test_long():\n    long()\n"
-    seen = play(make_task({"a.py": "A = 1\n", "tests/test_long.py": code}))("snapshot").text
-    assert "ValueError: " + "x" * 197 + "...\n" in seen
+    text = play(make_task({"a.py": "A = 1\n", "tests/test_long.py": code}))("snapshot").text
+    assert "ValueError: " + "x" * 197 + "...\n" in text
     lines = "def test_lines():\n    raise ValueError('\\n'.join('abcdefghijkl'))\n"
     assert "h\n..." in play(make_task({"a.py": "A = 1\n", "tests/test_lines.py": lines}))("snapshot").text
 
 
 def test_a_snapshot_without_a_frame_of_the_program_says_what_shows_more(play: Play) -> None:
     test = "from cart import total\n\n\ndef test_total():\n    assert total([1]) == 1\n"
-    said = "[the call in this line has returned: `show: steps` and `back` show the lines before, `tree` all calls]"
-    seen = play(make_task({"cart.py": "def total(items):\n    return 2\n", "tests/test_cart.py": test}))("snapshot")
-    assert said in seen.text
-    inside = "def total(items):\n    assert not items\n"
-    assert said not in play(make_task({"cart.py": inside, "tests/test_cart.py": test}))("snapshot").text
+    message = "[the call in this line has returned: `show: steps` and `back` show the lines before, `tree` all calls]"
+    text = play(make_task({"cart.py": "def total(items):\n    return 2\n", "tests/test_cart.py": test}))("snapshot")
+    assert message in text.text
+    program = "def total(items):\n    assert not items\n"
+    assert message not in play(make_task({"cart.py": program, "tests/test_cart.py": test}))("snapshot").text
 
 
 def test_what_repeats_is_told_once(play: Play) -> None:
@@ -229,19 +233,19 @@ def test_what_repeats_is_told_once(play: Play) -> None:
     big += "    def get(self, n):\n        return n\n"
     test = "import big\n\n\ndef test_big():\n    one = big.Big()\n    for n in (4, 4, 4, 5, 4):\n        one.get(n)\n"
     step = play(make_task({"big.py": big, "tests/test_big.py": f"{test}    assert one.rows == []\n"}))
-    told = step("calls", function="get").text
-    assert "#1 to #3, the same: Big.get(self=<Big ...>, n=4) -> 4\n#4 Big.get(self=<Big ...>, n=5) -> 5\n#5 Big" in told
+    text = step("calls", function="get").text
+    assert "#1 to #3, the same: Big.get(self=<Big ...>, n=4) -> 4\n#4 Big.get(self=<Big ...>, n=5) -> 5\n#5 Big" in text
     hits = [line for line in step("trace", at="big.py:6").text.split("\n") if line.startswith("#")]
     assert "(as above), n = 5" in hits[1] and len(hits[1]) < len(hits[0]) / 2, "a large object is told once"
 
 
 def test_a_snapshot_has_the_frames_of_the_failure_with_recursion_folded(play: Play) -> None:
     step = play(shop())
-    seen = step("snapshot", test="test_deep")
-    assert "test_deep failed at shop.py:20: IndexError: list index out of range" in seen.text
-    assert "[the next frame 31 times, the locals are those of the last]" in seen.text
-    assert "    n = 0" in seen.text and len(seen.text) < 800
-    assert seen.state["stack"][-1]["current"] and seen.state["event"] == "failed"
+    observation = step("snapshot", test="test_deep")
+    assert "test_deep failed at shop.py:20: IndexError: list index out of range" in observation.text
+    assert "[the next frame occurs 31 times; its locals are those of the last]" in observation.text
+    assert "    n = 0" in observation.text and len(observation.text) < 800
+    assert observation.state["stack"][-1]["current"] and observation.state["event"] == "failed"
     first = step("snapshot")
     assert "tests/test_shop.py::test_price[b] failed" in first.text and "cart = <Cart items=['a']>" in first.text
 
@@ -251,9 +255,9 @@ def test_steps_lead_back_from_the_failure(play: Play) -> None:
     steps = step("snapshot", show="steps")
     assert "-0  cart.py:5 in total: return result - 1" in steps.text
     assert "-2  cart.py:4 in total: result += price\n        price = 3" in steps.text
-    back = step("snapshot", back=2)
-    assert (back.state["file"], back.state["line"], back.state["event"]) == ("cart.py", 4, "stopped")
-    assert back.state["locals"] == {"items": "[1, 2, 3]", "result": "3", "price": "3"}
+    earlier = step("snapshot", back=2)
+    assert (earlier.state["file"], earlier.state["line"], earlier.state["event"]) == ("cart.py", 4, "stopped")
+    assert earlier.state["locals"] == {"items": "[1, 2, 3]", "result": "3", "price": "3"}
     assert "only 9 stops before the failure are known" in step("snapshot", back=10).text
 
 
@@ -276,21 +280,21 @@ def test_steps_of_a_long_run_are_found_by_running_it_again(play: Play) -> None:
     steps = step("snapshot", show="steps")
     assert "-0  work.py:11 in work: return total" in steps.text
     assert "-2  work.py:10 in work: total += 1" in steps.text and "total = 7999" in steps.text
-    back = step("snapshot", back=200)
-    assert (back.state["file"], back.state["line"]) == ("work.py", 10)
-    assert back.state["locals"]["each"] == "3900"
+    earlier = step("snapshot", back=200)
+    assert (earlier.state["file"], earlier.state["line"]) == ("work.py", 10)
+    assert earlier.state["locals"]["each"] == "3900"
 
 
 def test_the_tree_and_the_first_difference(play: Play) -> None:
     step = play(shop())
     tree = step("snapshot", show="tree", test="test_deep")
     assert "test_deep (tests/test_shop.py:12): raised an exception\n  deep (shop.py:19): 30 more inside" in tree.text
-    apart = step("snapshot", show="difference")
-    assert "the last shop.py:14 in Cart.price: return PRICES[name]" in apart.text
-    assert "The first continues at shop.py:15 in Cart.price" in apart.text
-    assert "The second runs no further line." in apart.text
-    assert "name: 'b' and 'a'" in apart.text
-    assert "Only the first runs shop.py:15-16." in apart.text
+    difference = step("snapshot", show="difference")
+    assert "the last shop.py:14 in Cart.price: return PRICES[name]" in difference.text
+    assert "The first continues at shop.py:15 in Cart.price" in difference.text
+    assert "The second runs no further line." in difference.text
+    assert "name: 'b' and 'a'" in difference.text
+    assert "Only the first runs shop.py:15-16." in difference.text
 
 
 def test_programs_that_misbehave_are_told_apart(play: Play) -> None:
@@ -364,7 +368,7 @@ def test_programs_that_misbehave_are_told_apart(play: Play) -> None:
     assert "test_exits failed" in mark("test_exits") and "SystemExit: 4" in mark("test_exits")
     hung = step("snapshot", test="test_hang")
     assert hung.state["event"] == "interrupted" and hung.state["file"] == "odd.py" and "n = 1" in hung.text
-    assert "still running when its time was up" in hung.text
+    assert "still running at the time limit and was stopped" in hung.text
     assert step("eval").state["kind"] == "tests", "the sandbox is well"
 
 
@@ -372,12 +376,12 @@ def test_a_script_and_a_wrong_test(play: Play) -> None:
     step = play(
         make_task({"tool.py": "import sys\nx = len(sys.argv)\nprint(x)\n1 / 0\n", "tests/test_a.py": "def test(): 0"})
     )
-    seen = step("trace", at="tool.py:3", show="x", test="python tool.py a b")
-    assert "#1: x = 3" in seen.text and "failed at tool.py:4: ZeroDivisionError" in seen.text
-    assert "The program printed:\n3" in seen.text
+    observation = step("trace", at="tool.py:3", show="x", test="python tool.py a b")
+    assert "#1: x = 3" in observation.text and "failed at tool.py:4: ZeroDivisionError" in observation.text
+    assert "The program printed:\n3" in observation.text
     assert (
         "there is no test test_b: there are tests/test_a.py::test" in step("trace", at="tool.py:3", test="test_b").text
     )
     assert "there is no file" in step("snapshot", test="tests/test_none.py::test_b").text
     assert "ZeroDivisionError" in step("snapshot", test="python -c 'import tool'").text
-    assert "there is no test make test" in step("snapshot", test="make test").text
+    assert "no test make test" in step("snapshot", test="make test").text

@@ -55,8 +55,8 @@ def test_what_the_same_call_has_shown_is_not_told_again(play: Play) -> None:
     assert stop.state["source"] and stop.state["stack"] and stop.state["locals"] == {"n": "1"}, (
         "a trace shows all of it"
     )
-    again = step.pdb("c").text
-    assert "Locals: n = 2" in again and "[run.py:3, f, depth 2]" in again, "the same place, another time"
+    resumed = step.pdb("c").text
+    assert "Locals: n = 2" in resumed and "[run.py:3, f, depth 2]" in resumed, "the same place, another time"
     moved = step.pdb("w\np locals()\nu").text
     assert "Calls: " in moved and "Locals: " in moved, "what was shown was the frame before"
     assert "Calls: " not in step.pdb("p 1").text, "nothing moved"
@@ -64,8 +64,8 @@ def test_what_the_same_call_has_shown_is_not_told_again(play: Play) -> None:
 
 def test_what_was_asked_for_has_the_room_that_the_rest_leaves(play: Play) -> None:
     step = play(make_task({"run.py": "x = 'a' * 900\nprint(x)\n"}))
-    told = step.pdb("n\nn\n" + "p x\n" * 3 + "w", entrypoint="python run.py").text
-    assert "characters left out" not in told and 2700 < len(told) < 4000
+    text = step.pdb("n\nn\n" + "p x\n" * 3 + "w", entrypoint="python run.py").text
+    assert "characters left out" not in text and 2700 < len(text) < 4000
 
 
 def test_a_session(play: Play) -> None:
@@ -84,8 +84,8 @@ def test_a_session(play: Play) -> None:
     assert "   4 ->         result += price" in stop.text
     assert stop.text.count("result += price") == 1, "the current line is shown once"
     assert step.pdb("p price, result").text == "(2, 1)"
-    both = step.pdb("tbreak 5\nc\np result")
-    assert place(both) == ("cart.py", 4, "total"), "the conditional breakpoint comes first"
+    stopped = step.pdb("tbreak 5\nc\np result")
+    assert place(stopped) == ("cart.py", 4, "total"), "the conditional breakpoint comes first"
     assert place(step.pdb("cl 1\nc")) == ("cart.py", 5, "total")
     assert step.pdb("p result").text.startswith("6")
     assert place(step.pdb("r")) == ("cart.py", 5, "total")
@@ -94,14 +94,14 @@ def test_a_session(play: Play) -> None:
     assert failed.state["exception"].startswith("AssertionError")
     assert "tests/test_cart.py::test_total failed" in failed.text
     assert place(failed) == ("tests/test_cart.py", 5, "test_total")
-    again = step.pdb("c")
-    assert place(again) == ("tests/test_cart.py", 9, "test_average")
-    ended = step.pdb("c")
-    assert ended.state["outcomes"] == {
+    resumed = step.pdb("c")
+    assert place(resumed) == ("tests/test_cart.py", 9, "test_average")
+    end = step.pdb("c")
+    assert end.state["outcomes"] == {
         "tests/test_cart.py::test_total": "failed",
         "tests/test_cart.py::test_average": "failed",
     }
-    assert not ended.state["alive"]
+    assert not end.state["alive"]
 
 
 def test_until_jump_display_where_list(play: Play) -> None:
@@ -111,8 +111,8 @@ def test_until_jump_display_where_list(play: Play) -> None:
     assert place(step.pdb("until 5")) == ("cart.py", 5, "total")
     assert place(step.pdb("j 3")) == ("cart.py", 3, "total")
     assert "def total(items):" in step.pdb("l").text
-    where = step.pdb("w").text
-    assert "test_cart.py(5)test_total()" in where and "pytest" not in where
+    stack = step.pdb("w").text
+    assert "test_cart.py(5)test_total()" in stack and "pytest" not in stack
     assert place(step.pdb("u")) == ("tests/test_cart.py", 5, "test_total")
     assert "[1, 2, 3]" in step.pdb("d\na").text
     assert "<class 'list'>" in step.pdb("whatis items").text
@@ -143,8 +143,8 @@ def test_breakpoints_survive_edits_and_restarts(play: Play) -> None:
     assert (table[1]["line"], table[1]["condition"]) == (7, "price == 2")
     assert (table[2]["line"], table[2]["enabled"], table[2]["ignore"]) == (12, False, 1)
     assert (table[3]["line"], table[3]["temporary"]) == (8, True)
-    again = step.pdb("restart\nc")
-    assert place(again) == ("cart.py", 7, "total")
+    resumed = step.pdb("restart\nc")
+    assert place(resumed) == ("cart.py", 7, "total")
 
 
 def test_an_edit_by_any_means_is_noticed(play: Play) -> None:
@@ -158,27 +158,27 @@ def test_an_edit_by_any_means_is_noticed(play: Play) -> None:
 
 
 def test_edited_data_restarts_the_program_and_data_it_writes_does_not(play: Play) -> None:
-    read = (
+    program = (
         "from pathlib import Path\nlimit = Path('limit.txt').read_text()\nPath('log.txt').write_text(limit)\nend = 1\n"
     )
-    step = play(make_task({"main.py": read, "limit.txt": "7\n", "tests/test_a.py": "def test_a(): assert 0\n"}))
+    step = play(make_task({"main.py": program, "limit.txt": "7\n", "tests/test_a.py": "def test_a(): assert 0\n"}))
     assert step.pdb("b main.py:4\nc\np limit", entrypoint="python main.py").ok
     step("eval")
-    assert "started again" not in step.pdb("p limit").text
+    assert "restarted" not in step.pdb("p limit").text
     assert step("rewrite", path="limit.txt", new_code="8\n").ok
-    again = step.pdb("c\np limit")
-    assert "limit.txt changed" in again.text and "'8" in again.text
+    resumed = step.pdb("c\np limit")
+    assert "limit.txt changed" in resumed.text and "'8" in resumed.text
     assert step("bash", command="echo 9 > limit.txt").ok
-    again = step.pdb("c\np limit")
-    assert "limit.txt changed" in again.text and "'9" in again.text
+    resumed = step.pdb("c\np limit")
+    assert "limit.txt changed" in resumed.text and "'9" in resumed.text
 
 
 def test_restart_is_lazy(play: Play) -> None:
     step = play(cart())
     step.pdb("b total\nc")
-    before = step("bash", command="pgrep -c python || true").text
+    count = step("bash", command="pgrep -c python || true").text
     step("rewrite", path="cart.py", start=5, end=5, new_code="    return result")
-    assert step("bash", command="pgrep -c python || true").text == before
+    assert step("bash", command="pgrep -c python || true").text == count
     assert step.pdb("p items").state["restarted"]
 
 
@@ -189,7 +189,7 @@ def test_entry_point_that_does_not_work(play: Play) -> None:
         "tests/test_a.py": "def test(): 0\n",
     }
     step = play(make_task(files))
-    for entry, said in {
+    for entry, message in {
         "python missing.py": "No such file or directory: 'missing.py'",
         "python -m missing": "No module named missing",
         "python -m pytest tests/missing.py": "missing.py",
@@ -199,7 +199,7 @@ def test_entry_point_that_does_not_work(play: Play) -> None:
         "python fails.py": "ZeroDivisionError",
     }.items():
         wrong = step.pdb("c", entry)
-        assert said in wrong.text
+        assert message in wrong.text
         assert not wrong.state.get("timed_out")
         assert "Traceback" not in wrong.text and "guest" not in wrong.text
         assert step("view", path="fails.py").ok
@@ -216,10 +216,10 @@ def test_script_with_arguments_and_empty_input(play: Play) -> None:
     step = play(make_task({"tool.py": script, "tests/test_a.py": "def test(): pass\n"}))
     first = step.pdb("n", "python tool.py --fast 'a b'")
     assert place(first) == ("tool.py", 1, "<module>")
-    ended = step.pdb("c")
-    assert "args ['tool.py', '--fast', 'a b']" in ended.text and "got ''" in ended.text
-    assert "the program read from standard input, which is empty (EOF)" in ended.text
-    assert ended.state["exit"] == 0
+    end = step.pdb("c")
+    assert "args ['tool.py', '--fast', 'a b']" in end.text and "got ''" in end.text
+    assert "the program read from standard input, which is empty (EOF)" in end.text
+    assert end.state["exit"] == 0
 
 
 def test_what_the_program_prints_is_apart(play: Play) -> None:
@@ -246,8 +246,8 @@ def test_an_entry_point_stays_until_another_is_named_and_says_so(play: Play) -> 
     assert "started" not in step.pdb("n", "tool.py --fast").text, "the same one goes on"
     step("rewrite", path="cart.py", start=1, end=1, new_code="# moved\ndef total(items):")
     assert "started: python tool.py --fast" in step.pdb("n").text
-    ended = step.pdb("c")
-    assert "['--fast']" in ended.text and "bad options" in ended.text
+    end = step.pdb("c")
+    assert "['--fast']" in end.text and "bad options" in end.text
     assert place(step.pdb("n", "tests/test_cart.py::test_average")) == ("tests/test_cart.py", 9, "test_average")
     code = step.pdb("n\nn", "python -c 'import cart; x = cart.total([5])\ny = x'")
     assert place(code) == ("<command line>", 2, "<module>") and "x = 4" in code.text
@@ -282,9 +282,9 @@ def test_it_starts_in_the_tests_that_failed_last(play: Play) -> None:
 def test_code_of_several_lines_is_carried_out_as_one(play: Play) -> None:
     step = play(cart())
     step.pdb("b cart.py:5\nc")
-    told = step.pdb("def twice(x):\n    return x * 2\np twice(result)\nn = 5\np n\np [each > n for each in items]")
-    assert told.state["line"] == 5, "neither `return` nor `n` moved the program"
-    assert told.text.splitlines() == [
+    text = step.pdb("def twice(x):\n    return x * 2\np twice(result)\nn = 5\np n\np [each > n for each in items]")
+    assert text.state["line"] == 5, "neither `return` nor `n` moved the program"
+    assert text.text.splitlines() == [
         *("(Pdb) !def twice(x):", "...       return x * 2"),
         *("(Pdb) p twice(result)", "12", "(Pdb) !n = 5", "(Pdb) p n", "5"),
         *("(Pdb) p [each > n for each in items]", "[False, False, False]"),
@@ -302,7 +302,7 @@ def test_breakpoints_of_many_kinds(play: Play) -> None:
         assert "[1, 2, 3]" in passed.text and place(passed)[2] == "test_total", "`c` goes on after a restart too"
     assert step.pdb("cl").text == "Deleted breakpoint 1 at /workspace/cart.py:2\nNo breakpoints."
     refused = step.pdb("b cart.py:4, price >")
-    assert "is no Python expression" in refused.text and not refused.state["breakpoints"]
+    assert "is not a Python expression" in refused.text and not refused.state["breakpoints"]
     wrong = step.pdb("b cart.py:4, prise > 1\nrestart\nc")
     assert "condition, prise > 1, raised NameError" in wrong.text and wrong.state["line"] == 4
     step("rewrite", path="cart.py", start=2, end=2, new_code="    breakpoint()\n    result = 0")
@@ -318,7 +318,7 @@ def test_what_is_shown_is_short_and_the_same_for_every_model(play: Play) -> None
     assert "locals" not in stop.as_json() and "stack" not in stop.as_json()
     assert "the call above 299 more times" in step.pdb("w").text
     value = step.pdb("p row\np n")
-    assert len(value.text) < 1200 and "characters left out" in value.text and value.text.endswith("(Pdb) p n\n0")
+    assert len(value.text) < 1200 and "characters omitted" in value.text and value.text.endswith("(Pdb) p n\n0")
     assert len(step("pdb", command="p row", limit=60_000).text) > 14_000
     assert len(step.pdb("for each in row: print(each, 'x' * 50)").text) < 4000
     assert step.pdb("q").state["kind"] == "debugger"
@@ -339,7 +339,7 @@ def test_a_breakpoint_that_cannot_be_set_says_what_may_be_meant(play: Play) -> N
     step = play(make_task({"cart.py": code, "tests/test_a.py": "import cart\ndef test(): assert cart.other() > 2\n"}))
     assert "did you mean Cart.total" in step.pdb("b Cart.totl").text
     assert "did you mean cart.py" in step.pdb("b crt.py:3").text
-    assert "the nearest lines that do are 3 and 6" in step.pdb("b cart.py:4").text
+    assert "cart.py:4 has no code; the nearest lines with code are 3 and 6" in step.pdb("b cart.py:4").text
     stop = step.pdb("b Cart.total\nb other\nc")
     assert "did you mean" not in stop.text and place(stop) == ("cart.py", 7, "other")
 

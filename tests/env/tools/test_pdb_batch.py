@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from stackrank.env.normalise import normalise
-from stackrank.env.sandbox.guest.batch import commands_of
-from stackrank.env.sandbox.guest.commands import entry_point
-from stackrank.env.sandbox.guest.evaluation import run
-from stackrank.env.sandbox.guest.files import Refused
-from stackrank.env.sandbox.guest.output import shortened
-from stackrank.env.sandbox.guest.values import folded
+from stackrank.env.sandbox.guest.core.files import Refused
+from stackrank.env.sandbox.guest.debugging.entry_point import entry_point
+from stackrank.env.sandbox.guest.debugging.evaluation import run
+from stackrank.env.sandbox.guest.debugging.pdb.batch import commands_of
+from stackrank.env.sandbox.guest.debugging.shortening import shortened
+from stackrank.env.sandbox.guest.debugging.values import folded
 
 BATCHES = {
     "b cart.py:3, x > 1\nc\np total": ["b cart.py:3, x > 1", "c", "p total"],
@@ -77,9 +77,9 @@ def test_what_repeats_is_said_once() -> None:
 
 def test_a_cut_leaves_no_half_of_an_address() -> None:
     text = " ".join(f"<T at 0x7f{number:010x}>" for number in range(400))
-    for most in range(500, 540):
-        cut = shortened(text, most, "look")
-        assert len(cut) <= most and "look" in cut
+    for max_chars in range(500, 540):
+        cut = shortened(text, max_chars, "look")
+        assert len(cut) <= max_chars and "look" in cut
         assert "0x7f" not in normalise(cut, "/workspace")
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from stackrank.env.tools import find_tool, tool_names
 from stackrank.env.tools.base import ToolError
-from stackrank.env.tools.chosen_tests import command_for, parse_test_ids
 from stackrank.env.tools.debugging.following import Frame, frames_text
+from stackrank.env.tools.run_tests import command_for, parse_test_ids
 from stackrank.env.tools.shown import MOST_SHOWN, fold_repeats, strip_padding
 from tests.fixtures.env import Play, cart
 
@@ -66,10 +66,10 @@ def test_no_tool_shows_more_than_is_asked_for_whatever_the_program_does(play: Pl
     many = {f"many/{'folder_' * 20}{n}/{'file_' * 20}{n}.txt": LINES for n in range(60)}
     files = {"hostile.py": HOSTILE, "tests/test_hostile.py": WRONG, "long.txt": LINES * 100, **many}
     step = play(cart(files, test_command="python -m pytest -q -p no:cacheprovider tests/test_hostile.py"))
-    here = "tests/test_hostile.py"
-    asked: list[tuple[str, dict[str, object]]] = [
+    test_file = "tests/test_hostile.py"
+    calls: list[tuple[str, dict[str, object]]] = [
         ("eval", {}),
-        ("eval", {"verbose": True, "test": here}),
+        ("eval", {"verbose": True, "test": test_file}),
         ("view", {"path": "long.txt"}),
         ("view", {"path": "many"}),
         ("view", {"path": "n" * 90_000}),
@@ -100,8 +100,8 @@ def test_no_tool_shows_more_than_is_asked_for_whatever_the_program_does(play: Pl
     tools = {
         name for name in tool_names() if find_tool(name).name not in ("submit", "investigate", "answer", "program")
     }
-    assert tools <= {name for name, _ in asked}, "a new tool is asked here too"
-    for name, arguments in asked:
+    assert tools <= {name for name, _ in calls}, "a new tool is asked here too"
+    for name, arguments in calls:
         text = step(name, **arguments).text
         assert 0 < len(text) <= MOST_SHOWN, (name, arguments, len(text))
 
@@ -114,17 +114,17 @@ def test_sums(last):
     assert cart.total([*several, last]) == last
 """
     step = play(cart({"tests/test_sums.py": test}, test_command="python -m pytest -q -p no:cacheprovider tests"))
-    found = step("grep", pattern="def (total|average)", path="cart.py").text
-    assert found.startswith("cart.py\n") and found.count("cart.py") == 1 and ": def total" in found
-    told = step("eval", test="tests/test_sums.py").text
-    assert told.count("several = [1, 2]") == 1 and told.count("    [as above]\n>       assert cart.total") == 2
-    assert fold_repeats(told) == told
+    text = step("grep", pattern="def (total|average)", path="cart.py").text
+    assert text.startswith("cart.py\n") and text.count("cart.py") == 1 and ": def total" in text
+    output = step("eval", test="tests/test_sums.py").text
+    assert output.count("several = [1, 2]") == 1 and output.count("    [as above]\n>       assert cart.total") == 2
+    assert fold_repeats(output) == output
 
 
 def test_some_tests_alone(play: Play) -> None:
     step = play(cart())
-    one = step("eval", test="tests/test_cart.py::test_total")
-    assert "1 failed" in one.text and "test_average" not in one.text and "Use -v" not in one.text
+    single = step("eval", test="tests/test_cart.py::test_total")
+    assert "1 failed" in single.text and "test_average" not in single.text and "Use -v" not in single.text
     assert "test_cart.py::test_total FAILED" in step("eval", verbose=True).text
     step("rewrite", path="cart.py", start=5, end=5, new_code="    return result - (len(items) == 2)")
     green = step("eval", test="tests/test_cart.py::test_total")
@@ -135,13 +135,13 @@ def test_some_tests_alone(play: Play) -> None:
 
 def test_what_pytest_fills_its_lines_up_with_is_not_shown(play: Play) -> None:
     ruled = "    print('=' * 20, 'sums', '=' * 20)\n"
-    own = f"{'=' * 20} sums {'=' * 20}"
+    heading = f"{'=' * 20} sums {'=' * 20}"
     code = f"import cart\n\n\ndef test_sums():\n{ruled}    assert cart.total([2, 3]) == 9\n"
     step = play(cart({"tests/test_sums.py": code}, test_command="python -m pytest -q -p no:cacheprovider tests"))
-    told = step("eval", test="tests/test_sums.py").text
-    assert "\nF [100%]\n=== FAILURES ===\n___ test_sums ___\n" in told and "=== short test summary info ===" in told
-    assert f"\n{own}\n" in told and "assert cart.total([2, 3]) == 9" in told, "what the program prints is its own"
-    assert strip_padding(told) == told, "so a recording with the filling and one without it can be compared"
+    text = step("eval", test="tests/test_sums.py").text
+    assert "\nF [100%]\n=== FAILURES ===\n___ test_sums ___\n" in text and "=== short test summary info ===" in text
+    assert f"\n{heading}\n" in text and "assert cart.total([2, 3]) == 9" in text, "what the program prints is its own"
+    assert strip_padding(text) == text, "so a recording with the filling and one without it can be compared"
     assert "_" * 20 in step("bash", command="python -m pytest -q tests").text
 
 
@@ -149,10 +149,10 @@ def test_a_long_difference_is_shown_whole_where_it_is_asked_for(play: Play) -> N
     words = [f"word number {number}" for number in range(30)]
     test = f"import cart\n\n\ndef test_words():\n    assert {words} == {words[1:]}\n"
     step = play(cart({"tests/test_words.py": test}, test_command="python -m pytest -q -p no:cacheprovider tests"))
-    asked = {"test": "tests/test_words.py", "limit": 20_000}
-    assert "word number 17'," not in step("eval", **asked).text.partition("AssertionError")[2]
-    whole = step("eval", **asked, verbose=True).text.partition("Full diff")[2]
-    assert all(f"'{word}'," in whole for word in words), "a -q of the test command does not take it back"
+    arguments = {"test": "tests/test_words.py", "limit": 20_000}
+    assert "word number 17'," not in step("eval", **arguments).text.partition("AssertionError")[2]
+    full = step("eval", **arguments, verbose=True).text.partition("Full diff")[2]
+    assert all(f"'{word}'," in full for word in words), "a -q of the test command does not take it back"
     short = step.pdb("c", entrypoint="tests/test_words.py::test_words").text
     assert "AssertionError" in short and "Use -v" not in short, "no observation names an option that cannot be given"
 
@@ -160,10 +160,10 @@ def test_a_long_difference_is_shown_whole_where_it_is_asked_for(play: Play) -> N
 def test_read_only_files_are_put_back_before_a_program_is_run(play: Play) -> None:
     step = play(cart())
     step("bash", command="echo 'def test_total(): pass' > tests/test_cart.py")
-    found = step("eval")
-    assert "tests/test_cart.py is read-only: your change to it was undone first" in found.text
-    assert "2 failed" in found.text and not found.state["solved"]
-    assert "put back" not in step("eval").text
+    observation = step("eval")
+    assert "tests/test_cart.py is read-only: your change to it was undone first" in observation.text
+    assert "2 failed" in observation.text and not observation.state["solved"]
+    assert "was undone first" not in step("eval").text
     step("bash", command="rm tests/test_cart.py")
     stop = step.pdb("c")
     assert "was undone first" in stop.text and "test_total failed" in stop.text
@@ -173,8 +173,8 @@ def test_names_of_tests_and_the_command_for_them() -> None:
     assert parse_test_ids("t/a.py::x t/b.py::y[p q], t/c.py", ()) == ["t/a.py::x", "t/b.py::y[p q]", "t/c.py"]
     assert parse_test_ids("t/b.py::y[p r.py::z]", ["t/b.py::y[p r.py::z]"]) == ["t/b.py::y[p r.py::z]"]
     task = cart(test_command="cd tests && X=1 python -m pytest -q -p no:cacheprovider -k t test_cart.py | tail -3")
-    chosen = command_for(task, ["test_cart.py::test_total"], True)
-    assert chosen == (
+    command = command_for(task, ["test_cart.py::test_total"], True)
+    assert command == (
         "cd tests && X=1 python -m pytest -q -p no:cacheprovider -k t --verbosity=2 test_cart.py::test_total"
     )
     with pytest.raises(ToolError, match="accepts neither test ids"):
@@ -182,12 +182,12 @@ def test_names_of_tests_and_the_command_for_them() -> None:
 
 
 def test_a_large_object_is_told_in_the_innermost_frame() -> None:
-    large, other = f"<Grid rows=[{'1, ' * 40}]>", f"<Grid rows=[{'2, ' * 40}]>"
+    large, second = f"<Grid rows=[{'1, ' * 40}]>", f"<Grid rows=[{'2, ' * 40}]>"
 
     def frame(line: int, **names: str) -> Frame:
-        where = {"file": "grid.py", "line": line, "function": "f", "source": "f()", "skipped": 0}
-        return Frame(**where, locals=names)  # type: ignore[typeddict-item]
+        location = {"file": "grid.py", "line": line, "function": "f", "source": "f()", "skipped": 0}
+        return Frame(**location, locals=names)  # type: ignore[typeddict-item]
 
-    text = frames_text([frame(1, self=other, n="1"), frame(2, self=large, n="1"), frame(3, self=large, n="1")], 2500)
-    assert text.count(large) == text.count(other) == 1 and text.count("n = 1") == 3
+    text = frames_text([frame(1, self=second, n="1"), frame(2, self=large, n="1"), frame(3, self=large, n="1")], 2500)
+    assert text.count(large) == text.count(second) == 1 and text.count("n = 1") == 3
     assert text.index("(as below)") < text.index(large)

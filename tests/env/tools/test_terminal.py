@@ -38,8 +38,8 @@ def opened(sandbox: Sandbox) -> Say:
     sandbox.put(task.files)
     bench, tool = Bench(sandbox, task), Terminal()
 
-    def say(text: str = "", **more: object) -> Observation:
-        return bench.with_changes(tool(bench, tool.arguments.model_validate({"text": text, **more})))
+    def say(text: str = "", **arguments: object) -> Observation:
+        return bench.with_changes(tool(bench, tool.arguments.model_validate({"text": text, **arguments})))
 
     return say
 
@@ -51,35 +51,35 @@ def say(any_backend: Backend) -> Iterator[Say]:
         yield opened(sandbox)
 
 
-def event(seen: Observation) -> object:
-    return seen.state.get("event")
+def event(observation: Observation) -> object:
+    return observation.state.get("event")
 
 
 def test_terminal_keeps_directory_variables_and_programs(say: Say) -> None:
     assert say("mkdir -p inner && cd inner && X=five").text == "$ mkdir -p inner && cd inner && X=five\n$"
     assert say("basename $PWD; echo $X").text.split("\n")[1:] == ["inner", "five", "$"]
-    asked = say("cd ..; python -q")
-    assert asked.text.endswith(">>>\n[python waits for input]") and event(asked) == "input"
+    question = say("cd ..; python -q")
+    assert question.text.endswith(">>>\n[python waits for input]") and event(question) == "input"
     assert "[python waits" in say("total = 6 * 7").text
     assert "\n42\n" in say("total").text
     assert say(key="ctrl-d").text.endswith("$")
 
 
 def test_questions_are_answered_in_the_terminal(say: Say) -> None:
-    asked = say("python ask.py")
-    assert asked.text == "$ python ask.py\nname?\n[python waits for input]"
-    done = say("Ada\nhush hush")
-    assert done.text == "name? Ada\nsecret?\nAda has 9 characters\n$"
-    assert done.state["kind"] == "terminal" and done.state["program"] == "" and not done.state["timed_out"]
+    question = say("python ask.py")
+    assert question.text == "$ python ask.py\nname?\n[python waits for input]"
+    answered = say("Ada\nhush hush")
+    assert answered.text == "name? Ada\nsecret?\nAda has 9 characters\n$"
+    assert answered.state["kind"] == "terminal" and answered.state["program"] == "" and not answered.state["timed_out"]
     # All lines at once: each is typed when it is asked for.
     assert say("python ask.py\nBob\nxyz\necho $?").text.endswith("Bob has 3 characters\n$ echo $?\n0\n$")
-    read = say("cat > copy.txt\none\ntwo", key="enter ctrl-d")
-    assert read.text.endswith("$") and "+one\n+two\n" in str(read.state["diff"])
+    copied = say("cat > copy.txt\none\ntwo", key="enter ctrl-d")
+    assert copied.text.endswith("$") and "+one\n+two\n" in str(copied.state["diff"])
 
 
 def test_what_looks_like_a_prompt_is_none(say: Say) -> None:
-    shown = say("printf '$ '; sleep 0.3; printf '\\033]0;$ \\007name? '; sleep 0.3; echo done")
-    assert event(shown) == "prompt" and shown.text.endswith("done\n$")
+    observation = say("printf '$ '; sleep 0.3; printf '\\033]0;$ \\007name? '; sleep 0.3; echo done")
+    assert event(observation) == "prompt" and observation.text.endswith("done\n$")
     # The shell's own `read` is no prompt either.
     waited = say("read -r answer", wait="prompt", timeout_s=0.3)
     assert event(waited) == "time" and waited.state["timed_out"]
@@ -94,15 +94,15 @@ def test_terminal_keys(say: Say) -> None:
     assert say("cat kee", key="tab").text == "$ cat keep.py"
     assert "\nx = 1\n" in say(key="enter").text
     assert "Stopped" in say("sleep 100", key="enter ctrl-z").text
-    with pytest.raises(ToolError, match="there is no key 'ctrl-nothing'"):
+    with pytest.raises(ToolError, match="unknown key 'ctrl-nothing'"):
         say(key="ctrl-nothing")
     assert say("kill %1; wait").text.endswith("$")
 
 
 def test_waiting_for_a_pattern_in_the_terminal(say: Say) -> None:
     loop = "for i in 1 2 3; do echo step $i; sleep 0.7; done"
-    found = say(loop, pattern=r"^step \d$")  # what was typed is not what is waited for
-    assert event(found) == "found" and found.text.startswith(f"$ {loop}\nstep 1") and "step 2" not in found.text
+    match = say(loop, pattern=r"^step \d$")  # what was typed is not what is waited for
+    assert event(match) == "found" and match.text.startswith(f"$ {loop}\nstep 1") and "step 2" not in match.text
     assert say(wait="prompt").text.endswith("step 2\nstep 3\n$")
     # What follows the line of a match, and has come already, is shown by the next step.
     assert say("echo one; echo two; sleep 3; echo three", pattern="one").text.endswith("one\n[sleep is running]")
@@ -119,12 +119,12 @@ def test_waiting_for_a_pattern_in_the_terminal(say: Say) -> None:
 def test_patterns_in_a_line_that_is_drawn_anew(say: Say) -> None:
     """What a pattern may begin with stands in the first column of the screen, whatever stood there before."""
     draw = r"printf '10%%'; sleep 0.6; printf '\r20%%'; sleep 0.6; printf '\r\033[Kdone\nafter\n'; sleep 50"
-    found = say(draw, pattern=r"^done$", timeout_s=50)
-    assert event(found) == "found" and found.text.endswith("done\n[sleep is running]")
+    match = say(draw, pattern=r"^done$", timeout_s=50)
+    assert event(match) == "found" and match.text.endswith("done\n[sleep is running]")
     assert say(key="ctrl-c").text.endswith("after\n^C\n$")
     draw = r"printf 'a\rb\rc\nd\n'; sleep 50"
-    found = say(draw, pattern="^b$", timeout_s=50)
-    assert event(found) == "found" and found.text.endswith("c\n[sleep is running]")
+    match = say(draw, pattern="^b$", timeout_s=50)
+    assert event(match) == "found" and match.text.endswith("c\n[sleep is running]")
 
 
 def test_patterns_in_what_comes_in_pieces(say: Say) -> None:
@@ -160,7 +160,7 @@ def test_a_character_that_is_cut_by_a_step(say: Say) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "why"),
+    ("pattern", "reason"),
     [
         ("a{2000000000}", "repeats something more than"),
         ("((a{1000}){1000}){1000}", "repeats something more than"),
@@ -170,10 +170,10 @@ def test_a_character_that_is_cut_by_a_step(say: Say) -> None:
         ("a{99999999999999999999}", "is not a valid regular expression"),
     ],
 )
-def test_patterns_that_would_take_all_memory(play: Play, pattern: str, why: str) -> None:
+def test_patterns_that_would_take_all_memory(play: Play, pattern: str, reason: str) -> None:
     """They are looked for on the host's side."""
     refused = play(cart())("terminal", text="echo well", pattern=pattern)
-    assert not refused.ok and why in refused.text and "nothing was typed" in refused.text and len(refused.text) < 300
+    assert not refused.ok and reason in refused.text and "nothing was typed" in refused.text and len(refused.text) < 300
 
 
 def test_waiting_for_silence_and_for_time(say: Say) -> None:
@@ -196,8 +196,8 @@ def test_screen_of_the_terminal(say: Say) -> None:
     wide = say("printf '日本語 e\\u0301 \\u200b👩 %s\\n' \"$(printf 'w%.0s' {1..130})\"").text
     assert f"\n日本語 é 👩 {'w' * 130}\n" in wide
     assert say("printf 'a\\rb\\tc\\n\\033[31mred\\033[0m\\n'").text.endswith("\nb       c\nred\n$")
-    drawn = say("seq 3; printf '\\033[2J\\033[5;3Hhere'; read x")
-    assert drawn.text.startswith("\n\n\n\n  here") and "waits for input" in drawn.text
+    screen = say("seq 3; printf '\\033[2J\\033[5;3Hhere'; read x")
+    assert screen.text.startswith("\n\n\n\n  here") and "waits for input" in screen.text
     assert say(key="enter").text.endswith("$")
     assert say("for i in $(seq 100); do echo $i; done").text.split("\n")[1:101] == [str(i) for i in range(1, 101)]
 
@@ -231,8 +231,8 @@ def test_terminal_beside_the_other_tools(play: Play) -> None:
     edited = step("terminal", text="exit()\nsed -i 's/result - 1/result/' cart.py; echo 'x = (' > new.py")
     assert "-    return result - 1" in edited.state["diff"] and "+x = (" in edited.state["diff"]
     assert "the program was started again, because cart.py" in step.pdb("p 1").text
-    shown = step("terminal", text="python -m pytest -q -p no:cacheprovider")
-    assert "2 passed in 0.00s" in shown.text
+    observation = step("terminal", text="python -m pytest -q -p no:cacheprovider")
+    assert "2 passed in 0.00s" in observation.text
     refused = step("terminal", wait="soon")
     assert not refused.ok and "Invalid arguments for terminal: wait" in refused.text
     assert step("eval").state["solved"]  # type: ignore[typeddict-item]
@@ -260,8 +260,8 @@ def test_nothing_of_the_terminal_outlives_its_sandbox() -> None:
     marks = [f"sleep 4242.{os.getpid()}{number}" for number in range(3)]
 
     def alive() -> list[str]:
-        found = [" ".join(each.info["cmdline"] or ()) for each in psutil.process_iter(["cmdline"])]
-        return [line for line in found if line in marks]
+        commands = [" ".join(process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"])]
+        return [line for line in commands if line in marks]
 
     with Sandbox(usable("local"), SandboxSpec(limits=Limits(timeout_s=60))) as sandbox:
         say = opened(sandbox)

@@ -22,8 +22,8 @@ WELL = "$ echo well\nwell\n$"
 
 @pytest.fixture
 def sandbox(sandbox_backend: Backend) -> Iterator[Sandbox]:
-    with Sandbox(sandbox_backend, TIGHT) as made:
-        yield made
+    with Sandbox(sandbox_backend, TIGHT) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -31,16 +31,16 @@ def say(sandbox: Sandbox) -> Say:
     return opened(sandbox)
 
 
-def is_short(seen: Observation) -> bool:
-    return len(seen.text) <= MOST_SHOWN
+def is_short(observation: Observation) -> bool:
+    return len(observation.text) <= MOST_SHOWN
 
 
 def test_flood_is_capped_and_ends_by_a_key(say: Say) -> None:
     flood = say("yes", timeout_s=1)
     assert is_short(flood) and "dropped ...]" in flood.text and "still running after 1 s" in flood.text
     assert flood.text.startswith("$ yes\ny\n")
-    ended = say(key="ctrl-c", timeout_s=50)
-    assert is_short(ended) and ended.text.endswith("$")
+    stopped = say(key="ctrl-c", timeout_s=50)
+    assert is_short(stopped) and stopped.text.endswith("$")
     searched = say("yes", pattern="^no", timeout_s=50)
     assert is_short(searched) and searched.state.get("event") == "flood"
     say(key="ctrl-c", timeout_s=50)
@@ -59,8 +59,8 @@ def test_binary_output_leaves_the_terminal_usable(say: Say) -> None:
         assert is_short(say(f'python -c "import os, random; os.write(1, {code})"', timeout_s=50))
         # Whatever it looks like to the left of the prompt.
         assert say("echo well").text.endswith("$ echo well\nwell\n$")
-    shown = say("printf 'a\\000b\\001c\\177d\\302\\233e\\n'").text
-    assert "\nabcde\n$" in shown
+    text = say("printf 'a\\000b\\001c\\177d\\302\\233e\\n'").text
+    assert "\nabcde\n$" in text
 
 
 def test_huge_line_and_many_lines(say: Say) -> None:
@@ -74,8 +74,8 @@ def test_huge_line_and_many_lines(say: Say) -> None:
 
 
 def test_a_flood_that_has_ended_does_not_go_on(say: Say) -> None:
-    ended = say("python -c \"print('a' * (1 << 21)); print('needle')\"", pattern="^needle", timeout_s=50)
-    assert ended.text.endswith("needle\n$\n[the pattern was not in the first megabyte of the output]")
+    stopped = say("python -c \"print('a' * (1 << 21)); print('needle')\"", pattern="^needle", timeout_s=50)
+    assert stopped.text.endswith("needle\n$\n[the pattern was not in the first megabyte of the output]")
     asks = say("python -c \"print('a' * (1 << 21)); input('needle')\"", pattern="^needle", timeout_s=50)
     assert asks.text.endswith("[the pattern was not in the first megabyte of the output]\n[python waits for input]")
 
@@ -91,8 +91,8 @@ def test_processes_that_leave_none_to_others_end_the_terminal(say: Say, sandbox:
     hog = 'import os, time\\ntry:\\n  while os.fork(): pass\\nexcept OSError: print("full")\\ntime.sleep(500)'
     assert "\nfull" in say(f"python -uc $'{hog}'", pattern="^full", timeout_s=50).text
     assert sandbox.run("echo well", 60).output == "well\n"
-    why = "its programs had used up all processes of the sandbox"
-    assert say("echo well", timeout_s=50).text == f"[a new terminal was opened, because {why}]\n{WELL}"
+    reason = "its programs had used up all processes of the sandbox"
+    assert say("echo well", timeout_s=50).text == f"[a new terminal was opened, because {reason}]\n{WELL}"
 
 
 def test_fork_bomb_is_ended_by_a_restart(say: Say, sandbox: Sandbox) -> None:
@@ -100,15 +100,15 @@ def test_fork_bomb_is_ended_by_a_restart(say: Say, sandbox: Sandbox) -> None:
     code += "while True:\\n  try:\\n    os.fork() or os.setsid()\\n  except OSError: pass\\n"
     say(f"python -c $'{code}'", timeout_s=2)
     assert say("echo well", restart=True, timeout_s=50).text == WELL
-    left = say("ls -d /proc/[0-9]* | wc -l", timeout_s=50).text.split("\n")[1]
-    assert int(left) <= 5  # the guest, the shell, what counts
+    count = say("ls -d /proc/[0-9]* | wc -l", timeout_s=50).text.split("\n")[1]
+    assert int(count) <= 5  # the guest, the shell, what counts
 
 
 def test_memory_bomb_in_the_terminal(say: Say) -> None:
-    ended = say(
+    stopped = say(
         """python -c 'data = [bytearray(b"x" * (16 << 20)) for _ in range(1000)]'""", wait="prompt", timeout_s=50
     )
-    assert "Killed" in ended.text or "MemoryError" in ended.text or "the shell ended (killed" in ended.text
+    assert "Killed" in stopped.text or "MemoryError" in stopped.text or "the shell ended (killed" in stopped.text
     assert say("echo well", timeout_s=50).text.endswith(WELL)
 
 

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from stackrank.env.terminal.keys import sent
-from stackrank.env.terminal.screen import Screen, plain
+from stackrank.env.terminal.keys import key_sequences
+from stackrank.env.terminal.screen import Screen, strip_escapes
 
 # All that an emulator reacts to, and what is left of it when something is lost.
 PIECES = (
@@ -31,9 +31,9 @@ def test_screen_shows_whatever_is_printed(seed: int) -> None:
     screen = Screen(chance.choice((2, 10)), chance.choice((20, 40)))
     for _ in range(20):
         text = "".join(chance.choices(PIECES, k=100))
-        seen = shown(screen, text)
-        assert "\x1b" not in seen and "\r" not in seen and len(seen) < 10_000
-        assert plain(text).count("\n") >= text.count("\n") and "\r" not in plain(text)
+        picture = shown(screen, text)
+        assert "\x1b" not in picture and "\r" not in picture and len(picture) < 10_000
+        assert strip_escapes(text).count("\n") >= text.count("\n") and "\r" not in strip_escapes(text)
         if chance.random() < 0.2:
             screen.adapt(chance.randint(2, 20), chance.randint(20, 60))
         screen.put_right()
@@ -42,17 +42,20 @@ def test_screen_shows_whatever_is_printed(seed: int) -> None:
 
 
 def test_a_line_that_is_drawn_anew_is_searched_as_another() -> None:
-    assert plain("\rone\r\n\x1b[1G\rtwo\x1b[K\r\r\n") == "one\ntwo\n"
-    assert plain("> \x1b[1G\x1b[0Jbreak\r\n10%\r\x1b[K20%") == "> \nbreak\n10%\n20%"
-    assert plain("\x1b[Gbreak", begun=True) == "\nbreak" and plain(" 6\r\n\r7", begun=True) == " 6\n7"
+    assert strip_escapes("\rone\r\n\x1b[1G\rtwo\x1b[K\r\r\n") == "one\ntwo\n"
+    assert strip_escapes("> \x1b[1G\x1b[0Jbreak\r\n10%\r\x1b[K20%") == "> \nbreak\n10%\n20%"
+    assert (
+        strip_escapes("\x1b[Gbreak", continues_line=True) == "\nbreak"
+        and strip_escapes(" 6\r\n\r7", continues_line=True) == " 6\n7"
+    )
 
 
 def test_screen_does_not_depend_on_how_the_output_arrived() -> None:
     text = "a\x1b[31mred\x1b[0m\x1b]0;title\x07 \x1b[2D日本\r\n\x1b[?2004hb\x1bPnothing\x1b\\c" + "x" * 50
-    whole = shown(Screen(10, 20), text)
-    assert whole == "are日本\nbc" + "x" * 50
+    expected = shown(Screen(10, 20), text)
+    assert expected == "are日本\nbc" + "x" * 50
     for cut in range(len(text)):
-        assert shown(Screen(10, 20), text[:cut], text[cut:]) == whole
+        assert shown(Screen(10, 20), text[:cut], text[cut:]) == expected
 
 
 def test_rows_that_left_the_screen_are_shown_once() -> None:
@@ -68,9 +71,9 @@ def test_rows_that_left_the_screen_are_shown_once() -> None:
 
 
 def test_names_of_keys() -> None:
-    assert sent("ctrl-c") == ["\x03"] == sent("^C") == sent("Ctrl+C")
-    assert sent("escape : w q Enter") == ["\x1b", ":", "w", "q", "\r"]
-    assert sent("up EOF ctrl-[ G ctrl-\\") == ["\x1b[A", "\x04", "\x1b", "G", "\x1c"]
+    assert key_sequences("ctrl-c") == ["\x03"] == key_sequences("^C") == key_sequences("Ctrl+C")
+    assert key_sequences("escape : w q Enter") == ["\x1b", ":", "w", "q", "\r"]
+    assert key_sequences("up EOF ctrl-[ G ctrl-\\") == ["\x1b[A", "\x04", "\x1b", "G", "\x1c"]
     for wrong in ("ctrl-", "ctrl-1", "hello", "f13", "ctrl-cc"):
-        with pytest.raises(ValueError, match="there is no key"):
-            sent(wrong)
+        with pytest.raises(ValueError, match="unknown key"):
+            key_sequences(wrong)

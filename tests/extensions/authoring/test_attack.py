@@ -14,8 +14,8 @@ from stackrank.env.task import Task
 from stackrank.extensions.authoring.audit.audit import Audit, audit
 from stackrank.extensions.authoring.audit.changes import (
     Call,
-    Candidate,
     Fixed,
+    Variant,
     distinct,
     mistakes,
     parts_of_the_fix,
@@ -95,8 +95,8 @@ def shop(hidden: str) -> Task:
     )
 
 
-def audited(task: Task, kind: Backend, *others: Candidate) -> Audit:
-    return audit(task, lambda spec: Sandbox(kind, spec), [lambda each=each: each for each in others])
+def audited(task: Task, kind: Backend, *variants: Variant) -> Audit:
+    return audit(task, lambda spec: Sandbox(kind, spec), [lambda variant=variant: variant for variant in variants])
 
 
 def test_a_weak_test_is_caught_and_a_strong_one_is_not(sandbox_backend: Backend) -> None:
@@ -118,20 +118,20 @@ def test_the_options_of_the_command_hold_and_other_tests_tell_nothing(sandbox_ba
     in_src = task.fix.replace("a/shop.py", "a/src/shop.py").replace("b/shop.py", "b/src/shop.py")
     visible = "python -m pytest -q -p no:cacheprovider -o pythonpath=src tests/test_shop.py"
     command = f"{visible} tests/test_hidden_shop.py::test_price"
-    found = audited(
+    result = audited(
         replace(task, files=files, fix=in_src, test_command=visible, score_command=command), sandbox_backend
     )
-    assert found.audited and found.wrong, found
-    assert {wrong.test.partition("::")[2] for wrong in found.wrong} <= {"test_price", "test_discount"}
+    assert result.audited and result.wrong, result
+    assert {wrong.test.partition("::")[2] for wrong in result.wrong} <= {"test_price", "test_discount"}
 
 
 @pytest.mark.parametrize("hidden", [STRONG, SUBTESTS], ids=["parameters", "subtests"])
 def test_what_is_as_good_as_the_fix_is_undecided(sandbox_backend: Backend, hidden: str) -> None:
-    other = Candidate("another fix", {"shop.py": source(FIXED.replace("count >= 10", "not count < 10"))})
-    found = audited(shop(hidden), sandbox_backend, other)
-    assert not any("not count < 10" in wrong.diff for wrong in found.wrong), found.wrong
-    assert hidden is SUBTESTS or not found.wrong
-    assert any("not count < 10" in diff for diff in found.undecided)
+    equivalent = Variant("another fix", {"shop.py": source(FIXED.replace("count >= 10", "not count < 10"))})
+    result = audited(shop(hidden), sandbox_backend, equivalent)
+    assert not any("not count < 10" in wrong.diff for wrong in result.wrong), result.wrong
+    assert hidden is SUBTESTS or not result.wrong
+    assert any("not count < 10" in diff for diff in result.undecided)
 
 
 def test_a_rejected_fix_is_tried_wherever_it_is(sandbox_backend: Backend) -> None:
@@ -140,10 +140,10 @@ def test_a_rejected_fix_is_tried_wherever_it_is(sandbox_backend: Backend) -> Non
     special = source(
         GIVEN.replace("return count * each", "return count * each * 9 // 10 if count in (20, 30) else 0", 1)
     )
-    rejected = Candidate("a fix that a person rejected", {"shop.py": special, "rates.py": b"RATE = 1\n"})
-    found = audit(task, lambda spec: Sandbox(sandbox_backend, spec), rejected=[rejected])
-    assert found.audited and found.wrong[0].kind == "a fix that a person rejected", found
-    assert "rates.py" in found.wrong[0].diff and not any("rates.py" in each.diff for each in found.wrong[1:])
+    rejected = Variant("a fix that a person rejected", {"shop.py": special, "rates.py": b"RATE = 1\n"})
+    result = audit(task, lambda spec: Sandbox(sandbox_backend, spec), rejected=[rejected])
+    assert result.audited and result.wrong[0].kind == "a fix that a person rejected", result
+    assert "rates.py" in result.wrong[0].diff and not any("rates.py" in wrong.diff for wrong in result.wrong[1:])
 
 
 def test_what_cannot_be_audited_says_why(sandbox_backend: Backend) -> None:
@@ -159,8 +159,8 @@ def fixed() -> Fixed:
 
 
 def test_parts_and_mistakes_are_python_and_never_the_fix(fixed: Fixed) -> None:
-    found = [*distinct(fixed, iter([*parts_of_the_fix(fixed), *mistakes(fixed, 0)]))]
-    texts = [each.files["shop.py"] for each in found]
+    variants = [*distinct(fixed, iter([*parts_of_the_fix(fixed), *mistakes(fixed, 0)]))]
+    texts = [variant.files["shop.py"] for variant in variants]
     assert source(GIVEN) in texts and source(FIXED) not in texts
     assert len(set(texts)) == len(texts) > 5
     assert all(ast.parse(text) for text in texts)
@@ -170,18 +170,18 @@ def test_parts_and_mistakes_are_python_and_never_the_fix(fixed: Fixed) -> None:
 
 def test_a_special_case_is_the_bug_but_for_what_was_seen(fixed: Fixed) -> None:
     calls = [Call("shop.py", "price", {"count": "20", "each": "5"}, "return 90")]
-    (found,) = special_cases(fixed, calls)
+    (variant,) = special_cases(fixed, calls)
     space: dict[str, object] = {}
-    exec(found.files["shop.py"], space)
+    exec(variant.files["shop.py"], space)
     price = space["price"]
     assert callable(price)
     assert (price(20, 5), price(20, 6)) == (90, 120)
 
 
 def test_a_probe_keeps_names_and_changes_inputs() -> None:
-    found = {probe(source(STRONG).decode(), seed) for seed in range(20)}
-    assert len(found) > 10 and None not in found
-    for text in found:
+    probes = {probe(source(STRONG).decode(), seed) for seed in range(20)}
+    assert len(probes) > 10 and None not in probes
+    for text in probes:
         assert text is not None and "assert" not in text and "__stackrank_probe__(price(count, each), expected)" in text
         assert "'count, each, expected'" in text
     assert probe("def broken(:", 0) is None

@@ -12,6 +12,7 @@ import pytest
 from stackrank.env.benchmarks.base import BenchmarkError, Source
 from stackrank.env.benchmarks.bug_suite import CATEGORIES
 from stackrank.env.difficulty import find_difficulty
+from stackrank.env.localisation.spectrum import AT_IMPORT
 from stackrank.env.patches import apply_patch
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.sandbox.python_env import REQUIREMENTS
@@ -19,10 +20,15 @@ from stackrank.env.scoring.proof import save_proof
 from stackrank.env.scoring.verdict import score
 from stackrank.env.task import Fault, Task
 from stackrank.env.validate import validate
-from stackrank.extensions.authoring.benchmarks.deep_recipe import Change, TaskRecipe, digest_of, plant, read_recipe
+from stackrank.extensions.authoring.benchmarks.deep_recipe import (
+    RecipeChange,
+    TaskRecipe,
+    digest_of,
+    plant,
+    read_recipe,
+)
 from stackrank.extensions.authoring.benchmarks.deep_suite import DATA, HIDDEN_REPORT, REPORT, Deep, Releases
-from stackrank.extensions.authoring.difficulty.measure import measure
-from stackrank.extensions.authoring.difficulty.spectrum import AT_IMPORT
+from stackrank.extensions.authoring.difficulty import measure
 from stackrank.extensions.authoring.inject.reach import Reach
 from stackrank.home import home
 from tests.bench.scenarios.choose_hidden import choose, fill_in
@@ -48,8 +54,8 @@ def task(index: str, tmp_path: Path) -> Task:
     """The task of the tiny library."""
     deep = stored(tmp_path / "own", recipe(index))
     assert deep.name == "deep/own" and deep.source == "tinybook 1.0"
-    (found,) = deep.tasks()
-    return found
+    (task,) = deep.tasks()
+    return task
 
 
 def test_what_an_agent_gets(task: Task, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -65,13 +71,13 @@ def test_what_an_agent_gets(task: Task, monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert [path for path in task.files if task.may_edit(path)] == ["src/tinybook/__init__.py"]
     # Once fetched it is here, whatever becomes of the index.
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "nowhere"))
-    (again,) = Deep(Source(tmp_path / "own", fetch=False)).tasks()
-    assert again.digest == task.digest
+    (reloaded,) = Deep(Source(tmp_path / "own", fetch=False)).tasks()
+    assert reloaded.digest == task.digest
 
 
 def test_own_tests_are_hidden_although_agents_have_no_tests(index: str, tmp_path: Path) -> None:
-    made = recipe(index, omit=["/*", "!/src/"], suite=[])
-    (task,) = stored(tmp_path / "bare", made).tasks()
+    changed = recipe(index, omit=["/*", "!/src/"], suite=[])
+    (task,) = stored(tmp_path / "bare", changed).tasks()
     assert not [path for path in task.files if path.startswith("tests/")]
     # With what tests share, and without the other tests.
     assert set(task.hidden_files) == {"tests/test_book.py", "tests/names.txt", HIDDEN_REPORT}
@@ -79,11 +85,11 @@ def test_own_tests_are_hidden_although_agents_have_no_tests(index: str, tmp_path
 
 
 def test_agents_see_own_tests_without_the_hidden_ones(index: str, tmp_path: Path) -> None:
-    made = recipe(index, omit=["/*", "!/src/"], suite=[])
+    changed = recipe(index, omit=["/*", "!/src/"], suite=[])
     hidden = "tests/test_book.py::test_second_find"
-    shown = {"report": "", "hidden_report": "", "suite": ["tests/test_book.py"], "hidden": [hidden]}
-    made.tasks[0] = made.tasks[0].model_copy(update=shown)
-    (task,) = stored(tmp_path / "own", made).tasks()
+    fields = {"report": "", "hidden_report": "", "suite": ["tests/test_book.py"], "hidden": [hidden]}
+    changed.tasks[0] = changed.tasks[0].model_copy(update=fields)
+    (task,) = stored(tmp_path / "own", changed).tasks()
     visible = task.files["tests/test_book.py"].decode()
     assert "def test_find_after_add" in visible and "def test_second_find" not in visible
     assert task.files["tests/names.txt"] == b"ada" and "tests/test_other.py" not in task.files
@@ -94,7 +100,7 @@ def test_agents_see_own_tests_without_the_hidden_ones(index: str, tmp_path: Path
 def test_a_task_shows_something() -> None:
     with pytest.raises(ValueError, match="agents need a test that shows the fault"):
         TaskRecipe(id="a", title="", statement="", category="", broken="", hidden=["t.py"], changes=[
-            Change(place="a.py:1:0-1:0", write="x")
+            RecipeChange(place="a.py:1:0-1:0", write="x")
         ])  # fmt: skip
 
 
@@ -109,28 +115,28 @@ def test_hidden_tests_are_chosen_by_what_they_run() -> None:
 
 def test_a_recipe_is_filled_in_where_it_stands() -> None:
     text = "# first\ntasks:\n- id: a\n  broken: x\n  report: |\n    1\n- id: b\n  broken: y\n  hidden:\n  - t.py::1\n"
-    wanted = text.replace("broken: x\n", "broken: x\n  hidden:\n  - t.py::1\n")
-    wanted = wanted.replace("y\n  hidden:\n", "y\n  hidden:\n  - t.py::2\n")
-    assert fill_in(text, {"a": ["t.py::1"], "b": ["t.py::1", "t.py::2"]}) == wanted
+    expected = text.replace("broken: x\n", "broken: x\n  hidden:\n  - t.py::1\n")
+    expected = expected.replace("y\n  hidden:\n", "y\n  hidden:\n  - t.py::2\n")
+    assert fill_in(text, {"a": ["t.py::1"], "b": ["t.py::1", "t.py::2"]}) == expected
 
 
 def test_operators_and_texts_change_one_file_together(index: str, tmp_path: Path) -> None:
-    dropped = Change(place=SLICE, operator="key-without-a-part", number=1)
-    both = (dropped, Change(place=CLEAR, write="pass"))
-    (task,) = stored(tmp_path / "two", recipe(index, *both)).tasks()
+    dropped = RecipeChange(place=SLICE, operator="key-without-a-part", number=1)
+    changes = (dropped, RecipeChange(place=CLEAR, write="pass"))
+    (task,) = stored(tmp_path / "two", recipe(index, *changes)).tasks()
     broken = task.files["src/tinybook/__init__.py"].decode()
     assert "key = (start,)\n" in broken and "self._found.clear()" not in broken
     assert {name for fault in task.faults for name in fault.functions} == {"Book.add", "Book.find"}
 
 
 def test_what_states_the_broken_rule_is_reworded(index: str, tmp_path: Path) -> None:
-    made = recipe(index)
-    reworded = Change(place="src/tinybook/__init__.py:1:3-1:27", write="Names, as text\nand number.")
-    broken = digest_of(plant({"src/tinybook/__init__.py": BOOK.encode()}, [*made.tasks[0].changes, reworded]))
-    made.tasks[0] = made.tasks[0].model_copy(update={"reworded": [reworded], "broken": broken})
-    (task,) = stored(tmp_path / "own", made).tasks()
-    given = task.files["src/tinybook/__init__.py"].decode()
-    assert given.startswith('"""Names, as text\nand number."""\n') and "self._found.clear()" not in given
+    tiny = recipe(index)
+    reworded = RecipeChange(place="src/tinybook/__init__.py:1:3-1:27", write="Names, as text\nand number.")
+    broken = digest_of(plant({"src/tinybook/__init__.py": BOOK.encode()}, [*tiny.tasks[0].changes, reworded]))
+    tiny.tasks[0] = tiny.tasks[0].model_copy(update={"reworded": [reworded], "broken": broken})
+    (task,) = stored(tmp_path / "own", tiny).tasks()
+    text = task.files["src/tinybook/__init__.py"].decode()
+    assert text.startswith('"""Names, as text\nand number."""\n') and "self._found.clear()" not in text
     # The fix leaves the words alone.
     fixed = apply_patch(task.files, task.fix)["src/tinybook/__init__.py"].decode()
     assert fixed == BOOK.replace("Names and their numbers.", "Names, as text\nand number.")
@@ -143,62 +149,65 @@ FILE = {"a.py": b"x = 1\ny = (x, 2)\n"}
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ([Change(place="b.py:1:0-1:1", write="z")], "there is no such file"),
-        ([Change(place="a.py:9:0-9:1", write="z")], "there is no such place"),
-        ([Change(place="a.py:1:0-1:77", write="z")], "there is no such place"),
-        ([Change(place="a.py:2:0-1:0", write="z")], "it ends before it begins"),
-        ([Change(place="a.py:1:4-1:5", write="(")], "it is not valid Python"),
-        ([Change(place="a.py:1:0-1:5", write="z = 1"), Change(place="a.py:1:4-1:5", write="2")], "overlap"),
-        ([Change(place="a.py:2:4-2:10", operator="key-without-a-part")], "no such change is possible"),
+        ([RecipeChange(place="b.py:1:0-1:1", write="z")], "there is no such file"),
+        ([RecipeChange(place="a.py:9:0-9:1", write="z")], "there is no such place"),
+        ([RecipeChange(place="a.py:1:0-1:77", write="z")], "there is no such place"),
+        ([RecipeChange(place="a.py:2:0-1:0", write="z")], "it ends before it begins"),
+        ([RecipeChange(place="a.py:1:4-1:5", write="(")], "it is not valid Python"),
+        ([RecipeChange(place="a.py:1:0-1:5", write="z = 1"), RecipeChange(place="a.py:1:4-1:5", write="2")], "overlap"),
+        ([RecipeChange(place="a.py:2:4-2:10", operator="key-without-a-part")], "no such change is possible"),
     ],
 )
-def test_changes_that_are_not_possible(changes: list[Change], problem: str) -> None:
+def test_changes_that_are_not_possible(changes: list[RecipeChange], problem: str) -> None:
     with pytest.raises(BenchmarkError, match=problem):
         plant(FILE, changes)
 
 
 def test_text_is_put_in_as_it_stands() -> None:
-    here, between = Change(place="a.py:1:4-1:5", write="[\n    3]"), Change(place="a.py:2:0-2:0", write="x += 1\n")
-    assert plant(FILE, [between, here]) == {"a.py": b"x = [\n    3]\nx += 1\ny = (x, 2)\n"}
+    replaced, inserted = (
+        RecipeChange(place="a.py:1:4-1:5", write="[\n    3]"),
+        RecipeChange(place="a.py:2:0-2:0", write="x += 1\n"),
+    )
+    assert plant(FILE, [inserted, replaced]) == {"a.py": b"x = [\n    3]\nx += 1\ny = (x, 2)\n"}
 
 
 def test_what_cannot_be_fetched_is_said_in_a_sentence(index: str, tmp_path: Path) -> None:
-    other = hashlib.sha256(b"another file").hexdigest()
-    assert "cannot be fetched" in why_left_out(stored(tmp_path / "a", recipe(other)))
-    assert not (home() / "libraries" / f"{other}.tar.gz").exists()
-    missing = why_left_out(stored(tmp_path / "b", recipe(other, library="tinybooks")))
+    wrong_hash = hashlib.sha256(b"another file").hexdigest()
+    assert "cannot be fetched" in why_left_out(stored(tmp_path / "a", recipe(wrong_hash)))
+    assert not (home() / "libraries" / f"{wrong_hash}.tar.gz").exists()
+    missing = why_left_out(stored(tmp_path / "b", recipe(wrong_hash, library="tinybooks")))
     assert "check that pip reaches a package index" in missing and "\n" not in missing
-    assert "`stackrank tasks deep` fetches them" in why_left_out(Deep(Source(tmp_path / "a", fetch=False)))
+    assert "run `stackrank tasks deep`" in why_left_out(Deep(Source(tmp_path / "a", fetch=False)))
 
 
 def test_a_damaged_archive_is_noticed(task: Task, index: str, tmp_path: Path) -> None:
     from stackrank.extensions.authoring.benchmarks.deep_suite import _library
 
-    kept = home() / "libraries" / f"{index}.tar.gz"
-    content = kept.read_bytes()
+    archive = home() / "libraries" / f"{index}.tar.gz"
+    content = archive.read_bytes()
     try:
-        kept.write_bytes(content[:-9])
+        archive.write_bytes(content[:-9])
         _library.cache_clear()
         assert "is damaged: delete it" in why_left_out(Deep(Source(tmp_path / "own")))
     finally:
-        kept.write_bytes(content)
+        archive.write_bytes(content)
 
 
 def test_what_changes_make_otherwise_by_now_is_left_out(index: str, tmp_path: Path) -> None:
-    made = recipe(index)
-    made.tasks[0].broken = "0" * 16
-    assert "create different files than before" in why_left_out(stored(tmp_path / "old", made))
-    made.tasks[0].hidden = ["tests/test_none.py"]
-    made.tasks[0].broken = recipe(index).tasks[0].broken
-    assert "tinybook 1.0 has no tests/test_none.py" in why_left_out(stored(tmp_path / "old", made))
+    tiny = recipe(index)
+    tiny.tasks[0].broken = "0" * 16
+    assert "create different files than before" in why_left_out(stored(tmp_path / "old", tiny))
+    tiny.tasks[0].hidden = ["tests/test_none.py"]
+    tiny.tasks[0].broken = recipe(index).tasks[0].broken
+    assert "tinybook 1.0 has no tests/test_none.py" in why_left_out(stored(tmp_path / "old", tiny))
 
 
 def test_a_change_that_leaves_something_unused_is_left_out(index: str, tmp_path: Path) -> None:
-    made = recipe(index, Change(place=SLICE, operator="key-without-a-part", number=1))
-    (found,) = stored(tmp_path / "a", made).tasks()
-    assert b"key = (start,)" in found.files["src/tinybook/__init__.py"]
-    made = recipe(index, Change(place="src/tinybook/__init__.py:10:8-10:36", write="self._numbers[name] = 0"))
-    assert "its changes leave number unused, which gives the fault away" in why_left_out(stored(tmp_path / "b", made))
+    tiny = recipe(index, RecipeChange(place=SLICE, operator="key-without-a-part", number=1))
+    (task,) = stored(tmp_path / "a", tiny).tasks()
+    assert b"key = (start,)" in task.files["src/tinybook/__init__.py"]
+    tiny = recipe(index, RecipeChange(place="src/tinybook/__init__.py:10:8-10:36", write="self._numbers[name] = 0"))
+    assert "its changes leave number unused, which gives the fault away" in why_left_out(stored(tmp_path / "b", tiny))
 
 
 @pytest.mark.parametrize(
@@ -222,7 +231,7 @@ def test_a_bad_recipe_is_named(tmp_path: Path, text: str, problem: str) -> None:
 )
 def test_a_change_says_one_thing(change: dict[str, str], problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
-        Change.model_validate(change)
+        RecipeChange.model_validate(change)
 
 
 @pytest.mark.slow
@@ -255,16 +264,16 @@ def test_real_libraries_with_the_fault_in_them(library: str, tmp_path: Path) -> 
         (tmp_path / file).write_bytes((DATA / file).read_bytes())
     deep = Deep(Source(tmp_path))
     try:
-        found = deep.tasks()
+        tasks = deep.tasks()
     except BenchmarkError as error:
         if "cannot be fetched" in str(error):
             pytest.skip("pip reaches no package index")
         raise
-    made = read_recipe(DATA / f"{library}.yaml")
-    assert len(found) == len(made.tasks) and not deep.excluded()
+    shipped = read_recipe(DATA / f"{library}.yaml")
+    assert len(tasks) == len(shipped.tasks) and not deep.excluded()
     releases = Releases(Source(tmp_path))
-    assert len(releases.tasks()) == len(made.releases) and not releases.excluded()
-    assert all(find_difficulty(task) for task in (*found, *releases.tasks())), (
+    assert len(releases.tasks()) == len(shipped.releases) and not releases.excluded()
+    assert all(find_difficulty(task) for task in (*tasks, *releases.tasks())), (
         "`stackrank validate --record` measures them"
     )
 
@@ -272,27 +281,29 @@ def test_real_libraries_with_the_fault_in_them(library: str, tmp_path: Path) -> 
 def test_recipes_keep_the_rules() -> None:
     files = sorted(DATA.glob("*.yaml"))
     recipes = [read_recipe(file) for file in files]
-    tasks = [(each, task) for each in recipes for task in each.tasks]
+    tasks = [(requirement, task) for requirement in recipes for task in requirement.tasks]
     assert len({task.id for _, task in tasks}) == len(tasks)
     # A sandbox has these, or pip and setuptools have them within: an agent could read there what is right.
-    there = set(re.findall(r"^([\w-]+)==", REQUIREMENTS.read_text(encoding="utf-8"), re.M))
-    assert "pytest" in there
-    for file, made in zip(files, recipes, strict=True):
-        assert made.library not in there | IN_PIP
+    installed = set(re.findall(r"^([\w-]+)==", REQUIREMENTS.read_text(encoding="utf-8"), re.M))
+    assert "pytest" in installed
+    for file, shipped in zip(files, recipes, strict=True):
+        assert shipped.library not in installed | IN_PIP
         # Another version of what the sandbox has would take its place; what pip has within is not in the way.
-        assert not {each.partition("==")[0] for each in made.requirements} & there
+        assert not {requirement.partition("==")[0] for requirement in shipped.requirements} & installed
         assert file.read_text(encoding="utf-8").startswith("# stackrank-canary ")
-        assert file.stem == made.library
-        assert all("--hash=sha256:" in each and "==" in each for each in made.requirements)
+        assert file.stem == shipped.library
+        assert all("--hash=sha256:" in requirement and "==" in requirement for requirement in shipped.requirements)
         # Every fault is in one release.
-        assert sorted(part for parts in made.releases.values() for part in parts) == sorted(t.id for t in made.tasks)
-        assert all(name.startswith(f"{made.library}-release") for name in made.releases)
-    for made, task in tasks:
-        assert task.id.startswith(f"{made.library}-"), task.id
+        assert sorted(part for parts in shipped.releases.values() for part in parts) == sorted(
+            t.id for t in shipped.tasks
+        )
+        assert all(name.startswith(f"{shipped.library}-release") for name in shipped.releases)
+    for shipped, task in tasks:
+        assert task.id.startswith(f"{shipped.library}-"), task.id
         assert task.category in CATEGORIES, task.id
         for report in filter(None, (task.report, task.hidden_report)):
             asserts = [node for node in ast.walk(ast.parse(report)) if isinstance(node, ast.Assert)]
             assert len(asserts) >= 2, task.id
         for change in (*task.changes, *task.reworded):
-            assert f"/{change.file}".startswith(f"/{made.package}"), task.id
+            assert f"/{change.file}".startswith(f"/{shipped.package}"), task.id
             assert change.file.rpartition("/")[2] not in task.statement, f"{task.id} says where it is"

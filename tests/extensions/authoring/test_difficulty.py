@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from stackrank.env.difficulty import Difficulty, difficulty_label, find_difficulty, load, save_difficulty
+from stackrank.env.localisation.formulas import FORMULAS, Counts, rank
+from stackrank.env.localisation.spectrum import Spectrum
 from stackrank.env.patches import find_faults, make_diff
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.task import Limits, Task
-from stackrank.extensions.authoring.difficulty.formulas import FORMULAS, Counts, rank
-from stackrank.extensions.authoring.difficulty.measure import fault_places, measure
-from stackrank.extensions.authoring.difficulty.spectrum import Spectrum
+from stackrank.extensions.authoring.difficulty import fault_places, measure
 
 LIMITS = Limits(timeout_s=60)
 STORE = """
@@ -63,9 +63,11 @@ def text(code: str) -> bytes:
 
 
 def task(files: dict[str, str], fixed: dict[str, str], command: str = "python -m pytest -q") -> Task:
-    given = {path: text(code) for path, code in files.items()}
-    fix = make_diff({path: given[path] for path in fixed}, {path: text(code) for path, code in fixed.items()})
-    return Task("store", "b", "", given, test_command=command, fix=fix, faults=find_faults(given, fix), limits=LIMITS)
+    contents = {path: text(code) for path, code in files.items()}
+    fix = make_diff({path: contents[path] for path in fixed}, {path: text(code) for path, code in fixed.items()})
+    return Task(
+        "store", "b", "", contents, test_command=command, fix=fix, faults=find_faults(contents, fix), limits=LIMITS
+    )
 
 
 def cache_task(command: str = "python -m pytest -q") -> Task:
@@ -76,47 +78,51 @@ def cache_task(command: str = "python -m pytest -q") -> Task:
 def test_what_cannot_be_measured_says_why(local: Sandbox) -> None:
     assert "not run by pytest" in measure(cache_task("python check.py"), local).unmeasured
     assert "cannot be measured" in measure(cache_task("python -m pytest --no-such-option"), local).unmeasured
-    found = measure(replace(cache_task(), faults=()), local)
-    assert "where its fault is" in found.unmeasured and found.predicted is None and found.label == ""
+    difficulty = measure(replace(cache_task(), faults=()), local)
+    assert "location of its fault" in difficulty.unmeasured and difficulty.predicted is None and difficulty.label == ""
     sound = task({"a.py": "x = 1\n", "test_a.py": "def test_a():\n    pass\n"}, {"a.py": "x = 2\n"})
     assert "none of its tests fails" in measure(sound, local).unmeasured
 
 
 def test_a_fault_that_the_traceback_does_not_show(local: Sandbox) -> None:
-    found = measure(cache_task("python -m pytest -q -x"), local)
-    assert (found.test, found.in_traceback, found.in_named_file) == ("test_report.py::test_two_units", False, False)
+    difficulty = measure(cache_task("python -m pytest -q -x"), local)
+    assert (difficulty.test, difficulty.in_traceback, difficulty.in_named_file) == (
+        "test_report.py::test_two_units",
+        False,
+        False,
+    )
     # All lines of both files but the one that raises run in both tests.
-    assert set(found.ranks) == set(FORMULAS) and found.lines == 17
-    assert found.ranks["ochiai"] == 1 + (16 + 1) / 2
+    assert set(difficulty.ranks) == set(FORMULAS) and difficulty.lines == 17
+    assert difficulty.ranks["ochiai"] == 1 + (16 + 1) / 2
     # key_of is left for load and row, which return; check is called, and raises.
-    assert found.distance == 1
-    assert (found.lines_run, found.functions_run) == (10, 5)
+    assert difficulty.distance == 1
+    assert (difficulty.lines_run, difficulty.functions_run) == (10, 5)
 
 
 def test_a_fault_in_the_traceback_is_easier(local: Sandbox) -> None:
     cured = STORE.replace("return name", "return name, unit")
     strict = REPORT.replace("found[1] != unit", "found[1] == 'kg'")
     files = {"store.py": cured, "report.py": strict, "test_report.py": TESTS}
-    near = measure(task(files, {"report.py": REPORT}), local)
-    far = measure(cache_task(), local)
-    assert near.in_traceback and near.in_named_file and near.distance == 0
-    assert near.predicted is not None and far.predicted is not None and near.predicted < far.predicted
+    easier = measure(task(files, {"report.py": REPORT}), local)
+    harder = measure(cache_task(), local)
+    assert easier.in_traceback and easier.in_named_file and easier.distance == 0
+    assert easier.predicted is not None and harder.predicted is not None and easier.predicted < harder.predicted
 
 
 def test_a_test_that_never_ends_fails_where_it_is(local: Sandbox) -> None:
     # It rests, since nobody else has the processor that it would take to its limit.
     loop = "import time\n\ndef spin(n):\n    while n != 1:\n        n -= 2\n        time.sleep(0.01)\n    return n\n"
     tests = "from loop import spin\n\ndef test_odd():\n    assert spin(3) == 1\n\ndef test_even():\n    spin(4)\n"
-    made = task({"loop.py": loop, "test_loop.py": tests}, {"loop.py": loop.replace("n != 1", "n > 1")})
-    found = measure(replace(made, limits=Limits(timeout_s=4)), local)
-    assert found.unmeasured == "" and found.in_traceback and found.test == "test_loop.py::test_even"
+    endless = task({"loop.py": loop, "test_loop.py": tests}, {"loop.py": loop.replace("n != 1", "n > 1")})
+    difficulty = measure(replace(endless, limits=Limits(timeout_s=4)), local)
+    assert difficulty.unmeasured == "" and difficulty.in_traceback and difficulty.test == "test_loop.py::test_even"
 
 
 def test_a_file_that_does_not_parse_is_named_by_its_error(local: Sandbox) -> None:
     tests = "def test_it():\n    from broken import x\n    assert x == [1]\n"
-    made = task({"broken.py": "x = [1\n", "test_it.py": tests}, {"broken.py": "x = [1]\n"})
-    found = measure(made, local)
-    assert found.in_traceback and found.ranks["ochiai"] is None and found.label == "easy"
+    unparsable = task({"broken.py": "x = [1\n", "test_it.py": tests}, {"broken.py": "x = [1]\n"})
+    difficulty = measure(unparsable, local)
+    assert difficulty.in_traceback and difficulty.ranks["ochiai"] is None and difficulty.label == "easy"
 
 
 def test_a_folder_and_variables_of_the_command(local: Sandbox) -> None:
@@ -126,22 +132,22 @@ def test_a_folder_and_variables_of_the_command(local: Sandbox) -> None:
         {"sub/store.py": files["sub/store.py"]},
         {"sub/store.py": text(STORE.replace("return name", "return name, unit"))},
     )
-    inside = replace(
+    in_folder = replace(
         base,
         files=files,
         fix=fix,
         faults=find_faults(files, fix),
         test_command="cd sub && NAME=x pytest test_report.py",
     )
-    found = measure(inside, local)
-    assert found.unmeasured == "" and not found.in_named_file and found.distance == 1
+    difficulty = measure(in_folder, local)
+    assert difficulty.unmeasured == "" and not difficulty.in_named_file and difficulty.distance == 1
 
 
 def test_lines_that_an_addition_stands_beside_are_no_fault() -> None:
-    before = "def first():\n    x = 1\n    return x\n\ndef second():\n    return 2\n"
-    after = before.replace("    return x\n", "    return x\n    # added\n")
-    files = {"a.py": before.encode()}
-    faults = find_faults(files, make_diff(files, {"a.py": after.encode()}))
+    old = "def first():\n    x = 1\n    return x\n\ndef second():\n    return 2\n"
+    new = old.replace("    return x\n", "    return x\n    # added\n")
+    files = {"a.py": old.encode()}
+    faults = find_faults(files, make_diff(files, {"a.py": new.encode()}))
     lines = {"a.py": dict.fromkeys((1, 2, 3, 5, 6), 0)}
     suite = Spectrum(("t",), (0.0,), ("failed",), {}, (frozenset({0}),), lines)
     assert fault_places(faults, files, suite) == {("a.py", 3)}
@@ -163,7 +169,7 @@ def test_formulas_on_the_edges() -> None:
 
 
 @pytest.mark.parametrize(
-    ("near", "far"),
+    ("nearer", "farther"),
     [
         ({"in_traceback": True, "in_named_file": True}, {"in_traceback": False, "in_named_file": True}),
         ({"in_named_file": True}, {"in_named_file": False}),
@@ -174,23 +180,23 @@ def test_formulas_on_the_edges() -> None:
         ({"distance": 5}, {"distance": None}),
     ],
 )
-def test_farther_is_never_easier(near: dict[str, object], far: dict[str, object]) -> None:
+def test_farther_is_never_easier(nearer: dict[str, object], farther: dict[str, object]) -> None:
     base = Difficulty("d", test="t", ranks={"ochiai": 3.0}, lines=100, lines_run=50, functions_run=5, distance=3)
-    less, more = (replace(base, **each).predicted for each in (near, far))  # type: ignore[arg-type]
-    assert less is not None and more is not None and less < more
+    lower, higher = (replace(base, **fields).predicted for fields in (nearer, farther))  # type: ignore[arg-type]
+    assert lower is not None and higher is not None and lower < higher
 
 
 def test_what_was_measured_is_of_one_version_of_a_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STACKRANK_HOME", str(tmp_path))
-    made = replace(cache_task(), difficulty="easy")
-    assert find_difficulty(made) is None and difficulty_label(made) == "easy"
-    hard = Difficulty(made.digest, test="t", ranks={"ochiai": 500.0}, lines=9000, lines_run=4000, distance=900)
-    save_difficulty(made, hard)
-    assert find_difficulty(made) == hard and difficulty_label(made) == "hard"
-    changed = replace(made, statement="other")
+    rated = replace(cache_task(), difficulty="easy")
+    assert find_difficulty(rated) is None and difficulty_label(rated) == "easy"
+    hard = Difficulty(rated.digest, test="t", ranks={"ochiai": 500.0}, lines=9000, lines_run=4000, distance=900)
+    save_difficulty(rated, hard)
+    assert find_difficulty(rated) == hard and difficulty_label(rated) == "hard"
+    changed = replace(rated, statement="other")
     assert find_difficulty(changed) is None and difficulty_label(changed) == "easy"
     shipped = replace(changed, measured=replace(hard, digest=changed.digest).dump())
     assert difficulty_label(shipped) == "hard" and shipped.digest == changed.digest
     assert load(hard.dump().replace('"version": 1', '"version": 0')) is None
-    save_difficulty(made, Difficulty(made.digest, "no pytest"))
-    assert difficulty_label(made) == "easy"
+    save_difficulty(rated, Difficulty(rated.digest, "no pytest"))
+    assert difficulty_label(rated) == "easy"

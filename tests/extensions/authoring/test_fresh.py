@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from stackrank.env.benchmarks.base import BenchmarkError, Source, digest
+from stackrank.env.benchmarks.pytest_command import TestCommand
 from stackrank.env.benchmarks.registry import load_benchmark
 from stackrank.env.environment import Environment
 from stackrank.env.sandbox.base import Backend
@@ -24,13 +25,12 @@ from stackrank.env.scoring.proof import Contradiction, Proof
 from stackrank.env.scoring.verdict import score
 from stackrank.env.statement_alone import statement_alone
 from stackrank.extensions.authoring.benchmarks import fresh, fresh_night
-from stackrank.extensions.authoring.benchmarks.deep_recipe import Change, Recipe, read_recipe
+from stackrank.extensions.authoring.benchmarks.deep_recipe import Recipe, RecipeChange, read_recipe
 from stackrank.extensions.authoring.benchmarks.deep_suite import library_files
 from stackrank.extensions.authoring.benchmarks.fresh import Fresh, Night
 from stackrank.extensions.authoring.benchmarks.fresh_night import PARTS, make_night, night_number
 from stackrank.extensions.authoring.benchmarks.fresh_task import FreshTask, environment_of, library_of
 from stackrank.extensions.authoring.inject import verify
-from stackrank.extensions.authoring.inject.reach import TestCommand
 from stackrank.extensions.authoring.inject.verify import Verified
 from stackrank.flows.runs.specification.spec import make_spec
 from tests.fixtures.env import cart, usable
@@ -48,8 +48,8 @@ def test_a_run_says_its_night_once() -> None:
     spec = make_spec({"benchmark": "fresh", "entrants": entrants}, "the test")
     assert spec.night and spec.source.seed == spec.night
     assert "night" not in spec.model_fields_set, "a schedule does not keep it"
-    again = make_spec({**spec.model_dump(mode="json"), "night": "7"}, "the test")
-    assert again.source.seed == "7"
+    renamed = make_spec({**spec.model_dump(mode="json"), "night": "7"}, "the test")
+    assert renamed.source.seed == "7"
     assert make_spec({"entrants": entrants}, "the test").night == ""
 
 
@@ -61,19 +61,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setattr(module, "home", lambda: tmp_path)
     monkeypatch.setattr(verify, "LEAST_RANK", 0)
     monkeypatch.setattr(fresh_night, "PARTS", 1)
-    made = recipe(sha256, own_tests=["tests"])
+    tiny = recipe(sha256, own_tests=["tests"])
     (tmp_path / "own").mkdir()
-    (tmp_path / "own" / "tinybook.yaml").write_text(yaml.safe_dump(made.model_dump(exclude_defaults=True)))
+    (tmp_path / "own" / "tinybook.yaml").write_text(yaml.safe_dump(tiny.model_dump(exclude_defaults=True)))
     return tmp_path / "own"
 
 
 def test_own_tests_bring_what_they_need(folder: Path) -> None:
-    made = read_recipe(folder / "tinybook.yaml")
-    assert "docs/index.md" in library_files(made) and "docs/index.md" not in library_of(made)
-    assert "docs/index.md" in library_of(made.model_copy(update={"tests_need": ["docs/index.md"]}))
-    assert environment_of(made) is None
-    more = made.model_copy(update={"requirements": ["a==1"], "test_requirements": ["b==2"]})
-    assert environment_of(more) == Environment(requirements=("a==1", "b==2"))
+    tiny = read_recipe(folder / "tinybook.yaml")
+    assert "docs/index.md" in library_files(tiny) and "docs/index.md" not in library_of(tiny)
+    assert "docs/index.md" in library_of(tiny.model_copy(update={"tests_need": ["docs/index.md"]}))
+    assert environment_of(tiny) is None
+    with_packages = tiny.model_copy(update={"requirements": ["a==1"], "test_requirements": ["b==2"]})
+    assert environment_of(with_packages) == Environment(requirements=("a==1", "b==2"))
 
 
 def test_what_only_looks_makes_no_night(folder: Path) -> None:
@@ -87,24 +87,24 @@ class Stream:
 
     faults: ClassVar[dict[str, int]] = {"a": 1, "b": 9, "c": 3}
 
-    def __init__(self, made: Recipe, seed: str, used: Collection[FreshTask], *_: object) -> None:
-        self._library, self._used, self._band = made.library, {each.broken for each in used}, 0
+    def __init__(self, tiny: Recipe, seed: str, used_tasks: Collection[FreshTask], *_: object) -> None:
+        self._library, self._used, self._band = tiny.library, {task.broken for task in used_tasks}, 0
         self._working = threading.Lock()
 
-    def start(self, above: float, most: float) -> None:
-        assert above < most and (not self._band or self.exhausted), "its faults are not given up"
+    def start(self, lowest: float, highest: float) -> None:
+        assert lowest < highest and (not self._band or self.exhausted), "its faults are not given up"
         self._band += 1
         self.made: list[FreshTask] = []
         self.exhausted = False
         count = self.faults[self._library] if self._band == 1 else 1
-        named = [a_task(self._library, f"{self._band}{number:07}") for number in range(count)]
-        self._left = iter([each for each in named if each.broken not in self._used])
+        tasks = [a_task(self._library, f"{self._band}{number:07}") for number in range(count)]
+        self._left = iter([task for task in tasks if task.broken not in self._used])
 
     def more(self) -> None:
         with self._working:
-            made = next(self._left, None)
-            self.exhausted = made is None
-            self.made += [made] if made else []
+            task = next(self._left, None)
+            self.exhausted = task is None
+            self.made += [task] if task else []
 
     def stop(self) -> None:
         self.stopped = True
@@ -114,9 +114,16 @@ class Stream:
 
 
 def a_task(library: str, broken: str) -> FreshTask:
-    change = Change(place=f"{library}.py:1:0-1:1", operator="off-by-one")
+    change = RecipeChange(place=f"{library}.py:1:0-1:1", operator="off-by-one")
     return FreshTask(
-        library=library, change=change, broken=broken, category="", command="", fail_to_pass=(), pass_to_pass=()
+        library=library,
+        change=change,
+        broken=broken,
+        category="",
+        command="",
+        fail_to_pass=(),
+        pass_to_pass=(),
+        withheld=(),
     )
 
 
@@ -124,20 +131,20 @@ def test_a_night_of_fewer_tasks_is_the_beginning_of_one_of_more(monkeypatch: pyt
     monkeypatch.setattr(fresh_night, "_Search", Stream)
     recipes = [recipe("0" * 64, library=name) for name in Stream.faults]
     backend: Any = SimpleNamespace()
-    whole = make_night("x", recipes, 20, [], backend, lambda _: None)
-    assert {each.library for each in whole[:3]} == {"a", "b", "c"}
-    assert [each.broken[0] for each in whole] == ["1"] * 13 + ["2"] * 3 + ["3"] * 3, "what looks deep comes first"
+    night = make_night("x", recipes, 20, [], backend, lambda _: None)
+    assert {task.library for task in night[:3]} == {"a", "b", "c"}
+    assert [task.broken[0] for task in night] == ["1"] * 13 + ["2"] * 3 + ["3"] * 3, "what looks deep comes first"
     for count in range(1, 19):
-        assert make_night("x", recipes, count, [], backend, lambda _: None) == whole[:count]
-    assert not {each.id for each in make_night("x", recipes, 5, whole[:8], backend, lambda _: None)} & {
-        each.id for each in whole[:8]
+        assert make_night("x", recipes, count, [], backend, lambda _: None) == night[:count]
+    assert not {task.id for task in make_night("x", recipes, 5, night[:8], backend, lambda _: None)} & {
+        task.id for task in night[:8]
     }
-    with pytest.raises(BenchmarkError, match="no fault of the night x"):
-        make_night("x", recipes, 5, whole, backend, lambda _: None)
+    with pytest.raises(BenchmarkError, match="no valid deep fault found for night x"):
+        make_night("x", recipes, 5, night, backend, lambda _: None)
 
 
 def test_a_library_whose_own_tests_fail_here_is_left_out_of_the_night() -> None:
-    said: list[str] = []
+    messages: list[str] = []
 
     def faults(*_: float) -> Iterator[object]:
         raise BenchmarkError("2 of its tests fail in the original project")
@@ -145,17 +152,17 @@ def test_a_library_whose_own_tests_fail_here_is_left_out_of_the_night() -> None:
 
     search: Any = SimpleNamespace(
         _recipe=SimpleNamespace(library="mistune", version="3.4.0"),
-        _progress=SimpleNamespace(say=said.append),
+        _progress=SimpleNamespace(say=messages.append),
         _working=threading.Lock(),
         _left_out=False,
         _faults=None,
-        _all=faults,
+        _search_band=faults,
     )
-    for most, above in itertools.pairwise(fresh_night._BANDS):
-        fresh_night._Search.start(search, above, most)
+    for highest, lowest in itertools.pairwise(fresh_night._BANDS):
+        fresh_night._Search.start(search, lowest, highest)
         fresh_night._Search.more(search)
         assert search.exhausted and not search.made
-    assert said == ["fresh leaves out mistune 3.4.0: 2 of its tests fail in the original project"]
+    assert messages == ["fresh skips mistune 3.4.0: 2 of its tests fail in the original project"]
 
 
 class Alone:
@@ -178,7 +185,7 @@ def test_tests_that_do_not_pass_without_the_rest_of_their_suite_are_no_part_of_a
     report: Any = SimpleNamespace(complete=True)
     monkeypatch.setattr(fresh_night, "plant", lambda *_: {})
     monkeypatch.setattr(fresh_night, "load_task", lambda *_: cart())
-    monkeypatch.setattr(fresh_night, "to_withhold", lambda *_: ("t.py::bad",))
+    monkeypatch.setattr(fresh_night, "choose_withheld", lambda *_: ("t.py::bad",))
     monkeypatch.setattr(fresh_night, "Sandbox", Alone)
     monkeypatch.setattr(fresh_night, "run_tests", lambda *_, **__: SimpleNamespace(outcomes=outcomes, report=report))
     key = "a.py:1:0-1:1 off-by-one 0"
@@ -187,7 +194,7 @@ def test_tests_that_do_not_pass_without_the_rest_of_their_suite_are_no_part_of_a
     search = fresh_night._Search.__new__(fresh_night._Search)
     search._recipe, search._files, search._test = recipe("0" * 64), {}, TestCommand(("-q",), ("t.py",))
     monkeypatch.setattr(search, "_backend", None, raising=False)
-    monkeypatch.setattr(search, "_holds", lambda _: True)
+    monkeypatch.setattr(search, "_is_sound", lambda _: True)
     candidate: Any = SimpleNamespace(key=key, category="numbers")
 
     def made() -> FreshTask | None:
@@ -211,7 +218,7 @@ def test_a_task_whose_verdicts_cannot_be_sealed_is_no_task_of_a_night(monkeypatc
         changed = Contradiction(test, {f"h.py::{test}": f"h.py::{test}"}, "h.py", 1, Edit(0, 1, "x"), "y")
         monkeypatch.setattr(fresh_night, "find_proof", lambda _: Proof("", (changed,), deciding=1, covered=1))
         search: Any = SimpleNamespace(_backend=None)
-        return fresh_night._Search._holds(search, task)
+        return fresh_night._Search._is_sound(search, task)
 
     monkeypatch.setattr(fresh_night, "find_difficulty", lambda _: SimpleNamespace())
     monkeypatch.setattr(fresh_night, "shallow", lambda _: False)
@@ -221,13 +228,13 @@ def test_a_task_whose_verdicts_cannot_be_sealed_is_no_task_of_a_night(monkeypatc
 def test_a_night_is_told_of_the_others_and_made_again_only_for_more(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = []
+    calls = []
 
     def made(
-        seed: str, recipes: object, count: int, used: list[FreshTask], backend: Backend, say: object
+        seed: str, recipes: object, count: int, used_tasks: list[FreshTask], backend: Backend, say: object
     ) -> list[FreshTask]:
         assert backend.name == "local"
-        asked.append((seed, count, [each.broken for each in used]))
+        calls.append((seed, count, [task.broken for task in used_tasks]))
         return [a_task("tinybook", f"{seed}{number}") for number in range(min(count, 2))]
 
     monkeypatch.setattr(fresh_night, "make_night", made)
@@ -237,7 +244,7 @@ def test_a_night_is_told_of_the_others_and_made_again_only_for_more(
     for seed, count in (("1", 1), ("1", 1), ("2", 5), ("2", 5), ("1", 2)):
         Fresh(Source(folder, seed=seed, count=count, sandbox="local"))._night()
     first = earlier.tasks[0].broken
-    assert asked == [("1", 1, []), ("2", 5, ["10", first]), ("1", 2, ["20", "21"])], (
+    assert calls == [("1", 1, []), ("2", 5, ["10", first]), ("1", 2, ["20", "21"])], (
         "2 has no more than two, and is not asked"
     )
 
@@ -249,7 +256,7 @@ def test_a_night_of_too_few_tasks_says_so(folder: Path, monkeypatch: pytest.Monk
         night = Fresh(Source(folder, seed="1", count=count, sandbox="bubblewrap"))
         assert len(night.tasks()) == 1 and len(night.notes) == notes
         if notes:
-            assert "the night 1 of fresh has only 1 of the 3 tasks that were wanted" in night.notes[0]
+            assert "the night 1 of fresh has only 1 of the 3 requested tasks" in night.notes[0]
 
 
 @pytest.mark.slow
@@ -265,15 +272,15 @@ def test_a_night_is_made_once_and_proved(folder: Path, monkeypatch: pytest.Monke
         assert "src/" not in task.statement and "Book." not in task.statement
         assert statement_alone(task).withheld == {"tests/test_book.py"}
         # A test's name in words, or what it shows if its name would tell where the fault is.
-        named = task.title.removeprefix("tinybook: ").replace(" ", "_")
-        shown = f"def test_{named}(".encode() in task.files["tests/test_book.py"]
-        assert shown or "For instance, ['bob'] and ['ben', 'bob'] should be equal." in task.statement
-        found = score(task, Changes(files={"src/tinybook/__init__.py": BOOK.encode()}), lambda s: Sandbox(backend, s))
-        assert found.resolved and found.sealed, found
+        test_name = task.title.removeprefix("tinybook: ").replace(" ", "_")
+        is_visible = f"def test_{test_name}(".encode() in task.files["tests/test_book.py"]
+        assert is_visible or "For instance, ['bob'] and ['ben', 'bob'] should be equal." in task.statement
+        verdict = score(task, Changes(files={"src/tinybook/__init__.py": BOOK.encode()}), lambda s: Sandbox(backend, s))
+        assert verdict.resolved and verdict.sealed, verdict
         assert not score(task, Changes(), lambda s: Sandbox(backend, s)).resolved
     first = Fresh(Source(folder, seed="1", count=1))
     assert [task.id for task in first.tasks()] == [tasks[0].id], "a night of fewer tasks is its beginning"
     # Read again it is the same, and nothing is tried.
     monkeypatch.setattr(fresh_night, "make_night", lambda *_: pytest.fail("it is made again"))
-    again = Fresh(Source(folder, seed="1", fetch=False)).tasks()
-    assert digest(again) == digest(tasks)
+    reloaded = Fresh(Source(folder, seed="1", fetch=False)).tasks()
+    assert digest(reloaded) == digest(tasks)

@@ -11,17 +11,18 @@ import pytest
 import yaml
 
 from stackrank.env.benchmarks.base import BenchmarkError, Source
+from stackrank.env.benchmarks.pytest_command import TestCommand, default_command
 from stackrank.env.benchmarks.repo import Repo
 from stackrank.env.difficulty import Difficulty
 from stackrank.env.environment import Environment
 from stackrank.env.sandbox.base import SandboxError, spec_for
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.validate import validate
-from stackrank.extensions.authoring.inject.candidates import Candidate, find_candidates
+from stackrank.extensions.authoring.inject.candidates import Mutant, find_candidates
 from stackrank.extensions.authoring.inject.deep_operators import DEEP
 from stackrank.extensions.authoring.inject.injection import Injection, InjectionOptions, Tally
 from stackrank.extensions.authoring.inject.operators import OPERATORS
-from stackrank.extensions.authoring.inject.reach import Reach, TestCommand, default_command
+from stackrank.extensions.authoring.inject.reach import Reach
 from stackrank.extensions.authoring.inject.verify import LEFT, Project, Verified, difficulty, shallow, verify
 from stackrank.extensions.authoring.inject.write import write_benchmark, write_source
 from tests.fixtures.env import source, usable
@@ -96,8 +97,8 @@ def session(
     setup: tuple[str, ...] = (),
 ) -> Injection:
     command = TestCommand.of(test or default_command(files), files)
-    wishes = InjectionOptions(count, seed, command, Environment(setup=setup), timeout_s=timeout_s)
-    return Injection(usable("bubblewrap"), files, wishes, folder)
+    options = InjectionOptions(count, seed, command, Environment(setup=setup), timeout_s=timeout_s)
+    return Injection(usable("bubblewrap"), files, options, folder)
 
 
 def silent(tally: Tally) -> None:
@@ -129,9 +130,9 @@ def test_a_project_of_no_use_is_said(tmp_path: Path, change: dict[str, str], wor
 
 def test_tests_that_reach_nothing_that_could_be_changed(tmp_path: Path) -> None:
     files = project({"code.py": "x = 1\n", "test_it.py": "import code\n\ndef test_it():\n    pass\n"})
-    made = session(tmp_path, files)
+    injection = session(tmp_path, files)
     with pytest.raises(BenchmarkError):
-        made.bugs(made.reach(), silent)
+        injection.bugs(injection.reach(), silent)
 
 
 @pytest.mark.parametrize("command", ["make test", "python -m unittest", "pytest tests | tee log"])
@@ -141,22 +142,25 @@ def test_only_plain_pytest(command: str) -> None:
 
 
 def test_a_command_is_taken_apart() -> None:
-    found = TestCommand.of("pytest -q -k 'not slow' ./tests tests/test_stock.py::test_take", PROJECT)
-    assert found.targets == ("./tests", "tests/test_stock.py::test_take")
-    assert found.on(["a.py"], "-x") == "python -m pytest -q -k 'not slow' -x a.py"
-    less = TestCommand.of("pytest -q --deselect tests/test_stock.py --ignore=tests", PROJECT)
-    assert (less.options, less.targets) == (("-q", "--deselect", "tests/test_stock.py", "--ignore=tests"), ())
+    command = TestCommand.of("pytest -q -k 'not slow' ./tests tests/test_stock.py::test_take", PROJECT)
+    assert command.targets == ("./tests", "tests/test_stock.py::test_take")
+    assert command.on(["a.py"], "-x") == "python -m pytest -q -k 'not slow' -x a.py"
+    deselecting = TestCommand.of("pytest -q --deselect tests/test_stock.py --ignore=tests", PROJECT)
+    assert (deselecting.options, deselecting.targets) == (
+        ("-q", "--deselect", "tests/test_stock.py", "--ignore=tests"),
+        (),
+    )
     assert "pythonpath=src" in default_command(project()) and "src" not in default_command({"a.py": b""})
-    own = {**PROJECT, "pytest.ini": "[pytest]\npythonpath = src tests\n"}
-    assert "pythonpath" not in default_command(project(own))
+    configured = {**PROJECT, "pytest.ini": "[pytest]\npythonpath = src tests\n"}
+    assert "pythonpath" not in default_command(project(configured))
 
 
 def proposals(code: str, operator: str) -> set[str]:
     """What an operator makes of the body of a function."""
     text = textwrap.dedent(code).strip("\n") + "\n"
     reach = Reach(("t",), (0.0,), (frozenset({0}),), {"a.py": dict.fromkeys(range(1, text.count("\n") + 1), 0)})
-    found = [each for each in find_candidates({"a.py": text.encode()}, reach, 0) if each.operator == operator]
-    return {each.source().decode() for each in found}
+    mutants = [mutant for mutant in find_candidates({"a.py": text.encode()}, reach, 0) if mutant.operator == operator]
+    return {mutant.source().decode() for mutant in mutants}
 
 
 EXAMPLES = [
@@ -199,9 +203,9 @@ EXAMPLES = [
 
 @pytest.mark.parametrize(("operator", "code", "expected"), EXAMPLES)
 def test_operators(operator: str, code: str, expected: str) -> None:
-    found = proposals(code, operator)
-    assert any(expected in text for text in found), found
-    for text in found:
+    sources = proposals(code, operator)
+    assert any(expected in text for text in sources), sources
+    for text in sources:
         compile(text, "a.py", "exec")
         assert text != code
 
@@ -211,12 +215,14 @@ def test_the_rest_of_a_file_stays_as_it_is() -> None:
     reach = Reach(("t",), (0.0,), (frozenset({0}),), {"a.py": {3: 0}})
     assert not find_candidates({"a.py": code.encode("latin-1")}, reach, 0)  # no diff can be made of it
     for text in (code.encode(), code.replace("latin-1", "utf-8").encode()):
-        (found,) = [each for each in find_candidates({"a.py": text}, reach, 0) if each.operator == "boundary"]
-        assert found.source() == text.replace(b"<", b"<=")
+        (mutant,) = [
+            candidate for candidate in find_candidates({"a.py": text}, reach, 0) if candidate.operator == "boundary"
+        ]
+        assert mutant.source() == text.replace(b"<", b"<=")
 
 
 def test_every_operator_has_an_example() -> None:
-    assert {each.name for each in OPERATORS} == {name for name, _, _ in EXAMPLES}
+    assert {operator.name for operator in OPERATORS} == {name for name, _, _ in EXAMPLES}
 
 
 def test_only_lines_that_tests_alone_reach_are_changed() -> None:
@@ -224,7 +230,7 @@ def test_only_lines_that_tests_alone_reach_are_changed() -> None:
     groups = (frozenset({0}), frozenset({-1}), frozenset({0, -1}))
     reach = Reach(("t",), (0.0,), groups, {"a.py": {1: 1, 2: 0, 3: 2, 7: 1}})
     candidates = find_candidates({"a.py": code.encode()}, reach, 0)
-    assert candidates and all(each.lines <= {2} for each in candidates if "+" not in each.operator)
+    assert candidates and all(mutant.lines <= {2} for mutant in candidates if "+" not in mutant.operator)
 
 
 @pytest.mark.parametrize(
@@ -247,10 +253,10 @@ def test_difficulty(frames: list[tuple[str, str]], expected: str) -> None:
 
 def test_a_benchmark_of_bugs(tmp_path: Path) -> None:
     files = project()
-    made = session(tmp_path, files, count=6)
-    seen: list[Tally] = []
-    bugs = made.bugs(made.reach(), seen.append)
-    assert len(bugs) == 6 and seen[-1].found >= 6
+    injection = session(tmp_path, files, count=6)
+    tallies: list[Tally] = []
+    bugs = injection.bugs(injection.reach(), tallies.append)
+    assert len(bugs) == 6 and tallies[-1].bugs >= 6
     write_source(tmp_path, files)
     write_benchmark(tmp_path, "shop", files, bugs, Environment(), 30)
     benchmark = Repo(Source(tmp_path))
@@ -270,11 +276,13 @@ def test_a_benchmark_of_bugs(tmp_path: Path) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("a sandbox was started")
 
-    again = Injection(_Refusing(refuse), files, made._wishes, tmp_path)
-    same = again.bugs(again.reach(), silent)
-    assert [(one.key, found) for one, found in same] == [(one.key, found) for one, found in bugs]
+    resumed = Injection(_Refusing(refuse), files, injection._options, tmp_path)
+    same_bugs = resumed.bugs(resumed.reach(), silent)
+    assert [(mutant.key, verified) for mutant, verified in same_bugs] == [
+        (mutant.key, verified) for mutant, verified in bugs
+    ]
     text = (tmp_path / "tasks.yaml").read_text()
-    write_benchmark(tmp_path, "shop", files, same, Environment(), 30)
+    write_benchmark(tmp_path, "shop", files, same_bugs, Environment(), 30)
     assert (tmp_path / "tasks.yaml").read_text() == text
     assert len(yaml.safe_load(text)["tasks"]) == 6
 
@@ -289,11 +297,11 @@ def test_a_project_that_has_to_be_set_up(tmp_path: Path) -> None:
     copying.prepare(lambda message: None)
     with pytest.raises(BenchmarkError, match=r"setup copies the project .*site-packages/shop/stock.py"):
         copying.reach()
-    made = session(tmp_path, files, count=1, setup=(setup,))
-    made.prepare(lambda message: None)
-    bugs = made.bugs(made.reach(), silent)
+    injection = session(tmp_path, files, count=1, setup=(setup,))
+    injection.prepare(lambda message: None)
+    bugs = injection.bugs(injection.reach(), silent)
     write_source(tmp_path, files)
-    write_benchmark(tmp_path, "the shop+", files, bugs, made._wishes.environment, 30)
+    write_benchmark(tmp_path, "the shop+", files, bugs, injection._options.environment, 30)
     (task,) = Repo(Source(tmp_path)).tasks()
     assert task.id == "the-shop-001"
     box = usable("bubblewrap")
@@ -314,29 +322,29 @@ class _Refusing:
 def test_another_seed_makes_other_bugs(tmp_path: Path) -> None:
     files = project()
     reach = session(tmp_path, files).reach()
-    one, same, other = (find_candidates(files, reach, seed) for seed in (1, 1, 2))
-    assert [each.key for each in one] == [each.key for each in same]
-    assert [each.key for each in one] != [each.key for each in other]
-    assert len({each.key for each in one}) == len(one)
-    assert any(len(each.changes) == 2 for each in one)
+    mutants, repeated, differing = (find_candidates(files, reach, seed) for seed in (1, 1, 2))
+    assert [mutant.key for mutant in mutants] == [mutant.key for mutant in repeated]
+    assert [mutant.key for mutant in mutants] != [mutant.key for mutant in differing]
+    assert len({mutant.key for mutant in mutants}) == len(mutants)
+    assert any(len(mutant.changes) == 2 for mutant in mutants)
 
 
 def test_a_sandbox_that_fails_is_replaced_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = project()
-    made = session(tmp_path, files, count=1)
-    reach = made.reach()
+    injection = session(tmp_path, files, count=1)
+    reach = injection.reach()
     calls: list[str] = []
 
-    def verify(sandbox: Sandbox, project: object, candidate: Candidate) -> Verified:
+    def verify(sandbox: Sandbox, project: object, candidate: Mutant) -> Verified:
         calls.append(sandbox.name)
         if len(calls) == 1:
             raise SandboxError("gone")
         return Verified(candidate.key, "", "python -m pytest", ("t",), (), "hard")
 
     monkeypatch.setattr("stackrank.extensions.authoring.inject.injection.verify", verify)
-    assert len(made.bugs(reach, silent)) == 1
+    assert len(injection.bugs(reach, silent)) == 1
 
-    def always(sandbox: Sandbox, project: object, candidate: Candidate) -> Verified:
+    def always(sandbox: Sandbox, project: object, candidate: Mutant) -> Verified:
         raise SandboxError("gone")
 
     monkeypatch.setattr("stackrank.extensions.authoring.inject.injection.verify", always)
@@ -360,31 +368,33 @@ DEEP_CASES = {
 }
 
 
-@pytest.mark.parametrize("name", [each.name for each in DEEP if each not in OPERATORS])
+@pytest.mark.parametrize("name", [operator.name for operator in DEEP if operator not in OPERATORS])
 def test_deep_operators(name: str) -> None:
     text, expected = DEEP_CASES[name]
     reach = Reach(("t",), (0.0,), (frozenset({0}),), {"a.py": dict.fromkeys(range(1, text.count("\n") + 1), 0)})
-    found = [each for each in find_candidates({"a.py": text.encode()}, reach, 0, DEEP) if each.operator == name]
-    sources = [each.source().decode() for each in found]
-    assert any(expected in each for each in sources), sources
-    for each in sources:
-        compile(each, "a.py", "exec")
+    mutants = [mutant for mutant in find_candidates({"a.py": text.encode()}, reach, 0, DEEP) if mutant.operator == name]
+    sources = [mutant.source().decode() for mutant in mutants]
+    assert any(expected in text for text in sources), sources
+    for text in sources:
+        compile(text, "a.py", "exec")
 
 
 def test_a_deep_fault_leaves_nothing_unused() -> None:
     text = DEEP_CASES["key-without-a-part"][0]
     files, command = {"a.py": text.encode()}, TestCommand.of("pytest", {"test_a.py": b""})
     reach = Reach(("t",), (0.0,), (frozenset({0}),), {"a.py": {1: 0, 2: 0}})
-    (candidate, *_) = (each for each in find_candidates(files, reach, 0, DEEP) if each.operator == "key-without-a-part")
+    (candidate, *_) = (
+        mutant for mutant in find_candidates(files, reach, 0, DEEP) if mutant.operator == "key-without-a-part"
+    )
     nowhere = object.__new__(Sandbox)  # nothing is run for it
     assert verify(nowhere, Project(files, command, reach, 30, deep=True), candidate).problem == LEFT
 
 
 def test_a_fault_near_its_failure_is_not_deep() -> None:
-    far = Difficulty("d", test="t", ranks={"ochiai": 20.5}, lines=99, lines_run=50, functions_run=5, distance=3)
-    assert shallow(far) == ""
-    assert "leads" in shallow(replace(far, in_traceback=True, in_named_file=True))
-    assert "names its file" in shallow(replace(far, in_named_file=True))
-    assert "first 20" in shallow(replace(far, ranks={"ochiai": 20.0}))
-    assert shallow(replace(far, ranks={"ochiai": None})) == ""
-    assert "cannot be measured" in shallow(replace(far, unmeasured="no pytest"))
+    deep = Difficulty("d", test="t", ranks={"ochiai": 20.5}, lines=99, lines_run=50, functions_run=5, distance=3)
+    assert shallow(deep) == ""
+    assert "leads" in shallow(replace(deep, in_traceback=True, in_named_file=True))
+    assert "names its file" in shallow(replace(deep, in_named_file=True))
+    assert "first 20" in shallow(replace(deep, ranks={"ochiai": 20.0}))
+    assert shallow(replace(deep, ranks={"ochiai": None})) == ""
+    assert "cannot be measured" in shallow(replace(deep, unmeasured="no pytest"))

@@ -23,15 +23,15 @@ def test_from_a_project_to_a_proved_benchmark(stackrank: CommandLine, tmp_path: 
     call = ("inject", str(shop), "-n", "2", "--out", str(out), *BOX)
     document = stackrank(*call, "--json").json()
     assert document["tasks"] == 2 and sum(document["categories"].values()) == 2
-    found = sorted(path.relative_to(out).as_posix() for path in (out / "source").rglob("*") if path.is_file())
-    assert found == sorted(f"source/{path}" for path in PROJECT)  # nothing that was built, no history
-    before = (out / "tasks.yaml").read_text()
-    again = stackrank(*call)  # what it wrote is no part of the project
-    assert (again.status, (out / "tasks.yaml").read_text()) == (0, before)
-    assert "2 bugs" in again.out and "stackrank validate repo" in again.out
-    other = stackrank(*call, "--seed", "2")
-    assert other.status == 2 and "already has tasks" in other.sentence() and "--out" in other.sentence()
-    assert (out / "tasks.yaml").read_text() == before
+    written = sorted(path.relative_to(out).as_posix() for path in (out / "source").rglob("*") if path.is_file())
+    assert written == sorted(f"source/{path}" for path in PROJECT)  # nothing that was built, no history
+    first_tasks = (out / "tasks.yaml").read_text()
+    repeated = stackrank(*call)  # what it wrote is no part of the project
+    assert (repeated.status, (out / "tasks.yaml").read_text()) == (0, first_tasks)
+    assert "2 bugs" in repeated.out and "stackrank validate repo" in repeated.out
+    refused = stackrank(*call, "--seed", "2")
+    assert refused.status == 2 and "already has tasks" in refused.sentence() and "--out" in refused.sentence()
+    assert (out / "tasks.yaml").read_text() == first_tasks
     proved = stackrank("validate", "repo", "--path", str(out), "--rounds", "1", "--json", *BOX).json()
     assert (proved["valid"], proved["invalid"], proved["errors"]) == (2, 0, 0)
     rows = stackrank("tasks", "repo", "--path", str(out), "--json").json()

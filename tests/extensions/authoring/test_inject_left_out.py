@@ -31,18 +31,18 @@ def test_doctests_are_known_by_their_ids(test: str, expected: bool) -> None:
 
 
 def test_a_few_tests_that_fail_anyway_are_left_out(tmp_path: Path) -> None:
-    one = "def test_{0}():\n    assert price('small', {0}) == {0} * 2\n"
-    many = "\n".join(map(one.format, range(1, 31)))
-    more = {f"tests/test_more_{number}.py": "def test_it():\n    pass\n" for number in range(4)}
+    template = "def test_{0}():\n    assert price('small', {0}) == {0} * 2\n"
+    many = "\n".join(map(template.format, range(1, 31)))
+    test_files = {f"tests/test_more_{number}.py": "def test_it():\n    pass\n" for number in range(4)}
     broken = "def test_of_this_machine():\n    open('/no/such/file')\n"
-    more |= {"tests/test_many.py": f"from shop.stock import price\n\n{many}\n{broken}"}
-    files = project({**PROJECT, **more, "tests/test_tool.py": "import nowhere\n"})
-    made = session(tmp_path, files, count=1)
-    reach = made.reach()
+    test_files |= {"tests/test_many.py": f"from shop.stock import price\n\n{many}\n{broken}"}
+    files = project({**PROJECT, **test_files, "tests/test_tool.py": "import nowhere\n"})
+    injection = session(tmp_path, files, count=1)
+    reach = injection.reach()
     assert reach.left_out == ("tests/test_tool.py", "tests/test_many.py::test_of_this_machine")
     assert Reach.from_json(reach.to_json()).left_out == reach.left_out
     assert len(reach.tests) == 39
-    (bug,) = made.bugs(reach, silent)
+    (bug,) = injection.bugs(reach, silent)
     assert "--ignore=tests/test_tool.py --deselect=tests/test_many.py::test_of_this_machine" in bug[1].command
 
 
@@ -76,10 +76,10 @@ def test_examples_in_docstrings_notice_no_bugs(tmp_path: Path) -> None:
         "test_it.py": b"from numbers_ import half\n\ndef test_half():\n    assert half(6) == 3\n",
         "pytest.ini": b"[pytest]\naddopts = --doctest-modules\n",
     }
-    made = session(tmp_path, files, count=9)
-    reach = made.reach()
+    injection = session(tmp_path, files, count=9)
+    reach = injection.reach()
     assert len(reach.tests) == 2 and not reach.only_doctests
-    seen: list[Tally] = []
-    bugs = made.bugs(reach, seen.append)
+    tallies: list[Tally] = []
+    bugs = injection.bugs(reach, tallies.append)
     assert {candidate.function for candidate, _ in bugs} == {"half"}
-    assert seen[-1].problems["only doctests reach it"]
+    assert tallies[-1].problems["only doctests reach it"]

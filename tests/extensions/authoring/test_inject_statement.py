@@ -11,13 +11,13 @@ FAULTS = (Fault("shop/stock.py", ("Stock.take",), (3,)),)
 
 
 def said(message: str, test: str = "tests/test_stock.py::test_gift_cards") -> str:
-    told = statement("It is wrong", {test: message}, "shop/stock.py", FAULTS)[1]
-    assert told.startswith("It is wrong") and told.endswith(" Nothing else has changed.")
-    return told.removeprefix("It is wrong").removesuffix(" Nothing else has changed.")
+    text = statement("It is wrong", {test: message}, "shop/stock.py", FAULTS)[1]
+    assert text.startswith("It is wrong") and text.endswith(" Nothing else has changed.")
+    return text.removeprefix("It is wrong").removesuffix(" Nothing else has changed.")
 
 
 @pytest.mark.parametrize(
-    ("message", "shown"),
+    ("message", "sentence"),
     [
         ("AssertionError: assert 'a b' == 'ab'\n  \n  - ab\n", "For instance, 'a b' and 'ab' should be equal."),
         ("AssertionError: of no use\nassert 3 == 4", "For instance, 3 and 4 should be equal."),
@@ -39,8 +39,8 @@ def said(message: str, test: str = "tests/test_stock.py::test_gift_cards") -> st
         ("", ""),
     ],
 )
-def test_what_a_failure_shows(message: str, shown: str) -> None:
-    assert said(message) == ": gift cards." + (f" {shown}" if shown else "")
+def test_what_a_failure_shows(message: str, sentence: str) -> None:
+    assert said(message) == ": gift cards." + (f" {sentence}" if sentence else "")
 
 
 def test_what_would_tell_the_place_is_left_out() -> None:
@@ -57,6 +57,6 @@ def test_the_test_that_says_most_is_chosen() -> None:
         "tests/test_a.py::test_empty_card": "AssertionError: assert not 3",
         "tests/test_a.py::test_full_card[long]": "KeyError: 'card'",
     }
-    title, told = statement("It is wrong", tests, "shop/stock.py", FAULTS)
+    title, text = statement("It is wrong", tests, "shop/stock.py", FAULTS)
     assert title == "full card"
-    assert "wrong: full card. For instance, KeyError is raised: 'card'." in told
+    assert "wrong: full card. For instance, KeyError is raised: 'card'." in text

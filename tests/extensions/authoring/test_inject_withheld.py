@@ -27,11 +27,13 @@ pytestmark = pytest.mark.slow
 def assert_withheld(task: Task) -> None:
     """Agents see about half of the functions that notice a bug if there are several, and a statement without names."""
     functions = {test.partition("[")[0].rpartition("::")[2] for test in task.fail_to_pass}
-    shown = {each for each in functions if f"def {each}(" in task.files["tests/test_stock.py"].decode()}
-    assert shown and task.shows_bug
+    visible = {function for function in functions if f"def {function}(" in task.files["tests/test_stock.py"].decode()}
+    assert visible and task.shows_bug
     if task.hidden_files:
-        assert len(functions) > 1 and len(shown) == (len(functions) + 1) // 2
-    assert all(f"def {each}(" in task.hidden_files["tests/test_stock.py"].decode() for each in functions - shown)
+        assert len(functions) > 1 and len(visible) == (len(functions) + 1) // 2
+    assert all(
+        f"def {function}(" in task.hidden_files["tests/test_stock.py"].decode() for function in functions - visible
+    )
     for fault in task.faults:
         assert all(name.rpartition(".")[2] not in task.statement for name in fault.functions)
     assert "stock.py" not in task.statement
@@ -42,20 +44,20 @@ def test_tests_are_named_one_by_one(tmp_path: Path) -> None:
     files = project()
     candidates = find_candidates(files, session(tmp_path, files).reach(), 1)
     names = ("test_price", "test_take")
-    both = tuple(f"tests/test_stock.py::{each}" for each in names)
-    verified = Verified("k", "", f"python -m pytest -q -o pythonpath=src {' '.join(both)}", both, ())
-    bug = next(each for each in candidates if each.file == "src/shop/stock.py")
+    tests = tuple(f"tests/test_stock.py::{test}" for test in names)
+    verified = Verified("k", "", f"python -m pytest -q -o pythonpath=src {' '.join(tests)}", tests, ())
+    bug = next(test for test in candidates if test.file == "src/shop/stock.py")
     write_source(tmp_path, files)
     write_benchmark(tmp_path, "shop", files, [(bug, verified)], Environment(), 30)
     (task,) = Repo(Source(tmp_path)).tasks()
-    seen = [each for each in both if each in task.test_command]
-    assert len(seen) == 1 and task.score_command is not None and all(each in task.score_command for each in both)
+    visible = [test for test in tests if test in task.test_command]
+    assert len(visible) == 1 and task.score_command is not None and all(test in task.score_command for test in tests)
 
 
 def test_half_of_the_tests_that_notice_a_bug_are_withheld(tmp_path: Path) -> None:
     files = project()
-    made = session(tmp_path, files, count=12)
-    bugs = made.bugs(made.reach(), silent)
+    injection = session(tmp_path, files, count=12)
+    bugs = injection.bugs(injection.reach(), silent)
     write_source(tmp_path, files)
     write_benchmark(tmp_path, "shop", files, bugs, Environment(), 30)
     tasks = Repo(Source(tmp_path)).tasks()

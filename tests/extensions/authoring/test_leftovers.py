@@ -41,7 +41,7 @@ def outer(first, second):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "left"),
+    ("old", "new", "unused"),
     [
         ("copy.copy(self.names)", "self.names", ["copy"]),
         ("copy.copy(self.names)", "list(self.names)", ["copy"]),
@@ -62,9 +62,9 @@ def outer(first, second):
         ("*second", "*second", []),
     ],
 )
-def test_what_is_left(old: str, new: str, left: list[str]) -> None:
+def test_what_is_left(old: str, new: str, unused: list[str]) -> None:
     files = {"box.py": CODE.encode(), "other.py": b"import box\n"}
-    assert left_behind(files, {"box.py": CODE.replace(old, new).encode()}) == left
+    assert left_behind(files, {"box.py": CODE.replace(old, new).encode()}) == unused
 
 
 def test_what_another_file_mentions_is_used() -> None:

@@ -10,7 +10,7 @@ from stackrank.env.patches import apply_patch
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.scoring.verdict import score
 from stackrank.env.task import Task
-from stackrank.extensions.authoring.benchmarks.deep_recipe import Change, Recipe
+from stackrank.extensions.authoring.benchmarks.deep_recipe import Recipe, RecipeChange
 from tests.fixtures.env import usable
 from tests.support.tiny_library import BOOK, REPORT_TEST, SLICE, recipe, stored
 
@@ -18,18 +18,18 @@ from tests.support.tiny_library import BOOK, REPORT_TEST, SLICE, recipe, stored
 @pytest.fixture
 def release(index: str, tmp_path: Path) -> Task:
     """A release of the tiny library with two faults."""
-    first, second = recipe(index), recipe(index, Change(place=SLICE, operator="key-without-a-part", number=1))
-    about = {"id": "tinybook-few", "statement": "All are found,\nalthough few are wanted.\n", "hidden_report": ""}
+    first, second = recipe(index), recipe(index, RecipeChange(place=SLICE, operator="key-without-a-part", number=1))
+    fields = {"id": "tinybook-few", "statement": "All are found,\nalthough few are wanted.\n", "hidden_report": ""}
     report = REPORT_TEST.replace(
         'find("") == ["a", "b"]', 'find("") == book.find("", 2)\n    assert not book.find("", 0)'
     )
-    other = second.tasks[0].model_copy(update={**about, "report": report, "hidden": ["tests/test_other.py"]})
-    made = first.model_copy(update={"tasks": [*first.tasks, other]})
-    made.releases["tinybook-release"] = [task.id for task in made.tasks]
-    releases = stored(tmp_path / "both", made, "releases")
-    assert releases.name == "releases/both" and len(stored(tmp_path / "both", made).tasks()) == 2
-    (found,) = releases.tasks()
-    return found
+    renamed = second.tasks[0].model_copy(update={**fields, "report": report, "hidden": ["tests/test_other.py"]})
+    combined = first.model_copy(update={"tasks": [*first.tasks, renamed]})
+    combined.releases["tinybook-release"] = [task.id for task in combined.tasks]
+    releases = stored(tmp_path / "both", combined, "releases")
+    assert releases.name == "releases/both" and len(stored(tmp_path / "both", combined).tasks()) == 2
+    (task,) = releases.tasks()
+    return task
 
 
 def test_a_release_has_the_faults_and_the_tests_of_several_tasks(release: Task) -> None:
@@ -68,7 +68,7 @@ def test_a_release_is_resolved_when_all_of_it_is_mended(release: Task) -> None:
     ],
 )
 def test_a_release_that_cannot_be_is_refused(releases: dict[str, list[str]], problem: str) -> None:
-    made = recipe("0" * 64)
-    made.tasks[0].id = "a"
+    tiny = recipe("0" * 64)
+    tiny.tasks[0].id = "a"
     with pytest.raises(ValueError, match=problem):
-        Recipe.model_validate({**made.model_dump(exclude_defaults=True), "releases": releases})
+        Recipe.model_validate({**tiny.model_dump(exclude_defaults=True), "releases": releases})

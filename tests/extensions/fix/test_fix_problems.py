@@ -12,9 +12,9 @@ import pytest
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.repo_schema import read_tasks
+from stackrank.env.localisation.spectrum import Spectrum
 from stackrank.env.patches import make_diff
 from stackrank.env.scoring.report import TestReport
-from stackrank.extensions.authoring.difficulty.spectrum import Spectrum
 from stackrank.extensions.fix import problems as problems_module
 from stackrank.extensions.fix import suite as suite_module
 from stackrank.extensions.fix.evidence import find_altered_doctests, surety

@@ -131,7 +131,7 @@ def test_what_tests_need_and_nobody_has(stackrank: CommandLine, tmp_path: Path) 
     shop, out = repository(tmp_path / "shop", files), tmp_path / "out"
     refused = stackrank("fix", str(shop), "--agent", "repair", "--out", str(out), *BOX)
     assert refused.status == 2 and not out.exists()
-    assert "stackrank-has-no-such-package" in refused.err and "say with --setup how" in refused.err
+    assert "stackrank-has-no-such-package" in refused.err and "state with --setup how" in refused.err
 
 
 @pytest.mark.slow

@@ -35,71 +35,73 @@ SAMPLE = 4
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All of `bugs` as Harbor's tasks."""
-    made = tmp_path_factory.mktemp("harbor") / "tasks"
+    tasks_folder = tmp_path_factory.mktemp("harbor") / "tasks"
     for task in BugSuite().tasks():
-        write_task(task, made / task.id)
-    return made
+        write_task(task, tasks_folder / task.id)
+    return tasks_folder
 
 
 def test_all_of_bugs_come_back_as_they_were(folder: Path) -> None:
-    before, after = BugSuite().tasks(), Harbor(Source(folder)).tasks()
-    assert len(after) == 150 and not Harbor(Source(folder)).excluded()
-    for one, other in zip(before, after, strict=True):
-        assert other.digest == one.digest, one.id
-        assert replace(other, benchmark="bugs") == one
+    originals, read_back = BugSuite().tasks(), Harbor(Source(folder)).tasks()
+    assert len(read_back) == 150 and not Harbor(Source(folder)).excluded()
+    for original, copy in zip(originals, read_back, strict=True):
+        assert copy.digest == original.digest, original.id
+        assert replace(copy, benchmark="bugs") == original
     assert load_benchmark("harbor", Source(folder)).name == "harbor/tasks"
 
 
 def test_a_task_has_what_harbor_reads(folder: Path) -> None:
     (task,) = select(BugSuite().tasks(), None, 1)
-    made = folder / task.id
+    task_folder = folder / task.id
     for name in ("task.toml", "instruction.md", "environment/Dockerfile", "tests/test.sh", "solution/solve.sh"):
-        assert (made / name).is_file(), name
-    assert os.access(made / "tests/test.sh", os.X_OK) and os.access(made / "solution/solve.sh", os.X_OK)
-    assert "COPY workspace/ /workspace/" in (made / "environment/Dockerfile").read_text()
-    shown = [path.name for path in (made / "environment").rglob("*")]
-    assert not [path for path in task.hidden_files if Path(path).name in shown], "what is hidden is not in the image"
+        assert (task_folder / name).is_file(), name
+    assert os.access(task_folder / "tests/test.sh", os.X_OK) and os.access(task_folder / "solution/solve.sh", os.X_OK)
+    assert "COPY workspace/ /workspace/" in (task_folder / "environment/Dockerfile").read_text()
+    names = [path.name for path in (task_folder / "environment").rglob("*")]
+    assert not [path for path in task.hidden_files if Path(path).name in names], "what is hidden is not in the image"
 
 
-def rewarded(made: Path, at: Path, *, fixed: bool, tamper: bool = False) -> str:
+def rewarded(task_folder: Path, at: Path, *, fixed: bool, tamper: bool = False) -> str:
     """The reward that test.sh writes, with other folders in the place of those in a container."""
-    shutil.copytree(made / "environment/workspace", at / "workspace")
+    shutil.copytree(task_folder / "environment/workspace", at / "workspace")
     places = {
         "WORKSPACE": at / "workspace",
-        "TESTS": made / "tests",
+        "TESTS": task_folder / "tests",
         "LOGS": at / "logs",
-        "SOLUTION": made / "solution",
+        "SOLUTION": task_folder / "solution",
     }
     # A Python of its own, which test.sh puts its plug-in into, with the packages of this one.
     venv.create(at / "venv", symlinks=True, with_pip=False)
-    ours, own = (sysconfig.get_path("purelib", vars={"base": str(base)}) for base in (sys.prefix, at / "venv"))
-    (Path(own) / "ours.pth").write_text(f"{ours}\n")
+    ours, venv_packages = (
+        sysconfig.get_path("purelib", vars={"base": str(base)}) for base in (sys.prefix, at / "venv")
+    )
+    (Path(venv_packages) / "ours.pth").write_text(f"{ours}\n")
     path = f"{at / 'venv/bin'}:{os.environ['PATH']}"
     env = {"PATH": path, "PYTHONDONTWRITEBYTECODE": "1", **{name: str(place) for name, place in places.items()}}
     if fixed:
-        subprocess.run(["sh", made / "solution/solve.sh"], env=env, check=True)
+        subprocess.run(["sh", task_folder / "solution/solve.sh"], env=env, check=True)
     if tamper:
         for test in (at / "workspace/tests").glob("test_*.py"):
             test.write_text("def test_nothing():\n    pass\n")
-    subprocess.run(["sh", made / "tests/test.sh"], env=env, check=True, capture_output=True)
+    subprocess.run(["sh", task_folder / "tests/test.sh"], env=env, check=True, capture_output=True)
     return (at / "logs/reward.txt").read_text().strip()
 
 
 @pytest.mark.slow
 def test_the_reward_of_a_harness(folder: Path, tmp_path: Path) -> None:
     for task in select(BugSuite().tasks(), None, 3):
-        made, at = folder / task.id, tmp_path / task.id
-        assert rewarded(made, at / "fixed", fixed=True) == "1", task.id
-        assert rewarded(made, at / "given", fixed=False) == "0", task.id
-        assert rewarded(made, at / "tampered", fixed=False, tamper=True) == "0", task.id
+        task_folder, at = folder / task.id, tmp_path / task.id
+        assert rewarded(task_folder, at / "fixed", fixed=True) == "1", task.id
+        assert rewarded(task_folder, at / "given", fixed=False) == "0", task.id
+        assert rewarded(task_folder, at / "tampered", fixed=False, tamper=True) == "0", task.id
 
 
 def judged(task: Task, work: dict[str, bytes]) -> bool:
     """The verdict on a workspace."""
     kind = usable("bubblewrap")
     changed = {path: content for path, content in work.items() if task.files.get(path) != content}
-    gone = tuple(path for path in task.files if path not in work)
-    return score(task, Changes(files=changed, deleted=gone), lambda spec: Sandbox(kind, spec)).resolved
+    deleted = tuple(path for path in task.files if path not in work)
+    return score(task, Changes(files=changed, deleted=deleted), lambda spec: Sandbox(kind, spec)).resolved
 
 
 def wrong(task: Task) -> dict[str, bytes]:
@@ -111,23 +113,25 @@ def wrong(task: Task) -> dict[str, bytes]:
 
 @pytest.mark.slow
 def test_equal_verdicts(folder: Path) -> None:
-    again = {task.id: task for task in Harbor(Source(folder)).tasks()}
+    read_back = {task.id: task for task in Harbor(Source(folder)).tasks()}
     for task in select(BugSuite().tasks(), None, SAMPLE):
-        told = []
-        for each in (task, again[task.id]):
-            works = (apply_patch(each.files, each.fix), dict(each.files), wrong(each))
-            told.append([judged(each, work) for work in works])
-        assert told == [[True, False, False]] * 2, task.id
+        verdicts = []
+        for version in (task, read_back[task.id]):
+            works = (apply_patch(version.files, version.fix), dict(version.files), wrong(version))
+            verdicts.append([judged(version, work) for work in works])
+        assert verdicts == [[True, False, False]] * 2, task.id
 
 
 def test_an_environment_comes_back(folder: Path, tmp_path: Path) -> None:
     (task,) = select(BugSuite().tasks(), None, 1)
     needs = Environment("3.12", ("attrs>=20; python_version<'4'",), ("echo 'é' \"x\"",), (("A", 'b"\x7f'),))
-    other = replace(task, environment=needs.with_source(task.files), editable=("*.py",), fix="", faults=(), proof="")
-    write_task(other, tmp_path / "t" / other.id)
-    (found,) = Harbor(Source(tmp_path / "t" / other.id)).tasks()
-    assert found.digest == other.digest and found.environment == other.environment
-    assert "FROM python:3.12-slim" in (tmp_path / "t" / other.id / "environment/Dockerfile").read_text()
+    with_environment = replace(
+        task, environment=needs.with_source(task.files), editable=("*.py",), fix="", faults=(), proof=""
+    )
+    write_task(with_environment, tmp_path / "t" / with_environment.id)
+    (read_back,) = Harbor(Source(tmp_path / "t" / with_environment.id)).tasks()
+    assert read_back.digest == with_environment.digest and read_back.environment == with_environment.environment
+    assert "FROM python:3.12-slim" in (tmp_path / "t" / with_environment.id / "environment/Dockerfile").read_text()
 
 
 PLAIN = "FROM python:3-slim\nWORKDIR /app\nCOPY src/ /app/\n"
@@ -197,7 +201,7 @@ def test_folders_of_a_container_are_written_as_those_that_are_here(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("document", "text", "wanted"),
+    ("document", "text", "expected"),
     [
         ("", "1\n", 1.0),
         ("", "0.5", 0.5),
@@ -208,33 +212,38 @@ def test_folders_of_a_container_are_written_as_those_that_are_here(tmp_path: Pat
         ("", "none", 0.0),
     ],
 )
-def test_a_reward_that_cannot_be_read_is_none(document: str, text: str, wanted: float, tmp_path: Path) -> None:
+def test_a_reward_that_cannot_be_read_is_none(document: str, text: str, expected: float, tmp_path: Path) -> None:
     for name, content in (("reward.json", document), ("reward.txt", text)):
         if content:
             (tmp_path / name).write_text(content)
-    assert reward(tmp_path) == wanted
+    assert reward(tmp_path) == expected
 
 
 def read_dockerfile(text: str) -> Dockerfile:
-    there = {"Dockerfile": b"", "main.py": b"m", "src/cart.py": b"c", "src/data/Dockerfile": b"d"}
-    said = Dockerfile(there)
-    said.read(text, image=False)
-    return said
+    sources = {"Dockerfile": b"", "main.py": b"m", "src/cart.py": b"c", "src/data/Dockerfile": b"d"}
+    dockerfile = Dockerfile(sources)
+    dockerfile.read(text, image=False)
+    return dockerfile
 
 
 def test_a_dockerfile_is_read_in_the_order_of_its_lines() -> None:
-    said = read_dockerfile(
+    dockerfile = read_dockerfile(
         "FROM python:3.9-slim AS one\nCOPY src /app/\nWORKDIR /app/sub/..\nCOPY main.py src/data ./x/"
     )
-    assert said.python == "3.9"
-    assert said.workspace(False) == {"cart.py": b"c", "data/Dockerfile": b"d", "x/main.py": b"m", "x/Dockerfile": b"d"}
-    said = read_dockerfile("FROM python:slim\n# ENV \\\nENV A=1 B='x y'\nenv C 2 3\nWORKDIR /app\nCOPY . .\n")
-    assert said.python == "" and said.variables == {"A": "1", "B": "x y", "C": "2 3"}
-    assert sorted(said.workspace(False)) == ["main.py", "src/cart.py", "src/data/Dockerfile"]
+    assert dockerfile.python == "3.9"
+    assert dockerfile.workspace(False) == {
+        "cart.py": b"c",
+        "data/Dockerfile": b"d",
+        "x/main.py": b"m",
+        "x/Dockerfile": b"d",
+    }
+    dockerfile = read_dockerfile("FROM python:slim\n# ENV \\\nENV A=1 B='x y'\nenv C 2 3\nWORKDIR /app\nCOPY . .\n")
+    assert dockerfile.python == "" and dockerfile.variables == {"A": "1", "B": "x y", "C": "2 3"}
+    assert sorted(dockerfile.workspace(False)) == ["main.py", "src/cart.py", "src/data/Dockerfile"]
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("FROM ubuntu:24.04", "FROM ubuntu"),
         ("FROM python:3.11\nFROM python:3.12", "FROM python:3.12"),
@@ -248,8 +257,8 @@ def test_a_dockerfile_is_read_in_the_order_of_its_lines() -> None:
         ("FROM python:3.11\nWORKDIR /\nCOPY . .", "WORKDIR is missing"),
     ],
 )
-def test_what_a_dockerfile_says_in_vain_is_named(text: str, said: str) -> None:
-    with pytest.raises(BenchmarkError, match=re.escape(said)):
+def test_what_a_dockerfile_says_in_vain_is_named(text: str, message: str) -> None:
+    with pytest.raises(BenchmarkError, match=re.escape(message)):
         read_dockerfile(text).workspace(False)
 
 
@@ -272,12 +281,12 @@ def test_what_is_unusual_comes_back_or_is_left_out(tmp_path: Path) -> None:
         task, statement="One.\r\nTwo.\rThree.\n", files=files, fix=fix, faults=(), proof="",
         hidden_files={"__pycache__/b.pyc": b"\0"}, fail_to_pass=(), pass_to_pass=(),
     )  # fmt: skip
-    others = [replace(odd, id=name) for name in ("..", ".", "-rf")]
+    unnamed = [replace(odd, id=name) for name in ("..", ".", "-rf")]
     lost = replace(odd, id="lost", fix=fix.replace("x = 1", "x = 7"))
-    left_out = write_tasks([lost, *others, odd], tmp_path / "out")
+    left_out = write_tasks([lost, *unnamed, odd], tmp_path / "out")
     assert list(left_out) == ["lost", "..", ".", "-rf"] and "does not apply" in left_out["lost"]
-    (found,) = Harbor(Source(tmp_path / "out")).tasks()
-    assert found.digest == odd.digest and [path.name for path in tmp_path.iterdir()] == ["out"]
+    (read_back,) = Harbor(Source(tmp_path / "out")).tasks()
+    assert read_back.digest == odd.digest and [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 @pytest.mark.slow

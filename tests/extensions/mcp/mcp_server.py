@@ -30,10 +30,14 @@ def receive():
 
 
 def tool(name):
-    found = {"name": name, "description": f"Does {name}.", "inputSchema": SCHEMA}
+    definition = {"name": name, "description": f"Does {name}.", "inputSchema": SCHEMA}
     if name == "write":
-        found["inputSchema"] = {**SCHEMA, "required": ["path"], "properties": {"path": {"type": ["string", "null"]}}}
-    return found
+        definition["inputSchema"] = {
+            **SCHEMA,
+            "required": ["path"],
+            "properties": {"path": {"type": ["string", "null"]}},
+        }
+    return definition
 
 
 def listed():
@@ -45,17 +49,17 @@ def listed():
     return [tool(name) for name in NAMES if not (MODE == "less" and name == "die")] + extra
 
 
-def text(said, **more):
-    return {"content": [{"type": "text", "text": said}], **more}
+def text(content, **fields):
+    return {"content": [{"type": "text", "text": content}], **fields}
 
 
-def call(name, given, number):
+def call(name, arguments, number):
     if name == "echo":
-        return text(given.get("text", ""))
+        return text(arguments.get("text", ""))
     if name == "where":
         return text(json.dumps({"cwd": str(Path.cwd()), "env": dict(os.environ), "python": sys.executable}))
     if name == "write":
-        Path(given["path"]).write_text(given.get("text", ""))
+        Path(arguments["path"]).write_text(arguments.get("text", ""))
         return text("written")
     if name == "fail":
         return text("it did not work", isError=True)
@@ -93,7 +97,7 @@ def call(name, given, number):
         print('{"jsonrpc": "1.0"}', flush=True)
         sys.stdout.buffer.write(b"\xff\xfe\n")
         sys.stdout.flush()
-        if given.get("text") == "only":
+        if arguments.get("text") == "only":
             time.sleep(1000)
         return text("and yet an answer")
     if name == "wrong":
@@ -121,8 +125,8 @@ def call(name, given, number):
         os.close(1)
         time.sleep(1000)
     if name == "clock":  # another answer each time, and with a path another workspace too
-        if "path" in given:
-            Path(given["path"]).write_text(f"{time.time_ns()}\n")
+        if "path" in arguments:
+            Path(arguments["path"]).write_text(f"{time.time_ns()}\n")
         return text(f"it is {time.time_ns()}")
     raise SystemExit(f"unknown tool {name}")
 
@@ -143,8 +147,8 @@ def main():
                 send({"id": number, "error": {"code": -32022, "message": "only newer ones"}})
                 continue
             version = "1999-01-01" if MODE == "old" else message["params"]["protocolVersion"]
-            about = {"name": "by-hand", "version": VERSION}
-            send({"id": number, "result": {"protocolVersion": version, "capabilities": {}, "serverInfo": about}})
+            info = {"name": "by-hand", "version": VERSION}
+            send({"id": number, "result": {"protocolVersion": version, "capabilities": {}, "serverInfo": info}})
         elif method == "tools/list":
             tools = listed()
             cursor = int(message["params"].get("cursor", 0))

@@ -21,9 +21,9 @@ from stackrank.env.benchmarks.bug_suite import BugSuite
 from stackrank.env.patches import apply_patch
 from stackrank.env.tools import tool_set
 from stackrank.env.tools.servers import Offer, ToolServer
-from stackrank.flows.runs.preparing.build import build
-from stackrank.flows.runs.preparing.check import check, make_entrant
-from stackrank.flows.runs.preparing.save import save_run
+from stackrank.flows.runs.preparing.entrants import make_entrant
+from stackrank.flows.runs.preparing.prepared_run import build, check
+from stackrank.flows.runs.preparing.stored_run import create_run
 from stackrank.flows.runs.specification.spec import EntrantSpec, SpecError, make_spec
 from tests.fixtures.calls import CommandLine
 from tests.fixtures.env import usable
@@ -41,19 +41,19 @@ TASKS = ("club-ledger", "vat-table")
 
 def _tasks() -> dict[str, tuple[str, int, Entry]]:
     """Statement of a task -> where its fault is, and the call that mends it."""
-    found: dict[str, tuple[str, int, Entry]] = {}
+    tasks: dict[str, tuple[str, int, Entry]] = {}
     for task in BugSuite().tasks():
         if task.id in TASKS:
             fixed = apply_patch(task.files, task.fix).items()
             (path, text), *_ = [(path, text.decode()) for path, text in fixed if task.files.get(path) != text]
-            found[task.statement.strip()] = (path, task.faults[0].lines[0], call("rewrite", path=path, new_code=text))
-    return found
+            tasks[task.statement.strip()] = (path, task.faults[0].lines[0], call("rewrite", path=path, new_code=text))
+    return tasks
 
 
 def _run(spec: dict[str, Any]) -> int:
     usable("bubblewrap")
     fields = {"benchmark": "bugs", "sandbox": "bubblewrap", "workers": 1, **spec}
-    run_id = save_run(Store(connect()), build(check(make_spec(fields, "the test")), print))
+    run_id = create_run(Store(connect()), build(check(make_spec(fields, "the test")), print)).id
     drive(run_id)
     return run_id
 
@@ -67,8 +67,8 @@ def test_a_debugger_that_others_wrote_beside_pdb(stackrank: CommandLine, monkeyp
 
     def answer(body: dict[str, Any]) -> Entry:
         messages, tools = body["messages"], {tool["function"]["name"] for tool in body["tools"]}
-        path, line, fix = tasks[next(each for each in tasks if each in messages[1]["content"])]
-        said = sum(message["role"] == "assistant" for message in messages)
+        path, line, fix = tasks[next(statement for statement in tasks if statement in messages[1]["content"])]
+        turn = sum(message["role"] == "assistant" for message in messages)
         if "pdb" in tools:
             mends = path == next(iter(tasks.values()))[0]
             script = [call("pdb", command=f"b {path}:{line}\nc\np 6 * 7"), fix if mends else call("listdir")]
@@ -81,27 +81,27 @@ def test_a_debugger_that_others_wrote_beside_pdb(stackrank: CommandLine, monkeyp
                 fix,
             ]
             values.extend(message["content"] for message in messages[-1:] if '"result": "42"' in str(message))
-        return [*script, call("submit")][min(said, len(script))]
+        return [*script, call("submit")][min(turn, len(script))]
 
     with OpenAIServer(answer) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-        found = yaml.safe_load(OTHERS.read_text(encoding="utf-8"))
-        found["matrix"] = {"models": ["scripted"], "tools": ["debug", "rewrite+debugger"]}
-        run_id = _run({**found, "tasks": list(TASKS), "attempts": 1})
+        fields = yaml.safe_load(OTHERS.read_text(encoding="utf-8"))
+        fields["matrix"] = {"models": ["scripted"], "tools": ["debug", "rewrite+debugger"]}
+        run_id = _run({**fields, "tasks": list(TASKS), "attempts": 1})
     rows = queries.episodes(connect(), run_id)
     assert {row["error"] for row in rows} == {""} and len(values) == len(TASKS)
     pair = ("compare", "llm/scripted (debug)", "llm/scripted (rewrite+debugger)", "--run", "others")
-    said = stackrank(*pair, "--json").json()
-    assert (said["difference"], said["only_second"]) == (0.5, [TASKS[1]])
+    comparison = stackrank(*pair, "--json").json()
+    assert (comparison["difference"], comparison["only_second"]) == (0.5, [TASKS[1]])
     sentence = " ".join(stackrank(*pair).out.split())
     assert "llm/scripted (rewrite+debugger)" in sentence and "50" in sentence
-    other = next(row["id"] for row in rows if "debugger" in row["tools"])
-    steps = queries.steps(connect(), other)
+    episode_id = next(row["id"] for row in rows if "debugger" in row["tools"])
+    steps = queries.steps(connect(), episode_id)
     evaluated = next(step for step in steps if step["tool"] == "debugger_evaluate")
-    asked, answered = (json.loads(each["line"]) for each in evaluated["state"]["spoken"])
-    assert asked["params"] == {"name": "evaluate", "arguments": {"expression": "6 * 7"}}
-    assert answered["id"] == asked["id"] and '"42"' in answered["result"]["content"][0]["text"]
+    request, answered = (json.loads(entry["line"]) for entry in evaluated["state"]["spoken"])
+    assert request["params"] == {"name": "evaluate", "arguments": {"expression": "6 * 7"}}
+    assert answered["id"] == request["id"] and '"42"' in answered["result"]["content"][0]["text"]
 
 
 LOOK = (
@@ -132,7 +132,7 @@ def test_an_episode_with_a_server_is_replayed_and_exported(
     assert stackrank("replay", "1", "--json").json()["replayed"] == "same"
     out = tmp_path / "chat.jsonl"
     assert stackrank("export", "1", "--format", "chat", "--out", str(out)).status == 0
-    functions = {each["function"]["name"]: each["function"] for each in json.loads(out.read_text())["tools"]}
+    functions = {entry["function"]["name"]: entry["function"] for entry in json.loads(out.read_text())["tools"]}
     assert functions["other_echo"]["parameters"]["properties"]["text"]["description"] == "Any text."
     assert "rewrite" in functions
 
@@ -143,8 +143,8 @@ def test_an_answer_that_varies_is_told_apart_from_a_difference(
 ) -> None:
     """What a server says may be another thing each time; what it does to the workspace may not."""
 
-    def played(*asked: Entry) -> dict[str, Any]:
-        script = [*asked, call("listdir"), call("submit")]
+    def played(*calls: Entry) -> dict[str, Any]:
+        script = [*calls, call("listdir"), call("submit")]
 
         def answer(body: dict[str, Any]) -> Entry:
             return script[sum(message["role"] == "assistant" for message in body["messages"])]
@@ -159,10 +159,10 @@ def test_an_answer_that_varies_is_told_apart_from_a_difference(
 
     varies = played(call("other_clock"), call("other_echo", text="hello"), call("other_clock"))
     assert varies["replayed"] == "same but for 2 answers of MCP servers" and varies["difference"] is None
-    assert [each["step"] for each in varies["told_otherwise"]] == [1, 3]
+    assert [statement["step"] for statement in varies["told_otherwise"]] == [1, 3]
     assert "+it is " in varies["told_otherwise"][0]["diff"]
-    told = stackrank("replay", "1")
-    assert told.status == 0 and "same but for 2 answers" in told.out and "step 1 (other_clock)" in told.out
+    replay = stackrank("replay", "1")
+    assert replay.status == 0 and "same but for 2 answers" in replay.out and "step 1 (other_clock)" in replay.out
     assert stackrank("trace", "1", "--json").json()["replayed"] == varies["replayed"]
     wrote = played(call("other_clock"), call("other_clock", path="now.txt"))
     assert wrote["replayed"] == "step 2" and "now.txt" in wrote["difference"]["diff"]
@@ -185,7 +185,7 @@ def test_an_episode_with_a_server_is_killed_and_gone_on_with(
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
         spec = make_spec({**fields, "entrants": [entrant], "mcp": {"other": BY_HAND}}, "the test")
-        run_id = save_run(Store(connect()), build(check(spec), print))
+        run_id = create_run(Store(connect()), build(check(spec), print)).id
         code = f"from tests.fixtures.playing import drive; drive({run_id})"
         process = subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).parents[3])
         wait_for(lambda: "listdir" in [step["tool"] for step in queries.steps(connect(), 1)], "the middle")
@@ -193,10 +193,10 @@ def test_an_episode_with_a_server_is_killed_and_gone_on_with(
         process.wait()
         assert drive(run_id) == ""
         assert len(script) <= server.asked <= len(script) + 1, "what was answered is not paid for twice"
-    told = stackrank("trace", "1", "--json").json()
+    document = stackrank("trace", "1", "--json").json()
     tools = ["", "other_echo", "other_write", "listdir", "other_echo", "view", "submit"]
-    assert [step["tool"] for step in told["steps"]] == tools
-    assert told["error"] == "" and "by others" in told["steps"][5]["observation"]
+    assert [step["tool"] for step in document["steps"]] == tools
+    assert document["error"] == "" and "by others" in document["steps"][5]["observation"]
     assert stackrank("replay", "1", "--json").json()["replayed"] == "same"
 
 
@@ -232,8 +232,8 @@ def test_models_without_tool_calling_see_them_too() -> None:
     syntax = FencedText([tools.find(name) for name in tools.tools])
     for line in ("other_echo text [times] [any]", "Says it again.", "times: How often.", 'text: {"type": ["string'):
         assert line in syntax.write_help()
-    said = '```action\nother_echo "a b" 3 any=\'{"K": 1}\'\n```'
-    (only,) = syntax.find_calls(Reply(said))
+    reply = '```action\nother_echo "a b" 3 any=\'{"K": 1}\'\n```'
+    (only,) = syntax.find_calls(Reply(reply))
     assert syntax.read_action(only)[0].arguments == {"text": "a b", "times": 3, "any": {"K": 1}}
 
 
@@ -243,11 +243,11 @@ def test_models_without_tool_calling_see_them_too() -> None:
 def test_what_a_server_offers_is_part_of_the_entrant(changes: dict[str, Any]) -> None:
     spec = EntrantSpec(agent="llm", model="scripted", tools="view+other")
     servers = {"other": ToolServer(command=["x"])}
-    one = make_entrant(spec, servers, [_offer()])
-    assert make_entrant(spec, servers, [_offer()]).digest == one.digest
-    assert make_entrant(spec, servers, [_offer(**changes)]).digest != one.digest
-    assert make_entrant(spec, {"other": ToolServer(command=["y"])}, [_offer()]).digest != one.digest
-    assert one.tool_versions["other_echo"] == "by-hand 1"
+    entrant = make_entrant(spec, servers, [_offer()])
+    assert make_entrant(spec, servers, [_offer()]).digest == entrant.digest
+    assert make_entrant(spec, servers, [_offer(**changes)]).digest != entrant.digest
+    assert make_entrant(spec, {"other": ToolServer(command=["y"])}, [_offer()]).digest != entrant.digest
+    assert entrant.tool_versions["other_echo"] == "by-hand 1"
 
 
 def _entrant(tools: str, **mcp: Any) -> dict[str, Any]:
@@ -258,8 +258,8 @@ def test_what_varies_in_answers_is_left_out_and_part_of_the_entrant() -> None:
     server = ToolServer(command=["x"], varies=[r"(?<=port )\d+", "pid=[0-9]+"])
     assert server.mask_varying("port 4711, pid=1 and 2") == "port ..., ... and 2"
     spec = EntrantSpec(agent="llm", model="scripted", tools="view+other")
-    plain = {"other": ToolServer(command=["x"])}
-    assert make_entrant(spec, plain, [_offer()]).digest != make_entrant(spec, {"other": server}, [_offer()]).digest
+    constant = {"other": ToolServer(command=["x"])}
+    assert make_entrant(spec, constant, [_offer()]).digest != make_entrant(spec, {"other": server}, [_offer()]).digest
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ def test_what_varies_in_answers_is_left_out_and_part_of_the_entrant() -> None:
         (_entrant("debug+other", other={**BY_HAND, "varies": ["("]}), r"mcp.other.varies.*is not a regular expression"),
         (_entrant("debug+other"), "name the MCP server 'other', which the run does not describe: put it under `mcp:`"),
         (_entrant("debug+othr", other=BY_HAND), "which the run does not describe.*or choose other"),
-        (_entrant("debug+other", other={"comand": []}), "mcp.other.comand is not a field; did you mean command"),
+        (_entrant("debug+other", other={"comand": []}), "unknown field mcp.other.comand: did you mean command"),
         (_entrant("debug+other", other={"command": []}), r"mcp.other.command"),
         (_entrant("debug+o.o", **{"o.o": BY_HAND}), "needs a name of at most 32 letters, digits, - and _"),
         (
@@ -297,13 +297,13 @@ def test_an_episode_whose_server_differs_ends_in_an_error_and_the_run_goes_on(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One more tool is offered where the workspace has a file that only the second task has."""
-    wanted = 'test -e TASK && export MODE=more; exec python3 -c "$SCRIPT"'
+    script = 'test -e TASK && export MODE=more; exec python3 -c "$SCRIPT"'
     tasks = {task.id: task for task in BugSuite().tasks() if task.id in TASKS}
-    own = next(path for path in tasks[TASKS[1]].files if path not in tasks[TASKS[0]].files)
-    command = ["sh", "-c", wanted.replace("TASK", own)]
-    other = {"command": command, "env": {"SCRIPT": SCRIPT}}
+    only_path = next(path for path in tasks[TASKS[1]].files if path not in tasks[TASKS[0]].files)
+    command = ["sh", "-c", script.replace("TASK", only_path)]
+    server = {"command": command, "env": {"SCRIPT": SCRIPT}}
     entrants = [{"agent": "llm", "model": "scripted", "tools": "rewrite+other"}]
-    run_id = _run({"entrants": entrants, "mcp": {"other": other}, "tasks": list(TASKS), "steps": 2})
+    run_id = _run({"entrants": entrants, "mcp": {"other": server}, "tasks": list(TASKS), "steps": 2})
     rows = {row["task"]: row for row in queries.episodes(connect(), run_id)}
     assert rows[TASKS[0]]["verdict"] == "unresolved"
     assert rows[TASKS[1]]["verdict"] == "error"

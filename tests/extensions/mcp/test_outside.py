@@ -62,8 +62,8 @@ def run(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
 async def client(*options: str) -> AsyncIterator[ClientSession]:
     """A client that has started `stackrank mcp` itself, as an editor does."""
     server = StdioServerParameters(command=COMMAND[0], args=[*COMMAND[1:], *options], env=dict(os.environ), cwd=ROOT)
-    about = mcp_types.Implementation(name="editor", version="7")
-    async with stdio_client(server) as streams, ClientSession(*streams, client_info=about) as session:
+    implementation = mcp_types.Implementation(name="editor", version="7")
+    async with stdio_client(server) as streams, ClientSession(*streams, client_info=implementation) as session:
         await session.initialize()
         yield session
 
@@ -81,9 +81,16 @@ def ended() -> Any:
     return wait_for(lambda: (row := episode())["verdict"] and row, "a verdict", every_s=0.2)
 
 
+def find_server() -> psutil.Process:
+    """The server that this process started."""
+    children = psutil.Process().children()
+    (server,) = [process for process in children if "stackrank.flows.cli.main" in process.cmdline()]
+    return server
+
+
 def fix() -> dict[str, str]:
     """The known fix as whole files."""
-    task = next(each for each in load_benchmark("bugs").tasks() if each.id == TASK)
+    task = next(task for task in load_benchmark("bugs").tasks() if task.id == TASK)
     fixed = apply_patch(task.files, task.fix)
     return {path: content.decode() for path, content in fixed.items() if task.files.get(path) != content}
 
@@ -111,14 +118,14 @@ def test_an_episode_over_standard_streams(stackrank: CommandLine) -> None:
                 assert not (await session.call_tool("rewrite", {"path": path, "new_code": content})).is_error
             last = text(await session.call_tool("eval", {}))
             assert "(solved): resolved" in last and "passed" in last
-            after = await session.call_tool("listdir", {})
-            assert "is over" in text(after)
+            late = await session.call_tool("listdir", {})
+            assert "is over" in text(late)
 
     run(play)
     row = ended()
     assert (row["verdict"], row["stop_reason"], row["entrant"]) == ("resolved", "solved", "outside/editor (debug)")
-    (made,) = queries.runs(connect())
-    assert (made["name"], made["tags"]) == (f"mcp-{TASK}", ["mcp"])
+    (run_row,) = queries.runs(connect())
+    assert (run_row["name"], run_row["tags"]) == (f"mcp-{TASK}", ["mcp"])
     wait_for(lambda: queries.runs(connect())[0]["status"] == "finished", "the end of the run")
     assert row["cost_usd"] is None  # nobody here knows what the client's model cost
     assert "same: all" in stackrank("replay", "1").out
@@ -163,16 +170,14 @@ def test_time_runs_out_while_the_client_thinks() -> None:
     assert ended()["stop_reason"] == "time_limit"
 
 
-@pytest.mark.parametrize("how", ["leaves", "killed"])
-def test_what_a_client_did_before_it_vanished_is_scored(stackrank: CommandLine, how: str) -> None:
+@pytest.mark.parametrize("signal_number", ["leaves", "killed"])
+def test_what_a_client_did_before_it_vanished_is_scored(stackrank: CommandLine, signal_number: str) -> None:
     async def play() -> None:
         async with client() as session:
             for path, content in fix().items():
                 await session.call_tool("rewrite", {"path": path, "new_code": content})
-            if how == "killed":
-                (server,) = [
-                    each for each in psutil.Process().children() if "stackrank.flows.cli.main" in each.cmdline()
-                ]
+            if signal_number == "killed":
+                server = find_server()
                 server.send_signal(signal.SIGKILL)
 
     run(play)
@@ -188,7 +193,7 @@ def test_a_server_that_was_killed_itself_is_gone_on_with(stackrank: CommandLine,
         async with client() as session:
             for path, content in fix().items():
                 await session.call_tool("rewrite", {"path": path, "new_code": content})
-            (server,) = [each for each in psutil.Process().children() if "stackrank.flows.cli.main" in each.cmdline()]
+            server = find_server()
             server.children()[0].kill()
 
     run(play)
@@ -249,13 +254,13 @@ def test_over_http(monkeypatch: pytest.MonkeyPatch) -> None:
         run(play)  # the end of the session is the end of the episode
         row = ended()
         assert (row["verdict"], row["stop_reason"]) == ("resolved", "agent_gave_up")
-        taken = subprocess.run(
+        occupied = subprocess.run(
             [*COMMAND, "--http", "--port", url.rpartition(":")[2].partition("/")[0]],
             capture_output=True,
             text=True,
             cwd=ROOT,
         )
-        assert taken.returncode == 2 and "choose another --port" in taken.stderr
+        assert occupied.returncode == 2 and "choose another --port" in occupied.stderr
     finally:
         server.send_signal(signal.SIGTERM)
         server.communicate()
@@ -271,16 +276,16 @@ def refuses(url: str) -> bool:
 
 
 def test_bad_calls_are_one_sentence(stackrank: CommandLine) -> None:
-    for options, said in {
+    for options, message in {
         ("no-such-task",): "no-such-task",
         (TASK, "--tools", "nonsense"): "nonsense",
         (TASK, "--tools", "investigate"): "does not use investigate",
         (TASK, "--steps", "0"): "steps",
     }.items():
-        done = subprocess.run(
+        process = subprocess.run(
             [*COMMAND[:4], *options], stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=ROOT
         )
-        assert done.returncode == 2 and not done.stdout, done.stderr
-        assert said in done.stderr and done.stderr.count("\n") == 1, done.stderr
+        assert process.returncode == 2 and not process.stdout, process.stderr
+        assert message in process.stderr and process.stderr.count("\n") == 1, process.stderr
     result = stackrank("run", "--agent", "outside", "--limit", "1")
     assert result.status == 2 and "`stackrank mcp TASK`" in result.sentence()

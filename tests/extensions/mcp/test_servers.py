@@ -30,9 +30,9 @@ SCRIPT = Path(__file__).with_name("mcp_server.py").read_text(encoding="utf-8")
 TASK = cart(limits=Limits(timeout_s=60))
 
 
-def by_hand(mode: str = "", **more: Any) -> ToolServer:
+def by_hand(mode: str = "", **fields: Any) -> ToolServer:
     """The server of `mcp_server.py`; `mode`: how it starts."""
-    return ToolServer(command=["python3", "-c", SCRIPT], env={"MODE": mode, **more.pop("env", {})}, **more)
+    return ToolServer(command=["python3", "-c", SCRIPT], env={"MODE": mode, **fields.pop("env", {})}, **fields)
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def offer() -> Offer:
 
 
 @pytest.fixture
-def others(offer: Offer) -> Iterator[Any]:
+def start_episode(offer: Offer) -> Iterator[Any]:
     """Starts an episode whose agent has the server's tools."""
     started: list[DebugEnv] = []
 
@@ -62,16 +62,16 @@ def others(offer: Offer) -> Iterator[Any]:
 
 def lines(observation: Observation) -> list[tuple[bool, dict[str, Any]]]:
     """What a step recorded of the traffic: (whether it was sent, the message)."""
-    return [(each["sent"], json.loads(each["line"])) for each in observation.state.get("spoken", ())]
+    return [(line["sent"], json.loads(line["line"])) for line in observation.state.get("spoken", ())]
 
 
-def test_tools_of_others_are_tools_in_each_sandbox(any_backend: Backend, others: Any) -> None:
-    play = others(any_backend)
-    said = play("other_echo", text="Grüße, 'x' \n\t\ud800\0")
-    assert said.ok and said.text.startswith("Grüße, 'x'")
-    where = json.loads(play("other_where").text)
-    assert where["cwd"] == play.env.sandbox.root or where["cwd"] == "/workspace"
-    assert where["env"]["TASK_PYTHON"].endswith("python") and where["env"]["MODE"] == ""
+def test_tools_of_others_are_tools_in_each_sandbox(any_backend: Backend, start_episode: Any) -> None:
+    play = start_episode(any_backend)
+    echo = play("other_echo", text="Grüße, 'x' \n\t\ud800\0")
+    assert echo.ok and echo.text.startswith("Grüße, 'x'")
+    surroundings = json.loads(play("other_where").text)
+    assert surroundings["cwd"] == play.env.sandbox.root or surroundings["cwd"] == "/workspace"
+    assert surroundings["env"]["TASK_PYTHON"].endswith("python") and surroundings["env"]["MODE"] == ""
     assert (play("other_fail").ok, play("other_fail").text) == (False, "it did not work")
     assert "no such thing" in play("other_refuse").text
     assert play("other_image").text == "[image (image/png), not shown]"
@@ -81,7 +81,7 @@ def test_tools_of_others_are_tools_in_each_sandbox(any_backend: Backend, others:
     assert "There is no tool 'other_none'" in play("other_none").text
 
 
-def test_the_traffic_is_in_the_record_word_for_word(others: Any, offer: Offer) -> None:
+def test_the_traffic_is_in_the_record_word_for_word(start_episode: Any, offer: Offer) -> None:
     env = DebugEnv(TASK, tool_set("debug+other").with_offers([offer]), lambda s: Sandbox(usable("bubblewrap"), s))
     with env:
         first, _ = env.reset()
@@ -91,8 +91,8 @@ def test_the_traffic_is_in_the_record_word_for_word(others: Any, offer: Offer) -
         assert first.state["kind"] == "tests"
         assert recorded_offer("other", offer.server, first.state["spoken"]) == offer
         step = env.step(Action("other_echo", {"text": "é\n"}))[0]
-        (sent, asked), (came, answer) = lines(step)
-        assert (sent, asked["params"]) == (True, {"name": "echo", "arguments": {"text": "é\n"}})
+        (sent, request), (came, answer) = lines(step)
+        assert (sent, request["params"]) == (True, {"name": "echo", "arguments": {"text": "é\n"}})
         assert (came, answer["result"]["content"][0]["text"]) == (False, "é\n")
         assert step.state["kind"] == "server" and (step.state["server"], step.state["tool"]) == ("other", "echo")
         assert "spoken" not in step.as_json()
@@ -102,15 +102,15 @@ def test_the_traffic_is_in_the_record_word_for_word(others: Any, offer: Offer) -
         assert sorted(sent for sent, _ in lines(asked_back)) == [False] * 3 + [True] * 3
 
 
-def test_a_change_of_a_file_is_recorded_as_for_bash(sandbox_backend: Backend, others: Any) -> None:
-    play = others(sandbox_backend)
+def test_a_change_of_a_file_is_recorded_as_for_bash(sandbox_backend: Backend, start_episode: Any) -> None:
+    play = start_episode(sandbox_backend)
     step = play("other_write", path="cart.py", text="def total(:\n")
     assert "-def total(items):" in step.state["diff"] and "cart.py" in step.state["broken"]
     assert play.env.sandbox.changes().files["cart.py"] == b"def total(:\n"
 
 
 @pytest.mark.parametrize(
-    ("tool", "given", "sentence"),
+    ("tool", "arguments", "sentence"),
     [
         ("hang", {}, "did not answer tools/call within 2 s"),
         ("die", {}, "ended with status 3 before it answered tools/call (last line of its standard error: all is lost)"),
@@ -123,22 +123,24 @@ def test_a_change_of_a_file_is_recorded_as_for_bash(sandbox_backend: Backend, ot
         ("stdin_closed", {}, "ended before it answered tools/call"),
     ],
 )
-def test_a_server_that_fails_costs_a_step(others: Any, tool: str, given: dict[str, str], sentence: str) -> None:
+def test_a_server_that_fails_costs_a_step(
+    start_episode: Any, tool: str, arguments: dict[str, str], sentence: str
+) -> None:
     limit = round(run_out(2))  # a server has to start within it
-    play = others(task=cart(limits=Limits(timeout_s=limit)))
-    failed = play(f"other_{tool}", **given)
+    play = start_episode(task=cart(limits=Limits(timeout_s=limit)))
+    failed = play(f"other_{tool}", **arguments)
     sentence = sentence.replace("within 2 s", f"within {limit} s")
     assert not failed.ok and sentence in failed.text and "\n" not in failed.text, failed.text
     assert failed.text.startswith("the MCP server other ")
-    again = play("other_echo", text="back")
-    assert again.ok and again.text == "back"
-    started = [message.get("method") for sent, message in lines(again) if sent]
+    restarted = play("other_echo", text="back")
+    assert restarted.ok and restarted.text == "back"
+    started = [message.get("method") for sent, message in lines(restarted) if sent]
     assert started == (["tools/call"] if tool == "wrong" else
                        ["initialize", "notifications/initialized", "tools/list", "tools/call"])  # fmt: skip
 
 
-def test_what_a_server_prints_beside_its_answers_is_passed_over(others: Any) -> None:
-    play = others()
+def test_what_a_server_prints_beside_its_answers_is_passed_over(start_episode: Any) -> None:
+    play = start_episode()
     step = play("other_garbage")
     assert step.ok and step.text == "and yet an answer" and len(step.state["spoken"]) == 5
     assert play("other_noise").text == "quiet now"
@@ -146,18 +148,18 @@ def test_what_a_server_prints_beside_its_answers_is_passed_over(others: Any) -> 
     assert MOST_SHOWN - 200 < len(play("other_long", limit=7).text) == len(long) <= MOST_SHOWN
 
 
-def test_nothing_of_a_server_outlives_the_episode(others: Any) -> None:
+def test_nothing_of_a_server_outlives_the_episode(start_episode: Any) -> None:
     """Even in the sandbox that isolates nothing."""
-    play = others(usable("local"))
+    play = start_episode(usable("local"))
     guest = psutil.Process(int(play.env.sandbox.name.rpartition("-")[2]))
     play("other_child")
     play("other_orphan")
-    inside = guest.children(recursive=True)
-    assert any("997" in each.cmdline() for each in inside)
+    processes = guest.children(recursive=True)
+    assert any("997" in process.cmdline() for process in processes)
     play("bash", command="true")
     assert play("other_echo", text="it lives").text == "it lives"
     play.env.close()
-    wait_for(lambda: not any(map(runs, inside)), lambda: list(filter(runs, inside)))
+    wait_for(lambda: not any(map(runs, processes)), lambda: list(filter(runs, processes)))
 
 
 @pytest.mark.parametrize(
@@ -199,14 +201,14 @@ def test_a_command_that_is_not_there(local: Sandbox) -> None:
 def test_a_list_in_pages_and_a_choice_of_tools(local: Sandbox, offer: Offer) -> None:
     server = by_hand("pages", tools=["die", "echo"])
     connected = Connection(local, "pages", server)
-    assert [each["name"] for each in connected.open().tools] == ["echo", "die"]
+    assert [tool["name"] for tool in connected.open().tools] == ["echo", "die"]
     connected.close()
     with pytest.raises(ToolServerFailed, match="it has no tool 'nope': it offers echo, where"):
         Connection(local, "pages", by_hand("pages", tools=["nope"])).open()
 
 
 @pytest.mark.parametrize(
-    ("mode", "env", "how"),
+    ("mode", "env", "difference"),
     [
         ("less", {}, "die is missing"),
         ("more", {}, "more is new"),
@@ -214,16 +216,16 @@ def test_a_list_in_pages_and_a_choice_of_tools(local: Sandbox, offer: Offer) -> 
     ],
 )
 def test_another_server_than_the_run_began_with(
-    others: Any, offer: Offer, mode: str, env: dict[str, str], how: str
+    start_episode: Any, offer: Offer, mode: str, env: dict[str, str], difference: str
 ) -> None:
     changed = replace(offer, server=by_hand(mode, env=env))
-    with pytest.raises(ToolServerChanged, match=f"the MCP server other has changed since the run began: {how}"):
-        others(offers=[changed])
+    with pytest.raises(ToolServerChanged, match=f"the MCP server other has changed since the run began: {difference}"):
+        start_episode(offers=[changed])
 
 
-def test_a_server_that_changes_in_an_episode_is_not_used_any_more(others: Any) -> None:
+def test_a_server_that_changes_in_an_episode_is_not_used_any_more(start_episode: Any) -> None:
     """That is no error of the episode: an agent could bring it about."""
-    play = others()
+    play = start_episode()
     assert play("other_announce").ok and play("other_echo", text="as before").text == "as before"
     assert play("other_change").ok
     for _ in range(2):
@@ -232,8 +234,8 @@ def test_a_server_that_changes_in_an_episode_is_not_used_any_more(others: Any) -
     assert play("eval").state["kind"] == "tests"
 
 
-def test_a_lost_sandbox_has_its_server_again(others: Any) -> None:
-    play = others()
+def test_a_lost_sandbox_has_its_server_again(start_episode: Any) -> None:
+    play = start_episode()
     play("other_write", path="made.txt", text="kept")
     play.env.sandbox._channel._child.kill()
     assert play("bash", command="cat made.txt").text == "kept"
@@ -253,7 +255,7 @@ def test_names_that_models_can_use(offer: Offer) -> None:
 
 def test_the_schema_is_the_servers_own(offer: Offer) -> None:
     tools = tool_set("view+other").with_offers([offer])
-    described = next(each for each in offer.tools if each["name"] == "write")
+    described = next(tool for tool in offer.tools if tool["name"] == "write")
     assert schema(tools.find("other_write")) == {**described["inputSchema"], "required": ["path"]}
 
 
@@ -263,12 +265,12 @@ def test_a_tool_set_that_is_none(text: str) -> None:
         tool_set(text)
 
 
-def test_numbers_that_json_does_not_have(others: Any) -> None:
-    assert "a number that JSON does not have" in others()("other_echo", text=float("nan")).text
+def test_numbers_that_json_does_not_have(start_episode: Any) -> None:
+    assert "a number that JSON does not have" in start_episode()("other_echo", text=float("nan")).text
 
 
 @pytest.mark.slow
-def test_a_servers_packages_are_its_own(any_backend: Backend, others: Any) -> None:
+def test_a_servers_packages_are_its_own(any_backend: Backend, start_episode: Any) -> None:
     """They are on its path, and the task's own packages stay as they are."""
     server = by_hand(requirements=["iniconfig==2.0.0", "colorama==0.4.6"])
     server = server.model_copy(update={"command": ["python", "-c", SCRIPT]})
@@ -276,11 +278,13 @@ def test_a_servers_packages_are_its_own(any_backend: Backend, others: Any) -> No
     with Sandbox(any_backend, SandboxSpec(prefixes=(server.prefix,))) as sandbox:
         sandbox.put({})
         offer = Connection(sandbox, "other", server).open()
-    play = others(any_backend, offers=[offer])
-    where = json.loads(play("other_where").text)
-    assert server.prefix.digest in where["python"] and where["env"]["TASK_PYTHON"] != where["python"]
-    seen = play("bash", command="python -c 'import colorama'; echo $PATH").text
-    assert "No module named 'colorama'" in seen and server.prefix.digest not in seen
+    play = start_episode(any_backend, offers=[offer])
+    surroundings = json.loads(play("other_where").text)
+    assert (
+        server.prefix.digest in surroundings["python"] and surroundings["env"]["TASK_PYTHON"] != surroundings["python"]
+    )
+    output = play("bash", command="python -c 'import colorama'; echo $PATH").text
+    assert "No module named 'colorama'" in output and server.prefix.digest not in output
 
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

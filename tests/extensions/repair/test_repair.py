@@ -12,11 +12,13 @@ from stackrank.agents.episode.loop import Budget
 from stackrank.agents.episode.protocol import Briefing, GaveUp, SetupError
 from stackrank.agents.episode.step import Step
 from stackrank.env.actions import Observation
+from stackrank.env.mutation.edits import Edit
+from stackrank.env.mutation.mutation import Mutation
+from stackrank.env.mutation.source import ParsedFile
 from stackrank.env.task import Task
 from stackrank.env.tools import tool_set
 from stackrank.extensions.repair import Repair, debugger
 from stackrank.extensions.repair.localise import Suspicion, frames, functions_of, words
-from stackrank.extensions.repair.source import Candidate, Change, ParsedFile
 from stackrank.extensions.repair.symptoms import Symptoms
 from stackrank.terms import StopReason
 from tests.fixtures.agents import play_real
@@ -53,17 +55,19 @@ def test_suspicion_without_and_with_coverage() -> None:
 
 
 def test_symptoms_weigh_kinds() -> None:
-    seen = Symptoms(("TypeError: 'NoneType' object is not iterable",), "")
-    assert seen.factor("None") > 1 == seen.factor("comparison")
-    given = source("def f(self, x):\n    return x.amount * 2\n")
-    known = Symptoms(seen.messages, "", {"x": "<Item>", "x.amount": "None"})
-    best = max((c for place in given.places for c in known.changes(place)), key=lambda each: each.prior)
-    assert "if x.amount is None:" in best.apply(given.text)
+    symptoms = Symptoms(("TypeError: 'NoneType' object is not iterable",), "")
+    assert symptoms.factor("None") > 1 == symptoms.factor("comparison")
+    parsed = source("def f(self, x):\n    return x.amount * 2\n")
+    with_values = Symptoms(symptoms.messages, "", {"x": "<Item>", "x.amount": "None"})
+    best = max(
+        (c for context in parsed.contexts for c in with_values.mutations(context)), key=lambda mutation: mutation.prior
+    )
+    assert "if x.amount is None:" in best.apply(parsed.text)
 
 
 def test_what_pdb_would_take_for_two_commands_is_not_asked() -> None:
-    assert not debugger.can_be_asked(Candidate("a.py", (Change(0, 1, "';;'"),), "x", 1.0, 1))
-    assert debugger.can_be_asked(Candidate("a.py", (Change(0, 1, "1"),), "x", 1.0, 1))
+    assert not debugger.can_try_stopped(Mutation("a.py", (Edit(0, 1, "';;'"),), "x", 1.0, 1))
+    assert debugger.can_try_stopped(Mutation("a.py", (Edit(0, 1, "1"),), "x", 1.0, 1))
 
 
 # ---- the plan without a sandbox
@@ -85,7 +89,7 @@ def test_gives_up_at_once_without_the_tools_it_needs() -> None:
 def test_a_world_that_refuses_everything() -> None:
     agent = Repair()
     ids = {"tests/test_x.py::test_y": "failed"}
-    first = Observation("E  x", state={"tests": {"passed": 0, "failed": 1, "ids": ids}})
+    first = Observation("E  x", state={"kind": "tests", "tests": {"passed": 0, "failed": 1, "ids": ids}})
     agent.begin(Briefing("t", "It fails.", "pytest", tool_set("full"), 50), first)
     observation = first
     with pytest.raises(GaveUp):
@@ -157,17 +161,17 @@ def test_mends_a_boundary(tools: str) -> None:
     assert outcome.stop_reason is StopReason.SOLVED
     assert outcome.score is not None and outcome.score.resolved
     assert "+        return amount <= self.balance" in outcome.score.diff
-    used = {step.action.tool for step in steps if step.action}
-    assert ("pdb" in used) is (tools == "debug") and ("trace" in used) is (tools == "trace")
-    assert used <= set(tool_set(tools).tools)
+    tools_used = {step.action.tool for step in steps if step.action}
+    assert ("pdb" in tools_used) is (tools == "debug") and ("trace" in tools_used) is (tools == "trace")
+    assert tools_used <= set(tool_set(tools).tools)
     assert outcome.usage.cost_usd == 0.0
 
 
 @pytest.mark.parametrize("tools", ["rewrite", "debug", "trace"])
 def test_the_same_seed_does_the_same(tools: str) -> None:
     first = play_real(bank(), Repair(), tools, seed=3)
-    again = play_real(bank(), Repair(), tools, seed=3)
-    assert log(first[1]) == log(again[1])
+    repeated = play_real(bank(), Repair(), tools, seed=3)
+    assert log(first[1]) == log(repeated[1])
 
 
 @pytest.mark.parametrize("tools", ["rewrite", "debug", "trace"])
@@ -233,10 +237,10 @@ DOCTESTED = """
 
 
 @pytest.mark.parametrize("tools", ["rewrite", "debug", "trace"])
-@pytest.mark.parametrize("beside", [False, True])
-def test_a_doctest_stands_in_what_is_to_be_mended(tools: str, beside: bool) -> None:
+@pytest.mark.parametrize("has_test_file", [False, True])
+def test_a_doctest_stands_in_what_is_to_be_mended(tools: str, has_test_file: bool) -> None:
     files = {"limits.py": DOCTESTED, "shapes.py": "def area(a, b):\n    return a * b\n"}
-    if beside:  # a test of its own fails too
+    if has_test_file:  # a test of its own fails too
         files["tests/test_it.py"] = "from limits import clamp\n\n\ndef test_it():\n    assert clamp(9, 2) == 9\n"
     task = make_task(files, test_command="python -m pytest -q -p no:cacheprovider --doctest-modules")
     outcome, steps = play_real(task, Repair(), tools)
@@ -252,8 +256,8 @@ def test_a_program_beside_many_files() -> None:
     program = {name.replace("bank/", "vault/"): text.replace("bank.", "vault.") for name, text in BANK.items()}
     outcome, steps = play_real(make_task({**data, **program}), Repair(), "debug")
     assert outcome.score is not None and outcome.score.resolved
-    asked = [step.action.arguments["path"] for step in steps if step.action and step.action.tool == "listdir"]
-    assert asked == [".", "vault/"]
+    listed = [step.action.arguments["path"] for step in steps if step.action and step.action.tool == "listdir"]
+    assert listed == [".", "vault/"]
 
 
 def test_a_program_of_one_long_file() -> None:

@@ -24,8 +24,8 @@ from stackrank.extensions.training.exports.briefs import _briefs, _limits
 from stackrank.extensions.training.exports.conversations import conversation, segments
 from stackrank.extensions.training.exports.turns import conversations
 from stackrank.flows.runs.afterwards.export.exporter import exporter_names, find_exporter
+from stackrank.flows.runs.afterwards.export.file_writers import write_parquet
 from stackrank.flows.runs.afterwards.export.source import ExportSource
-from stackrank.flows.runs.afterwards.export.write import write_parquet
 from stackrank.flows.runs.playing.trajectories import to_row
 from tests.agents.llm.test_verbatim import APIS, serve
 from tests.fixtures.agents import CART, Scripted, play_real
@@ -356,7 +356,7 @@ def test_a_late_field_has_a_column(tmp_path: Path) -> None:
         write_parquet(file, [*first, {"id": 2, "tools": [1]}])
     large = [{"id": number, "text": "x" * 20} for number in range(10)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("stackrank.flows.runs.afterwards.export.write._MOST_CHARACTERS", 50)
+        patch.setattr("stackrank.flows.runs.afterwards.export.file_writers._MOST_CHARACTERS", 50)
         write_parquet(file, large)
     assert pyarrow.parquet.ParquetFile(file).num_row_groups == 4
     assert pyarrow.parquet.read_table(file).to_pylist() == large

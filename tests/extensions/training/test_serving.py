@@ -46,7 +46,7 @@ def test_a_player_whose_terminal_is_gone_gets_an_answer(database: str, monkeypat
     def fail(*_: object) -> None:
         raise SandboxError("the engine is gone")
 
-    monkeypatch.setattr(outside, "play_one", fail)
+    monkeypatch.setattr(outside, "play_prepared", fail)
     monkeypatch.setattr("sys.stderr", Gone())
     game = OutsideGame(Store(connect()), "vat-table", "debug", "", {"benchmark": "bugs", "sandbox": "local"}, print_err)
     assert "the engine is gone" in game.opening(PLAYER)

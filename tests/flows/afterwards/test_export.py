@@ -20,7 +20,7 @@ from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.models.runs import Step
 from stackrank.db.writes.store import Store
-from stackrank.flows.runs.afterwards.export import write
+from stackrank.flows.runs.afterwards.export import file_writers as write
 from stackrank.flows.runs.afterwards.export.export import export
 from stackrank.flows.runs.afterwards.export.exporter import exporter_names, find_exporter
 from stackrank.flows.runs.afterwards.export.source import SPLITS, ExportSource, split_of
@@ -79,7 +79,7 @@ def test_jsonl_is_one_trace_a_line(played: CommandLine) -> None:
         assert document == played("trace", str(document["id"]), "--json").json()
 
 
-def test_a_conversation_can_be_learnt_from(played: CommandLine) -> None:
+def test_a_conversation_has_what_training_needs(played: CommandLine) -> None:
     (document,) = lines(played("export", "played", "--format", "chat", "--entrant", "llm/scripted (debug)").out)
     messages = document["messages"]
     roles = [message["role"] for message in messages]
@@ -89,19 +89,19 @@ def test_a_conversation_can_be_learnt_from(played: CommandLine) -> None:
     assert messages[2]["content"] == "I look ünd see."
     assert messages[4] == {"role": "assistant", "content": "Hm."}
     assert "calls no tool" in messages[5]["content"]
-    known = {tool["function"]["name"] for tool in document["tools"]}
-    for said, answer in itertools.pairwise(messages):
-        for each in said.get("tool_calls", []):
-            assert answer["tool_call_id"] == each["id"]
-            assert each["function"]["name"] in known
-            assert isinstance(json.loads(each["function"]["arguments"]), dict)
+    tool_names = {tool["function"]["name"] for tool in document["tools"]}
+    for message, answer in itertools.pairwise(messages):
+        for tool_call in message.get("tool_calls", []):
+            assert answer["tool_call_id"] == tool_call["id"]
+            assert tool_call["function"]["name"] in tool_names
+            assert isinstance(json.loads(tool_call["function"]["arguments"]), dict)
     assert "42" in messages[7]["content"]
     assert document["metadata"]["verdict"] == "unresolved" and document["metadata"]["source"] == "recorded"
-    assert [(each["message"], each["step"]) for each in document["answers"]] == [(2, 1), (4, 2), (6, 3), (8, 4)]
+    assert [(answer["message"], answer["step"]) for answer in document["answers"]] == [(2, 1), (4, 2), (6, 3), (8, 4)]
     assert document["answers"][0]["tokens_in"] == 100
 
 
-def test_only_what_was_resolved(played: CommandLine, tmp_path: Path) -> None:
+def test_exports_of_resolved_episodes_only(played: CommandLine, tmp_path: Path) -> None:
     file = tmp_path / "chat.jsonl"
     result = played("export", "latest", "--format", "chat", "--verdict", "resolved", "--out", str(file))
     assert result.out == ""
@@ -113,14 +113,14 @@ def test_only_what_was_resolved(played: CommandLine, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == files
     card = (tmp_path / "chat.jsonl.card.md").read_text()
     assert "3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44" in card and beside_sentence(tmp_path) in card
-    beside = json.loads((tmp_path / "chat.jsonl.scope.json").read_text())
-    assert (beside["file"], beside["format"], beside["episodes"]) == ("chat.jsonl", "chat", 1)
-    assert beside["filters"] == {"verdict": ["resolved"]} and len(beside["scope"]["runs"]) == 1
-    assert document["metadata"]["scope"] == beside["scope"]["sentence"]
+    scope = json.loads((tmp_path / "chat.jsonl.scope.json").read_text())
+    assert (scope["file"], scope["format"], scope["episodes"]) == ("chat.jsonl", "chat", 1)
+    assert scope["filters"] == {"verdict": ["resolved"]} and len(scope["scope"]["runs"]) == 1
+    assert document["metadata"]["scope"] == scope["scope"]["sentence"]
 
 
 @pytest.mark.parametrize("format", exporter_names())
-def test_every_file_says_what_it_is_about(played: CommandLine, tmp_path: Path, format: str) -> None:
+def test_every_export_says_its_scope(played: CommandLine, tmp_path: Path, format: str) -> None:
     file = tmp_path / "out"
     assert played("export", "played", "--format", format, "--out", str(file)).status == 0
     scope = json.loads((tmp_path / "out.scope.json").read_text())["scope"]
@@ -128,8 +128,8 @@ def test_every_file_says_what_it_is_about(played: CommandLine, tmp_path: Path, f
     if format == "swebench":  # a harness of others reads it: nothing is added there
         assert set(json.loads(file.read_text().splitlines()[0])) == {"instance_id", "model_name_or_path", "model_patch"}
     elif format == "atif":
-        texts = [each.read_text() for each in sorted(file.iterdir())]
-        assert len(texts) == 2 and all(scope["sentence"] in json.dumps(json.loads(each)["extra"]) for each in texts)
+        texts = [text.read_text() for text in sorted(file.iterdir())]
+        assert len(texts) == 2 and all(scope["sentence"] in json.dumps(json.loads(text)["extra"]) for text in texts)
         assert "not empty" in played("export", "played", "--format", format, "--out", str(file)).sentence()
     elif format not in ("pairs", "seeker"):  # of which there are none here
         assert scope["sentence"] in file.read_text()
@@ -142,11 +142,11 @@ def test_links_and_pipes_stay_what_they_are(played: CommandLine, tmp_path: Path)
     assert played("export", "played", "--out", str(link)).status == 0
     assert link.is_symlink() and target.read_text() == expected
     os.mkfifo(pipe)
-    before = sorted(tmp_path.iterdir())
+    files = sorted(tmp_path.iterdir())
     with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True) as reader:
         assert played("export", "played", "--out", str(pipe)).status == 0
         assert reader.communicate(timeout=60)[0] == expected
-    assert pipe.is_fifo() and sorted(tmp_path.iterdir()) == before
+    assert pipe.is_fifo() and sorted(tmp_path.iterdir()) == files
 
 
 def test_csv(played: CommandLine) -> None:
@@ -158,18 +158,20 @@ def test_csv(played: CommandLine) -> None:
     assert "scope" in rows[0] and len(rows) == 2
 
 
-def test_requests_are_told_with_their_answers(played: CommandLine) -> None:
-    asked = lines(played("export", "played", "--format", "requests").out)
-    assert [each["step"] for each in asked] == [1, 2, 3, 4]
-    assert asked[1]["request"]["messages"][:2] == asked[0]["request"]["messages"]
-    assert asked[0]["answer"]["choices"][0]["message"]["content"] == "I look ünd see."
-    assert {each["task"] for each in asked} == {asked[0]["task"]} and {each["split"] for each in asked} <= {*SPLITS}
+def test_requests_are_exported_with_their_answers(played: CommandLine) -> None:
+    requests = lines(played("export", "played", "--format", "requests").out)
+    assert [request["step"] for request in requests] == [1, 2, 3, 4]
+    assert requests[1]["request"]["messages"][:2] == requests[0]["request"]["messages"]
+    assert requests[0]["answer"]["choices"][0]["message"]["content"] == "I look ünd see."
+    assert {request["task"] for request in requests} == {requests[0]["task"]} and {
+        request["split"] for request in requests
+    } <= {*SPLITS}
 
 
 def test_steps_have_rewards(played: CommandLine, tmp_path: Path) -> None:
     steps = lines(played("export", "played", "--format", "steps").out)
-    rewards = [(each["entrant"], each["index"], each["reward"], each["done"]) for each in steps]
-    assert [each for each in rewards if each[0] != "oracle (rewrite)"] == [
+    rewards = [(step["entrant"], step["index"], step["reward"], step["done"]) for step in steps]
+    assert [step for step in rewards if step[0] != "oracle (rewrite)"] == [
         ("llm/scripted (debug)", index, 0.0, index == 4) for index in range(1, 5)
     ]
     assert sum(reward for entrant, _, reward, _ in rewards if entrant == "oracle (rewrite)") == 1.0
@@ -178,8 +180,8 @@ def test_steps_have_rewards(played: CommandLine, tmp_path: Path) -> None:
     file = tmp_path / "steps.parquet"
     assert played("export", "played", "--format", "steps", "--out", str(file)).status == 0
     table = pyarrow.parquet.read_table(file).to_pylist()
-    assert [each["reward"] for each in table] == [each["reward"] for each in steps]
-    assert [json.loads(each["answers"]) for each in table] == [each["answers"] for each in steps]
+    assert [step["reward"] for step in table] == [step["reward"] for step in steps]
+    assert [json.loads(step["answers"]) for step in table] == [step["answers"] for step in steps]
     assert json.loads((tmp_path / "steps.parquet.scope.json").read_text())["records"] == len(steps)
 
 
@@ -190,25 +192,25 @@ def test_every_format_as_parquet(recorded: Path, tmp_path: Path) -> None:
         exporter = find_exporter(format)
         file = tmp_path / f"{format}.parquet"
         assert export(engine, run, format, file, {}) == 2
-        whole = list(exporter.records(ExportSource(engine, run, {})))
+        records = list(exporter.records(ExportSource(engine, run, {})))
         table = pyarrow.parquet.read_table(file)
-        assert table.num_rows == len(whole), format
-        for row, record in zip(table.to_pylist(), whole, strict=True):
+        assert table.num_rows == len(records), format
+        for row, record in zip(table.to_pylist(), records, strict=True):
             for name, value in record.items():
-                told = json.loads(row[name]) if isinstance(value, list | dict) else row[name]
-                assert told == value or told == json.dumps(value), (format, name)
+                cell = json.loads(row[name]) if isinstance(value, list | dict) else row[name]
+                assert cell == value or cell == json.dumps(value), (format, name)
 
 
 def test_splits_are_by_task_and_the_same_everywhere(databases: Databases, tmp_path: Path) -> None:
     digests = [f"{number:016x}" for number in range(4000)]
-    shares = Counter(split_of(each) for each in digests)
+    shares = Counter(split_of(digest) for digest in digests)
     assert {name: round(count / 4000, 1) for name, count in shares.items()} == SPLITS
-    assert [split_of(each) for each in ("0", "1", "10", "11")] == ["train", "test", "test", "validation"]
+    assert [split_of(digest) for digest in ("0", "1", "10", "11")] == ["train", "test", "test", "validation"]
     engine = connect(databases.seeded(tmp_path / "x.db", runs=1, live=False)[0])
     run = queries.run(engine, 1)
-    found = {name: [row for row, _ in ExportSource(engine, run, {}, [name]).played()] for name in SPLITS}
-    assert sum(map(len, found.values())) == 60
-    tasks = [{row["task"] for row in rows} for rows in found.values()]
+    by_split = {name: [row for row, _ in ExportSource(engine, run, {}, [name]).played()] for name in SPLITS}
+    assert sum(map(len, by_split.values())) == 60
+    tasks = [{row["task"] for row in rows} for rows in by_split.values()]
     assert not tasks[0] & tasks[1] and not tasks[0] & tasks[2] and not tasks[1] & tasks[2]
 
 
@@ -245,19 +247,19 @@ def test_bad_calls(
 
 
 def test_memory_does_not_depend_on_the_number_of_episodes(databases: Databases, tmp_path: Path) -> None:
-    url, made = databases.seeded(tmp_path / "x.db", runs=1, live=False)
+    url, seed = databases.seeded(tmp_path / "x.db", runs=1, live=False)
     engine = connect(url)
     store = Store(engine)
-    (task, *_), entrant = made.benchmark.task_ids.values(), next(iter(made.entrants.values()))
-    run_id = store.create_run(name="long", benchmark_id=made.benchmark.id, spec={"steps": 9})
+    (task, *_), entrant = seed.benchmark.task_ids.values(), next(iter(seed.entrants.values()))
+    run_id = store.create_run(name="long", benchmark_id=seed.benchmark.id, spec={"steps": 9})
     cells = store.create_episodes(run_id, [(task, entrant, attempt) for attempt in range(1, 301)])
     for episode in cells.values():
         store.add_step(Step(episode_id=episode, index=0, observation="x" * 100_000))
     tracemalloc.start()
     export(engine, queries.run(engine, run_id), "jsonl", tmp_path / "all.jsonl", {})
-    _, most = tracemalloc.get_traced_memory()
+    _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert (tmp_path / "all.jsonl").stat().st_size > 30_000_000 > 3 * most
+    assert (tmp_path / "all.jsonl").stat().st_size > 30_000_000 > 3 * peak
     assert len(queries.episodes(engine, run_id, limit=1000)) == 300
 
 
@@ -265,7 +267,7 @@ def test_memory_does_not_depend_on_the_number_of_episodes(databases: Databases, 
     "value",
     [-(2**70), 1.5e300, "\ud800", "\x7f\u202e\x1b[2J é", {1: [None, True]}, Counter(a=1), Path("x"), "\u2028\0"],
 )
-def test_a_line_is_what_it_always_was(value: Any) -> None:
+def test_a_line_is_printable_json(value: Any) -> None:
     (line,) = write.lines([{"value": value}])
     assert json.loads(line) == json.loads(as_json({"value": value})) and line.count("\n") == 1
     assert line.rstrip("\n").isprintable()

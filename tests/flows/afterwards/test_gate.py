@@ -54,9 +54,9 @@ def case(file: Path) -> ElementTree.Element:
     assert root.tag == "testsuites" and suite is not None and suite.get("tests") == root.get("tests") == "1"
     kinds = {kind: len(suite.findall(f"testcase/{kind}")) for kind in ("failure", "error")}
     assert (suite.get("failures"), suite.get("errors")) == (str(kinds["failure"]), str(kinds["error"]))
-    found = suite.find("testcase")
-    assert found is not None
-    return found
+    testcase = suite.find("testcase")
+    assert testcase is not None
+    return testcase
 
 
 def test_not_worse_is_0_worse_is_1_and_not_known_is_3(stackrank: CommandLine, tmp_path: Path) -> None:
@@ -84,32 +84,36 @@ def test_not_worse_is_0_worse_is_1_and_not_known_is_3(stackrank: CommandLine, tm
 
 def test_the_answer_is_the_interval_that_compare_shows(stackrank: CommandLine) -> None:
     played("r", {"old": "+" * 30 + "-" * 30, "new": "+" * 24 + "-" * 30 + "+" * 6})
-    shown = stackrank("compare", "old", "new", "--json").json()
+    document = stackrank("compare", "old", "new", "--json").json()
     for max_drop in (0.01, 0.1, 0.2, 0.3, 0.5):
         judged = stackrank("compare", "old", "new", "--max-drop", str(max_drop), "--json")
-        assert judged.status == (0 if shown["ci_low"] > -max_drop else 3)
-        assert (judged.json()["ci_low"], judged.json()["difference"]) == (shown["ci_low"], shown["difference"])
+        assert judged.status == (0 if document["ci_low"] > -max_drop else 3)
+        assert (judged.json()["ci_low"], judged.json()["difference"]) == (document["ci_low"], document["difference"])
 
 
 def test_an_entrant_is_judged_by_an_earlier_run(stackrank: CommandLine) -> None:
-    before = played("monday", {"agent": "+" * 100})
-    after = played("tuesday", {"agent": "-" * 60 + "+" * 40}, digests="new version")
-    found = stackrank("compare", "agent", "--baseline", "monday", "--run", "tuesday", "--max-drop", "0.05", "--json")
-    document = found.json()
-    assert found.status == 1 and (document["baseline"], document["run"]) == (before, after)
-    assert document["difference"] == pytest.approx(-0.6) and f"in run {before}" in document["sentence"]
+    monday = played("monday", {"agent": "+" * 100})
+    tuesday = played("tuesday", {"agent": "-" * 60 + "+" * 40}, digests="new version")
+    result = stackrank("compare", "agent", "--baseline", "monday", "--run", "tuesday", "--max-drop", "0.05", "--json")
+    document = result.json()
+    assert result.status == 1 and (document["baseline"], document["run"]) == (monday, tuesday)
+    assert document["difference"] == pytest.approx(-0.6) and f"in run {monday}" in document["sentence"]
     newest = stackrank("compare", "agent", "--baseline", "monday", "--max-drop", "0.05")
     assert newest.status == 1  # the latest run where none is named
     # The other way round it got better.
-    back = stackrank("compare", "agent", "--baseline", "tuesday", "--run", "monday", "--max-drop", "0.05")
-    assert back.status == 0
+    reverse = stackrank("compare", "agent", "--baseline", "tuesday", "--run", "monday", "--max-drop", "0.05")
+    assert reverse.status == 0
 
 
-def test_errors_are_said_and_count_for_nobody(stackrank: CommandLine) -> None:
+def test_errors_are_reported_and_count_for_no_entrant(stackrank: CommandLine) -> None:
     played("r", {"old": "+" * 60, "new": "+" * 50 + "!" * 10})
-    found = stackrank("compare", "old", "new", "--max-drop", "0.1", "--json").json()
-    assert found["tasks"] == 50 and found["errors"] == [0, 10] and "10 errors are excluded" in found["sentence"]
-    assert found["outcome"] == "not_worse" and "-16.7 points" in found["warning"]
+    document = stackrank("compare", "old", "new", "--max-drop", "0.1", "--json").json()
+    assert (
+        document["tasks"] == 50
+        and document["errors"] == [0, 10]
+        and "10 errors are not counted" in document["sentence"]
+    )
+    assert document["outcome"] == "not_worse" and "-16.7 points" in document["warning"]
     assert "warning: With errors counted as failures" in stackrank("compare", "old", "new", "--max-drop", "0.1").err
     strict = stackrank("compare", "old", "new", "--max-drop", "0.1", "--errors", "as-failures", "--json")
     assert strict.status == 3 and strict.json()["tasks"] == 60 and not strict.json()["warning"]
@@ -118,27 +122,27 @@ def test_errors_are_said_and_count_for_nobody(stackrank: CommandLine) -> None:
     assert stackrank(*over_time).json()["warning"] and stackrank(*over_time, "--errors", "as-failures").status == 3
 
 
-def test_tasks_that_the_candidate_left_out_are_said(stackrank: CommandLine, tmp_path: Path) -> None:
+def test_tasks_that_the_candidate_did_not_play_are_reported(stackrank: CommandLine, tmp_path: Path) -> None:
     played("r", {"old": "-" * 20 + "+" * 60, "new": " " * 20 + "+" * 60})
     file = tmp_path / "gate.xml"
-    found = stackrank("compare", "old", "new", "--max-drop", "0.1", "--junit", str(file))
-    said = "The candidate did not play 20 of the 80 tasks of old, so these are not compared."
-    assert found.status == 0 and said in found.err and said in (case(file).findtext("system-out") or "")
+    result = stackrank("compare", "old", "new", "--max-drop", "0.1", "--junit", str(file))
+    sentence = "Of the 80 tasks of old, 20 were not played by the candidate and say nothing here."
+    assert result.status == 0 and sentence in result.err and sentence in (case(file).findtext("system-out") or "")
     assert not stackrank("compare", "new", "old", "--max-drop", "0.1", "--json").json()["warning"]
 
 
-def test_without_a_common_task_nothing_is_known(stackrank: CommandLine, tmp_path: Path) -> None:
+def test_without_a_common_task_the_outcome_is_unknown(stackrank: CommandLine, tmp_path: Path) -> None:
     played("r", {"old": "+" * 10 + "!" * 10, "new": "!" * 10 + "+" * 10})
-    found = stackrank("compare", "old", "new", "--max-drop", "0.1", "--junit", str(tmp_path / "gate.xml"))
-    assert found.status == 3 and "no counted task in common" in found.out
+    result = stackrank("compare", "old", "new", "--max-drop", "0.1", "--junit", str(tmp_path / "gate.xml"))
+    assert result.status == 3 and "no counted task in common" in result.out
     assert case(tmp_path / "gate.xml").find("error") is not None
 
 
 def test_names_cannot_break_the_report(stackrank: CommandLine, tmp_path: Path) -> None:
     name = "a\x1b[31m<&\"'>\n]]>"
     played("r", {name: "+" * 30, "new": "-" * 30})
-    found = stackrank("compare", name, "new", "--max-drop", "0.1", "--junit", str(tmp_path / "gate.xml"))
-    assert found.status == 1 and found.out.count("\n") == 1 and "\x1b" not in found.out
+    result = stackrank("compare", name, "new", "--max-drop", "0.1", "--junit", str(tmp_path / "gate.xml"))
+    assert result.status == 1 and result.out.count("\n") == 1 and "\x1b" not in result.out
     assert "<&" in (case(tmp_path / "gate.xml").get("classname") or "")
 
 
@@ -157,23 +161,23 @@ def test_names_cannot_break_the_report(stackrank: CommandLine, tmp_path: Path) -
 def test_a_bad_call_is_one_sentence(stackrank: CommandLine, call: list[str], words: list[str]) -> None:
     played("r", {"one": "+-", "two": "-+"})
     played("s", {"one": "+-", "two": "-+"})
-    found = stackrank(*call)
-    assert found.status == 2
+    result = stackrank(*call)
+    assert result.status == 2
     for word in words:
-        assert word in found.sentence()
+        assert word in result.sentence()
 
 
 def test_how_many_more_tasks_follows_the_distance_to_the_margin() -> None:
     gaps = [1.0, -1.0, *[0.0] * 18] * 3
-    near, far = (judge_noninferiority(gaps, -0.2, 0.2, margin).more_tasks for margin in (0.02, 0.1))
-    assert near is not None and far is not None and near > 20 * far > 0
+    close, distant = (judge_noninferiority(gaps, -0.2, 0.2, margin).more_tasks for margin in (0.02, 0.1))
+    assert close is not None and distant is not None and close > 20 * distant > 0
     assert judge_noninferiority(gaps, None, None, 0.1).outcome == "unknown"
     # So many tasks more of the same kind do tell, four times in five: here their mean is just what it is.
     assert judge_noninferiority([], None, None, 0.0).more_tasks is None
 
 
 def test_the_workflow_is_one_that_github_reads() -> None:
-    found = yaml.safe_load((ROOT / "deploy" / "examples" / "gate.yml").read_text())
-    steps = found["jobs"]["gate"]["steps"]
+    workflow = yaml.safe_load((ROOT / "deploy" / "examples" / "gate.yml").read_text())
+    steps = workflow["jobs"]["gate"]["steps"]
     assert all(("uses" in step) != ("run" in step) for step in steps)
     assert any("--max-drop" in step.get("run", "") and "pipefail" in step["run"] for step in steps)

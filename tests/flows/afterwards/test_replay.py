@@ -49,7 +49,7 @@ def test_a_model_looks_at_everything_that_could_vary(
     played_by_a_model(monkeypatch, sandbox=sandbox)
     result = stackrank("replay", "1", "--json")
     assert result.status == 0, result.json()["difference"]["diff"]
-    assert result.json() == {"episode": 1, "steps": 13, "replayed": "same", "difference": None, "told_otherwise": []}
+    assert result.json() == {"episode": 1, "steps": 13, "replayed": "same", "difference": None, "different_answers": []}
     assert "same: all 13 steps" in stackrank("replay", "1").out
     row = stackrank("trace", "1", "--json").json()
     assert row["replayed"] == "same" and row["replayed_at"]
@@ -66,9 +66,9 @@ def test_the_first_difference_is_shown(stackrank: CommandLine, monkeypatch: pyte
     play_run(entrants=[{"agent": "oracle", "tools": "rewrite"}], tasks=["club-ledger"])
     honest = Rewrite.__call__
 
-    def changed(self: Rewrite, *given: Any) -> Any:
-        said = honest(self, *given)
-        return type(said)(f"Changed: {said.text}", said.ok, said.state)
+    def changed(self: Rewrite, *arguments: Any) -> Any:
+        observation = honest(self, *arguments)
+        return type(observation)(observation.text.replace("Rewrote", "Wrote"), observation.ok, observation.state)
 
     monkeypatch.setattr(Rewrite, "__call__", changed)
     result = stackrank("replay", "1", "--json")
@@ -85,9 +85,9 @@ def test_a_verdict_that_differs(stackrank: CommandLine, monkeypatch: pytest.Monk
     honest = Rewrite.__call__
 
     def forgetful(self: Rewrite, bench: Any, arguments: Any) -> Any:
-        said = honest(self, bench, arguments)
+        observation = honest(self, bench, arguments)
         bench.sandbox.put(bench.task.files)
-        return said
+        return observation
 
     monkeypatch.setattr(Rewrite, "__call__", forgetful)
     result = stackrank("replay", "1")
@@ -95,7 +95,7 @@ def test_a_verdict_that_differs(stackrank: CommandLine, monkeypatch: pytest.Monk
     assert "in its verdict" in result.out and "-resolved\n+unresolved" in result.out
 
 
-def test_what_cannot_be_replayed(stackrank: CommandLine, database: str) -> None:
+def test_episodes_that_cannot_be_replayed(stackrank: CommandLine, database: str) -> None:
     assert "stackrank episodes" in stackrank("replay", "17").sentence()
     play_run(entrants=[{"agent": "oracle"}], tasks=["club-ledger"])
     result = stackrank("replay", "1", "--sandbox", "vm")

@@ -47,9 +47,9 @@ class Reader(HTMLParser):
 
 @pytest.fixture
 def seeded(databases: Databases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Engine, Seeded]:
-    url, made = databases.seeded(tmp_path / "x.db", runs=2, live=False, tasks=6)
+    url, seed = databases.seeded(tmp_path / "x.db", runs=2, live=False, tasks=6)
     monkeypatch.setenv("STACKRANK_DATABASE_URL", url)
-    return connect(url), made
+    return connect(url), seed
 
 
 def test_an_unknown_run(seeded: tuple[Engine, Seeded]) -> None:
@@ -57,42 +57,42 @@ def test_an_unknown_run(seeded: tuple[Engine, Seeded]) -> None:
         render(seeded[0], "nowhere")
 
 
-def test_the_numbers_are_those_of_the_questions(
+def test_the_numbers_of_the_report_are_those_of_the_queries(
     seeded: tuple[Engine, Seeded], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    engine, made = seeded
+    engine, seed = seeded
     file = tmp_path / "report.html"
-    report(str(made.runs[1]), file, True)
+    report(str(seed.runs[1]), file, True)
     assert json.loads(capsys.readouterr().out) == {
-        "run": made.runs[1],
+        "run": seed.runs[1],
         "file": str(file),
         "bytes": file.stat().st_size,
     }
     page = Reader(file.read_text())
-    for row in queries.leaderboard(engine, Scope(run=made.runs[1])):
+    for row in queries.leaderboard(engine, Scope(run=seed.runs[1])):
         assert row["entrant"] in page.texts and f"{100 * row['rate']:.1f}%" in page.texts
-    (pair,) = queries.tool_sets(engine, Scope(run=made.runs[1]))
+    (pair,) = queries.tool_sets(engine, Scope(run=seed.runs[1]))
     assert f"{100 * pair['difference']:+.1f}" in page.texts
     assert page.tags.count("svg") == 2 and "h2" in page.tags
     for heading in ("Entrants", "Pairs", "What a debugger is worth", "Failure points", "Tools", "The specification"):
         assert heading in page.texts
 
 
-def test_a_run_of_nothing(seeded: tuple[Engine, Seeded]) -> None:
-    engine, made = seeded
-    run = Store(engine).create_run(name="empty", benchmark_id=made.benchmark.id, spec={})
+def test_the_report_of_an_empty_run(seeded: tuple[Engine, Seeded]) -> None:
+    engine, seed = seeded
+    run = Store(engine).create_run(name="empty", benchmark_id=seed.benchmark.id, spec={})
     assert "No episode has a verdict." in Reader(render(engine, run)[0]).texts
 
 
-def test_it_needs_no_network_and_runs_nothing(seeded: tuple[Engine, Seeded]) -> None:
-    engine, made = seeded
+def test_the_report_needs_no_network_and_runs_no_script(seeded: tuple[Engine, Seeded]) -> None:
+    engine, seed = seeded
     with engine.begin() as connection:
         for table in ("task", "entrant", "run"):
             connection.execute(text(f"UPDATE {table} SET name = :t || {table}.id"), {"t": HOSTILE})
         regressions: list[dict[str, Any]] = [{"entrant": HOSTILE, "sentence": HOSTILE}]
         connection.execute(text("UPDATE run SET regressions = :r"), {"r": json.dumps(regressions)})
-    Notes(engine).add(made.runs[0], HOSTILE, author=HOSTILE)
-    text_, _ = render(engine, made.runs[0])
+    Notes(engine).add(seed.runs[0], HOSTILE, author=HOSTILE)
+    text_, _ = render(engine, seed.runs[0])
     page = Reader(text_)
     assert not {"script", "img", "iframe", "link", "object", "a"} & set(page.tags)
     assert not {name for name in page.names if name.startswith("on")} and not {"src", "href"} & page.names

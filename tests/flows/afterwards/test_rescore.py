@@ -21,8 +21,9 @@ from stackrank.db.writes.store import Store
 from stackrank.env.benchmarks.bug_suite import BugSuite
 from stackrank.env.debug_env import DebugEnv
 from stackrank.env.sandbox.client import Changes
+from stackrank.env.scoring.digest import scorer_digest
 from stackrank.env.scoring.judge import Score
-from stackrank.env.scoring.record import DamagedChange, pack, scorer_digest, unpack
+from stackrank.env.scoring.record import DamagedChange, pack, unpack
 from stackrank.env.task import Task
 from stackrank.flows.runs.afterwards import rescore as rescoring
 from tests.fixtures.calls import CommandLine
@@ -72,34 +73,37 @@ def another_scorer(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-def test_the_same_scorer_says_the_same_and_is_asked_once(stackrank: CommandLine, database: str, run: int) -> None:
+def test_the_same_scorer_gives_the_same_verdicts_once(stackrank: CommandLine, database: str, run: int) -> None:
     engine = connect(database)
     first = queries.verdicts(engine, 1)
-    assert [each["of_record"] for each in first] == [True]
+    assert [verdict["of_record"] for verdict in first] == [True]
     assert first[0]["scorer"] == scorer_digest() and first[0]["resolved"] and first[0]["tests"]
     result = stackrank("rescore", str(run), "--json")
     assert result.status == 0, result.err
     document = result.json()
     assert (document["rescored"], document["done_before"], document["changed"]) == (2, 0, [])
-    assert [(each["resolved_before"], each["resolved_after"]) for each in document["entrants"]] == [(1, 1), (0, 0)]
+    assert [(verdict["resolved_before"], verdict["resolved_after"]) for verdict in document["entrants"]] == [
+        (1, 1),
+        (0, 0),
+    ]
     assert stackrank("rescore", str(run), "--json").json()["done_before"] == 2
-    both = queries.verdicts(engine, 1)
-    assert [each["of_record"] for each in both] == [True, False]
-    assert both[0] == first[0], "the first verdict is never changed"
+    verdicts = queries.verdicts(engine, 1)
+    assert [verdict["of_record"] for verdict in verdicts] == [True, False]
+    assert verdicts[0] == first[0], "the first verdict is never changed"
 
 
 @pytest.mark.slow
-def test_a_rescoring_that_is_broken_off_keeps_what_it_has(
+def test_an_interrupted_rescoring_keeps_its_verdicts(
     database: str, run: int, monkeypatch: pytest.MonkeyPatch, stackrank: CommandLine
 ) -> None:
     """Ctrl-C during the first verdict: it is stored, the second is not begun, and the next call goes on from there."""
-    asked: list[int] = []
+    judged: list[int] = []
     waits, raised = threading.Event(), threading.Event()
     judge = DebugEnv.judge
 
     def interrupted(self: DebugEnv, changes: Changes) -> Score:
-        asked.append(1)
-        if len(asked) == 1:
+        judged.append(1)
+        if len(judged) == 1:
             assert waits.wait(60)  # Python's own pool would forget a thread if it were interrupted while it starts it
             while not raised.wait(0.1):  # a signal just before the main thread begins to wait does not wake it
                 os.kill(os.getpid(), signal.SIGINT)
@@ -117,20 +121,20 @@ def test_a_rescoring_that_is_broken_off_keeps_what_it_has(
     monkeypatch.setattr(DebugEnv, "judge", interrupted)
     monkeypatch.setattr(rescoring, "as_completed", in_their_order)
     engine = connect(database)
-    before = signal.signal(signal.SIGINT, interrupt)
+    handler = signal.signal(signal.SIGINT, interrupt)
     try:
         with pytest.raises(KeyboardInterrupt):
             rescoring.rescore(Store(engine), run, workers=1, say=lambda _: None)
     finally:
-        signal.signal(signal.SIGINT, before)
-    assert len(asked) == len(queries.rescored_verdicts(engine, run, scorer_digest())) == 1
+        signal.signal(signal.SIGINT, handler)
+    assert len(judged) == len(queries.verdicts_again(engine, run, scorer_digest())) == 1
     result = stackrank("rescore", str(run), "--json")
     assert result.status == 0, result.err
-    assert (result.json()["done_before"], result.json()["rescored"], len(asked)) == (1, 2, 2)
+    assert (result.json()["done_before"], result.json()["rescored"], len(judged)) == (1, 2, 2)
 
 
 @pytest.mark.slow
-def test_another_scorer_and_other_tests_change_a_verdict_but_no_board(
+def test_a_new_scorer_changes_a_verdict_but_no_board(
     stackrank: CommandLine, database: str, run: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = connect(database)
@@ -144,49 +148,53 @@ def test_another_scorer_and_other_tests_change_a_verdict_but_no_board(
     (changed,) = document["changed"]
     assert (changed["episode"], changed["before"], changed["after"]) == (1, "resolved", "unresolved")
     assert "test_is_within: passed before, failed now" in changed["why"] and "the task, the scorer" in changed["why"]
-    shown = stackrank("rescore", str(run)).out
-    assert "unresolved" in shown and "test_is_within" in shown
+    output = stackrank("rescore", str(run)).out
+    assert "unresolved" in output and "test_is_within" in output
     assert queries.leaderboard(engine) == board
     assert queries.episode(engine, 1)["verdict"] == "resolved"
-    assert [each["scorer"] for each in queries.verdicts(engine, 1)] == [scorer_digest(), scorer_digest(), "another"]
+    assert [verdict["scorer"] for verdict in queries.verdicts(engine, 1)] == [
+        scorer_digest(),
+        scorer_digest(),
+        "another",
+    ]
 
 
 @pytest.mark.slow
-def test_what_cannot_be_scored_again_is_said(
+def test_episodes_that_cannot_be_rescored_are_reported(
     stackrank: CommandLine, database: str, run: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = connect(database)
 
     def impossible() -> list[str]:
-        found = stackrank("rescore", str(run), "--json")
-        assert found.status == 0
-        return [each["why"] for each in found.json()["impossible"]]
+        result = stackrank("rescore", str(run), "--json")
+        assert result.status == 0
+        return [row["why"] for row in result.json()["impossible"]]
 
     with engine.begin() as connection:
         connection.execute(text("UPDATE change SET content = substr(content, 1, 20)"))
-    assert len(impossible()) == 2 and all("cannot be read" in why for why in impossible())
+    assert len(impossible()) == 2 and all("cannot be read" in reason for reason in impossible())
     with engine.begin() as connection:
         connection.execute(text("DELETE FROM change"))
-    assert all("gone from the database" in why for why in impossible())
+    assert all("gone from the database" in reason for reason in impossible())
     with_hidden_tests(monkeypatch, {}, files={"ledger.py": b""})
     assert len(impossible()) >= 1
 
 
-def test_a_run_that_goes_on_is_refused(stackrank: CommandLine) -> None:
+def test_a_run_in_progress_is_refused(stackrank: CommandLine) -> None:
     run = make_run(entrants=[{"agent": "oracle"}], tasks=[TASK])
     result = stackrank("rescore", str(run))
     assert result.status == 2
     assert f"run {run}" in result.sentence() and f"stackrank cancel {run}" in result.sentence()
 
 
-def test_a_change_of_any_bytes_comes_back_as_it_was() -> None:
+def test_a_change_of_any_bytes_survives_packing() -> None:
     change = Changes({"a/b.py": b"\xff\x00\r\n", "é": b""}, ("gone", "z"), ("link",))
-    kept = pack(change)
-    assert kept is not None and unpack(*kept) == change
-    assert pack(Changes(dict(reversed(change.files.items())), ("z", "gone"), ("link",))) == kept
-    assert pack(NOTHING) != kept
+    packed = pack(change)
+    assert packed is not None and unpack(*packed) == change
+    assert pack(Changes(dict(reversed(change.files.items())), ("z", "gone"), ("link",))) == packed
+    assert pack(NOTHING) != packed
     with pytest.raises(DamagedChange, match="not what was stored"):
-        unpack("0" * 64, kept[1])
-    for cut in range(0, len(kept[1]), 7):
+        unpack("0" * 64, packed[1])
+    for cut in range(0, len(packed[1]), 7):
         with pytest.raises(DamagedChange):
-            unpack(kept[0], kept[1][:cut])
+            unpack(packed[0], packed[1][:cut])

@@ -24,10 +24,10 @@ from stackrank.env.task import Task
 from stackrank.env.validate import Standing, Validation, validate
 from stackrank.extensions.authoring.audit.audit import Audit
 from stackrank.extensions.authoring.audit.run import Audits, OnAudit, audit_benchmark
-from stackrank.flows.runs.playing.sandboxes import side_by_side
-from stackrank.flows.runs.playing.session import leave, session_of
-from stackrank.flows.runs.preparing.check import check
-from stackrank.flows.runs.preparing.save import save_run
+from stackrank.flows.runs.playing.sandboxes import map_tasks
+from stackrank.flows.runs.playing.session import join_run, leave_run
+from stackrank.flows.runs.preparing.prepared_run import check
+from stackrank.flows.runs.preparing.stored_run import create_run
 from stackrank.flows.runs.specification.spec import SpecError, make_spec
 from stackrank.home import home
 from tests.env.benchmarks.test_foreign_benchmarks import BROKEN, CHECK, FIXED, write
@@ -50,7 +50,7 @@ def unsound(folder: Path) -> None:
     (folder / "fix.patch").write_text(make_diff(files, {**files, name: files[name] + b"# no fix\n"}))
 
 
-def test_what_was_proved_is_not_proved_again(stackrank: CommandLine, tmp_path: Path) -> None:
+def test_a_proved_task_is_not_proved_again(stackrank: CommandLine, tmp_path: Path) -> None:
     suite = suite_of(tmp_path, "club-ledger", "tax-bands")
     call = ("validate", "bugs", "--path", str(suite), "--json")
     first = stackrank(*call, "--tasks", "club-ledger", "--rounds", "2").json()
@@ -66,16 +66,20 @@ def test_what_was_proved_is_not_proved_again(stackrank: CommandLine, tmp_path: P
     assert (rows["club-ledger"]["validated"], rows["tax-bands"]["validated"]) == ("valid", None)
 
 
-def test_what_was_proved_and_not_measured_is_measured_only(stackrank: CommandLine, tmp_path: Path) -> None:
+def test_a_proved_task_without_difficulty_is_only_measured(stackrank: CommandLine, tmp_path: Path) -> None:
     suite = suite_of(tmp_path, "tax-bands")
     (suite / "tax-bands" / bug_suite.DIFFICULTY).unlink()
     bug_suite._load_once.cache_clear()
     call = ("validate", "bugs", "--path", str(suite), "--rounds", "1", "--json")
     proved = stackrank(*call).json()["tasks"][0]
-    kept = home() / "difficulty" / f"{load_task(suite / 'tax-bands').digest}.json"
-    kept.unlink()
-    again = stackrank(*call).json()
-    assert again["proved_before"] == 1 and again["tasks"][0]["measured"] == proved["measured"] and kept.is_file()
+    file = home() / "difficulty" / f"{load_task(suite / 'tax-bands').digest}.json"
+    file.unlink()
+    second_call = stackrank(*call).json()
+    assert (
+        second_call["proved_before"] == 1
+        and second_call["tasks"][0]["measured"] == proved["measured"]
+        and file.is_file()
+    )
     (row,) = stackrank("tasks", "bugs", "--path", str(suite), "--json").json()
     assert row["difficulty"] == row["measured"]["label"] and row["predicted"] == proved["measured"]["predicted"]
     (stored,) = queries.tasks(connect(), f"bugs/{suite.name}")
@@ -92,33 +96,33 @@ def test_invalid_tasks_are_not_played(stackrank: CommandLine, tmp_path: Path) ->
     run = check(make_spec(spec, "test"), engine)
     assert [task.id for task in run.tasks] == ["club-ledger"]
     assert "with the fix" in run.invalid["tax-bands"]
-    everything = check(make_spec({**spec, "include_invalid": True}, "test"), engine)
-    assert len(everything.tasks) == 2 and not everything.invalid
-    run_id = save_run(Store(engine), run)
+    with_invalid = check(make_spec({**spec, "include_invalid": True}, "test"), engine)
+    assert len(with_invalid.tasks) == 2 and not with_invalid.invalid
+    run_id = create_run(Store(engine), run).id
     try:  # whoever plays it builds the environments of its tasks, and of no others
-        assert [task.id for task in session_of(run_id).run.tasks] == ["club-ledger"]
+        assert [task.id for task in join_run(run_id).run.tasks] == ["club-ledger"]
     finally:
-        leave(run_id)
+        leave_run(run_id)
     result = stackrank("run", "--path", str(suite), "--agent", "oracle", "--tasks", "tax-bands")
     assert result.status == 2
     assert "--include-invalid" in result.sentence()
 
 
-def test_who_needs_the_fix_plays_the_tasks_that_have_one(tmp_path: Path) -> None:
+def test_agents_that_need_fixes_play_only_tasks_with_a_fix(tmp_path: Path) -> None:
     for name in ("double", "triple"):
         write(tmp_path / "data" / name, {"double_code.py": BROKEN, "test.py": CHECK})
     fix = make_diff({"double_code.py": BROKEN.encode()}, {"double_code.py": FIXED.encode()})
     spec: dict[str, Any] = {"benchmark": "mini_nightmare", "path": str(tmp_path / "data"), "fixes": str(tmp_path)}
-    both = {**spec, "entrants": [{"agent": "oracle"}, {"agent": "random"}]}
+    two_entrants = {**spec, "entrants": [{"agent": "oracle"}, {"agent": "random"}]}
     with pytest.raises(SpecError, match=r"oracle .* needs known fixes, and double has none"):
-        check(make_spec(both, "test"))
+        check(make_spec(two_entrants, "test"))
     write(tmp_path, {"double.patch": fix})
-    checked = check(make_spec(both, "test"))
+    checked = check(make_spec(two_entrants, "test"))
     assert [task.id for task in checked.tasks] == ["double"]
     assert "it has no known fix" in checked.left_out["triple"]
     assert len(check(make_spec({**spec, "entrants": [{"agent": "random"}]}, "test")).tasks) == 2
     with pytest.raises(SpecError, match="triple has none"):
-        check(make_spec({**both, "tasks": ["triple"]}, "test"))
+        check(make_spec({**two_entrants, "tasks": ["triple"]}, "test"))
 
 
 def test_a_failing_sandbox_costs_one_task_its_proof(
@@ -127,11 +131,11 @@ def test_a_failing_sandbox_costs_one_task_its_proof(
     suite = suite_of(tmp_path, "club-ledger", "tax-bands")
     tries: list[str] = []
 
-    def failing(task: Task, *rest: Any) -> Validation:
+    def failing(task: Task, *arguments: Any) -> Validation:
         if task.id == "tax-bands":
             tries.append(task.id)
             raise SandboxError("the engine went away")
-        return validate(task, *rest)
+        return validate(task, *arguments)
 
     monkeypatch.setattr("stackrank.flows.runs.preparing.validation.validate", failing)
     result = stackrank("validate", "bugs", "--path", str(suite), "--rounds", "1", "--json")
@@ -143,13 +147,13 @@ def test_a_failing_sandbox_costs_one_task_its_proof(
     assert [row["validated"] for row in rows] == ["valid", None]
 
 
-def test_a_task_that_was_too_slow_beside_others_is_tried_alone(
+def test_a_task_that_timed_out_beside_others_is_retried_alone(
     stackrank: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     suite = suite_of(tmp_path, "club-ledger", "tax-bands")
     tries: list[str] = []
 
-    def slow(task: Task, *rest: Any) -> Validation:
+    def slow(task: Task, *arguments: Any) -> Validation:
         tries.append(task.id)
         if tries.count("tax-bands") == 1 and task.id == "tax-bands":
             return Validation(task.id, Standing.INVALID, "too slow", out_of_time=True)
@@ -178,8 +182,10 @@ def test_a_damaged_task_is_left_out(
     suite = suite_of(tmp_path, "club-ledger", "tax-bands")
     damage(suite / "tax-bands")
     assert [row["task"] for row in stackrank("tasks", "bugs", "--path", str(suite), "--json").json()] == ["club-ledger"]
-    (said,) = [line for line in stackrank("tasks", "bugs", "--path", str(suite)).out.splitlines() if "left out" in line]
-    assert "tax-bands" in said and words in said
+    (line_left_out,) = [
+        line for line in stackrank("tasks", "bugs", "--path", str(suite)).out.splitlines() if "left out" in line
+    ]
+    assert "tax-bands" in line_left_out and words in line_left_out
 
 
 def test_tables_fit_a_terminal(stackrank: CommandLine) -> None:
@@ -204,15 +210,15 @@ def test_an_attack_marks_the_tasks_with_weak_tests(stackrank: CommandLine, tmp_p
     rows = stackrank("tasks", "bugs", "--path", str(suite), "--json").json()
     assert [bool(row["wrong_changes"]) for row in rows] == [True, False]
     assert "weak tests: newsletter-batches" in stackrank("tasks", "bugs", "--path", str(suite)).out
-    again = stackrank("validate", "bugs", "--path", str(suite), "--attack", "--limit", "1", "--json").json()
-    assert (again["audited_before"], again["tasks"]) == (1, [weak])
-    other = stackrank(
+    second_call = stackrank("validate", "bugs", "--path", str(suite), "--attack", "--limit", "1", "--json").json()
+    assert (second_call["audited_before"], second_call["tasks"]) == (1, [weak])
+    third_call = stackrank(
         "validate", "bugs", "--path", str(suite), "--attack", "--limit", "1", "--seed", "1", "--json"
     ).json()
-    assert (document["audited_before"], other["audited_before"], other["audited"]) == (0, 0, 1)
+    assert (document["audited_before"], third_call["audited_before"], third_call["audited"]) == (0, 0, 1)
 
 
-def test_an_attack_that_is_interrupted_goes_on_where_it_was(database: str, tmp_path: Path) -> None:
+def test_an_interrupted_attack_continues(database: str, tmp_path: Path) -> None:
     suite = suite_of(tmp_path, "club-ledger", "newsletter-batches", "volunteer-rota")
 
     def attack(on_result: OnAudit) -> Audits:
@@ -228,21 +234,21 @@ def test_an_attack_that_is_interrupted_goes_on_where_it_was(database: str, tmp_p
             on_result=on_result,
         )
 
-    def interrupt(result: Audit, done: int, total: int) -> None:
+    def interrupt(result: Audit, finished: int, total: int) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         attack(interrupt)
     new: list[str] = []
-    found = attack(lambda result, done, total: new.append(result.task))
-    assert (found.audited_before, len(new), found.audited) == (1, 2, 3)
-    assert attack(lambda result, done, total: new.append(result.task)).results == found.results
+    audits = attack(lambda result, finished, total: new.append(result.task))
+    assert (audits.audited_before, len(new), audits.audited) == (1, 2, 3)
+    assert attack(lambda result, finished, total: new.append(result.task)).results == audits.results
     assert len(new) == 2
 
 
-def test_who_stops_early_does_not_wait_for_what_was_begun() -> None:
+def test_closing_map_tasks_does_not_wait_for_running_tasks() -> None:
     tasks = [load_task(DATA / "club-ledger"), load_task(DATA / "tax-bands")]
-    asleep, ended = threading.Event(), []
+    asleep, end_times = threading.Event(), []
 
     def work(task: Task, new_sandbox: NewSandbox) -> str:
         if task is tasks[0]:
@@ -253,10 +259,10 @@ def test_who_stops_early_does_not_wait_for_what_was_begun() -> None:
             try:
                 sandbox.run("sleep 600", 600)
             except SandboxError as error:
-                ended.append(error)
+                end_times.append(error)
         return task.id
 
-    results = side_by_side(work, tasks, chosen_backend(None), 2)
+    results = map_tasks(work, tasks, chosen_backend(None), 2)
     assert next(results) == "club-ledger"
     results.close()
-    assert len(ended) == 1
+    assert len(end_times) == 1

@@ -23,9 +23,9 @@ def played(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[bool, int, li
     for name in ("PREFECT_LOGGING_LEVEL", "PREFECT_INTERNAL_LOGGING_LEVEL", "PREFECT_CLIENT_MAX_RETRIES"):
         monkeypatch.setenv(name, "0")  # puts back what is changed
 
-    def play(refused: int, begun: bool, status: int = 503) -> tuple[bool, int, list[str]]:
+    def play(refused: int, is_started: bool, status: int = 503) -> tuple[bool, int, list[str]]:
         calls: list[int] = []
-        said: list[str] = []
+        messages: list[str] = []
 
         def evaluate(**_: object) -> object:
             calls.append(1)
@@ -35,28 +35,32 @@ def played(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[bool, int, li
 
         monkeypatch.setattr(engine, "evaluate", evaluate)
         interrupted = here.evaluate_here(
-            1, "r", url="", errors=True, debug=False, on_pool=False, say=said.append, begun=lambda: begun
+            1, "r", url="", errors=True, debug=False, on_pool=False, say=messages.append, is_started=lambda: is_started
         )
-        return interrupted, len(calls), said
+        return interrupted, len(calls), messages
 
     return play
 
 
-def test_a_run_that_has_not_begun_waits_for_it(played: Callable[..., tuple[bool, int, list[str]]]) -> None:
-    assert played(refused=3, begun=False) == (False, 4, [])
+def test_an_unstarted_run_waits_for_the_server(played: Callable[..., tuple[bool, int, list[str]]]) -> None:
+    assert played(refused=3, is_started=False) == (False, 4, [])
 
 
-def test_a_run_that_has_begun_is_over(played: Callable[..., tuple[bool, int, list[str]]]) -> None:
-    interrupted, calls, (warning,) = played(refused=3, begun=True)
-    assert (interrupted, calls) == (False, 1) and "the Prefect server fails" in warning and "resume 1" in warning
+def test_a_started_run_is_not_retried(played: Callable[..., tuple[bool, int, list[str]]]) -> None:
+    interrupted, calls, (warning,) = played(refused=3, is_started=True)
+    assert (
+        (interrupted, calls) == (False, 1)
+        and "the Prefect server reported an error" in warning
+        and "resume 1" in warning
+    )
 
 
 def test_patience_ends(played: Callable[..., tuple[bool, int, list[str]]], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(here, "START_PATIENCE_S", 0.0)
-    _, calls, (warning,) = played(refused=3, begun=False)
-    assert calls == 1 and "the Prefect server fails" in warning
+    _, calls, (warning,) = played(refused=3, is_started=False)
+    assert calls == 1 and "the Prefect server reported an error" in warning
 
 
-def test_what_it_does_not_allow_is_an_error(played: Callable[..., tuple[bool, int, list[str]]]) -> None:
+def test_a_rejected_login_is_an_error(played: Callable[..., tuple[bool, int, list[str]]]) -> None:
     with pytest.raises(HTTPStatusError):
-        played(refused=1, begun=False, status=401)
+        played(refused=1, is_started=False, status=401)

@@ -34,8 +34,8 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
     script = Script()
 
     def answer(request: dict[str, object]) -> object:
-        said = sum(message["role"] == "assistant" for message in request["messages"])  # type: ignore[attr-defined]
-        return script(request).with_(delay_s=DAY_S if said else 0.0)  # type: ignore[arg-type, union-attr]
+        answer_count = sum(message["role"] == "assistant" for message in request["messages"])  # type: ignore[attr-defined]
+        return script(request).with_(delay_s=DAY_S if answer_count else 0.0)  # type: ignore[arg-type, union-attr]
 
     with OpenAIServer(answer) as server:  # type: ignore[arg-type]
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
@@ -44,10 +44,10 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
 
 
 @pytest.mark.parametrize(
-    "how", ["command", *(pytest.param(how, marks=pytest.mark.exhaustive) for how in ("keyboard", "signal"))]
+    "way", ["command", *(pytest.param(way, marks=pytest.mark.exhaustive) for way in ("keyboard", "signal"))]
 )
 def test_cancelled_within_seconds_and_resumable(
-    stackrank: CommandLine, database: str, slow: OpenAIServer, tmp_path: Path, how: str
+    stackrank: CommandLine, database: str, slow: OpenAIServer, tmp_path: Path, way: str
 ) -> None:
     spec = {"tasks": [RESOLVED, UNRESOLVED], "entrants": [ENTRANT], "attempts": 2, "workers": 2, "name": "slow"}
     file = tmp_path / "run.yaml"
@@ -58,21 +58,21 @@ def test_cancelled_within_seconds_and_resumable(
     def both_wait() -> bool:
         """Whether both episodes have stored their first step and wait for the next answer."""
         running = [row["id"] for row in queries.episodes(connect(), status="running")]
-        return slow.now == 2 and [queries.last_step(connect(), each) for each in running] == [1, 1]
+        return slow.now == 2 and [queries.last_step(connect(), episode_id) for episode_id in running] == [1, 1]
 
     try:
         wait_for(lambda: process.poll() is not None or both_wait(), "two episodes that wait for their model")
         assert process.poll() is None, process.communicate()
-        if how == "command":
+        if way == "command":
             result = stackrank("cancel", "slow", "--json")
             assert (result.status, result.json()["status"], result.json()["running"]) == (0, "cancelled", 0)
         else:
-            process.send_signal(signal.SIGINT if how == "keyboard" else signal.SIGTERM)
+            process.send_signal(signal.SIGINT if way == "keyboard" else signal.SIGTERM)
             wait_for(lambda: not queries.episodes(connect(), "slow", status="running"), "the end of both")
         process.communicate(timeout=600)
     finally:
         process.kill()
-    assert process.returncode == {"command": 1, "keyboard": 130, "signal": -signal.SIGTERM}[how]
+    assert process.returncode == {"command": 1, "keyboard": 130, "signal": -signal.SIGTERM}[way]
     wait_for(lambda: not _sandboxes_of(process.pid), "no sandbox is left")
     run = queries.run(connect(), "slow")
     cut = queries.episodes(connect(), run["id"], stop_reason="cancelled")
@@ -81,7 +81,7 @@ def test_cancelled_within_seconds_and_resumable(
     questions = slow.asked
 
     slow._script = Script()
-    if how == "command":
+    if way == "command":
         assert stackrank("resume", "slow", "--json").status == 0
         assert "nothing left to play" in stackrank("resume", "slow", "--json").err
     else:

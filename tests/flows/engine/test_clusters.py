@@ -41,7 +41,7 @@ def test_a_run_on_a_cluster(runner: str, database: str, tmp_path: Path) -> None:
 def test_without_the_package(
     runner: str, stackrank: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("stackrank.flows.runs.preparing.check.find_spec", lambda name: None)
+    monkeypatch.setattr("stackrank.flows.runs.preparing.prepared_run.find_spec", lambda name: None)
     file = tmp_path / "run.yaml"
     file.write_text(SPEC.format(runner))
     result = stackrank("run", str(file))

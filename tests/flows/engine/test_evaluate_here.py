@@ -19,36 +19,37 @@ URL = "http://127.0.0.1:1/api"
 
 
 @pytest.mark.parametrize(
-    ("on_pool", "own", "told"), [(False, None, "2"), (True, None, None), (False, "9", "9"), (True, "9", "9")]
+    ("on_pool", "user_retries", "expected"),
+    [(False, None, "2"), (True, None, None), (False, "9", "9"), (True, "9", "9")],
 )
-def test_only_a_server_that_is_merely_told_is_given_up_soon(
-    monkeypatch: pytest.MonkeyPatch, on_pool: bool, own: str | None, told: str | None
+def test_retries_are_few_if_the_server_only_shows_progress(
+    monkeypatch: pytest.MonkeyPatch, on_pool: bool, user_retries: str | None, expected: str | None
 ) -> None:
-    found: list[str | None] = []
+    retries: list[str | None] = []
 
     def play(**options: Any) -> None:
-        found.append(os.environ.get(RETRIES))
+        retries.append(os.environ.get(RETRIES))
         raise ValueError("how it ends does not matter")
 
     for name in ("PREFECT_LOGGING_LEVEL", "PREFECT_INTERNAL_LOGGING_LEVEL"):
         monkeypatch.setenv(name, "INFO")  # put back afterwards
     monkeypatch.delenv(RETRIES, raising=False)
-    if own is not None:
-        monkeypatch.setenv(RETRIES, own)
+    if user_retries is not None:
+        monkeypatch.setenv(RETRIES, user_retries)
     monkeypatch.setattr(evaluate, "evaluate", play)
     monkeypatch.setattr(evaluate_here, "client_env", lambda url: {})
     with pytest.raises(ValueError, match="matter"):
         evaluate_here.evaluate_here(
-            1, "run", url=URL, errors=True, debug=False, on_pool=on_pool, say=print, begun=lambda: True
+            1, "run", url=URL, errors=True, debug=False, on_pool=on_pool, say=print, is_started=lambda: True
         )
-    assert found == [told]
-    assert os.environ.get(RETRIES) == own, "what this process starts later is not in a hurry"
+    assert retries == [expected]
+    assert os.environ.get(RETRIES) == user_retries, "what this process starts later is not in a hurry"
 
 
 @pytest.mark.parametrize("status", [401, 404, 500])
-def test_a_server_that_fails_takes_no_result_away(monkeypatch: pytest.MonkeyPatch, status: int) -> None:
+def test_a_failing_server_does_not_lose_the_result(monkeypatch: pytest.MonkeyPatch, status: int) -> None:
     """What was played is in the database. Only what the server refuses is an error of the command."""
-    said: list[str] = []
+    messages: list[str] = []
 
     def play(**options: Any) -> None:
         response = httpx.Response(status, request=httpx.Request("GET", "http://127.0.0.1:1/api/admin/version"))
@@ -61,16 +62,16 @@ def test_a_server_that_fails_takes_no_result_away(monkeypatch: pytest.MonkeyPatc
     refused = pytest.raises(httpx.HTTPStatusError) if status < 500 else contextlib.nullcontext()
     with refused:
         evaluate_here.evaluate_here(
-            1, "run", url=URL, errors=True, debug=False, on_pool=False, say=said.append, begun=lambda: True
+            1, "run", url=URL, errors=True, debug=False, on_pool=False, say=messages.append, is_started=lambda: True
         )
-    assert ["the Prefect server fails" in each and "stackrank resume 1" in each for each in said] == [True] * (
-        status == 500
-    )
+    assert [
+        "the Prefect server reported an error" in message and "stackrank resume 1" in message for message in messages
+    ] == [True] * (status == 500)
 
 
-def test_a_database_that_ended_the_run_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_database_error_that_ended_the_run_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """A full disk takes no status either: without a word, the command would end as if nothing had been."""
-    said: list[str] = []
+    messages: list[str] = []
     full = DatabaseError("The database sqlite:///x.db is on a full disk: free some space.")
     for name in ("PREFECT_LOGGING_LEVEL", "PREFECT_INTERNAL_LOGGING_LEVEL"):
         monkeypatch.setenv(name, "INFO")  # put back afterwards
@@ -78,6 +79,6 @@ def test_a_database_that_ended_the_run_is_told(monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setattr(evaluate, "evaluate", lambda state=state, **options: state)
         monkeypatch.setattr(evaluate_here, "client_env", lambda url: {})
         evaluate_here.evaluate_here(
-            1, "run", url=URL, errors=True, debug=False, on_pool=False, say=said.append, begun=lambda: True
+            1, "run", url=URL, errors=True, debug=False, on_pool=False, say=messages.append, is_started=lambda: True
         )
-    assert said == [f"error: {full}"]
+    assert messages == [f"error: {full}"]

@@ -12,15 +12,15 @@ pytestmark = [pytest.mark.exhaustive, pytest.mark.slow]
 @pytest.mark.parametrize("played", [0, 150])
 def test_a_fleet_plays_each_episode_once(monkeypatch: pytest.MonkeyPatch, played: int) -> None:
     monkeypatch.setattr(fleet, "PER_PROCESS", 4)
-    found = fleet.measure(workers=8, episodes=200, played=played)
-    assert (found["lost"], found["doubled"], found["wrong_counters"]) == (0, 0, 0)
-    assert {row["what"] for row in found["ceilings"]} == fleet.BEFORE.keys()
-    assert found["memory_mb"]["processes"] == 2 and found["connections"] >= 3
+    report = fleet.measure(workers=8, episodes=200, played=played)
+    assert (report["lost"], report["doubled"], report["wrong_counters"]) == (0, 0, 0)
+    assert {row["what"] for row in report["ceilings"]} == fleet.BEFORE.keys()
+    assert report["memory_mb"]["processes"] == 2 and report["connections"] >= 3
 
 
 def test_nothing_is_lost_while_workers_are_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(soak, "PROCESSES", 2)
-    found = soak.soak(seconds=12.0, kill_every_s=4.0)
-    assert found["kills"] >= 1 and found["episodes"] > 0
+    report = soak.soak(seconds=12.0, kill_every_s=4.0)
+    assert report["kills"] >= 1 and report["episodes"] > 0
     bad = ("lost", "doubled", "wrong_counters", "unfinished_runs", "failed_processes")
-    assert not any(found[name] for name in bad), found
+    assert not any(report[name] for name in bad), report

@@ -49,15 +49,15 @@ def postgres(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
 def test_postgresql_is_killed_and_comes_back(postgres: Cluster, endpoint: OpenAIServer, point: str) -> None:
     """The run waits for it: no episode is even cut off."""
     run_id = scripted_run()
-    why: list[str] = []
-    playing = threading.Thread(target=lambda: why.append(drive(run_id)))
+    reason: list[str] = []
+    playing = threading.Thread(target=lambda: reason.append(drive(run_id)))
     playing.start()
     wait_for(lambda: POINTS[point](run_id), f"an episode at its {point}")
     postgres.kill()
     time.sleep(AWAY_S)
     postgres.start()
     playing.join(timeout=600)
-    assert why == [""]
+    assert reason == [""]
     assert_as_undisturbed(run_id, endpoint)
     assert sum(row["interruptions"] for row in queries.episodes(connect(), run_id)) == 0
 
@@ -111,14 +111,16 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     if os.geteuid() or not (shutil.which("dockerd") or Path("/usr/sbin/dockerd").exists()):
         missing("an engine of the test's own needs root and dockerd")
     folder = server_folder("engine")
-    made = Engine(folder)
+    docker_engine = Engine(folder)
     try:
-        made.start()
+        docker_engine.start()
         image = docker_sdk.from_env().images.get(settings().sandbox_image)
-        docker_sdk.DockerClient(made.address, timeout=600).images.load(image.save(named=settings().sandbox_image))
-        yield made
+        docker_sdk.DockerClient(docker_engine.address, timeout=600).images.load(
+            image.save(named=settings().sandbox_image)
+        )
+        yield docker_engine
     finally:
-        made.stop()
+        docker_engine.stop()
         remove(folder)
 
 
@@ -139,11 +141,11 @@ def on_engine(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engin
 def test_the_docker_engine_is_killed_and_comes_back(on_engine: Engine, endpoint: OpenAIServer, point: str) -> None:
     """Episodes lose their sandboxes: they go on in new ones, in the run itself or when it is resumed."""
     run_id = scripted_run(sandbox="docker")
-    why: list[str] = []
+    reason: list[str] = []
 
     def play() -> None:
         with contextlib.suppress(SandboxError):
-            why.append(drive(run_id))
+            reason.append(drive(run_id))
 
     playing = threading.Thread(target=play)
     playing.start()
@@ -155,5 +157,5 @@ def test_the_docker_engine_is_killed_and_comes_back(on_engine: Engine, endpoint:
     assert not playing.is_alive()
     drive(run_id)
     assert_as_undisturbed(run_id, endpoint, extra=2)
-    left = docker_sdk.DockerClient(on_engine.address).containers
-    wait_for(lambda: not left.list(filters={"label": docker_backend.OWNER_LABEL}), "no sandbox is left")
+    containers = docker_sdk.DockerClient(on_engine.address).containers
+    wait_for(lambda: not containers.list(filters={"label": docker_backend.OWNER_LABEL}), "no sandbox is left")

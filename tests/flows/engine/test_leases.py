@@ -22,7 +22,7 @@ LEASE_S = 60.0
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("prefect_server", "database")
-def test_a_run_whose_lease_is_lost_goes_on(
+def test_a_run_whose_lease_is_lost_continues(
     endpoint: OpenAIServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server does not know any more who holds the slot of a schedule, which the engine of flows keeps so."""
@@ -37,10 +37,10 @@ def test_a_run_whose_lease_is_lost_goes_on(
     with get_client(sync_client=True) as client:
         name = f"lost-{uuid4()}"
         client.upsert_global_concurrency_limit_by_name(name, 1)
-        taken = client.increment_concurrency_slots_with_lease(
+        slots = client.increment_concurrency_slots_with_lease(
             names=[name], slots=1, mode="concurrency", lease_duration=300.0
         )
-        lease = UUID(taken.json()["lease_id"])
+        lease = UUID(slots.json()["lease_id"])
 
         def lose() -> None:
             wait_for(lambda: steps_of(run_id), "an episode at its start")

@@ -43,23 +43,23 @@ def ip(*arguments: str) -> None:
 @pytest.fixture
 def networks() -> Iterator[dict[str, str]]:
     """Two namespaces, each with one link to here: name -> our address on it."""
-    with ExitStack() as made:
+    with ExitStack() as stack:
         try:
-            for name, here in ADDRESSES.items():
+            for name, address in ADDRESSES.items():
                 ip("netns", "add", name)
-                made.callback(ip, "netns", "delete", name)
+                stack.callback(ip, "netns", "delete", name)
                 ip("link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", name)
                 # Explicitly: a process that outlives the test would keep the namespace, and with it the link.
-                made.callback(ip, "link", "delete", name)
-                ip("address", "add", f"{here}/30", "dev", name)
+                stack.callback(ip, "link", "delete", name)
+                ip("address", "add", f"{address}/30", "dev", name)
                 ip("link", "set", name, "up")
-                ip("-n", name, "address", "add", f"{here + 1}/30", "dev", "eth0")
+                ip("-n", name, "address", "add", f"{address + 1}/30", "dev", "eth0")
                 ip("-n", name, "link", "set", "eth0", "up")
                 ip("-n", name, "link", "set", "lo", "up")
         except (subprocess.CalledProcessError, FileNotFoundError) as error:
             reason = f"no network namespace can be made here ({getattr(error, 'stderr', b'').decode() or error})"
             missing(reason)
-        yield {name: str(here) for name, here in ADDRESSES.items()}
+        yield {name: str(address) for name, address in ADDRESSES.items()}
 
 
 @pytest.fixture
@@ -87,14 +87,14 @@ def test_one_of_two_machines_is_lost(
         for name, address in networks.items():
             api = ends.enter_context(forwarded(address, ("127.0.0.1", port)))
             tables = ends.enter_context(forwarded(address, str(postgres.folder / ".s.PGSQL.5432")))
-            there = {
+            pids = {
                 "PREFECT_API_URL": f"http://{address}:{api}/api",
                 "STACKRANK_DATABASE_URL": f"postgresql://stackrank:{PASSWORD}@{address}:{tables}/{database}",
                 "PREFECT_WORKER_QUERY_SECONDS": "1",
             }
             log = ends.enter_context((tmp_path / f"{name}.log").open("wb"))
             command = ["ip", "netns", "exec", name, *stackrank, "worker", "--pool", pool, "--limit", "1"]
-            workers[name] = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **there}, stdout=log, stderr=log)
+            workers[name] = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **pids}, stdout=log, stderr=log)
             ends.callback(end, workers[name].pid)
         # One shard for each: whoever is ready first plays only one at a time.
         wait_for(lambda: online(pool) == len(NAMES), "two workers", every_s=0.5)
@@ -107,10 +107,10 @@ def test_one_of_two_machines_is_lost(
         lost = NAMES[1]
 
         def lost_one_plays() -> bool:
-            found = queries.runs(store.engine)
-            players = {row["claimed_by"] for row in store.claims(found[0]["id"])} if found else set()
-            there = {str(child.pid) for child in psutil.Process(workers[lost].pid).children(recursive=True)}
-            return any(player.split(":")[3] in there for player in players)
+            runs = queries.runs(store.engine)
+            players = {row["claimed_by"] for row in store.claims(runs[0]["id"])} if runs else set()
+            pids = {str(child.pid) for child in psutil.Process(workers[lost].pid).children(recursive=True)}
+            return any(player.split(":")[3] in pids for player in players)
 
         wait_for(lambda: run.poll() is not None or lost_one_plays(), "the one that is lost at work")
         if loss == "cut off":
@@ -118,9 +118,9 @@ def test_one_of_two_machines_is_lost(
         else:
             end(workers[lost].pid)
         assert run.wait(timeout=600) == 0
-    found = queries.run(connect(), "pool")
-    rows = queries.episodes(connect(), found["id"], counted=None)
-    assert (found["status"], found["errors"], len(rows)) == ("finished", 0, EPISODES)
+    stored = queries.run(connect(), "pool")
+    rows = queries.episodes(connect(), stored["id"], counted=None)
+    assert (stored["status"], stored["errors"], len(rows)) == ("finished", 0, EPISODES)
     assert Counter(row["verdict"] for row in rows).keys() <= {"resolved", "unresolved"}
     assert sum(row["interruptions"] for row in rows) >= 1
 

@@ -16,8 +16,8 @@ import pytest
 from stackrank import log
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
-from stackrank.flows.engine import webhook
-from stackrank.flows.runs.preparing.save import run_label
+from stackrank.flows.engine import reporting
+from stackrank.flows.runs.preparing.stored_run import run_label
 from stackrank.flows.runs.specification.spec import SpecError, make_spec
 from tests.fixtures.calls import CommandLine
 from tests.fixtures.env import usable
@@ -51,15 +51,15 @@ class Chat:
 
 @pytest.fixture
 def chat(monkeypatch: pytest.MonkeyPatch) -> Iterator[Chat]:
-    found = Chat()
-    monkeypatch.setenv("CHAT_URL", found.url)
-    yield found
-    found.server.shutdown()
-    found.server.server_close()
+    chat_server = Chat()
+    monkeypatch.setenv("CHAT_URL", chat_server.url)
+    yield chat_server
+    chat_server.server.shutdown()
+    chat_server.server.server_close()
 
 
 @pytest.mark.parametrize(
-    ("chosen", "default", "expected"),
+    ("setting", "default", "expected"),
     [
         ("", "", ""),
         ("", "https://a.b/c", "https://a.b/c"),
@@ -67,10 +67,10 @@ def chat(monkeypatch: pytest.MonkeyPatch) -> Iterator[Chat]:
         ("$CHAT_HOOK", "https://a.b/c", "https://x.y/z"),
     ],
 )
-def test_which_webhook(chosen: str, default: str, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_which_webhook(setting: str, default: str, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CHAT_HOOK", "https://x.y/z")
     monkeypatch.setenv("STACKRANK_WEBHOOK", default)
-    assert webhook.webhook_url(chosen) == expected
+    assert reporting.webhook_url(setting) == expected
 
 
 @pytest.mark.parametrize(
@@ -84,25 +84,25 @@ def test_which_webhook(chosen: str, default: str, expected: str, monkeypatch: py
         "http://[::1/s3cret",
     ],
 )
-def test_what_is_no_webhook(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_webhooks(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("STACKRANK_WEBHOOK", raising=False)
-    with pytest.raises(webhook.WebhookError, match="not an http or https address") as refused:
-        webhook.webhook_url(url)
+    with pytest.raises(reporting.WebhookError, match="not an http or https address") as refused:
+        reporting.webhook_url(url)
     assert "s3cret" not in str(refused.value)
 
 
 def test_a_webhook_that_fails_says_so_without_its_address(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
     chat.status = 500
-    with pytest.raises(webhook.WebhookError, match=r"127\.0\.0\.1 answered 500") as refused:
-        webhook.post(chat.url, "hello")
+    with pytest.raises(reporting.WebhookError, match=r"127\.0\.0\.1 answered 500") as refused:
+        reporting.post_to_webhook(chat.url, "hello")
     assert "s3cret" not in str(refused.value)
     assert chat.told == [{"text": "hello"}]
-    with pytest.raises(webhook.WebhookError, match="does not answer"):
-        webhook.post("http://127.0.0.1:1/s3cret", "hello")
-    monkeypatch.setattr(webhook, "TIMEOUT_S", 0.2)
+    with pytest.raises(reporting.WebhookError, match="does not answer"):
+        reporting.post_to_webhook("http://127.0.0.1:1/s3cret", "hello")
+    monkeypatch.setattr(reporting, "WEBHOOK_TIMEOUT_S", 0.2)
     monkeypatch.setattr(chat.server.RequestHandlerClass, "do_POST", lambda self: time.sleep(2))
-    with pytest.raises(webhook.WebhookError, match="Timeout"):
-        webhook.post(chat.url, "hello")
+    with pytest.raises(reporting.WebhookError, match="Timeout"):
+        reporting.post_to_webhook(chat.url, "hello")
 
 
 def test_thresholds_are_checked() -> None:
@@ -156,7 +156,7 @@ def _as_if_everything_had_been_solved(database: str, run: int) -> None:
         connection.execute(update(EPISODE).where(EPISODE.c.run_id == run).values(verdict="resolved"))
 
 
-def test_a_run_that_is_worse_is_told(
+def test_a_worse_run_is_reported(
     stackrank: CommandLine, prefect_server: str, database: str, chat: Chat, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
@@ -176,27 +176,27 @@ def test_a_run_that_is_worse_is_told(
     second = stackrank("run", str(file), "--json")
     assert second.status == 0, "what happens to a message does not fail a run"
     run = queries.run(connect(database), second.json()["run"])
-    (found,) = run["regressions"]
-    assert (found["what"], found["before"], found["value_before"]) == ("rate", first["run"], 1.0)
-    (told,) = chat.told
-    assert found["sentence"] in told["text"] and f"http://board.example/run?id={run['id']}" in told["text"]
+    (regression,) = run["regressions"]
+    assert (regression["what"], regression["before"], regression["value_before"]) == ("rate", first["run"], 1.0)
+    (message,) = chat.told
+    assert regression["sentence"] in message["text"] and f"http://board.example/run?id={run['id']}" in message["text"]
     assert "127.0.0.1 answered 403" in second.err and "s3cret" not in second.err
     assert "s3cret" not in json.dumps(run)
 
     with get_client(sync_client=True) as client:
-        artifacts = {each.key: each for each in client.read_artifacts()}
+        artifacts = {artifact.key: artifact for artifact in client.read_artifacts()}
         assert float(artifacts[f"run-{run['id']}-progress"].data) == 100.0
         (row,) = json.loads(artifacts[f"run-{run['id']}-result"].data)
         assert row["entrant"] == "repair (rewrite)" and row["episodes"] == 7
         summary = artifacts[f"run-{run['id']}-summary"].data
-        assert found["sentence"] in summary and "http://board.example/episode?id=" in summary
-        names = [each.name for each in client.read_flow_runs(limit=200)]
+        assert regression["sentence"] in summary and "http://board.example/episode?id=" in summary
+        names = [artifact.name for artifact in client.read_flow_runs(limit=200)]
         assert any(name.startswith("nightly 20") and name.endswith("· repair (rewrite)") for name in names)
 
         def events() -> list[dict[str, Any]]:
-            wanted = {"filter": {"event": {"name": ["stackrank.regression"]}}}
-            return list(client._client.post("/events/filter", json=wanted).json()["events"])
+            event_filter = {"filter": {"event": {"name": ["stackrank.regression"]}}}
+            return list(client._client.post("/events/filter", json=event_filter).json()["events"])
 
-        heard = wait_for(events, "an event", every_s=0.5)
-        assert heard[0]["resource"]["prefect.resource.id"] == "stackrank.leaderboard.nightly"
-        assert heard[0]["payload"]["sentence"] == found["sentence"]
+        sent = wait_for(events, "an event", every_s=0.5)
+        assert sent[0]["resource"]["prefect.resource.id"] == "stackrank.leaderboard.nightly"
+        assert sent[0]["payload"]["sentence"] == regression["sentence"]

@@ -42,9 +42,9 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
         yield server
 
 
-def scripted_run(**more: Any) -> int:
+def scripted_run(**fields: Any) -> int:
     spec = {"tasks": [RESOLVED, UNRESOLVED], "entrants": [ENTRANT], "attempts": ATTEMPTS, "workers": 2, "steps": 10}
-    return make_run(**{"sandbox": "bubblewrap", **spec, **more})
+    return make_run(**{"sandbox": "bubblewrap", **spec, **fields})
 
 
 def in_a_process(run_id: int) -> subprocess.Popen[bytes]:
@@ -52,8 +52,8 @@ def in_a_process(run_id: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-c", code], cwd=ROOT)
 
 
-def rows(run_id: int, **more: Any) -> list[dict[str, Any]]:
-    return queries.episodes(connect(), run_id, **more)
+def rows(run_id: int, **fields: Any) -> list[dict[str, Any]]:
+    return queries.episodes(connect(), run_id, **fields)
 
 
 def steps_of(run_id: int) -> list[list[str]]:
@@ -64,10 +64,10 @@ def steps_of(run_id: int) -> list[list[str]]:
 
 def assert_as_undisturbed(run_id: int, endpoint: OpenAIServer, extra: int = 0) -> None:
     """`extra`: episodes that were going on when the run was cut off, each of which may lose one answer."""
-    found = rows(run_id)
-    assert Counter(row["verdict"] for row in found) == {"resolved": ATTEMPTS, "unresolved": ATTEMPTS}
-    assert len({(row["task_id"], row["entrant_id"], row["attempt"]) for row in found}) == EPISODES
-    for row in found:
+    episodes = rows(run_id)
+    assert Counter(row["verdict"] for row in episodes) == {"resolved": ATTEMPTS, "unresolved": ATTEMPTS}
+    assert len({(row["task_id"], row["entrant_id"], row["attempt"]) for row in episodes}) == EPISODES
+    for row in episodes:
         trajectory = queries.steps(connect(), row["id"])
         assert [step["index"] for step in trajectory] == list(range(ANSWERS + 1))
         assert (row["steps"], row["tokens_in"], row["stop_reason"]) == (ANSWERS, 100 * ANSWERS, "submitted")
@@ -95,18 +95,18 @@ def test_the_playing_process_is_killed(endpoint: OpenAIServer, point: str) -> No
     process.kill()
     process.wait()
     going = rows(run_id, status="running")
-    assert going and all(claims.is_gone(row["claimed_by"]) for row in going)
-    done = {row["id"]: row["ended_at"] for row in rows(run_id, status="done")}
+    assert going and all(claims.is_dead_worker(row["claimed_by"]) for row in going)
+    ended_at = {row["id"]: row["ended_at"] for row in rows(run_id, status="done")}
     assert drive(run_id) == ""
     assert_as_undisturbed(run_id, endpoint, extra=len(going))
-    after = {row["id"]: row for row in rows(run_id, counted=None)}
-    errors = [row["error"] for row in after.values() if row["verdict"] == "error"]
-    assert len(after) == EPISODES, f"continued, not begun anew: {errors}"
-    assert all(after[episode]["ended_at"] == ended for episode, ended in done.items()), "what is done stays"
-    assert all(after[row["id"]]["interruptions"] == 1 for row in going)
+    episodes = {row["id"]: row for row in rows(run_id, counted=None)}
+    errors = [row["error"] for row in episodes.values() if row["verdict"] == "error"]
+    assert len(episodes) == EPISODES, f"continued, not begun anew: {errors}"
+    assert all(episodes[episode]["ended_at"] == time for episode, time in ended_at.items()), "what is done stays"
+    assert all(episodes[row["id"]]["interruptions"] == 1 for row in going)
 
 
-def test_a_past_that_cannot_be_repeated_starts_anew(endpoint: OpenAIServer) -> None:
+def test_an_episode_that_cannot_be_repeated_starts_over(endpoint: OpenAIServer) -> None:
     run_id = scripted_run()
     process = in_a_process(run_id)
     wait_for(lambda: POINTS["middle"](run_id), "the middle")
@@ -116,27 +116,25 @@ def test_a_past_that_cannot_be_repeated_starts_anew(endpoint: OpenAIServer) -> N
         row["id"] for row in rows(run_id, status="running") if len(queries.steps(connect(), row["id"])) >= 2
     ]
     with connect().begin() as connection:
-        where = (STEP.c.episode_id == spoiled, STEP.c.index == 1)
-        connection.execute(update(STEP).where(*where).values(observation="something else"))
+        conditions = (STEP.c.episode_id == spoiled, STEP.c.index == 1)
+        connection.execute(update(STEP).where(*conditions).values(observation="something else"))
     assert drive(run_id) == ""
     assert Counter(row["verdict"] for row in rows(run_id)) == {"resolved": ATTEMPTS, "unresolved": ATTEMPTS}
-    (left,) = rows(run_id, counted=False)
-    assert (left["id"], left["verdict"]) == (spoiled, "error")
-    assert "at step 1 the observation of listdir differs from the record" in left["error"]
-    (again,) = [row for row in rows(run_id) if row["try_number"] == 2]
-    assert [step["index"] for step in queries.steps(connect(), again["id"])] == list(range(ANSWERS + 1))
+    (former,) = rows(run_id, counted=False)
+    assert (former["id"], former["verdict"]) == (spoiled, "error")
+    assert "at step 1 listdir gave another observation" in former["error"]
+    (second_try,) = [row for row in rows(run_id) if row["try_number"] == 2]
+    assert [step["index"] for step in queries.steps(connect(), second_try["id"])] == list(range(ANSWERS + 1))
 
 
-def test_a_worker_that_comes_back_from_the_dead_changes_nothing(
-    endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_that_lost_its_claim_changes_nothing(endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is stopped for longer than others wait for it, and then goes on as if nothing had been."""
     monkeypatch.setenv("STACKRANK_SILENT_S", str(run_out(0.5)))
     script, stopped, window = Script(), threading.Event(), run_out(5.0)
 
     def slow(request: dict[str, Any]) -> Any:
-        said = sum(message["role"] == "assistant" for message in request["messages"])
-        return script(request).with_(delay_s=window if said == 2 and not stopped.is_set() else 0.0)
+        answer_count = sum(message["role"] == "assistant" for message in request["messages"])
+        return script(request).with_(delay_s=window if answer_count == 2 and not stopped.is_set() else 0.0)
 
     endpoint._script = slow
     run_id = scripted_run()
@@ -147,13 +145,13 @@ def test_a_worker_that_comes_back_from_the_dead_changes_nothing(
         stopped.set()
         going = {row["id"] for row in rows(run_id, status="running")}
         assert drive(run_id) == ""
-        before = rows(run_id, counted=None)
+        episodes = rows(run_id, counted=None)
         os.kill(process.pid, signal.SIGCONT)
         assert process.wait(timeout=600) == 0
     finally:
         process.kill()
-    assert going and all(row["interruptions"] == (row["id"] in going) for row in before)
-    assert rows(run_id, counted=None) == before
+    assert going and all(row["interruptions"] == (row["id"] in going) for row in episodes)
+    assert rows(run_id, counted=None) == episodes
     assert_as_undisturbed(run_id, endpoint, extra=len(going))
 
 
@@ -174,14 +172,14 @@ def stop_between_writes(pid: int) -> None:
 
 def test_two_processes_share_a_run(endpoint: OpenAIServer) -> None:
     run_id = scripted_run()
-    other = in_a_process(run_id)
+    process = in_a_process(run_id)
     assert drive(run_id) == ""
-    assert other.wait(timeout=600) == 0
+    assert process.wait(timeout=600) == 0
     assert_as_undisturbed(run_id, endpoint)
 
 
 @pytest.mark.parametrize("path", [".", "no\0path"])
-def test_what_an_endpoint_could_not_answer_is_continued(
+def test_an_episode_whose_endpoint_failed_is_continued(
     endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     """Its answers so far are not paid for twice, and the try is the same; also where no database holds all it said."""
@@ -189,11 +187,11 @@ def test_what_an_endpoint_could_not_answer_is_continued(
     script, failed = Script(), []
 
     def failing(request: dict[str, Any]) -> Any:
-        said = sum(message["role"] == "assistant" for message in request["messages"])
-        if said == 2 and len(failed) < 1:
+        answer_count = sum(message["role"] == "assistant" for message in request["messages"])
+        if answer_count == 2 and len(failed) < 1:
             failed.append(request)
             return Fault.status(503)
-        return script(request) if said else call("listdir", path=path).with_(tokens_in=100)
+        return script(request) if answer_count else call("listdir", path=path).with_(tokens_in=100)
 
     endpoint._script = failing
     entrant = {**ENTRANT, "config": {"retry_s": 0}}
@@ -204,20 +202,20 @@ def test_what_an_endpoint_could_not_answer_is_continued(
     assert endpoint.asked == ANSWERS + 1
 
 
-def test_errors_end_a_run_that_makes_nothing_else(endpoint: OpenAIServer) -> None:
+def test_a_run_with_only_errors_ends(endpoint: OpenAIServer) -> None:
     endpoint._script = lambda request: Fault.status(400, "no such thing")
     run_id = scripted_run(attempts=10, retries=0)
-    why = drive(run_id)
-    assert "ended in an error, more than 50%" in why and "for instance" in why
+    reason = drive(run_id)
+    assert "ended in an error, more than 50%" in reason and "the latest error" in reason
     assert 5 <= len(rows(run_id, verdict="error")) <= 7
     assert len(rows(run_id, status="pending")) >= 13
 
 
-def test_a_budget_ends_a_run_and_a_larger_one_goes_on(endpoint: OpenAIServer) -> None:
+def test_a_spent_budget_ends_a_run_and_a_larger_one_continues_it(endpoint: OpenAIServer) -> None:
     entrant = {**ENTRANT, "config": {"price": {"input": 10_000.0, "output": 0.0}}}  # $1 a question
     run_id = scripted_run(entrants=[entrant], workers=1, budget_usd=5.0)
-    why = drive(run_id)
-    assert "the budget of $5.00 is spent ($8.00)" in why
+    reason = drive(run_id)
+    assert "the budget of $5.00 is spent ($8.00)" in reason
     assert Counter(row["status"] for row in rows(run_id)) == {"done": 2, "pending": 2}
     Store(connect()).change_spec(run_id, {"budget_usd": 100.0})
     assert drive(run_id) == ""

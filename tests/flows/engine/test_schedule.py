@@ -22,9 +22,9 @@ from stackrank.db.connection.engine import connect
 from stackrank.db.connection.transactions import RUN
 from stackrank.db.models.columns import now
 from stackrank.db.writes.store import Store
-from stackrank.flows.engine import scheduled_run
-from stackrank.flows.runs.preparing.check import check
-from stackrank.flows.runs.preparing.save import save_run
+from stackrank.flows.engine import deployed_runs
+from stackrank.flows.runs.preparing.prepared_run import check
+from stackrank.flows.runs.preparing.stored_run import create_run
 from stackrank.flows.runs.specification.spec import RunSpec, read_spec
 from tests.fixtures.calls import CommandLine
 from tests.fixtures.env import usable
@@ -79,11 +79,11 @@ def going_on(schedule: str) -> list[object]:
     from prefect.client.schemas.objects import StateType
 
     kinds = filters.FlowRunFilterStateType(any_=[StateType.PENDING, StateType.RUNNING])
-    wanted = filters.FlowRunFilter(state=filters.FlowRunFilterState(type=kinds))
+    state_filter = filters.FlowRunFilter(state=filters.FlowRunFilterState(type=kinds))
     # The server is shared: what other tests cut off stays Running there.
     ours = filters.DeploymentFilter(name=filters.DeploymentFilterName(any_=[schedule]))
     with get_client(sync_client=True) as client:
-        return list(client.read_flow_runs(flow_run_filter=wanted, deployment_filter=ours))
+        return list(client.read_flow_runs(flow_run_filter=state_filter, deployment_filter=ours))
 
 
 def test_a_schedule_plays_its_runs_one_after_the_other(
@@ -98,19 +98,24 @@ def test_a_schedule_plays_its_runs_one_after_the_other(
     def about() -> object:
         return queries.runs(engine), log.read_text()
 
-    made = stackrank(
+    schedule = stackrank(
         "schedule", str(spec), "--every", "5", "--on-overlap", "queue", "--pool", pool, "--tag", "often", "--json"
     ).json()
-    assert (made["name"], made["every_s"], made["on_overlap"], made["tags"]) == ("nightly", 5.0, "queue", ["often"])
+    assert (schedule["name"], schedule["every_s"], schedule["on_overlap"], schedule["tags"]) == (
+        "nightly",
+        5.0,
+        "queue",
+        ["often"],
+    )
     try:
         with worker(pool, log):
             wait_for(lambda: bool(over()), about, every_s=0.2)
             assert stackrank("schedule", "pause", "nightly").status == 0
             wait_for(lambda: not going_on("nightly"), about, every_s=0.2)
-            before = len(over())
+            over_before = len(over())
             assert stackrank("schedule", "list", "--json").json()[0]["paused"] is True
             assert stackrank("schedule", "resume", "nightly").status == 0
-            wait_for(lambda: len(over()) > before, about, every_s=0.2)
+            wait_for(lambda: len(over()) > over_before, about, every_s=0.2)
             stackrank("schedule", "pause", "nightly")
     finally:
         removed = stackrank("schedule", "remove", "nightly")
@@ -128,15 +133,15 @@ def test_a_schedule_plays_its_runs_one_after_the_other(
 
 
 def test_a_new_specification_keeps_times_and_pauses(stackrank: CommandLine, spec: Path, pool: str) -> None:
-    here = ("schedule", str(spec), "--name", "kept", "--pool", pool, "--json")
+    call = ("schedule", str(spec), "--name", "kept", "--pool", pool, "--json")
     try:
-        assert stackrank(*here, "--cron", "0 3 * * *", "--timezone", "Europe/Berlin").json()["cron"] == "0 3 * * *"
+        assert stackrank(*call, "--cron", "0 3 * * *", "--timezone", "Europe/Berlin").json()["cron"] == "0 3 * * *"
         stackrank("schedule", "pause", "kept")
         spec.write_text(SPEC.replace("limit: 1", "limit: 2"))
-        row = stackrank(*here).json()
+        row = stackrank(*call).json()
         assert (row["cron"], row["timezone"], row["paused"]) == ("0 3 * * *", "Europe/Berlin", True)
         assert row["spec"]["limit"] == 2
-        row = stackrank(*here, "--every", "3600").json()
+        row = stackrank(*call, "--every", "3600").json()
         assert (row["cron"], row["every_s"]) == (None, 3600.0)
     finally:
         stackrank("schedule", "remove", "kept")
@@ -150,28 +155,32 @@ def test_trigger_once_and_skip_while_one_goes_on(
 
     monkeypatch.setenv("STACKRANK_SILENT_S", "3600")  # no worker lives long enough to take up what another one left
     engine = connect(database)
-    cut_off = save_run(Store(engine), check(read_spec(spec, {}), engine), schedule="by-hand")
-    by_others = save_run(Store(engine), check(read_spec(spec, {}), engine), schedule="another")
+    cut_off = create_run(Store(engine), check(read_spec(spec, {}), engine), schedule="by-hand").id
+    by_others = create_run(Store(engine), check(read_spec(spec, {}), engine), schedule="another").id
     with engine.connect().execution_options(write=True) as connection, connection.begin():
         connection.execute(update(RUN).values(status="running", heartbeat_at=now() - timedelta(days=1)))
     stackrank("schedule", str(spec), "--name", "by-hand", "--pool", pool)
     try:
         first = stackrank("schedule", "trigger", "by-hand", "--key", "monday", "--json").json()
-        again = stackrank("schedule", "trigger", "by-hand", "--key", "monday", "--json").json()
-        assert first["flow_run"] == again["flow_run"]
+        second_call = stackrank("schedule", "trigger", "by-hand", "--key", "monday", "--json").json()
+        assert first["flow_run"] == second_call["flow_run"]
         second = stackrank("schedule", "trigger", "by-hand", "--json").json()
 
         def states() -> list[str]:
             with get_client(sync_client=True) as client:
-                return sorted(str(client.read_flow_run(each["flow_run"]).state_name) for each in (first, second))
+                return sorted(
+                    str(client.read_flow_run(triggered["flow_run"]).state_name) for triggered in (first, second)
+                )
 
         log = tmp_path / "worker.log"
         with worker(pool, log):
             wait_for(lambda: states() == ["Cancelled", "Completed"], lambda: (states(), log.read_text()), every_s=0.2)
-        run, other, left = queries.runs(engine)
+        run, foreign, interrupted = queries.runs(engine)
         assert (run["status"], run["schedule"]) == ("finished", "by-hand")
-        assert (left["id"], left["status"], left["done"]) == (cut_off, "finished", 1), "its worker had died"
-        assert (other["id"], other["status"]) == (by_others, "running"), "another schedule's business"
+        assert (interrupted["id"], interrupted["status"], interrupted["done"]) == (cut_off, "finished", 1), (
+            "its worker had died"
+        )
+        assert (foreign["id"], foreign["status"]) == (by_others, "running"), "another schedule's business"
     finally:
         stackrank("schedule", "remove", "by-hand")
 
@@ -181,25 +190,31 @@ def test_prefect_knows_the_limits_of_the_specification(stackrank: CommandLine, s
 
     call = ("schedule", str(spec), "--cron", "0 3 * * *", "--timezone", "Europe/Berlin", "--name", "limits")
     stackrank(*call, "--pool", pool)
-    made = stackrank(*call, "--pool", pool, "--json").json()
+    schedule = stackrank(*call, "--pool", pool, "--json").json()
     try:
-        assert (made["cron"], made["timezone"], made["on_overlap"]) == ("0 3 * * *", "Europe/Berlin", "skip")
+        assert (schedule["cron"], schedule["timezone"], schedule["on_overlap"]) == (
+            "0 3 * * *",
+            "Europe/Berlin",
+            "skip",
+        )
         stackrank("schedule", "trigger", "limits")
         with get_client(sync_client=True) as client:
-            found = client.read_deployment_by_name("scheduled-run/limits")
-            assert len(found.schedules) == 1, "the second call replaced the first"
-            fields = found.parameter_openapi_schema["definitions"]["RunSpec"]
+            deployment = client.read_deployment_by_name("scheduled-run/limits")
+            assert len(deployment.schedules) == 1, "the second call replaced the first"
+            fields = deployment.parameter_openapi_schema["definitions"]["RunSpec"]
             assert fields["properties"]["attempts"]["maximum"] == 100
             assert "Episodes per task" in fields["properties"]["attempts"]["description"]
             assert fields["additionalProperties"] is False
-            wrong = {"spec": {**found.parameters["spec"], "attempts": 0}}
+            wrong = {"spec": {**deployment.parameters["spec"], "attempts": 0}}
             with pytest.raises(Exception, match="minimum"):
-                client.create_flow_run_from_deployment(found.id, parameters=wrong)
+                client.create_flow_run_from_deployment(deployment.id, parameters=wrong)
     finally:
         stackrank("schedule", "remove", "limits")
     with get_client(sync_client=True) as client:
-        left = [each for each in client.read_flow_runs(limit=200) if each.deployment_id == found.id]
-    assert not left, "nobody would play them"
+        flow_runs = [
+            flow_run for flow_run in client.read_flow_runs(limit=200) if flow_run.deployment_id == deployment.id
+        ]
+    assert not flow_runs, "nobody would play them"
 
 
 @pytest.mark.parametrize(
@@ -226,16 +241,16 @@ def test_show_attaches_an_automation(stackrank: CommandLine, spec: Path, pool: s
 
     stackrank("schedule", str(spec), "--name", "watched", "--pool", pool)
     try:
-        shown = stackrank("schedule", "show", "watched").out
+        output = stackrank("schedule", "show", "watched").out
         file = tmp_path / "automation.yaml"
-        file.write_text(shown[shown.index("# To act") :])
+        file.write_text(output[output.index("# To act") :])
         command = [sys.executable, "-m", "prefect", "automation", "create", "--from-file", str(file)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
+        process = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert process.returncode == 0, process.stdout + process.stderr
         with get_client(sync_client=True) as client:
-            (made,) = client._client.post("/automations/filter", json={}).json()
-            assert made["trigger"]["match"] == {"prefect.resource.id": "stackrank.leaderboard.watched"}
-            client._client.delete(f"/automations/{made['id']}")
+            (automation,) = client._client.post("/automations/filter", json={}).json()
+            assert automation["trigger"]["match"] == {"prefect.resource.id": "stackrank.leaderboard.watched"}
+            client._client.delete(f"/automations/{automation['id']}")
     finally:
         stackrank("schedule", "remove", "watched")
 
@@ -253,13 +268,13 @@ def test_the_prefect_file_makes_schedules(stackrank: CommandLine) -> None:
     prepare_pool("stackrank")
     command = [sys.executable, "-m", "prefect", "--no-prompt", "deploy", "--all"]
     command += ["--prefect-file", "deploy/prefect.yaml"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    made = {row["name"]: row for row in stackrank("schedule", "list", "--json").json()}
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stdout + process.stderr
+    schedules = {row["name"]: row for row in stackrank("schedule", "list", "--json").json()}
     try:
-        assert (made["repair-nightly"]["cron"], made["repair-nightly"]["on_overlap"]) == ("0 3 * * *", "skip")
-        assert made["oracle-weekly"]["timezone"] == "Europe/Berlin"
-        for row in made.values():
+        assert (schedules["repair-nightly"]["cron"], schedules["repair-nightly"]["on_overlap"]) == ("0 3 * * *", "skip")
+        assert schedules["oracle-weekly"]["timezone"] == "Europe/Berlin"
+        for row in schedules.values():
             RunSpec.model_validate(row["spec"])
     finally:
         for name in ("repair-nightly", "oracle-weekly"):
@@ -268,8 +283,8 @@ def test_the_prefect_file_makes_schedules(stackrank: CommandLine) -> None:
 
 def test_a_run_that_prefect_starts_with_a_matrix_has_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
     """As Prefect's pages hand it over: nobody has made a list of entrants of it yet."""
-    written = {"benchmark": "bugs", "matrix": {"agents": ["oracle"], "tools": ["rewrite", "debug"]}}
-    told = SimpleNamespace(parameters={"spec": written}, scheduled_start_time=datetime(2026, 1, 31, 3))
-    monkeypatch.setattr(scheduled_run, "flow_run", told)
-    monkeypatch.setattr(scheduled_run, "deployment", SimpleNamespace(name="nightly"))
-    assert scheduled_run._scheduled_label() == "nightly 2026-01-31 03:00 · oracle (rewrite), oracle (debug)"
+    spec = {"benchmark": "bugs", "matrix": {"agents": ["oracle"], "tools": ["rewrite", "debug"]}}
+    flow_run = SimpleNamespace(parameters={"spec": spec}, scheduled_start_time=datetime(2026, 1, 31, 3))
+    monkeypatch.setattr(deployed_runs, "flow_run", flow_run)
+    monkeypatch.setattr(deployed_runs, "deployment", SimpleNamespace(name="nightly"))
+    assert deployed_runs._scheduled_label() == "nightly 2026-01-31 03:00 · oracle (rewrite), oracle (debug)"

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from stackrank.db.models.columns import now
-from stackrank.flows.runs.playing.session import leave, session_of
+from stackrank.flows.runs.playing.session import join_run, leave_run
 from tests.fixtures.playing import make_run
 
 
@@ -24,40 +24,42 @@ def test_workers_that_can_play_nothing_end_the_run(
     monkeypatch.setattr(shards, "TICK_S", 0.05)
     submit, submitted = shards._submit, list[UUID]()
 
-    def fails(client: Any, *about: Any) -> UUID:
-        made = submit(client, *about)
+    def fails(client: Any, *arguments: Any) -> UUID:
+        flow_run_id = submit(client, *arguments)
         client.set_flow_run_state(
-            made, Failed(message="the environment variable OPENAI_API_KEY is not set"), force=True
+            flow_run_id, Failed(message="the environment variable OPENAI_API_KEY is not set"), force=True
         )
-        submitted.append(made)
-        return made
+        submitted.append(flow_run_id)
+        return flow_run_id
 
     monkeypatch.setattr(shards, "_submit", fails)
     spec = {"entrants": [{"agent": "random"}], "limit": 2, "shard_size": 1, "sandbox": "bubblewrap"}
-    session = session_of(make_run(**spec, pool="nobody"))
+    session = join_run(make_run(**spec, pool="nobody"))
     try:
         session.store.start_run(session.run_id)
-        why = shards.lead(session)
+        reason = shards.lead_shards(session)
     finally:
-        leave(session.run_id)
-    assert why == ("the workers of the pool nobody cannot play it: the environment variable OPENAI_API_KEY is not set")
+        leave_run(session.run_id)
+    assert reason == (
+        "the workers of the pool nobody cannot play the run: the environment variable OPENAI_API_KEY is not set"
+    )
     assert len(submitted) == 4  # two rounds of two
     assert (
         capsys.readouterr().err.count("no worker serves the pool: start one with `stackrank worker --pool nobody`") == 1
     )
 
 
-def test_a_shard_whose_clock_is_ahead_is_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shard_whose_clock_is_ahead_is_not_awaited_forever(monkeypatch: pytest.MonkeyPatch) -> None:
     from prefect.client.schemas.objects import FlowRun, StateType
 
     from stackrank.flows.engine import shards
 
     clock = [100.0]
     monkeypatch.setattr(shards.time, "monotonic", lambda: clock[0])
-    seen: dict[UUID, float] = {}
-    about = {"flow_id": uuid4(), "state_type": StateType.RUNNING}
-    ahead = FlowRun(**about, start_time=now() + timedelta(hours=1))
-    just, long_ago = (FlowRun(**about, start_time=now() - timedelta(seconds=each)) for each in (1, 60))
-    assert [shards._is_young(each, seen) for each in (ahead, just, long_ago)] == [True, True, False]
+    first_seen: dict[UUID, float] = {}
+    fields = {"flow_id": uuid4(), "state_type": StateType.RUNNING}
+    ahead = FlowRun(**fields, start_time=now() + timedelta(hours=1))
+    just, long_ago = (FlowRun(**fields, start_time=now() - timedelta(seconds=shard_run)) for shard_run in (1, 60))
+    assert [shards._is_young(shard_run, first_seen) for shard_run in (ahead, just, long_ago)] == [True, True, False]
     clock[0] += 21.0
-    assert not shards._is_young(ahead, seen)
+    assert not shards._is_young(ahead, first_seen)

@@ -17,9 +17,9 @@ from stackrank.db.connection.engine import connect
 from stackrank.db.connection.transactions import RUN
 from stackrank.db.models.columns import now
 from stackrank.db.writes.store import Store
-from stackrank.flows.runs.afterwards import abandoned_runs as left_runs
-from stackrank.flows.runs.afterwards.abandoned_runs import LeftRuns
+from stackrank.flows.runs.playing import abandoned_runs
 from stackrank.flows.runs.playing import liveness as silence
+from stackrank.flows.runs.playing.abandoned_runs import AbandonedRuns
 from tests.fixtures.playing import make_run
 
 RANDOM = {"limit": 1, "entrants": [{"agent": "random"}], "sandbox": "bubblewrap"}
@@ -43,7 +43,7 @@ def set_run(store: Store, run: int, **values: Any) -> None:
         connection.execute(update(RUN).where(RUN.c.id == run).values(**values))
 
 
-def test_silence_is_measured_by_ones_own_clock(store: Store, clock: list[float]) -> None:
+def test_silence_is_measured_by_the_own_clock(store: Store, clock: list[float]) -> None:
     living, dead = make_run(**RANDOM), make_run(**RANDOM)
     by_hand = make_run(limit=1, entrants=[{"agent": "random"}], sandbox="bubblewrap")
     for run in (living, dead, by_hand):
@@ -51,45 +51,45 @@ def test_silence_is_measured_by_ones_own_clock(store: Store, clock: list[float])
     store.change_spec(by_hand, {"entrants": [{"agent": "human"}]})
     for run in (living, dead, by_hand):
         set_run(store, run, heartbeat_at=now().replace(year=2001))  # a clock that was set
-    left = LeftRuns(store)
-    assert left.silent() == []
+    abandoned = AbandonedRuns(store)
+    assert abandoned.silent() == []
     clock[0] += 29.0
-    assert left.silent() == []
+    assert abandoned.silent() == []
     clock[0] += 30.0
-    assert left.silent() == []
+    assert abandoned.silent() == []
     store.heartbeat(living)
     clock[0] += 2.0
-    assert [run["id"] for run in left.silent()] == [dead], "nobody goes on with what a person played"
+    assert [run["id"] for run in abandoned.silent()] == [dead], "nobody goes on with what a person played"
     store.heartbeat(dead)
-    assert left.silent() == []
+    assert abandoned.silent() == []
 
 
-def test_a_time_in_which_nobody_could_look_is_no_silence(store: Store, clock: list[float]) -> None:
+def test_time_without_a_look_does_not_count_as_silence(store: Store, clock: list[float]) -> None:
     """As while the database is away, which keeps the living from giving a sign of life."""
     run = make_run(**RANDOM)
     store.start_run(run)
-    left = LeftRuns(store)
-    assert left.silent() == []
+    abandoned = AbandonedRuns(store)
+    assert abandoned.silent() == []
     clock[0] += 3600.0
-    assert left.silent() == []
+    assert abandoned.silent() == []
     clock[0] += 15.0
-    assert left.silent() == []
+    assert abandoned.silent() == []
     clock[0] += 15.0
-    assert [each["id"] for each in left.silent()] == [run]
+    assert [silent_run["id"] for silent_run in abandoned.silent()] == [run]
 
 
-def test_a_scheduled_run_that_did_not_come_to_its_start_is_left(store: Store, clock: list[float]) -> None:
+def test_a_scheduled_run_that_never_started_is_abandoned(store: Store, clock: list[float]) -> None:
     scheduled, by_command = make_run(**RANDOM), make_run(**RANDOM)
     set_run(store, scheduled, schedule="nightly", prefect_flow_run_id="of a flow run that failed")
-    left = LeftRuns(store)
-    assert left.silent() == []
+    abandoned = AbandonedRuns(store)
+    assert abandoned.silent() == []
     clock[0] += 30.0
-    assert left.silent() == []
+    assert abandoned.silent() == []
     clock[0] += 30.0
-    assert [run["id"] for run in left.silent()] == [scheduled], "who gave the command sees that it failed"
+    assert [run["id"] for run in abandoned.silent()] == [scheduled], "who gave the command sees that it failed"
     assert store.claims(by_command) == []
     store.start_run(scheduled)
-    assert left.silent() == []
+    assert abandoned.silent() == []
 
 
 def failed(store: Store, run: int, error_class: str) -> None:
@@ -101,19 +101,19 @@ def failed(store: Store, run: int, error_class: str) -> None:
 
 
 @pytest.mark.parametrize(("error_class", "times"), [("machine", 3), ("endpoint", 3), ("environment", 0), ("ours", 0)])
-def test_a_run_with_errors_is_taken_up_a_few_times(
+def test_a_run_with_errors_is_resumed_a_few_times(
     store: Store, monkeypatch: pytest.MonkeyPatch, error_class: str, times: int
 ) -> None:
-    monkeypatch.setattr(left_runs, "PAUSES_S", (0.0, 0.0, 0.0))
+    monkeypatch.setattr(abandoned_runs, "PAUSES_S", (0.0, 0.0, 0.0))
     run = make_run(**RANDOM)
     failed(store, run, error_class)
-    assert LeftRuns(store).ended_badly() == [], "whoever played it by hand decides himself"
+    assert AbandonedRuns(store).take_failed() == [], "whoever played it by hand decides himself"
     set_run(store, run, schedule="nightly")
-    taken = [[each["id"] for each in LeftRuns(store).ended_badly()] for _ in range(5)]
-    assert taken == [[run]] * times + [[]] * (5 - times)
+    run_ids = [[failed_run["id"] for failed_run in AbandonedRuns(store).take_failed()] for _ in range(5)]
+    assert run_ids == [[run]] * times + [[]] * (5 - times)
 
 
-def test_a_run_with_errors_waits_for_its_pause_and_only_one_takes_it_up(store: Store) -> None:
+def test_a_run_with_errors_waits_for_its_pause_and_is_resumed_once(store: Store) -> None:
     run, cancelled, fine = (make_run(**RANDOM) for _ in range(3))
     failed(store, run, "machine")
     store.cancel_run(cancelled, "by ada")
@@ -122,14 +122,14 @@ def test_a_run_with_errors_waits_for_its_pause_and_only_one_takes_it_up(store: S
     store.finish_episode(claim["id"], verdict="resolved", stop_reason="submitted")
     store.start_run(fine)
     store.end_run(fine, "finished")
-    for each in (run, cancelled, fine):
-        set_run(store, each, schedule="nightly")
-    assert LeftRuns(store).ended_badly() == []
-    for each in (run, cancelled, fine):
-        set_run(store, each, ended_at=now() - timedelta(seconds=left_runs.PAUSES_S[0] + 1))
+    for run_id in (run, cancelled, fine):
+        set_run(store, run_id, schedule="nightly")
+    assert AbandonedRuns(store).take_failed() == []
+    for run_id in (run, cancelled, fine):
+        set_run(store, run_id, ended_at=now() - timedelta(seconds=abandoned_runs.PAUSES_S[0] + 1))
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda _: LeftRuns(store).ended_badly(), range(4)))
-    assert [row["id"] for rows in found for row in rows] == [run]
+        taken_runs = list(pool.map(lambda _: AbandonedRuns(store).take_failed(), range(4)))
+    assert [row["id"] for rows in taken_runs for row in rows] == [run]
 
 
 @contextmanager
@@ -138,30 +138,30 @@ def flow_run_of(run: int, store: Store, schedule: str) -> Iterator[tuple[Any, UU
     from prefect.client.orchestration import get_client
     from prefect.states import Running
 
-    from stackrank.flows.engine.scheduled_run import SCHEDULED_RUN
+    from stackrank.flows.engine.deployed_runs import SCHEDULED_RUN
 
     with get_client(sync_client=True) as client:
         spec = {"benchmark": "bugs", "entrants": [{"agent": "random"}]}
         deployment = SCHEDULED_RUN.deploy(client, name=schedule, pool=schedule, parameters={"spec": spec})
-        made = client.create_flow_run_from_deployment(deployment)
-        client.set_flow_run_state(made.id, Running(), force=True)
-        set_run(store, run, prefect_flow_run_id=str(made.id))
+        flow_run = client.create_flow_run_from_deployment(deployment)
+        client.set_flow_run_state(flow_run.id, Running(), force=True)
+        set_run(store, run, prefect_flow_run_id=str(flow_run.id))
         try:
-            yield client, made.id
+            yield client, flow_run.id
         finally:
             client.delete_deployment(deployment)
 
 
 def states(client: Any, *ids: UUID) -> list[str]:
-    return [client.read_flow_run(each).state_name for each in ids]
+    return [client.read_flow_run(flow_run_id).state_name for flow_run_id in ids]
 
 
-def test_a_silent_run_goes_on_once_and_its_former_flow_run_is_closed(
+def test_a_silent_run_is_resumed_once_and_its_former_flow_run_closed(
     prefect_server: str, store: Store, clock: list[float]
 ) -> None:
     from prefect.states import Running
 
-    from stackrank.flows.engine.resumed_run import RESUMED_RUN
+    from stackrank.flows.engine.deployed_runs import RESUMED_RUN
     from stackrank.flows.engine.supervisor import Supervisor
 
     run, another = make_run(**RANDOM), make_run(**RANDOM)
@@ -170,38 +170,40 @@ def test_a_silent_run_goes_on_once_and_its_former_flow_run_is_closed(
     with flow_run_of(run, store, "silent") as (client, dead), flow_run_of(another, store, "living") as (_, alive):
 
         def resumed() -> list[Any]:
-            found = client.read_flow_runs(limit=200, sort="START_TIME_DESC")
-            return [each for each in found if each.parameters.get("run_id") == run and mark in each.tags]
+            flow_runs = client.read_flow_runs(limit=200, sort="START_TIME_DESC")
+            return [
+                flow_run for flow_run in flow_runs if flow_run.parameters.get("run_id") == run and mark in flow_run.tags
+            ]
 
         from stackrank.flows.engine.deployments import run_tag
 
         mark = run_tag(store.engine, run)
         two = [Supervisor(store, "supervised") for _ in range(2)]
-        for each in two:
-            each.look()
+        for supervisor in two:
+            supervisor.resume_abandoned()
         assert not resumed() and states(client, dead, alive) == ["Running", "Running"]
         for _ in range(2):
             clock[0] += 30.0
             store.heartbeat(another)
-            for each in two:
-                each.look()
-        (made,) = resumed()
-        assert made.parameters == {"run_id": run} and made.work_pool_name == "supervised"
+            for supervisor in two:
+                supervisor.resume_abandoned()
+        (flow_run,) = resumed()
+        assert flow_run.parameters == {"run_id": run} and flow_run.work_pool_name == "supervised"
         assert states(client, dead, alive) == ["Crashed", "Running"]
         # It was started, and has not given a sign of life yet.
-        client.set_flow_run_state(made.id, Running(), force=True)
-        for each in two:
-            each.look()
-        assert len(resumed()) == 1 and states(client, made.id) == ["Running"]
+        client.set_flow_run_state(flow_run.id, Running(), force=True)
+        for supervisor in two:
+            supervisor.resume_abandoned()
+        assert len(resumed()) == 1 and states(client, flow_run.id) == ["Running"]
         # It died after it had ended the run.
         store.heartbeat(run)
         store.end_run(run, "failed", "spent")
         for _ in range(8):
-            assert states(client, made.id) == ["Running"]
-            two[0].look()
-        assert states(client, made.id, alive) == ["Crashed", "Running"]
-        for each in RESUMED_RUN.stored(client):
-            client.delete_deployment(each.id)
+            assert states(client, flow_run.id) == ["Running"]
+            two[0].resume_abandoned()
+        assert states(client, flow_run.id, alive) == ["Crashed", "Running"]
+        for supervisor in RESUMED_RUN.list_deployments(client):
+            client.delete_deployment(supervisor.id)
 
 
 def test_a_schedule_is_unblocked(prefect_server: str, store: Store) -> None:
@@ -210,8 +212,8 @@ def test_a_schedule_is_unblocked(prefect_server: str, store: Store) -> None:
     run = make_run(**RANDOM)
     store.start_run(run)
     with flow_run_of(run, store, "blocked") as (client, dead):
-        kept = schedules.unblock("blocked", store, force=False)
-        assert kept["alive"] and not kept["closed"] and states(client, dead) == ["Running"]
+        first = schedules.unblock("blocked", store, force=False)
+        assert first["alive"] and not first["closed"] and states(client, dead) == ["Running"]
         set_run(store, run, heartbeat_at=now() - timedelta(minutes=5))
         limit = client.read_deployment(client.read_flow_run(dead).deployment_id).global_concurrency_limit
         client.increment_concurrency_slots(names=[limit.name], slots=1, mode="concurrency")
@@ -220,7 +222,7 @@ def test_a_schedule_is_unblocked(prefect_server: str, store: Store) -> None:
         assert queries.run(store.engine, run)["status"] == "running", "somebody goes on with it"
 
 
-def test_what_a_dead_worker_took_and_never_started_is_given_back(
+def test_a_flow_run_that_a_dead_worker_took_is_rescheduled(
     prefect_server: str, store: Store, clock: list[float]
 ) -> None:
     """A worker that is killed in that very moment keeps no slot, and its run is played by another."""
@@ -231,9 +233,9 @@ def test_what_a_dead_worker_took_and_never_started_is_given_back(
     with flow_run_of(make_run(**RANDOM), store, "taken") as (client, alive):
         client.set_flow_run_state(alive, Pending(), force=True)  # it is not started again meanwhile
         deployment = client.read_flow_run(alive).deployment_id
-        taken = client.create_flow_run_from_deployment(deployment).id
+        flow_run_id = client.create_flow_run_from_deployment(deployment).id
         client.delete_flow_run(alive)
-        client.set_flow_run_state(taken, Pending())
+        client.set_flow_run_state(flow_run_id, Pending())
         limit = client.read_deployment(deployment).global_concurrency_limit.name
 
         def slots() -> int:
@@ -241,11 +243,11 @@ def test_what_a_dead_worker_took_and_never_started_is_given_back(
 
         supervisor = Supervisor(store, "taken")
         for _ in range(3):
-            supervisor.look()
-            assert (states(client, taken), slots()) == (["Pending"], 1)
+            supervisor.resume_abandoned()
+            assert (states(client, flow_run_id), slots()) == (["Pending"], 1)
             clock[0] += 55.0
-        supervisor.look()
-        assert (states(client, taken), slots()) == (["Scheduled"], 0)
+        supervisor.resume_abandoned()
+        assert (states(client, flow_run_id), slots()) == (["Scheduled"], 0)
 
 
 def test_a_paused_schedule_starts_nothing_that_waited(prefect_server: str, store: Store) -> None:
@@ -256,17 +258,19 @@ def test_a_paused_schedule_starts_nothing_that_waited(prefect_server: str, store
     with flow_run_of(make_run(**RANDOM), store, "queued") as (client, first):
         deployment = client.read_flow_run(first).deployment_id
         client.delete_flow_run(first)
-        every = schedules.timing(None, 3600.0, "UTC")
+        every = schedules.parse_timing(None, 3600.0, "UTC")
         schedules.SCHEDULED_RUN.deploy(
             client, name="queued", pool="queued", parameters=client.read_deployment(deployment).parameters,
             schedules=every, on_overlap="queue",
         )  # fmt: skip
         client._client.post(f"/deployments/{deployment}/schedule", json={"min_runs": 3}).raise_for_status()
         by_hand = client.create_flow_run_from_deployment(deployment)
-        made = [each.id for each in schedules._waiting(client, client.read_deployment(deployment), 200)]
-        going, waiting = [each for each in made if each != by_hand.id][:2]
-        for each in (going, waiting, by_hand.id):
-            client.set_flow_run_state(each, Pending())
+        waiting_ids = [
+            flow_run.id for flow_run in schedules._list_waiting(client, client.read_deployment(deployment), 200)
+        ]
+        going, waiting = [flow_run_id for flow_run_id in waiting_ids if flow_run_id != by_hand.id][:2]
+        for flow_run_id in (going, waiting, by_hand.id):
+            client.set_flow_run_state(flow_run_id, Pending())
         assert states(client, going, waiting, by_hand.id) == ["Pending", *["AwaitingConcurrencySlot"] * 2]
         schedules.set_paused("queued", True)
         assert states(client, going, waiting, by_hand.id) == ["Pending", "Cancelled", "AwaitingConcurrencySlot"]

@@ -14,7 +14,7 @@ import pytest
 from stackrank.env.task import Limits
 from stackrank.errors import NotReady
 from stackrank.flows.runs.playing import admission as host
-from stackrank.flows.runs.playing.admission import _ledger, room
+from stackrank.flows.runs.playing.admission import _ledger, reserve_room
 from stackrank.home import process_mark
 from tests.flows.engine.test_resume import ROOT
 from tests.support.waiting import missing, wait_for
@@ -44,7 +44,7 @@ class Waiting:
         self.thread.start()
 
     def _play(self) -> None:
-        with room(LIMITS, self.stopped.is_set):
+        with reserve_room(LIMITS, self.stopped.is_set):
             self.inside.set()
             self.leave.wait(600)
 
@@ -59,8 +59,9 @@ def another_process() -> Iterator[subprocess.Popen[str]]:
     """A process that has room for an episode, until it is killed."""
     code = (
         "import time\nfrom stackrank.env.task import Limits\n"
-        "from stackrank.flows.runs.playing.admission import room\n"
-        "with room(Limits(memory_mb=100), lambda: False):\n    print('inside', flush=True)\n    time.sleep(600)\n"
+        "from stackrank.flows.runs.playing.admission import reserve_room\n"
+        "with reserve_room(Limits(memory_mb=100), lambda: False):\n"
+        "    print('inside', flush=True)\n    time.sleep(600)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     try:
@@ -74,7 +75,7 @@ def another_process() -> Iterator[subprocess.Popen[str]]:
 @pytest.mark.parametrize(
     "limit", [("STACKRANK_HOST_WORKERS", "2"), ("STACKRANK_HOST_MEMORY_MB", str(2 * NEEDED_MB + 1))]
 )
-def test_who_comes_when_it_is_full_waits(limit: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_episode_waits_while_the_machine_is_full(limit: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(*limit)
     first, second = Waiting(), Waiting()
     assert first.inside.wait(600) and second.inside.wait(600)
@@ -87,16 +88,16 @@ def test_who_comes_when_it_is_full_waits(limit: tuple[str, str], monkeypatch: py
     assert held() == 0
 
 
-def test_one_may_always_be_played(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_episode_may_always_be_played(monkeypatch: pytest.MonkeyPatch) -> None:
     """Even where the machine has less memory than its sandboxes may take."""
     monkeypatch.setenv("STACKRANK_HOST_MEMORY_MB", "1")
-    with room(LIMITS, lambda: False):
+    with reserve_room(LIMITS, lambda: False):
         assert held() == 1
 
 
-def test_who_waits_goes_on_when_the_run_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_waiting_episode_ends_when_the_run_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STACKRANK_HOST_WORKERS", "1")
-    with room(LIMITS, lambda: False):
+    with reserve_room(LIMITS, lambda: False):
         late = Waiting()
         assert not late.inside.wait(0.1)
         late.stopped.set()
@@ -106,7 +107,7 @@ def test_who_waits_goes_on_when_the_run_is_over(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_an_episode_that_fails_makes_room() -> None:
-    with pytest.raises(ZeroDivisionError), room(LIMITS, lambda: False):
+    with pytest.raises(ZeroDivisionError), reserve_room(LIMITS, lambda: False):
         raise ZeroDivisionError
     assert held() == 0
 
@@ -114,11 +115,11 @@ def test_an_episode_that_fails_makes_room() -> None:
 def test_a_killed_process_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
     """It could not say so; who needs its place finds out."""
     monkeypatch.setenv("STACKRANK_HOST_WORKERS", "1")
-    with another_process() as other:
+    with another_process() as process:
         late = Waiting()
         assert not late.inside.wait(0.2), "the limit holds for all processes of a home"
-        other.kill()
-        other.wait()
+        process.kill()
+        process.wait()
         assert late.inside.wait(600)
         late.end()
     assert held() == 0
@@ -129,54 +130,54 @@ def test_a_process_id_that_is_used_again_is_not_the_dead_one(monkeypatch: pytest
     process, _, birth = process_mark().rpartition(":")
     with _ledger() as entries:
         entries["dead"] = (f"{process}:{int(birth) - 1}", NEEDED_MB)
-    with room(LIMITS, lambda: False):
+    with reserve_room(LIMITS, lambda: False):
         assert held() == 1
 
 
-def test_what_was_played_before_the_machine_started_holds_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_entries_of_before_a_reboot_hold_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STACKRANK_HOST_WORKERS", "1")
-    host, _, rest = process_mark().split(":", 2)
+    host, _, suffix = process_mark().split(":", 2)
     with _ledger() as entries:
-        entries["dead"] = (f"{host}:{'0' * 16}:{rest}", NEEDED_MB)
-    with room(LIMITS, lambda: False):
+        entries["dead"] = (f"{host}:{'0' * 16}:{suffix}", NEEDED_MB)
+    with reserve_room(LIMITS, lambda: False):
         assert held() == 1
 
 
 def test_many_processes_lose_no_entry(home: Path) -> None:
     code = (
         "from stackrank.env.task import Limits\n"
-        "from stackrank.flows.runs.playing.admission import room\n"
-        "for _ in range(50):\n    with room(Limits(memory_mb=100), lambda: False): pass\n"
+        "from stackrank.flows.runs.playing.admission import reserve_room\n"
+        "for _ in range(50):\n    with reserve_room(Limits(memory_mb=100), lambda: False): pass\n"
     )
-    with room(LIMITS, lambda: False):
-        others = [subprocess.Popen([sys.executable, "-c", code], cwd=ROOT) for _ in range(2)]
-        assert [other.wait(600) for other in others] == [0, 0]
+    with reserve_room(LIMITS, lambda: False):
+        processes = [subprocess.Popen([sys.executable, "-c", code], cwd=ROOT) for _ in range(2)]
+        assert [process.wait(600) for process in processes] == [0, 0]
         assert held() == 1, "neither lost nor left over"
 
 
-def test_whoever_is_killed_while_it_writes_leaves_a_whole_ledger(home: Path) -> None:
+def test_a_process_killed_while_writing_leaves_a_complete_ledger(home: Path) -> None:
     """Killed between the two steps of a write: the old ledger holds, and nobody waits for its lock."""
     code = (
         "import os\nfrom pathlib import Path\nfrom stackrank.env.task import Limits\n"
-        "from stackrank.flows.runs.playing.admission import room\n"
+        "from stackrank.flows.runs.playing.admission import reserve_room\n"
         "Path.replace = lambda *_: os.kill(os.getpid(), 9)\n"
-        "with room(Limits(memory_mb=100), lambda: False): pass\n"
+        "with reserve_room(Limits(memory_mb=100), lambda: False): pass\n"
     )
-    with room(LIMITS, lambda: False):
+    with reserve_room(LIMITS, lambda: False):
         assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == -9
         assert held() == 1
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"a": 1}'])
-def test_a_damaged_ledger_stops_nobody(home: Path, damage: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_ledger_blocks_no_episode(home: Path, damage: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The machine lost its power, or somebody has an editor."""
-    said: list[str] = []
-    monkeypatch.setattr("stackrank.log.warning", lambda message, **_: said.append(message))
+    messages: list[str] = []
+    monkeypatch.setattr("stackrank.log.warning", lambda message, **_: messages.append(message))
     (home / "host.json").write_text(damage)
-    with room(LIMITS, lambda: False):
+    with reserve_room(LIMITS, lambda: False):
         assert held() == 1
     assert held() == 0
-    assert len(said) == 1 and "damaged" in said[0]
+    assert len(messages) == 1 and "damaged" in messages[0]
 
 
 @contextmanager
@@ -195,25 +196,25 @@ def keeps_the_ledger() -> Iterator[subprocess.Popen[str]]:
         process.communicate()
 
 
-def test_a_stuck_process_that_keeps_the_ledger_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stuck_process_that_locks_the_ledger_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host, "_PATIENCE_S", 0.1)
-    with keeps_the_ledger() as other:
-        said = rf"Process {other.pid} has held the lock .*host\.lock for 0\.1 s.*end it"
-        with pytest.raises(NotReady, match=said), room(LIMITS, lambda: False):
+    with keeps_the_ledger() as process:
+        pattern = rf"Process {process.pid} has held the lock .*host\.lock for 0\.1 s.*end it"
+        with pytest.raises(NotReady, match=pattern), reserve_room(LIMITS, lambda: False):
             raise AssertionError("nobody gets in")
-        other.kill()
-        other.wait()
-        with room(LIMITS, lambda: False):
+        process.kill()
+        process.wait()
+        with reserve_room(LIMITS, lambda: False):
             assert held() == 1
 
 
-def test_an_episode_that_was_played_stands_although_the_ledger_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_played_episode_counts_although_the_ledger_is_locked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host, "_PATIENCE_S", 0.1)
-    said: list[str] = []
-    monkeypatch.setattr("stackrank.log.warning", lambda message, error: said.append(error))
-    with ExitStack() as ended_later, room(LIMITS, lambda: False):
-        other = ended_later.enter_context(keeps_the_ledger())
-    assert len(said) == 1 and f"Process {other.pid}" in said[0]
+    messages: list[str] = []
+    monkeypatch.setattr("stackrank.log.warning", lambda message, error: messages.append(error))
+    with ExitStack() as ended_later, reserve_room(LIMITS, lambda: False):
+        process = ended_later.enter_context(keeps_the_ledger())
+    assert len(messages) == 1 and f"Process {process.pid}" in messages[0]
 
 
 @pytest.fixture
@@ -229,7 +230,7 @@ def small_disk(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(disk)], check=True)
 
 
-def test_who_comes_while_the_disk_is_full_waits(small_disk: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_episode_waits_while_the_disk_is_full(small_disk: Path, caplog: pytest.LogCaptureFixture) -> None:
     ballast = small_disk / "ballast"
     with suppress(OSError), ballast.open("wb", buffering=0) as file:
         while True:

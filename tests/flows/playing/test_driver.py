@@ -17,10 +17,10 @@ from stackrank.db.connection.engine import connect
 from stackrank.db.writes.claims import ClaimedEpisode
 from stackrank.db.writes.store import Store
 from stackrank.flows.runs.playing import driver
-from stackrank.flows.runs.playing.driver import Done, Driver
+from stackrank.flows.runs.playing.driver import Driver, OnEnd
 from stackrank.flows.runs.playing.error_policy import EpisodeFailed
-from stackrank.flows.runs.playing.progress import followed
-from stackrank.flows.runs.playing.session import Session, leave, session_of
+from stackrank.flows.runs.playing.progress import follow_progress
+from stackrank.flows.runs.playing.session import Session, join_run, leave_run
 from stackrank.flows.runs.specification.spec import SpecError
 from tests.fixtures.calls import CommandLine
 from tests.fixtures.playing import make_run
@@ -35,50 +35,50 @@ def session(database: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]
     """The session of a run that goes on."""
     monkeypatch.setattr(driver, "BACKOFF_S", 0.1)
     run_id = make_run(limit=EPISODES, entrants=[{"agent": "random"}], workers=1, sandbox="bubblewrap", retries=1)
-    session = session_of(run_id)
+    session = join_run(run_id)
     session.store.start_run(run_id)
     yield session
-    leave(run_id)
+    leave_run(run_id)
 
 
-def fails_once(session: Session, seen: Callable[[], None]) -> Callable[[ClaimedEpisode, Done], None]:
+def fails_once(session: Session, on_submit: Callable[[], None]) -> Callable[[ClaimedEpisode, OnEnd], None]:
     """Every episode fails at its first try."""
     tries: Counter[int] = Counter()
 
-    def submit(claim: ClaimedEpisode, done: Done) -> None:
-        seen()
+    def submit(claim: ClaimedEpisode, on_end: OnEnd) -> None:
+        on_submit()
         tries[claim["task_id"]] += 1
         if tries[claim["task_id"]] == 1:
             session.store.fail_episode(claim["id"], stop_reason="error", error="lost", by=session.claims.token)
-            done(EpisodeFailed("lost", retried=True))
+            on_end(EpisodeFailed("lost", retried=True))
         else:
             session.store.finish_episode(
                 claim["id"], verdict="resolved", stop_reason="submitted", by=session.claims.token
             )
-            done(None)
+            on_end(None)
 
     return submit
 
 
-def test_a_shard_tries_again_what_failed_in_it(session: Session) -> None:
+def test_a_shard_retries_its_failed_episodes(session: Session) -> None:
     """Who leads the run asks whether something is open, and never sees it over before its time."""
-    left = []
+    unplayed = []
 
     def look() -> None:
         counts = queries.progress(session.store.engine, session.run_id)
-        left.append(counts["pending"] + counts["running"])
+        unplayed.append(counts["pending"] + counts["running"])
 
     submit = fails_once(session, look)
     assert [Driver(session, submit, limit=2).run() for _ in range(EPISODES // 2)] == ["", ""]
     counts = queries.progress(session.store.engine, session.run_id)
     assert (counts["resolved"], counts["errors"], counts["retried"]) == (EPISODES, 0, EPISODES)
-    assert left == [4, 4, 4, 3, 2, 2, 2, 1]
+    assert unplayed == [4, 4, 4, 3, 2, 2, 2, 1]
 
 
-def test_what_waits_when_the_run_ends_early_is_given_back(session: Session) -> None:
-    def submit(claim: ClaimedEpisode, done: Done) -> None:
+def test_waiting_retries_are_released_when_the_run_ends_early(session: Session) -> None:
+    def submit(claim: ClaimedEpisode, on_end: OnEnd) -> None:
         session.store.fail_episode(claim["id"], stop_reason="error", error="lost", by=session.claims.token)
-        done(EpisodeFailed("lost", retried=True))
+        on_end(EpisodeFailed("lost", retried=True))
         session.drain()
 
     assert Driver(session, submit).run() == ""
@@ -91,74 +91,74 @@ def test_a_run_that_cannot_be_played_says_why(session: Session) -> None:
     from stackrank.flows.engine.evaluate import evaluate
 
     run_id = make_run(limit=1, entrants=[{"agent": "random"}], sandbox="bubblewrap")
-    over = threading.Event()
+    end_event = threading.Event()
 
     def play_elsewhere() -> None:
-        while not over.wait(0.1):
+        while not end_event.wait(0.1):
             session.store.heartbeat(session.run_id)
 
-    other = threading.Thread(target=play_elsewhere)
-    other.start()
-    for each in (run_id, session.run_id):
-        session.store.change_spec(each, {"benchmark": "gone"})
-        leave(each)
+    heartbeats = threading.Thread(target=play_elsewhere)
+    heartbeats.start()
+    for unplayable in (run_id, session.run_id):
+        session.store.change_spec(unplayable, {"benchmark": "gone"})
+        leave_run(unplayable)
         with pytest.raises(SpecError):
-            evaluate.fn(each, "label")
-    over.set()
-    other.join()
+            evaluate.fn(unplayable, "label")
+    end_event.set()
+    heartbeats.join()
     run = queries.run(session.store.engine, run_id)
     assert run["status"] == "failed" and "'gone'" in run["reason"]
     assert queries.run(session.store.engine, session.run_id)["status"] == "running", "somebody else plays it"
 
 
-def test_a_run_that_was_cut_off_while_it_was_made_is_not_played(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_whose_creation_was_interrupted_is_not_played(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stackrank.db.writes.store._PART", 2)
     real = Store._write
 
-    def cut_off(self: Store, work: Callable[..., Any], **how: Any) -> Any:
+    def cut_off(self: Store, work: Callable[..., Any], **options: Any) -> Any:
         if isinstance(work, partial):  # a later part
             raise KeyboardInterrupt
-        return real(self, work, **how)
+        return real(self, work, **options)
 
     monkeypatch.setattr(Store, "_write", cut_off)
     with pytest.raises(KeyboardInterrupt):
         make_run(limit=EPISODES, entrants=[{"agent": "random"}], sandbox="bubblewrap")
     monkeypatch.setattr(Store, "_write", real)
     (run,) = queries.runs(connect())
-    with pytest.raises(SpecError, match="it has 2 of its 4 episodes: start a new one"):
-        session_of(run["id"])
+    with pytest.raises(SpecError, match=r"it has 2 of its 4 episodes\): start a new run"):
+        join_run(run["id"])
 
 
-def test_an_episode_that_nobody_could_play_is_told(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_abandoned_episode_is_logged(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """It goes on when its claim is found void, which takes a while: nobody shall wonder why."""
-    told: list[str] = []
-    monkeypatch.setattr(driver.log, "warning", lambda message, **fields: told.append(str(fields["error"])))
+    messages: list[str] = []
+    monkeypatch.setattr(driver.log, "warning", lambda message, **fields: messages.append(str(fields["error"])))
 
-    def submit(claim: ClaimedEpisode, done: Done) -> None:
+    def submit(claim: ClaimedEpisode, on_end: OnEnd) -> None:
         session.drain()
-        done(OSError("no room on the device"))
+        on_end(OSError("no room on the device"))
 
     Driver(session, submit).run()
-    assert told == ["no room on the device"]
+    assert messages == ["no room on the device"]
 
 
 def test_progress_without_a_database_is_no_traceback(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked, shown = threading.Event(), list[object]()
-    read = queries.progress
+    is_queried, counts = threading.Event(), list[object]()
+    query = queries.progress
 
     def spy(engine: Engine, run_id: int) -> dict[str, Any]:
         try:
-            return read(engine, run_id)
+            return query(engine, run_id)
         finally:
-            asked.set()
+            is_queried.set()
 
     monkeypatch.setattr(queries, "progress", spy)
     engine = connect(f"sqlite:///{tmp_path / 'empty.db'}", migrate=False)  # it has no tables
-    with followed(engine, 1, 0.01, shown.append):
-        assert asked.wait(600)
-    assert not shown and capsys.readouterr().err == ""
+    with follow_progress(engine, 1, 0.01, counts.append):
+        assert is_queried.wait(600)
+    assert not counts and capsys.readouterr().err == ""
 
 
 def test_a_cancel_while_a_resume_starts_wins(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,7 +169,7 @@ def test_a_cancel_while_a_resume_starts_wins(stackrank: CommandLine, monkeypatch
     def prepared(run_id: int, say: object = None) -> None:
         assert stackrank("cancel", str(run)).status == 0
 
-    monkeypatch.setattr("stackrank.flows.runs.playing.session.session_of", prepared)
+    monkeypatch.setattr("stackrank.flows.runs.playing.session.join_run", prepared)
     monkeypatch.setattr("stackrank.flows.services.prefect_server.ensure_server", lambda say: "")
     resumed = stackrank("resume", str(run))
     assert resumed.status == 2 and f"run {run} has changed in the meantime and is cancelled" in resumed.err

@@ -7,7 +7,7 @@ import errno
 import pytest
 
 from stackrank.env.sandbox.base import BuildError, MachineBusy, PreparationFailed, SandboxError
-from stackrank.flows.runs.playing.error_policy import POLICIES, policy
+from stackrank.flows.runs.playing.error_policy import POLICIES, find_policy
 from stackrank.terms import ErrorClass
 
 
@@ -25,8 +25,8 @@ from stackrank.terms import ErrorClass
     ],
 )
 def test_the_class_of_an_error(error: Exception, expected: ErrorClass) -> None:
-    assert policy(error).error_class is expected
+    assert find_policy(error).error_class is expected
 
 
-def test_every_class_is_somebodys() -> None:
-    assert {each.error_class for each in POLICIES.values()} | {ErrorClass.OURS} == set(ErrorClass)
+def test_every_error_class_has_a_policy() -> None:
+    assert {policy.error_class for policy in POLICIES.values()} | {ErrorClass.OURS} == set(ErrorClass)

@@ -27,9 +27,9 @@ TOOLS = ["", "listdir", "investigate", "pdb", "listdir", "answer", "submit"]
 
 
 def answer(request: dict[str, Any]) -> Entry:
-    script = INSIDE if "Question:\n\nWhy?" in json.dumps(request["messages"]) else MAIN
-    said = sum(message["role"] == "assistant" for message in request["messages"])
-    return script[said].with_(delay_s=0.2)
+    script = INSIDE if "The question:" in json.dumps(request["messages"]) else MAIN
+    answer_count = sum(message["role"] == "assistant" for message in request["messages"])
+    return script[answer_count].with_(delay_s=0.2)
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
         yield server
 
 
-def test_is_killed_goes_on_and_is_told(endpoint: OpenAIServer, stackrank: CommandLine) -> None:
+def test_a_killed_investigation_continues_and_is_shown(endpoint: OpenAIServer, stackrank: CommandLine) -> None:
     usable("bubblewrap")
     entrants = [{"agent": "llm", "model": "scripted", "tools": "investigate"}]
     run_id = make_run(entrants=entrants, tasks=["club-ledger"], sandbox="bubblewrap", workers=1)
@@ -49,22 +49,36 @@ def test_is_killed_goes_on_and_is_told(endpoint: OpenAIServer, stackrank: Comman
     wait_for(lambda: "pdb" in (step["tool"] for step in queries.steps(connect(), 1)), "the investigation")
     process.kill()
     process.wait()
-    before = len(queries.steps(connect(), 1))
+    steps_before = len(queries.steps(connect(), 1))
     assert drive(run_id) == ""
     # One answer may have been on its way when it was killed; none that was recorded is asked for again.
-    assert len(TOOLS) - 1 <= endpoint.asked <= len(TOOLS) and before < len(TOOLS)
-    told = stackrank("trace", "1", "--json").json()
-    assert [step["tool"] for step in told["steps"]] == TOOLS
-    assert [step["investigation"] for step in told["steps"]] == [None, None, None, 2, 2, 2, None]
-    assert told["tokens_in"] == 100 * (len(TOOLS) - 1)
+    assert len(TOOLS) - 1 <= endpoint.asked <= len(TOOLS) and steps_before < len(TOOLS)
+    episode = stackrank("trace", "1", "--json").json()
+    assert [step["tool"] for step in episode["steps"]] == TOOLS
+    assert [step["investigation"] for step in episode["steps"]] == [None, None, None, 2, 2, 2, None]
+    assert episode["tokens_in"] == 100 * (len(TOOLS) - 1)
     assert "--- step 3 (investigation of step 2): pdb" in stackrank("trace", "1").out
-    own, inside = [json.loads(line) for line in stackrank("export", "1", "--format", "chat").out.splitlines()]
-    assert [each["tool_calls"][0]["function"]["name"] for each in own["messages"] if "tool_calls" in each] == [
+    conversation, investigation = [
+        json.loads(line) for line in stackrank("export", "1", "--format", "chat").out.splitlines()
+    ]
+    calls = [message["tool_calls"][0] for message in conversation["messages"] if "tool_calls" in message]
+    assert [call["function"]["name"] for call in calls] == [
         "listdir", "investigate", "submit",
     ]  # fmt: skip
-    assert own["messages"][5]["content"] == "Because." and "investigation" not in own["metadata"]
-    assert "Question:\n\nWhy?" in inside["messages"][1]["content"] and inside["metadata"]["investigation"] == 2
-    assert [each["role"] for each in inside["messages"]] == ["system", "user", *["assistant", "tool"] * 2, "assistant"]
-    assert inside["metadata"]["conversation"] == "investigator 1" and own["metadata"]["conversation"] == "main"
-    assert {each["function"]["name"] for each in inside["tools"]} >= {"pdb", "answer"}
+    assert conversation["messages"][5]["content"] == "Because." and "investigation" not in conversation["metadata"]
+    assert (
+        "The question:\n\nWhy?" in investigation["messages"][1]["content"]
+        and investigation["metadata"]["investigation"] == 2
+    )
+    assert [message["role"] for message in investigation["messages"]] == [
+        "system",
+        "user",
+        *["assistant", "tool"] * 2,
+        "assistant",
+    ]
+    assert (
+        investigation["metadata"]["conversation"] == "investigator 1"
+        and conversation["metadata"]["conversation"] == "main"
+    )
+    assert {message["function"]["name"] for message in investigation["tools"]} >= {"pdb", "answer"}
     assert stackrank("replay", "1", "--json").json()["replayed"] == "same"

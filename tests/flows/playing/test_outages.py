@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,12 +16,13 @@ from stackrank.db.connection.engine import connect
 from stackrank.db.writes.claims import ClaimedEpisode
 from stackrank.db.writes.store import Store
 from stackrank.flows.runs.playing import driver, outages
-from stackrank.flows.runs.playing.driver import Done, Driver
+from stackrank.flows.runs.playing.driver import Driver, OnEnd
 from stackrank.flows.runs.playing.error_policy import EpisodeFailed
 from stackrank.flows.runs.playing.outages import Outages
-from stackrank.flows.runs.playing.session import Session, leave, session_of
-from stackrank.flows.runs.preparing import preflight
-from stackrank.flows.runs.preparing.check import Entrant
+from stackrank.flows.runs.playing.session import Session, join_run, leave_run
+from stackrank.flows.runs.preparing.endpoints import find_silent_endpoints
+from stackrank.flows.runs.preparing.entrants import Entrant, make_entrant
+from stackrank.flows.runs.specification.spec import make_spec
 from tests.fixtures.playing import drive, make_run
 from tests.fixtures.scripted import ANSWERS, ENTRANT, Script
 from tests.flows.engine.test_resume import endpoint, rows, scripted_run
@@ -50,27 +52,27 @@ class Played:
         self.asked: Counter[int] = Counter()
         entrants = [MODEL, {"agent": "random"}]
         run = make_run(limit=TASKS, entrants=entrants, workers=workers, sandbox="bubblewrap", **spec)
-        self.session: Session = session_of(run)
+        self.session: Session = join_run(run)
         self.session.store.start_run(run)
 
     def drive(self, limit: int | None = None, probes: bool = False) -> str:
         return Driver(self.session, self._submit, limit=limit, probes=probes).run()
 
-    def _submit(self, claim: ClaimedEpisode, done: Done) -> None:
+    def _submit(self, claim: ClaimedEpisode, on_end: OnEnd) -> None:
         store, token = self.session.store, self.session.claims.token
         model = self.session.entrants[claim["entrant_id"]].spec.model
         self.order.append(model)
         self.asked[claim["id"]] += bool(model)
         if model and not self.answers(self, claim):
-            done(EpisodeFailed("refused", retried=True, endpoint=URL, by=token))
+            on_end(EpisodeFailed("refused", retried=True, endpoint=URL, by=token))
         else:
             store.finish_episode(claim["id"], verdict="resolved", stop_reason="submitted", by=token)
-            done(None)
+            on_end(None)
 
     @property
     def counts(self) -> tuple[int, int, int, int]:
-        found = queries.progress(self.session.store.engine, self.session.run_id)
-        return found["resolved"], found["pending"], found["errors"], found["retried"]
+        counts = queries.progress(self.session.store.engine, self.session.run_id)
+        return counts["resolved"], counts["pending"], counts["errors"], counts["retried"]
 
     @property
     def out(self) -> dict[str, object]:
@@ -78,18 +80,18 @@ class Played:
 
 
 @pytest.mark.usefixtures("database")
-def test_the_rest_goes_on_and_nothing_is_lost() -> None:
+def test_the_other_entrants_continue_and_no_episode_is_lost() -> None:
     """Down for six questions: with two workers at most two are asked in vain before the breaker opens."""
     played = Played(lambda played, claim: sum(played.asked.values()) > 6)
     try:
         assert played.drive() == ""
         assert played.counts == (2 * TASKS, 0, 0, 0) and not played.out
-        others = [place for place, model in enumerate(played.order) if not model]
-        assert max(others) < len(played.order) - 3, "the others did not wait for the endpoint"
+        script_positions = [place for place, model in enumerate(played.order) if not model]
+        assert max(script_positions) < len(played.order) - 3, "the others did not wait for the endpoint"
         assert sum(played.asked.values()) == 6 + TASKS
         assert min(count for count in played.asked.values() if count) >= 2, "each probe is another episode"
     finally:
-        leave(played.session.run_id)
+        leave_run(played.session.run_id)
 
 
 @pytest.mark.usefixtures("database")
@@ -97,18 +99,18 @@ def test_patience_ends_and_the_run_can_be_resumed() -> None:
     up = False
     played = Played(lambda played, claim: up, endpoint_silence_s=0.0)
     try:
-        why = played.drive()
-        assert f"{TASKS} episodes wait: endpoint {URL} has not answered since" in why and "stackrank resume" in why
+        reason = played.drive()
+        assert f"{TASKS} episodes wait: endpoint {URL} does not answer since" in reason and "stackrank resume" in reason
         assert played.counts == (TASKS, TASKS, 0, 0)
         up = True
         assert played.session.store.start_run(played.session.run_id) and not played.out
         assert played.drive() == "" and played.counts == (2 * TASKS, 0, 0, 0)
     finally:
-        leave(played.session.run_id)
+        leave_run(played.session.run_id)
 
 
 @pytest.mark.usefixtures("database")
-def test_one_that_its_endpoint_never_answers_does_not_keep_the_others() -> None:
+def test_an_episode_that_is_never_answered_does_not_block_the_others() -> None:
     bad: set[int] = set()
 
     def answers(played: Played, claim: ClaimedEpisode) -> bool:
@@ -120,40 +122,40 @@ def test_one_that_its_endpoint_never_answers_does_not_keep_the_others() -> None:
         assert played.drive() == ""
         assert played.counts == (2 * TASKS - 1, 0, 1, 0)
     finally:
-        leave(played.session.run_id)
+        leave_run(played.session.run_id)
 
 
 @pytest.mark.usefixtures("database")
-def test_a_shard_waits_for_no_endpoint_and_the_shard_of_a_probe_asks_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shard_waits_for_no_endpoint_and_a_probing_shard_asks_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(outages, "FIRST_PAUSE_S", 600.0)
     monkeypatch.setattr(outages, "LONGEST_PAUSE_S", 600.0)
     played = Played(lambda played, claim: False, workers=1)
     try:
         assert played.drive(limit=10) == ""
         assert played.counts == (TASKS, TASKS, 0, 0)
-        asked = sum(played.asked.values())
+        asked_count = sum(played.asked.values())
         leader = Outages(played.session)
-        leader.look()
+        leader.refresh()
         assert len(leader.waiting) == 1 and not leader.any_due()
         played.drive(limit=1, probes=True)
-        assert sum(played.asked.values()) == asked + 1
+        assert sum(played.asked.values()) == asked_count + 1
         played.answers = lambda played, claim: True
         played.drive(limit=1, probes=True)
         assert not played.out and played.counts == (TASKS + 1, TASKS - 1, 0, 0)
     finally:
-        leave(played.session.run_id)
+        leave_run(played.session.run_id)
 
 
 @pytest.mark.usefixtures("database")
-def test_only_one_asks_again() -> None:
+def test_only_one_worker_probes_an_endpoint() -> None:
     run = make_run(limit=TASKS, entrants=[MODEL], sandbox="bubblewrap")
     store = Store(connect())
     (entrant,) = {row["entrant_id"] for row in queries.episodes(store.engine, run)}
     store.open_outage(run, URL, [entrant], "refused")
     assert store.claim_next(run, "w", without=[entrant]) is None
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda n: store.claim_probe(run, URL, f"w{n}", probes=0), range(8)))
-    (probe,) = [each for each in found if each]
+        claims = list(pool.map(lambda n: store.claim_probe(run, URL, f"w{n}", probes=0), range(8)))
+    (probe,) = [claim for claim in claims if claim]
     assert store.claim_probe(run, URL, "w", probes=1) is None, "while a probe is played, nobody else asks"
     (by,) = [row["claimed_by"] for row in store.claims(run)]
     assert not store.postpone(probe["id"], "another") and store.postpone(probe["id"], by)
@@ -164,64 +166,61 @@ def test_only_one_asks_again() -> None:
     assert store.end_outage(run, URL) and not store.end_outage(run, URL)
 
 
-@pytest.mark.usefixtures("database")
-def test_who_is_silent_is_known_before_the_first_episode(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two entrants of one endpoint: it is asked once. The third has none."""
+def test_an_endpoint_of_two_entrants_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The third entrant has no endpoint."""
     monkeypatch.setattr("stackrank.agents.llm.endpoints.retries.FIRST_CONTACT_S", 0.1)
-    asked: list[str] = []
-    ask = preflight.ask_endpoints
+    checked: list[str] = []
 
-    def spy(entrants: list[Entrant]) -> None:
-        asked.extend(each.spec.label for each in entrants)
-        ask(entrants)
+    def watch(entrant: Entrant) -> Entrant:
+        def check() -> None:
+            checked.append(entrant.spec.tools)
+            entrant.setup.check()
 
-    monkeypatch.setattr(preflight, "ask_endpoints", spy)
-    entrants = [MODEL, {**MODEL, "tools": "rewrite"}, {"agent": "random"}]
-    session = session_of(make_run(limit=1, entrants=entrants, sandbox="bubblewrap"))
-    try:
-        silent = preflight.silent_endpoints(session.entrants)
-        assert {error.endpoint for error in silent.values()} == {URL}
-        assert {session.entrants[key].spec.model for key in silent} == {"m"} and len(silent) == 2
-        assert len(asked) == 2
-    finally:
-        leave(session.run_id)
+        return replace(entrant, setup=replace(entrant.setup, check=check))
+
+    spec = make_spec({"entrants": [MODEL, {**MODEL, "tools": "rewrite"}, {"agent": "random"}]}, "the test")
+    first, second, third = (watch(make_entrant(entrant)) for entrant in spec.entrants)
+    silent = find_silent_endpoints([first, second, third])
+    assert set(silent) == {first.digest, second.digest}
+    assert {error.endpoint for error in silent.values()} == {URL}
+    assert checked == [first.spec.tools, third.spec.tools]
 
 
 @pytest.mark.usefixtures("database")
-def test_a_model_over_its_limit_keeps_no_other_model_of_its_endpoint(
+def test_a_model_over_its_limit_does_not_block_other_models(
     endpoint: OpenAIServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It is refused until the other model is done, which answers all the time."""
-    script, asked = Script(), Counter[str]()
+    script, asked_count = Script(), Counter[str]()
 
     def limited(request: dict[str, Any]) -> Entry:
-        asked[request["model"]] += 1
-        over = request["model"] == "limited" and asked["scripted"] < 4 * ANSWERS
-        return Fault.status(429) if over else script(request)
+        asked_count[request["model"]] += 1
+        is_over_limit = request["model"] == "limited" and asked_count["scripted"] < 4 * ANSWERS
+        return Fault.status(429) if is_over_limit else script(request)
 
     endpoint._script = limited
     entrants = [{**ENTRANT, "model": name, "config": {"retry_s": 0}} for name in ("limited", "scripted")]
     run_id = scripted_run(entrants=entrants, retries=0)
     assert drive(run_id) == ""
-    found = rows(run_id, counted=None)
-    assert Counter((row["model"], row["verdict"]) for row in found) == {
+    episodes = rows(run_id, counted=None)
+    assert Counter((row["model"], row["verdict"]) for row in episodes) == {
         (model, verdict): 2 for model in ("limited", "scripted") for verdict in ("resolved", "unresolved")
     }
-    assert asked["scripted"] == 4 * ANSWERS and not any(row["error"] for row in found)
-    assert all(not row["interruptions"] for row in found if row["model"] == "scripted"), "it waited for nothing"
-    said = capsys.readouterr().err
-    assert f"{endpoint.url} (limited)" in said and f"{endpoint.url} (scripted)" not in said
+    assert asked_count["scripted"] == 4 * ANSWERS and not any(row["error"] for row in episodes)
+    assert all(not row["interruptions"] for row in episodes if row["model"] == "scripted"), "it waited for nothing"
+    log_text = capsys.readouterr().err
+    assert f"{endpoint.url} (limited)" in log_text and f"{endpoint.url} (scripted)" not in log_text
 
 
 @pytest.mark.usefixtures("database")
-def test_an_endpoint_that_fails_at_each_question_and_then_answers_it_loses_no_episode(endpoint: OpenAIServer) -> None:
-    script, seen = Script(), set[str]()
+def test_an_endpoint_that_fails_once_per_request_loses_no_episode(endpoint: OpenAIServer) -> None:
+    script, questions = Script(), set[str]()
 
     def each_once(request: dict[str, Any]) -> Entry:
         question = json.dumps(request["messages"])
-        if question in seen:
+        if question in questions:
             return script(request)
-        seen.add(question)
+        questions.add(question)
         return Fault.status(503)
 
     endpoint._script = each_once

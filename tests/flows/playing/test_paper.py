@@ -39,10 +39,10 @@ def test_the_paper_in_one_file(stackrank: CommandLine, monkeypatch: pytest.Monke
     def answer(body: dict[str, Any]) -> Entry:
         messages, tools = body["messages"], {tool["function"]["name"] for tool in body["tools"]}
         prompts.add(messages[0]["content"])
-        statement = next(each for each in mends if each in messages[1]["content"])
+        statement = next(statement for statement in mends if statement in messages[1]["content"])
         knows = body["model"] == "strong" and ("pdb" in tools or statement == next(iter(mends)))
-        said = sum(message["role"] == "assistant" for message in messages)
-        return mends[statement][said] if knows and said < len(mends[statement]) else call("submit")
+        answer_count = sum(message["role"] == "assistant" for message in messages)
+        return mends[statement][answer_count] if knows and answer_count < len(mends[statement]) else call("submit")
 
     with OpenAIServer(answer) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
@@ -56,11 +56,11 @@ def test_the_paper_in_one_file(stackrank: CommandLine, monkeypatch: pytest.Monke
         "llm/weak (debug)": 0.0, "llm/weak (debug5)": 0.0, "llm/weak (rewrite)": 0.0,
     }  # fmt: skip
     call_ = ("compare", "llm/strong (rewrite)", "llm/strong (debug)", "--run", "paper")
-    found = stackrank(*call_, "--json").json()
-    assert (found["difference"], found["uplift"], found["only_second"]) == (0.5, 1.0, ["vat-table"])
-    assert found["uplift_low"] is None or found["uplift_low"] <= 1.0
-    assert 0 < found["p_value"] <= 1
-    said = stackrank(*call_).out
-    assert "relatively +100% [" in said and "p = " in said, said
+    document = stackrank(*call_, "--json").json()
+    assert (document["difference"], document["uplift"], document["only_second"]) == (0.5, 1.0, ["vat-table"])
+    assert document["uplift_low"] is None or document["uplift_low"] <= 1.0
+    assert 0 < document["p_value"] <= 1
+    output = stackrank(*call_).out
+    assert "relatively +100% [" in output and "p = " in output, output
     later = [text for text in prompts if "pdb: becomes available after 5 successful rewrites" in text]
     assert (len(prompts), len(later)) == (3, 1), "each tool set is told of what it has, and debug5 of when"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stackrank.env.task import Fault
-from stackrank.flows.runs.preparing.save import MOST_SHOWN, shown_files
+from stackrank.flows.runs.preparing.stored_benchmark import MOST_SHOWN, shown_files
 from tests.fixtures.env import make_task
 
 

@@ -10,7 +10,7 @@ from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.writes import conditions
 from stackrank.flows.runs.afterwards.replay import replay
-from stackrank.flows.runs.preparing.check import check
+from stackrank.flows.runs.preparing.prepared_run import check
 from stackrank.flows.runs.specification.spec import SpecError, make_spec, read_spec
 from tests.fixtures.playing import play_run
 from tests.support.repository import write
@@ -32,16 +32,16 @@ def test_a_run_on_statements_alone() -> None:
     rows = {row["entrant"]: row for row in queries.episodes(engine, run)}
     assert (rows["oracle (rewrite)"]["stop_reason"], rows["oracle (rewrite)"]["verdict"]) == ("submitted", "resolved")
     assert rows["repair (debug)"]["verdict"] == "unresolved", "it works from failing tests"
-    known = queries.run(engine, run)["conditions"]
-    assert known["shows_failing_test"] is False and conditions.describe(known).endswith("failing test shown: no")
+    stored = queries.run(engine, run)["conditions"]
+    assert stored["shows_failing_test"] is False and conditions.describe(stored).endswith("failing test shown: no")
     for row in rows.values():
         assert replay(engine, row, "bubblewrap").result == "same", "a replay goes by it too"
 
 
-def test_it_is_said_by_a_flag_or_a_file_and_pooled_with_nothing_else() -> None:
+def test_a_flag_or_a_file_withholds_the_failing_test_in_its_own_pool() -> None:
     spec = {"benchmark": "bugs", "sandbox": "bubblewrap", "entrants": ENTRANTS[:1], "limit": 1}
-    usual, alone = (check(make_spec({**spec, **more}, "the test")) for more in ({}, {"shows_failing_test": False}))
-    digests = [conditions.digest(conditions.complete(each.conditions)) for each in (usual, alone)]
+    usual, alone = (check(make_spec({**spec, **fields}, "the test")) for fields in ({}, {"shows_failing_test": False}))
+    digests = [conditions.digest(conditions.complete(run.conditions)) for run in (usual, alone)]
     assert digests[0] != digests[1]
     assert read_spec(None, {"agent": ["repair"], "shows_failing_test": False}).shows_failing_test is False
 
@@ -52,8 +52,8 @@ def test_tasks_whose_failing_test_cannot_be_withheld_are_left_out(tmp_path: Path
     write(tmp_path / "told", {**program, "test_a.py": "from a import x\n\n\ndef test_x():\n    assert x == 2\n"})
     write(tmp_path / "untold", {**program, "check.sh": "python -c 'import a; assert a.x == 2'\n"})
     spec = {"benchmark": "repo", "path": str(tmp_path), "sandbox": "local", "entrants": ENTRANTS[:1]}
-    found = check(make_spec({**spec, "shows_failing_test": False}, "the test"))
-    assert [task.id for task in found.tasks] == ["told"]
-    assert "names no test file" in found.left_out["untold"]
+    checked = check(make_spec({**spec, "shows_failing_test": False}, "the test"))
+    assert [task.id for task in checked.tasks] == ["told"]
+    assert "names no test file" in checked.left_out["untold"]
     with pytest.raises(SpecError, match="untold cannot be played without showing its failing test"):
         check(make_spec({**spec, "tasks": ["untold"], "shows_failing_test": False}, "the test"))

@@ -12,10 +12,10 @@ from stackrank.db import queries
 from stackrank.db.queries.comparisons.stopping import StoppingState
 from stackrank.db.writes.claims import ClaimedEpisode
 from stackrank.flows.cli import runs
-from stackrank.flows.runs.playing.driver import Done, Driver
+from stackrank.flows.runs.playing.driver import Driver, OnEnd
+from stackrank.flows.runs.playing.early_stopping import reconsider
 from stackrank.flows.runs.playing.error_policy import EpisodeFailed
-from stackrank.flows.runs.playing.session import Session, leave, session_of
-from stackrank.flows.runs.playing.stopping import reconsider
+from stackrank.flows.runs.playing.session import Session, join_run, leave_run
 from stackrank.flows.runs.specification.spec import SpecError, make_spec
 from stackrank.flows.services import prefect_server
 from tests.fixtures.calls import CommandLine
@@ -36,43 +36,43 @@ TOOLS = ("rewrite", "debug", "debug5")
 @pytest.fixture
 def opened(database: str) -> Iterator[Callable[..., Session]]:
     """Opens the session of a new run that goes on."""
-    made: list[int] = []
+    run_ids: list[int] = []
 
     def make(**spec: Any) -> Session:
         run_id = make_run(**{"limit": 40, "workers": 1, "sandbox": "bubblewrap", "stop": {"decided": 0.05}, **spec})
-        made.append(run_id)
-        session = session_of(run_id)
+        run_ids.append(run_id)
+        session = join_run(run_id)
         session.store.start_run(run_id)
         return session
 
     yield make
-    for run_id in made:
-        leave(run_id)
+    for run_id in run_ids:
+        leave_run(run_id)
 
 
-def plays(session: Session, resolves: Resolves) -> Callable[[ClaimedEpisode, Done], None]:
+def plays(session: Session, resolves: Resolves) -> Callable[[ClaimedEpisode, OnEnd], None]:
     """Episodes that end at once, as `resolves` says of the entrant's name and the task's row."""
 
-    def submit(claim: ClaimedEpisode, done: Done) -> None:
+    def submit(claim: ClaimedEpisode, on_end: OnEnd) -> None:
         name = session.entrants[claim["entrant_id"]].spec.label
         verdict = "resolved" if resolves(name, claim["task_id"]) else "unresolved"
         session.store.finish_episode(
             claim["id"], verdict=verdict, stop_reason="submitted", cost_usd=0.5, wall_s=2.0, by=session.claims.token
         )
-        done(None)
+        on_end(None)
 
     return submit
 
 
 def known(session: Session) -> StoppingState:
-    found = queries.stopping(session.store.engine, session.run_id)
-    assert found is not None
-    return found
+    stopping = queries.stopping(session.store.engine, session.run_id)
+    assert stopping is not None
+    return stopping
 
 
 def counts(session: Session) -> dict[str, int]:
-    found = queries.progress(session.store.engine, session.run_id)
-    return {name: found[name] for name in ("done", "pending", "running", "not_played")}  # type: ignore[literal-required]
+    progress = queries.progress(session.store.engine, session.run_id)
+    return {name: progress[name] for name in ("done", "pending", "running", "not_played")}  # type: ignore[literal-required]
 
 
 def episodes_of(session: Session) -> dict[str, int]:
@@ -84,21 +84,23 @@ def only_good(name: str, task: int) -> bool:
     return name == "good"
 
 
-def test_a_run_ends_when_it_is_known_and_says_what_it_saved(opened: Callable[..., Session]) -> None:
+def test_a_decided_run_ends_and_says_what_it_saved(opened: Callable[..., Session]) -> None:
     session = opened(entrants=entrants("good", "bad"))
     assert Driver(session, plays(session, only_good)).run() == ""
-    found, now = known(session), counts(session)
-    assert [(pair["first"], pair["second"], pair["decision"]) for pair in found["pairs"]] == [("good", "bad", "behind")]
-    assert now["not_played"] > now["done"] and now["pending"] == now["running"] == 0
-    assert found["not_played"] == now["not_played"] and found["saved_usd"] == now["not_played"] * 0.5
-    assert found["saved_s"] == now["not_played"] * 2.0
-    assert f"{now['not_played']} of {found['episodes_total']} episodes" in found["sentence"]
-    (pair,) = found["pairs"]
+    stopping, progress = known(session), counts(session)
+    assert [(pair["first"], pair["second"], pair["decision"]) for pair in stopping["pairs"]] == [
+        ("good", "bad", "behind")
+    ]
+    assert progress["not_played"] > progress["done"] and progress["pending"] == progress["running"] == 0
+    assert stopping["not_played"] == progress["not_played"] and stopping["saved_usd"] == progress["not_played"] * 0.5
+    assert stopping["saved_s"] == progress["not_played"] * 2.0
+    assert f"{progress['not_played']} of {stopping['episodes_total']} episodes" in stopping["sentence"]
+    (pair,) = stopping["pairs"]
     assert pair["difference"] == -1 and pair["ci_low"] <= -1 + 1e-9 and pair["ci_high"] < 0
     assert pair["p_corrected"] <= 0.05
     # Both sides of the last task that counted were played; nothing lies idle in between.
-    assert now["done"] in (2 * pair["tasks"], 2 * pair["tasks"] + 1)
-    assert queries.run_summary(session.store.engine, session.run_id)["stop"] == found
+    assert progress["done"] in (2 * pair["tasks"], 2 * pair["tasks"] + 1)
+    assert queries.run_summary(session.store.engine, session.run_id)["stop"] == stopping
     session.store.end_run(session.run_id, "finished")
     scope = queries.describe_scope(session.store.engine)
     assert scope["stopped"] == [session.run_id] and f"run {session.run_id} stopped early" in scope["sentence"]
@@ -115,19 +117,19 @@ def test_tasks_come_in_a_random_order_that_the_seed_fixes(opened: Callable[..., 
     shuffled = order(seed=1)
     assert len(shuffled) == 10 and shuffled != sorted(shuffled)
     assert order(seed=1) == shuffled != order(seed=2)
-    plain = order(stop=None)
-    assert plain == sorted(plain)
+    unshuffled = order(stop=None)
+    assert unshuffled == sorted(unshuffled)
 
 
-def test_who_is_decided_leaves_and_the_others_play_everything(opened: Callable[..., Session]) -> None:
+def test_a_decided_entrant_stops_and_the_others_play_everything(opened: Callable[..., Session]) -> None:
     session = opened(entrants=entrants("good", "bad", "same"))
     Driver(session, plays(session, lambda name, task: name != "bad")).run()
-    found = known(session)
-    by_names = {(pair["first"], pair["second"]): pair["decision"] for pair in found["pairs"]}
+    stopping = known(session)
+    by_names = {(pair["first"], pair["second"]): pair["decision"] for pair in stopping["pairs"]}
     assert by_names == {("good", "bad"): "behind", ("good", "same"): "open", ("bad", "same"): "ahead"}
     board = episodes_of(session)
     tasks = len(session.run.tasks)
-    assert board["good"] == board["same"] == tasks > board["bad"] and found["not_played"] == tasks - board["bad"]
+    assert board["good"] == board["same"] == tasks > board["bad"] and stopping["not_played"] == tasks - board["bad"]
 
 
 def test_equal_entrants_are_decided_within_a_margin_and_else_play_everything(opened: Callable[..., Session]) -> None:
@@ -141,13 +143,13 @@ def test_equal_entrants_are_decided_within_a_margin_and_else_play_everything(ope
     assert [pair["decision"] for pair in known(without)["pairs"]] == ["open"] and counts(without)["not_played"] == 0
 
 
-def test_only_what_is_asked_about_keeps_a_run_going(opened: Callable[..., Session]) -> None:
+def test_only_compared_entrants_keep_a_run_going(opened: Callable[..., Session]) -> None:
     session = opened(entrants=entrants("good", "bad", "same"), stop={"decided": 0.05, "against": "bad"})
     Driver(session, plays(session, lambda name, task: name != "bad")).run()
     assert len(known(session)["pairs"]) == 2 and known(session)["open"] == 0 and counts(session)["not_played"] > 0
 
 
-def test_a_reference_entrant_is_not_asked_about_and_plays_until_the_end(opened: Callable[..., Session]) -> None:
+def test_a_reference_entrant_is_not_compared_and_plays_everything(opened: Callable[..., Session]) -> None:
     session = opened(entrants=[{"agent": "oracle", "tools": "rewrite", "name": "key"}, *entrants("good", "bad")])
     Driver(session, plays(session, lambda name, task: name != "bad")).run()
     assert [(pair["first"], pair["second"]) for pair in known(session)["pairs"]] == [("good", "bad")]
@@ -159,17 +161,17 @@ def test_quick_episodes_do_not_decide_before_the_slow_ones_of_their_tasks(opened
     """What ends first is no random sample: here the first task dealt never ends, and the others speak for one side."""
     session = opened(entrants=entrants("good", "bad"), workers=4)
     first = queries.episodes(session.store.engine, session.run_id, limit=1)[0]["id"]
-    held: list[Done] = []
+    held: list[OnEnd] = []
     submit = plays(session, only_good)
 
-    def slow(claim: ClaimedEpisode, done: Done) -> None:
+    def slow(claim: ClaimedEpisode, on_end: OnEnd) -> None:
         if claim["id"] != first:
-            submit(claim, done)
+            submit(claim, on_end)
             if counts(session)["pending"] == 0:
                 session.store.fail_episode(first, stop_reason="error", error="gone", by=session.claims.token)
                 held[0](EpisodeFailed("gone"))
         else:
-            held.append(done)
+            held.append(on_end)
 
     Driver(session, slow).run()
     assert counts(session)["not_played"] == 0
@@ -177,17 +179,17 @@ def test_quick_episodes_do_not_decide_before_the_slow_ones_of_their_tasks(opened
     assert known(session)["open"] == 0
 
 
-def test_several_workers_and_a_resumed_run_come_to_the_same(opened: Callable[..., Session]) -> None:
+def test_several_workers_and_a_resumed_run_decide_the_same(opened: Callable[..., Session]) -> None:
     alone = opened(entrants=entrants("good", "bad"), attempts=2)
     Driver(alone, plays(alone, only_good)).run()
     many = opened(entrants=entrants("good", "bad"), attempts=2)
     threads = [Thread(target=Driver(many, plays(many, only_good), limit=7).run) for _ in range(20)]
     for thread in threads[:2]:  # two at a time; each gives up after seven episodes, as a shard does
         thread.start()
-    for before, after in zip(threads, [*threads[2:], None, None], strict=True):
-        before.join(600)
-        if after is not None:
-            after.start()
+    for predecessor, successor in zip(threads, [*threads[2:], None, None], strict=True):
+        predecessor.join(600)
+        if successor is not None:
+            successor.start()
     assert counts(many)["pending"] == counts(many)["running"] == 0
     ours, theirs = known(alone)["pairs"][0], known(many)["pairs"][0]
     assert ours["decision"] == theirs["decision"] == "behind"
@@ -197,7 +199,7 @@ def test_several_workers_and_a_resumed_run_come_to_the_same(opened: Callable[...
     assert counts(many) == before_resume
 
 
-def test_a_decision_that_rested_on_an_error_is_made_anew(opened: Callable[..., Session]) -> None:
+def test_a_decision_based_on_an_error_is_repeated(opened: Callable[..., Session]) -> None:
     session = opened(entrants=entrants("good", "bad"))
     Driver(session, plays(session, only_good)).run()
     first = queries.episodes(session.store.engine, session.run_id, limit=1)[0]["id"]
@@ -213,7 +215,7 @@ def test_a_decision_that_rested_on_an_error_is_made_anew(opened: Callable[..., S
     assert known(session)["open"] == 1 and counts(session)["pending"] == skipped + 1
 
 
-def test_who_wants_everything_gets_it(
+def test_no_stop_plays_the_skipped_episodes(
     opened: Callable[..., Session], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = opened(entrants=entrants("good", "bad"))
@@ -239,6 +241,6 @@ def test_who_wants_everything_gets_it(
         ({"decided": 0.05, "against": "nobody"}, "nobody"),
     ],
 )
-def test_a_wrong_stop_is_answered_with_its_field(stop: dict[str, Any], message: str) -> None:
+def test_an_invalid_stop_names_its_field(stop: dict[str, Any], message: str) -> None:
     with pytest.raises(SpecError, match=message):
         make_spec({"benchmark": "bugs", "entrants": entrants("good", "bad"), "stop": stop}, "the test")

@@ -18,9 +18,9 @@ from stackrank.db.connection.engine import connect
 from stackrank.db.connection.transactions import RUN
 from stackrank.db.models.columns import now
 from stackrank.db.writes.store import Store
-from stackrank.flows.runs.afterwards.abandoned_runs import fail_unless_played
-from stackrank.flows.runs.playing import session as sessions
+from stackrank.flows.runs.playing.abandoned_runs import fail_unless_played
 from stackrank.flows.runs.playing.session import Session
+from stackrank.flows.runs.preparing.stored_run import load_run
 from stackrank.terms import RunStatus
 from tests.fixtures.playing import make_run
 from tests.flows.engine.test_resume import assert_as_undisturbed, endpoint, in_a_process, rows, scripted_run, steps_of
@@ -38,10 +38,10 @@ def late(database: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
     monkeypatch.setenv("STACKRANK_SILENT_S", "0.5")
     run_id = make_run(**RANDOM)
     Store(connect()).start_run(run_id)
-    made = sessions._reopened(run_id, print)
-    made.claims.start_heart()
-    yield made
-    made.close()
+    session = Session(load_run(run_id, print))
+    session.claims.start_heartbeat()
+    yield session
+    session.close()
 
 
 def status(run_id: int) -> str:
@@ -55,13 +55,13 @@ def resumed(run_id: int) -> None:
     assert store.start_run(run_id)
 
 
-@pytest.mark.parametrize("how", [RunStatus.CANCELLED, RunStatus.FAILED])
-def test_who_heard_of_a_cancel_does_not_end_the_run_that_was_resumed_since(late: Session, how: RunStatus) -> None:
+@pytest.mark.parametrize("outcome", [RunStatus.CANCELLED, RunStatus.FAILED])
+def test_a_process_that_noticed_a_cancel_does_not_end_the_resumed_run(late: Session, outcome: RunStatus) -> None:
     store = Store(connect())
     assert store.cancel_run(late.run_id, "cancelled by ada")
     wait_for(late.is_over, "the heart hears of it")
     resumed(late.run_id)
-    assert not late.end_run(how, "1 episode has no verdict")
+    assert not late.end_run(outcome, "1 episode has no verdict")
     assert status(late.run_id) == "running"
 
 
@@ -73,24 +73,24 @@ def test_an_interrupted_run_is_cancelled_at_once_and_only_once(late: Session) ->
     assert status(late.run_id) == "running"
 
 
-def test_a_run_that_is_about_to_be_resumed_goes_on_where_nobody_heard_of_the_cancel(late: Session) -> None:
+def test_a_run_that_is_being_resumed_continues_where_the_cancel_was_not_noticed(late: Session) -> None:
     store = Store(connect())
-    late.claims.give_up()  # no beat comes in between
+    late.claims.close()  # no beat comes in between
     store.cancel_run(late.run_id, "cancelled by ada")
     assert store.reopen_run(queries.run(store.engine, late.run_id))
-    late._hear(store.heartbeat(late.run_id), False)
+    late._on_heartbeat(store.heartbeat(late.run_id), False)
     assert late.is_open()
 
 
 @pytest.mark.parametrize("clock_s", [-3600.0, 0.0, 3600.0])
-def test_who_cannot_start_a_run_leaves_it_to_whoever_plays_it(late: Session, clock_s: float) -> None:
+def test_a_process_that_cannot_start_a_run_leaves_it_to_its_player(late: Session, clock_s: float) -> None:
     """Whatever its clock says of the last sign of life."""
     store = Store(connect())
     set_heartbeat(late.run_id, now() + timedelta(seconds=clock_s))
     fail_unless_played(store, late.run_id, "the key was refused")
     assert status(late.run_id) == "running"
-    late.claims.give_up()
-    wait_for(lambda: not late.claims._heart or not late.claims._heart.is_alive(), "no beat comes any more")
+    late.claims.close()
+    wait_for(lambda: not late.claims._thread or not late.claims._thread.is_alive(), "no beat comes any more")
     set_heartbeat(late.run_id, now() + timedelta(seconds=clock_s))
     fail_unless_played(store, late.run_id, "the key was refused")
     assert status(late.run_id) == "failed"
@@ -113,16 +113,16 @@ def stopped(server: Cluster) -> list[psutil.Process]:
     meanwhile."""
     control = psutil.Process(int((server.folder / "data" / "postmaster.pid").read_text().splitlines()[0]))
     control.send_signal(signal.SIGSTOP)
-    found = [control]
-    for each in control.children(recursive=True):
+    processes = [control]
+    for child in control.children(recursive=True):
         with suppress(psutil.NoSuchProcess):
-            each.send_signal(signal.SIGSTOP)
-            found.append(each)
-    return found
+            child.send_signal(signal.SIGSTOP)
+            processes.append(child)
+    return processes
 
 
 @pytest.mark.slow
-def test_a_database_that_stands_still_makes_nobody_silent(
+def test_a_stopped_database_makes_no_worker_count_as_dead(
     postgres: Cluster, endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It answers nobody for longer than silence takes: then none of those who play is taken for dead."""
@@ -137,8 +137,8 @@ def test_a_database_that_stands_still_makes_nobody_silent(
         with pytest.raises(subprocess.TimeoutExpired):
             players[0].wait(timeout=2 * silent_s)
     finally:
-        for each in standing:
-            each.send_signal(signal.SIGCONT)
-    assert [each.wait(timeout=600) for each in players] == [0, 0]
+        for process in standing:
+            process.send_signal(signal.SIGCONT)
+    assert [player.wait(timeout=600) for player in players] == [0, 0]
     assert_as_undisturbed(run_id, endpoint)
     assert sum(row["interruptions"] for row in rows(run_id)) == 0

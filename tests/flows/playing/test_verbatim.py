@@ -23,10 +23,10 @@ class Thinking(Script):
     """Looks around for many steps, and thinks before each."""
 
     def __call__(self, request: dict[str, Any]) -> Entry:
-        said = sum(message["role"] == "assistant" for message in request.get("messages", ()))
-        said += sum(item.get("type") == "function_call" for item in request.get("input", ()))
-        reply = call("listdir", depth=said % 3 + 1) if said < STEPS - 1 else call("submit")
-        return reply.with_(reasoning=f"Thought {said}.", content=f"Step {said}.", delay_s=0.02)
+        answer_count = sum(message["role"] == "assistant" for message in request.get("messages", ()))
+        answer_count += sum(item.get("type") == "function_call" for item in request.get("input", ()))
+        reply = call("listdir", depth=answer_count % 3 + 1) if answer_count < STEPS - 1 else call("submit")
+        return reply.with_(reasoning=f"Thought {answer_count}.", content=f"Step {answer_count}.", delay_s=0.02)
 
 
 @pytest.mark.parametrize("api", ["chat", "responses", "messages"])
@@ -36,8 +36,8 @@ def test_twenty_steps_a_kill_and_a_replay(monkeypatch: pytest.MonkeyPatch, api: 
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         entrant = {"agent": "llm", "model": "scripted", "tools": "rewrite"}
         config = {"api": api, **({"base_url": server.url.removesuffix("/v1")} if api == "messages" else {})}
-        asked = {"tasks": [RESOLVED], "entrants": [{**entrant, "config": config}], "attempts": 1, "workers": 1}
-        run_id = scripted_run(**asked, steps=40)
+        fields = {"tasks": [RESOLVED], "entrants": [{**entrant, "config": config}], "attempts": 1, "workers": 1}
+        run_id = scripted_run(**fields, steps=40)
         process = in_a_process(run_id)
         wait_for(lambda: any(len(tools) > STEPS // 2 for tools in steps_of(run_id)), "the middle of the episode")
         process.kill()
@@ -47,6 +47,6 @@ def test_twenty_steps_a_kill_and_a_replay(monkeypatch: pytest.MonkeyPatch, api: 
         assert (row["steps"], row["stop_reason"], row["interruptions"]) == (STEPS, "submitted", 1), row["error"]
         assert server.asked <= STEPS + 1
     engine = connect()
-    kept = queries.exchanges(engine, row["id"], 5)
-    assert kept[0]["reasoning"] == "Thought 4." and "Thought 4." in str(kept[0]["answer"])
+    exchanges = queries.exchanges(engine, row["id"], 5)
+    assert exchanges[0]["reasoning"] == "Thought 4." and "Thought 4." in str(exchanges[0]["answer"])
     assert replay(engine, queries.episode(engine, row["id"]), "bubblewrap").result == "same"

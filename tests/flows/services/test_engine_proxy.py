@@ -24,7 +24,7 @@ from stackrank.env.sandbox.docker import backend as backend
 from stackrank.env.sandbox.docker import environments as docker_environments
 from stackrank.env.sandbox.docker import policy as docker_policy
 from stackrank.env.sandbox.docker.backend import DockerBackend
-from stackrank.env.sandbox.docker.policy import Allowed, NotAllowed, container_body
+from stackrank.env.sandbox.docker.policy import Allowed, NotAllowed, check_container
 from stackrank.env.sandbox.environments import pip_settings
 from stackrank.env.task import Limits
 from stackrank.flows.services.engine_proxy import EngineProxy
@@ -200,29 +200,29 @@ SANDBOX: dict[str, Callable[[Body], None]] = {
     [*((kind, case) for case in BOTH for kind in ("sandbox", "build")), *(("sandbox", case) for case in SANDBOX)],
 )
 def test_a_container_that_could_do_more_is_refused_in_a_sentence(bodies: dict[str, Body], kind: str, case: str) -> None:
-    assert json.loads(container_body(json.dumps(bodies[kind]).encode(), ALLOWED)) == bodies[kind]
+    assert json.loads(check_container(json.dumps(bodies[kind]).encode(), ALLOWED)) == bodies[kind]
     changed = copy.deepcopy(bodies[kind])
     {**BOTH, **SANDBOX}[case](changed)
     assert changed != bodies[kind]
     with pytest.raises(NotAllowed) as refused:
-        container_body(json.dumps(changed).encode(), ALLOWED)
+        check_container(json.dumps(changed).encode(), ALLOWED)
     assert 20 < len(str(refused.value)) < 300 and "\n" not in str(refused.value)
 
 
 def test_the_runtime_is_the_operators(bodies: dict[str, Body]) -> None:
     with pytest.raises(NotAllowed, match="runsc"):
-        container_body(json.dumps(bodies["sandbox"]).encode(), Allowed(runtime="runsc"))
+        check_container(json.dumps(bodies["sandbox"]).encode(), Allowed(runtime="runsc"))
     _host("Runtime", "runsc")(bodies["sandbox"])
-    assert b"runsc" in container_body(json.dumps(bodies["sandbox"]).encode(), Allowed(runtime="runsc"))
+    assert b"runsc" in check_container(json.dumps(bodies["sandbox"]).encode(), Allowed(runtime="runsc"))
 
 
 def test_the_last_of_two_equal_keys_is_what_is_checked_and_what_is_sent(bodies: dict[str, Body]) -> None:
     text = json.dumps(bodies["sandbox"])
     twice = text.replace('"NetworkMode": "none"', '"NetworkMode": "host", "NetworkMode": "none"')
-    assert twice != text and b"host" not in container_body(twice.encode(), ALLOWED)
+    assert twice != text and b"host" not in check_container(twice.encode(), ALLOWED)
     for nonsense in (b"", b"[]", b"null", b"[" * 100_000, b'{"User": "1000:1000"}', b"\xff"):
         with pytest.raises(NotAllowed):
-            container_body(nonsense, ALLOWED)
+            check_container(nonsense, ALLOWED)
 
 
 @pytest.mark.parametrize(
@@ -280,11 +280,11 @@ def test_other_calls_are_refused_in_a_sentence(line: str) -> None:
     method, _, target = line.partition(" ")
     for version in ("", "/v1.41"):
         with pytest.raises(NotAllowed) as refused:
-            docker_policy.request(method, version + target, ALLOWED)
+            docker_policy.parse_request(method, version + target, ALLOWED)
         assert 20 < len(str(refused.value)) < 300
-    assert docker_policy.request("POST", "/images/create?fromImage=allowed/x&tag=1", ALLOWED)
+    assert docker_policy.parse_request("POST", "/images/create?fromImage=allowed/x&tag=1", ALLOWED)
     with pytest.raises(NotAllowed):
-        docker_policy.request("POST", "/images/create?fromImage=allowed/x&tag=1", Allowed())
+        docker_policy.parse_request("POST", "/images/create?fromImage=allowed/x&tag=1", Allowed())
 
 
 @pytest.fixture

@@ -12,8 +12,7 @@ from stackrank.env.environment import Environment
 from stackrank.env.sandbox.base import BuildError, SandboxSpec, Say, silent
 from stackrank.env.sandbox.local import LocalBackend
 from stackrank.env.task import Task
-from stackrank.flows.runs.preparing.build import build
-from stackrank.flows.runs.preparing.check import check
+from stackrank.flows.runs.preparing.prepared_run import build, check
 from stackrank.flows.runs.specification.spec import SpecError, make_spec
 from tests.fixtures.env import make_task
 
@@ -33,25 +32,25 @@ class Spy(LocalBackend):
             raise BuildError("there is no such package")
 
 
-def test_check_builds_and_prints_nothing_and_build_does(
+def test_check_builds_and_prints_nothing_but_build_does(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tasks = [make_task({"a.py": ""}, id=name, environment=Environment("", (name,))) for name in ("sound", "broken")]
     benchmark = SimpleNamespace(name="two", license="", source="", tasks=lambda: tasks, excluded=dict)
-    spy, said = Spy(), list[str]()
-    monkeypatch.setattr("stackrank.flows.runs.preparing.check.load_benchmark", lambda *_: benchmark)
-    monkeypatch.setattr("stackrank.flows.runs.preparing.check.chosen_backend", lambda _: spy)
+    spy, messages = Spy(), list[str]()
+    monkeypatch.setattr("stackrank.flows.runs.preparing.prepared_run.load_benchmark", lambda *_: benchmark)
+    monkeypatch.setattr("stackrank.flows.runs.preparing.prepared_run.chosen_backend", lambda _: spy)
     spec = make_spec({"benchmark": "two", "entrants": [{"agent": "random"}]}, "the test")
     checked = check(spec)
     assert [task.id for task in checked.tasks] == ["sound", "broken"] and not spy.built
     assert tuple(capsys.readouterr()) == ("", "")
-    built = build(checked, said.append)
-    assert [task.id for task in built.tasks] == ["sound"]
-    assert built.left_out == {"broken": "there is no such package"}
-    assert sorted(spy.built) == ["broken", "sound"] and sorted(said) == ["building broken", "building sound"]
+    prepared = build(checked, messages.append)
+    assert [task.id for task in prepared.tasks] == ["sound"]
+    assert prepared.left_out == {"broken": "there is no such package"}
+    assert sorted(spy.built) == ["broken", "sound"] and sorted(messages) == ["building broken", "building sound"]
     tasks.pop(0)
     with pytest.raises(SpecError, match="no task is left: there is no such package"):
-        build(check(spec), said.append)
+        build(check(spec), messages.append)
 
 
 class Few(TaskByTask):
@@ -64,9 +63,9 @@ class Few(TaskByTask):
         yield "one", lambda: make_task({"a.py": ""}, id="one")
 
 
-def test_what_people_should_know_about_the_tasks_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[str] = []
-    monkeypatch.setattr("stackrank.flows.runs.preparing.check.load_benchmark", lambda *_: Few())
-    monkeypatch.setattr("stackrank.flows.runs.preparing.check.chosen_backend", lambda _: Spy())
-    build(check(make_spec({"benchmark": "few", "entrants": [{"agent": "random"}]}, "the test")), said.append)
-    assert said == ["it has only 1 of the 3 tasks that were wanted"]
+def test_notes_about_the_tasks_are_printed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    messages: list[str] = []
+    monkeypatch.setattr("stackrank.flows.runs.preparing.prepared_run.load_benchmark", lambda *_: Few())
+    monkeypatch.setattr("stackrank.flows.runs.preparing.prepared_run.chosen_backend", lambda _: Spy())
+    build(check(make_spec({"benchmark": "few", "entrants": [{"agent": "random"}]}, "the test")), messages.append)
+    assert messages == ["it has only 1 of the 3 tasks that were wanted"]

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from stackrank.env.tools import TOOL_SETS
-from stackrank.flows.runs.preparing.check import check, idle_entrants
+from stackrank.flows.runs.preparing.entrants import idle_entrants
+from stackrank.flows.runs.preparing.prepared_run import check
 from stackrank.flows.runs.specification.spec import SpecError, read_spec
 from tests.fixtures.calls import CommandLine
 from tests.fixtures.env import usable
@@ -29,7 +30,9 @@ def played(**overrides: Any) -> list[str]:
 def test_every_model_plays_every_tool_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     run = checked(model=["a", "b"])
-    assert [(each.spec.model, each.spec.tools) for each in run.entrants] == [(m, t) for m in "ab" for t in SETS]
+    assert [(entrant.spec.model, entrant.spec.tools) for entrant in run.entrants] == [
+        (m, t) for m in "ab" for t in SETS
+    ]
     assert not run.idle
 
 
@@ -44,7 +47,9 @@ def test_the_tool_sets_differ_in_the_debugger_only() -> None:
 @pytest.mark.parametrize(
     ("agent", "tools"), [("repair", SETS[:3]), ("random", SETS[:5]), ("oracle", SETS[:5]), ("llm", SETS)]
 )
-def test_what_an_agent_does_not_use_is_left_out(monkeypatch: pytest.MonkeyPatch, agent: str, tools: list[str]) -> None:
+def test_an_entrant_that_uses_no_debugger_of_its_tools_is_left_out(
+    monkeypatch: pytest.MonkeyPatch, agent: str, tools: list[str]
+) -> None:
     """The models of the file are for agents that use one."""
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     run = checked(agent=[agent], **({"model": ["a"]} if agent == "llm" else {}))
@@ -61,7 +66,7 @@ def test_a_set_with_one_tool_that_it_uses_is_played() -> None:
     ]  # fmt: skip
 
 
-def test_where_nobody_is_left_it_is_said() -> None:
+def test_a_run_in_which_no_entrant_plays_is_refused() -> None:
     with pytest.raises(SpecError, match="the agent repair does not use snapshot, but pdb or trace"):
         checked(agent=["repair"], tools=["snapshot"])
     with pytest.raises(SpecError, match="does not use calls"):
@@ -77,8 +82,19 @@ def test_a_model_that_is_named_with_such_an_agent_is_an_error() -> None:
 @pytest.mark.slow
 def test_the_document_of_a_run_names_who_was_left_out(stackrank: CommandLine, prefect_server: str) -> None:
     usable("bubblewrap")
-    asked = ("--benchmark", "bugs", "--limit", "1", "--agent", "random", "--tools", "rewrite", "--tools", "investigate")
-    found = stackrank("run", *asked, "--steps", "2", "--sandbox", "bubblewrap", "--json").json()
-    assert [entrant["tools"] for entrant in found["entrants"]] == ["rewrite"]
-    assert list(found["left_out"]) == ["random (investigate)"]
-    assert "does not use investigate" in found["left_out"]["random (investigate)"]
+    options = (
+        "--benchmark",
+        "bugs",
+        "--limit",
+        "1",
+        "--agent",
+        "random",
+        "--tools",
+        "rewrite",
+        "--tools",
+        "investigate",
+    )
+    document = stackrank("run", *options, "--steps", "2", "--sandbox", "bubblewrap", "--json").json()
+    assert [entrant["tools"] for entrant in document["entrants"]] == ["rewrite"]
+    assert list(document["left_out"]) == ["random (investigate)"]
+    assert "does not use investigate" in document["left_out"]["random (investigate)"]

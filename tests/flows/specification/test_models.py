@@ -16,8 +16,8 @@ from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.env.benchmarks.registry import load_benchmark
 from stackrank.env.patches import apply_patch
-from stackrank.flows.runs.preparing import preflight
-from stackrank.flows.runs.preparing.check import make_entrant
+from stackrank.flows.runs.preparing.endpoints import find_silent_endpoints
+from stackrank.flows.runs.preparing.entrants import make_entrant
 from stackrank.flows.runs.specification.spec import SpecError, make_spec
 from tests.fixtures.calls import CommandLine
 from tests.fixtures.playing import drive, make_run, play_run
@@ -38,7 +38,6 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., OpenAISe
         started.append(OpenAIServer(script, **{"key": KEY, **options}).__enter__())
         monkeypatch.setenv("OPENAI_BASE_URL", started[-1].url)
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
-        monkeypatch.setattr(preflight, "_passed", set())
         return started[-1]
 
     yield start
@@ -54,10 +53,10 @@ def digest(agent: str = "llm", model: str = "m", tools: str = "debug", **config:
 # ---- identity
 
 
-def test_what_makes_another_entrant(endpoint: Any) -> None:
+def test_changes_that_make_another_entrant(endpoint: Any) -> None:
     endpoint([says("")])
     seeker = {"agent": "seeker", "seeker_model": "small"}
-    others = [
+    variants = [
         digest(),
         digest(model="n"),
         digest(tools="rewrite"),
@@ -70,23 +69,23 @@ def test_what_makes_another_entrant(endpoint: Any) -> None:
         digest(**seeker, seeker={"temperature": 0.5}),
         digest(**seeker, prompts={"coder": "Mend it."}),
     ]
-    assert len(set(others)) == len(others)
+    assert len(set(variants)) == len(variants)
     assert digest(retry_s=1, requests_per_minute=5, max_concurrency=2, api_key_env="OPENAI_API_KEY") == digest()
     assert digest(**seeker, seeker={"retry_s": 1}, max_concurrency=2) == digest(**seeker)
 
 
 def test_prompts_from_files_are_their_contents(endpoint: Any, tmp_path: Path) -> None:
     endpoint([says("")])
-    one, other = tmp_path / "one.j2", tmp_path / "other.j2"
-    one.write_text("Mend it.")
-    other.write_text("Mend it.")
-    named = digest(prompts={"system_file": str(one)})
-    assert named == digest(prompts={"system_file": str(other)}) == digest(prompts={"system": "Mend it."})
-    one.write_text("Mend it now.")
-    assert digest(prompts={"system_file": str(one)}) != named
+    first_file, second_file = tmp_path / "one.j2", tmp_path / "other.j2"
+    first_file.write_text("Mend it.")
+    second_file.write_text("Mend it.")
+    file_digest = digest(prompts={"system_file": str(first_file)})
+    assert file_digest == digest(prompts={"system_file": str(second_file)}) == digest(prompts={"system": "Mend it."})
+    first_file.write_text("Mend it now.")
+    assert digest(prompts={"system_file": str(first_file)}) != file_digest
     with pytest.raises(SpecError, match="cannot be read"):
         digest(prompts={"system_file": str(tmp_path / "none")})
-    config = {"prompts": {"task_file": str(other)}}
+    config = {"prompts": {"task_file": str(second_file)}}
     spec = make_spec({"entrants": [{"agent": "llm", "model": "m", "config": config}]}, "the test")
     assert spec.model_dump()["entrants"][0]["config"] == {"prompts": {"task": "Mend it."}}  # what workers get
 
@@ -107,9 +106,9 @@ def test_a_run_that_is_refused(
     server = endpoint([Fault.status(404, "no such model")], **options)
     result = stackrank("run", "--agent", "llm", "--model", "scripted", "--sandbox", "bubblewrap")
     assert result.status == 2
-    said = result.sentence()
-    assert server.url in said and "scripted" in said and all(word in said for word in words)
-    assert KEY not in said
+    sentence = result.sentence()
+    assert server.url in sentence and "scripted" in sentence and all(word in sentence for word in words)
+    assert KEY not in sentence
     assert not queries.runs(connect())
 
 
@@ -145,29 +144,28 @@ def test_a_run_without_an_endpoint(stackrank: CommandLine, monkeypatch: pytest.M
     assert not queries.runs(connect())
 
 
-def test_entrants_that_differ_in_tools_are_asked_about_once(endpoint: Any) -> None:
+def test_entrants_that_differ_only_in_tools_are_checked_once(endpoint: Any) -> None:
     server = endpoint([says("yes")], models=404)
     rows = [{"agent": "llm", "model": "m", "tools": tools} for tools in ("rewrite", "debug", "debug5")]
     spec = make_spec({"entrants": [*rows, {"agent": "oracle"}]}, "the test")
-    for _ in range(2):
-        preflight.ask_endpoints(make_entrant(each) for each in spec.entrants)
+    assert not find_silent_endpoints(make_entrant(entrant) for entrant in spec.entrants)
     assert server.asked == 1
 
 
-def test_both_models_of_a_seeker_are_asked_about(endpoint: Any) -> None:
+def test_both_models_of_a_seeker_are_checked(endpoint: Any) -> None:
     endpoint(lambda request: Fault.status(404 if request["model"] == "small" else 200), models=("large",))
     row = {"agent": "seeker", "model": "large", "config": {"seeker_model": "small"}}
     spec = make_spec({"entrants": [row]}, "the test")
     with pytest.raises(SetupError, match="the model small"):
-        preflight.ask_endpoints([make_entrant(spec.entrants[0])])
+        find_silent_endpoints([make_entrant(spec.entrants[0])])
 
 
-def test_a_key_that_is_refused_in_the_middle_ends_the_run(database: str, endpoint: Any) -> None:
+def test_a_key_that_is_rejected_midway_ends_the_run(database: str, endpoint: Any) -> None:
     """Nothing is tried again, and no further episode is started."""
     server = endpoint([call("listdir"), Fault.status(401, "revoked")])
     run = make_run(entrants=[{"agent": "llm", "model": "scripted"}], limit=4, workers=1, sandbox="bubblewrap")
-    why = drive(run)
-    assert "rejected the key" in why and server.url in why and KEY not in why
+    reason = drive(run)
+    assert "refused the key" in reason and server.url in reason and KEY not in reason
     counts = queries.progress(connect(), run)
     assert (counts["errors"], counts["pending"]) == (1, 3) and server.asked == 2
 
@@ -175,7 +173,7 @@ def test_a_key_that_is_refused_in_the_middle_ends_the_run(database: str, endpoin
 # ---- secrets
 
 
-def test_the_key_is_nowhere(
+def test_the_key_is_stored_and_shown_nowhere(
     stackrank: CommandLine, endpoint: Any, caplog: pytest.LogCaptureFixture, database: str
 ) -> None:
     """Not in the database, nor in logs, nor in exports: also where the endpoint repeats it."""
@@ -198,12 +196,16 @@ def test_the_key_is_nowhere(
     errors = [row["error"] for row in queries.episodes(connect(), "refused")]
     assert len(errors) == 1 and "rejected the key" in errors[0]
 
-    shown = [stackrank("export", "played", "--format", name).out for name in ("jsonl", "chat", "csv")]
-    shown += [stackrank("trace", "1", "--json").out, stackrank("trace", "2").out, stackrank("episodes", "refused").out]
-    assert "You sent ***" in json.loads(shown[3])["steps"][1]["thought"]
+    outputs = [stackrank("export", "played", "--format", name).out for name in ("jsonl", "chat", "csv")]
+    outputs += [
+        stackrank("trace", "1", "--json").out,
+        stackrank("trace", "2").out,
+        stackrank("episodes", "refused").out,
+    ]
+    assert "You sent ***" in json.loads(outputs[3])["steps"][1]["thought"]
     stored = b"".join(path.read_bytes() for path in Path(database.removeprefix("sqlite:///")).parent.iterdir())
     assert b"You sent ***" in stored
-    for text in (*shown, caplog.text, stored.decode(errors="replace")):
+    for text in (*outputs, caplog.text, stored.decode(errors="replace")):
         assert KEY not in text and KEY[:8] not in text
 
 
@@ -212,8 +214,8 @@ def test_the_key_is_nowhere(
 
 def test_three_forms_of_one_episode(database: str, endpoint: Any) -> None:
     """Tool calling, text and seeker find a bug with pdb, mend it and hand in; what it cost is exact, by model."""
-    in_one_file = [each for each in load_benchmark("bugs").tasks() if each.fix.count("+++ ") == 1]
-    task = min(in_one_file, key=lambda each: len(each.fail_to_pass) + len(each.pass_to_pass))
+    in_one_file = [task for task in load_benchmark("bugs").tasks() if task.fix.count("+++ ") == 1]
+    task = min(in_one_file, key=lambda candidate: len(candidate.fail_to_pass) + len(candidate.pass_to_pass))
     fixed = apply_patch(task.files, task.fix)
     ((path, content),) = ((name, data) for name, data in fixed.items() if task.files.get(name) != data)
     looks, mends = {"command": "c\nw"}, {"path": path, "new_code": content.decode()}
@@ -227,12 +229,14 @@ def test_three_forms_of_one_episode(database: str, endpoint: Any) -> None:
         "small": [call("pdb", **looks), call("brief", files=path, text="It is wrong.")],
         "large": [call("rewrite", **mends), call("submit")],
     }
-    asked = dict.fromkeys(form, 0)
+    asked_count = dict.fromkeys(form, 0)
 
     def answer(request: dict[str, Any]) -> Any:
         name = request["model"]
-        asked[name] += 1
-        return form[name][asked[name] - 1].with_(tokens_in=1000 + asked[name], tokens_cached=300, tokens_out=7)
+        asked_count[name] += 1
+        return form[name][asked_count[name] - 1].with_(
+            tokens_in=1000 + asked_count[name], tokens_cached=300, tokens_out=7
+        )
 
     endpoint(answer, models=tuple(form))
     price = {"input": 0.7, "cached_input": 0.1, "output": 1.1}
@@ -262,7 +266,7 @@ def test_three_forms_of_one_episode(database: str, endpoint: Any) -> None:
         assert row["cost_usd"] == float(cost(price, 3))
     row = queries.episode(connect(), rows["seeker/large (debug)"]["id"])
     assert row["tokens_in"] == 4006 and row["cost_usd"] == float(cost(price, 2) + cost(small, 2))
-    assert {name: each["cost_usd"] for name, each in row["usage"].items()} == {
+    assert {name: task["cost_usd"] for name, task in row["usage"].items()} == {
         "small": float(cost(small, 2)),
         "large": float(cost(price, 2)),
     }

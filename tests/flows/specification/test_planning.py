@@ -12,9 +12,9 @@ from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.stats.planning import ASSUMED, Spread, detectable_difference, needed_tasks, power, spread
 from stackrank.db.writes.store import Store
-from stackrank.flows.runs.preparing.check import check
-from stackrank.flows.runs.preparing.save import save_run
-from stackrank.flows.runs.specification.plan import plan
+from stackrank.flows.runs.preparing.plan import plan
+from stackrank.flows.runs.preparing.prepared_run import check
+from stackrank.flows.runs.preparing.stored_run import create_run
 from stackrank.flows.runs.specification.spec import make_spec
 from tests.fixtures.calls import CommandLine
 
@@ -29,7 +29,7 @@ def made(**spec: Any) -> Any:
 def played(solves: Any, **spec: Any) -> None:
     """A run whose episodes ended as `solves` says of the entrant's place, the task's place and the attempt."""
     store = Store(connect())
-    run_id = save_run(store, check(made(**spec)))
+    run_id = create_run(store, check(made(**spec))).id
     store.start_run(run_id)
     episodes = queries.episodes(store.engine, run_id, limit=10_000)
     tasks, entrants = (sorted({row[name] for row in episodes}) for name in ("task", "entrant"))
@@ -41,16 +41,16 @@ def played(solves: Any, **spec: Any) -> None:
 
 
 def test_the_example_is_planned_on_an_empty_database(stackrank: CommandLine) -> None:
-    found = stackrank("plan", str(ROOT / "deploy" / "examples" / "paper.yaml"), "--detect", "5", "--json")
-    document = found.json()
-    assert found.status == 0 and document["detect"] == 0.05 and document["test"] == "permutation"
+    result = stackrank("plan", str(ROOT / "deploy" / "examples" / "paper.yaml"), "--detect", "5", "--json")
+    document = result.json()
+    assert result.status == 0 and document["detect"] == 0.05 and document["test"] == "permutation"
     assert document["variance"]["source"] == document["episode"]["source"] == "assumption"
     assert "Assumed" in document["variance"]["sentence"] and "150,000 tokens" in document["episode"]["sentence"]
-    written = document["as_written"]
-    assert (written["tasks"], written["attempts"], written["episodes"]) == (150, 3, 2700)
-    assert written["usd"] > 0 and written["hours"] > 0 and 0 < written["power"] < 0.8 < 1
+    as_written = document["as_written"]
+    assert (as_written["tasks"], as_written["attempts"], as_written["episodes"]) == (150, 3, 2700)
+    assert as_written["usd"] > 0 and as_written["hours"] > 0 and 0 < as_written["power"] < 0.8 < 1
     assert document["pairs"] == 15 and document["alpha"] == pytest.approx(0.05 / 15)
-    assert written["detectable"] > written["detectable_in_one_pair"] > 0.05
+    assert as_written["detectable"] > as_written["detectable_in_one_pair"] > 0.05
     assert document["cheapest"] is None and "too small" in document["advice"]
     people = stackrank("plan", str(ROOT / "deploy" / "examples" / "paper.yaml"))
     assert people.status == 0 and document["sentence"] in people.out and "no: there are 150" in people.out
@@ -58,20 +58,20 @@ def test_the_example_is_planned_on_an_empty_database(stackrank: CommandLine) -> 
 
 def test_earlier_runs_say_what_was_assumed(database: str) -> None:
     # Half of the tasks are solved at the second attempt only, by both; the second entrant solves ten more.
-    played(lambda one, task, attempt: task % 2 == attempt % 2 or (one == 1 and task < 10), limit=40, attempts=2)
+    played(lambda entrant, task, attempt: task % 2 == attempt % 2 or (entrant == 1 and task < 10), limit=40, attempts=2)
     document = plan(connect(), made(limit=40, attempts=2, workers=4), 0.1)
     assert document["variance"]["source"] == document["episode"]["source"] == "runs"
     assert document["variance"]["entrants"] == ["repair (debug)", "repair (rewrite)"]
     assert document["episode"]["usd"] == [0.25, 0.25] and "earlier episodes" in document["episode"]["sentence"]
-    written = document["as_written"]
-    assert written["usd"] == 40 * 2 * 2 * 0.25 and written["hours"] == pytest.approx(40 * 2 * 2 * 36 / 4 / 3600)
+    as_written = document["as_written"]
+    assert as_written["usd"] == 40 * 2 * 2 * 0.25 and as_written["hours"] == pytest.approx(40 * 2 * 2 * 36 / 4 / 3600)
     assert document["variance"]["within"] > 0 and "as written" in document["sentence"].lower()
 
 
 def test_an_entrant_that_never_played_costs_as_its_model_does_elsewhere(database: str) -> None:
-    played(lambda one, task, attempt: one == task % 2, limit=20)
-    other = [*TWO, {"agent": "repair", "tools": "debug5"}, {"agent": "llm", "model": "gpt-4.1", "tools": "debug"}]
-    document = plan(connect(), made(entrants=other, limit=20), 0.1)
+    played(lambda entrant, task, attempt: entrant == task % 2, limit=20)
+    entrants = [*TWO, {"agent": "repair", "tools": "debug5"}, {"agent": "llm", "model": "gpt-4.1", "tools": "debug"}]
+    document = plan(connect(), made(entrants=entrants, limit=20), 0.1)
     assert document["episode"]["usd"][:3] == [0.25] * 3 and document["episode"]["source"] == "assumption"
     assert document["episode"]["usd"][3] > 0
     unknown = plan(connect(), made(entrants=[*TWO, {"agent": "llm", "model": "of-our-own", "tools": "debug"}]), 0.1)
@@ -94,8 +94,8 @@ def test_reference_entrants_are_paid_for_and_not_compared(database: str) -> None
 
 
 def test_the_advice_follows_from_where_the_variance_is(database: str) -> None:
-    enough = plan(connect(), made(attempts=10), 0.2)
-    assert enough["advice"] == "It is enough as it is." and enough["as_written"]["power"] > 0.8
+    sufficient = plan(connect(), made(attempts=10), 0.2)
+    assert sufficient["advice"] == "The run is large enough." and sufficient["as_written"]["power"] > 0.8
     more_tasks = plan(connect(), made(limit=20, attempts=3), 0.15)
     assert more_tasks["cheapest"]["tasks"] > 20 and "More tasks help" in more_tasks["advice"]
     more_attempts = plan(connect(), made(), 0.1)
@@ -116,10 +116,10 @@ def test_a_bad_call_is_one_sentence(
 ) -> None:
     file = tmp_path / "spec.yaml"
     file.write_text(yaml.safe_dump({"benchmark": "bugs", "entrants": TWO, **spec}))
-    found = stackrank("plan", str(file), *flags)
-    assert found.status == 2
+    result = stackrank("plan", str(file), *flags)
+    assert result.status == 2
     for word in words:
-        assert word in found.sentence()
+        assert word in result.sentence()
 
 
 def test_needed_tasks_have_the_power_and_fewer_have_not() -> None:
@@ -141,8 +141,8 @@ def test_so_few_tasks_detect_nothing() -> None:
 
 def test_single_attempts_say_no_more_than_the_sum() -> None:
     single = [((n % 2, 1), ((n // 2) % 2, 1)) for n in range(40)]
-    found = spread([single])
-    assert found is not None and found.assumed_split and found.between == found.within > 0
+    estimate = spread([single])
+    assert estimate is not None and estimate.assumed_split and estimate.between == estimate.within > 0
     assert spread([single[:9]]) is None and spread([]) is None
     # Attempts that never differ leave no chance; tasks that never differ leave no skill.
     settled = [((3 * (n % 2), 3), (3 * ((n + 1) % 2), 3)) for n in range(40)]

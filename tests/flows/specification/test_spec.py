@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from stackrank.agents.episode.protocol import SetupError
-from stackrank.flows.runs.preparing.check import make_entrant, why_idle
+from stackrank.flows.runs.preparing.entrants import make_entrant, why_idle
 from stackrank.flows.runs.specification.spec import PARTS, EntrantSpec, RunSpec, SpecError, make_spec, read_spec
 from tests.fixtures.calls import CommandLine
 
@@ -19,33 +19,33 @@ MINIMAL: dict[str, Any] = {"entrants": [{"agent": "oracle"}]}
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        ({**MINIMAL, "benchmrk": "bugs"}, ["benchmrk", "not a field", "benchmark"]),
+        ({**MINIMAL, "benchmrk": "bugs"}, ["benchmrk", "unknown field", "benchmark"]),
         ({"entrants": [{"agent": "oracle", "modle": "x"}]}, ["entrants.0.modle", "model"]),
-        ({**MINIMAL, "attempts": 0}, ["attempts has to be at least 1, not 0"]),
-        ({**MINIMAL, "workers": "many"}, ["workers has to be a whole number, not 'many'"]),
-        ({**MINIMAL, "sandbox": "vm"}, ["sandbox has to be docker, bubblewrap or local, not 'vm'"]),
-        ({**MINIMAL, "cost_usd": -1}, ["cost_usd has to be more than 0, not -1"]),
-        ({**MINIMAL, "attempts": 1000}, ["attempts has to be at most 100, not 1000"]),
-        ({**MINIMAL, "attempts": 1.5}, ["attempts has to be a whole number, not 1.5"]),
-        ({**MINIMAL, "tasks": ""}, ["tasks", "names no task"]),
-        ({**MINIMAL, "tasks": ","}, ["tasks", "names no task"]),
-        ({**MINIMAL, "tasks": []}, ["tasks", "names no task"]),
-        ({**MINIMAL, "name": ["a"]}, ["name has to be a text, not ['a']"]),
-        ({**MINIMAL, "name": None}, ["name has to be a text, not nothing"]),
-        ({**MINIMAL, "wall_s": float("inf")}, ["wall_s has to be a finite number, not inf"]),
-        ({**MINIMAL, "cost_usd": float("nan")}, ["cost_usd has to be", "not nan"]),
-        ({**MINIMAL, "wall_s": "soon"}, ["wall_s has to be a number, not 'soon'"]),
-        ({**MINIMAL, "tags": {"a": 1}}, ["tags has to be a list, not {'a': 1}"]),
-        ({"entrants": ["llm"]}, ["entrants.0 has to be fields with values, not 'llm'"]),
-        ({"entrants": "llm"}, ["entrants has to be a list, not 'llm'"]),
+        ({**MINIMAL, "attempts": 0}, ["attempts must be at least 1, not 0"]),
+        ({**MINIMAL, "workers": "many"}, ["workers must be a whole number, not 'many'"]),
+        ({**MINIMAL, "sandbox": "vm"}, ["sandbox must be docker, bubblewrap or local, not 'vm'"]),
+        ({**MINIMAL, "cost_usd": -1}, ["cost_usd must be more than 0, not -1"]),
+        ({**MINIMAL, "attempts": 1000}, ["attempts must be at most 100, not 1000"]),
+        ({**MINIMAL, "attempts": 1.5}, ["attempts must be a whole number, not 1.5"]),
+        ({**MINIMAL, "tasks": ""}, ["tasks", "no task given"]),
+        ({**MINIMAL, "tasks": ","}, ["tasks", "no task given"]),
+        ({**MINIMAL, "tasks": []}, ["tasks", "no task given"]),
+        ({**MINIMAL, "name": ["a"]}, ["name must be a text, not ['a']"]),
+        ({**MINIMAL, "name": None}, ["name must be a text, not nothing"]),
+        ({**MINIMAL, "wall_s": float("inf")}, ["wall_s must be a finite number, not inf"]),
+        ({**MINIMAL, "cost_usd": float("nan")}, ["cost_usd must be", "not nan"]),
+        ({**MINIMAL, "wall_s": "soon"}, ["wall_s must be a number, not 'soon'"]),
+        ({**MINIMAL, "tags": {"a": 1}}, ["tags must be a list, not {'a': 1}"]),
+        ({"entrants": ["llm"]}, ["entrants.0 must be fields with values, not 'llm'"]),
+        ({"entrants": "llm"}, ["entrants must be a list, not 'llm'"]),
         ({"entrants": [{"tools": "debug"}]}, ["entrants.0.agent is missing"]),
-        ({"entrants": [{"agent": "llm", "config": 1}]}, ["entrants.0.config has to be fields with values, not 1"]),
-        ({"matrix": {"model": ["a"]}}, ["matrix.model is not a field; did you mean models?"]),
-        ({"matrix": {"models": "a"}}, ["matrix.models has to be a list, not 'a'"]),
-        ({"matrix": ["a"]}, ["matrix has to be fields with values"]),
-        ({"matrix": {"tools": ["debug", "debug"]}}, ["repair (debug)", "names"]),
+        ({"entrants": [{"agent": "llm", "config": 1}]}, ["entrants.0.config must be fields with values, not 1"]),
+        ({"matrix": {"model": ["a"]}}, ["unknown field matrix.model: did you mean models?"]),
+        ({"matrix": {"models": "a"}}, ["matrix.models must be a list, not 'a'"]),
+        ({"matrix": ["a"]}, ["matrix must be fields with values"]),
+        ({"matrix": {"tools": ["debug", "debug"]}}, ["repair (debug)", "`name`"]),
         ({"entrants": []}, ["entrants"]),
-        ({"entrants": [{"agent": "repair"}, {"agent": "repair"}]}, ["repair (debug)", "names"]),
+        ({"entrants": [{"agent": "repair"}, {"agent": "repair"}]}, ["repair (debug)", "`name`"]),
     ],
 )
 def test_wrong_fields_are_named(data: dict[str, Any], words: list[str]) -> None:
@@ -65,8 +65,8 @@ def test_wrong_fields_are_named(data: dict[str, Any], words: list[str]) -> None:
         (b"benchmark: bugs\n", ["no entrant", "--agent"]),
         (b"steps: 3\nbenchmark: bugs\nsteps: 50\n", ["not YAML", "'steps' is given twice"]),
         (b"{steps: 3, entrants: [{agent: llm, 'agent': repair}]}", ["'agent' is given twice"]),
-        (b"name: latest\nentrants: [{agent: repair}]\n", ["'latest'", "name it otherwise"]),
-        (b"name: '17'\nentrants: [{agent: repair}]\n", ["'17'", "name it otherwise"]),
+        (b"name: latest\nentrants: [{agent: repair}]\n", ["'latest'", "rename it"]),
+        (b"name: '17'\nentrants: [{agent: repair}]\n", ["'17'", "rename it"]),
     ],
 )
 def test_wrong_files_are_named(tmp_path: Path, content: bytes, words: list[str]) -> None:
@@ -99,7 +99,7 @@ def test_flags_override_the_file(tmp_path: Path) -> None:
 
 def test_models_and_tools_are_crossed() -> None:
     spec = read_spec(None, {"model": ["a", "b"], "tools": ["rewrite", "debug"]})
-    assert [each.label for each in spec.entrants] == [
+    assert [entrant.label for entrant in spec.entrants] == [
         "llm/a (rewrite)", "llm/a (debug)", "llm/b (rewrite)", "llm/b (debug)",
     ]  # fmt: skip
 
@@ -115,30 +115,30 @@ def test_a_matrix_is_a_short_form_of_entrants(tmp_path: Path) -> None:
     file.write_text(PAPER)
     spec = read_spec(file, {"attempts": 2})
     models = [f"llm/{model} ({tools})" for model in "ab" for tools in ("rewrite", "debug", "debug5")]
-    assert [each.label for each in spec.entrants] == ["oracle (rewrite)", *models]
+    assert [entrant.label for entrant in spec.entrants] == ["oracle (rewrite)", *models]
     assert spec.matrix is None and spec.entrants[-1].config == {"temperature": 0}
     assert RunSpec.model_validate(spec.model_dump(mode="json")) == spec
 
 
 def test_an_agent_without_a_model_plays_beside_models() -> None:
     spec = read_spec(None, {"agent": ["repair", "llm"], "model": ["a", "b"], "tools": ["debug"], "benchmark": "bugs"})
-    assert [each.label for each in spec.entrants] == ["repair (debug)", "llm/a (debug)", "llm/b (debug)"]
+    assert [entrant.label for entrant in spec.entrants] == ["repair (debug)", "llm/a (debug)", "llm/b (debug)"]
 
 
 def test_flags_replace_entrants_and_axes_of_the_matrix(tmp_path: Path) -> None:
     file = tmp_path / "paper.yaml"
     file.write_text(PAPER)
     spec = read_spec(file, {"model": ["c"]})
-    assert [each.label for each in spec.entrants] == ["llm/c (rewrite)", "llm/c (debug)", "llm/c (debug5)"]
+    assert [entrant.label for entrant in spec.entrants] == ["llm/c (rewrite)", "llm/c (debug)", "llm/c (debug5)"]
     spec = read_spec(file, {"tools": ["bash"]})
-    assert [each.label for each in spec.entrants] == ["llm/a (bash)", "llm/b (bash)"]
+    assert [entrant.label for entrant in spec.entrants] == ["llm/a (bash)", "llm/b (bash)"]
 
 
 def test_every_field_is_described(stackrank: CommandLine) -> None:
     for kind in (RunSpec, *PARTS.values()):
         assert all(field.description for field in kind.model_fields.values())
-    written = (ROOT / "docs" / "reference" / "specification.md").read_text(encoding="utf-8")
-    assert stackrank("spec").out == written, "run `make reference`"
+    page = (ROOT / "docs" / "reference" / "specification.md").read_text(encoding="utf-8")
+    assert stackrank("spec").out == page, "run `make reference`"
 
 
 def test_the_schema_for_editors(stackrank: CommandLine) -> None:
@@ -188,9 +188,9 @@ def test_a_specification_survives_json() -> None:
     assert RunSpec.model_validate(spec.model_dump(mode="json")) == spec
 
 
-def test_what_prefect_knows_of() -> None:
-    def tasks(**said: str) -> bool:
-        return make_spec({"benchmark": "bugs", "entrants": [{"agent": "oracle"}], **said}, "x").episodes_are_tasks
+def test_granularity_of_prefect_task_runs() -> None:
+    def tasks(**fields: str) -> bool:
+        return make_spec({"benchmark": "bugs", "entrants": [{"agent": "oracle"}], **fields}, "x").episodes_are_tasks
 
     assert tasks() and not tasks(pool="p") and not tasks(prefect_tasks="shards")
     assert tasks(pool="p", prefect_tasks="episodes") and tasks(pool="p", runner="ray")

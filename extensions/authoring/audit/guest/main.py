@@ -17,8 +17,8 @@ from .swapping import Swapping
 
 _PATIENCE = 6
 """A run may take this many times its processor time, because the machine may be busy with other work."""
-_STEADY = f"{__package__}.steady"  # it comes from the sandbox's own files
-_OPTIONS = ["--assert=plain", "--tb=no", "-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", _STEADY, "-s"]
+_DETERMINISM = f"{__package__}.pytest_determinism"  # it comes from the sandbox's own files
+_OPTIONS = ["--assert=plain", "--tb=no", "-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", _DETERMINISM, "-s"]
 
 
 def each_change(job: dict[str, Any], arguments: list[str], plugin: Any, limits: tuple[float, float]) -> list[Any]:
@@ -26,8 +26,8 @@ def each_change(job: dict[str, Any], arguments: list[str], plugin: Any, limits: 
     until = time.monotonic() + job["budget_s"]
     put(job["fixed"])
     swapping = Swapping(job["fixed"], job["candidates"], *limits, until)
-    found = run(arguments, [swapping, plugin], job["budget_s"], job["budget_s"] + job["timeout_s"])
-    return found if isinstance(found, list) else [None] * len(job["candidates"])
+    answers = run(arguments, [swapping, plugin], job["budget_s"], job["budget_s"] + job["timeout_s"])
+    return answers if isinstance(answers, list) else [None] * len(job["candidates"])
 
 
 def try_all(job: dict[str, Any]) -> dict[str, Any]:
@@ -37,20 +37,20 @@ def try_all(job: dict[str, Any]) -> dict[str, Any]:
     limit, wall = job["timeout_s"], _PATIENCE * job["timeout_s"]
     put(job["fixed"])
     calls = run([*_OPTIONS, *job["visible"]], Calls(job["functions"]), limit, wall)
-    began, used = time.monotonic(), sum(os.times()[2:4])
+    began, used_s = time.monotonic(), sum(os.times()[2:4])
     tests = run(arguments, plugin, limit, wall)
-    limits = 0.5 + 4 * (sum(os.times()[2:4]) - used), 5.0 + _PATIENCE * (time.monotonic() - began)
+    limits = 0.5 + 4 * (sum(os.times()[2:4]) - used_s), 5.0 + _PATIENCE * (time.monotonic() - began)
     until = time.monotonic() + 2 * job["budget_s"]
     passed: list[Any] = []
     if isinstance(tests, int) and tests:
-        for files, found in zip(job["candidates"], each_change(job, arguments, plugin, limits)):
+        for files, result in zip(job["candidates"], each_change(job, arguments, plugin, limits)):
             if time.monotonic() > until:
                 passed.append(None)
                 continue
-            if found is None or passes(found):
+            if result is None or passes(result):
                 put(files)
-                found = run(arguments, plugin, *limits)
-            passed.append(passes(found))
+                result = run(arguments, plugin, *limits)
+            passed.append(passes(result))
     return {
         "tests": tests if isinstance(tests, int) else 0,
         "calls": calls if isinstance(calls, list) else [],
@@ -58,9 +58,9 @@ def try_all(job: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def passes(found: Any) -> bool:
+def passes(result: Any) -> bool:
     """Whether an answer of `Tries` means that the tests pass."""
-    return isinstance(found, int) and found > 0
+    return isinstance(result, int) and result > 0
 
 
 def compare(job: dict[str, Any]) -> dict[str, Any]:
@@ -73,19 +73,19 @@ def compare(job: dict[str, Any]) -> dict[str, Any]:
     twice = run(arguments, Probes(seconds, once), *limits) if isinstance(once, dict) else None
     if not isinstance(twice, dict):
         return {"differ": [], "tests": 0}
-    known = {key: trace for key, trace in twice.items() if once[key] == trace}
-    plugin = Probes(seconds, known, compare=True)
-    found = each_change(job, arguments, plugin, limits)
+    stable = {key: trace for key, trace in twice.items() if once[key] == trace}
+    plugin = Probes(seconds, stable, compare=True)
+    answers = each_change(job, arguments, plugin, limits)
     differ: list[Any] = []
-    for files, first in zip(job["candidates"], found):
+    for files, first in zip(job["candidates"], answers):
         if isinstance(first, dict) or first is None:
             put(files)
-            again = run(arguments, plugin, *limits)
-            first = again if isinstance(again, dict) and (first is None or again == first) else None
+            repeated = run(arguments, plugin, *limits)
+            first = repeated if isinstance(repeated, dict) and (first is None or repeated == first) else None
         differ.append(first if isinstance(first, dict) else None)
-        if sum(each is not None for each in differ) >= job["enough"]:
+        if sum(difference is not None for difference in differ) >= job["enough"]:
             break
-    return {"differ": differ, "tests": len(known)}
+    return {"differ": differ, "tests": len(stable)}
 
 
 def main(file: str) -> None:
@@ -99,8 +99,8 @@ def main(file: str) -> None:
 
     for name in default_plugins:
         importlib.import_module(f"_pytest.{name}")
-    own = {name.partition(".")[0] for name in os.listdir(".")}
-    for name in [each for each in sys.modules if each.partition(".")[0] in own]:
+    workspace_names = {name.partition(".")[0] for name in os.listdir(".")}
+    for name in [module for module in sys.modules if module.partition(".")[0] in workspace_names]:
         del sys.modules[name]  # so that the workspace's module of the same name is imported
     gc.freeze()
     result = compare(job) if job["compare"] else try_all(job)

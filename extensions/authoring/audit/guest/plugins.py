@@ -49,8 +49,8 @@ class Calls:
 
     def _trace(self, frame: Any, event: str, arg: Any) -> Callable[..., Any] | None:
         code = frame.f_code
-        wanted = self._wanted.get((code.co_filename, code.co_firstlineno))
-        if wanted is None or code.co_flags & 0x2A0 or len(self._calls) > 60:  # generators and coroutines
+        function = self._wanted.get((code.co_filename, code.co_firstlineno))
+        if function is None or code.co_flags & 0x2A0 or len(self._calls) > 60:  # generators and coroutines
             return None
         count = code.co_argcount + code.co_kwonlyargcount
         arguments = {name: literal(frame.f_locals.get(name)) for name in code.co_varnames[:count]}
@@ -59,13 +59,13 @@ class Calls:
         def local(frame: Any, event: str, arg: Any) -> Any:
             if event == "exception":
                 error = arg[1]
-                plain = isinstance(error, Exception) and type(error).__module__ == "builtins"
-                raised[:] = [f"raise {type(error).__name__}({str(error)!r})" if plain else ""]
+                is_builtin = isinstance(error, Exception) and type(error).__module__ == "builtins"
+                raised[:] = [f"raise {type(error).__name__}({str(error)!r})" if is_builtin else ""]
             elif event == "return":
                 value = literal(arg)
                 result = raised[0] if raised and arg is None else f"return {value}" if value is not None else ""
                 if result:
-                    self._calls.append([*wanted, {k: v for k, v in arguments.items() if v is not None}, result])
+                    self._calls.append([*function, {k: v for k, v in arguments.items() if v is not None}, result])
             elif event == "line" and raised:
                 raised.clear()  # it was caught
             return local

@@ -24,10 +24,10 @@ _WAITS = 4
 class Probes:
     """Answers with the values that tests on other inputs see, or with the first difference from the known values."""
 
-    def __init__(self, seconds: float, known: Traces | None = None, *, compare: bool = False) -> None:
+    def __init__(self, seconds: float, expected: Traces | None = None, *, compare: bool = False) -> None:
         """After `seconds` of processor time, no more tests run. If `known` is given, only its tests run."""
         self._seconds = seconds
-        self._known = known
+        self._known = expected
         self._compare = compare
         self._until = 0.0
         self._traces: Traces = {}
@@ -69,20 +69,20 @@ class Probes:
         if report.when == "call":
             self._end(_ENDED if report.passed else _RAISED)
 
-    def _end(self, how: str) -> None:
-        now = [*self._now, how]
+    def _end(self, ending: str) -> None:
+        trace = [*self._now, ending]
         if not (self._compare and self._known):
             wall, cpu = self._began
             quick = time.monotonic() - wall < _TEST_S / 2 and time.process_time() - cpu < _TEST_CPU_S / 2
-            if quick and now != [_RAISED]:
-                self._traces[self._key] = now
+            if quick and trace != [_RAISED]:
+                self._traces[self._key] = trace
             return
         for at, value in enumerate(self._known[self._key]):
             if value == _RAISED:
                 return  # a failure of the fix itself tells nothing
-            if at >= len(now) or now[at] != value:
+            if at >= len(trace) or trace[at] != value:
                 test = self._key.rpartition(" ")[0]
-                answer({"test": test, "fixed": value, "wrong": now[at] if at < len(now) else "nothing"})
+                answer({"test": test, "fixed": value, "wrong": trace[at] if at < len(trace) else "nothing"})
 
     def pytest_sessionfinish(self, session: Any, exitstatus: int) -> None:
         answer(None if self._compare else self._traces)
@@ -150,13 +150,13 @@ def _shown(value: Any, depth: int) -> str:
         return repr(value)
     if depth > 8:
         return "..."
-    inner = [shown(each, depth + 1) for each in value] if isinstance(value, (list, tuple, set, frozenset)) else []
+    inner = [shown(element, depth + 1) for element in value] if isinstance(value, (list, tuple, set, frozenset)) else []
     if isinstance(value, (set, frozenset)):
         return "{" + ", ".join(sorted(inner)) + "}"
     if isinstance(value, (list, tuple)):
         return ("[%s]" if isinstance(value, list) else "(%s)") % ", ".join(inner)
     if isinstance(value, dict):
-        pairs = (f"{shown(key, depth + 1)}: {shown(each, depth + 1)}" for key, each in value.items())
+        pairs = (f"{shown(key, depth + 1)}: {shown(element, depth + 1)}" for key, element in value.items())
         return "{" + ", ".join(sorted(pairs)) + "}"
     if isinstance(value, BaseException) or not _has_repr(type(value)):
         return f"<{type(value).__name__}>"
@@ -165,4 +165,4 @@ def _shown(value: Any, depth: int) -> str:
 
 def _has_repr(kind: type) -> bool:
     """Whether the class shows more of a value than its address in memory."""
-    return any("__repr__" in vars(each) for each in kind.__mro__ if each is not object)
+    return any("__repr__" in vars(base) for base in kind.__mro__ if base is not object)

@@ -60,8 +60,8 @@ def fork(cpu_s: float, wall_s: float) -> tuple[bool, Any]:
 
 def run(arguments: list[str], plugin: Any, cpu_s: float, wall_s: float) -> Any:
     """Return the answer of a plugin in a pytest process of its own."""
-    inside, result = fork(cpu_s, wall_s)
-    if not inside:
+    is_child, result = fork(cpu_s, wall_s)
+    if not is_child:
         return result
     try:
         import pytest

@@ -27,33 +27,37 @@ class Swapping:
         self._until = until
 
     def pytest_runtestloop(self, session: Any) -> None:
-        known = {path: compile(text or "", path, "exec") for path, text in self._fixed.items() if is_python(path, text)}
-        live = [each for each in gc.get_objects() if isinstance(each, types.FunctionType)]
+        compiled = {
+            path: compile(text or "", path, "exec") for path, text in self._fixed.items() if is_python(path, text)
+        }
+        live = [candidate for candidate in gc.get_objects() if isinstance(candidate, types.FunctionType)]
         results: list[Any] = []
         for files in self._changes:
-            swaps = self._swaps(files, known, live) if time.monotonic() < self._until else None
+            swaps = self._swaps(files, compiled, live) if time.monotonic() < self._until else None
             if swaps is None:
                 results.append(None)
                 continue
             put(files)
-            inside, result = fork(*self._limits)
-            if inside:
+            is_child, result = fork(*self._limits)
+            if is_child:
                 for function, code in swaps:
                     function.__code__ = code
                 return  # the fork runs the tests
             results.append(result)
         answer(results)
 
-    def _swaps(self, files: Change, known: dict[str, Any], live: list[Any]) -> list[tuple[Any, Any]] | None:
+    def _swaps(self, files: Change, compiled: dict[str, Any], live: list[Any]) -> list[tuple[Any, Any]] | None:
         swaps = []
         for path, text in files.items():
-            before = self._fixed.get(path)
-            if text == before:
+            old_text = self._fixed.get(path)
+            if text == old_text:
                 continue
-            if not (text is not None and before is not None and path in known and frame_of(text) == frame_of(before)):
+            if not (
+                text is not None and old_text is not None and path in compiled and frame_of(text) == frame_of(old_text)
+            ):
                 return None
             place = os.path.abspath(path)
-            codes = dict(functions_of(known[path], compile(text, place, "exec")))
+            codes = dict(functions_of(compiled[path], compile(text, place, "exec")))
             for function in live:
                 code = function.__code__
                 new = codes.get((code.co_name, code.co_firstlineno))
@@ -84,9 +88,9 @@ def frame_of(source: str) -> str:
 
 def functions_of(old: Any, new: Any) -> Any:
     """Yield ((name, first line) in the old module or class, code in the new one) of functions that are not nested."""
-    inner = ([each for each in code.co_consts if isinstance(each, types.CodeType)] for code in (old, new))
-    for before, after in zip(*inner):
-        if before.co_flags & inspect.CO_NEWLOCALS:
-            yield (before.co_name, before.co_firstlineno), after
+    inner = ([const for const in code.co_consts if isinstance(const, types.CodeType)] for code in (old, new))
+    for old_code, new_code in zip(*inner):
+        if old_code.co_flags & inspect.CO_NEWLOCALS:
+            yield (old_code.co_name, old_code.co_firstlineno), new_code
         else:
-            yield from functions_of(before, after)
+            yield from functions_of(old_code, new_code)

@@ -9,16 +9,16 @@ from typing import Any
 
 from sqlalchemy import Engine
 
-from stackrank.flows.runs.afterwards.export.card import data_card
+from stackrank.flows.runs.afterwards.export.data_card import data_card
 from stackrank.flows.runs.afterwards.export.exporter import find_exporter
-from stackrank.flows.runs.afterwards.export.source import SPLITS, ExportSource
-from stackrank.flows.runs.afterwards.export.write import (
+from stackrank.flows.runs.afterwards.export.file_writers import (
     is_stream,
     write_folder,
     write_parquet,
     write_stdout,
     write_text,
 )
+from stackrank.flows.runs.afterwards.export.source import SPLITS, ExportSource
 from stackrank.flows.runs.specification.spec import SpecError
 
 

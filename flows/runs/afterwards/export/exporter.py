@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from stackrank.errors import PluginError
-from stackrank.flows.runs.afterwards.export import plain
+from stackrank.flows.runs.afterwards.export import plain_records
+from stackrank.flows.runs.afterwards.export.file_writers import lines, table
 from stackrank.flows.runs.afterwards.export.source import ExportSource
-from stackrank.flows.runs.afterwards.export.write import lines, table
 from stackrank.flows.runs.specification.spec import SpecError
 from stackrank.plugins import load_plugin, plugin_names
 
@@ -33,9 +33,11 @@ class Exporter:
 
 
 BUILT_IN = {
-    "jsonl": Exporter(plain.jsonl, "an episode with all its steps: action, thought, observation, state, times, tokens"),
-    "csv": Exporter(plain.csv, "an episode without its steps", pieces=table),
-    "swebench": Exporter(plain.predictions, "a prediction for SWE-bench's own harness"),
+    "jsonl": Exporter(
+        plain_records.jsonl, "an episode with all its steps: action, thought, observation, state, times, tokens"
+    ),
+    "csv": Exporter(plain_records.csv, "an episode without its steps", pieces=table),
+    "swebench": Exporter(plain_records.predictions, "a prediction for SWE-bench's own harness"),
 }
 
 

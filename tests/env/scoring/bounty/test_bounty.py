@@ -85,8 +85,8 @@ HELPERS = """
 
 def shop(cheat: dict[str, Any]) -> Task:
     """The cart with hidden tests and a known fix."""
-    more = {"tests/__init__.py": "", "tests/helpers.py": HELPERS, "tests/data/totals.json": '{"one": 1}\n'}
-    task = cart(more)
+    extra_files = {"tests/__init__.py": "", "tests/helpers.py": HELPERS, "tests/data/totals.json": '{"one": 1}\n'}
+    task = cart(extra_files)
     fixed = task.files["cart.py"].replace(b" - 1", b"")
     cases = [f"test_averages[prices{number}-{mean}]" for number, mean in enumerate(("7", "1.5", "5"))]
     hidden = ["test_empty", "test_one", "test_many", "test_cents", "test_from_an_iterator", *cases]

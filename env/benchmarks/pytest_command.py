@@ -1,0 +1,66 @@
+"""The pytest command of a project, split so that it can be run for other tests."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.guess_setup import pytest_settings
+from stackrank.env.sandbox.guest.testing.commands import pytest_arguments
+
+_WITH_VALUE = ("--deselect", "--ignore", "--ignore-glob", "--rootdir", "--confcutdir", "-c", "-k", "-m", "-o", "-p")
+"""Options of pytest whose value may look like a path."""
+
+
+@dataclass(frozen=True)
+class TestCommand:
+    """A pytest command, split into options and targets."""
+
+    __test__ = False
+
+    options: tuple[str, ...]
+    targets: tuple[str, ...]
+
+    @classmethod
+    def of(cls, command: str, files: Iterable[str]) -> TestCommand:
+        """Parse a command. Raises BenchmarkError if it is not plain pytest."""
+        arguments = pytest_arguments(command)
+        if arguments is None:
+            raise BenchmarkError(f"{command!r} is not a plain pytest command, such as `python -m pytest -q tests`")
+        places = {*files, *(str(parent) for path in files for parent in PurePosixPath(path).parents)}
+        options: list[str] = []
+        targets: list[str] = []
+        for previous, word in zip(["", *arguments], arguments, strict=False):
+            is_place = word.partition("::")[0].removeprefix("./").rstrip("/") in places
+            (targets if is_place and previous not in _WITH_VALUE else options).append(word)
+        return cls(tuple(options), tuple(targets))
+
+    def arguments(self, targets: Iterable[str] | None = None) -> list[str]:
+        """Return the arguments of pytest for these files or tests, or for all of the command's."""
+        return [*self.options, *(self.targets if targets is None else targets)]
+
+    def on(self, targets: Iterable[str], *options: str) -> str:
+        """Return the command for these files or tests, with more options."""
+        return "python -m pytest " + shlex.join([*self.options, *options, *targets])
+
+    def without(self, tests: Iterable[str]) -> TestCommand:
+        """Return the command that leaves these tests, or files, out."""
+        options = (f"--{'deselect' if '::' in target else 'ignore'}={target}" for target in tests)
+        return replace(self, options=(*self.options, *options))
+
+    def whole(self, *options: str) -> str:
+        """Return the command for all tests."""
+        return self.on(self.targets, *options)
+
+
+def default_command(files: Mapping[str, bytes]) -> str:
+    """Return the default command for a project's tests.
+
+    It puts a `src` folder that is not installed on the path, unless the project itself says what is on the path.
+    """
+    in_src = any(path.startswith("src/") and path.endswith(".py") for path in files)
+    in_src = in_src and "pythonpath" not in pytest_settings(files)
+    return f"python -m pytest -q -p no:cacheprovider{' -o pythonpath=src' if in_src else ''}"

@@ -1,0 +1,157 @@
+"""Measures which lines each test of a project runs, and where failing tests fail."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from stackrank.env.benchmarks.testfiles import is_test
+from stackrank.env.localisation.formulas import Counts
+from stackrank.env.sandbox.base import Refused
+from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.sandbox.guest import testing
+from stackrank.env.sandbox.guest.testing.commands import pytest_run
+from stackrank.errors import StackrankError
+
+AT_IMPORT = -1
+"""The number in a group that stands for no test: the line runs when its file is imported."""
+SourceLine = tuple[str, int]
+"""A file, relative to the workspace, and a line, from 1."""
+_RESULT = ".stackrank-measured"
+_HERE = Path(__file__).parent
+_DETERMINISM = Path(testing.__file__).with_name("pytest_determinism.py")
+
+
+class Unmeasured(StackrankError):
+    """Nothing could be measured; the message is one sentence about why."""
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Which lines the tests of a project run."""
+
+    tests: tuple[str, ...]
+    """Test ids."""
+    seconds: tuple[float, ...]
+    """How long each takes while it is measured, which is longer than it takes otherwise."""
+    outcomes: tuple[str, ...]
+    """passed, failed, skipped or missing."""
+    failures: Mapping[str, tuple[SourceLine, ...]]
+    """Failing test -> the frames in the workspace that its traceback names, including those of chained exceptions."""
+    groups: tuple[frozenset[int], ...]
+    """Sets of tests, which are given by their number in `tests`; `lines` refers to a group by its number."""
+    lines: Mapping[str, Mapping[int, int]]
+    """File of the program -> line that runs -> number of the group of tests that run it."""
+
+    @cached_property
+    def failing(self) -> tuple[str, ...]:
+        """The tests that fail."""
+        return tuple(test for test, outcome in zip(self.tests, self.outcomes, strict=True) if outcome == "failed")
+
+    @cached_property
+    def by_group(self) -> tuple[Counts, ...]:
+        """The counts of the lines of each group. A line that runs at import is run by every test."""
+        failing = {number for number, outcome in enumerate(self.outcomes) if outcome == "failed"}
+        passing = {number for number, outcome in enumerate(self.outcomes) if outcome == "passed"}
+        by_group = []
+        for group in self.groups:
+            bad, good = (failing, passing) if AT_IMPORT in group else (failing & group, passing & group)
+            by_group.append(Counts(len(bad), len(failing) - len(bad), len(good), len(passing) - len(good)))
+        return tuple(by_group)
+
+    @cached_property
+    def counts(self) -> Counter[Counts]:
+        """How many lines have which counts."""
+        return Counter(self.by_group[group] for lines in self.lines.values() for group in lines.values())
+
+    def of(self, places: Iterable[SourceLine]) -> set[Counts]:
+        """Return the counts of those of these lines that run."""
+        groups = (self.lines.get(file, {}).get(line) for file, line in places)
+        return {self.by_group[group] for group in groups if group is not None}
+
+    def run_by(self, test: str) -> list[SourceLine]:
+        """Return the lines that a test runs, without those that run at import anyway."""
+        number = self.tests.index(test)
+        groups = {n for n, group in enumerate(self.groups) if number in group and AT_IMPORT not in group}
+        return [(file, line) for file, lines in self.lines.items() for line, group in lines.items() if group in groups]
+
+
+def measure_suite(
+    sandbox: Sandbox, files: Mapping[str, bytes], command: str, timeout_s: float, limit_s: float = 0.0
+) -> Spectrum:
+    """Run a pytest command on these files under coverage.py, in a sandbox that is cleared before.
+
+    `timeout_s`: for the whole run; `limit_s`: for one test, which then fails where it is; 0: no limit.
+    Raises Unmeasured, SandboxError.
+    """
+    head = "python -m coverage run --rcfile=/dev/null --data-file={result}.db --source={root} -m pytest"
+    answer = _run(sandbox, files, command, "suite_plugin", head, timeout_s, {"limit_s": limit_s})
+    data = json.loads(zlib.decompress(answer))
+    root = sandbox.root.rstrip("/")
+    sources = {f"{root}/{path}": path for path in files if path.endswith(".py")}
+    lines = {
+        sources[file]: {int(line): group for line, group in duration.items()}
+        for file, duration in data["lines"].items()
+        if file in sources and not is_test(sources[file]) and duration
+    }
+    failures = {
+        test: tuple((sources[file], line) for file, line in frames if file in sources)
+        for test, frames in data["failures"].items()
+    }
+    seconds = tuple(round(duration, 4) for duration in data["seconds"])
+    groups = tuple(map(frozenset, data["groups"]))
+    return Spectrum(tuple(data["tests"]), seconds, tuple(data["outcomes"]), failures, groups, lines)
+
+
+def measure_distance(
+    sandbox: Sandbox, files: Mapping[str, bytes], command: str, faults: Iterable[SourceLine], timeout_s: float
+) -> int | None:
+    """Count the calls of the workspace's functions between the last time that the fault ran and the failure.
+
+    `command`: runs one test, which fails. None if the fault did not run before. Raises Unmeasured, SandboxError.
+    """
+    lines: dict[str, list[int]] = {}
+    for file, line in faults:
+        lines.setdefault(f"{sandbox.root.rstrip('/')}/{file}", []).append(line)
+    request = {"limit_s": timeout_s / 2, "faults": lines, "root": sandbox.root}
+    answer = json.loads(_run(sandbox, files, command, "calls_plugin", "python -m pytest", timeout_s, request))
+    distance: int | None = answer.get("distance")
+    return distance
+
+
+def _run(
+    sandbox: Sandbox,
+    files: Mapping[str, bytes],
+    command: str,
+    plugin: str,
+    head: str,
+    timeout_s: float,
+    request: Mapping[str, Any],
+) -> bytes:
+    """Run pytest with a plug-in and return what the plug-in wrote. `head`: replaces `python -m pytest`."""
+    run = pytest_run(command)
+    if run is None:
+        raise Unmeasured("its tests are not run by pytest")
+    plugins = {f"stackrank_{file.stem}": file.read_bytes() for file in (_DETERMINISM, _HERE / f"{plugin}.py")}
+    folder = "" if run.folder == "." else f"{run.folder}/"
+    sandbox.put({**files, **{f"{folder}{name}.py": code for name, code in plugins.items()}}, fresh=True)
+    result = f"{sandbox.root.rstrip('/')}/{_RESULT}"
+    variables = {**run.variables, "MEASUREMENT": json.dumps({**request, "result": result})}
+    words = [f"{key}={shlex.quote(value)}" for key, value in variables.items()]
+    words += [head.format(result=result, root=shlex.quote(sandbox.root)), *(f"-p {name}" for name in plugins)]
+    words.append(shlex.join([*run.arguments, "--maxfail=0", "--tb=no", "--continue-on-collection-errors"]))
+    command_result = sandbox.run(f"cd {shlex.quote(run.folder)} && {' '.join(words)}", timeout_s)
+    if command_result.timed_out:
+        raise Unmeasured(f"its tests do not end within {timeout_s:g} s while they are measured")
+    try:
+        return sandbox.read(_RESULT)
+    except Refused:
+        last = " ".join((command_result.output.strip().splitlines() or ["no output"])[-1].split())
+        raise Unmeasured(f"its tests cannot be measured: {last[:300]}") from None

@@ -1,0 +1,158 @@
+"""The debugging program: it runs pytest, a script or a module under pdb and reports to the guest."""
+
+from __future__ import annotations
+
+import bdb
+import builtins
+import contextlib
+import linecache
+import os
+import pdb
+import runpy
+import socket
+import sys
+import threading
+import traceback
+import types
+from typing import Any, Generator, List
+
+from ...testing.prepared import plugin as searched
+from ...testing.prepared import prepared
+from ...testing.shadows import forget_shadowed
+from .control import Control, EmptyInput
+from .pdb_child import Debugger
+
+
+def main(argv: List[str]) -> int:
+    """Debug a program: `argv` is [socket descriptor, root]; the rest comes as the first line over the socket."""
+    sock = socket.socket(fileno=int(argv[0]))
+    sock.set_inheritable(False)
+    control = Control(sock)
+    setup = control.request()
+    sys.stdin = EmptyInput(control)
+    debugger = Debugger(control, argv[1])
+    debugger.restore(setup["breakpoints"])
+    if setup["entry"][0].endswith(".py"):
+        debugger.entry_file = setup["entry"][0]
+    try:
+        code = run(debugger, setup["entry"], setup["only"])
+    except bdb.BdbQuit:
+        code = 0
+    except BaseException as error:
+        code = 1
+        control.write("".join(traceback.format_exception_only(type(error), error)))
+    sys.settrace(None)
+    threading.settrace(None)
+    table = debugger.breakpoint_table()
+    control.send({"ended": "finished", "exit": code, "breakpoints": table, "tests": debugger.outcomes()})
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+    os._exit(0)
+
+
+def run(debugger: Debugger, entry: List[str], only: List[str]) -> int:
+    """Run ["pytest", *arguments], ["-m", module, ...], ["-c", code, ...] or [script, ...] under the debugger.
+
+    `only`: ids of the tests to run, if pytest finds one of them. Returns the exit status.
+    """
+    sys.path[0] = os.getcwd()
+    forget_shadowed(sys.path[0])
+    if entry[0] == "pytest" or entry[:2] == ["-m", "pytest"]:
+        return _run_pytest(debugger, entry[2:] if entry[0] == "-m" else entry[1:], only)
+    debugger.wait_at_start()
+    sys.breakpointhook = pdb.set_trace = debugger.breakpoint_hook
+    try:
+        if entry[0] == "-m":
+            sys.argv = list(entry[1:])
+            _, spec, code = runpy._get_module_details(entry[1])  # type: ignore[attr-defined]
+            sys.argv[0] = code.co_filename
+            module = main_module(code.co_filename, spec.parent, spec)
+        elif entry[0] == "-c":
+            sys.argv = ["-c", *entry[2:]]
+            code = compile(entry[1], as_file(entry[1]), "exec")
+            module = main_module(code.co_filename, None, None)
+        else:
+            sys.argv = list(entry)
+            sys.path[0] = os.path.dirname(os.path.abspath(entry[0]))
+            with open(entry[0], "rb") as file:
+                code = compile(file.read(), os.path.abspath(entry[0]), "exec")
+            module = main_module(code.co_filename, None, None)
+        debugger.begin(pause=debugger.pauses_first)
+        exec(code, module.__dict__)
+    except SystemExit as error:
+        sys.settrace(None)
+        if error.code is not None and not isinstance(error.code, int):
+            print(error.code, file=sys.stderr)
+        return error.code if isinstance(error.code, int) else 0 if error.code is None else 1
+    except Exception as error:
+        sys.settrace(None)
+        if not debugger.post_mortem(error):
+            raise
+        return 1
+    return 0
+
+
+def main_module(filename: str, package: Any, spec: Any) -> types.ModuleType:
+    """Make a new `__main__` module for a program."""
+    module = types.ModuleType("__main__")
+    module.__dict__.update(__file__=filename, __builtins__=builtins, __package__=package, __spec__=spec)
+    sys.modules["__main__"] = module
+    return module
+
+
+def as_file(code: str) -> str:
+    """Keep code of the command line, so that its lines can be shown and stepped through. Returns its file name."""
+    name = os.path.join(os.getcwd(), "<command line>")
+    linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
+    return name
+
+
+def _run_pytest(debugger: Debugger, arguments: List[str], only: List[str]) -> int:
+    import pytest
+
+    from ...testing import pytest_determinism
+
+    class UnderDebugger:
+        @pytest.hookimpl(trylast=True)
+        def pytest_configure(self, config: Any) -> None:
+            # The report tells the outcome; pytest's own output would drown what the program prints.
+            terminal = config.pluginmanager.getplugin("terminalreporter")
+            if terminal is not None:
+                terminal._tw._file = open(os.devnull, "w")  # noqa: SIM115
+            sys.breakpointhook = pdb.set_trace = debugger.breakpoint_hook
+
+        @pytest.hookimpl(trylast=True)
+        def pytest_collection_modifyitems(self, session: Any, config: Any, items: List[Any]) -> None:
+            session.collected_items = list(items)  # for agents that run all tests again from inside
+            chosen_items = [item for item in items if item.nodeid in only]
+            if chosen_items:
+                config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in only])
+                items[:] = chosen_items
+
+        @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+        def pytest_collection(self, session: Any) -> Generator[None, Any, None]:
+            debugger.begin(pause=False)
+            yield
+
+        @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+        def pytest_runtest_call(self, item: Any) -> Generator[None, Any, None]:
+            debugger.pause()
+            yield
+
+        def pytest_exception_interact(self, node: Any, call: Any, report: Any) -> None:
+            error = call.excinfo.value
+            while error.__cause__ is not None and type(error).__name__ == "CollectError":
+                error = error.__cause__
+            debugger.failed(node.nodeid, error)
+
+        def pytest_runtest_logreport(self, report: Any) -> None:
+            if report.when == "call" or report.outcome != "passed":
+                debugger.outcome(report.nodeid, report.outcome)
+
+    debugger.wait_at_start()
+    # pytest's own debugger would wait for somebody to type.
+    arguments = [argument for argument in arguments if argument not in ("--pdb", "--trace")]
+    arguments = ["-s", "-p", "no:cacheprovider", *arguments]
+    with prepared(arguments):
+        return int(pytest.main(arguments, plugins=[UnderDebugger(), pytest_determinism, *searched()]))

@@ -1,0 +1,38 @@
+"""Checks what the process under debugging reports."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Dict, Optional
+
+_ROW = {
+    "number": int, "file": str, "line": int, "temporary": bool, "enabled": bool, "ignore": int, "hits": int,
+    "commands": list, "silent": bool,
+}  # fmt: skip
+_STOP = {
+    "stops": int, "event": str, "file": str, "line": int, "function": str, "depth": int, "locals": dict,
+    "source": list, "stack": list,
+}  # fmt: skip
+
+
+def sound_report(raw: bytes) -> Optional[Dict[str, Any]]:
+    """Parse a report; None if its shape is wrong, because the program can write into the debugger's channel."""
+    try:
+        report = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    if not (isinstance(report, dict) and isinstance(report.get("text"), str) and isinstance(report.get("notes"), list)):
+        return None
+    stop = report.get("stop", {})
+    if not isinstance(stop, dict) or not isinstance(report.get("tests", {}), dict):
+        return None
+    table = stop.get("breakpoints", report.get("breakpoints", []))
+    if not isinstance(table, list):
+        return None
+    shapes = [(stop, {key: kind for key, kind in _STOP.items() if key in stop})]
+    shapes += [(row if isinstance(row, dict) else {}, _ROW) for row in table]
+    for row, fields in shapes:
+        if not all(isinstance(row.get(key), kind) for key, kind in fields.items()):
+            return None
+    texts = [*report["notes"], *stop.get("source", []), *(line for row in table for line in row["commands"])]
+    return report if all(isinstance(text, str) for text in texts) and ("file" in stop) <= ("depth" in stop) else None

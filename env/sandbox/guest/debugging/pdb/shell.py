@@ -1,0 +1,138 @@
+"""pdb's commands for a user who only exchanges texts with it and is asked nothing."""
+
+from __future__ import annotations
+
+import bdb
+import sys
+import traceback
+from typing import Any, Dict, Tuple
+
+from ..evaluation import run
+from ..shortening import shortened
+from ..values import folded
+from .batch import compiles
+from .breakpoints import Breakpoints
+
+_MOST_FRAMES = 40
+
+
+class Shell(Breakpoints):
+    """pdb that asks no questions, caps what it shows, and evaluates code as Python does."""
+
+    # ---- what is shown
+
+    def message(self, msg: Any, *texts: Any, **options: Any) -> None:
+        """Show a text, shortened so that one value does not drown the others."""
+        value_limit = self.stdout.value_limit  # type: ignore[attr-defined]
+        super().message(shortened(str(msg), value_limit, "show a part of it, or raise the limit"), *texts, **options)
+
+    def print_stack_trace(self, *_: Any) -> None:
+        """Show the calls that led here; the repeated calls of a recursion are counted."""
+        keys = [
+            object() if position == self.curindex else (frame.f_code, line)
+            for position, (frame, line) in enumerate(self.stack)
+        ]
+        parts = folded(keys)
+        hidden = range(_MOST_FRAMES // 2, len(parts) - _MOST_FRAMES // 2)
+        for number, (first, period, times) in enumerate(parts):
+            if number in hidden:
+                if number == hidden[0]:
+                    self.message("  [... %d other places ...]" % len(hidden))
+                continue
+            for entry in self.stack[first : first + period]:
+                self.print_stack_entry(entry)
+            if times > 1:
+                repeated = "call above" if period == 1 else "%d calls above" % period
+                self.message("  [the %s %d more times]" % (repeated, times - 1))
+
+    # ---- code
+
+    def precmd(self, line: str) -> Any:
+        """As in pdb, except that `;;` inside code ends no command."""
+        if "\n" in line or (";;" in line and compiles(line.lstrip("!"))):
+            return line
+        return super().precmd(line)
+
+    def default(self, line: str) -> None:
+        """Carry out a statement, or show the value of an expression."""
+        source = line[1:].strip() if line[:1] == "!" else line
+        saved = sys.stdout, sys.displayhook
+        try:
+            sys.stdout, sys.displayhook = self.stdout, self.displayhook
+            run(source + "\n", "single", *self._names())
+        except BaseException:
+            self._say_error()
+        finally:
+            sys.stdout, sys.displayhook = saved
+
+    def _names(self) -> Tuple[Dict[str, Any], Any]:
+        """Return the globals and the locals where the program stands."""
+        frame: Any = self.curframe
+        return frame.f_globals, self.curframe_locals
+
+    def _say_error(self) -> None:
+        self.error(self._told_error())
+
+    def _told_error(self) -> str:
+        """Return the exception being handled, with its place if the program raised it and not the typed code."""
+        kind, error, tb = sys.exc_info()
+        text = traceback.format_exception_only(kind, error)[-1].strip()
+        at = ""
+        if isinstance(error, SyntaxError) and error.filename and self._is_inside(error.filename):
+            at = "%s:%s" % (self.shorten(self.canonic(error.filename)), error.lineno)
+        while tb is not None and not isinstance(error, SyntaxError):
+            code = tb.tb_frame.f_code
+            if self._is_inside(code.co_filename):
+                at = "%s:%d in %s" % (self.shorten(self.canonic(code.co_filename)), tb.tb_lineno, code.co_name)
+            tb = tb.tb_next
+        return "%s [at %s]" % (text, at) if at else text
+
+    def _is_inside(self, name: str) -> bool:
+        return name[:1] != "<" and self.canonic(name).startswith(self._root)
+
+    def _getval(self, arg: str) -> Any:
+        try:
+            return run(arg, "eval", *self._names())
+        except BaseException:
+            self._say_error()
+            raise
+
+    def _getval_except(self, arg: str, frame: Any = None) -> Any:
+        try:
+            return run(arg, "eval", *(self._names() if frame is None else (frame.f_globals, frame.f_locals)))
+        except BaseException:
+            return _Raised(self._told_error())
+
+    # ---- commands
+
+    def do_clear(self, arg: str) -> None:
+        """As in pdb; without an argument, delete every breakpoint without asking."""
+        if arg:
+            super().do_clear(arg)
+            return
+        every = [point for point in bdb.Breakpoint.bpbynumber if point is not None]
+        self.clear_all_breaks()
+        for point in every:
+            self.message("Deleted %s" % point)
+
+    do_cl = do_clear
+
+    def do_end(self, arg: str) -> None:
+        """Do nothing: commands that end in `c` are complete before their `end`. Show the program's `end`, if any."""
+        if any("end" in names for names in self._names()):
+            self.default("end %s" % arg)
+
+    def do_interact(self, arg: str) -> None:
+        """Refuse `interact`: nobody is there to type."""
+        self.error("interact is not available here: use p, pp or !statement, one action at a time")
+
+    def do_debug(self, arg: str) -> None:
+        """Refuse `debug`: it would start a debugger inside the debugger."""
+        self.error("debug is not available here: use s to step into a call")
+
+
+class _Raised(str):
+    """The text that is shown in place of a value."""
+
+    def __repr__(self) -> str:
+        return "** raised %s **" % self

@@ -1,0 +1,170 @@
+"""Places in the program as an agent names them: `file:line`, `file:first-last`, a function, `Class.method`."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import dis
+import os
+import types
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
+
+from ..core.files import Refused
+from .source import functions
+
+_MOST_NAMED = 5
+
+
+class Place(NamedTuple):
+    """A line of a file (`function` is empty), or a function, identified by its file and the first line of its code."""
+
+    name: str
+    """As the agent wrote it."""
+    file: str
+    """The absolute path of the file."""
+    line: int
+    function: str
+
+    def is_function(self, code: types.CodeType) -> bool:
+        """Whether a code object of the place's file is this function."""
+        return code.co_firstlineno == self.line and code.co_name == self.function.rpartition(".")[2]
+
+
+def find_places(root: str, text: str) -> List[Place]:
+    """Return the places that a text names, separated by commas or newlines. Raises Refused."""
+    places: List[Place] = []
+    for name in (name.strip() for part in text.split("\n") for name in part.split(",")):
+        if name:
+            places += _find(root, name.rstrip("()"))
+    if not places:
+        raise Refused("no place given: name file:line, a function or Class.method")
+    return places
+
+
+def find_functions(root: str, name: str) -> List[Place]:
+    """Return the functions with that name. Raises Refused."""
+    places = _find(root, name.strip().rstrip("()"))
+    if not places[0].function:
+        raise Refused("%r is not a function: name one, as in total, Cart.total or cart.py:total" % name)
+    return places
+
+
+def _find(root: str, name: str) -> List[Place]:
+    file, colon, line_text = name.rpartition(":")
+    first, dash, last = line_text.partition("-")
+    if colon and first.isdigit() and (last.isdigit() if dash else not last):
+        return _lines(root, name, find_file(root, file), int(first), int(last or first))
+    if name.isdigit():
+        raise Refused("%r names no file: write it as in cart.py:%s" % (name, name))
+    candidates: List[Tuple[str, str, int]] = []
+    for path in [find_file(root, file)] if colon else _python_files(root):
+        candidates += [(path, qualified, first) for qualified, first in _functions_of(path)]
+    dotted = line_text.replace(".<locals>", "")
+    matches = [row for row in candidates if row[1] == dotted] or [
+        row for row in candidates if row[1].endswith("." + dotted)
+    ]
+    if not matches and "." in dotted:
+        # `module.function` or `package.module.Class.method`.
+        for row in candidates:
+            module = os.path.relpath(row[0], root)[:-3].replace(os.sep, ".")
+            if ("." + module + "." + row[1]).endswith("." + dotted):
+                matches.append(row)
+    if not matches:
+        raise Refused(_unknown(root, name, dotted, candidates))
+    return [Place(name, path, first, qualified) for path, qualified, first in matches]
+
+
+def _unknown(root: str, name: str, dotted: str, candidates: List[Tuple[str, str, int]]) -> str:
+    if os.path.isfile(os.path.join(root, name)):
+        return "%s is a file: name a line or a function in it, as in %s:12" % (name, name)
+    methods = [row for row in candidates if ("." + row[1]).rpartition(".")[0].endswith("." + dotted)]
+    if methods:
+        names = ", ".join(row[1] for row in methods[:_MOST_NAMED])
+        return "%s is not a function; its functions are %s" % (name, names)
+    last = dotted.rpartition(".")[2]
+    names_known = list(dict.fromkeys(row[1] for row in candidates))
+    close = [name for name in names_known if name.rpartition(".")[2] == last]
+    close += [name for name in difflib.get_close_matches(dotted, names_known, 3, 0.6) if name not in close]
+    hint = "did you mean %s" % " or ".join(close[:_MOST_NAMED]) if close else "use grep to find where it is defined"
+    return "no function in the workspace is called %s: %s" % (name, hint)
+
+
+def find_file(root: str, name: str) -> str:
+    """Return the file with that name, or the only one whose path ends with it. Raises Refused."""
+    inner_path = os.path.normpath(os.path.join(root, name))
+    if os.path.isfile(inner_path):
+        return inner_path
+    paths = [os.path.relpath(path, root) for path in _python_files(root)]
+    matches = [path for path in paths if path.endswith(os.sep + name.lstrip("./"))]
+    if len(matches) == 1:
+        return os.path.join(root, matches[0])
+    close = matches or difflib.get_close_matches(name, paths, 3)
+    hint = ": did you mean %s" % " or ".join(close[:_MOST_NAMED]) if close else ""
+    raise Refused("no file %s%s" % (name, hint))
+
+
+def _lines(root: str, name: str, path: str, first: int, last: int) -> List[Place]:
+    """Return the lines from `first` to `last` that can be reached. Raises Refused if there are none."""
+    relative = os.path.relpath(path, root)
+    try:
+        with open(path, "rb") as file:
+            code = compile(file.read(), path, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise Refused("%s cannot be parsed (%s), so none of its lines can be reached" % (relative, error)) from None
+    lines = sorted({line for part in _codes(code) for _, line in dis.findlinestarts(part) if line})
+    inside_range = [line for line in lines if first <= line <= last]
+    if not inside_range:
+        nearest = [line for line in lines if line < first][-1:] + [line for line in lines if line > last][:1]
+        plural = len(nearest) > 1
+        hint = "; the nearest %s with code %s %s" % (
+            "lines" if plural else "line",
+            "are" if plural else "is",
+            " and ".join(map(str, nearest)),
+        )
+        subject = str(first) if first == last else "%d-%d" % (first, last)
+        raise Refused("%s:%s has no code%s" % (relative, subject, hint if nearest else ""))
+    return [Place(name, path, line, "") for line in inside_range]
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for const in code.co_consts:
+        if isinstance(const, types.CodeType):
+            yield from _codes(const)
+
+
+def _functions_of(path: str) -> Iterator[Tuple[str, int]]:
+    """Yield the qualified name and the first line, decorators included, of each function in a file."""
+    try:
+        with open(path, "rb") as file:
+            tree = ast.parse(file.read())
+        for qualified, node in functions(tree):
+            definition: Any = node
+            yield qualified, min([definition.lineno, *(decorator.lineno for decorator in definition.decorator_list)])
+    except (SyntaxError, ValueError, OSError, RecursionError):
+        return
+
+
+def _python_files(root: str) -> Iterator[str]:
+    for folder, folders, names in os.walk(root):
+        hidden = ("__pycache__", "node_modules", "site-packages")
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in hidden)
+        yield from (os.path.join(folder, name) for name in sorted(names) if name.endswith(".py"))
+
+
+class Names:
+    """Qualified names of code objects, which Python itself provides only since 3.11."""
+
+    def __init__(self) -> None:
+        self._files: Dict[str, Dict[Tuple[int, str], str]] = {}
+
+    def __call__(self, code: types.CodeType) -> str:
+        """Return the qualified name, such as `Class.method`."""
+        qualified: Optional[str] = getattr(code, "co_qualname", None)
+        if qualified is not None:
+            return qualified.replace("<locals>.", "")
+        functions = self._files.get(code.co_filename)
+        if functions is None:
+            functions = {(first, name.rpartition(".")[2]): name for name, first in _functions_of(code.co_filename)}
+            self._files[code.co_filename] = functions
+        return functions.get((code.co_firstlineno, code.co_name), code.co_name)

@@ -1,0 +1,172 @@
+"""The requests of debugging tools: pdb, observers, the terminal, and servers that run alongside.
+
+A verdict uses none of them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Dict, Optional
+
+from ..core.files import Refused
+from ..core.processes import CannotStart, Child
+from ..core.requests import ChangedFiles, CoreRequests, Reply, Request
+from ..testing.commands import pytest_run
+from .entry_point import entry_point
+
+if TYPE_CHECKING:
+    from .pdb.debugger import Debugger
+    from .servers import Servers
+    from .terminal import Terminal
+
+QUICKLY_WALKED = 1000
+"""How many files of a workspace can be looked at in a few milliseconds."""
+_MAY_CHANGE_FILES = frozenset(("put", "edit", "restore", "run", "test", "follow", "terminal", "exchange"))
+
+
+class DebuggingRequests:
+    """One method `do_NAME` for each request. The module of a tool is imported when the tool is first used."""
+
+    def __init__(self, core: CoreRequests) -> None:
+        self._core = core
+        self._debuggers: Dict[str, Debugger] = {}
+        self._opened: Optional[Terminal] = None
+        self._running: Optional[Servers] = None
+        core.on_edit.append(self._notice)
+        core.on_answer.append(self._answered)
+        core.launcher.make_room = self._end_terminal
+
+    def _notice(self, changed: ChangedFiles) -> None:
+        for debugger in self._debuggers.values():
+            debugger.notice(changed)
+
+    def _answered(self, name: str) -> None:
+        if name in _MAY_CHANGE_FILES:
+            for debugger in self._debuggers.values():
+                debugger.files_may_have_changed = True
+
+    def _quick_news(self) -> ChangedFiles:
+        """Return what changed. In a large workspace, where that takes long, the next request reports it instead."""
+        workspace = self._core.workspace
+        return workspace.news() if len(workspace) <= QUICKLY_WALKED else []
+
+    # ---- observers
+
+    def do_follow(self, request: Request, body: bytes) -> Reply:
+        """Run a program under an observer; `records` is what it reported. See `observers.laboratory`."""
+        from .observers.records import RecordCollector
+
+        test_run = pytest_run(request["command"])
+        folder, variables = (".", {}) if test_run is None else (test_run.folder, test_run.variables)
+        entry = entry_point(request["command"]) if test_run is None else ["pytest", *test_run.arguments]
+        report_read, report_write = os.pipe()
+        collector = RecordCollector()
+        root = self._core.workspace.root
+        spec = {**request["spec"], "entry": entry, "root": root}
+        spec_fd = os.memfd_create("spec")
+        os.write(spec_fd, json.dumps(spec).encode())
+        os.lseek(spec_fd, 0, os.SEEK_SET)
+        program = ["laboratory", str(report_write), root]
+        launcher = self._core.launcher
+
+        def start(output_fd: int) -> Child:
+            try:
+                return launcher.own(
+                    program, spec_fd, output_fd, report_write, warm=True, folder=folder, variables=variables
+                )
+            finally:
+                os.close(report_write)
+                os.close(spec_fd)
+
+        reply, output = launcher.run(start, request, {report_read: collector.take})
+        reply["changed_files"] = self._quick_news()
+        reply["records"], reply["unsound"] = collector.records()
+        return reply, output
+
+    # ---- pdb
+
+    def _launch_debugger(self, socket_fd: int, output_fd: int) -> Child:
+        null = os.open(os.devnull, os.O_RDONLY)
+        try:
+            program = ["pdb", str(socket_fd), self._core.workspace.root]
+            return self._core.launcher.own(program, null, output_fd, socket_fd, warm=True)
+        finally:
+            os.close(null)
+
+    def do_debug(self, request: Request, body: bytes) -> Reply:
+        """Carry out pdb commands."""
+        from .pdb.debugger import Debugger
+
+        entry = entry_point(request["entry"])
+        name = request["session"]
+        debugger = self._debuggers.setdefault(name, Debugger(self._core.workspace, self._launch_debugger))
+        only, timeout_s, value_limit = request["only"], request["timeout_s"], request["value_limit"]
+        try:
+            reply = debugger.act(body.decode("utf-8"), entry, only, timeout_s, value_limit)
+        except CannotStart as error:
+            raise Refused(str(error)) from None
+        reply["changed_files"] = self._quick_news()
+        return reply, b""
+
+    def do_end_debug(self, request: Request, body: bytes) -> Reply:
+        """End a session of the debugger and forget its breakpoints."""
+        debugger = self._debuggers.pop(request["session"], None)
+        if debugger is not None:
+            debugger.close()
+        return {}, b""
+
+    # ---- the terminal
+
+    @property
+    def _terminal(self) -> Terminal:
+        if self._opened is None:
+            from .terminal import Terminal, start_shell
+
+            launcher = self._core.launcher
+            self._opened = Terminal(lambda slave: start_shell(launcher, slave), self._core.lifeline)
+        return self._opened
+
+    def _end_terminal(self) -> bool:
+        reason = "its programs had used up all processes of the sandbox"
+        return self._opened is not None and self._opened.close(reason)
+
+    def do_terminal(self, request: Request, body: bytes) -> Reply:
+        """Type into the terminal and wait; see `Terminal.act`. `restart`: use a new terminal."""
+        if request["restart"]:
+            self._terminal.close()
+        limits = {name: request[name] for name in ("timeout_s", "silence_s", "cap")}
+        try:
+            reply, output = self._terminal.act(request["typed"], request["until"], **limits)
+        except CannotStart as error:
+            raise Refused(str(error)) from None
+        reply["changed_files"] = [] if reply["event"] == "output" else self._core.workspace.news()
+        self._core.report_edit(reply["changed_files"])
+        return reply, output
+
+    # ---- servers
+
+    @property
+    def _servers(self) -> Servers:
+        if self._running is None:
+            from .servers import Servers
+
+            self._running = Servers(self._core.launcher, self._core.lifeline)
+        return self._running
+
+    def do_serve(self, request: Request, body: bytes) -> Reply:
+        """Start a server, or restart it if it is running; `prefix`: the folder of its packages."""
+        self._servers.start(request["name"], request["argv"], request["env"], request["prefix"])
+        return {}, b""
+
+    def do_exchange(self, request: Request, body: bytes) -> Reply:
+        """Send bytes to a server and return the lines that it answers; see `Server.exchange`."""
+        reply, output = self._servers.exchange(request["name"], body, request["timeout_s"], request["cap"])
+        reply["changed_files"] = self._core.workspace.news()
+        self._core.report_edit(reply["changed_files"])
+        return reply, output
+
+    def do_stop(self, request: Request, body: bytes) -> Reply:
+        """End a server and everything that it started."""
+        self._servers.stop(request["name"])
+        return {}, b""

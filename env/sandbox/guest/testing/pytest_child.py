@@ -1,0 +1,275 @@
+"""Runs pytest in the sandbox and reports each test's result over a private descriptor.
+
+The report is read by `env.scoring.report`. pytest and this module are imported before anything of the workspace can be;
+results are taken from the exception that a test raised, not from what later hooks make of it; and every record carries
+a keyed hash and a running number. All this makes forging harder; `env.scoring.blind` makes it useless.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import hashlib
+import importlib
+import json
+import os
+import sys
+import threading
+import time
+import unittest
+import unittest.case
+from typing import Any, Callable, Dict, Generator, List, Optional
+
+from ..core.framing import take_input
+from ..core.messages import message
+from .integrity import EVENT, install
+from .prepared import plugin as searched
+from .prepared import prepared
+from .shadows import forget_shadowed
+
+MOST_SHOWN = 1000
+"""The most characters of a value that a failure is reported with; a longer value is reported as a digest."""
+
+
+def reporter(key: bytes, mode: str, suspects: List[str]) -> Any:
+    """Make the plug-in that reports. `mode`: see `main`.
+
+    With canaries, it adds tests that must fail, after all others; if one passes, failures are being suppressed.
+    `suspects`: files that may neither skip a test nor expect it to fail.
+    """
+    import pytest
+
+    audit, clock, digest = sys.audit, time.perf_counter, hashlib.sha256
+    doubtful = {os.path.abspath(path) for path in suspects}
+    canaries = mode == "canaries"
+    false: Dict[str, str] = {}
+    collected_ids: List[str] = []
+    compared: List[str] = []
+
+    class Canary(pytest.Item):
+        def __init__(self, check: Callable[[], None], **options: Any) -> None:
+            super().__init__(**options)
+            self._check = check
+
+        def runtest(self) -> None:
+            self._check()
+
+    def make_canaries(session: Any) -> List[Any]:
+        # Add them to the tests of the last file, and let them run like those, if possible.
+        module = session.items[-1].parent if session.items else None
+        canary_items: List[Any] = []
+        for name, check in must_fail(pytest).items():
+            hidden = "test_" + digest(key + name.encode()).hexdigest()[:12]
+            if isinstance(module, pytest.Module):
+                canary_items.append(pytest.Function.from_parent(module, name=hidden, callobj=check))
+            else:
+                canary_items.append(Canary.from_parent(session, name=hidden, check=check))
+            # Formatting a traceback takes longer than most tests, and nobody reads these.
+            canary_items[-1].repr_failure = lambda excinfo: message("fails, as it must")
+            false[canary_items[-1].nodeid] = name
+        return canary_items
+
+    class Reporter:
+        def pytest_itemcollected(self, item: Any) -> None:
+            collected_ids.append(item.nodeid)
+
+        @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+        def pytest_collection(self, session: Any) -> Generator[None, Any, None]:
+            yield
+            items = list(getattr(session, "items", []))
+            # In the order of the files, even if plug-ins changed it.
+            order = {test: number for number, test in enumerate(collected_ids)}
+            audit(EVENT, {"collected": sorted((item.nodeid for item in items), key=lambda test: order.get(test, -1))})
+            if canaries and items:
+                session.items += make_canaries(session)
+                session.testscollected = len(session.items)
+
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_assertrepr_compare(self, op: str, left: Any, right: Any) -> None:
+            if mode == "blind":
+                compared[:] = [_shown(left), _shown(right)] if op == "==" else []
+
+        @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+        def pytest_runtest_makereport(self, item: Any, call: Any) -> Generator[None, Any, None]:
+            # Outermost wrapper: the exception is read before any other hook has seen it.
+            raised = call.excinfo
+            if raised is None and getattr(item, "_excinfo", None):
+                # unittest catches what its tests raise; pytest keeps that here until its own hook, which runs later.
+                raised = item._excinfo[0]
+            error = raised.value if raised is not None else None
+            started = clock()
+            outcome = yield
+            report = outcome.get_result()
+            record = {
+                "test": item.nodeid,
+                "canary": item.nodeid in false,
+                "when": call.when,
+                "outcome": _outcome(error),
+                "xfail": bool(hasattr(report, "wasxfail")) and not _by_suspects(error, pytest.xfail.Exception),
+                "reported": report.outcome,
+                "seconds": round(call.duration, 4),
+                "message": _message(error),
+                "assertion": isinstance(error, AssertionError),
+                "lines": _lines(error, str(item.path if hasattr(item, "path") else item.fspath)),
+                "answer": _answer(error) if mode == "blind" else [],
+                "at": started,
+            }
+            compared.clear()
+            audit(EVENT, record)
+
+        def pytest_collectreport(self, report: Any) -> None:
+            if report.failed:
+                audit(EVENT, {"collect_error": report.nodeid, "message": str(report.longrepr)[-2000:]})
+
+    def _outcome(error: Optional[BaseException]) -> str:
+        if error is None:
+            return "passed"
+        skips = (pytest.skip.Exception, unittest.SkipTest)
+        return "skipped" if isinstance(error, skips) and not _by_suspects(error, skips) else "failed"
+
+    def _by_suspects(error: Optional[BaseException], kind: Any) -> bool:
+        trace = error.__traceback__ if isinstance(error, kind) else None
+        while trace is not None and trace.tb_frame.f_code.co_filename not in doubtful:
+            trace = trace.tb_next
+        return trace is not None
+
+    def _message(error: Optional[BaseException]) -> str:
+        if error is None:
+            return ""
+        try:
+            return ("%s: %s" % (type(error).__name__, error))[:500]
+        except Exception:
+            return type(error).__name__
+
+    def _lines(error: Optional[BaseException], file: str) -> List[int]:
+        """Return the lines of the test's own file that led to where the exception was raised."""
+        lines: List[int] = []
+        trace = error.__traceback__ if error is not None else None
+        while trace is not None and len(lines) < 20:
+            if trace.tb_frame.f_code.co_filename == file:
+                lines.append(trace.tb_lineno)
+            trace = trace.tb_next
+        return lines
+
+    def _answer(error: Optional[BaseException]) -> List[str]:
+        """Return what a failure shows: the two sides of a comparison, or the classes of another exception."""
+        if error is None:
+            return []
+        if not isinstance(error, AssertionError):
+            return [" ".join(ancestor.__name__ for ancestor in type(error).__mro__)[:MOST_SHOWN]]
+        trace = error.__traceback__
+        while trace is not None:
+            variables = trace.tb_frame.f_locals
+            if (
+                trace.tb_frame.f_code.co_filename == unittest.case.__file__
+                and "first" in variables
+                and "second" in variables
+            ):
+                return [_shown(variables["first"]), _shown(variables["second"])]
+            trace = trace.tb_next
+        return list(compared)
+
+    def _shown(value: Any) -> str:
+        try:
+            text = repr(value)
+        except Exception as error:
+            return "%s cannot be shown: %s" % (type(value).__name__, type(error).__name__)
+        if len(text) <= MOST_SHOWN:
+            return text
+        return "a value of %d characters: %s" % (len(text), digest(text.encode("utf-8", "replace")).hexdigest())
+
+    return Reporter()
+
+
+def must_fail(pytest: Any) -> Dict[str, Callable[[], None]]:
+    """Return checks that fail if the machinery that judges tests is sound."""
+
+    def plain_assert() -> None:
+        assert sum((1, 1)) == 3
+
+    def raised() -> None:
+        raise ValueError("expected")
+
+    def unittest_equal() -> None:
+        unittest.TestCase().assertEqual(1, 2)
+
+    def unittest_true() -> None:
+        unittest.TestCase().assertTrue([])
+
+    def unittest_raises() -> None:
+        with unittest.TestCase().assertRaises(KeyError):
+            pass
+
+    def pytest_raises() -> None:
+        with pytest.raises(KeyError):
+            pass
+
+    def pytest_approx() -> None:
+        assert pytest.approx(2.0) == 1.0
+
+    def pytest_fail() -> None:
+        pytest.fail("expected")
+
+    checks = (plain_assert, raised, unittest_equal, unittest_true, unittest_raises)
+    return {check.__name__: check for check in (*checks, pytest_raises, pytest_approx, pytest_fail)}
+
+
+def preload() -> None:
+    """Import what pytest would import before it looks at the workspace. Raises ImportError if there is no pytest."""
+    import _pytest.config
+
+    for name in _pytest.config.default_plugins:
+        importlib.import_module("_pytest." + name)
+    for name in ("pdb", "_pytest.assertion.rewrite"):
+        importlib.import_module(name)
+    importlib.import_module(".pytest_determinism", __package__)
+
+
+def main(argv: List[str]) -> int:
+    """Run pytest: `argv` is [report descriptor, mode, *pytest arguments].
+
+    The mode is `shown` if an agent sees the result, and `blind` or `canaries` (see `reporter`) for a verdict.
+
+    Standard input holds a key of 32 bytes, then a JSON list of the files that somebody other than the task wrote.
+    """
+    fd, mode = int(argv[0]), argv[1]
+    setup = take_input()
+    key, suspects = setup[:32], json.loads(setup[32:] or b"[]")
+    os.set_inheritable(fd, False)
+    gc.disable()
+    # Before the workspace is on the path, so that none of its modules can replace one that judges.
+    try:
+        preload()
+        import pytest
+
+        from . import pytest_determinism
+    except ImportError as error:
+        print(message("python: No module named %s" % (error.name or "pytest").lstrip("_")))
+        return 1
+    # pytest collects garbage at the end, and would go through all these objects for nothing.
+    gc.freeze()
+    gc.enable()
+    sys.path[0] = os.getcwd()
+    sys.argv = ["pytest", *argv[2:]]
+    install(fd, key, suspects, sys._getframe())
+    plugin = reporter(key, mode, suspects)
+    del setup, key
+    forget_shadowed(sys.path[0])
+    with prepared(argv[2:]):
+        status = int(pytest.main(argv[2:], plugins=[plugin, pytest_determinism, *searched()]))
+    sys.audit(EVENT, {"finished": status})
+    if mode != "shown":
+        _leave(status)
+    return status
+
+
+def _leave(status: int) -> None:
+    """End this process as Python would, but without taking every module apart, which takes longer than most tests.
+
+    Files that are still open are not completed: nobody sees what a verdict's run leaves behind.
+    """
+    threading._shutdown()  # type: ignore[attr-defined]  # waits for threads; Python's own end has no public name
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(status)

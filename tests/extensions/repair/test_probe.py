@@ -1,0 +1,70 @@
+"""The code that repair runs in a stopped program: how it counts work, and what ends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import FunctionType
+
+import pytest
+
+from stackrank.extensions.repair.probe import Meter, in_copy
+
+PROGRAM = """
+def total(count):
+    result = 0
+    for number in range(count):
+        result += number
+    return result
+
+def forever():
+    while True:
+        pass
+"""
+NEVER_S = 600.0
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, FunctionType]:
+    """The functions of a program in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    functions: dict[str, FunctionType] = {}
+    exec(compile(PROGRAM, str(tmp_path / "program.py"), "exec"), functions)
+    return functions
+
+
+def test_steps_are_the_same_in_every_run_and_grow_with_the_work(program: dict[str, FunctionType]) -> None:
+    def measure(count: int) -> list[int]:
+        def work() -> list[int]:
+            lines: list[int] = []
+            meter = Meter(10_000, lambda file, line: lines.append(line))
+            meter.start()
+            program["total"](count)
+            meter.stop()
+            return [meter.steps, len(set(lines))]
+
+        answer: list[int] = in_copy(work, NEVER_S)
+        return answer
+
+    small, repeated, large = measure(10), measure(10), measure(100)
+    assert small == repeated and small[1] == large[1] == 5
+    assert large[0] - small[0] == 2 * 90, "two lines for each number"
+
+
+def test_only_steps_end_an_endless_loop(program: dict[str, FunctionType]) -> None:
+    def work() -> str:
+        Meter(10_000).start()
+        program["forever"]()
+        return "never"
+
+    assert in_copy(work, NEVER_S) is None
+
+
+def test_the_clock_ends_what_is_blocked() -> None:
+    def work() -> str:
+        import threading
+
+        Meter(10_000).start()
+        threading.Event().wait()
+        return "never"
+
+    assert in_copy(work, 0.2) is None

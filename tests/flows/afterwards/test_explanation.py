@@ -1,0 +1,102 @@
+"""Why a run is slow, who fails in it, and what to do."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import update
+
+from stackrank.db import queries
+from stackrank.db.connection.engine import connect
+from stackrank.db.connection.transactions import EPISODE, RUN
+from stackrank.db.models.columns import now
+from stackrank.db.writes.store import Store
+from stackrank.flows.runs.afterwards.explanation import PARTS, REMEDIES, explain_run
+from stackrank.flows.services import doctor
+from tests.fixtures.calls import CommandLine
+from tests.fixtures.playing import make_run
+
+pytestmark = pytest.mark.slow  # by its time
+
+TASKS = 4
+
+
+@pytest.fixture
+def run(stackrank: CommandLine) -> int:
+    """A run of two entrants that goes on."""
+    entrants = [{"agent": "random", "name": "quick"}, {"agent": "repair", "name": "slow", "tools": "rewrite"}]
+    run_id = make_run(limit=TASKS, entrants=entrants, sandbox="bubblewrap")
+    Store(connect()).start_run(run_id)
+    return run_id
+
+
+def change(table: Any, row: int, **values: Any) -> None:
+    with connect().connect().execution_options(write=True) as connection, connection.begin():
+        connection.execute(update(table).where(table.c.id == row).values(**values))
+
+
+def play(run: int, **spent: float) -> None:
+    """Every episode but the last gets its verdict after 10 s, of the second entrant after 40 s; `spent` in seconds."""
+    store = Store(connect())
+    for row in queries.episodes(store.engine, run)[:-1]:
+        usage = {"m": {"waited_ms": 1000 * spent.get("waited_s", 0.0)}}
+        times = {"model_ms": spent.get("model_s", 0.0), "env_ms": spent.get("sandbox_s", 0.0)}
+        times = {name: 1000 * seconds for name, seconds in times.items()} | {"score_ms": 1000 * spent.get("tests_s", 0)}
+        store.finish_episode(row["id"], verdict="resolved", stop_reason="submitted", usage=usage, **times)
+        began = now() - timedelta(minutes=2)
+        took = timedelta(seconds=40 if row["entrant"] == "slow" else 10)
+        change(EPISODE, row["id"], created_at=began - timedelta(seconds=5), started_at=began, ended_at=began + took)
+    change(RUN, run, started_at=now() - timedelta(minutes=3))
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_where_the_time_goes_and_what_to_do(run: int, stackrank: CommandLine, part: str) -> None:
+    play(run, **({} if part == "rest_s" else {part: 9.0}))
+    document = stackrank("why", str(run), "--json").json()
+    assert sum(document["shares"].values()) == pytest.approx(1.0)
+    assert document["shares"][part] == (1.0 if part == "rest_s" else pytest.approx(9 / 24, abs=0.2))
+    text = stackrank("why", str(run)).out
+    assert PARTS[part] in text and f"{2 * TASKS - 1} of {2 * TASKS} episodes" in text
+    assert "slow (40 s) is the slowest entrant, quick (10 s) the fastest" in text
+    for row in queries.time_spent(connect(), run):
+        assert sum(row[name] for name in PARTS) == pytest.approx(row["total_s"])  # type: ignore[literal-required]
+        assert row["queued_s"] >= 5
+
+
+def test_the_largest_part_has_a_remedy(run: int) -> None:
+    play(run)
+    assert REMEDIES["rest_s"] in explain_run(connect(), run)["why"] and REMEDIES.keys() == PARTS.keys()
+
+
+def test_the_explanation_of_a_run_without_verdicts(run: int) -> None:
+    text = explain_run(connect(), run)["why"]
+    assert "it is unknown where the time goes" in text and "No episode ended in an error" in text
+
+
+def test_the_explanation_names_an_error(run: int) -> None:
+    store = Store(connect())
+    first, *_ = queries.episodes(store.engine, run)
+    store.fail_episode(first["id"], stop_reason="error", error="the sandbox: no engine.")
+    store.end_run(run, "finished")
+    text = explain_run(connect(), run)["why"]
+    assert "1 ended in an error (1 by machine), for instance: the sandbox: no engine." in text
+    assert f"retry the errors with `stackrank resume {run}`" in text
+
+
+def test_paused_and_stalled_runs(run: int) -> None:
+    store = Store(connect())
+    store.open_outage(run, "http://127.0.0.1:9/v1", [1], "refused")
+    assert "It is paused: endpoint http://127.0.0.1:9/v1 does not answer since" in explain_run(store.engine, run)["why"]
+    checks = {row["check"]: row for row in doctor._database()}
+    assert checks["stalled runs"]["ok"] and not checks["endpoints of runs"]["ok"]
+    change(RUN, run, heartbeat_at=now() - timedelta(minutes=10))
+    explanation = explain_run(store.engine, run)
+    assert (
+        explanation["stalled"]
+        and "Nobody has played it for 10 min" in explanation["why"]
+        and "resume" in explanation["why"]
+    )
+    stalled = {row["check"]: row for row in doctor._database()}["stalled runs"]
+    assert not stalled["ok"] and f"no worker plays {run} (" in stalled["detail"]
