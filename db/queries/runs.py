@@ -90,7 +90,7 @@ class RunSummary(RunProgress):
 
 
 class RunRow(RunSummary):
-    """A run with what it was made from; `entrants` have id, name, model, agent and tools."""
+    """A run with what it was made from; `entrants` have id, digest, name, model, agent and tools."""
 
     spec: Json
     versions: Json
@@ -151,7 +151,7 @@ def run(engine: Engine, ref: int | str) -> RunRow:
     `ref` is an id, a name (the latest of that name) or `latest`. Raises `NotFound`.
     """
     row: RunRow = _find_row(engine, select(RUN, *_BENCHMARK).join(BENCHMARK), ref)
-    entrant = select(ENTRANT.c.id, ENTRANT.c.name, ENTRANT.c.model, ENTRANT.c.agent, ENTRANT.c.tools)
+    entrant = select(*(ENTRANT.c[name] for name in ("id", "digest", "name", "model", "agent", "tools")))
     played = select(EPISODE.c.entrant_id).where(EPISODE.c.run_id == row["id"], EPISODE.c.counted)
     entrants = fetch(engine, entrant.where(ENTRANT.c.id.in_(played)).order_by(ENTRANT.c.name))
     return {**row, "wall_s": wall_s(row), **progress(engine, row["id"]), "entrants": entrants}

@@ -68,14 +68,14 @@ def test_the_first_difference_is_shown(stackrank: CommandLine, monkeypatch: pyte
 
     def changed(self: Rewrite, *arguments: Any) -> Any:
         observation = honest(self, *arguments)
-        return type(observation)(observation.text.replace("Rewrote", "Wrote"), observation.ok, observation.state)
+        return type(observation)(observation.text.replace("Replaced", "Changed"), observation.ok, observation.state)
 
     monkeypatch.setattr(Rewrite, "__call__", changed)
     result = stackrank("replay", "1", "--json")
     assert result.status == 1
     difference = result.json()["difference"]
     assert (difference["step"], difference["tool"]) == (1, "rewrite")
-    assert "+Changed: " in difference["diff"]
+    assert "+Changed " in difference["diff"]
     assert "differs at step 1 (rewrite)" in stackrank("replay", "1").out
     assert queries.episode(connect(database), 1)["replayed"] == "step 1"
 
