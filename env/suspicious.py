@@ -62,9 +62,9 @@ def find_suspicious(original: Mapping[str, bytes], work: Mapping[str, bytes]) ->
     return tuple(findings)
 
 
-def _new_lines(before: bytes, new: bytes) -> set[int]:
+def _new_lines(old_text: bytes, new: bytes) -> set[int]:
     # No sequence comparison: for a file with a million equal lines it would take hours.
-    old = set(before.splitlines())
+    old = set(old_text.splitlines())
     return {number for number, line in enumerate(new.splitlines(), 1) if line not in old}
 
 

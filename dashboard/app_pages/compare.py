@@ -115,8 +115,10 @@ def traces(task: Mapping[str, Any]) -> None:
         show.link(TASK_PAGE, "Task", "task", id=task["task_id"], **filters.query("task", scope))
         newest = []
         for side in (first, second):
-            which = {"entrant_id": side["entrant_id"], "task": task["task"], "run": scope.run}
-            newest += ask(queries.episodes, **which, verdict=["resolved", "unresolved"], newest_first=True, limit=1)
+            episode_filters = {"entrant_id": side["entrant_id"], "task": task["task"], "run": scope.run}
+            newest += ask(
+                queries.episodes, **episode_filters, verdict=["resolved", "unresolved"], newest_first=True, limit=1
+            )
         if len(newest) == 2:
             a, b = (episode["id"] for episode in newest)
             show.link(DIVERGE_PAGE, "The two traces side by side", "fork_right", a=a, b=b)
@@ -187,9 +189,9 @@ def spending() -> None:
     """Draw how much less the second of the two needs, in steps, tokens and dollars."""
     pair = [(first["entrant_id"], second["entrant_id"])]
     lines = [
-        (needed, name)
+        (spent, name)
         for by, name in _NEEDS
-        for needed in ask(queries.effort, pair, scope, by=by)
+        for spent in ask(queries.effort, pair, scope, by=by)
         if effort["saved"] is not None and effort["budget"]
     ]
     amount = wording.amount

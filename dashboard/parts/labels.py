@@ -56,9 +56,9 @@ def given(labels: Sequence[LabelRow], *, task_id: int | None = None, episode_id:
             byline = f"{row['person']}, {when:%Y-%m-%d %H:%M} UTC" if when else row["person"]
             st.caption(show.escaped(f"{byline}: {row['reason']}" if row["reason"] else byline), width="content")
             if row["person"] == reader():
-                own = Label(row["label"])
+                own_label = Label(row["label"])
                 st.button("Take back", key=f"label_back_{row['id']}", type="tertiary", on_click=_put,
-                          args=(own, "", False), kwargs=subject)  # fmt: skip
+                          args=(own_label, "", False), kwargs=subject)  # fmt: skip
     key = f"label_{noun}_{task_id or episode_id}"
     with st.form(key, clear_on_submit=True, border=False), st.container(horizontal=True, vertical_alignment="bottom"):
         label = st.selectbox(

@@ -102,8 +102,8 @@ def link(page: str, label: str, icon: str = "arrow_forward", **query: Any) -> No
 
     `st.switch_page` would put this page with the other page's query into the browser's history.
     """
-    given = {name: value for name, value in query.items() if value is not None}
-    parameters = {name: value if isinstance(value, list) else str(value) for name, value in given.items()}
+    non_empty = {name: value for name, value in query.items() if value is not None}
+    parameters = {name: value if isinstance(value, list) else str(value) for name, value in non_empty.items()}
     st.page_link(page, label=label, icon=f":material/{icon}:", query_params=parameters)
 
 

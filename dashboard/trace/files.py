@@ -68,8 +68,8 @@ def patched(text: str, hunks: str) -> str | None:
         result += lines[at:start]
         at = start
         body = _LINES.findall(hunks[hunk.end() : following.start() if following else None])
-        for line, after in zip(body, [*body[1:], ""], strict=True):
-            content = line[1:-1] if after.startswith("\\") else line[1:]
+        for line, next_line in zip(body, [*body[1:], ""], strict=True):
+            content = line[1:-1] if next_line.startswith("\\") else line[1:]
             if line[0] in " -":
                 if lines[at : at + 1] != [content]:
                     return None

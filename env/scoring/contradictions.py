@@ -260,9 +260,13 @@ class _Function:
     def _rows(self, node: ast.expr) -> list[ast.expr]:
         """Return the elements of a list that is written down here, or once in the file for this use only."""
         if isinstance(node, ast.Name):
-            uses = [each for each in ast.walk(self._source.tree) if isinstance(each, ast.Name) and each.id == node.id]
+            uses = [name for name in ast.walk(self._source.tree) if isinstance(name, ast.Name) and name.id == node.id]
             assigned = [node for node in self._source.tree.body if isinstance(node, ast.Assign)]
-            values = [each.value for each in assigned if [getattr(to, "id", "") for to in each.targets] == [node.id]]
+            values = [
+                statement.value
+                for statement in assigned
+                if [getattr(to, "id", "") for to in statement.targets] == [node.id]
+            ]
             if len(uses) != 2 or len(values) != 1:
                 return []
             node = values[0]
@@ -271,13 +275,13 @@ class _Function:
 
 def _column(rows: Sequence[ast.expr | list[ast.expr]], index: int, width: int) -> list[ast.expr]:
     """Return one cell of each row; empty if a row has another number of cells."""
-    found: list[ast.expr] = []
+    column: list[ast.expr] = []
     for row in rows:
         cells = row if isinstance(row, list) else [row] if width == 1 else list(getattr(row, "elts", ()))
         if len(cells) != width:
             return []
-        found.append(cells[index])
-    return found
+        column.append(cells[index])
+    return column
 
 
 def _lines(node: ast.stmt) -> tuple[int, int]:

@@ -184,11 +184,11 @@ class _Reader:
         start, end = self._source.span(node.test)
         edits = [Edit(start, start, "["), Edit(end, end, "]")]
         if isinstance(node.test, ast.Compare) and len(node.test.ops) == 1:
-            left, second = node.test.left, node.test.comparators[0]
-            first, last = self._source.span(left)[1], self._source.span(second)[0]
+            left_side, second = node.test.left, node.test.comparators[0]
+            first, last = self._source.span(left_side)[1], self._source.span(second)[0]
             between = self._source.content[first:last].decode()
             comma = re.sub(FLIPS[type(node.test.ops[0])][0], ",", between, count=1)
-            edits += [Edit(first, last, comma), *self._written([left, second])]
+            edits += [Edit(first, last, comma), *self._written([left_side, second])]
         return edits
 
     def _written(self, nodes: Sequence[ast.expr]) -> list[Edit]:

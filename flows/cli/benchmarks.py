@@ -166,7 +166,7 @@ def validate(
             rounds=rounds,
             workers=workers,
             sandbox=sandbox,
-            again=recheck,
+            recheck=recheck,
             record=record,
             say=print_err,
             on_result=on_result,

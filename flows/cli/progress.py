@@ -57,13 +57,13 @@ def _lines(items: str) -> Iterator[Show]:
         nonlocal printed, first
         # Items that were completed earlier do not show how fast it goes now.
         first = max(completed - 1, 0) if first is None else first
-        now = time.monotonic()
-        if now - printed < _LINE_EVERY_S:
+        current_s = time.monotonic()
+        if current_s - printed < _LINE_EVERY_S:
             return
-        printed = now
+        printed = current_s
         details = f" ({details})" if details else ""
         if completed > first:
-            details += f", about {(now - started) / (completed - first) * (total - completed):.0f} s left"
+            details += f", about {(current_s - started) / (completed - first) * (total - completed):.0f} s left"
         print_err(f"{completed} of {total} {items}{details}")
 
     yield show

@@ -16,8 +16,10 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server(address[:2], family=family)
     except OSError as error:
-        where = f"{shown(host)}:{port}"
-        raise UsageError(f"cannot listen on {where} ({error.strerror}): choose another --port or --host") from None
+        host_and_port = f"{shown(host)}:{port}"
+        raise UsageError(
+            f"cannot listen on {host_and_port} ({error.strerror}): choose another --port or --host"
+        ) from None
 
 
 def shown(host: str) -> str:

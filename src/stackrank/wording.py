@@ -271,8 +271,8 @@ def evidence_lines(proposal: Mapping[str, Any]) -> list[str]:
         lines.append(f"Not run: the tests in {_files(unread)}, which need a module that is not installed")
     lines += [f"Regression: {test}" for test in evidence["regressions"]]
     if further_tests := [test for test in evidence["fixed"] if test not in evidence["target"]]:
-        more = f" and {len(further_tests) - 5} more" if len(further_tests) > 5 else ""
-        lines.append(f"Also fixed: {', '.join(further_tests[:5])}{more}")
+        suffix = f" and {len(further_tests) - 5} more" if len(further_tests) > 5 else ""
+        lines.append(f"Also fixed: {', '.join(further_tests[:5])}{suffix}")
     if len(covers := evidence["covers"]) > 1:
         lines.append(f"Covers {len(covers)} problems: {', '.join(covers)}")
     lines.append(f"Size: {_files(size['files'])}, +{size['added']} -{size['removed']}")

@@ -135,8 +135,8 @@ class Trace:
 def _summary(totals: _Totals | None) -> Iterator[str]:
     places = totals["places"] if totals else []
     if len(places) > MOST_PLACES:
-        reached = format_lines((place["file"], place["line"]) for place in places if place["reached"])
-        yield f"Reached: {reached or 'none'}."
+        hit_lines = format_lines((place["file"], place["line"]) for place in places if place["reached"])
+        yield f"Reached: {hit_lines or 'none'}."
         never = format_lines((place["file"], place["line"]) for place in places if not place["reached"])
         if never:
             yield f"Never reached: {never}."

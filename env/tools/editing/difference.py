@@ -45,7 +45,8 @@ def compare_runs(bench: Bench, failing: str | None, passing: str | None) -> Obse
     paths = [_lines(run) for run in runs]
     ours, theirs = paths
     shared = next(
-        (position for position, (line, other) in enumerate(zip(ours, theirs, strict=False)) if line != other), None
+        (position for position, (line, their_line) in enumerate(zip(ours, theirs, strict=False)) if line != their_line),
+        None,
     )
     shared = min(map(len, paths)) if shared is None else shared
     parts = [f"{run.target}: {_verdict(run)}" for run in runs]

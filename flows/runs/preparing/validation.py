@@ -95,7 +95,7 @@ def validate_benchmark(
     rounds: int,
     workers: int | None,
     sandbox: str | None,
-    again: bool,
+    recheck: bool,
     record: bool,
     say: Say,
     on_result: OnResult,
@@ -114,7 +114,7 @@ def validate_benchmark(
     selected = select(all_tasks, tasks or None, limit)
     backend = chosen_backend(sandbox)
     saved = save_benchmark(store, benchmark, all_tasks)
-    proved = set() if again or record else _proved(store, benchmark, selected, rounds)
+    proved = set() if recheck or record else _proved(store, benchmark, selected, rounds)
     unmeasured = {task.id for task in selected if measure and task.id in proved and find_difficulty(task) is None}
     if proved:
         say(f"{len(proved)} of {len(selected)} tasks were proved before (--again proves them again)")

@@ -74,8 +74,8 @@ class HitsObserver(Observer):
     def interest(self, code: types.CodeType) -> int:
         """Ask for calls of a place, for lines of code that contains a place, and for exceptions if one is wanted."""
         events = RAISES if self._exception else 0
-        named = self._named.get(code.co_filename, ())
-        numbers = [number for number in named if self._places[number].is_function(code)]
+        names = self._named.get(code.co_filename, ())
+        numbers = [number for number in names if self._places[number].is_function(code)]
         if numbers:
             events |= CALLS
             self._functions[id(code)] = numbers

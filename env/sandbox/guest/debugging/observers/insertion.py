@@ -194,7 +194,7 @@ class Inserter(Tracer):
 
     def _make_hooks(self) -> Hooks:
         get_frame, get_ident = sys._getframe, threading.get_ident
-        busy, again, events_of, observer = self._busy, self._again, self._wanted, self._observer
+        busy, pending_errors, events_of, observer = self._busy, self._again, self._wanted, self._observer
 
         def hook(kind: int, tell: Callable[[types.FrameType], None]) -> Callable[[], None]:
             def called() -> None:
@@ -225,7 +225,7 @@ class Inserter(Tracer):
             return called
 
         def raised(frame: types.FrameType, error: BaseException) -> None:
-            if again.pop(get_ident(), None) is error:
+            if pending_errors.pop(get_ident(), None) is error:
                 return
             trace = error.__traceback__
             is_known = trace is not None and trace.tb_frame is frame
@@ -235,7 +235,7 @@ class Inserter(Tracer):
             error = error or sys.exc_info()[1]
             # Only a wanted hook takes the exception out again: else it would stay, with all that its frames hold.
             if self._on and error is not None and events_of.get(id(get_frame(1).f_code), 0) & RAISES:
-                again[get_ident()] = error
+                pending_errors[get_ident()] = error
 
         return Hooks(
             hook(CALLS, observer.entered),

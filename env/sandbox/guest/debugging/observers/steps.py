@@ -242,8 +242,8 @@ class PathObserver(Clocked):
         """Report the path."""
         places = []
         numbers = {old: new for new, old in enumerate(dict.fromkeys(self._path))}
-        kept = list(self._places)
-        for code_id, line in (kept[old] for old in numbers):
+        kept_places = list(self._places)
+        for code_id, line in (kept_places[old] for old in numbers):
             code = self._codes[code_id]
             name = self.teller.own.shorten(os.path.abspath(code.co_filename))
             source = linecache.getline(code.co_filename, line).strip()[:200]

@@ -281,16 +281,18 @@ class Monitor(Tracer):
             self._m.free_tool_id(self._tool)
 
     def _ask(self, code: types.CodeType) -> int:
-        wanted = super()._ask(code)
+        requested = super()._ask(code)
         events = self._m.events
-        local = (events.LINE if wanted & LINES else 0) | (events.PY_RETURN | events.PY_YIELD if wanted & ENDS else 0)
+        local = (events.LINE if requested & LINES else 0) | (
+            events.PY_RETURN | events.PY_YIELD if requested & ENDS else 0
+        )
         if local or self._m.get_local_events(self._tool, code):
             self._m.set_local_events(self._tool, code, local)
-        if wanted & (RAISES | ENDS) and not self._raises:
+        if requested & (RAISES | ENDS) and not self._raises:
             # These two events can only be set for all code or none.
             self._raises = True
             self._m.set_events(self._tool, events.PY_START | events.RAISE | events.PY_UNWIND)
-        return wanted
+        return requested
 
     def follow(self, frame: Optional[types.FrameType]) -> None:
         """Include calls that are already running."""

@@ -144,11 +144,11 @@ class Breakpoints(pdb.Pdb):
         file, colon, name = location.rpartition(":")
         if not name or name.isdigit() or not name.replace(".", "").replace("_", "").isalnum():
             return ""
-        found = find_function(self._root, name, file if colon else "")
-        if len(found) == 1:
-            return "%s:%d" % found[0]
-        if len(found) > 1:
-            places = ", ".join("%s:%d" % place for place in found[:8])
+        matched = find_function(self._root, name, file if colon else "")
+        if len(matched) == 1:
+            return "%s:%d" % matched[0]
+        if len(matched) > 1:
+            places = ", ".join("%s:%d" % place for place in matched[:8])
             self._note("%s is defined in several places: %s" % (name, places))
         return ""
 

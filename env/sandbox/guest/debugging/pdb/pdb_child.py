@@ -128,11 +128,11 @@ class Debugger(Shell):
     def _excerpt(self, name: str, line: int, frame: types.FrameType, around: int = 4) -> List[str]:
         marks = self.get_file_breaks(name)
         lines = linecache.getlines(name, frame.f_globals)
-        shown = []
+        excerpt = []
         for number in range(max(line - around, 1), min(line + around, len(lines)) + 1):
             arrow = "->" if number == line else "B " if number in marks else "  "
-            shown.append(("%4d %s %s" % (number, arrow, lines[number - 1].rstrip()[:300])).rstrip())
-        return shown
+            excerpt.append(("%4d %s %s" % (number, arrow, lines[number - 1].rstrip()[:300])).rstrip())
+        return excerpt
 
     # ---- commands
 
