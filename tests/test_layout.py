@@ -1,4 +1,4 @@
-"""How the house is built: who may import whom, and what may not be in the repository."""
+"""The architecture: which room may import which, and what may not be in the repository."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 from stackrank.api import PUBLIC_MODULES
 
 ROOT = Path(__file__).parents[1]
-HOUSE = "stackrank"
+PACKAGE = "stackrank"
 MAY_IMPORT = {
     "env": set[str](),
     "db": set[str](),
@@ -67,10 +67,10 @@ def imported(path: Path, *, syntax: tuple[int, int] | None = None) -> set[str]:
 
 def rooms(path: Path) -> set[str]:
     """The rooms that a file imports from."""
-    inside = {
-        name.removeprefix(f"{HOUSE}.").replace(".", "/") + "/" for name in modules(path) if name.startswith(HOUSE)
+    paths = {
+        name.removeprefix(f"{PACKAGE}.").replace(".", "/") + "/" for name in modules(path) if name.startswith(PACKAGE)
     }
-    return {room for room in MAY_IMPORT for name in inside if name.startswith(f"{room}/")}
+    return {room for room in MAY_IMPORT for name in paths if name.startswith(f"{room}/")}
 
 
 def git(*arguments: str) -> list[str]:
@@ -82,47 +82,35 @@ def git(*arguments: str) -> list[str]:
 
 
 @pytest.mark.parametrize("room", MAY_IMPORT)
-def test_arrows_run_one_way(room: str) -> None:
+def test_rooms_import_only_allowed_rooms(room: str) -> None:
     wrong = {}
     files = list(sources(ROOT / room))
     assert files
     for path in files:
-        found = imported(path) & MUST_NOT_IMPORT[room] | rooms(path) - MAY_IMPORT[room] - {room}
-        if found:
-            wrong[str(path.relative_to(ROOT))] = sorted(found)
+        imports = imported(path) & MUST_NOT_IMPORT[room] | rooms(path) - MAY_IMPORT[room] - {room}
+        if imports:
+            wrong[str(path.relative_to(ROOT))] = sorted(imports)
     assert not wrong
 
 
-@pytest.mark.parametrize("folder", sorted((ROOT / "extensions").glob("*/")), ids=lambda folder: folder.name)
-def test_no_extension_imports_another(folder: Path) -> None:
-    own = f"{HOUSE}.extensions.{folder.name}"
-    others = {
-        str(path.relative_to(ROOT)): foreign
-        for path in sources(folder)
-        if (foreign := [name for name in modules(path) if name.startswith(f"{HOUSE}.extensions.")
-            and not f"{name}.".startswith(f"{own}.")])
-    }  # fmt: skip
-    assert not others
-
-
-def test_the_ground_floor_stands_alone() -> None:
+def test_ground_floor_imports_no_room() -> None:
     # `api` names what it offers for type checkers, and imports it when it is used.
-    files = [path for path in (ROOT / "src" / HOUSE).glob("*.py") if path.name != "api.py"]
+    files = [path for path in (ROOT / "src" / PACKAGE).glob("*.py") if path.name != "api.py"]
     assert files and not {path.name: rooms(path) for path in files if rooms(path)}
     for name in ("__init__", "api"):
-        top_level = ast.parse((ROOT / "src" / HOUSE / f"{name}.py").read_text(encoding="utf-8")).body
+        top_level = ast.parse((ROOT / "src" / PACKAGE / f"{name}.py").read_text(encoding="utf-8")).body
         imports = [ast.unparse(node) for node in top_level if isinstance(node, ast.Import | ast.ImportFrom)]
-        assert not [line for line in imports if HOUSE in line]
+        assert not [line for line in imports if PACKAGE in line]
 
 
 EXTENSIONS = sorted(path.name for path in (ROOT / "extensions").iterdir() if (path / "__init__.py").exists())
-CORE = ("env", "db", "agents", "flows", "dashboard", f"src/{HOUSE}")
+CORE = ("env", "db", "agents", "flows", "dashboard", f"src/{PACKAGE}")
 
 
 def module_name(path: Path) -> str:
-    """The dotted name by which a file of the house is imported."""
-    place = path.relative_to(ROOT).with_suffix("").as_posix().removeprefix(f"src/{HOUSE}/")
-    return f"{HOUSE}.{place.replace('/', '.')}".removesuffix(".__init__")
+    """The dotted name by which a module is imported."""
+    place = path.relative_to(ROOT).with_suffix("").as_posix().removeprefix(f"src/{PACKAGE}/")
+    return f"{PACKAGE}.{place.replace('/', '.')}".removesuffix(".__init__")
 
 
 def test_the_core_imports_no_extension() -> None:
@@ -133,12 +121,12 @@ def test_the_core_imports_no_extension() -> None:
 
 @pytest.mark.parametrize("extension", EXTENSIONS)
 def test_an_extension_imports_itself_and_public_modules(extension: str) -> None:
-    allowed = (*PUBLIC_MODULES, f"{HOUSE}.extensions.{extension}")
+    allowed = (*PUBLIC_MODULES, f"{PACKAGE}.extensions.{extension}")
     private = {
         f"{module_name(path)}: {name}"
         for path in sources(ROOT / "extensions" / extension)
         for name in modules(path)
-        if name.startswith(f"{HOUSE}.") and not any(f"{name}.".startswith(f"{public}.") for public in allowed)
+        if name.startswith(f"{PACKAGE}.") and not any(f"{name}.".startswith(f"{public}.") for public in allowed)
     }
     assert not private
 
@@ -182,29 +170,29 @@ app(["--help"], standalone_mode=False)
 @pytest.mark.parametrize("extension", EXTENSIONS)
 def test_everything_else_works_without_an_extension(extension: str) -> None:
     """All other plug-ins can be loaded, and commands can be called. Imports are tested above."""
-    command = [sys.executable, "-c", USE_WITHOUT, f"{HOUSE}.extensions.{extension}"]
+    command = [sys.executable, "-c", USE_WITHOUT, f"{PACKAGE}.extensions.{extension}"]
     process = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     assert process.returncode == 0, process.stderr[-2000:]
     assert all(line.startswith("warning: ") for line in process.stderr.splitlines())
 
 
-def test_no_circles() -> None:
-    """No module imports, over whatever others and at whatever depth of its code, a module that imports it."""
+def test_imports_have_no_cycles() -> None:
+    """Imports inside functions count too."""
     files = {
-        f"{HOUSE}."
+        f"{PACKAGE}."
         + path.relative_to(ROOT).with_suffix("").as_posix().replace("/", ".").removesuffix(".__init__"): path
-        for room in MAY_IMPORT
+        for room in (*MAY_IMPORT, "extensions")
         for path in sources(ROOT / room)
-        if GUEST not in path.parents
+        if "guest" not in path.parts
     }
     graph: dict[str, set[str]] = {}
     for name, path in files.items():
-        found = {module if module in files else module.rpartition(".")[0] for module in modules(path)}
-        graph[name] = found & files.keys() - {name}
+        imports = {module if module in files else module.rpartition(".")[0] for module in modules(path)}
+        graph[name] = imports & files.keys() - {name}
     assert len(list(TopologicalSorter(graph).static_order())) == len(files)
 
 
-def test_nothing_is_loose() -> None:
+def test_flows_has_no_top_level_modules() -> None:
     """Every module of `flows/` is in one of its rooms."""
     assert [path.name for path in (ROOT / "flows").glob("*.py")] == ["__init__.py"]
 
@@ -232,7 +220,7 @@ GUEST_PARTS = {"core": set[str](), "testing": {"core"}, "debugging": {"core", "t
 
 
 @pytest.mark.parametrize("part", GUEST_PARTS)
-def test_what_decides_a_verdict_uses_no_debugging_tool(part: str) -> None:
+def test_guest_parts_import_only_allowed_parts(part: str) -> None:
     files = list(sources(GUEST / part))
     assert files
     for path in files:
@@ -243,13 +231,13 @@ def test_what_decides_a_verdict_uses_no_debugging_tool(part: str) -> None:
                 assert origin[0] in GUEST_PARTS[part] | {part}, f"{path}:{node.lineno}"
 
 
-def test_only_the_entry_points_lie_beside_the_parts_of_the_guest() -> None:
-    """Whatever else lay there would decide verdicts without being covered by the scorer's digest."""
+def test_guest_top_level_holds_only_entry_points() -> None:
+    """The scorer's digest would not cover any other module there, although it could decide verdicts."""
     assert {path.name for path in GUEST.iterdir() if path.is_dir()} - {"__pycache__"} == set(GUEST_PARTS)
     assert {path.stem for path in GUEST.glob("*.py")} == {"__init__", "main", "factory", "child"}
 
 
-# In pieces, so that this file is not the first to break its own rule.
+# Split, so that this file does not contain the addresses itself.
 ADDRESSES = re.compile(
     "|".join(
         (
@@ -266,8 +254,8 @@ ADDRESSES = re.compile(
 HOMES = re.compile(r"(?<![\w.}])/(home/(?!agent\b)\w|Users/\w|work/|root/\.pyenv)")
 
 
-def test_no_addresses_and_no_paths_of_one_machine() -> None:
-    found = []
+def test_no_registry_addresses_or_machine_paths() -> None:
+    matches = []
     for name in git("ls-files", "--cached", "--others", "--exclude-standard"):
         path = ROOT / name
         if not path.is_file() or path.is_symlink():
@@ -278,34 +266,34 @@ def test_no_addresses_and_no_paths_of_one_machine() -> None:
             continue
         for number, line in enumerate(text.splitlines(), 1):
             if path != Path(__file__) and (ADDRESSES.search(line) or HOMES.search(line)):
-                found.append(f"{name}:{number}: {line.strip()[:120]}")
-    assert not found, "\n".join(found)
+                matches.append(f"{name}:{number}: {line.strip()[:120]}")
+    assert not matches, "\n".join(matches)
 
 
-def test_gitignore_keeps_the_sources() -> None:
+def test_gitignore_ignores_no_sources() -> None:
     """The usual Python .gitignore ignores env/; ours must not, nor a `build/` or `*.db` inside a built-in bug."""
-    places = [*MAY_IMPORT, "src", "deploy", "tests"]
+    places = [*MAY_IMPORT, "extensions", "src", "deploy", "tests"]
     ignored = git("ls-files", "--others", "--ignored", "--exclude-standard", *places)
     assert not [name for name in ignored if not re.search(r"__pycache__|\.pyc$|\.egg-info/", name)]
 
 
 def pins(name: str) -> dict[str, set[str]]:
     """Requirement -> the versions it is pinned to (several where Python versions differ)."""
-    found: dict[str, set[str]] = {}
+    versions: dict[str, set[str]] = {}
     for line in (ROOT / name).read_text(encoding="utf-8").splitlines():
         if line and not line.startswith((" ", "#")):
             match = re.match(r"([a-z0-9][a-z0-9-]*)==([^\s;]+)", line)
             assert match, f"{name}: not a pin: {line}"
             assert line.endswith("\\"), f"{name}: no hash: {line}"
-            found.setdefault(match[1], set()).add(match[2])
-    return found
+            versions.setdefault(match[1], set()).add(match[2])
+    return versions
 
 
 REQUIREMENTS = ("requirements.txt", "requirements-dev.txt", "env/sandbox/requirements.txt")
 
 
 @pytest.mark.parametrize("name", REQUIREMENTS)
-def test_requirements_name_no_index(name: str) -> None:
+def test_requirements_are_pinned_without_an_index(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     assert "://" not in text
     assert not re.search(r"^\s*-(?!-hash=)", text, flags=re.MULTILINE), "an option such as --index-url"
@@ -322,41 +310,46 @@ def test_requirements_cover_the_project() -> None:
     assert not names(project["dependencies"]) - set(runtime), "run 'make requirements'"
     extras = project["optional-dependencies"]
     # `swebench` and `verifiers` are not for the environment of everyone who works on this (see pyproject.toml).
-    apart = ("swebench", "verifiers")
-    wanted = names([each for name, extra in extras.items() if name not in apart for each in extra]) - {project["name"]}
-    assert not wanted - set(dev), "run 'make requirements'"
+    uninstalled = ("swebench", "verifiers")
+    extra_names = names(
+        [requirement for name, extra in extras.items() if name not in uninstalled for requirement in extra]
+    ) - {project["name"]}
+    assert not extra_names - set(dev), "run 'make requirements'"
     assert runtime.items() <= dev.items(), "one environment serves both"
     assert "setuptools" in runtime, "the project is built without fetching anything"
     assert pins("env/sandbox/requirements.txt").keys() >= {"pytest", "coverage"}
 
 
-def test_only_what_is_installed_is_asked_for_its_version() -> None:
+def test_version_lookups_name_installed_packages() -> None:
     """Tests run in an environment with more packages than users have."""
     pinned = set(re.findall(r"^([\w.-]+)==", (ROOT / "requirements.txt").read_text(), re.MULTILINE))
-    asked = {
+    lookups = {
         (path.relative_to(ROOT), name)
-        for room in (*MUST_NOT_IMPORT, "src")
+        for room in (*CORE, "extensions")
         for path in sources(ROOT / room)
         for name in re.findall(r"\bversion\(\"([\w.-]+)\"\)", path.read_text(encoding="utf-8"))
     }
-    assert asked and {each for each in asked if each[1] not in pinned | {"stackrank"}} == set()
+    assert lookups and {lookup for lookup in lookups if lookup[1] not in pinned | {"stackrank"}} == set()
 
 
-def test_the_host_reads_python_in_one_place() -> None:
-    """`ast.parse` is not safe in threads, nor what calls it; `stackrank.source` is."""
-    inside = {GUEST, ROOT / "env" / "attack" / "guest"}
-    files = [path for room in MAY_IMPORT for path in sources(ROOT / room) if not inside & set(path.parents)]
+def test_python_is_parsed_only_in_source_module() -> None:
+    """`ast.parse` and its callers are not safe in threads; `stackrank.source` is."""
+    guest_folders = {GUEST, ROOT / "extensions" / "authoring" / "audit" / "guest"}
+    files = [
+        path for room in (*CORE, "extensions") for path in sources(ROOT / room) if not guest_folders & set(path.parents)
+    ]
+    files.remove(ROOT / "src" / PACKAGE / "source.py")
     assert not [
         str(path) for path in files if re.search(r"\bast\.(parse|literal_eval)\(", path.read_text(encoding="utf-8"))
     ]
 
 
-def test_migrations_are_one_line() -> None:
-    """Two that were written side by side get the same number: the later one has to take the next."""
+def test_migrations_form_one_chain() -> None:
+    """Two migrations written at the same time get the same number: the later one has to take the next."""
     files = sorted((ROOT / "db" / "migrations" / "versions").glob("[0-9]*.py"))
     numbers = [f"{number:04}" for number in range(len(files) + 1)]
-    for before, number, file in zip(numbers, numbers[1:], files, strict=False):
+    for previous, number, file in zip(numbers, numbers[1:], files, strict=False):
         text = file.read_text()
         assert file.name.startswith(f"{number}_") and f'\nrevision = "{number}"\n' in text, file.name
-        assert f"\ndown_revision = {None if before == '0000' else chr(34) + before + chr(34)}\n" in text, file.name
+        assert f"\ndown_revision = {None if previous == '0000' else chr(34) + previous + chr(34)}\n" in text, file.name
     assert f'\nHEAD = "{numbers[-1]}"\n' in (ROOT / "db" / "connection" / "engine.py").read_text()

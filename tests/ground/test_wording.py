@@ -1,4 +1,4 @@
-"""What others wrote has no effect on a terminal, in a spreadsheet or on a page; numbers are worded in one way."""
+"""Hostile text is neutralized in terminals, spreadsheets and pages; number formats."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FORMULAS = ["=1+1", "+cmd|' /C calc'!A0", "-2+3+cmd", "@SUM(1)", "\t=1", "\r=1",
 EFFECT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2060-\u2069\U000e0000-\U000e007f]")
 
 
-def test_every_control_character_is_shown_as_a_sign() -> None:
+def test_control_characters_are_made_visible() -> None:
     assert visible(EVIL) == "␛[31mred␇⟨U+009B⟩2J⟨U+202E⟩gnp.exe⟨U+2066⟩⟨U+200B⟩⟨U+E0041⟩␡"
     assert visible("a\tb\r\nc\rd") == "a\tb\nc␍d"
     assert visible("naïve 你好 👩‍🚀 שלום") == "naïve 你好 👩‍🚀 שלום", "no letter of any language is one"
@@ -41,18 +41,18 @@ def test_every_control_character_is_shown_as_a_sign() -> None:
 
 
 @pytest.mark.parametrize("text", FORMULAS)
-def test_no_text_is_a_formula_in_csv(text: str) -> None:
+def test_csv_text_is_never_a_formula(text: str) -> None:
     ((cell,),) = csv.reader(io.StringIO("".join(csv_lines([[text]])), newline=""))
     assert cell.startswith("'") and not EFFECT.search(cell)
 
 
 def test_numbers_stay_numbers_in_csv() -> None:
-    given = [-3, 2.5, "-3", "+1.5e-7", None, True, "a,b", ["=1", {"x": -1}]]
-    (row,) = csv.reader(io.StringIO("".join(csv_lines([given])), newline=""))
+    cells = [-3, 2.5, "-3", "+1.5e-7", None, True, "a,b", ["=1", {"x": -1}]]
+    (row,) = csv.reader(io.StringIO("".join(csv_lines([cells])), newline=""))
     assert row == ["-3", "2.5", "-3", "+1.5e-7", "", "True", "a,b", '["=1", {"x": -1}]']
 
 
-def test_json_loses_nothing_and_does_nothing() -> None:
+def test_json_is_lossless_and_escapes_control_characters() -> None:
     document = {"text": EVIL, EVIL: ["\ud800", "ä", "\n"]}
     text = wording.as_json(document)
     assert json.loads(text) == document
@@ -62,19 +62,26 @@ def test_json_loses_nothing_and_does_nothing() -> None:
 def seed_evil(store: Store) -> int:
     """A run of which every text is hostile; its id."""
     tasks = [{"name": f"={EVIL}", "title": EVIL, "statement": EVIL, "category": EVIL, "digest": "d"}]
-    made = store.save_benchmark(name=f"b{EVIL}", digest="b", license=EVIL, source=EVIL, tasks=tasks)
+    benchmark = store.save_benchmark(name=f"b{EVIL}", digest="b", license=EVIL, source=EVIL, tasks=tasks)
     entrant = store.save_entrant(digest="e", name=f"@{EVIL}", agent=EVIL, model=EVIL, tools=EVIL, tool_list=["view"])
     spec = {"benchmark": EVIL, "steps": 5, "attempts": 2}
-    cells = [(task, entrant, attempt) for task in made.task_ids.values() for attempt in (1, 2, 3)]
+    cells = [(task, entrant, attempt) for task in benchmark.task_ids.values() for attempt in (1, 2, 3)]
     run = store.create_run(
-        name=f"-{EVIL}", benchmark_id=made.id, spec=spec, owner=EVIL, project=EVIL, tags=[EVIL], host=EVIL, cells=cells
+        name=f"-{EVIL}",
+        benchmark_id=benchmark.id,
+        spec=spec,
+        owner=EVIL,
+        project=EVIL,
+        tags=[EVIL],
+        host=EVIL,
+        cells=cells,
     )
     store.start_run(run)
     for number, row in enumerate(queries.episodes(store.engine, run)):
         start(store, row["id"])
         store.add_step(Step(episode_id=row["id"], index=0, observation=EVIL))
-        said = {"tool": EVIL, "arguments": {EVIL: EVIL, "text": f"{EVIL}\n{EVIL}"}, "thought": EVIL}
-        store.add_step(Step(episode_id=row["id"], index=1, observation=EVIL, **said))
+        action = {"tool": EVIL, "arguments": {EVIL: EVIL, "text": f"{EVIL}\n{EVIL}"}, "thought": EVIL}
+        store.add_step(Step(episode_id=row["id"], index=1, observation=EVIL, **action))
         score = {"unfixed": [EVIL], "regressions": [EVIL], "notes": [EVIL]}
         verdict = ("resolved", "unresolved", "error")[number]
         store.finish_episode(row["id"], verdict=verdict, stop_reason="submitted", error=EVIL, diff=EVIL, score=score)
@@ -96,22 +103,22 @@ CALLS = [
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_no_command_lets_a_text_act(
+def test_commands_neutralize_hostile_text(
     call: str, evil_run: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.argv", ["stackrank", *call.split(" ")])
     with pytest.raises(SystemExit):
         command_line.main()
-    told = "".join(capsys.readouterr())
-    assert told and not EFFECT.search(told)
+    output = "".join(capsys.readouterr())
+    assert output and not EFFECT.search(output)
 
 
-def test_the_report_lets_no_text_act(evil_run: int) -> None:
+def test_report_neutralizes_hostile_text(evil_run: int) -> None:
     text, _ = render(connect(), evil_run)
     assert "gnp.exe" in text and not EFFECT.search(text)
 
 
-def test_a_game_at_the_keyboard_lets_no_observation_act(
+def test_human_agent_neutralizes_hostile_observations(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("view cart.py\n"))
@@ -121,37 +128,38 @@ def test_a_game_at_the_keyboard_lets_no_observation_act(
     assert not EFFECT.search(capsys.readouterr().out)
 
 
-def test_the_log_lets_no_text_act() -> None:
+def test_log_neutralizes_hostile_text() -> None:
     record = logging.makeLogRecord({"msg": "failed", "fields": {"error": EVIL}})
     for form in (log._Text(), log._Json()):
         assert not EFFECT.search(form.format(record))
 
 
-def test_only_wording_prints() -> None:
-    """Whatever else printed would have to remember what a text may do."""
+def test_print_is_called_only_in_wording() -> None:
+    """Other code that printed would have to neutralize hostile text itself."""
     allowed = {ROOT / "flows" / "cli" / "output.py", ROOT / "src" / "stackrank" / "wording.py"}
-    # A probe inside a sandbox, the set-up scripts, which print a path, and what judges in the containers of others.
-    allowed |= {ROOT / "agents" / "repair" / "probe.py", ROOT / "env" / "sandbox" / "python_env.py"}
-    allowed |= {ROOT / "env" / "benchmarks" / "harbor_verifier" / "stackrank_outcomes.py"}
-    allowed |= {ROOT / "flows" / "runs" / "fix" / "reproduces.py"}  # runs in a sandbox, for an agent
-    found = [
+    # A script that prints a path for the set-up scripts, and scripts that run in sandboxes and in Harbor's containers.
+    allowed |= {ROOT / "env" / "sandbox" / "python_env.py", ROOT / "extensions" / "fix" / "reproduces.py"}
+    allowed |= {ROOT / "extensions" / "harbor" / "harbor_verifier" / "stackrank_outcomes.py"}
+    assert all(path.is_file() for path in allowed)
+    prints = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
-        for room in ("agents", "db", "env", "flows", "dashboard", "src")
+        for room in ("agents", "db", "env", "extensions", "flows", "dashboard", "src")
         for path in sources(ROOT / room)
         if "guest" not in path.parts and path not in allowed
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
     ]
-    assert not found
+    assert not prints
 
 
-def test_tables_of_the_dashboard_go_through_the_one_that_is_safe() -> None:
-    files = {path.name for path in sources(ROOT / "dashboard") if "st.dataframe(" in path.read_text(encoding="utf-8")}
-    assert files == {"show.py"}
+def test_dashboard_tables_use_the_safe_helper() -> None:
+    files = [path for room in ("dashboard", "extensions") for path in sources(ROOT / room)]
+    callers = {path.name for path in files if "st.dataframe(" in path.read_text(encoding="utf-8")}
+    assert callers == {"show.py"}
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("text", "expected"),
     [
         (percent(0.125), "12.5%"),
         (percent(None), "–"),
@@ -175,8 +183,8 @@ def test_tables_of_the_dashboard_go_through_the_one_that_is_safe() -> None:
         (wording.words("never_reproduced"), "never reproduced"),
     ],
 )
-def test_how_numbers_are_worded(said: str, expected: str) -> None:
-    assert said == expected
+def test_number_formats(text: str, expected: str) -> None:
+    assert text == expected
 
 
 @pytest.mark.parametrize(
@@ -188,14 +196,12 @@ def test_how_numbers_are_worded(said: str, expected: str) -> None:
         ("unresolved", 0, {"unsealed": "its tests are visible"}, ""),
     ],
 )
-def test_a_seal_says_its_strength_or_why_there_is_none(
-    verdict: str, sealed: int, score: dict[str, str], expected: str
-) -> None:
+def test_seal_wording(verdict: str, sealed: int, score: dict[str, str], expected: str) -> None:
     assert wording.seal({"verdict": verdict, "sealed": sealed, "score": score}) == expected
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "text"),
     [
         (0.013, "0.013"),
         (0.0496, "0.0496"),
@@ -206,11 +212,11 @@ def test_a_seal_says_its_strength_or_why_there_is_none(
         (None, wording.NOTHING),
     ],
 )
-def test_a_p_value_says_on_which_side_of_the_line_it_is(value: float | None, said: str) -> None:
-    assert wording.p_value(value) == said
+def test_p_value_rounding_keeps_its_side_of_the_threshold(value: float | None, text: str) -> None:
+    assert wording.p_value(value) == text
 
 
-def test_no_p_value_is_0() -> None:
+def test_p_values_are_never_shown_as_zero() -> None:
     assert (wording.p_is(0.0), wording.p_is(3.94e-7), wording.p_is(0.0496)) == (
         "p < 1e-20",
         "p = 3.9e-07",
