@@ -76,10 +76,10 @@ PARTS = {
 def tools() -> str:
     """The tools with their arguments, and the sets of them."""
     rows = ["| tool set | tools |", "| --- | --- |"]
-    for each in TOOL_SETS.values():
-        later = dict(each.after_rewrites)
-        names = [f"`{name}`" + (f" (after {later[name]} rewrites)" if name in later else "") for name in each.tools]
-        rows.append(f"| `{each.name}` | {', '.join(names)} |")
+    for tool_set in TOOL_SETS.values():
+        later = dict(tool_set.after_rewrites)
+        names = [f"`{name}`" + (f" (after {later[name]} rewrites)" if name in later else "") for name in tool_set.tools]
+        rows.append(f"| `{tool_set.name}` | {', '.join(names)} |")
     return TOOLS.format(note=NOTE, tools=markdown_table(), sets="\n".join(rows))
 
 

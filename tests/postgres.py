@@ -55,8 +55,8 @@ class Cluster:
 
 def _binaries() -> Path | None:
     """The folder of initdb and pg_ctl; Debian keeps them off the path."""
-    if found := shutil.which("initdb"):
-        return Path(found).parent
+    if initdb := shutil.which("initdb"):
+        return Path(initdb).parent
     folders = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     return folders[-1].parent if folders else None
 

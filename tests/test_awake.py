@@ -21,7 +21,7 @@ print(awake.now() - began)
 """
 
 
-def test_it_stands_still_while_the_process_is_stopped() -> None:
+def test_clock_stops_while_the_process_is_stopped() -> None:
     child = subprocess.Popen([sys.executable, "-c", CHILD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         assert child.stdin is not None and child.stdout is not None

@@ -28,25 +28,25 @@ def plain(name: str) -> str:
 
 def required(specifiers: list[str]) -> set[str]:
     """The distributions that are installed with the specified ones, which are among them."""
-    seen: set[tuple[str, str]] = set()
+    visited: set[tuple[str, str]] = set()
     waiting = [(Requirement(specifier), "") for specifier in specifiers]
     while waiting:
         requirement, extra = waiting.pop()
         if requirement.marker and not requirement.marker.evaluate({"extra": extra}):
             continue
-        for wanted in {"", *requirement.extras}:
-            key = (plain(requirement.name), wanted)
-            if key not in seen:
-                seen.add(key)
-                waiting += [(Requirement(text), wanted) for text in distribution(requirement.name).requires or ()]
-    return {name for name, _ in seen}
+        for chosen_extra in {"", *requirement.extras}:
+            key = (plain(requirement.name), chosen_extra)
+            if key not in visited:
+                visited.add(key)
+                waiting += [(Requirement(text), chosen_extra) for text in distribution(requirement.name).requires or ()]
+    return {name for name, _ in visited}
 
 
 def test_few_direct_dependencies() -> None:
     assert len(PROJECT["dependencies"]) <= MOST_DIRECT
 
 
-def test_what_the_core_imports_is_installed_with_it() -> None:
+def test_core_imports_are_declared_dependencies() -> None:
     rooms = [ROOT / room for room in MAY_IMPORT if not room.startswith("extensions")]
     files: list[Path] = [*(ROOT / "src" / "stackrank").glob("*.py")]
     for room in rooms:
@@ -58,14 +58,14 @@ def test_what_the_core_imports_is_installed_with_it() -> None:
     assert missing == set()
 
 
-def test_the_extra_all_has_every_feature() -> None:
+def test_extra_all_includes_every_feature() -> None:
     groups = PROJECT["optional-dependencies"]
     match = re.search(r"\[(.*)\]", groups["all"][0])
     assert match
     assert set(match[1].split(",")) == groups.keys() - {"all", "dev", "verifiers", "swebench"}
 
 
-def test_a_missing_extra_is_one_sentence() -> None:
+def test_missing_extra_is_explained_in_one_sentence() -> None:
     extras.require("json", extra="none", feature="nothing")
     with pytest.raises(
         UsageError, match=r"PostgreSQL needs the package no_such: run pip install 'stackrank\[postgres\]'"
@@ -73,7 +73,7 @@ def test_a_missing_extra_is_one_sentence() -> None:
         extras.require("no_such", extra="postgres", feature="PostgreSQL")
 
 
-def test_nothing_optional_is_imported_by_the_command_line() -> None:
+def test_command_line_imports_no_optional_package() -> None:
     code = "import sys, stackrank.flows.cli.main; print(*sys.modules)"
     modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"libcst", "coverage", "mcp", "prefect", "streamlit", *OPTIONAL} & set(modules)

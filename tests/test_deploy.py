@@ -39,7 +39,7 @@ def pod_of(workload: dict[str, Any]) -> dict[str, Any]:
     return dict(workload["spec"]["template"]["spec"])
 
 
-def test_kubernetes_takes_the_manifests() -> None:
+def test_manifests_match_the_kubernetes_schemas() -> None:
     import kubernetes_validate
 
     checked = 0
@@ -60,9 +60,9 @@ def test_a_manifest_with_a_mistake_is_refused() -> None:
         kubernetes_validate.validate(workload, "1.30", strict=True)
 
 
-def test_what_the_manifests_name_is_there() -> None:
+def test_manifest_references_exist() -> None:
     files = {path.name for path in (DEPLOY / "kubernetes").glob("*.yaml")}
-    base, overlay = sorted(of_kind("Kustomization"), key=lambda each: ".." in each["resources"])
+    base, overlay = sorted(of_kind("Kustomization"), key=lambda document: ".." in document["resources"])
     assert set(base["resources"]) == files - {"kustomization.yaml", "secrets.example.yaml"}
     files = {path.name for path in (DEPLOY / "kubernetes" / "autoscaling").glob("*.yaml")}
     assert set(overlay["resources"]) == files - {"kustomization.yaml"} | {".."}
@@ -88,9 +88,9 @@ def test_what_the_manifests_name_is_there() -> None:
             assert container["resources"]["limits"]["memory"]
 
 
-def test_playing_workers_are_left_in_peace() -> None:
+def test_busy_workers_are_not_disrupted() -> None:
     """No probe that asks Prefect ends them, no update changes the schema under them, and they go one at a time."""
-    (worker,) = [each for each in of_kind("Deployment") if each["metadata"]["name"] == "worker"]
+    (worker,) = [document for document in of_kind("Deployment") if document["metadata"]["name"] == "worker"]
     assert not any("livenessProbe" in container for container in pod_of(worker)["containers"])
     for workload in of_kind("Deployment", "StatefulSet"):
         names = {
@@ -104,10 +104,10 @@ def test_playing_workers_are_left_in_peace() -> None:
     assert worker["spec"]["replicas"] >= scaling["spec"]["minReplicas"]
 
 
-def test_what_scales_workers_is_a_metric(databases: Databases, tmp_path: Path) -> None:
+def test_workers_scale_on_an_existing_metric(databases: Databases, tmp_path: Path) -> None:
     (scaling,) = of_kind("HorizontalPodAutoscaler")
     (metric,) = scaling["spec"]["metrics"]
-    served = {each.name for each in DatabaseCollector(connect(databases.empty(tmp_path / "x.db"))).collect()}
+    served = {metric.name for metric in DatabaseCollector(connect(databases.empty(tmp_path / "x.db"))).collect()}
     assert metric["external"]["metric"]["name"] in served
 
 
@@ -125,7 +125,7 @@ def test_only_the_sandbox_engine_is_privileged() -> None:
 
 
 def test_only_the_proxy_has_the_sandbox_engines_socket() -> None:
-    (worker,) = [each for each in of_kind("Deployment") if each["metadata"]["name"] == "worker"]
+    (worker,) = [document for document in of_kind("Deployment") if document["metadata"]["name"] == "worker"]
     pod = pod_of(worker)
     having = {
         container["name"]
@@ -134,7 +134,7 @@ def test_only_the_proxy_has_the_sandbox_engines_socket() -> None:
     }
     assert having == {"engine", "engine-proxy"} and "hostPath" not in str(pod["volumes"])
     services = compose_file()["services"]
-    assert [name for name, each in services.items() if ":/var/run/docker.sock" in str(each.get("volumes"))] == [
+    assert [name for name, service in services.items() if ":/var/run/docker.sock" in str(service.get("volumes"))] == [
         "engine"
     ]
     assert services["engine"]["network_mode"] == "none" and "secrets" not in services["engine"]
@@ -149,7 +149,7 @@ def compose_file() -> dict[str, Any]:
     return dict(yaml.safe_load((COMPOSE / "compose.yaml").read_text(encoding="utf-8")))
 
 
-def test_compose_takes_its_file(tmp_path: Path) -> None:
+def test_compose_file_is_valid(tmp_path: Path) -> None:
     if shutil.which("docker") is None:
         pytest.skip("docker is not installed")
     if subprocess.run(["docker", "compose", "version"], capture_output=True, check=False).returncode == 0:
@@ -171,7 +171,7 @@ def test_compose_takes_its_file(tmp_path: Path) -> None:
     assert set(yaml.safe_load(completed.stdout)["services"]) == set(compose_file()["services"])
 
 
-def test_compose_keeps_secrets_and_ports_to_itself() -> None:
+def test_compose_publishes_one_port_and_keeps_passwords_in_secrets() -> None:
     document = compose_file()
     for name, service in document["services"].items():
         assert ("ports" in service) == (name == "proxy"), "one port"
@@ -190,22 +190,22 @@ def test_compose_keeps_secrets_and_ports_to_itself() -> None:
     assert document["services"]["proxy"]["ports"][0].startswith("${STACKRANK_BIND:-127.0.0.1}")
 
 
-def test_secrets_are_made_once(tmp_path: Path) -> None:
+def test_secrets_are_created_once(tmp_path: Path) -> None:
     folder = tmp_path / "secrets"
     subprocess.run([COMPOSE / "secrets.sh", folder], check=True, capture_output=True)
     assert {path.name for path in folder.iterdir()} == set(compose_file()["secrets"])
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    before = {path.name: path.read_text() for path in folder.iterdir()}
-    assert len(before["postgres_password"]) == 48
+    secrets = {path.name: path.read_text() for path in folder.iterdir()}
+    assert len(secrets["postgres_password"]) == 48
     for service in ("stackrank", "prefect"):
-        assert f"//{service}:{before[f'{service}_password']}@" in before[f"{service}_database_url"]
-    assert len({before[f"{name}_password"] for name in ("postgres", "stackrank", "prefect")}) == 3
+        assert f"//{service}:{secrets[f'{service}_password']}@" in secrets[f"{service}_database_url"]
+    assert len({secrets[f"{name}_password"] for name in ("postgres", "stackrank", "prefect")}) == 3
     subprocess.run([COMPOSE / "secrets.sh", folder], check=True, capture_output=True)
-    assert {path.name: path.read_text() for path in folder.iterdir()} == before
+    assert {path.name: path.read_text() for path in folder.iterdir()} == secrets
 
 
 def test_each_service_has_only_its_own_secrets() -> None:
-    wanted = {
+    expected = {
         "postgres": {"postgres_password", "stackrank_password", "prefect_password"},
         "prefect": {"prefect_database_url", "prefect_auth"},
         "worker": {"stackrank_database_url", "prefect_auth"},
@@ -213,25 +213,25 @@ def test_each_service_has_only_its_own_secrets() -> None:
         "dashboard": {"stackrank_database_url"},
         "proxy": set(),
     }
-    assert {name: set(each.get("secrets", [])) for name, each in compose_file()["services"].items()} == wanted
-    wanted["worker"].add("openai_api_key")
-    wanted["dashboard"].add("dashboard_secrets.toml")
+    assert {name: set(service.get("secrets", [])) for name, service in compose_file()["services"].items()} == expected
+    expected["worker"].add("openai_api_key")
+    expected["dashboard"].add("dashboard_secrets.toml")
     for workload in of_kind("Deployment", "StatefulSet"):
         mounted = [volume["secret"] for volume in pod_of(workload)["volumes"] if "secret" in volume]
-        assert {item["key"] for secret in mounted for item in secret["items"]} == wanted[workload["metadata"]["name"]]
+        assert {item["key"] for secret in mounted for item in secret["items"]} == expected[workload["metadata"]["name"]]
 
 
-def test_nobody_speaks_to_anybody_by_default() -> None:
+def test_networks_are_isolated_by_default() -> None:
     policies = {policy["metadata"]["name"]: policy["spec"] for policy in of_kind("NetworkPolicy")}
     assert policies["default-deny"] == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
     assert "egress" not in policies["postgres"] and "egress" not in policies["prefect"]
     document = compose_file()
-    inside = {name for name, network in document["networks"].items() if (network or {}).get("internal")}
-    closed = {name for name, each in document["services"].items() if set(each.get("networks", [])) <= inside}
+    internal = {name for name, network in document["networks"].items() if (network or {}).get("internal")}
+    closed = {name for name, service in document["services"].items() if set(service.get("networks", [])) <= internal}
     assert closed == {"postgres", "prefect", "engine"}
 
 
-def test_each_service_has_a_database_user_of_its_own(tmp_path: Path) -> None:
+def test_services_have_separate_database_users(tmp_path: Path) -> None:
     import psycopg
 
     script = COMPOSE / "databases.sh"
@@ -245,15 +245,15 @@ def test_each_service_has_a_database_user_of_its_own(tmp_path: Path) -> None:
         environment = {**os.environ, "SECRETS": str(tmp_path), "PGPASSWORD": PASSWORD}
         environment |= {"PGHOST": str(running.folder), "PGPORT": "5432"}
         subprocess.run([script], check=True, env=environment)
-        for name, other in (("stackrank", "prefect"), ("prefect", "stackrank")):
-            about = {"host": str(running.folder), "user": name, "password": f"it's {name}"}
-            with psycopg.connect(**about, dbname=name) as connection:
+        for name, database in (("stackrank", "prefect"), ("prefect", "stackrank")):
+            credentials = {"host": str(running.folder), "user": name, "password": f"it's {name}"}
+            with psycopg.connect(**credentials, dbname=name) as connection:
                 assert connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = %s", [name]).fetchone() == (
                     False,
                 )
                 connection.execute("CREATE TABLE mine (id int)")
             with pytest.raises(psycopg.OperationalError, match="permission denied"):
-                psycopg.connect(**about, dbname=other)
+                psycopg.connect(**credentials, dbname=database)
 
 
 def test_the_entrypoint_reads_secrets_from_files(tmp_path: Path) -> None:
@@ -262,15 +262,15 @@ def test_the_entrypoint_reads_secrets_from_files(tmp_path: Path) -> None:
     secret.write_text("postgresql://u:p%40 w$x'\"@h/d\n")
     environment = {"PATH": os.environ["PATH"], "STACKRANK_DATABASE_URL_FILE": str(secret), "OTHER_FILE": "kept"}
     completed = subprocess.run([entrypoint, "env"], env=environment, capture_output=True, text=True, check=True)
-    seen = dict(line.partition("=")[::2] for line in completed.stdout.splitlines())
-    assert seen["STACKRANK_DATABASE_URL"] == "postgresql://u:p%40 w$x'\"@h/d"
-    assert "STACKRANK_DATABASE_URL_FILE" not in seen and seen["OTHER_FILE"] == "kept"
+    variables = dict(line.partition("=")[::2] for line in completed.stdout.splitlines())
+    assert variables["STACKRANK_DATABASE_URL"] == "postgresql://u:p%40 w$x'\"@h/d"
+    assert "STACKRANK_DATABASE_URL_FILE" not in variables and variables["OTHER_FILE"] == "kept"
     environment["OPENAI_API_KEY_FILE"] = str(tmp_path / "missing")
     failed = subprocess.run([entrypoint, "env"], env=environment, capture_output=True, text=True, check=False)
     assert failed.returncode == 2 and "OPENAI_API_KEY_FILE" in failed.stderr
 
 
-def test_the_proxy_takes_its_file() -> None:
+def test_proxy_configuration_is_valid() -> None:
     caddy = shutil.which("caddy")
     if caddy is None:
         pytest.skip("caddy is not installed")

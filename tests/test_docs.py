@@ -41,7 +41,7 @@ def anchors(paper: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("paper", PAPERS, ids=named)
-def test_links_lead_somewhere(paper: Path) -> None:
+def test_links_resolve(paper: Path) -> None:
     for link in re.findall(r"\]\(([^)\s]+)\)", prose(paper)):
         if "://" in link:
             continue
@@ -52,7 +52,7 @@ def test_links_lead_somewhere(paper: Path) -> None:
 
 
 @pytest.mark.parametrize("paper", PAPERS, ids=named)
-def test_files_that_are_named_exist(paper: Path) -> None:
+def test_mentioned_files_exist(paper: Path) -> None:
     for name in re.findall(r"`([\w./-]+)`", prose(paper)):
         if name.startswith(ROOMS) and not name.startswith("deploy/compose/secrets"):
             assert (ROOT / name).exists(), f"`{name}`: there is no such file"
@@ -62,7 +62,7 @@ def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= README_WORDS
 
 
-def test_the_reference_is_what_the_program_says() -> None:
+def test_reference_is_up_to_date() -> None:
     command = [sys.executable, str(ROOT / "docs" / "generate.py"), "--check"]
     completed = subprocess.run(command, capture_output=True, text=True, check=False)
     assert completed.returncode == 0, completed.stderr
@@ -85,13 +85,13 @@ class Fetched(HTMLParser):
         self.addresses: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = dict(attrs)
-        self.addresses += [found["src"] or ""] if "src" in found else []
-        if tag == "link" and found.get("rel") in ("stylesheet", "preconnect", "preload", "icon"):
-            self.addresses.append(found.get("href") or "")
+        attributes = dict(attrs)
+        self.addresses += [attributes["src"] or ""] if "src" in attributes else []
+        if tag == "link" and attributes.get("rel") in ("stylesheet", "preconnect", "preload", "icon"):
+            self.addresses.append(attributes.get("href") or "")
 
 
-def test_the_site_builds_and_its_pages_fetch_nothing(tmp_path: Path) -> None:
+def test_site_builds_and_pages_load_no_external_files(tmp_path: Path) -> None:
     if importlib.util.find_spec("mkdocs") is None:
         missing("MkDocs is not installed")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
@@ -100,11 +100,11 @@ def test_the_site_builds_and_its_pages_fetch_nothing(tmp_path: Path) -> None:
     pages = list((tmp_path / "site").rglob("*.html"))
     assert len(pages) >= len(list((ROOT / "docs").rglob("*.md")))
     for page in pages:
-        found = Fetched()
-        found.feed(page.read_text(encoding="utf-8"))
-        assert found.addresses and not [address for address in found.addresses if address.startswith(("http", "//"))], (
-            page
-        )
+        fetched = Fetched()
+        fetched.feed(page.read_text(encoding="utf-8"))
+        assert fetched.addresses and not [
+            address for address in fetched.addresses if address.startswith(("http", "//"))
+        ], page
 
 
 def blocks(page: str, language: str) -> list[str]:
@@ -112,21 +112,21 @@ def blocks(page: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
 
 
-def test_the_tool_of_the_guide_works() -> None:
+def test_guide_tool_works() -> None:
     task = load_benchmark("bugs").tasks()[0]
     module: dict[str, Any] = {}
     exec(blocks("guide/tools.md", "python")[0], module)
     tool = module["Outline"]()
     with Sandbox(backend("local"), SandboxSpec()) as sandbox:
         sandbox.put({"a.py": b"class A:\n    def f(self): ...\n", "b.txt": b"def g\n"})
-        found = tool(Bench(sandbox, task), tool.arguments())
+        observation = tool(Bench(sandbox, task), tool.arguments())
         with pytest.raises(ToolError, match="defines no class"):
             tool(Bench(sandbox, task), tool.arguments(path="b.txt"))
-    assert found.text == "a.py:1: class A:\na.py:2:     def f(self): ..."
+    assert observation.text == "a.py:1: class A:\na.py:2:     def f(self): ..."
 
 
 @pytest.mark.slow
-def test_the_loop_of_the_guide_prints_what_the_guide_shows() -> None:
+def test_guide_loop_prints_the_documented_output() -> None:
     (loop,) = blocks("guide/trajectories.md", "python")
     completed = subprocess.run([sys.executable, "-c", loop], capture_output=True, text=True, check=False)
     if "no sandbox can be started" in completed.stderr:

@@ -34,17 +34,17 @@ def modules() -> Iterator[Path]:
                 yield relative
 
 
-def test_no_folder_is_crowded() -> None:
+def test_folders_have_few_modules() -> None:
     counts = Counter(path.parent.as_posix() for path in modules() if path.name != "__init__.py")
     assert {folder: count for folder, count in counts.items() if count > MOST_MODULES} == {}
 
 
-def test_no_module_is_long() -> None:
+def test_modules_are_short() -> None:
     lengths = {path.as_posix(): len((ROOT / path).read_text(encoding="utf-8").splitlines()) for path in modules()}
     assert {path: length for path, length in lengths.items() if length > MOST_LINES} == {}
 
 
-def test_every_package_says_what_belongs_there() -> None:
+def test_packages_have_docstrings() -> None:
     folders = {path.parent for path in modules() if not path.as_posix().startswith(SCRIPTS)}
     silent = []
     for folder in sorted(folders):

@@ -68,7 +68,7 @@ def stackrank(site: Path, home: Path, *arguments: str) -> subprocess.CompletedPr
     return python(site, home, "-m", "stackrank.flows.cli.main", *arguments)
 
 
-def test_tool_agent_benchmark_and_sandbox_play_an_episode_that_the_exporter_exports(site: Path, home: Path) -> None:
+def test_plugins_play_and_export_an_episode(site: Path, home: Path) -> None:
     process = python(site, home, "-c", PLAY)
     assert process.returncode == 0, process.stderr
     played = json.loads(process.stdout.splitlines()[-1])
@@ -81,7 +81,7 @@ def test_tool_agent_benchmark_and_sandbox_play_an_episode_that_the_exporter_expo
     assert "the verdict of an episode" in stackrank(site, home, "export", "--help").stdout
 
 
-def test_plugins_are_listed_and_a_wrong_name_lists_them(site: Path, home: Path) -> None:
+def test_plugins_are_listed(site: Path, home: Path) -> None:
     benchmarks = json.loads(stackrank(site, home, "benchmarks", "--json").stdout)
     assert ("tiny", 1) in [(row["benchmark"], row["tasks"]) for row in benchmarks]
     checks = json.loads(stackrank(site, home, "doctor", "--json").stdout)["checks"]
@@ -90,15 +90,15 @@ def test_plugins_are_listed_and_a_wrong_name_lists_them(site: Path, home: Path) 
     assert wrong.returncode == 2 and "docker, bubblewrap, local or plain, not 'vm'" in wrong.stderr
 
 
-def test_commands_and_one_that_cannot_be_imported(site: Path, home: Path) -> None:
+def test_plugin_commands(site: Path, home: Path) -> None:
     assert stackrank(site, home, "greet", "Ann").stdout == "Hello Ann\n"
     unharmed = stackrank(site, home, "runs", "--json")
     assert (unharmed.returncode, unharmed.stderr) == (0, "")
     listed = stackrank(site, home, "--help")
     assert "Greet somebody." in listed.stdout and "broken" not in listed.stdout
     assert listed.stderr.startswith("warning: the plug-in 'broken' of the package stackrank-plugin-for-tests")
-    called = stackrank(site, home, "broken")
-    assert called.returncode == 1 and "plugin_for_tests_that_is_missing" in called.stderr.splitlines()[-1]
+    process = stackrank(site, home, "broken")
+    assert process.returncode == 1 and "plugin_for_tests_that_is_missing" in process.stderr.splitlines()[-1]
 
 
 def test_a_page(site: Path, home: Path) -> None:

@@ -50,7 +50,7 @@ EVERYTHING = "postgres, prefect_server, browser, served"
         (signal.SIGKILL, "postgres", []),
     ],
 )
-def test_what_a_session_started_ends_with_it(
+def test_session_end_stops_everything_it_started(
     tmp_path: Path, end: signal.Signals, fixtures: str, options: list[str]
 ) -> None:
     kinds = [usable(kind) for kind in ISOLATING]
@@ -80,6 +80,6 @@ def test_what_a_session_started_ends_with_it(
         session.kill()
 
 
-def test_files_of_groups_are_there_once() -> None:
+def test_grouped_files_exist_and_are_unique() -> None:
     assert [file for file in RANKS if not (ROOT / file).is_file()] == []
     assert len(RANKS) == sum(map(len, GROUPS))

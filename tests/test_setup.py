@@ -114,18 +114,18 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.slow
 def test_sandbox_python_is_made_once(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[str] = []
+    messages: list[str] = []
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
     def ensure() -> None:
-        python_env.ensure_sandbox_python(say=said.append)
+        python_env.ensure_sandbox_python(say=messages.append)
 
     threads = [threading.Thread(target=ensure) for _ in range(3)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(said) == 1, "three callers, one made it"
+    assert len(messages) == 1, "three callers, one made it"
     python = python_env.ensure_sandbox_python(say=pytest.fail)
     assert python == python_env.sandbox_python() == home / "sandbox-python" / "bin" / "python"
     assert sorted(path.name for path in home.iterdir()) == ["sandbox-python", "sandbox-python.lock"]
@@ -140,8 +140,8 @@ def test_sandbox_python_is_made_once(home: Path, monkeypatch: pytest.MonkeyPatch
     # Other requirements make it stale; the old one stands until the new one is ready.
     python_env.REQUIREMENTS.write_text("# other\n")
     assert not python_env.is_current()
-    assert python_env.ensure_sandbox_python(say=said.append) == python
-    assert len(said) == 2
+    assert python_env.ensure_sandbox_python(say=messages.append) == python
+    assert len(messages) == 2
     python.unlink()
     assert not python_env.is_current(), "its interpreter is gone"
 

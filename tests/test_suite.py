@@ -39,24 +39,24 @@ def suite(folder: Path, tests: str) -> subprocess.Popen[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("chance", "certain", "status", "named"),
+    ("chance", "certain", "status", "named_count"),
     [(0, True, 0, 0), (2, True, 0, 2), (MOST, True, 0, MOST), (1, False, 1, 0), (MOST + 1, True, 1, 0)],
 )
-def test_chance_is_told_from_causes(tmp_path: Path, chance: int, certain: bool, status: int, named: int) -> None:
+def test_failures_are_repeated_alone(tmp_path: Path, chance: int, certain: bool, status: int, named_count: int) -> None:
     session = suite(tmp_path, TESTS.format(chance=chance, certain=certain))
     output, _ = session.communicate()
     assert session.returncode == status, output
-    found = output.partition("passed alone")[2]
-    assert found.count("test_it.py::test_chance") == named
-    again = 0 < chance <= MOST
-    assert ("Once more" in output) is again
-    passed = 1 + certain + (chance if again else 0)
-    failed = (not certain) + (0 if again else chance)
+    report = output.partition("passed alone")[2]
+    assert report.count("test_it.py::test_chance") == named_count
+    is_repeated = 0 < chance <= MOST
+    assert ("Once more" in output) is is_repeated
+    passed = 1 + certain + (chance if is_repeated else 0)
+    failed = (not certain) + (0 if is_repeated else chance)
     assert output.splitlines()[-1] == f"{passed} passed, {failed} failed, {int(chance == 0)} skipped"
 
 
 @pytest.mark.slow
-def test_sigterm_ends_the_tests_and_nothing_is_run_again(tmp_path: Path) -> None:
+def test_sigterm_stops_without_repeating(tmp_path: Path) -> None:
     tests = "import pathlib, time\ndef test_long():\n    pathlib.Path('begun').touch()\n    time.sleep(600)\n"
     session = suite(tmp_path, tests)
     wait_for((tmp_path / "begun").exists, "the test begins")

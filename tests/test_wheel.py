@@ -71,7 +71,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return python
 
 
-def test_the_wheel_lives_beside_openai_agents(python: Path, tmp_path: Path) -> None:
+def test_wheel_coexists_with_openai_agents(python: Path, tmp_path: Path) -> None:
     usable("bubblewrap")
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
     completed = subprocess.run(

@@ -80,10 +80,10 @@ class Choices(Search):
     def _queues(self) -> list[Iterator[Mutation]]:
         places = [context for path in self.files if (source := self.source(path)) for context in source.contexts]
         rank = Proposals(self, self.rate_lines(), self._random).rank
-        found = [
-            [each for context in places for operator in family for each in operator(context)] for family in FAMILIES
+        queues = [
+            [edit for context in places for operator in family for edit in operator(context)] for family in FAMILIES
         ]
-        return [self._fresh(rank(candidates)) for candidates in found]
+        return [self._fresh(rank(candidates)) for candidates in queues]
 
 
 class Bandit(Agent):
@@ -120,25 +120,25 @@ class Bandit(Agent):
 
 def play(envs: stackrank.VecEnv, tasks: Sequence[str], weights: np.ndarray, seed: int) -> Iterator[tuple[Bandit, list]]:
     """Play tasks side by side: each agent with (choices made so far, reward) for each of its steps."""
-    begun = envs.reset(tasks)
+    resets = envs.reset(tasks)
     agents = [Bandit(config={"weights": weights}) for _ in envs]
-    for agent, env, (first, _) in zip(agents, envs, begun, strict=True):
-        about = (env.task.id, env.task.statement, env.task.test_command, env.tools, STEPS)
-        agent.begin(Briefing(*about, attempt_seed=seed), first)
-    seen: list[Observation | None] = [first if "error" not in info else None for first, info in begun]
+    for agent, env, (first, _) in zip(agents, envs, resets, strict=True):
+        briefing = (env.task.id, env.task.statement, env.task.test_command, env.tools, STEPS)
+        agent.begin(Briefing(*briefing, attempt_seed=seed), first)
+    observations: list[Observation | None] = [first if "error" not in info else None for first, info in resets]
     earned: list[list[tuple[int, float]]] = [[] for _ in envs]
-    while any(each is not None for each in seen):
+    while any(observation is not None for observation in observations):
         actions = []
-        for position, (agent, observation) in enumerate(zip(agents, seen, strict=True)):
+        for position, (agent, observation) in enumerate(zip(agents, observations, strict=True)):
             try:
                 actions.append(agent.act(observation).action if observation is not None else None)
             except GaveUp:
                 actions.append(None)
-                seen[position] = None
-        for position, done in enumerate(envs.step(actions)):
-            if done is not None:
-                earned[position].append((len(agents[position].choices.made), done.reward))
-                seen[position] = None if done.terminated or done.truncated else done.observation
+                observations[position] = None
+        for position, step in enumerate(envs.step(actions)):
+            if step is not None:
+                earned[position].append((len(agents[position].choices.made), step.reward))
+                observations[position] = None if step.terminated or step.truncated else step.observation
     yield from zip(agents, earned, strict=True)
 
 
@@ -155,7 +155,7 @@ def train(tasks: Sequence[str], workers: int, sandbox: str | None) -> np.ndarray
             padded = batch + list(tasks[: workers - len(batch)])
             for agent, earned in list(play(envs, padded[: len(envs)], weights, seed=start))[: len(batch)]:
                 for index, (family, odds) in enumerate(agent.choices.made, 1):
-                    reward = sum(each for made, each in earned if made == index)
+                    reward = sum(points for choice, points in earned if choice == index)
                     gradient += (np.eye(len(FAMILIES))[family] - odds) * (reward - baseline)
                     baseline += 0.02 * (reward - baseline)
             weights += RATE * gradient

@@ -21,10 +21,10 @@ FLOOR = ["-c", "import typer, sqlmodel"]
 
 def processor_s(arguments: list[str]) -> float:
     """What one call of Python costs, in seconds of processor time."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    usage_before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    usage_after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage_after.ru_utime + usage_after.ru_stime - usage_before.ru_utime - usage_before.ru_stime
 
 
 def main() -> None:
@@ -34,9 +34,9 @@ def main() -> None:
     rounds = parser.parse_args().rounds
     with tempfile.TemporaryDirectory() as folder:
         url = f"sqlite:///{Path(folder) / 'bench.db'}"
-        one, two, _ = seed(connect(url)).entrants
+        first, two, _ = seed(connect(url)).entrants
         os.environ["STACKRANK_DATABASE_URL"] = url
-        calls = [["leaderboard"], ["runs"], ["episodes"], ["trace", "1"], ["compare", one, two]]
+        calls = [["leaderboard"], ["runs"], ["episodes"], ["trace", "1"], ["compare", first, two]]
         floor = min(processor_s(FLOOR) for _ in range(rounds))
         print(f"{'import typer, sqlmodel':24} {floor:5.2f} s")
         for call in calls:

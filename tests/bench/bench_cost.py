@@ -79,10 +79,10 @@ class Meter:
 
         def close() -> None:
             if sandbox in self._given:  # what is gone cannot be asked any more
-                used = self._used(sandbox)
+                used_s = self._used(sandbox)
                 self._shims += _used_by(self._shims_of.get(sandbox))
                 if not spec.warm:
-                    self.costs[VERDICT] += used - self._given[sandbox]
+                    self.costs[VERDICT] += used_s - self._given[sandbox]
                 del self._given[sandbox]
             end()
 
@@ -94,12 +94,12 @@ class Meter:
         ours, makers = time.process_time(), self._makers_s()
         with DebugEnv(TASK, EVERYTHING, self.new_sandbox, end_when_solved=False) as env:
             env.reset()
-            used = self._used(env.sandbox)
-            self.costs[FIRST] += used - self._given[env.sandbox]
+            used_s = self._used(env.sandbox)
+            self.costs[FIRST] += used_s - self._given[env.sandbox]
             for tool, arguments in SCRIPT[:-1]:
                 env.step(Action(tool, dict(arguments)))
-                before, used = used, self._used(env.sandbox)
-                self.costs[tool] += used - before
+                previous_s, used_s = used_s, self._used(env.sandbox)
+                self.costs[tool] += used_s - previous_s
             tool, arguments = SCRIPT[-1]
             assert env.step(Action(tool, dict(arguments)))[1] == 1.0
         for thread in threading.enumerate():
@@ -115,9 +115,9 @@ class Meter:
     def _used(self, sandbox: Sandbox) -> float:
         started = time.thread_time()
         group = self._groups.get(sandbox)
-        used = sandbox.used_s() if group is None else group.used_s()
+        used_s = sandbox.used_s() if group is None else group.used_s()
         self._measuring += time.thread_time() - started
-        return used
+        return used_s
 
     def _find(self, sandbox: Sandbox) -> None:
         """The container's shim and control group: the engine's own answer would cost the engine something."""
@@ -134,8 +134,8 @@ class Meter:
 
     def _makers_s(self) -> float:
         if isinstance(self._kind, BubblewrapBackend):
-            return sum(each.used_s() for each in FACTORIES.values())
-        return sum(_used_by(each) for each in psutil.process_iter(["name"]) if each.info["name"] in DAEMONS)
+            return sum(factory.used_s() for factory in FACTORIES.values())
+        return sum(_used_by(process) for process in psutil.process_iter(["name"]) if process.info["name"] in DAEMONS)
 
 
 FACTORIES: dict[Factory, Cgroup] = {}
@@ -152,8 +152,8 @@ def watch_factories(kind: BubblewrapBackend) -> None:
 
 
 def _children_s() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    used_s = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used_s.ru_utime + used_s.ru_stime
 
 
 def _used_by(process: psutil.Process | None) -> float:
@@ -172,13 +172,13 @@ def floors(rounds: int) -> Costs:
             file.write_bytes(content)
 
         def alone(command: list[str]) -> float:
-            taken = []
+            times = []
             for _ in range(rounds):
-                before = _children_s()
+                used_before = _children_s()
                 environment = {"PATH": os.environ["PATH"], **FIXED_ENVIRONMENT}
                 subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=True)
-                taken.append(_children_s() - before)
-            return statistics.median(taken)
+                times.append(_children_s() - used_before)
+            return statistics.median(times)
 
         tests = alone([python, *TASK.test_command.split()[1:]])
         return {
@@ -201,21 +201,21 @@ FLOORS = {
 }
 
 
-def report(found: dict[str, Costs], least: Costs) -> bool:
+def report(costs: dict[str, Costs], least: Costs) -> bool:
     """Print the table; whether both targets were met."""
     table = Table(title="CPU-milliseconds of one scripted episode, verdict included")
-    for name in ("part", *found, "floor", "what the floor is"):
+    for name in ("part", *costs, "floor", "what the floor is"):
         table.add_column(name, justify="left" if name in ("part", "what the floor is") else "right")
 
     def shown(seconds: float | None) -> str:
         return "" if seconds is None else f"{seconds * 1000:.1f}"
 
-    for part in next(iter(found.values())):
-        cells = [shown(costs[part]) for costs in found.values()]
+    for part in next(iter(costs.values())):
+        cells = [shown(costs[part]) for costs in costs.values()]
         table.add_row(part, *cells, shown(least.get(part)), FLOORS.get(part, ""))
-    sums = {name: sum(costs.values()) * 1000 for name, costs in found.items()}
+    sums = {name: sum(costs.values()) * 1000 for name, costs in costs.items()}
     marks = [f"{total:.0f}{'' if total <= MOST[name] else ' !'}" for name, total in sums.items()]
-    table.add_row("all", *marks, "", "target: " + ", ".join(f"{name} {MOST[name]:g}" for name in found))
+    table.add_row("all", *marks, "", "target: " + ", ".join(f"{name} {MOST[name]:g}" for name in costs))
     Console(width=130).print(table)
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; `!`: target missed")
     return all(total <= MOST[name] for name, total in sums.items())
@@ -232,7 +232,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--backend", action="append", choices=sorted(MOST))
     options = parser.parse_args(arguments)
-    found: dict[str, Costs] = {}
+    costs: dict[str, Costs] = {}
     for name in options.backend or sorted(MOST):
         try:
             kind = backend(name)
@@ -242,8 +242,8 @@ def main(arguments: list[str] | None = None) -> int:
         Meter(kind).play()  # what is done once for a process
         if isinstance(kind, BubblewrapBackend):
             watch_factories(kind)
-        found[name] = middle([Meter(kind).play() for _ in range(options.rounds)])
-    return 0 if report(found, floors(options.rounds)) else 1
+        costs[name] = middle([Meter(kind).play() for _ in range(options.rounds)])
+    return 0 if report(costs, floors(options.rounds)) else 1
 
 
 if __name__ == "__main__":

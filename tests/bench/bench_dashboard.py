@@ -96,17 +96,17 @@ class Result:
 
 def fastest(work: Callable[[], Any], rounds: int = 9) -> float:
     """The least seconds of processor time of some rounds: SQLite works in this process, whatever else goes on."""
-    taken = []
+    seconds = []
     for _ in range(rounds):
         started = time.process_time()
         work()
-        taken.append(time.process_time() - started)
-    return min(taken)
+        seconds.append(time.process_time() - started)
+    return min(seconds)
 
 
 def questions(engine: Engine) -> list[Result]:
     """The questions behind pages, in milliseconds of processor time."""
-    asked: dict[str, tuple[float, Callable[[], Any]]] = {
+    queries_by_page: dict[str, tuple[float, Callable[[], Any]]] = {
         "leaderboard of a run": (100, lambda: queries.leaderboard(engine, Scope(run=1))),
         "leaderboard of 10 runs": (100, lambda: queries.leaderboard(engine, Scope(last=10))),
         "leaderboard of all runs": (100, lambda: queries.leaderboard(engine)),
@@ -120,7 +120,9 @@ def questions(engine: Engine) -> list[Result]:
         "one step": (10, lambda: queries.step(engine, 1, 900)),
         "edits up to step 1,000": (100, lambda: queries.edits(engine, 1, 1_000)),
     }
-    return [Result(f"question: {name}, ms", 1000 * fastest(work), limit) for name, (limit, work) in asked.items()]
+    return [
+        Result(f"question: {name}, ms", 1000 * fastest(work), limit) for name, (limit, work) in queries_by_page.items()
+    ]
 
 
 @contextlib.contextmanager
@@ -156,10 +158,10 @@ def visit(browser: Browser, address: str) -> tuple[float, Page]:
     started = time.perf_counter()
     page.goto(address)
     page.wait_for_function(QUIET, polling=25)
-    taken = time.perf_counter() - started
+    seconds = time.perf_counter() - started
     if page.locator('[data-testid="stException"]').count():
         raise RuntimeError(f"{address} shows an exception")
-    return taken, page
+    return seconds, page
 
 
 def opened(browser: Browser, address: str) -> float:
@@ -189,7 +191,7 @@ def trace(browser: Browser, address: str, rounds: int) -> list[Result]:
 def pages(browser: Browser, folder: Path, full: str, rounds: int) -> list[Result]:
     """Every page over the full database against an empty application, in turn: the fastest of each."""
     floors: list[float] = []
-    taken: dict[str, list[float]] = {name: [] for name in PAGES}
+    times: dict[str, list[float]] = {name: [] for name in PAGES}
     empty = folder / "empty.py"
     empty.write_text('import streamlit as st\n\nst.title("Empty")\n', encoding="utf-8")
     with served(full, empty) as (bare, _), served(full) as (address, process):
@@ -198,13 +200,13 @@ def pages(browser: Browser, folder: Path, full: str, rounds: int) -> list[Result
         for _ in range(rounds):
             for name, path in PAGES.items():
                 floors.append(opened(browser, bare))
-                taken[name].append(opened(browser, address + path))
+                times[name].append(opened(browser, address + path))
         floor = min(floors)
         results = [Result("page: an empty application, s", floor, float("inf"))]
-        results += [Result(f"page: {name}, s", min(seconds), 1.5 * floor + 1) for name, seconds in taken.items()]
+        results += [Result(f"page: {name}, s", min(seconds), 1.5 * floor + 1) for name, seconds in times.items()]
         results += trace(browser, address, rounds)
-        used = process.memory_info().rss + sum(child.memory_info().rss for child in process.children(recursive=True))
-        results.append(Result("memory of the server, MB", used / 2**20, 500))
+        memory = process.memory_info().rss + sum(child.memory_info().rss for child in process.children(recursive=True))
+        results.append(Result("memory of the server, MB", memory / 2**20, 500))
     return results
 
 

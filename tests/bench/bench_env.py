@@ -79,12 +79,12 @@ NewSandbox = Callable[[SandboxSpec], Sandbox]
 
 def median_ms(action: Callable[[], Any], rounds: int) -> float:
     """The median of some runs, in milliseconds."""
-    taken = []
+    times_ms = []
     for _ in range(rounds):
         started = time.perf_counter()
         action()
-        taken.append((time.perf_counter() - started) * 1000)
-    return statistics.median(taken)
+        times_ms.append((time.perf_counter() - started) * 1000)
+    return statistics.median(times_ms)
 
 
 def pdb_over_a_pty(rounds: int) -> float:
@@ -103,27 +103,27 @@ def pdb_over_a_pty(rounds: int) -> float:
             child.sendline("p x")
             child.expect_exact("(Pdb) ")
 
-        taken = median_ms(ask, rounds)
+        duration_ms = median_ms(ask, rounds)
         child.close(force=True)
-    return taken
+    return duration_ms
 
 
 def measure(kind: Backend, rounds: int) -> dict[str, float]:
     """Medians of every operation in one backend, in milliseconds."""
-    found: dict[str, float] = {}
-    few = max(rounds // 20, 3)
-    some = max(rounds // 4, 3)
+    medians: dict[str, float] = {}
+    few_rounds = max(rounds // 20, 3)
+    cold_rounds = max(rounds // 4, 3)
     spec = SandboxSpec(limits=TASK.limits)
 
     def cold() -> None:
         with Sandbox(kind, spec) as sandbox:
             sandbox.put(TASK.files)
 
-    found["new sandbox"] = median_ms(lambda: Sandbox(kind, spec).close(), some)
-    found["new sandbox with files"] = median_ms(cold, some)
+    medians["new sandbox"] = median_ms(lambda: Sandbox(kind, spec).close(), cold_rounds)
+    medians["new sandbox with files"] = median_ms(cold, cold_rounds)
     with Pool(kind, size=1) as pool:
         pooled: list[float] = []
-        for _ in range(few):
+        for _ in range(few_rounds):
             pool.expect(spec)
             wait_for(pool, 1)
             started = time.perf_counter()
@@ -131,25 +131,25 @@ def measure(kind: Backend, rounds: int) -> dict[str, float]:
             sandbox.put(TASK.files)
             pooled.append((time.perf_counter() - started) * 1000)
             sandbox.close()
-        found["pooled sandbox with files"] = statistics.median(pooled)
+        medians["pooled sandbox with files"] = statistics.median(pooled)
         wait_for(pool, 1)
         with DebugEnv(TASK, EVERYTHING, pool.take, end_when_solved=False) as env:
-            found["pooled reset with its tests"] = env.reset()[0].env_ms
-            found |= operations(env, rounds, few)
+            medians["pooled reset with its tests"] = env.reset()[0].env_ms
+            medians |= operations(env, rounds, few_rounds)
             closing = env.sandbox.close
         started = time.perf_counter()
         closing()
         closed = []
-        for _ in range(few):
+        for _ in range(few_rounds):
             sandbox = pool.take(spec)
             started = time.perf_counter()
             sandbox.close()
             closed.append((time.perf_counter() - started) * 1000)
-        found["close"] = statistics.median(closed)
-    return found
+        medians["close"] = statistics.median(closed)
+    return medians
 
 
-def operations(env: DebugEnv, rounds: int, few: int) -> dict[str, float]:
+def operations(env: DebugEnv, rounds: int, few_rounds: int) -> dict[str, float]:
     """Medians of the tools in one episode."""
 
     def act(tool: str, **arguments: object) -> Callable[[], None]:
@@ -159,32 +159,32 @@ def operations(env: DebugEnv, rounds: int, few: int) -> dict[str, float]:
 
         return run
 
-    found = {"channel round trip": median_ms(env.sandbox.ping, rounds)}
-    found["bare pytest"] = median_ms(lambda: env.sandbox.run(TASK.test_command, 30), few)
-    found["eval"] = median_ms(act("eval"), few)
+    medians = {"channel round trip": median_ms(env.sandbox.ping, rounds)}
+    medians["bare pytest"] = median_ms(lambda: env.sandbox.run(TASK.test_command, 30), few_rounds)
+    medians["eval"] = median_ms(act("eval"), few_rounds)
     for tool, arguments in (
         ("view", {"path": "cart.py"}),
         ("listdir", {}),
         ("grep", {"pattern": "result"}),
         ("bash", {"command": "true"}),
     ):
-        found[tool] = median_ms(act(tool, **arguments), rounds)
+        medians[tool] = median_ms(act(tool, **arguments), rounds)
     stops = []
-    for _ in range(few):
+    for _ in range(few_rounds):
         act("pdb", command="q")()
         started = time.perf_counter()
         act("pdb", command="b cart.py:4\nc")()
         stops.append((time.perf_counter() - started) * 1000)
-        act("pdb", command="cl 1")() if _ < few - 1 else None
-    found["first pdb stop"] = statistics.median(stops)
-    found["p x"] = median_ms(act("pdb", command="p result"), rounds)
-    found["c"] = median_ms(act("pdb", command="c"), 2)
+        act("pdb", command="cl 1")() if _ < few_rounds - 1 else None
+    medians["first pdb stop"] = statistics.median(stops)
+    medians["p x"] = median_ms(act("pdb", command="p result"), rounds)
+    medians["c"] = median_ms(act("pdb", command="c"), 2)
     act("pdb", command="restart\nc")()
-    found["n"] = median_ms(act("pdb", command="n"), 4)
+    medians["n"] = median_ms(act("pdb", command="n"), 4)
     texts = iter(f"    return result - {number}" for number in range(10**6))
     edit = median_ms(lambda: act("rewrite", path="cart.py", start=5, end=5, new_code=next(texts))(), rounds)
-    found["rewrite"] = edit
-    return found
+    medians["rewrite"] = edit
+    return medians
 
 
 def wait_for(pool: Pool, count: int) -> None:
@@ -211,18 +211,18 @@ def episodes_per_minute(kind: Backend, workers: int, seconds: float) -> float:
         play_one(pool.take)
         until = time.perf_counter() + seconds
         counted = threading.Lock()
-        done = [0]
+        played = [0]
 
         def work() -> None:
             while time.perf_counter() < until:
                 play_one(pool.take)
                 with counted:
-                    done[0] += 1
+                    played[0] += 1
 
         started = time.perf_counter()
         for future in [threads.submit(work) for _ in range(workers)]:
             future.result()
-        return done[0] / (time.perf_counter() - started) * 60
+        return played[0] / (time.perf_counter() - started) * 60
 
 
 def memory_per_episode(kind: Backend, count: int = 8) -> float:
@@ -238,11 +238,11 @@ def memory_per_episode(kind: Backend, count: int = 8) -> float:
 
     begin()
     gc.collect()
-    before = process.memory_info().rss
+    rss_before = process.memory_info().rss
     for _ in range(count):
         begin()
     gc.collect()
-    grown = process.memory_info().rss - before
+    grown = process.memory_info().rss - rss_before
     for env in open_ones:
         env.close()
     return grown / count / 2**20
@@ -262,10 +262,10 @@ def memory_of_open(kind: Backend, count: int = 64) -> float:
             firsts = [int(sandbox.name.rpartition("-")[2]) for sandbox in opened]
         if isinstance(kind, BubblewrapBackend):
             firsts += [factory.pid for factory in kind.factories.all()]
-        found: dict[int, psutil.Process] = {}
+        processes: dict[int, psutil.Process] = {}
         for process in map(psutil.Process, firsts):
-            found |= {each.pid: each for each in (process, *process.children(recursive=True))}
-        return float(sum(each.memory_full_info().pss for each in found.values()) / 2**20)
+            processes |= {member.pid: member for member in (process, *process.children(recursive=True))}
+        return float(sum(process.memory_full_info().pss for process in processes.values()) / 2**20)
 
 
 EPISODES = {"bubblewrap": 200.0, "docker": 120.0}
@@ -312,17 +312,17 @@ def report(
     met = True
     for operation, (against, times, limit) in TARGETS.items():
         row = [operation]
-        for name, found in results.items():
-            value = found[operation]
-            most = limit.get(name) if isinstance(limit, dict) else limit
-            base = floor if against == "pdb over a pty" else found.get(against)
+        for name, medians in results.items():
+            value = medians[operation]
+            limit_ms = limit.get(name) if isinstance(limit, dict) else limit
+            base = floor if against == "pdb over a pty" else medians.get(against)
             ratio = value / base if base else None
-            good = (times is None or ratio is None or ratio <= times) and (most is None or value <= most)
+            good = (times is None or ratio is None or ratio <= times) and (limit_ms is None or value <= limit_ms)
             met = met and good
             row += [f"{value:.2f}{'' if good else ' !'}", f"{ratio:.2f}" if ratio else ""]
         goals = [f"<= {times:g} x {against}"] if times else [f"(x {against})"] if against else []
         if isinstance(limit, dict):
-            goals += [f"<= {most:g} ms ({name})" for name, most in limit.items()]
+            goals += [f"<= {limit_ms:g} ms ({name})" for name, limit_ms in limit.items()]
         elif limit:
             goals += [f"<= {limit:g} ms"]
         row.append("; ".join(goals))

@@ -34,11 +34,11 @@ def export(url: str, format: str, out: Path) -> tuple[float, float]:
     """(seconds of the processor, peak megabytes) of a process that exports the run."""
     command = [sys.executable, "-m", "stackrank.flows.cli.main", "export", "1", "--format", format, "--out", str(out)]
     process = subprocess.Popen(command, env={**os.environ, "STACKRANK_DATABASE_URL": url}, stdout=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
+    _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise SystemExit(f"{format} cannot be exported: exit status {process.returncode}")
-    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -54,10 +54,10 @@ def main(arguments: list[str] | None = None) -> int:
         small = make(folder / "small.db", SMALL, options.steps)
         large = make(folder / "large.db", options.episodes, options.steps)
         for format in options.formats:
-            before, little = export(small, format, folder / "small.out")
+            small_memory, little = export(small, format, folder / "small.out")
             seconds, much = export(large, format, folder / "large.out")
             # What it takes to start, both have.
-            rate = (options.episodes - SMALL) / max(seconds - before, 1e-9)
+            rate = (options.episodes - SMALL) / max(seconds - small_memory, 1e-9)
             good &= rate >= LEAST and much - little <= MOST_GROWN_MB
             print(
                 f"{format}: {rate:.0f} episodes a second (target: {LEAST}), peak {little:.0f} MB for {SMALL} episodes, "

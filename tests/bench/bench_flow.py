@@ -105,30 +105,30 @@ def _play(episodes: int, server: psutil.Process) -> dict[str, float]:
     run_id = create_run(
         Store(connect()), check(make_spec({**spec, "entrants": [{"agent": "noop"}]}, "the benchmark"))
     ).id
-    me, over, memory = psutil.Process(), threading.Event(), []
+    me, stop, memory = psutil.Process(), threading.Event(), []
     engine = connect()
 
     def watch() -> None:
-        while not over.wait(1.0):
+        while not stop.wait(1.0):
             memory.append((queries.progress(engine, run_id)["done"], me.memory_info().rss / 2**20))
 
     threading.Thread(target=watch, daemon=True).start()
     started, ours, theirs = time.monotonic(), _cpu_s(me), _cpu_s(server)
     evaluate(run_id=run_id, label="bench")
     wall_s, ours = time.monotonic() - started, _cpu_s(me) - ours
-    over.set()
-    before = _cpu_s(server)
+    stop.set()
+    used_before = _cpu_s(server)
     while True:
         time.sleep(5)
-        now = _cpu_s(server)
-        if now - before < 5 * DRAINED:
+        used_now = _cpu_s(server)
+        if used_now - used_before < 5 * DRAINED:
             break
-        before = now
+        used_before = used_now
     counts = queries.run(connect(), run_id)
     assert (counts["unresolved"], counts["errors"]) == (counts["episodes_total"], 0), counts
     count = counts["episodes_total"]
     theirs = _cpu_s(server) - theirs
-    playing = [mb for done, mb in memory if 0 < done < count]
+    playing = [mb for finished, mb in memory if 0 < finished < count]
     quarter = max(len(playing) // 4, 1)
     return {
         "episodes": count,

@@ -58,8 +58,8 @@ def run(
     sandbox: Sandbox, task: Task, test: str, spec: Mapping[str, Any]
 ) -> tuple[dict[str, float], list[dict[str, Any]]]:
     """Test id -> seconds, and all records, of one run under an observer."""
-    asked = {"test": test, "first_failure": False, **spec}
-    records = sandbox.follow(task.test_command, asked, task.limits.timeout_s)[1]["records"]
+    request = {"test": test, "first_failure": False, **spec}
+    records = sandbox.follow(task.test_command, request, task.limits.timeout_s)[1]["records"]
     return {record["test"]: record["seconds"] for record in records if record["kind"] == "test"}, records
 
 
@@ -119,14 +119,14 @@ def main() -> None:
     tasks = load_benchmark("bugs").tasks()
     if options.tasks:
         tasks = select(tasks, None, options.tasks)
-    found: list[tuple[float, Task, str]] = []
+    durations: list[tuple[float, Task, str]] = []
     with Sandbox(kind, spec_for(tasks[0])) as sandbox:
         for task in tasks:
             sandbox.put(task.files, fresh=True)
             # The second run counts: what a first one imports is not the tests' own.
             run(sandbox, task, "", PLAIN)
-            found += [(seconds, task, test) for test, seconds in run(sandbox, task, "", PLAIN)[0].items()]
-    longest = sorted(found, key=lambda row: -row[0])[: options.tests]
+            durations += [(seconds, task, test) for test, seconds in run(sandbox, task, "", PLAIN)[0].items()]
+    longest = sorted(durations, key=lambda row: -row[0])[: options.tests]
     table = Table(title="times the test's own length")
     for name in ("test", "ms", *COLUMNS):
         table.add_column(name, justify="left" if name == "test" else "right")
@@ -139,8 +139,8 @@ def main() -> None:
             all_of.setdefault(name, []).append(ratio)
         cells = [f"{times[column]:.2f}" if column in times else "" for column in COLUMNS]
         table.add_row(f"{task.id} {test.rpartition('::')[2]}", f"{seconds * 1000:.1f}", *cells)
-    for what, of in (("median", statistics.median), ("most", max)):
-        table.add_row(what, "", *(f"{of(all_of[column]):.2f}" if column in all_of else "" for column in COLUMNS))
+    for label, of in (("median", statistics.median), ("most", max)):
+        table.add_row(label, "", *(f"{of(all_of[column]):.2f}" if column in all_of else "" for column in COLUMNS))
     console = Console(width=140)
     console.print(table)
     console.print(f"target: at most {MOST_TIMES:g} times")

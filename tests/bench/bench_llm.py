@@ -44,10 +44,10 @@ def measure(episodes: int, turns: int, seconds: float) -> dict[str, float]:
         play_fake(env, agent, Budget(steps=turns, repeats=None))
 
     LlmAgent(model="scripted")  # the package is imported once
-    begun, used = time.monotonic(), time.process_time()
+    started, processor_s = time.monotonic(), time.process_time()
     with ThreadPoolExecutor(episodes) as threads:
         list(threads.map(one, range(episodes)))
-    wall_s, cpu_s = time.monotonic() - begun, time.process_time() - used
+    wall_s, cpu_s = time.monotonic() - started, time.process_time() - processor_s
     ours.send("end")
     at_once = ours.recv()
     server.join()

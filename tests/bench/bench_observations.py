@@ -41,8 +41,8 @@ def looks(task: Task) -> Iterator[Action]:
     yield Action("grep", {"pattern": word})
     yield Action("grep", {"pattern": "def |^class ", "path": name})
     yield Action("grep", {"pattern": "self", "path": name})
-    for before, after in ((0, 50), (40, 10), (3, 10), (100, 0), (20, 20), (60, 60)):
-        yield Action("view", {"path": name, "start": max(line - before, 1), "end": line + after})
+    for lines_above, lines_below in ((0, 50), (40, 10), (3, 10), (100, 0), (20, 20), (60, 60)):
+        yield Action("view", {"path": name, "start": max(line - lines_above, 1), "end": line + lines_below})
     yield Action("pdb", {"command": f"b {place}\nc\nw\nl\np locals()"})
     yield Action("pdb", {"command": "n\nn\nargs"})
     yield Action("trace", {"at": place})
@@ -74,8 +74,11 @@ def main() -> None:
     table = Table(title="characters of an observation")
     for name in ("tool", "observations", "median", "most"):
         table.add_column(name, justify="left" if name == "tool" else "right")
-    for tool, found in [*sorted(lengths.items()), ("all", [each for length in lengths.values() for each in length])]:
-        table.add_row(tool, str(len(found)), f"{statistics.median(found):.0f}", str(max(found)))
+    for tool, tool_lengths in [
+        *sorted(lengths.items()),
+        ("all", [characters for length in lengths.values() for characters in length]),
+    ]:
+        table.add_row(tool, str(len(tool_lengths)), f"{statistics.median(tool_lengths):.0f}", str(max(tool_lengths)))
     console = Console(width=100)
     console.print(table)
     console.print(f"target: a median of {MEDIAN}, never more than {MOST_SHOWN}")

@@ -111,10 +111,10 @@ def main(arguments: list[str] | None = None) -> int:
         right, half = verdicts(plugged(environment), kind)
         good = good and right.resolved and not half.resolved
         name = environment[0] if len(environment) == 1 else f"{len(environment)} packages"
-        said = [
+        lines = [
             "resolved" if package.resolved else "; ".join(("unresolved", *package.notes)) for package in (right, half)
         ]
-        table.add_row(name, said[0], str(right.sealed), said[1])
+        table.add_row(name, lines[0], str(right.sealed), lines[1])
     Console(width=130).print(table)
     return 0 if good else 1
 

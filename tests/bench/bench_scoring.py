@@ -72,8 +72,8 @@ def measure(task: Task, new_sandbox: NewSandbox, rounds: int) -> Cost:
             completed = sandbox.run(task.score_command or task.test_command, task.limits.timeout_s)
         assert (completed.exit == 0) is passes, completed.output
 
-    def verdict(these: Changes, wanted: bool) -> None:
-        assert score(task, these, new_sandbox).resolved is wanted
+    def verdict(these: Changes, is_resolved: bool) -> None:
+        assert score(task, these, new_sandbox).resolved is is_resolved
 
     deeds: list[Callable[[], None]] = [
         lambda: plain(changes, True),
@@ -81,22 +81,22 @@ def measure(task: Task, new_sandbox: NewSandbox, rounds: int) -> Cost:
         lambda: plain(Changes(), False),
         lambda: verdict(Changes(), False),
     ]
-    taken: list[list[float]] = [[] for _ in deeds]
+    durations: list[list[float]] = [[] for _ in deeds]
     for _ in range(rounds):
-        for deed, times in zip(deeds, taken, strict=True):
-            before = _used_ms()
+        for deed, times in zip(deeds, durations, strict=True):
+            used_before = _used_ms()
             deed()
             for thread in threading.enumerate():
                 if thread.name == "sandbox-close":
                     thread.join()
-            times.append(_used_ms() - before)
-    return Cost(task.id, *map(statistics.median, taken))
+            times.append(_used_ms() - used_before)
+    return Cost(task.id, *map(statistics.median, durations))
 
 
 def _used_ms() -> float:
     """Processor time of this process, of its children that have ended, and of its sandboxes that are closed."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(each.ru_utime + each.ru_stime for each in used) * 1000 + sum(_used_inside)
+    usages = [resource.getrusage(target) for target in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages) * 1000 + sum(_used_inside)
 
 
 def report(costs: list[Cost]) -> bool:
@@ -106,9 +106,11 @@ def report(costs: list[Cost]) -> bool:
         table.add_column(column, justify="left" if column == "task" else "right")
     resolved = [cost.resolved / cost.plain for cost in costs]
     unresolved = [cost.unresolved / cost.plain_given for cost in costs]
-    for each, one, other in zip(costs, resolved, unresolved, strict=True):
-        row = (each.plain, each.resolved, one, each.plain_given, each.unresolved, other)
-        table.add_row(each.task, *(f"{value:.2f}" if value in (one, other) else f"{value:.0f}" for value in row))
+    for cost, resolved_ms, unresolved_ms in zip(costs, resolved, unresolved, strict=True):
+        row = (cost.plain, cost.resolved, resolved_ms, cost.plain_given, cost.unresolved, unresolved_ms)
+        table.add_row(
+            cost.task, *(f"{value:.2f}" if value in (resolved_ms, unresolved_ms) else f"{value:.0f}" for value in row)
+        )
     means = statistics.mean(resolved), statistics.mean(unresolved)
     table.add_row("mean", "", "", f"{means[0]:.2f}", "", "", f"{means[1]:.2f}")
     table.add_row("target", "", "", f"<= {MOST_RESOLVED:.2f}", "", "", f"<= {MOST_UNRESOLVED:.2f}")

@@ -50,49 +50,50 @@ def spelled_out() -> Table:
 
 def measure(file: Path, folder: Path) -> tuple[int, float, float]:
     """How many steps a database has, and the bytes of each: spelled out, and as they are stored now."""
-    copy, before, now = folder / "copy.db", folder / "before.db", folder / "now.db"
+    copy, old_file, compact = folder / "copy.db", folder / "before.db", folder / "now.db"
     with closing(sqlite3.connect(file)) as source, closing(sqlite3.connect(copy)) as target:
         source.backup(target)
-    given = connect(f"sqlite:///{copy}")
+    engine = connect(f"sqlite:///{copy}")
     spelled = spelled_out()
-    earlier, later = create_engine(f"sqlite:///{before}"), connect(f"sqlite:///{now}")
+    earlier, later = create_engine(f"sqlite:///{old_file}"), connect(f"sqlite:///{compact}")
     spelled.metadata.create_all(earlier)
     store, steps = Store(later), 0
     for table in (BENCHMARK, TASK, ENTRANT, RUN, EPISODE):
-        with given.connect() as reading, later.begin() as writing:
-            if found := [dict(row) for row in reading.execute(select(table)).mappings()]:
-                writing.execute(insert(table), found)
-    with given.connect() as connection:
+        with engine.connect() as reading, later.begin() as writing:
+            if rows := [dict(row) for row in reading.execute(select(table)).mappings()]:
+                writing.execute(insert(table), rows)
+    with engine.connect() as connection:
         episodes = connection.scalars(select(EPISODE.c.id).order_by(EPISODE.c.id)).all()
     for episode in episodes:
-        found = list(queries.full_steps(given, episode))
-        if found:
+        rows = list(queries.full_steps(engine, episode))
+        if rows:
             with earlier.begin() as connection:
-                connection.execute(insert(spelled), found)
-        for row in found:
+                connection.execute(insert(spelled), rows)
+        for row in rows:
             store.add_step(Step(**row))
-        steps += len(found)
-    return steps, size(before) / steps, size(now) / steps
+        steps += len(rows)
+    return steps, size(old_file) / steps, size(compact) / steps
 
 
 def main() -> int:
     """Print a line for each database; 1 where one misses the target."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
-    missed = 0
+    missed_count = 0
     with tempfile.TemporaryDirectory(prefix="stackrank-bench-") as folder:
         files = parser.parse_args().files
         if not files:
             files = [Path(folder) / "released.db"]
             released.restore(files[0])
         for number, file in enumerate(files):
-            own = Path(folder) / str(number)
-            own.mkdir()
-            steps, before, now = measure(file, own)
-            missed += now > TARGET * before
-            kept = "holds" if now <= TARGET * before else "MISSED"
-            print(f"{file.name}: {steps} steps, {before:.0f} bytes before, {now:.0f} now: {now / before:.1%}  {kept}")
-    return int(missed > 0)
+            subfolder = Path(folder) / str(number)
+            subfolder.mkdir()
+            steps, old_bytes, new_bytes = measure(file, subfolder)
+            missed_count += new_bytes > TARGET * old_bytes
+            outcome = "holds" if new_bytes <= TARGET * old_bytes else "MISSED"
+            sizes = f"{old_bytes:.0f} bytes before, {new_bytes:.0f} now: {new_bytes / old_bytes:.1%}"
+            print(f"{file.name}: {steps} steps, {sizes}  {outcome}")
+    return int(missed_count > 0)
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ def facade_and_server(steps: int, sandbox: str | None) -> tuple[float, float]:
         "{port}",
     ]
     command += ["--steps", str(steps + 1), *(["--sandbox", sandbox] if sandbox else [])]
-    taken: tuple[list[float], list[float]] = ([], [])
+    seconds: tuple[list[float], list[float]] = ([], [])
     with (
         stackrank.make(TASK, steps=steps + 1, sandbox=sandbox) as env,
         tempfile.TemporaryDirectory() as folder,
@@ -57,11 +57,11 @@ def facade_and_server(steps: int, sandbox: str | None) -> tuple[float, float]:
         ask("reset", {})
         for number in range(steps):
             action = view(number)
-            for step, times in zip((lambda: env.step(action), lambda: ask("step", action)), taken, strict=True):  # noqa: B023
+            for step, times in zip((lambda: env.step(action), lambda: ask("step", action)), seconds, strict=True):  # noqa: B023
                 started = time.perf_counter()
                 step()
                 times.append((time.perf_counter() - started) * 1000)
-    return statistics.median(taken[0]), statistics.median(taken[1])
+    return statistics.median(seconds[0]), statistics.median(seconds[1])
 
 
 def view(number: int) -> dict[str, object]:
@@ -71,13 +71,13 @@ def view(number: int) -> dict[str, object]:
 
 def left() -> int:
     """Processes and threads of environments."""
-    threads = [each for each in threading.enumerate() if each.name.startswith(("stackrank-", "sandbox-pool"))]
+    threads = [thread for thread in threading.enumerate() if thread.name.startswith(("stackrank-", "sandbox-pool"))]
     return len(psutil.Process().children(recursive=True)) + len(threads)
 
 
 def vector(size: int, steps: int, sandbox: str | None) -> tuple[float, float]:
     """(seconds of all resets at once, steps a second)."""
-    before = left()
+    remaining = left()
     with stackrank.make_vec(TASK, size, steps=steps + 1, sandbox=sandbox) as envs:
         started = time.perf_counter()
         assert not [info["error"] for _, info in envs.reset() if "error" in info]
@@ -86,7 +86,7 @@ def vector(size: int, steps: int, sandbox: str | None) -> tuple[float, float]:
         for number in range(steps):
             envs.step([view(number)] * size)
         rate = size * steps / (time.perf_counter() - started)
-    wait_for(lambda: left() <= before, lambda: f"{left() - before} processes and threads are left")
+    wait_for(lambda: left() <= remaining, lambda: f"{left() - remaining} processes and threads are left")
     return reset_s, rate
 
 

@@ -42,11 +42,11 @@ _SHEET = 0.4
 
 
 def _demo(engine: Engine) -> None:
-    made = seed(engine, tasks=20, attempts=2)
-    ids = made.runs[0], next(iter(made.entrants.values())), made.episodes[0]
+    contents = seed(engine, tasks=20, attempts=2)
+    ids = contents.runs[0], next(iter(contents.entrants.values())), contents.episodes[0]
     second = {"problem": "tests.test_cart.test_largest", "title": "tests/test_cart.py::test_largest fails"}
-    more = {"diff": SECOND_FIX, "tests": ["tests/test_cart.py::test_largest"], "surety": 0.6}
-    Proposals(engine).propose([proposal_row(*ids), proposal_row(*ids, **second, **more)])
+    proposal = {"diff": SECOND_FIX, "tests": ["tests/test_cart.py::test_largest"], "surety": 0.6}
+    Proposals(engine).propose([proposal_row(*ids), proposal_row(*ids, **second, **proposal)])
 
 
 def _large(engine: Engine) -> None:
@@ -54,8 +54,8 @@ def _large(engine: Engine) -> None:
 
 
 def _running(engine: Engine) -> None:
-    made = seed(engine, runs=2, tasks=6)
-    playing = queries.episodes(engine, made.live_run, status="running", limit=1)[0]["id"]
+    contents = seed(engine, runs=2, tasks=6)
+    playing = queries.episodes(engine, contents.live_run, status="running", limit=1)[0]["id"]
     add_many(Store(engine), playing, 7)
 
 
@@ -69,7 +69,7 @@ DATA: dict[str, Callable[[Engine], None]] = {
 
 def _of_running(engine: Engine) -> dict[str, str]:
     run = queries.runs(engine, status="running", limit=1)[0]["id"]
-    ended, playing = (queries.episodes(engine, run, status=state, limit=1)[0]["id"] for state in ("done", "running"))
+    finished, playing = (queries.episodes(engine, run, status=state, limit=1)[0]["id"] for state in ("done", "running"))
     return {
         "overview": "/",
         "leaderboard": f"/leaderboard?lb_run={run}",
@@ -77,7 +77,7 @@ def _of_running(engine: Engine) -> dict[str, str]:
         "run": f"/run?id={run}",
         "run-episodes": f"/run?id={run}&run_tab=Episodes",
         "episodes": f"/episodes?ep_run={run}",
-        "episode": f"/episode?id={ended}",
+        "episode": f"/episode?id={finished}",
         "episode-playing": f"/episode?id={playing}",
     }
 
@@ -96,10 +96,12 @@ def pages(engine: Engine, data: str) -> dict[str, str]:
     first, second = (side["entrant_id"] for side in sides)
     pick = f"{first}%2C{second}"
     task = (pair["only_second"] or [row["task"] for row in pair["by_task"]])[0] if pair else None
-    ended = [run["id"] for run in queries.runs(engine, status="finished", limit=2)]
-    found = (queries.episodes(engine, ended[0], entrant_id=side, task=task, limit=1) for side in (first, second))
-    one, other = (each[0]["id"] for each in found)
-    paused = [step["index"] for step in queries.steps(engine, other) if step["state"].get("locals")]
+    finished = [run["id"] for run in queries.runs(engine, status="finished", limit=2)]
+    candidates = (
+        queries.episodes(engine, finished[0], entrant_id=side, task=task, limit=1) for side in (first, second)
+    )
+    first_episode, second_episode = (rows[0]["id"] for rows in candidates)
+    paused = [step["index"] for step in queries.steps(engine, second_episode) if step["state"].get("locals")]
     return {
         "overview": "/",
         "leaderboard": f"/leaderboard?lb_pick={pick}",
@@ -119,11 +121,11 @@ def pages(engine: Engine, data: str) -> dict[str, str]:
         "runs": "/runs",
         "run": "/run?id=1",
         "run-specification": "/run?id=1&run_tab=Specification",
-        "against": f"/against?a={ended[1]}&b={ended[0]}",
+        "against": f"/against?a={finished[1]}&b={finished[0]}",
         "episodes": "/episodes",
         "episodes-query": "/episodes?ep_query=text%3A%22assert%22+verdict%3Aunresolved",
-        "episode": f"/episode?id={other}&step={(paused or [1])[0]}",
-        "diverge": f"/diverge?a={one}&b={other}",
+        "episode": f"/episode?id={second_episode}&step={(paused or [1])[0]}",
+        "diverge": f"/diverge?a={first_episode}&b={second_episode}",
     } | ({"episode-long": "/episode?id=1&step=500"} if data == "large" else {})
 
 
@@ -138,23 +140,23 @@ def _picture(page: Page, file: Path, size: tuple[int, int]) -> str:
     width, height = size
     page.set_viewport_size({"width": width, "height": height})
     page.wait_for_timeout(300)
-    within = page.evaluate("(({scrollWidth, clientWidth}) => scrollWidth - clientWidth)(document.documentElement)")
+    overflow = page.evaluate("(({scrollWidth, clientWidth}) => scrollWidth - clientWidth)(document.documentElement)")
     if not page.locator(".st-key-trace_header").count():  # beside a debugger, which takes the window's height
         # The page scrolls inside: a window as high as all of it, as far as a person would scroll.
-        needed = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
-        page.set_viewport_size({"width": width, "height": max(height, min(_HIGHEST, needed + 60))})
+        page_height = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
+        page.set_viewport_size({"width": width, "height": max(height, min(_HIGHEST, page_height + 60))})
         page.wait_for_timeout(300)
     page.screenshot(path=file)
-    return f"{file.name}: {within} pixels wider than the window" if within > 0 else ""
+    return f"{file.name}: {overflow} pixels wider than the window" if overflow > 0 else ""
 
 
 def shoot(
     browser: Browser,
     address: str,
     folder: Path,
-    wanted: dict[str, str],
+    paths: dict[str, str],
     sizes: Sequence[tuple[int, int]],
-    before: Callable[[], None],
+    prepare: Callable[[], None],
 ) -> list[str]:
     """Write the pictures of these pages; says what is wrong with them."""
     wrong: list[str] = []
@@ -163,17 +165,17 @@ def shoot(
         page = context.new_page()
         page.set_default_timeout(120_000)
         opens_for_certain(page)
-        heard: list[str] = []
-        page.on("pageerror", lambda error, heard=heard: heard.append(str(error)))
-        for name, path in wanted.items():
+        errors: list[str] = []
+        page.on("pageerror", lambda error, errors=errors: errors.append(str(error)))
+        for name, path in paths.items():
             page.set_viewport_size({"width": sizes[0][0], "height": sizes[0][1]})
-            before()
+            prepare()
             page.goto(path)
             ready(page)
             page.wait_for_timeout(800)
             wrong += [_picture(page, folder / f"{name}-{scheme}-{size[0]}.png", size) for size in sizes]
-            wrong += [f"{name}-{scheme}: {text}" for text in heard]
-            heard.clear()
+            wrong += [f"{name}-{scheme}: {text}" for text in errors]
+            errors.clear()
             print(folder / name, scheme, flush=True)
         context.close()
     return [text for text in wrong if text]
@@ -188,16 +190,16 @@ def sheet(folder: Path, name: str, sizes: Sequence[tuple[int, int]]) -> None:
             with Image.open(folder / f"{name}-{scheme}-{width}.png") as picture:
                 row.append(picture.convert("RGB").resize([round(_SHEET * side) for side in picture.size]))
         rows.append(row)
-    wide = max(sum(each.width + 8 for each in row) for row in rows)
-    whole = Image.new("RGB", (wide, sum(max(each.height for each in row) + 8 for row in rows)), "#888888")
+    wide = max(sum(picture.width + 8 for picture in row) for row in rows)
+    combined = Image.new("RGB", (wide, sum(max(picture.height for picture in row) + 8 for row in rows)), "#888888")
     y = 0
     for row in rows:
         x = 0
-        for each in row:
-            whole.paste(each, (x, y))
-            x += each.width + 8
-        y += max(each.height for each in row) + 8
-    whole.save(folder / "sheets" / f"{name}.png")
+        for image in row:
+            combined.paste(image, (x, y))
+            x += image.width + 8
+        y += max(picture.height for picture in row) + 8
+    combined.save(folder / "sheets" / f"{name}.png")
 
 
 def for_docs(folder: Path, docs: Path) -> None:
@@ -226,14 +228,14 @@ def main() -> int:
                 url = f"sqlite:///{folder}/{data}.db"
                 engine = connect(url)
                 DATA[data](engine)
-                named = pages(engine, data)
+                all_paths = pages(engine, data)
                 going = [run["id"] for run in queries.runs(engine, status="running")]
-                wanted = {name: path for name, path in named.items() if not options.only or name in options.only}
+                paths = {name: path for name, path in all_paths.items() if not options.only or name in options.only}
                 with serve(url, Path(folder)) as address:
                     beats = partial(_beat, Store(engine), going)
-                    wrong += shoot(browser, address, options.folder / data, wanted, sizes, beats)
+                    wrong += shoot(browser, address, options.folder / data, paths, sizes, beats)
                 engine.dispose()
-            for name in wanted:
+            for name in paths:
                 sheet(options.folder / data, name, sizes)
         browser.close()
     if options.docs:

@@ -90,10 +90,10 @@ def seed(engine: Engine, *, runs: int = 3, live: bool = True, tasks: int = 20, a
     benchmark = store.save_benchmark(
         name="bugs", digest="b1", license="MIT", source="built in", tasks=[_task(n) for n in range(tasks)]
     )
-    made = Seeded(benchmark)
+    contents = Seeded(benchmark)
     for name, model, tools, *_ in ENTRANTS:
         tool_list = ["view", "rewrite", "eval", "grep"] + (["pdb"] if tools == "debug" else [])
-        made.entrants[name] = store.save_entrant(
+        contents.entrants[name] = store.save_entrant(
             digest=name, name=name, agent="tool_calls", agent_version="1", model=model, tools=tools, tool_list=tool_list
         )
     for number in range(runs):
@@ -111,37 +111,37 @@ def seed(engine: Engine, *, runs: int = 3, live: bool = True, tasks: int = 20, a
             versions={"stackrank": "0.1.0", "python": "3.11", "failure_points": FAILURE_POINTS},
             host="worker-1",
         )
-        made.runs.append(run_id)
+        contents.runs.append(run_id)
         cells = [
             (task, entrant, attempt)
             for task in benchmark.task_ids.values()
-            for entrant in made.entrants.values()
+            for entrant in contents.entrants.values()
             for attempt in range(1, attempts + 1)
         ]
         ids = store.create_episodes(run_id, cells, "docker")
         store.start_run(run_id)
         for position, ((_, entrant, _), episode_id) in enumerate(ids.items()):
-            made.episodes.append(episode_id)
+            contents.episodes.append(episode_id)
             if going and position >= len(ids) * 2 // 3:
                 if position < len(ids) * 2 // 3 + 3:
                     start(store, episode_id)
                 continue
-            which = list(made.entrants.values()).index(entrant)
-            hostile = not made.hostile
-            made.hostile = made.hostile or episode_id
-            _play(store, episode_id, ENTRANTS[which], dice, hostile=hostile)
+            entrant_index = list(contents.entrants.values()).index(entrant)
+            hostile = not contents.hostile
+            contents.hostile = contents.hostile or episode_id
+            _play(store, episode_id, ENTRANTS[entrant_index], dice, hostile=hostile)
         if going:
-            made.live_run = run_id
+            contents.live_run = run_id
             store.heartbeat(run_id)
         else:
             store.end_run(run_id, "finished")
-    return made
+    return contents
 
 
 def _task(number: int) -> dict[str, Any]:
     name = WORDS[number] if number < len(WORDS) else f"task-{number:03}"
     module = name.split("-")[0]
-    before, after = "        for item in items[1:]:", "        for item in items:"
+    buggy_line, fixed_line = "        for item in items[1:]:", "        for item in items:"
     return {
         "name": name,
         "title": name.replace("-", " ").capitalize(),
@@ -154,14 +154,15 @@ def _task(number: int) -> dict[str, Any]:
         "files": {"core.py": SOURCE},
         "faults": [{"file": "core.py", "functions": ["Book.total"], "lines": [14]}],
         "fix": f"--- a/core.py\n+++ b/core.py\n@@ -12,5 +12,5 @@\n     def total(self, items):\n"
-        f"         result = 0\n-{before}\n+{after}\n             result += item.price\n         return result\n",
+        f"         result = 0\n-{buggy_line}\n+{fixed_line}\n             result += item.price\n"
+        "         return result\n",
     }
 
 
 def _play(store: Store, episode_id: int, entrant: tuple[Any, ...], dice: random.Random, *, hostile: bool) -> None:
-    _, _, tools, chance, (fewest, most), price = entrant
+    _, _, tools, chance, (fewest, longest), price = entrant
     start(store, episode_id)
-    length = dice.randint(fewest, most)
+    length = dice.randint(fewest, longest)
     resolved = dice.random() < chance
     cost, tokens = 0.0, [0, 0]
     failing = {"passed": 3, "failed": 2, "ids": {"tests/test_core.py::test_total": "failed"}}
@@ -178,16 +179,16 @@ def _play(store: Store, episode_id: int, entrant: tuple[Any, ...], dice: random.
         step = _step(index, length, tools, resolved, failing)
         if hostile and index == 2:
             step |= {"thought": HOSTILE, "observation": HOSTILE + "\n" + "x" * 30_000, "arguments": {"code": HOSTILE}}
-        used = (dice.randint(900, 2500) + 400 * index, dice.randint(40, 300))
-        paid = None if price is None else (used[0] + 4 * used[1]) * price / 1e6
-        tokens = [tokens[0] + used[0], tokens[1] + used[1]]
+        token_counts = (dice.randint(900, 2500) + 400 * index, dice.randint(40, 300))
+        paid = None if price is None else (token_counts[0] + 4 * token_counts[1]) * price / 1e6
+        tokens = [tokens[0] + token_counts[0], tokens[1] + token_counts[1]]
         cost += paid or 0.0
         store.add_step(
             Step(
                 episode_id=episode_id,
                 index=index,
-                tokens_in=used[0],
-                tokens_out=used[1],
+                tokens_in=token_counts[0],
+                tokens_out=token_counts[1],
                 cost_usd=paid,
                 env_ms=dice.uniform(2, 400),
                 model_ms=dice.uniform(600, 3000),
@@ -229,16 +230,16 @@ def _play(store: Store, episode_id: int, entrant: tuple[Any, ...], dice: random.
 
 
 def _milestones(length: int, tools: str, dice: random.Random, *, resolved: bool) -> dict[str, int]:
-    reached = {"reproduced": 0}
+    milestones = {"reproduced": 0}
     if resolved or dice.random() < 0.8:
-        reached["localized"] = 2
+        milestones["localized"] = 2
         if tools == "debug":
-            reached |= {"breakpoint": 2, "inspected": min(3, length - 1)}
+            milestones |= {"breakpoint": 2, "inspected": min(3, length - 1)}
         if resolved or dice.random() < 0.6:
-            reached["edited"] = length - 1
+            milestones["edited"] = length - 1
     if resolved or dice.random() < 0.1:
-        reached["improved"] = length
-    return reached | ({"solved": length} if resolved else {})
+        milestones["improved"] = length
+    return milestones | ({"solved": length} if resolved else {})
 
 
 def _step(index: int, length: int, tools: str, resolved: bool, failing: dict[str, Any]) -> dict[str, Any]:

@@ -16,30 +16,32 @@ from tests.dashboard.traces import finish, new_episode
 
 def given(app: Any, name: str) -> list[dict[str, Any]]:
     """What the components of this name are given."""
-    found = [one.proto for one in app.get("bidi_component") if one.proto.component_name == f"stackrank_{name}"]
-    return [json.loads(one.bytes) for one in found]
+    protos = [
+        element.proto for element in app.get("bidi_component") if element.proto.component_name == f"stackrank_{name}"
+    ]
+    return [json.loads(proto.bytes) for proto in protos]
 
 
 def outline(app: Any) -> dict[str, Any]:
-    (found,) = given(app, "debugger")
-    return found
+    (outline_data,) = given(app, "debugger")
+    return outline_data
 
 
 def rows(app: Any) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = outline(app)["rows"]
-    return found
+    outline_rows: list[dict[str, Any]] = outline(app)["rows"]
+    return outline_rows
 
 
 def fed(app: Any) -> dict[str, Any]:
     """The parts that the debugger is fed with, by their names."""
-    return {each["name"]: each["value"] for each in given(app, "feed")}
+    return {part["name"]: part["value"] for part in given(app, "feed")}
 
 
 def detail(app: Any, step: int) -> dict[str, Any]:
     """A step in all its parts."""
     chunks = [value for name, value in fed(app).items() if name.startswith("steps:")]
-    (found,) = [each for steps in chunks for each in steps if each["step"] == step]
-    return dict(found)
+    (content,) = [row for steps in chunks for row in steps if row["step"] == step]
+    return dict(content)
 
 
 def texts(app: Any) -> str:
@@ -53,12 +55,12 @@ def changed(old: str, new: str) -> str:
 
 def view(app: Any, step: int) -> dict[str, Any]:
     """The source that a step shows, with its lines."""
-    shown = detail(app, step)["source"]
-    return {**shown, **fed(app)[f"file:{shown['file']}"]}
+    source = detail(app, step)["source"]
+    return {**source, **fed(app)[f"file:{source['file']}"]}
 
 
-def plain(shown: dict[str, Any]) -> list[str]:
-    return ["".join(text for _, text in line) for line in shown["lines"]]
+def plain(source: dict[str, Any]) -> list[str]:
+    return ["".join(text for _, text in line) for line in source["lines"]]
 
 
 def play(url: str) -> SimpleNamespace:
@@ -80,17 +82,19 @@ def play(url: str) -> SimpleNamespace:
     store.add_step(
         Step(episode_id=episode, index=1, tool="pdb", arguments={"command": "c"}, state=paused, distance="line")
     )
-    one = SOURCE.replace("        for item in items[1:]:", "        for item in items:")
-    edit = {"kind": "edit", "edited": "core.py", "lines": [14, 14], "diff": changed(SOURCE, one)}
+    fixed_source = SOURCE.replace("        for item in items[1:]:", "        for item in items:")
+    edit = {"kind": "edit", "edited": "core.py", "lines": [14, 14], "diff": changed(SOURCE, fixed_source)}
     store.add_step(Step(episode_id=episode, index=2, tool="rewrite", arguments=first, state=edit))
     usage = {"tokens_in": 7, "tokens_out": 2}
     notes = ["[3 earlier turns of this conversation were omitted]"]
     notes.append("a\n[... 512 characters of this observation were omitted ...]\nb")
     request = {"messages": ["why?", *({"content": note} for note in notes)], "history_cut_to_tokens": 900}
-    asked = [{"model": "m", "request": request, "answer": {"text": "so"}, "usage": usage}]
-    store.add_step(Step(episode_id=episode, index=3, tool="eval", state=tests("passed"), exchanges=asked, ok=False))
-    two = "".join(one.splitlines(keepends=True)[2:])
-    edit = {"kind": "edit", "edited": "core.py", "lines": [1, 2], "diff": changed(one, two)}
+    calls_of_model = [{"model": "m", "request": request, "answer": {"text": "so"}, "usage": usage}]
+    store.add_step(
+        Step(episode_id=episode, index=3, tool="eval", state=tests("passed"), exchanges=calls_of_model, ok=False)
+    )
+    two = "".join(fixed_source.splitlines(keepends=True)[2:])
+    edit = {"kind": "edit", "edited": "core.py", "lines": [1, 2], "diff": changed(fixed_source, two)}
     store.add_step(Step(episode_id=episode, index=4, tool="rewrite", arguments=second, state=edit))
     ran = {"kind": "command", "exit": 0, "timed_out": False, "diff": changed(two, f"{two}# seen\n")}
     store.add_step(

@@ -59,9 +59,9 @@ def add_many(store: Store, episode: int, steps: int, first: int = 0) -> None:
         connection.execute(insert(STEP), rows)
 
 
-def finish(store: Store, episode: int, *, steps: int, failure_step: int | None = None, **more: Any) -> None:
+def finish(store: Store, episode: int, *, steps: int, failure_step: int | None = None, **fields: Any) -> None:
     """End the episode, unresolved."""
-    more.setdefault("milestones", {"reproduced": 0, "localized": min(2, steps)})
+    fields.setdefault("milestones", {"reproduced": 0, "localized": min(2, steps)})
     store.finish_episode(
         episode,
         verdict="unresolved",
@@ -69,7 +69,7 @@ def finish(store: Store, episode: int, *, steps: int, failure_step: int | None =
         failure_point="wrong_fix",
         failure_step=steps if failure_step is None else failure_step,
         steps=steps,
-        **more,
+        **fields,
     )
 
 
@@ -78,8 +78,10 @@ def add_evil(store: Store, episode: int) -> None:
     store.add_step(Step(episode_id=episode, index=0, observation="starts", state={"tests": HOSTILE, "solved": EVIL}))
     odd: dict[str, Any] = {"file": EVIL, "line": 1, "function": EVIL, "depth": 2, "source": [EVIL], "exception": EVIL}
     odd |= {"stack": [{"file": EVIL, "function": EVIL}, EVIL], "breakpoints": [{"file": EVIL, "line": 1}, EVIL]}
-    said = {"thought": EVIL, "observation": EVIL, "state": {**odd, "locals": {EVIL: EVIL}}}
-    store.add_step(Step(episode_id=episode, index=1, tool=EVIL[:200], arguments={EVIL: EVIL, "new_code": EVIL}, **said))
+    content = {"thought": EVIL, "observation": EVIL, "state": {**odd, "locals": {EVIL: EVIL}}}
+    store.add_step(
+        Step(episode_id=episode, index=1, tool=EVIL[:200], arguments={EVIL: EVIL, "new_code": EVIL}, **content)
+    )
     tests = {"passed": 1, "failed": 1, "ids": {EVIL: EVIL}}
     answer = {"text": EVIL + "y" * 30_000}
     store.add_step(

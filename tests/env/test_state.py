@@ -30,8 +30,8 @@ def test_outcomes_and_messages_come_from_test_runs_only() -> None:
     ran = {"exit": 1, "timed_out": False, "solved": False, "tests": counts, "messages": {"t::a": "no"}}
     state = Observation("", state={"kind": "tests", **ran}).state  # type: ignore[arg-type]
     assert (outcomes_of(state), messages_of(state)) == ({"t::a": "failed"}, {"t::a": "no"})
-    other = Observation("", state={"kind": "other", **ran}).state  # type: ignore[arg-type]
-    assert (outcomes_of(other), messages_of(other)) == ({}, {})
+    other_state = Observation("", state={"kind": "other", **ran}).state  # type: ignore[arg-type]
+    assert (outcomes_of(other_state), messages_of(other_state)) == ({}, {})
 
 
 @pytest.mark.parametrize(

@@ -21,20 +21,20 @@ CHANGES = ((b"1\n", b"2\n"), (None, b"2\n"), (b"2\n", None), (None, b""), (b"", 
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_change_to_a_file_with_an_odd_name(name: str) -> None:
+def test_diff_of_file_with_unusual_name(name: str) -> None:
     for old, new in CHANGES:
-        before, after = ({} if side is None else {name: side} for side in (old, new))
-        diff = make_diff(before, after)
-        assert touched_files(diff) == {name} and apply_patch(before, diff) == after
-        assert apply_patch(after, reverse_patch(diff)) == before
+        old_files, new_files = ({} if side is None else {name: side} for side in (old, new))
+        diff = make_diff(old_files, new_files)
+        assert touched_files(diff) == {name} and apply_patch(old_files, diff) == new_files
+        assert apply_patch(new_files, reverse_patch(diff)) == old_files
         assert [side.path for side in sides(diff)] == [name]
-        assert {name for name, _ in LineMap(before).changed(diff)} == {name}
-        texts = {path: content.decode() for path, content in before.items()}
-        shown = Files(texts).follow([{"diff": diff, "index": 1, "edited": None}]).texts
-        assert shown == {path: content.decode() for path, content in after.items()}
+        assert {name for name, _ in LineMap(old_files).changed(diff)} == {name}
+        texts = {path: content.decode() for path, content in old_files.items()}
+        contents = Files(texts).follow([{"diff": diff, "index": 1, "edited": None}]).texts
+        assert contents == {path: content.decode() for path, content in new_files.items()}
 
 
-def test_names_that_git_puts_into_quotes(tmp_path: Path) -> None:
+def test_quoted_file_names(tmp_path: Path) -> None:
     repo = repository(tmp_path / "shop", {"ü.py": "one = 1\n", "tests/test_ü\t.py": "one = 1\n"})
     for name in ("ü.py", "tests/test_ü\t.py"):
         (repo / name).write_text("two = 2\n")
@@ -42,5 +42,5 @@ def test_names_that_git_puts_into_quotes(tmp_path: Path) -> None:
     diff = diff_of(repo, "HEAD~1", "HEAD")
     assert '"a/\\303\\274.py"' in diff
     tests, fix = split(diff)
-    assert [touched_files(each) for each in (tests, fix)] == [{"tests/test_ü\t.py"}, {"ü.py"}]
+    assert [touched_files(patch) for patch in (tests, fix)] == [{"tests/test_ü\t.py"}, {"ü.py"}]
     assert unquoted('"a/caf\\351 \\"x\\".py"') == 'a/caf\udce9 "x".py' and unquoted('"') == '"'

@@ -21,8 +21,8 @@ def drawn() -> set[tuple[str, str]]:
     for line in errors.__doc__.splitlines():
         depth = (len(line) - len(line.lstrip()) - 2) // 2
         if depth > 0:
-            name, *about = line.split()
-            assert about or name == "StackrankError", f"nothing is said about {name}"
+            name, *description = line.split()
+            assert description or name == "StackrankError", f"nothing is said about {name}"
             above[depth:] = [name]
             pairs.add((name, above[depth - 1]))
     return pairs
@@ -36,7 +36,7 @@ def defined() -> list[tuple[str, str, Path]]:
         for path in sources(ROOT / room)
         if "guest" not in path.parts
     ]
-    found = {
+    errors = {
         (node.name, ast.unparse(base).rpartition(".")[2], path)
         for path in files
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
@@ -44,22 +44,22 @@ def defined() -> list[tuple[str, str, Path]]:
         for base in node.bases
     }
     kinds = {name: kind for name, kind in vars(builtins).items() if isinstance(kind, type)}
-    known = {name for name, kind in kinds.items() if issubclass(kind, BaseException)}
-    while more := {name for name, base, _ in found if base in known} - known:
-        known |= more
-    return [each for each in found if each[1] in known]
+    error_names = {name for name, kind in kinds.items() if issubclass(kind, BaseException)}
+    while subclasses := {name for name, base, _ in errors if base in error_names} - error_names:
+        error_names |= subclasses
+    return [row for row in errors if row[1] in error_names]
 
 
-def test_the_drawing_is_what_there_is() -> None:
+def test_drawn_tree_matches_the_classes() -> None:
     assert {(name, base) for name, base, _ in defined() if not name.startswith("_")} == drawn()
 
 
-def test_every_error_has_the_one_base_and_a_name_of_its_own() -> None:
-    found = defined()
-    assert [(name, path) for name, base, path in found if base in vars(builtins)] == [
+def test_errors_share_a_base_and_have_unique_names() -> None:
+    errors = defined()
+    assert [(name, path) for name, base, path in errors if base in vars(builtins)] == [
         ("StackrankError", ROOT / "src" / "stackrank" / "errors.py")
     ]
-    assert len({name for name, _, _ in found}) == len(found)
+    assert len({name for name, _, _ in errors}) == len(errors)
 
 
 class Odd(StackrankError):
@@ -67,7 +67,7 @@ class Odd(StackrankError):
 
 
 @pytest.mark.parametrize(
-    ("error", "status", "said"),
+    ("error", "status", "message"),
     [
         (UsageError("there is no  run\n9: name another"), 2, "error: there is no run 9: name another\n"),
         (InfrastructureError("the server is gone: start it"), 1, "error: the server is gone: start it\n"),
@@ -76,8 +76,8 @@ class Odd(StackrankError):
         (KeyError("k"), 1, "error: KeyError: 'k' (a bug in stackrank: `stackrank --debug COMMAND` says where)\n"),
     ],
 )
-def test_how_a_command_ends_with_an_error(
-    error: Exception, status: int, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_exit_status_and_message_of_errors(
+    error: Exception, status: int, message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail() -> None:
         raise error
@@ -85,4 +85,4 @@ def test_how_a_command_ends_with_an_error(
     monkeypatch.setattr(command_line, "app", fail)
     with pytest.raises(SystemExit) as caught:
         command_line.main()
-    assert (caught.value.code, *capsys.readouterr()) == (status, "", said)
+    assert (caught.value.code, *capsys.readouterr()) == (status, "", message)

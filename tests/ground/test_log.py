@@ -18,9 +18,7 @@ def _configured() -> None:
     log.configure()
 
 
-def test_a_warning_of_the_pool_comes_out_as_json(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_pool_warning_is_logged_as_json(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("STACKRANK_LOG", "json")
     pool.log.warning("no sandbox could be started ahead: %s", "postgresql://u:s3cret@h/db")
     (line,) = capsys.readouterr().err.splitlines()
@@ -32,7 +30,7 @@ def test_a_warning_of_the_pool_comes_out_as_json(
 
 
 @pytest.mark.parametrize(("kind", "lines"), [("", 1), ("text", 2), ("json", 2)])
-def test_who_asks_for_nothing_gets_warnings_only(
+def test_default_log_level_is_warning(
     kind: str, lines: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("STACKRANK_LOG", kind)
@@ -42,7 +40,7 @@ def test_who_asks_for_nothing_gets_warnings_only(
 
 
 @pytest.mark.parametrize("room", ["env", "agents", "db", "flows", "dashboard"])
-def test_every_logger_has_the_name_of_its_module(room: str) -> None:
+def test_loggers_are_named_after_their_modules(room: str) -> None:
     for path in sources(ROOT / room):
         text = Path(path).read_text(encoding="utf-8")
         assert text.count("getLogger(") == text.count("getLogger(__name__)"), path

@@ -36,7 +36,7 @@ def test_plugins_are_found_by_group_and_name(monkeypatch: pytest.MonkeyPatch) ->
         ("tests.ground.needs_missing:Agent", "'missing_package'", "install what provides missing_package, or uninst"),
     ],
 )
-def test_a_plugin_that_cannot_be_loaded(monkeypatch: pytest.MonkeyPatch, target: str, cause: str, remedy: str) -> None:
+def test_unloadable_plugin(monkeypatch: pytest.MonkeyPatch, target: str, cause: str, remedy: str) -> None:
     register(monkeypatch, EntryPoint("broken", target, GROUP))
     with pytest.raises(
         PluginError, match=rf"^the plug-in 'broken' of .*\(entry point group {GROUP}\).*{cause}.*; .*{remedy}"

@@ -30,12 +30,14 @@ def _nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(variable(name), raising=False)
 
 
-@pytest.mark.parametrize(("name", "value", "wanted"), WRONG)
-def test_a_wrong_value_is_one_sentence(monkeypatch: pytest.MonkeyPatch, name: str, value: str, wanted: str) -> None:
+@pytest.mark.parametrize(("name", "value", "message"), WRONG)
+def test_wrong_value_is_explained_in_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, message: str
+) -> None:
     monkeypatch.setenv(f"STACKRANK_{name}", value)
     with pytest.raises(SettingsError) as caught:
         settings()
-    assert str(caught.value) == f"STACKRANK_{name} is '{value}': set it to {wanted}, or unset it"
+    assert str(caught.value) == f"STACKRANK_{name} is '{value}': set it to {message}, or unset it"
 
 
 @pytest.mark.slow
@@ -52,7 +54,7 @@ def test_a_wrong_value_ends_a_command_with_status_2(monkeypatch: pytest.MonkeyPa
         ), call
 
 
-def test_what_is_set_counts_when_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_are_read_when_used(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (settings().silent_s, settings().beat_s, settings().run_silent_s) == (20, 2, 60)
     monkeypatch.setenv("STACKRANK_SILENT_S", "5")
     assert (settings().silent_s, settings().beat_s, settings().run_silent_s) == (5, 0.5, 15)
@@ -69,12 +71,14 @@ def test_every_setting_is_described() -> None:
         assert f"| `{variable(name)}` |" in page, "run `make reference`"
 
 
-def test_nobody_else_reads_the_environment_for_them() -> None:
+def test_settings_are_read_only_through_the_settings_module() -> None:
     """A name may stand in a message; only `settings` may read its value, and every name there is has to be a field."""
-    known = {variable(name) for name in Settings.model_fields} | {"STACKRANK_SANDBOX_OWNER"}  # the mark of a process
+    variables = {variable(name) for name in Settings.model_fields} | {
+        "STACKRANK_SANDBOX_OWNER"
+    }  # the mark of a process
     for path in (
         path for room in ("env", "agents", "db", "flows", "dashboard", "src") for path in sources(ROOT / room)
     ):
         text = path.read_text(encoding="utf-8").replace("_URL_FILE", "_URL")
-        assert set(re.findall(rf"{PREFIX}[A-Z_]+[A-Z]", text)) <= known, path
+        assert set(re.findall(rf"{PREFIX}[A-Z_]+[A-Z]", text)) <= variables, path
         assert not re.search(rf"(getenv\(|environ\.get\(|environ\[)[f]?[\"']{PREFIX}[A-Z_]+[\"'][^=]*\)", text), path

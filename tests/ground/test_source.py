@@ -17,7 +17,7 @@ SOURCE = "".join(f"def f{n}(a, b=[1, (2, 3)]):\n    return [a + b[{n}](x) for x 
 @pytest.fixture
 def other_threads_run_in_between() -> Iterator[None]:
     """The collector hands over to another thread, as any finaliser written in Python may."""
-    before = gc.get_threshold()
+    threshold = gc.get_threshold()
     gc.set_threshold(50)
 
     def hand_over(*_: object) -> None:
@@ -26,7 +26,7 @@ def other_threads_run_in_between() -> Iterator[None]:
     gc.callbacks.append(hand_over)
     yield
     gc.callbacks.remove(hand_over)
-    gc.set_threshold(*before)
+    gc.set_threshold(*threshold)
 
 
 @pytest.mark.usefixtures("other_threads_run_in_between")
@@ -44,13 +44,13 @@ def test_threads_may_read_literals_at_the_same_time() -> None:
     assert all(value[499] == [499, (499, {499: "499"})] for value in values)
 
 
-def test_a_literal_of_a_tree_or_a_text() -> None:
+def test_literal_from_tree_or_text() -> None:
     (statement,) = parse_python("{'a': [1, -2]}").body
     assert literal(statement.value) == literal("  {'a': [1, -2]}") == {"a": [1, -2]}  # type: ignore[attr-defined]
     with pytest.raises(ValueError, match="malformed"):
         literal("f(1)")
 
 
-def test_what_is_no_python_is_a_syntax_error() -> None:
+def test_invalid_python_is_a_syntax_error() -> None:
     with pytest.raises(SyntaxError):
         parse_python("def f(:\n")

@@ -25,7 +25,7 @@ def test_every_milestone_has_its_column_in_order() -> None:
     assert [name for name in Episode.model_fields if name.startswith("at_")] == [f"at_{name}" for name in Milestone]
 
 
-def test_which_ends_are_limits_and_which_runs_have_ended() -> None:
+def test_limit_stop_reasons_and_ended_run_states() -> None:
     assert [str(reason) for reason in StopReason if reason.is_limit] == [
         "step_limit", "token_limit", "cost_limit", "time_limit", "context_limit",
     ]  # fmt: skip
@@ -33,14 +33,14 @@ def test_which_ends_are_limits_and_which_runs_have_ended() -> None:
 
 
 @pytest.mark.parametrize("room", ["env", "agents", "db", "flows", "dashboard"])
-def test_nobody_lists_failure_points_or_stop_reasons_again(room: str) -> None:
+def test_failure_points_and_stop_reasons_are_listed_once(room: str) -> None:
     """A term that is an ordinary word too (`cancelled`, `solved`) may stand in a text; these mean nothing else."""
     telling = {str(term) for term in (*FailurePoint, *StopReason) if "_" in term}
-    again = [
+    copies = [
         f"{path.relative_to(ROOT)}:{node.lineno}: {node.value}"
         for path in sorted((ROOT / room).rglob("*.py"))
         if not {"bugs", "migrations"} & set(path.parts)
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Constant) and node.value in telling
     ]
-    assert not again
+    assert not copies

@@ -93,11 +93,11 @@ def forget() -> None:
 
 def report() -> int:
     """Print which lines no session ran. Exit status 1 where there are too many of them."""
-    whole = Slipcover(source=[str(PACKAGE)], omit=OMITTED, exclude_also=EXCLUDED).get_coverage()
+    coverage = Slipcover(source=[str(PACKAGE)], omit=OMITTED, exclude_also=EXCLUDED).get_coverage()
     for file in FOUND.glob("*.json"):
-        merge_coverage(whole, json.loads(file.read_text()))
-    print_coverage(whole, skip_covered=True, missing_width=60)
-    covered = whole["summary"]["percent_covered"]
+        merge_coverage(coverage, json.loads(file.read_text()))
+    print_coverage(coverage, skip_covered=True, missing_width=60)
+    covered = coverage["summary"]["percent_covered"]
     print(f"{covered:.1f}% of the lines are run by tests; it has to be {LEAST}%", flush=True)
     return int(covered < LEAST)
 

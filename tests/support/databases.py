@@ -33,39 +33,39 @@ class Databases:
     def seeded(self, file: Path, **options: Any) -> tuple[str, Seeded]:
         """A database in a new file, filled by `seed` with these options. Returns its address, and what is in it."""
         name = "-".join(["seeded", *(f"{key}={value}" for key, value in sorted(options.items()))])
-        url, made = self._copy(name, lambda url: _filled(url, **options), file)
-        if made.live_run:  # a moment ago, as if it had just been filled
+        url, contents = self._copy(name, lambda url: _filled(url, **options), file)
+        if contents.live_run:  # a moment ago, as if it had just been filled
             engine = connect(url)
-            Store(engine).heartbeat(made.live_run)
+            Store(engine).heartbeat(contents.live_run)
             engine.dispose()
-        return url, made
+        return url, contents
 
     def _copy(self, name: str, fill: Callable[[str], Any], file: Path) -> tuple[str, Any]:
-        kept, about = self._folder / f"{name}.db", self._folder / f"{name}.pickle"
+        original, pickled = self._folder / f"{name}.db", self._folder / f"{name}.pickle"
         with (self._folder / f"{name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if not about.exists():
-                for left in self._folder.glob(f"{name}.db*"):  # of one who was cut off
-                    left.unlink()
-                connect(f"sqlite:///{kept}").dispose()
-                made = fill(f"sqlite:///{kept}")
-                about.with_suffix(".part").write_bytes(pickle.dumps(made))
-                about.with_suffix(".part").rename(about)
-        shutil.copy(kept, file)
-        return f"sqlite:///{file}", pickle.loads(about.read_bytes())
+            if not pickled.exists():
+                for leftover in self._folder.glob(f"{name}.db*"):  # of one who was cut off
+                    leftover.unlink()
+                connect(f"sqlite:///{original}").dispose()
+                contents = fill(f"sqlite:///{original}")
+                pickled.with_suffix(".part").write_bytes(pickle.dumps(contents))
+                pickled.with_suffix(".part").rename(pickled)
+        shutil.copy(original, file)
+        return f"sqlite:///{file}", pickle.loads(pickled.read_bytes())
 
 
 def _filled(url: str, **options: Any) -> Seeded:
     engine = connect(url)
-    made = seed(engine, **options)
+    contents = seed(engine, **options)
     engine.dispose()  # the last one to leave puts everything into the one file
-    return made
+    return contents
 
 
 @pytest.fixture(scope="session")
 def databases(tmp_path_factory: pytest.TempPathFactory) -> Databases:
     """Ready-made databases."""
-    own = tmp_path_factory.getbasetemp()
-    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "databases"
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "databases"
     folder.mkdir(exist_ok=True)
     return Databases(folder)

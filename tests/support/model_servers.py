@@ -45,11 +45,15 @@ def served(name: str, command: list[str | Path], folder: Path, ready: str, **env
     port = free_port()
     log = folder / f"{name}.log"
     # Nothing of the machine's own settings: a key or a proxy there would be another server than the tests mean.
-    kept = {each: value for each, value in os.environ.items() if not each.startswith(("OPENAI_", "ANTHROPIC_", "COV"))}
+    inherited = {
+        variable: value
+        for variable, value in os.environ.items()
+        if not variable.startswith(("OPENAI_", "ANTHROPIC_", "COV"))
+    }
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [str(each).replace("{port}", str(port)) for each in command],
-            env={**kept, **environment},
+            [str(argument).replace("{port}", str(port)) for argument in command],
+            env={**inherited, **environment},
             cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=output,

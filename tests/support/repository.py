@@ -41,8 +41,8 @@ class SampleRepository:
     """The repository and its two commits."""
 
     path: Path
-    before: str
-    after: str
+    buggy_commit: str
+    fixed_commit: str
     fix: str
     test_patch: str
 
@@ -72,21 +72,21 @@ def make_repository(folder: Path, *, package: bool = False) -> SampleRepository:
     write(folder, {**files, "conftest.py": "", "README": "A shop.\n"})
     git(folder, "add", ".")
     git(folder, "commit", "--quiet", "-m", "A shop")
-    before = git(folder, "rev-parse", "HEAD").strip()
+    buggy_commit = git(folder, "rev-parse", "HEAD").strip()
     write(folder, {f"{source}/cart.py": FIXED, "tests/test_cart.py": NEW_TEST})
     git(folder, "commit", "--quiet", "-am", "Totals are right")
-    after = git(folder, "rev-parse", "HEAD").strip()
-    fix, test_patch = (git(folder, "diff", before, after, "--", place) for place in (source, "tests"))
-    return SampleRepository(folder, before, after, fix, test_patch)
+    fixed_commit = git(folder, "rev-parse", "HEAD").strip()
+    fix, test_patch = (git(folder, "diff", buggy_commit, fixed_commit, "--", place) for place in (source, "tests"))
+    return SampleRepository(folder, buggy_commit, fixed_commit, fix, test_patch)
 
 
-def instance(made: SampleRepository, **changes: Any) -> dict[str, Any]:
+def instance(sample: SampleRepository, **changes: Any) -> dict[str, Any]:
     """The bug as SWE-bench has it."""
     row = {
-        "instance_id": "acme__shop-1", "repo": "acme/shop", "base_commit": made.before, "patch": made.fix,
-        "test_patch": made.test_patch, "problem_statement": "Totals are wrong.\nBy one.", "hints_text": "subtraction",
+        "instance_id": "acme__shop-1", "repo": "acme/shop", "base_commit": sample.buggy_commit, "patch": sample.fix,
+        "test_patch": sample.test_patch, "problem_statement": "Totals are wrong.\nBy one.", "hints_text": "subtraction",
         "created_at": "2026-01-01", "version": "1.5", "FAIL_TO_PASS": '["tests/test_cart.py::test_total"]',
-        "PASS_TO_PASS": ["tests/test_cart.py::test_type"], "environment_setup_commit": made.before,
+        "PASS_TO_PASS": ["tests/test_cart.py::test_type"], "environment_setup_commit": sample.buggy_commit,
     }  # fmt: skip
     return {**row, **changes}
 

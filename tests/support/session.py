@@ -70,7 +70,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def _end(number: int, frame: object) -> None:
-    signal.signal(signal.SIGTERM, lambda *again: None)
+    signal.signal(signal.SIGTERM, lambda *arguments: None)
     pytest.exit("ended by SIGTERM")
 
 
@@ -125,12 +125,12 @@ def remove(folder: Path) -> None:
 
 def marked(mark: str) -> list[psutil.Process]:
     """The processes that carry a session's mark."""
-    found = []
+    processes = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
             if process.environ().get(MARK) == mark and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process)
-    return found
+                processes.append(process)
+    return processes
 
 
 def guard(mark: str) -> None:
@@ -139,11 +139,11 @@ def guard(mark: str) -> None:
     deadline = time.monotonic() + GRACE_S
     while marked(mark) and time.monotonic() < deadline:
         time.sleep(0.2)
-    while left := marked(mark):
-        for process in left:
+    while survivors := marked(mark):
+        for process in survivors:
             with contextlib.suppress(psutil.Error):
                 process.kill()
-        psutil.wait_procs(left, timeout=1)
+        psutil.wait_procs(survivors, timeout=1)
     for folder in Path(tempfile.gettempdir()).glob(f"stackrank-*-{mark[:8]}-*"):
         remove(folder)
 

@@ -32,8 +32,8 @@ MEASURED = ("-p", "tests.support.covered")
 def run(*options: str) -> int:
     """Run pytest, and return its exit status. SIGTERM is handed on; Ctrl-C reaches both by itself."""
     REPORT.unlink(missing_ok=True)
-    kept = ("-o", f"cache_dir={CACHE}", f"--junitxml={REPORT}")
-    with subprocess.Popen([sys.executable, "-m", "pytest", *kept, *options]) as session:
+    report_options = ("-o", f"cache_dir={CACHE}", f"--junitxml={REPORT}")
+    with subprocess.Popen([sys.executable, "-m", "pytest", *report_options, *options]) as session:
         signal.signal(signal.SIGTERM, lambda *_: session.terminate())
         signal.signal(signal.SIGINT, lambda *_: None)
         return session.wait()
@@ -62,7 +62,7 @@ def main(options: list[str]) -> int:
     return sessions(options, *MEASURED) or covered.report()
 
 
-def sessions(options: list[str], *again: str) -> int:
+def sessions(options: list[str], *failed_tests: str) -> int:
     """Run the tests, and where a few fail, run each of these once more, alone, with the options `again`."""
     status = run("--cache-clear", *options)
     counts, tests = counted(), failed()
@@ -71,7 +71,7 @@ def sessions(options: list[str], *again: str) -> int:
         print(f"\n{len(tests)} failed. Once more, each alone:", flush=True)
         counts["failed"], status = 0, pytest.ExitCode.OK
         for test in tests:
-            status = run(*again, test) or status
+            status = run(*failed_tests, test) or status
             counts += counted()
     if chance and status == pytest.ExitCode.OK:
         print("\nThese failed beside others and passed alone. They depend on chance or load, and have to be mended:")

@@ -153,28 +153,28 @@ def publish(files: Mapping[str, str], folder: Path, monkeypatch: pytest.MonkeyPa
     return hashlib.sha256(buffer.getvalue()).hexdigest()
 
 
-def recipe(sha256: str, *changes: RecipeChange, **more: object) -> Recipe:
+def recipe(sha256: str, *changes: RecipeChange, **fields: object) -> Recipe:
     """One task, whose changes make what they make."""
-    wanted = changes or (RecipeChange(place=CLEAR, write="self._found.pop(name, None)"),)
+    planted = changes or (RecipeChange(place=CLEAR, write="self._found.pop(name, None)"),)
     task = {
         "id": "tinybook-new-name", "title": "A new name is not found", "statement": "It is not found.",
-        "category": "state", "changes": [each.model_dump(exclude_defaults=True) for each in wanted],
-        "broken": digest_of(plant({path: text.encode() for path, text in FILES.items()}, wanted)),
+        "category": "state", "changes": [change.model_dump(exclude_defaults=True) for change in planted],
+        "broken": digest_of(plant({path: text.encode() for path, text in FILES.items()}, planted)),
         "report": REPORT_TEST, "hidden": ["tests/test_book.py::test_find_after_add"],
         "hidden_report": REPORT_TEST.replace('"a"', '"c"').replace('"b"', '"d"'),
     }  # fmt: skip
-    about = {
+    content = {
         "library": "tinybook", "version": "1.0", "sha256": sha256, "license": "MIT", "package": "src/tinybook",
         "options": "-o pythonpath=src", "omit": ["/docs/"], "suite": ["tests/test_other.py", "tests/test_book.py"],
         "tasks": [task],
     }  # fmt: skip
-    return Recipe.model_validate({**about, **more})
+    return Recipe.model_validate({**content, **fields})
 
 
-def stored(folder: Path, made: Recipe, name: str = "deep") -> Deep:
+def stored(folder: Path, planted_recipe: Recipe, name: str = "deep") -> Deep:
     """The benchmark of a folder with this recipe."""
     folder.mkdir(exist_ok=True)
-    (folder / "tinybook.yaml").write_text(yaml.safe_dump(made.model_dump(exclude_defaults=True)))
-    found = load_benchmark(name, Source(folder))
-    assert isinstance(found, Deep)
-    return found
+    (folder / "tinybook.yaml").write_text(yaml.safe_dump(planted_recipe.model_dump(exclude_defaults=True)))
+    benchmark = load_benchmark(name, Source(folder))
+    assert isinstance(benchmark, Deep)
+    return benchmark

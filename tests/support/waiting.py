@@ -18,7 +18,10 @@ is waited for needs the processor. A fact that lasts shorter than that is not to
 
 
 def wait_for(
-    condition: Callable[[], T], what: object | Callable[[], object], timeout_s: float = 600, every_s: float = 0.02
+    condition: Callable[[], T],
+    description: object | Callable[[], object],
+    timeout_s: float = 600,
+    every_s: float = 0.02,
 ) -> T:
     """Wait until a condition holds, and return what it found. `what` it is, or a function that tells what there is
     instead, is the error.
@@ -28,11 +31,11 @@ def wait_for(
     """
     deadline = time.monotonic() + timeout_s
     began = time.thread_time()
-    while not (found := condition()):
-        assert time.monotonic() < deadline, f"timeout: {what() if callable(what) else what}"
+    while not (outcome := condition()):
+        assert time.monotonic() < deadline, f"timeout: {description() if callable(description) else description}"
         time.sleep(max(every_s, min(SHARE * (time.thread_time() - began), LONGEST_S)))
         began = time.thread_time()
-    return found
+    return outcome
 
 
 def runs(process: psutil.Process) -> bool:

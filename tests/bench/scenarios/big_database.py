@@ -79,13 +79,13 @@ def fill(engine: Engine, *, episodes: int, steps: int) -> None:
         )
         for n in range(-(-episodes // len(cells)))
     ]
-    left, mean, dice = episodes, steps / episodes - 1, random.Random(11)
-    begun = now() - timedelta(days=len(runs))
+    remaining, mean, dice = episodes, steps / episodes - 1, random.Random(11)
+    first_day = now() - timedelta(days=len(runs))
     for number, run in enumerate(runs):
-        at = begun + timedelta(days=number)
-        part = cells[:left]
+        at = first_day + timedelta(days=number)
+        part = cells[:remaining]
         rows = [_episode(dice, run, task, entrant, mean, at) for task, entrant in part]
-        left -= len(part)
+        remaining -= len(part)
         if number == 0:
             rows[0] |= {
                 "steps": LONG_TRACE - 1,
@@ -93,7 +93,7 @@ def fill(engine: Engine, *, episodes: int, steps: int) -> None:
                 "verdict": "unresolved",
                 "failure_point": "wrong_fix",
             }
-        about = {
+        fields = {
             "status": "finished",
             "episodes_total": len(rows),
             "started_at": at,
@@ -101,7 +101,7 @@ def fill(engine: Engine, *, episodes: int, steps: int) -> None:
         }
         with engine.begin() as connection:
             connection.execute(insert(EPISODE), rows)
-            connection.execute(RUN.update().where(RUN.c.id == run).values(about))
+            connection.execute(RUN.update().where(RUN.c.id == run).values(fields))
             tallies.keep(connection, run)
     with engine.connect() as connection:
         played = connection.execute(select(EPISODE.c.id, EPISODE.c.steps).order_by(EPISODE.c.id)).tuples().all()
@@ -115,9 +115,9 @@ def fill(engine: Engine, *, episodes: int, steps: int) -> None:
                 (tool, episode) for episode, last in part for tool in {_tool(n, last) for n in range(1, last + 1)}
             ]
             connection.exec_driver_sql("INSERT INTO episode_tool (tool, episode_id) VALUES (?, ?)", tools)
-            used = totals(EPISODE.c.id.between(part[0][0], part[-1][0]))
-            columns = [column.name for column in used.selected_columns]
-            connection.execute(insert(TOOL_USE).from_select(columns, used))
+            totals_of_part = totals(EPISODE.c.id.between(part[0][0], part[-1][0]))
+            columns = [column.name for column in totals_of_part.selected_columns]
+            connection.execute(insert(TOOL_USE).from_select(columns, totals_of_part))
 
 
 def _tool(n: int, last: int) -> str:
@@ -182,7 +182,7 @@ def _episode(dice: random.Random, run: int, task: int, entrant: int, mean: float
     draw = dice.random()
     verdict = "error" if draw < 0.02 else "resolved" if draw < 0.2 + 0.06 * (entrant % 10) else "unresolved"
     failed = verdict == "unresolved"
-    found = dice.random() < 0.8
+    is_localized = dice.random() < 0.8
     return {
         "run_id": run,
         "task_id": task,
@@ -213,10 +213,10 @@ def _episode(dice: random.Random, run: int, task: int, entrant: int, mean: float
         "diff": "--- a/core.py\n+++ b/core.py\n@@ -14 +14 @@\n-        x = 11\n+        x = 12\n",
         "score": {"tests": {"t.py::a": "failed" if failed else "passed"}, "notes": []},
         "at_reproduced": 0,
-        "at_localized": 1 if found else None,
-        "at_breakpoint": 2 if found else None,
-        "at_inspected": 2 if found else None,
-        "at_edited": steps - 1 if found else None,
+        "at_localized": 1 if is_localized else None,
+        "at_breakpoint": 2 if is_localized else None,
+        "at_inspected": 2 if is_localized else None,
+        "at_edited": steps - 1 if is_localized else None,
         "at_improved": None if failed else steps,
         "at_solved": None if failed else steps,
         "sandbox": "docker",

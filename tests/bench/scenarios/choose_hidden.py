@@ -43,18 +43,18 @@ def choose(files: Mapping[str, bytes], faults: Sequence[Fault], reach: Reach) ->
     the same.
     """
     seconds: dict[str, float] = defaultdict(float)
-    for test, each in zip(reach.tests, reach.seconds, strict=True):
-        seconds[test.partition("[")[0]] += each
+    for test, duration in zip(reach.tests, reach.seconds, strict=True):
+        seconds[test.partition("[")[0]] += duration
     exact = _functions(reach, {(fault.file, line) for fault in faults for line in fault.lines})
     spans = [(fault, *span) for fault in faults for span in function_spans(files[fault.file])]
     around = {(fault.file, n) for fault, name, a, b in spans if name in fault.functions for n in range(a + 1, b + 1)}
-    found: list[str] = []
+    tests: list[str] = []
     spent = 0.0
     for test in [*_shuffled(exact), *_shuffled(_functions(reach, around) - exact)]:
-        if len(found) < MOST and seconds[test] < SLOW_S and spent + seconds[test] < MOST_S:
-            found.append(test)
+        if len(tests) < MOST and seconds[test] < SLOW_S and spent + seconds[test] < MOST_S:
+            tests.append(test)
             spent += seconds[test]
-    return sorted(found)
+    return sorted(tests)
 
 
 def _functions(reach: Reach, lines: set[tuple[str, int]]) -> set[str]:
@@ -72,8 +72,8 @@ def reach_of(recipe: Recipe, tests: Sequence[str]) -> tuple[Mapping[str, bytes],
     """The library with its tests, and which of these run which lines."""
     folders = {path.partition("/")[0] for path in (f"{recipe.package}/", *tests)}
     library = library_files(recipe)
-    given = without(library, recipe.omit)
-    files = {path: each for path, each in library.items() if path in given or path.partition("/")[0] in folders}
+    visible = without(library, recipe.omit)
+    files = {path: content for path, content in library.items() if path in visible or path.partition("/")[0] in folders}
     command = TestCommand.of(f"python -m pytest -q -p no:cacheprovider {recipe.options} {' '.join(tests)}", files)
     needs = Environment(requirements=tuple(recipe.requirements)) if recipe.requirements else Environment()
     with tempfile.TemporaryDirectory() as folder:
@@ -82,14 +82,14 @@ def reach_of(recipe: Recipe, tests: Sequence[str]) -> tuple[Mapping[str, bytes],
         return files, injection.reach()
 
 
-def fill_in(text: str, chosen: Mapping[str, Sequence[str]]) -> str:
+def fill_in(text: str, tests_by_fault: Mapping[str, Sequence[str]]) -> str:
     """A recipe with more hidden tests; by task. Comments and layout stay."""
     parts = re.split(r"(?m)^(?=- id: )", text)
     for number, part in enumerate(parts):
         match = re.match(r"- id: (\S+)\n", part)
-        more = [test for test in chosen.get(match[1] if match else "", ()) if f"  - {test}\n" not in part]
-        if more:
-            lines = "".join(f"  - {test}\n" for test in more)
+        new_tests = [test for test in tests_by_fault.get(match[1] if match else "", ()) if f"  - {test}\n" not in part]
+        if new_tests:
+            lines = "".join(f"  - {test}\n" for test in new_tests)
             head = "  hidden:\n"
             place = part.index(head) + len(head) if head in part else re.search(r"(?m)^  broken: .*\n", part).end()  # type: ignore[union-attr]
             parts[number] = part[:place] + ("" if head in part else head) + lines + part[place:]
@@ -100,15 +100,15 @@ def main(place: str, *tests: str) -> None:
     """Fill in one recipe."""
     recipe = read_recipe(Path(place))
     files, reach = reach_of(recipe, tests)
-    chosen = {}
+    tests_by_fault = {}
     for task in recipe.tasks:
         broken = plant(files, task.changes)
         good = {path: files[path] for path in broken}
         faults = find_faults(files, make_diff(good, broken))
-        chosen[task.id] = choose(files, faults, reach)
-        print_err(f"{task.id}: {len(chosen[task.id])} tests")
+        tests_by_fault[task.id] = choose(files, faults, reach)
+        print_err(f"{task.id}: {len(tests_by_fault[task.id])} tests")
     text = Path(place).read_text(encoding="utf-8")
-    Path(place).write_text(fill_in(text, chosen), encoding="utf-8")
+    Path(place).write_text(fill_in(text, tests_by_fault), encoding="utf-8")
 
 
 if __name__ == "__main__":

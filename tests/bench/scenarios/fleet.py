@@ -83,15 +83,15 @@ def play_before(store: Store, run: int, episodes: int) -> None:
         return
     like = EPISODE.c.id == claim["id"]
     with store.engine.connect() as connection:
-        begun = connection.execute(select(EPISODE).where(like)).mappings().one()
+        claimed_row = connection.execute(select(EPISODE).where(like)).mappings().one()
         play(store, claim["id"], "before")
-        ended = connection.execute(select(EPISODE).where(like)).mappings().one()
+        played_row = connection.execute(select(EPISODE).where(like)).mappings().one()
         waiting = select(EPISODE.c.id).where(EPISODE.c.run_id == run, EPISODE.c.status == "pending")
-        others = list(connection.scalars(waiting.order_by(EPISODE.c.id).limit(episodes - 1)))
-    became = {name: value for name, value in ended.items() if value != begun[name]}
+        pending_ids = list(connection.scalars(waiting.order_by(EPISODE.c.id).limit(episodes - 1)))
+    became = {name: value for name, value in played_row.items() if value != claimed_row[name]}
     copied = [column for column in STEP.c if column.name != "episode_id"]
-    for start in range(0, len(others), CLAIMED):
-        part = EPISODE.c.id.between(others[start], others[start : start + CLAIMED][-1]) & ~like
+    for start in range(0, len(pending_ids), CLAIMED):
+        part = EPISODE.c.id.between(pending_ids[start], pending_ids[start : start + CLAIMED][-1]) & ~like
         step = STEP.c.episode_id == claim["id"]
         steps = select(EPISODE.c.id, *copied).select_from(EPISODE.join(STEP, step)).where(part)
         with store.engine.begin() as connection:
@@ -99,12 +99,12 @@ def play_before(store: Store, run: int, episodes: int) -> None:
             connection.execute(insert(STEP).from_select(["episode_id", *(column.name for column in copied)], steps))
 
 
-def work(url: str, run: int, names: list[str], told: Any) -> None:
+def work(url: str, run: int, names: list[str], results: Any) -> None:
     """Workers of one process, until nothing is left. Tells how long each claim took, and the memory at the end."""
     store = Store(with_patience(connect(url, migrate=False), PATIENCE_S))
     heart = Store(separate_pool(store.engine))
     claims: list[float] = []
-    over = threading.Event()
+    stop = threading.Event()
     held: dict[str, int] = {}
 
     def worker(name: str) -> None:
@@ -118,7 +118,7 @@ def work(url: str, run: int, names: list[str], told: Any) -> None:
             play(store, claim["id"], name)
 
     def beat() -> None:
-        while not over.wait(BEAT_S):
+        while not stop.wait(BEAT_S):
             for name, episode in list(held.items()):
                 heart.keep_claims([episode], name)
             heart.heartbeat(run)
@@ -126,8 +126,8 @@ def work(url: str, run: int, names: list[str], told: Any) -> None:
     threading.Thread(target=beat, daemon=True).start()
     with ThreadPoolExecutor(len(names)) as pool:
         list(pool.map(worker, names))  # raises what a worker raised
-    over.set()
-    told.put((claims, psutil.Process().memory_info().rss))
+    stop.set()
+    results.put((claims, psutil.Process().memory_info().rss))
 
 
 def only_claim(url: str, run: int, name: str, ready: Any) -> None:
@@ -167,28 +167,33 @@ def processor_s(server: Cluster) -> float:
     """Processor time that PostgreSQL has taken."""
     leader = psutil.Process(int((server.folder / "data" / "postmaster.pid").read_text().split()[0]))
     total = 0.0
-    for each in (leader, *leader.children()):
+    for process in (leader, *leader.children()):
         with suppress(psutil.NoSuchProcess):
-            times = each.cpu_times()
+            times = process.cpu_times()
             total += times.user + times.system + times.children_user + times.children_system
     return total
 
 
-def ceilings(found: dict[str, Any]) -> list[dict[str, Any]]:
+def ceilings(measured: dict[str, Any]) -> list[dict[str, Any]]:
     """The table: what, before, now, how many times as much. A Prefect server is asked once for each shard."""
-    asked = found["questions_ms"]["after"]
+    questions_ms = measured["questions_ms"]["after"]
     shard = int(RunSpec.model_fields["shard_size"].default)
-    now = {
+    current = {
         "episodes an hour for one Prefect server": 3600 / PREFECT_S * shard,
-        "episodes created a second": found["episodes"] / max(found["created_s"], 0.1),
-        "claims a second": found["only_claims_per_s"],
-        "questions a second about progress": 1000 / asked["progress"],
-        "questions a second about the budget": 1000 / asked["budget"],
-        "scrapes of /metrics a second": 1000 / asked["metrics"],
+        "episodes created a second": measured["episodes"] / max(measured["created_s"], 0.1),
+        "claims a second": measured["only_claims_per_s"],
+        "questions a second about progress": 1000 / questions_ms["progress"],
+        "questions a second about the budget": 1000 / questions_ms["budget"],
+        "scrapes of /metrics a second": 1000 / questions_ms["metrics"],
     }
     return [
-        {"what": what, "before": round(was, 1), "now": round(now[what], 1), "times": round(now[what] / was, 1)}
-        for what, was in BEFORE.items()
+        {
+            "what": name,
+            "before": round(earlier, 1),
+            "now": round(current[name], 1),
+            "times": round(current[name] / earlier, 1),
+        }
+        for name, earlier in BEFORE.items()
     ]
 
 
@@ -221,54 +226,54 @@ def measure(workers: int, episodes: int, played: int = 0) -> dict[str, Any]:
         created_s = time.monotonic() - began
         store.start_run(run)
         play_before(store, run, played)
-        left = episodes - played
-        before = repeated(store, run)
-        told = spawn.Queue()
+        remaining = episodes - played
+        times_before = repeated(store, run)
+        queue = spawn.Queue()
         names = [f"worker-{n}" for n in range(workers)]
         groups = [names[start : start + PER_PROCESS] for start in range(0, workers, PER_PROCESS)]
-        processes = [spawn.Process(target=work, args=(url, run, group, told)) for group in groups]
+        processes = [spawn.Process(target=work, args=(url, run, group, queue)) for group in groups]
         began, processor = time.monotonic(), processor_s(server)
         for process in processes:
             process.start()
-        most = 0
+        most_connections = 0
         results: list[tuple[list[float], int]] = []
         while len(results) < len(processes):
-            most = max(most, ask(connections))
-            while not told.empty():
-                results.append(told.get())
+            most_connections = max(most_connections, ask(connections))
+            while not queue.empty():
+                results.append(queue.get())
             if any(process.exitcode for process in processes):
                 raise RuntimeError("a process of workers failed: see above")
             time.sleep(0.2)
         played_s, processor = time.monotonic() - began, processor_s(server) - processor
         for process in processes:
             process.join()
-        after = repeated(store, run)
+        times_after = repeated(store, run)
         store.end_run(run, "finished")
         counts = queries.progress(store.engine, run)
         rows = ask(select(func.count()).select_from(EPISODE).where(EPISODE.c.run_id == run))
-        claims = [seconds for found, _ in results for seconds in found]
+        claims = [seconds for durations, _ in results for seconds in durations]
         cuts = quantiles(claims, n=20)
         with store.engine.connect() as connection:
             wrong = counters.differences(connection)
-        found: dict[str, Any] = {
+        report: dict[str, Any] = {
             "workers": workers,
             "episodes": episodes,
             "played_before": played,
             "created_s": round(created_s, 1),
             "played_s": round(played_s, 1),
-            "claims_per_s": round(left / played_s, 1),
+            "claims_per_s": round(remaining / played_s, 1),
             "claim_ms": {"median": round(cuts[9] * 1000, 1), "95%": round(cuts[18] * 1000, 1)},
-            "postgresql_ms_per_episode": round(processor / left * 1000, 2),
-            "connections": most,
+            "postgresql_ms_per_episode": round(processor / remaining * 1000, 2),
+            "connections": most_connections,
             "memory_mb": {"processes": len(results), "largest": max(rss for _, rss in results) >> 20},
             "bytes_per_episode": (ask(size) - empty) // episodes,
-            "questions_ms": {"before": before, "after": after},
+            "questions_ms": {"before": times_before, "after": times_after},
             "lost": episodes - counts["resolved"],
             "doubled": rows - episodes,
             "wrong_counters": len(wrong),
         }
-        found["only_claims_per_s"] = round(claims_per_s(url, store, CLAIMED), 1)
-        return {**found, "ceilings": ceilings(found)}
+        report["only_claims_per_s"] = round(claims_per_s(url, store, CLAIMED), 1)
+        return {**report, "ceilings": ceilings(report)}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -277,9 +282,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--workers", type=int, default=200)
     parser.add_argument("--episodes", type=int, default=100_000)
     parser.add_argument("--played", type=int, default=0, help="so many of them are over before workers begin")
-    found = measure(**vars(parser.parse_args(arguments)))
-    print(json.dumps(found, indent=2))
-    return 1 if found["lost"] or found["doubled"] or found["wrong_counters"] else 0
+    report = measure(**vars(parser.parse_args(arguments)))
+    print(json.dumps(report, indent=2))
+    return 1 if report["lost"] or report["doubled"] or report["wrong_counters"] else 0
 
 
 if __name__ == "__main__":

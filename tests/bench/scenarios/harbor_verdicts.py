@@ -46,23 +46,23 @@ MOST_TRIES = 20
 def wrong(task: Task) -> dict[str, bytes] | None:
     """All files with a wrong fix; None where none can be made."""
     fixed = apply_patch(task.files, task.fix)
-    about = Fixed.of(task.files, fixed)
+    solution = Fixed.of(task.files, fixed)
     # `parts_of_the_fix` begins with nothing at all.
-    parts = itertools.islice(parts_of_the_fix(about), 1, None)
-    found = next(distinct(about, itertools.chain(mistakes(about, seed=1), parts)), None)
-    if found is None:
+    parts = itertools.islice(parts_of_the_fix(solution), 1, None)
+    mistake = next(distinct(solution, itertools.chain(mistakes(solution, seed=1), parts)), None)
+    if mistake is None:
         return None
-    return {**{path: content for path, content in fixed.items() if path not in about.after}, **found.files}
+    return {**{path: content for path, content in fixed.items() if path not in solution.after}, **mistake.files}
 
 
 def judged(task: Task, work: Mapping[str, bytes], pool: Pool) -> bool:
     """The verdict on files of a workspace."""
     changed = {path: content for path, content in work.items() if task.files.get(path) != content}
-    gone = tuple(path for path in task.files if path not in work)
+    deleted = tuple(path for path in task.files if path not in work)
     for _ in range(MOST_TRIES - 1):
         with suppress(MachineBusy):  # which says nothing about the work
-            return score(task, Changes(files=changed, deleted=gone), pool.take).resolved
-    return score(task, Changes(files=changed, deleted=gone), pool.take).resolved
+            return score(task, Changes(files=changed, deleted=deleted), pool.take).resolved
+    return score(task, Changes(files=changed, deleted=deleted), pool.take).resolved
 
 
 class Known:
@@ -98,14 +98,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--known", type=Path, default=Path("harbor-verdicts.jsonl"))
     options = parser.parse_args(arguments)
     tasks = select(BugSuite().tasks(), None, options.limit)
-    known = Known(options.known)
+    verdicts = Known(options.known)
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, "bugs")
         left_out = write_tasks(tasks, folder)
-        back = {task.id: task for task in Harbor(Source(folder)).tasks()}
-        missing = sorted({task.id for task in tasks} - back.keys())
-        print(f"{len(back)} of {len(tasks)} tasks came back", left_out or "", missing or "", flush=True)
+        imported = {task.id: task for task in Harbor(Source(folder)).tasks()}
+        missing = sorted({task.id for task in tasks} - imported.keys())
+        print(f"{len(imported)} of {len(tasks)} tasks came back", left_out or "", missing or "", flush=True)
         wrongs = list(itertools.islice(((task, work) for task in tasks if (work := wrong(task)) is not None), WRONG))
         resolved: Counter[str] = Counter()
         different: list[str] = []
@@ -116,24 +116,29 @@ def main(arguments: list[str] | None = None) -> int:
 
             def both(case: tuple[Task, dict[str, bytes]]) -> tuple[str, bool, bool]:
                 task, work = case
-                before = known.judged_once("wrong before", task, work, pool)
-                return task.id, before, known.judged_once("wrong after", back[task.id], work, pool)
+                original = verdicts.judged_once("wrong before", task, work, pool)
+                return task.id, original, verdicts.judged_once("wrong after", imported[task.id], work, pool)
 
             def extremes(task: Task) -> tuple[str, bool, bool]:
-                returned = back[task.id]
-                fixed = known.judged_once("fixed", returned, apply_patch(returned.files, returned.fix), pool)
-                return task.id, fixed, known.judged_once("untouched", returned, task.files, pool)
+                returned = imported[task.id]
+                fixed = verdicts.judged_once("fixed", returned, apply_patch(returned.files, returned.fix), pool)
+                return task.id, fixed, verdicts.judged_once("untouched", returned, task.files, pool)
 
-            for name, before, after in threads.map(both, wrongs):
-                print(f"a wrong fix of {name}: {before} before, {after} after", flush=True)
-                different += [name] if before != after else []
-            there = [task for task in tasks if task.id in back]
-            for number, (name, oracle, nothing) in enumerate(threads.map(extremes, there), 1):
+            for name, original_verdict, reimported_verdict in threads.map(both, wrongs):
+                print(f"a wrong fix of {name}: {original_verdict} before, {reimported_verdict} after", flush=True)
+                different += [name] if original_verdict != reimported_verdict else []
+            exported = [task for task in tasks if task.id in imported]
+            for number, (name, oracle, unchanged) in enumerate(threads.map(extremes, exported), 1):
                 resolved["oracle"] += oracle
-                resolved["nothing"] += nothing
-                pace = (time.monotonic() - started) / max(known.judged, 1)
-                left = f"about {pace * 2 * (len(there) - number) / 60:.0f} min left" if known.judged else "known"
-                print(f"{number} of {len(there)}: {name}, fixed {oracle}, untouched {nothing}; {left}", flush=True)
+                resolved["nothing"] += unchanged
+                pace = (time.monotonic() - started) / max(verdicts.judged, 1)
+                remaining = (
+                    f"about {pace * 2 * (len(exported) - number) / 60:.0f} min left" if verdicts.judged else "known"
+                )
+                print(
+                    f"{number} of {len(exported)}: {name}, fixed {oracle}, untouched {unchanged}; {remaining}",
+                    flush=True,
+                )
     print(f"oracle: {resolved['oracle']} of {len(tasks)} resolved, nothing: {resolved['nothing']}")
     print(f"other verdicts of wrong fixes than before: {', '.join(different) or 'none'} (of {len(wrongs)})")
     return int(bool(different or missing or resolved["oracle"] != len(tasks) or resolved["nothing"]))

@@ -47,7 +47,7 @@ SPEC: dict[str, Any] = {"limit": 10, "attempts": 5, "workers": 4, "entrants": [{
 SPEC |= {"sandbox": "bubblewrap"}
 
 
-def simulated(session: Session, claim: ClaimedEpisode, done: OnEnd) -> None:
+def simulated(session: Session, claim: ClaimedEpisode, on_end: OnEnd) -> None:
     """An episode without a sandbox. One that was cut off goes on after its last step."""
 
     def play() -> None:
@@ -61,9 +61,9 @@ def simulated(session: Session, claim: ClaimedEpisode, done: OnEnd) -> None:
                 claim["id"], verdict="resolved", stop_reason="submitted", steps=STEPS - 1, cost_usd=0.01, by=token
             )
         except Exception as error:  # of whatever kind: the driver decides what it means
-            done(error)
+            on_end(error)
         else:
-            done(None)
+            on_end(None)
 
     threading.Thread(target=play, daemon=True).start()
 
@@ -79,17 +79,19 @@ def next_of(store: Store, series: str, until: float) -> int | None:
 def work(until: float, memory: Any) -> None:
     """Play whatever goes on, 20 episodes of a series after another, until it is time and nothing is left."""
     store = Store(connect())
-    left = True
-    while left:
-        left = False
+    is_unfinished = True
+    while is_unfinished:
+        is_unfinished = False
         for series in random.sample(SERIES, len(SERIES)):
             if (run := next_of(store, series, until)) is None:
                 continue
-            left = True
+            is_unfinished = True
             session = join_run(run)
             try:
                 session.start_run()
-                Driver(session, lambda claim, done, session=session: simulated(session, claim, done), limit=20).run()  # type: ignore[misc]
+                Driver(
+                    session, lambda claim, on_end, session=session: simulated(session, claim, on_end), limit=20
+                ).run()  # type: ignore[misc]
             finally:
                 leave_run(run)
             counts = queries.progress(store.engine, run)
@@ -101,13 +103,13 @@ def work(until: float, memory: Any) -> None:
 @contextmanager
 def environment(url: str, folder: Path) -> Iterator[None]:
     """A database and a home of its own, for this process and those that it starts."""
-    before = dict(os.environ)
+    saved = dict(os.environ)
     os.environ |= {"STACKRANK_DATABASE_URL": url, "STACKRANK_HOME": str(folder)}
     try:
         yield
     finally:
         os.environ.clear()
-        os.environ.update(before)
+        os.environ.update(saved)
 
 
 def soak(seconds: float, kill_every_s: float) -> dict[str, Any]:
@@ -174,10 +176,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--kill-every", type=float, default=20.0, help="seconds")
     options = parser.parse_args(arguments)
-    found = soak(options.minutes * 60, options.kill_every)
-    print(json.dumps(found, indent=2))
+    outcome = soak(options.minutes * 60, options.kill_every)
+    print(json.dumps(outcome, indent=2))
     bad = ("lost", "doubled", "wrong_counters", "unfinished_runs", "failed_processes")
-    return 1 if any(found[name] for name in bad) or found["memory_growth"] > 0.2 else 0
+    return 1 if any(outcome[name] for name in bad) or outcome["memory_growth"] > 0.2 else 0
 
 
 if __name__ == "__main__":

@@ -23,9 +23,9 @@ def share(
     name: str, hits: float, simulations: int, *, at_least: float | None = None, at_most: float | None = None
 ) -> Line:
     """A simulated share against its bounds, with an allowance of two standard errors of the simulation itself."""
-    found = hits / simulations
+    measured = hits / simulations
     allowance = {bound: 2 * math.sqrt(bound * (1 - bound) / simulations) for bound in (at_least, at_most) if bound}
-    low = at_least is None or found >= at_least - allowance.get(at_least, 0.0)
-    high = at_most is None or found <= at_most + allowance.get(at_most, 0.0)
+    low = at_least is None or measured >= at_least - allowance.get(at_least, 0.0)
+    high = at_most is None or measured <= at_most + allowance.get(at_most, 0.0)
     ends = [f">= {at_least:.1%}" if at_least is not None else "", f"<= {at_most:.1%}" if at_most is not None else ""]
-    return Line(name, f"{found:.1%}", " and ".join(filter(None, ends)), low and high)
+    return Line(name, f"{measured:.1%}", " and ".join(filter(None, ends)), low and high)

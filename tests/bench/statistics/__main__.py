@@ -29,16 +29,16 @@ def main() -> int:
     if unknown := set(arguments.tables) - set(names()):
         parser.error(f"no table {', '.join(sorted(unknown))}: choose from {', '.join(names())}")
     simulations = arguments.simulations or (QUICK if arguments.quick else SIMULATIONS)
-    missed = 0
+    misses = 0
     for name in arguments.tables or names():
         module, start = import_module(f"tests.bench.statistics.{name}"), time.monotonic()
         lines = module.table(simulations)
         print(f"\n{name}: {(module.__doc__ or '').splitlines()[0]} [{time.monotonic() - start:.0f} s]")
         for line in lines:
             print(f"  {line.name:64} {line.value:>9}  {line.target:24} {'holds' if line.holds else 'MISSED'}")
-        missed += sum(not line.holds for line in lines)
-    print(f"\n{simulations} simulations a number; {missed} numbers miss their target")
-    return 1 if missed else 0
+        misses += sum(not line.holds for line in lines)
+    print(f"\n{simulations} simulations a number; {misses} numbers miss their target")
+    return 1 if misses else 0
 
 
 if __name__ == "__main__":

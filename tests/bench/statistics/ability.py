@@ -30,23 +30,23 @@ def table(simulations: int) -> list[Line]:
 
 
 def _lines(name: str, counted: numpy.ndarray, family: float, boards: int) -> list[Line]:
-    dice, covered, rates, apart, fits = numpy.random.default_rng(41), 0, 0, [], []
+    dice, covered, rates, gap_errors, fits = numpy.random.default_rng(41), 0, 0, [], []
     clusters = [str(place // 4) for place in range(TASKS)] if family else []
     for _ in range(boards):
-        alike = numpy.repeat(dice.normal(0, family, TASKS // 4), 4)
-        difficulty = dice.normal(0, (SPREAD**2 - family**2) ** 0.5, TASKS) + alike
+        family_effect = numpy.repeat(dice.normal(0, family, TASKS // 4), 4)
+        difficulty = dice.normal(0, (SPREAD**2 - family**2) ** 0.5, TASKS) + family_effect
         chances = expit(TRUTH[:, None] - difficulty)
-        found = fit_abilities(dice.binomial(counted, chances), counted, clusters)
+        estimate = fit_abilities(dice.binomial(counted, chances), counted, clusters)
         covered += sum(
-            entrant.low <= truth <= entrant.high for entrant, truth in zip(found.entrants, TRUTH, strict=True)
+            entrant.low <= truth <= entrant.high for entrant, truth in zip(estimate.entrants, TRUTH, strict=True)
         )
         rates += sum(
             entrant.rate_low <= truth <= entrant.rate_high
-            for entrant, truth in zip(found.entrants, expit(TRUTH[:, None] - difficulty).mean(axis=1), strict=True)
+            for entrant, truth in zip(estimate.entrants, expit(TRUTH[:, None] - difficulty).mean(axis=1), strict=True)
         )
-        apart.append(found.entrants[5].ability - found.entrants[0].ability - 3.5)
-        fits += [entrant.infit for entrant in found.entrants]
-    bias, fit = float(numpy.mean(apart)), float(numpy.mean(fits))
+        gap_errors.append(estimate.entrants[5].ability - estimate.entrants[0].ability - 3.5)
+        fits += [entrant.infit for entrant in estimate.entrants]
+    bias, fit = float(numpy.mean(gap_errors)), float(numpy.mean(fits))
     return [
         share(f"ability covered: {name}", covered, 6 * boards, at_least=0.93),
         share(f"rate over all tasks covered: {name}", rates, 6 * boards, at_least=0.93),

@@ -37,8 +37,8 @@ def _errors(simulations: int, hard: bool) -> Line:
     dice, wrong = numpy.random.default_rng(52), 0
     for _ in range(simulations):
         chances = 0.3 * dice.beta(0.5, 2, TASKS) if hard else numpy.full(TASKS, 0.03)
-        found = stats.error_balance(dice.binomial(1, chances, (ENTRANTS, TASKS)), numpy.ones((ENTRANTS, TASKS), int))
-        wrong += min(found) < stats.ALPHA
+        balance = stats.error_balance(dice.binomial(1, chances, (ENTRANTS, TASKS)), numpy.ones((ENTRANTS, TASKS), int))
+        wrong += min(balance) < stats.ALPHA
     name = "hard tasks" if hard else "all tasks"
     return share(f"balanced errors on {name} are warned of", wrong, simulations, at_most=0.05)
 
@@ -50,19 +50,19 @@ def _power(simulations: int, tasks: int, attempts: int) -> Line:
     least = stats.detectable(first, second)
     assert least is not None
     sizes = numpy.abs([b[0] / b[1] - a[0] / a[1] for a, b in zip(first, second, strict=True)])
-    mean, found, boards = float(sizes.mean()), 0, max(60, simulations // 2)
+    mean, hits, boards = float(sizes.mean()), 0, max(60, simulations // 2)
     for _ in range(boards):
-        drawn = dice.choice(sizes, tasks)
+        sample = dice.choice(sizes, tasks)
         if least > mean:
-            drawn = numpy.where(dice.random(tasks) < (least - mean) / (1 - mean), 1.0, drawn)
-        gaps = drawn * numpy.where(dice.random(tasks) < min(1.0, (1 + least / mean) / 2), 1, -1)
+            sample = numpy.where(dice.random(tasks) < (least - mean) / (1 - mean), 1.0, sample)
+        gaps = sample * numpy.where(dice.random(tasks) < min(1.0, (1 + least / mean) / 2), 1, -1)
         up = numpy.rint(gaps * attempts).astype(int)
-        one = [(int(max(0, -n)), attempts) for n in up]
-        other = [(int(max(0, n)), attempts) for n in up]
-        p_value = stats.paired_difference(one, other).p_value
-        found += p_value is not None and p_value < stats.ALPHA
+        first_counts = [(int(max(0, -n)), attempts) for n in up]
+        second_counts = [(int(max(0, n)), attempts) for n in up]
+        p_value = stats.paired_difference(first_counts, second_counts).p_value
+        hits += p_value is not None and p_value < stats.ALPHA
     name = f"power at the {100 * least:.0f} points called detectable, {tasks} x {attempts}"
-    return share(name, found, boards, at_least=0.75, at_most=0.87)
+    return share(name, hits, boards, at_least=0.75, at_most=0.87)
 
 
 def _pair(dice: numpy.random.Generator, tasks: int, attempts: int) -> tuple[Any, Any]:

@@ -17,15 +17,15 @@ def table(simulations: int) -> list[Line]:
     return [*lines, _unequal(simulations), *_reliability(simulations), _cost(simulations)]
 
 
-def _holds(one: stats.Rate, truth: float) -> bool:
-    return one.low is not None and one.high is not None and one.low <= truth <= one.high
+def _holds(interval: stats.Rate, truth: float) -> bool:
+    return interval.low is not None and interval.high is not None and interval.low <= truth <= interval.high
 
 
 def _rate(simulations: int, tasks: int, attempts: int, truth: float) -> Line:
     dice = numpy.random.default_rng(11)
     chances = dice.beta(2 * truth, 2 * (1 - truth), (simulations, tasks))
-    found = [stats.rate(row, [attempts] * tasks) for row in dice.binomial(attempts, chances).tolist()]
-    held = sum(_holds(one, truth) for one in found)
+    intervals = [stats.rate(row, [attempts] * tasks) for row in dice.binomial(attempts, chances).tolist()]
+    held = sum(_holds(interval, truth) for interval in intervals)
     return share(f"rate {truth:.0%}, {tasks} tasks x {attempts}", held, simulations, at_least=0.93)
 
 
@@ -42,13 +42,13 @@ def _unequal(simulations: int) -> Line:
 def _reliability(simulations: int) -> list[Line]:
     dice, tasks, attempts, k = numpy.random.default_rng(15), 50, 5, 3
     resolved = dice.binomial(attempts, dice.beta(1, 1, (simulations, tasks))).tolist()
-    found = [stats.reliability(row, [attempts] * tasks, k) for row in resolved]
+    reliabilities = [stats.reliability(row, [attempts] * tasks, k) for row in resolved]
     # Of a uniform chance: E[1 - (1-p)^3] = 3/4 and E[p^3] = 1/4.
-    some, every = (sum(_holds(one, truth) for one in ones) for ones, truth in (
-        ([one.pass_at_k for one in found], 0.75), ([one.all_k for one in found], 0.25)
+    any_share, every = (sum(_holds(interval, truth) for interval in ones) for ones, truth in (
+        ([row.pass_at_k for row in reliabilities], 0.75), ([row.all_k for row in reliabilities], 0.25)
     ))  # fmt: skip
     names = ("pass@3 of 5, 50 tasks", "all 3 of 5, 50 tasks")
-    return [share(name, held, simulations, at_least=0.93) for name, held in zip(names, (some, every), strict=True)]
+    return [share(name, held, simulations, at_least=0.93) for name, held in zip(names, (any_share, every), strict=True)]
 
 
 def _cost(simulations: int) -> Line:
@@ -59,6 +59,6 @@ def _cost(simulations: int) -> Line:
     costs = attempts * (0.02 + 0.08 * (1 - ease)) * dice.gamma(4, 0.25, (simulations, tasks))
     truth, held = (0.02 + 0.08 * 0.6) / 0.4, 0
     for cost, row in zip(costs.tolist(), resolved.tolist(), strict=True):
-        found = stats.cost_per_resolved(cost, row)
-        held += found.low is not None and found.low <= truth and (found.high is None or truth <= found.high)
+        interval = stats.cost_per_resolved(cost, row)
+        held += interval.low is not None and interval.low <= truth and (interval.high is None or truth <= interval.high)
     return share("cost per resolved, 60 tasks x 3", held, simulations, at_least=0.93)

@@ -23,7 +23,7 @@ def table(simulations: int) -> list[Line]:
     counted[0, : NIGHTS * TASKS][night >= NIGHTS // 2] = 0
     counted[1, : NIGHTS * TASKS][night < NIGHTS // 2] = 0
     is_new = numpy.arange(counted.shape[1]) < NIGHTS * TASKS
-    clusters = [str(each) for each in night] + [f"fixed {number}" for number in range(ANCHORS)]
+    clusters = [str(task) for task in night] + [f"fixed {number}" for number in range(ANCHORS)]
     # What an entrant would do on all nights and all fixed tasks that could be drawn, for the gap.
     draws = dice.normal(0, 1, 20_000)
     new, fixed = (expit(TRUTH[:, None] - s * draws).mean(axis=1) for s in (numpy.hypot(SPREAD, BETWEEN), SPREAD))
@@ -31,14 +31,14 @@ def table(simulations: int) -> list[Line]:
         shift = numpy.append(dice.normal(0, BETWEEN, NIGHTS)[night], numpy.zeros(ANCHORS))
         chances = expit(TRUTH[:, None] - dice.normal(0, SPREAD, len(shift)) - shift)
         resolved = dice.binomial(counted, chances)
-        found = fit_abilities(resolved, counted, clusters, is_new)
+        fit = fit_abilities(resolved, counted, clusters, is_new)
         truths = chances[:, is_new].mean(axis=1)
-        equated += sum(a.rate_low <= t <= a.rate_high for a, t in zip(found.entrants, truths, strict=True))
-        for one in range(4):
-            nights = rate_over_clusters(resolved[one, is_new], counted[one, is_new], clusters[: NIGHTS * TASKS])
-            known = gap(rate(resolved[one, ~is_new], counted[one, ~is_new]), nights)
-            assert known.low is not None and known.high is not None
-            gaps += known.low <= new[one] - fixed[one] <= known.high
+        equated += sum(a.rate_low <= t <= a.rate_high for a, t in zip(fit.entrants, truths, strict=True))
+        for entrant in range(4):
+            nights = rate_over_clusters(resolved[entrant, is_new], counted[entrant, is_new], clusters[: NIGHTS * TASKS])
+            anchor_gap = gap(rate(resolved[entrant, ~is_new], counted[entrant, ~is_new]), nights)
+            assert anchor_gap.low is not None and anchor_gap.high is not None
+            gaps += anchor_gap.low <= new[entrant] - fixed[entrant] <= anchor_gap.high
     return [
         share("equated rate over all nights covered, half of them played", equated, 4 * boards, at_least=0.93),
         share("gap between new and fixed tasks covered", gaps, 4 * boards, at_least=0.93),

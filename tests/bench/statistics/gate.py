@@ -19,10 +19,12 @@ def _outcomes(simulations: int, tasks: int, attempts: int, margin: float, drop: 
     """What the gate says of a candidate that is worse by `drop` than a reference that resolves 60%."""
     dice, outcomes = numpy.random.default_rng(31), []
     for _ in range(simulations):
-        one, other = (rates(dice, tasks, attempts, (0.6, round(0.6 - drop, 6))) * attempts).round().astype(int).tolist()
-        found = paired_difference([(n, attempts) for n in one], [(n, attempts) for n in other])
-        gaps = [(b - a) / attempts for a, b in zip(one, other, strict=True)]
-        outcomes.append(judge_noninferiority(gaps, found.low, found.high, margin).outcome)
+        baseline, candidate = (
+            (rates(dice, tasks, attempts, (0.6, round(0.6 - drop, 6))) * attempts).round().astype(int).tolist()
+        )
+        gap = paired_difference([(n, attempts) for n in baseline], [(n, attempts) for n in candidate])
+        gaps = [(b - a) / attempts for a, b in zip(baseline, candidate, strict=True)]
+        outcomes.append(judge_noninferiority(gaps, gap.low, gap.high, margin).outcome)
     return outcomes
 
 

@@ -34,18 +34,18 @@ def _alarms(dice: numpy.random.Generator, *, drop: float) -> list[set[int]]:
     fallen = chances.copy()
     fallen[0] *= 1 - drop / chances[0].mean()
     nights: list[list[stats.RunScores]] = [[] for _ in range(ENTRANTS)]
-    found = []
+    alarms = []
     for number in range(EARLIER + AFTER):
         played: Any = dice.random(chances.shape) < (chances if number < EARLIER else fallen)
-        rows = [[(int(one), 1) for one in row] for row in played]
+        rows = [[(int(resolved_count), 1) for resolved_count in row] for row in played]
         changes = [stats.compare_with_baseline(earlier, row) for earlier, row in zip(nights, rows, strict=True)]
         corrected = iter(stats.holm([change.p_value for change in changes if change]))
         worse = [change is not None and next(corrected) < stats.ALPHA and change.difference < 0 for change in changes]
-        for entrant, (row, one) in enumerate(zip(rows, changes, strict=True)):
-            own = nights[entrant]
-            own.append(stats.RunScores(row))
-            if one and worse[entrant]:
-                own[-one.runs :] = [replace(night, worse=True) for night in own[-one.runs :]]
+        for entrant, (row, change) in enumerate(zip(rows, changes, strict=True)):
+            night_rows = nights[entrant]
+            night_rows.append(stats.RunScores(row))
+            if change and worse[entrant]:
+                night_rows[-change.runs :] = [replace(night, worse=True) for night in night_rows[-change.runs :]]
         if number >= EARLIER:
-            found.append({entrant for entrant in range(ENTRANTS) if worse[entrant]})
-    return found
+            alarms.append({entrant for entrant in range(ENTRANTS) if worse[entrant]})
+    return alarms

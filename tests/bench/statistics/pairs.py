@@ -36,23 +36,31 @@ def _lines(
     mends: float,
     loses: float,
 ) -> list[Line]:
-    dice, about = numpy.random.default_rng(12), f"{name}, {tasks} tasks x {attempts}"
+    dice, setup = numpy.random.default_rng(12), f"{name}, {tasks} tasks x {attempts}"
     chance = dice.beta(*ease, (simulations, tasks))
-    other = numpy.where(dice.random(chance.shape) < 0.5, chance + (1 - chance) * mends, chance * (1 - loses))
+    changed_chance = numpy.where(dice.random(chance.shape) < 0.5, chance + (1 - chance) * mends, chance * (1 - loses))
     mean = ease[0] / sum(ease)
     truth = 0.5 * (mean + (1 - mean) * mends) + 0.5 * mean * (1 - loses) - mean
-    found = _compared(dice.binomial(attempts, chance), dice.binomial(attempts, other), attempts)
-    ratios = [one for one in found if one.uplift is not None]
+    differences = _compared(dice.binomial(attempts, chance), dice.binomial(attempts, changed_chance), attempts)
+    ratios = [difference for difference in differences if difference.uplift is not None]
     quiet = _compared(dice.binomial(attempts, chance), dice.binomial(attempts, chance), attempts)
 
-    def uplift_covers(one: Any) -> bool:
-        return bool(one.uplift_low <= truth / mean and (one.uplift_high is None or truth / mean <= one.uplift_high))
+    def uplift_covers(difference: Any) -> bool:
+        return bool(
+            difference.uplift_low <= truth / mean
+            and (difference.uplift_high is None or truth / mean <= difference.uplift_high)
+        )
 
     return [
-        _share(f"difference covered: {about}", found, lambda one: one.low <= truth <= one.high, at_least=0.93),
-        _share(f"uplift covered: {about}", ratios, uplift_covers, at_least=0.93),
-        _share(f"interval and test agree: {about}", found + quiet, _agree, at_least=1.0),
-        _share(f"false positives: {about}", quiet, lambda one: one.p_value < stats.ALPHA, at_most=0.05),
+        _share(
+            f"difference covered: {setup}",
+            differences,
+            lambda difference: difference.low <= truth <= difference.high,
+            at_least=0.93,
+        ),
+        _share(f"uplift covered: {setup}", ratios, uplift_covers, at_least=0.93),
+        _share(f"interval and test agree: {setup}", differences + quiet, _agree, at_least=1.0),
+        _share(f"false positives: {setup}", quiet, lambda difference: difference.p_value < stats.ALPHA, at_most=0.05),
     ]
 
 
@@ -61,11 +69,11 @@ def _compared(first: Any, second: Any, attempts: int) -> list[stats.PairedDiffer
     return [stats.paired_difference([(n, attempts) for n in a], [(n, attempts) for n in b]) for a, b in rows]
 
 
-def _agree(one: Any) -> bool:
-    sure = one.p_value < stats.ALPHA
-    uplift = one.uplift is None or sure == (one.uplift_low > 0 or (one.uplift_high or 9e9) < 0)
-    return bool(uplift and sure == (one.low > 0 or one.high < 0))
+def _agree(difference: Any) -> bool:
+    sure = difference.p_value < stats.ALPHA
+    uplift = difference.uplift is None or sure == (difference.uplift_low > 0 or (difference.uplift_high or 9e9) < 0)
+    return bool(uplift and sure == (difference.low > 0 or difference.high < 0))
 
 
-def _share(name: str, found: list[stats.PairedDifference], held: Callable[[Any], bool], **bounds: float) -> Line:
-    return share(name, sum(map(held, found)), len(found), **bounds)
+def _share(name: str, differences: list[stats.PairedDifference], held: Callable[[Any], bool], **bounds: float) -> Line:
+    return share(name, sum(map(held, differences)), len(differences), **bounds)

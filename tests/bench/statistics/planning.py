@@ -20,18 +20,21 @@ ALLOWED = 0.08
 @cache
 def _truth(first: float, second: float) -> Spread:
     """The spread of two entrants, from very many tasks with very many attempts."""
-    one, other = rates(numpy.random.default_rng(41), 20_000, 400, (first, second))
-    return Spread(float((other - one).var()), float((one * (1 - one) + other * (1 - other)).mean()))
+    first_rates, second_rates = rates(numpy.random.default_rng(41), 20_000, 400, (first, second))
+    return Spread(
+        float((second_rates - first_rates).var()),
+        float((first_rates * (1 - first_rates) + second_rates * (1 - second_rates)).mean()),
+    )
 
 
 def _found(simulations: int, tasks: int, attempts: int, truths: tuple[float, float]) -> float:
     """How often the test of record finds the difference."""
-    dice, found = numpy.random.default_rng(42), 0
+    dice, hits = numpy.random.default_rng(42), 0
     for _ in range(simulations):
-        one, other = (rates(dice, tasks, attempts, truths) * attempts).round().astype(int).tolist()
-        gap = paired_difference([(n, attempts) for n in one], [(n, attempts) for n in other])
-        found += gap.p_value is not None and gap.p_value < 0.05 and (gap.difference or 0) > 0
-    return found / simulations
+        first_counts, second_counts = (rates(dice, tasks, attempts, truths) * attempts).round().astype(int).tolist()
+        gap = paired_difference([(n, attempts) for n in first_counts], [(n, attempts) for n in second_counts])
+        hits += gap.p_value is not None and gap.p_value < 0.05 and (gap.difference or 0) > 0
+    return hits / simulations
 
 
 def table(simulations: int) -> list[Line]:
@@ -39,9 +42,9 @@ def table(simulations: int) -> list[Line]:
     simulations, lines = min(simulations, MOST), []
     allowed = max(ALLOWED, 2.5 * (POWER * (1 - POWER) / simulations) ** 0.5)
 
-    def compared(name: str, promised: float, found: float) -> Line:
+    def compared(name: str, promised: float, observed: float) -> Line:
         target = f"{promised:.1%} +- {100 * allowed:.0f}"
-        return Line(name, f"{found:.1%}", target, abs(found - promised) <= allowed)
+        return Line(name, f"{observed:.1%}", target, abs(observed - promised) <= allowed)
 
     for attempts, truths in ((1, (0.45, 0.55)), (3, (0.45, 0.55)), (2, (0.3, 0.45))):
         gap, of = round(truths[1] - truths[0], 6), _truth(*truths)
@@ -58,13 +61,13 @@ def table(simulations: int) -> list[Line]:
 def _estimates(simulations: int) -> list[Line]:
     """The spread that earlier runs show is the true one, on average."""
     dice, truth = numpy.random.default_rng(43), _truth(0.45, 0.55)
-    found = []
+    estimates = []
     for _ in range(simulations):
-        one, other = (rates(dice, 150, 3, (0.45, 0.55)) * 3).round().astype(int).tolist()
-        estimate = spread([[((a, 3), (b, 3)) for a, b in zip(one, other, strict=True)]])
+        first_counts, second_counts = (rates(dice, 150, 3, (0.45, 0.55)) * 3).round().astype(int).tolist()
+        estimate = spread([[((a, 3), (b, 3)) for a, b in zip(first_counts, second_counts, strict=True)]])
         assert estimate is not None
-        found.append((estimate.between, estimate.within))
-    means = numpy.mean(found, axis=0)
+        estimates.append((estimate.between, estimate.within))
+    means = numpy.mean(estimates, axis=0)
     return [
         Line(
             f"variance {name} tasks, 150 x 3",
@@ -76,7 +79,7 @@ def _estimates(simulations: int) -> list[Line]:
             ("between", "within"),
             means,
             (truth.between, truth.within),
-            numpy.std(found, axis=0) / simulations**0.5,
+            numpy.std(estimates, axis=0) / simulations**0.5,
             strict=True,
         )
     ]

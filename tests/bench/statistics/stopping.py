@@ -56,16 +56,16 @@ def play(shares: Any) -> Played:
     p_values = [walk.p_values() for walk in walks]
     decisions: dict[tuple[int, int], Decision] = {}
     episodes = 0
-    for seen in range(tasks):
-        corrected = holm([path[seen] for path in p_values])
+    for played_tasks in range(tasks):
+        corrected = holm([path[played_tasks] for path in p_values])
         for place, pair in enumerate(pairs):
             if pair not in decisions and corrected[place] <= ALPHA:
-                up = walks[place].first_out(p_values[place][seen])
+                up = walks[place].first_out(p_values[place][played_tasks])
                 decisions[pair] = Decision.AHEAD if up > 0 else Decision.BEHIND
-        episodes += len({one for pair in pairs if pair not in decisions for one in pair})
+        episodes += len({entrant for pair in pairs if pair not in decisions for entrant in pair})
         if len(decisions) == len(pairs):
             break
-    return Played(episodes / (entrants * tasks), decisions, seen + 1)
+    return Played(episodes / (entrants * tasks), decisions, played_tasks + 1)
 
 
 def table(simulations: int) -> list[Line]:
@@ -93,18 +93,18 @@ def table(simulations: int) -> list[Line]:
 
 def _boards(simulations: int) -> list[Line]:
     """What the ordinary test and the ordinary difference say of runs that may have ended early."""
-    dice, found, gaps = numpy.random.default_rng(25), 0, []
+    dice, hits, gaps = numpy.random.default_rng(25), 0, []
     for _ in range(simulations):
         shares = rates(dice, 300, 1, (0.5, 0.5))
         gap = (shares[1] - shares[0])[: play(shares).tasks]
-        found += mcnemar(int((gap > 0).sum()), int((gap < 0).sum())) < ALPHA
+        hits += mcnemar(int((gap > 0).sum()), int((gap < 0).sum())) < ALPHA
     for _ in range(min(simulations, 500)):
         shares = rates(dice, 300, 3, (0.45, 0.55))
         gaps.append(float((shares[1] - shares[0])[: play(shares).tasks].mean()))
-    over = 100 * (float(numpy.mean(gaps)) - 0.1)
+    excess = 100 * (float(numpy.mean(gaps)) - 0.1)
     return [
-        Line("2 equal entrants, 300 x 1: p < 0.05 on the board", f"{found / simulations:.1%}", "shown", True),
-        Line("2 entrants 10 points apart, 300 x 3: the board's mean gap", f"{over:+.1f} pts", "shown", True),
+        Line("2 equal entrants, 300 x 1: p < 0.05 on the board", f"{hits / simulations:.1%}", "shown", True),
+        Line("2 entrants 10 points apart, 300 x 3: the board's mean gap", f"{excess:+.1f} pts", "shown", True),
     ]
 
 
@@ -112,18 +112,18 @@ def _wrongly_equal(simulations: int) -> Line:
     """Two that differ by just the margin must not be called equal."""
     dice, wrong = numpy.random.default_rng(23), 0
     for _ in range(simulations):
-        one, other = rates(dice, 300, 3, (0.45, 0.55))
-        (state,) = decide([(other - one).tolist()], ALPHA, horizon=300, equal_within=0.1)
+        first, second = rates(dice, 300, 3, (0.45, 0.55))
+        (state,) = decide([(second - first).tolist()], ALPHA, horizon=300, equal_within=0.1)
         wrong += state.decision in (Decision.EQUAL, Decision.BEHIND)
     return share("10 points apart, called equal within 10", wrong, simulations, at_most=ALPHA)
 
 
 def _outside(simulations: int) -> Line:
     """The interval is looked at after every task: it may miss the truth at none of them, 5% of the runs aside."""
-    dice, missed = numpy.random.default_rng(24), 0
+    dice, misses = numpy.random.default_rng(24), 0
     for _ in range(simulations):
-        one, other = rates(dice, 150, 1, (0.45, 0.55))
+        first, second = rates(dice, 150, 1, (0.45, 0.55))
         # It only ever shrinks, so the last one tells whether any missed.
-        low, high = sequence_interval((other - one).tolist(), ALPHA, horizon=150)
-        missed += not low <= 0.1 <= high
-    return share("the interval misses the truth at any look", missed, simulations, at_most=ALPHA)
+        low, high = sequence_interval((second - first).tolist(), ALPHA, horizon=150)
+        misses += not low <= 0.1 <= high
+    return share("the interval misses the truth at any look", misses, simulations, at_most=ALPHA)

@@ -47,11 +47,11 @@ def listened(page: Any) -> Iterator[tuple[Any, list[str]]]:
 
 @pytest.mark.exhaustive
 @pytest.mark.slow
-def test_axe_finds_nothing_serious_and_nothing_is_wider_than_a_phone(
+def test_pages_are_accessible_and_fit_a_phone(
     listened: tuple[sync_api.Page, list[str]],
 ) -> None:
     page, errors = listened
-    found = []
+    violations = []
     for place, (name, path) in enumerate(PAGES.items()):
         page.set_viewport_size({"width": 1440, "height": 900})
         page.goto(path)
@@ -61,18 +61,18 @@ def test_axe_finds_nothing_serious_and_nothing_is_wider_than_a_phone(
             page.set_viewport_size({"width": width, "height": height})
             ready(page)
             if page.evaluate(WIDER) > 0:
-                found.append((name, f"wider than {width}"))
+                violations.append((name, f"wider than {width}"))
             for violation in axe.Axe().run(page).response["violations"]:
                 if violation["impact"] in ("serious", "critical") and violation["id"] not in KNOWN:
                     nodes = [(node["html"][:160], node["failureSummary"][:200]) for node in violation["nodes"][:4]]
-                    found += [(name, width, violation["id"], *node) for node in nodes]
-    assert found == [] and errors == []
+                    violations += [(name, width, violation["id"], *node) for node in nodes]
+    assert violations == [] and errors == []
 
 
-def test_ctrl_k_goes_anywhere(page: sync_api.Page) -> None:
+def test_ctrl_k_navigation(page: sync_api.Page) -> None:
     page.goto("/leaderboard")
     ready(page)
-    for typed, keys, shown in (
+    for typed, keys, visible in (
         ("episode 5 step 2", [], "/episode?id=5&step=2"),
         ("run 1", [], "/run?id=1"),
         ("fail", [], "/failures"),
@@ -88,21 +88,21 @@ def test_ctrl_k_goes_anywhere(page: sync_api.Page) -> None:
         field.fill(typed)
         for key in [*keys, "Enter"]:
             page.keyboard.press(key)
-        page.wait_for_url(re.compile(re.escape(shown).replace(r"\*", ".*") + "$"))
+        page.wait_for_url(re.compile(re.escape(visible).replace(r"\*", ".*") + "$"))
         ready(page)
     page.locator("dialog[data-keys=k]").wait_for(state="attached")
     page.keyboard.press("Control+k")
-    found = [
+    titles = [
         violation
         for violation in axe.Axe().run(page).response["violations"]
         if violation["impact"] in ("serious", "critical")
     ]
-    assert [violation["id"] for violation in found if violation["id"] not in KNOWN] == []
+    assert [violation["id"] for violation in titles if violation["id"] not in KNOWN] == []
     page.keyboard.press("Escape")
     sync_api.expect(page.get_by_role("combobox", name="Go to")).to_be_hidden()
 
 
-def test_a_page_that_is_drawn_twice_at_once_hears_its_keys(page: sync_api.Page) -> None:
+def test_keys_work_after_a_double_render(page: sync_api.Page) -> None:
     page.add_init_script(TWICE)
     page.goto("/episode?id=7&step=3")
     ready(page)

@@ -40,7 +40,7 @@ def test_every_page_loads(tour: tuple[sync_api.Page, str], path: str, title: str
     assert background == {"light": "rgb(255, 255, 255)", "dark": "rgb(18, 23, 29)"}[scheme]
 
 
-def test_from_the_list_to_an_episode_and_back_to_the_same_list(page: sync_api.Page) -> None:
+def test_back_from_an_episode_restores_the_list(page: sync_api.Page) -> None:
     page.goto("/episodes?ep_run=1&ep_verdict=unresolved")
     ready(page)
     tick(page, 2)
@@ -54,7 +54,7 @@ def test_from_the_list_to_an_episode_and_back_to_the_same_list(page: sync_api.Pa
 
 
 @pytest.mark.exhaustive
-def test_from_a_run_to_an_episode_and_back_to_the_same_run(page: sync_api.Page) -> None:
+def test_back_from_an_episode_restores_the_run(page: sync_api.Page) -> None:
     page.goto("/run?id=1&run_tab=Episodes")
     ready(page)
     tick(page, 2)
@@ -69,17 +69,17 @@ def test_from_a_run_to_an_episode_and_back_to_the_same_run(page: sync_api.Page) 
     sync_api.expect(page.get_by_role("tab", name="Episodes")).to_have_attribute("aria-selected", "true")
 
 
-def test_the_leaderboard_in_the_address(page: sync_api.Page) -> None:
+def test_leaderboard_state_is_in_the_address(page: sync_api.Page) -> None:
     page.goto("/leaderboard")
     ready(page)
     for row, picked in ((1, "1"), (2, "1%2C2")):
-        wanted = f"location.search === '?lb_pick={picked}'"
+        condition = f"location.search === '?lb_pick={picked}'"
         for _ in range(3):  # a click while the page is still being drawn is lost
             tick(page, row)
             with contextlib.suppress(sync_api.TimeoutError):
-                page.wait_for_function(wanted, timeout=15_000)
+                page.wait_for_function(condition, timeout=15_000)
                 break
-        assert page.evaluate(wanted)
+        assert page.evaluate(condition)
         ready(page)
     sync_api.expect(page.get_by_text("points behind")).to_be_visible()
     page.get_by_role("tab", name="Reliability").click()
@@ -94,7 +94,7 @@ def test_the_leaderboard_in_the_address(page: sync_api.Page) -> None:
     sync_api.expect(page.get_by_role("tab", name="Reliability")).to_have_attribute("aria-selected", "true")
 
 
-def test_from_the_leaderboard_to_two_traces_side_by_side_and_back(page: sync_api.Page) -> None:
+def test_leaderboard_to_side_by_side_traces_and_back(page: sync_api.Page) -> None:
     page.goto("/leaderboard?lb_pick=2%2C1&lb_last=10")
     ready(page)
     page.get_by_role("link", name="Compare these 2").click()
@@ -119,7 +119,7 @@ def test_from_the_leaderboard_to_two_traces_side_by_side_and_back(page: sync_api
 
 
 @pytest.mark.exhaustive
-def test_a_link_to_a_comparison_opens_just_that(page: sync_api.Page) -> None:
+def test_comparison_link_opens_that_comparison(page: sync_api.Page) -> None:
     page.goto("/compare?cmp_pick=3%2C1%2C2&cmp_pair=1&cmp_tab=By+category&cmp_benchmark=elsewhere")
     ready(page)
     sync_api.expect(page.get_by_text("qwen3-coder / debug against llama-3.3-70b / debug").first).to_be_attached()
@@ -128,7 +128,7 @@ def test_a_link_to_a_comparison_opens_just_that(page: sync_api.Page) -> None:
         sync_api.expect(page.get_by_text(f"The link asks for {name} = {value}")).to_be_visible()
 
 
-def test_a_note_is_written_and_stays(page: sync_api.Page) -> None:
+def test_notes_are_saved(page: sync_api.Page) -> None:
     page.goto("/episode?id=9&step=2")
     ready(page)
     page.get_by_text("Notes and tags").click()
@@ -143,7 +143,7 @@ def test_a_note_is_written_and_stays(page: sync_api.Page) -> None:
     assert page.evaluate("location.search") == "?id=9&step=2"
 
 
-def test_unknown_ids_are_a_message(page: sync_api.Page) -> None:
+def test_unknown_ids_are_reported(page: sync_api.Page) -> None:
     for path in ("/episode?id=4711", "/run?id=nothing"):
         page.goto(path)
         ready(page)
@@ -151,7 +151,7 @@ def test_unknown_ids_are_a_message(page: sync_api.Page) -> None:
 
 
 @pytest.mark.exhaustive
-def test_the_tables_of_a_run_grow_while_it_is_watched(page: sync_api.Page, watched: SimpleNamespace) -> None:
+def test_run_tables_update_live(page: sync_api.Page, watched: SimpleNamespace) -> None:
     episode = new_episode(watched.store, name="growing")
     row = queries.episode(watched.store.engine, episode)
     run = row["run_id"]
@@ -162,20 +162,20 @@ def test_the_tables_of_a_run_grow_while_it_is_watched(page: sync_api.Page, watch
     sync_api.expect(page.get_by_text("no episode has a verdict;")).to_be_visible()
     assert page.title() == f"run of growing - run {run} - stackrank"
     page.get_by_text("Running now: 1").click()
-    (other,) = watched.store.create_episodes(run, [(row["task_id"], row["entrant_id"], 2)]).values()
-    start(watched.store, other)
+    (second_episode,) = watched.store.create_episodes(run, [(row["task_id"], row["entrant_id"], 2)]).values()
+    start(watched.store, second_episode)
     sync_api.expect(page.get_by_text("Running now: 2")).to_be_visible()
     playing = page.get_by_test_id("stExpander").filter(has_text="Running now").get_by_test_id("stDataFrame")
     sync_api.expect(playing).to_be_visible()
     add_many(watched.store, episode, 2)
-    for each in (episode, other):
-        finish(watched.store, each, steps=1)
+    for episode_id in (episode, second_episode):
+        finish(watched.store, episode_id, steps=1)
     sync_api.expect(page.get_by_text("Download entrants (CSV)")).to_be_visible()
     sync_api.expect(page.get_by_text("Running now: 1")).to_have_count(0)
     sync_api.expect(page.get_by_text("no episode has a verdict;")).to_have_count(0)
 
 
-def test_a_run_that_ends_while_it_is_watched(page: sync_api.Page, watched: SimpleNamespace) -> None:
+def test_run_end_is_shown_live(page: sync_api.Page, watched: SimpleNamespace) -> None:
     page.goto(f"/run?id={watched.made.live_run}")
     ready(page)
     badges = page.locator('[data-testid="stMain"]')
@@ -185,7 +185,7 @@ def test_a_run_that_ends_while_it_is_watched(page: sync_api.Page, watched: Simpl
     sync_api.expect(badges.get_by_text("failed").first).to_be_visible()
 
 
-def test_an_episode_gets_a_label_and_is_found_by_it(page: sync_api.Page) -> None:
+def test_labelled_episode_is_searchable(page: sync_api.Page) -> None:
     page.goto("/episode?id=11")
     ready(page)
     page.get_by_text("Notes and tags").click()

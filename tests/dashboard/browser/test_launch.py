@@ -11,7 +11,7 @@ import pytest
 from stackrank.dashboard.launch import command
 
 
-def test_it_is_private_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dashboard_is_private_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STACKRANK_DATABASE_URL", "sqlite:///before.db")
     argv, environment = command(port=8600)
     assert argv[0] == sys.executable and "--server.address=127.0.0.1" in argv and "--server.port=8600" in argv
@@ -19,17 +19,17 @@ def test_it_is_private_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     assert environment["STACKRANK_DATABASE_URL"] == "sqlite:///before.db"
 
 
-def test_the_database_is_not_on_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_command_line_does_not_show_the_database(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STACKRANK_DASHBOARD_OPEN", "1")
     argv, environment = command(host="0.0.0.0", database_url="postgresql://ada:pw-0@host/db")
     assert not any("pw-0" in part for part in argv) and "--server.address=0.0.0.0" in argv
     assert environment["STACKRANK_DATABASE_URL"].endswith("pw-0@host/db")
 
 
-def test_files_it_names_exist() -> None:
+def test_launch_files_exist() -> None:
     argv, _ = command()
-    named = [part.split("=")[-1] for part in argv if part.endswith((".py", ".toml"))]
-    assert len(named) == 2 and all(Path(name).is_file() for name in named)
+    paths = [part.split("=")[-1] for part in argv if part.endswith((".py", ".toml"))]
+    assert len(paths) == 2 and all(Path(name).is_file() for name in paths)
 
 
 def test_starting_needs_no_streamlit() -> None:

@@ -44,7 +44,7 @@ RULES = "ada@example.org, @team.example"
         ("", True, "*", False),
     ],
 )
-def test_who_is_let_in(email: str, verified: object, rules: str, expected: bool) -> None:
+def test_allowed_users(email: str, verified: object, rules: str, expected: bool) -> None:
     assert allowed(email, verified, rules) is expected
 
 
@@ -87,12 +87,12 @@ def visitor(browser: Any, guarded: str) -> Iterator[sync_api.Page]:
     context.close()
 
 
-def sign_in(page: sync_api.Page, who: str) -> None:
+def sign_in(page: sync_api.Page, email: str) -> None:
     page.get_by_role("button", name="Sign in").click()
-    page.locator(f"button[name=sub][value={who}]").click()
+    page.locator(f"button[name=sub][value={email}]").click()
 
 
-def test_a_stranger_sees_nothing(visitor: sync_api.Page) -> None:
+def test_signed_out_users_see_nothing(visitor: sync_api.Page) -> None:
     for path in ("/", "/episode?id=1", "/leaderboard"):
         visitor.goto(path)
         ready(visitor)
@@ -100,7 +100,7 @@ def test_a_stranger_sees_nothing(visitor: sync_api.Page) -> None:
         assert "qwen3" not in visitor.content() and "nightly" not in visitor.content()
 
 
-def test_who_is_on_the_list_is_let_in_and_writes_under_that_name(visitor: sync_api.Page) -> None:
+def test_allowed_user_signs_in_and_authors_notes(visitor: sync_api.Page) -> None:
     visitor.goto("/")
     sign_in(visitor, "ada")
     heading(visitor, "Latest run")
@@ -118,7 +118,7 @@ def test_who_is_on_the_list_is_let_in_and_writes_under_that_name(visitor: sync_a
 
 
 @pytest.mark.exhaustive
-def test_who_is_not_on_the_list_stays_out(visitor: sync_api.Page) -> None:
+def test_other_users_are_refused(visitor: sync_api.Page) -> None:
     visitor.goto("/")
     sign_in(visitor, "eve")
     heading(visitor, "No access")
@@ -127,7 +127,7 @@ def test_who_is_not_on_the_list_stays_out(visitor: sync_api.Page) -> None:
     assert "qwen3" not in visitor.content()
 
 
-def test_without_a_login_it_is_for_this_machine_only(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_login_only_local_requests_are_served(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("STACKRANK_SECRETS", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
@@ -143,7 +143,7 @@ def test_without_a_login_it_is_for_this_machine_only(monkeypatch: pytest.MonkeyP
     assert f"--secrets.files={tmp_path / 'secrets.toml'}" in command(host="0.0.0.0")[0]
 
 
-def test_secrets_have_a_name_that_streamlit_reads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_streamlit_reads_the_secrets_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("STACKRANK_SECRETS", str(secrets(tmp_path, 1, 2).rename(tmp_path / "secrets")))
     with pytest.raises(UsageError, match=r"end with \.toml"):
         command(host="0.0.0.0")
@@ -152,7 +152,7 @@ def test_secrets_have_a_name_that_streamlit_reads(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("text", [None, "[auth", "[other]\n"])
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
-def test_secrets_that_say_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str | None, host: str) -> None:
+def test_empty_secrets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str | None, host: str) -> None:
     file = tmp_path / "secrets.toml"
     if text is not None:
         file.write_text(text)

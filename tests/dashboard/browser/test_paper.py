@@ -17,10 +17,10 @@ HOSTILE = "a&b <script>alert(1)</script>\x1b[31m"
 def drawn(text: str) -> tuple[list[str], str, ElementTree.Element]:
     """The texts of a drawing, its caption, and the drawing."""
     drawing = ElementTree.fromstring(text)
-    return [each.text or "" for each in drawing.iter(f"{SVG}text")], drawing.findtext(f"{SVG}desc") or "", drawing
+    return [label.text or "" for label in drawing.iter(f"{SVG}text")], drawing.findtext(f"{SVG}desc") or "", drawing
 
 
-def test_a_board_is_drawn_with_its_caption_and_names_stay_text() -> None:
+def test_board_figure_has_a_caption_and_escaped_names() -> None:
     rows: list[dict[str, Any]] = [
         {"entrant": "debug", "rate": 0.5, "ci_low": 0.25, "ci_high": 0.75, "tasks": 20},
         {"entrant": HOSTILE, "rate": 0.1, "ci_low": 0.0, "ci_high": 0.3, "tasks": 18},
@@ -34,12 +34,12 @@ def test_a_board_is_drawn_with_its_caption_and_names_stay_text() -> None:
     places = [float(dot.get("cx", "")) for dot in drawing.iter(f"{SVG}circle")]
     lines = [line.get("d", "") for line in drawing.iter(f"{SVG}path") if line.get("stroke") == "#000"]
     for place, line in zip(places, lines, strict=True):
-        least, most = float(line[1:].split()[0]), float(line.split("H")[1].split("M")[0])
-        assert least < place < most <= float(drawing.get("width", "0"))
+        least, highest = float(line[1:].split()[0]), float(line.split("H")[1].split("M")[0])
+        assert least < place < highest <= float(drawing.get("width", "0"))
 
 
 @pytest.mark.parametrize("ends", [(0.0, 0.0), (0.02, 0.4), (-0.9, -0.4), (-0.001, 0.001)])
-def test_differences_have_zero_in_sight(ends: tuple[float, float]) -> None:
+def test_difference_axis_includes_zero(ends: tuple[float, float]) -> None:
     row = {"label": "B − A", "difference": sum(ends) / 2, "ci_low": ends[0], "ci_high": ends[1], "tasks": 7}
     texts, caption, _ = drawn(paper.differences([row], "A", "bugs, run 1."))
     assert "0" in texts and "B − A (7)" in texts and "paired by task" in caption
@@ -50,14 +50,14 @@ def row(entrant: str, cost: float | None, low: float | None = None, high: float 
     return {"entrant": entrant, "reference": entrant == "chance", "cost_per_resolved": cost, **ends}
 
 
-def test_who_is_best_per_dollar() -> None:
+def test_cost_frontier() -> None:
     cheap, dear, chance = row("cheap", 0.02, 0.01, 0.03), row("dear", 2.0, 1.0, 3.0), row("chance", 0.001, 0.001, 0.002)
     assert queries.best_per_dollar([dear, chance, cheap]) == (
         "Best per dollar: cheap, $0.0200 per resolved episode; cheaper than every other entrant (95% intervals)."
     )
-    near = row("near", 0.025, 0.02, None)
+    close_entrant = row("near", 0.025, 0.02, None)
     assert "cheap, $0.0200 per resolved episode; not significantly cheaper than near." in queries.best_per_dollar(
-        [near, dear, cheap]
+        [close_entrant, dear, cheap]
     )
     assert "not significantly cheaper than dear" in queries.best_per_dollar([row("cheap", 0.02, 0.01, None), dear])
     assert queries.best_per_dollar([cheap, chance, row("unknown", None)]) == ""

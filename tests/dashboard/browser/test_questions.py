@@ -47,7 +47,7 @@ def reader(page: Any) -> Reader:
     return Reader(page)
 
 
-def test_why_was_last_night_worse_and_what_did_the_agent_do_otherwise(reader: Reader) -> None:
+def test_find_the_cause_of_a_nightly_regression(reader: Reader) -> None:
     page = reader.page
     sync_api.expect(page.get_by_text("tasks resolved less often:")).to_be_visible()
     reader.click("link", "Why?")
@@ -62,31 +62,31 @@ def test_why_was_last_night_worse_and_what_did_the_agent_do_otherwise(reader: Re
 
 
 @pytest.mark.exhaustive
-def test_who_is_best_per_dollar(reader: Reader) -> None:
+def test_find_the_best_entrant_per_dollar(reader: Reader) -> None:
     reader.click("link", "Leaderboard")
     sync_api.expect(reader.page.get_by_text(re.compile(r"Best per dollar: .+ \$[0-9.]+ per resolved"))).to_be_visible()
     assert reader.clicks == 1
 
 
-def test_where_was_the_debugger_decisive(reader: Reader, watched: SimpleNamespace) -> None:
+def test_find_tasks_where_the_debugger_was_decisive(reader: Reader, watched: SimpleNamespace) -> None:
     reader.click("link", "Where the debugger was decisive")
     heading(reader.page, "Tasks")
     reader.click("link", re.compile(" resolved it$"))
     reader.page.wait_for_url("**/episode?id=*")
     assert reader.clicks == 2
-    shown = queries.episode(watched.store.engine, reader.page.url.rpartition("=")[2])
-    assert shown["verdict"] == "resolved" and "pdb" in shown["tool_list"]
+    episode = queries.episode(watched.store.engine, reader.page.url.rpartition("=")[2])
+    assert episode["verdict"] == "resolved" and "pdb" in episode["tool_list"]
 
 
 @pytest.mark.exhaustive
-def test_which_episodes_set_no_breakpoint(reader: Reader) -> None:
+def test_find_episodes_without_a_breakpoint(reader: Reader) -> None:
     reader.ask("-breakpoint")
     sync_api.expect(reader.page.get_by_text("Newest first, without")).to_be_visible()
     assert reader.clicks == 1
 
 
 @pytest.mark.exhaustive
-def test_where_is_a_text_in_traces_and_what_was_seen_there(reader: Reader) -> None:
+def test_search_text_in_traces(reader: Reader) -> None:
     reader.ask('text:"assert 40 == 52" verdict:unresolved')
     reader.tick(1)
     reader.click("link", "Open episode")
@@ -96,11 +96,11 @@ def test_where_is_a_text_in_traces_and_what_was_seen_there(reader: Reader) -> No
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("where", ["Leaderboard", "Tool sets"])
-def test_a_figure_for_a_paper(reader: Reader, where: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", ["Leaderboard", "Tool sets"])
+def test_download_a_figure_for_a_paper(reader: Reader, place: str, tmp_path: Path) -> None:
     page = reader.page
-    reader.click("link", where)
-    heading(page, where if where == "Leaderboard" else "What a debugger is worth")
+    reader.click("link", place)
+    heading(page, place if place == "Leaderboard" else "What a debugger is worth")
     with page.expect_download() as download:
         reader.click("button", "Figure for a paper (SVG)")
     assert reader.clicks == 2
@@ -115,7 +115,7 @@ def test_a_figure_for_a_paper(reader: Reader, where: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.exhaustive
-def test_a_task_is_disputed_and_the_board_is_there_without_it(reader: Reader) -> None:
+def test_disputed_task_is_excluded_from_the_board(reader: Reader) -> None:
     page = reader.page
     reader.click("link", "Tasks")
     heading(page, "Tasks")

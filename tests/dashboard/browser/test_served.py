@@ -19,27 +19,29 @@ FIRST_LOAD_BYTES = 1_500_000
 
 
 def _get(address: str, **headers: str) -> tuple[bytes, dict[str, str]]:
-    asked = urllib.request.Request(address, headers={name.replace("_", "-"): value for name, value in headers.items()})
-    with urllib.request.urlopen(asked, timeout=60) as answer:
+    request = urllib.request.Request(
+        address, headers={name.replace("_", "-"): value for name, value in headers.items()}
+    )
+    with urllib.request.urlopen(request, timeout=60) as answer:
         return answer.read(), {name.lower(): value for name, value in answer.headers.items()}
 
 
-def test_scripts_come_compressed_to_who_takes_them_so(served: str) -> None:
+def test_scripts_are_compressed_for_clients_that_accept_it(served: str) -> None:
     page, headers = _get(served)
     assert headers["cache-control"] == "no-cache"
     names = re.findall(r'(?:src|href)="\./(static/\S+\.(?:js|css))"', page.decode())
     assert {name.rpartition(".")[2] for name in names} == {"js", "css"}
     for name in (names[0], next(name for name in names if name.endswith(".css"))):
-        plain, told = _get(f"{served}/{name}")
+        plain_body, plain_headers = _get(f"{served}/{name}")
         packed, told_packed = _get(f"{served}/{name}", Accept_Encoding="br, gzip")
-        assert "content-encoding" not in told and told_packed["content-encoding"] == "gzip"
-        assert gzip.decompress(packed) == plain and len(packed) < len(plain) / 2
+        assert "content-encoding" not in plain_headers and told_packed["content-encoding"] == "gzip"
+        assert gzip.decompress(packed) == plain_body and len(packed) < len(plain_body) / 2
         assert "immutable" in told_packed["cache-control"] and told_packed["vary"] == "Accept-Encoding"
         assert re.match(r"text/css|(text|application)/javascript", told_packed["content-type"])
 
 
 @pytest.mark.parametrize("path", ["static/../../setup.py", "static/..%2f..%2fversion.py", "static/js/no.such.js"])
-def test_nothing_else_comes_out_of_the_folder(served: str, path: str) -> None:
+def test_files_outside_the_folder_are_not_served(served: str, path: str) -> None:
     try:
         body, headers = _get(f"{served}/{path}", Accept_Encoding="gzip")
     except urllib.error.HTTPError as error:
@@ -62,11 +64,11 @@ def test_the_first_load_is_small(page: sync_api.Page, served: str) -> None:
     assert 500_000 < sum(sizes) < FIRST_LOAD_BYTES
 
 
-def test_a_page_names_the_long_scripts_that_it_will_need(page: sync_api.Page, served: str) -> None:
+def test_pages_preload_long_scripts(page: sync_api.Page, served: str) -> None:
     """Else the browser asks for each of them only when what it draws has come."""
     for place, charts in (("/", False), ("/leaderboard", True), ("/failures", True), ("/run?id=1", True)):
-        asked: list[str] = []
-        page.on("requestfinished", lambda request, asked=asked: asked.append(request.url.rpartition("/")[2]))
+        requests: list[str] = []
+        page.on("requestfinished", lambda request, requests=requests: requests.append(request.url.rpartition("/")[2]))
         page.goto(place)
         ready(page)
         body, headers = _get(served + place)
@@ -74,10 +76,10 @@ def test_a_page_names_the_long_scripts_that_it_will_need(page: sync_api.Page, se
         assert any(name.startswith("embed.") for name in hints) == charts
         for name in hints:
             assert _get(f"{served}/static/js/{name}", Accept_Encoding="gzip")[1]["content-type"].startswith("text/java")
-        named = set(hints) | set(re.findall(r"static/js/([^\"]+)", body.decode()))
-        late = {name for name in asked if name.endswith(".js") and name not in named}
+        scripts = set(hints) | set(re.findall(r"static/js/([^\"]+)", body.decode()))
+        late = {name for name in requests if name.endswith(".js") and name not in scripts}
         assert not {name for name in late if len(_get(f"{served}/static/js/{name}")[0]) > 100_000}
-        assert not any(name.startswith("PlotlyChart") for name in asked), "four times as long as all the others"
+        assert not any(name.startswith("PlotlyChart") for name in requests), "four times as long as all the others"
 
 
 async def _talks(scope: Scope, receive: Receive, send: Send) -> None:
@@ -93,7 +95,7 @@ async def _talks(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 @pytest.mark.parametrize("kind", ["websocket", "http"])
-def test_a_browser_that_leaves_is_no_error(kind: str) -> None:
+def test_disconnected_browser_is_not_an_error(kind: str) -> None:
     async def receive() -> Message:
         return {"type": "websocket.connect"}
 

@@ -16,7 +16,7 @@ from tests.dashboard.traces import EVIL, add_evil, add_many, finish, new_episode
 expect = sync_api.expect
 
 
-def test_a_link_to_a_step_and_the_way_back(page: sync_api.Page) -> None:
+def test_step_link_and_back_button(page: sync_api.Page) -> None:
     page.goto("/episode?id=7&step=3")
     ready(page)
     at(page, 3)
@@ -33,7 +33,7 @@ def test_a_link_to_a_step_and_the_way_back(page: sync_api.Page) -> None:
     at(page, 4)
 
 
-def test_reading_step_by_step_is_one_entry_of_the_history_and_stays_in_sight(page: sync_api.Page) -> None:
+def test_stepping_adds_one_history_entry_and_keeps_the_step_visible(page: sync_api.Page) -> None:
     page.set_viewport_size({"width": 1366, "height": 768})
     page.goto("/episodes")
     ready(page)
@@ -46,7 +46,7 @@ def test_reading_step_by_step_is_one_entry_of_the_history_and_stays_in_sight(pag
     heading(page, "Episodes")
 
 
-def test_the_source_shows_where_the_program_stands(page: sync_api.Page, watched: SimpleNamespace) -> None:
+def test_source_marks_the_current_line(page: sync_api.Page, watched: SimpleNamespace) -> None:
     source = "".join(f"line_{number} = {number}\n" for number in range(1, 401))
     episode = new_episode(watched.store, files={"core.py": source}, name="far")
     state = {"file": "core.py", "line": 300, "breakpoints": [{"file": "core.py", "line": 5}]}
@@ -69,7 +69,7 @@ def test_the_source_shows_where_the_program_stands(page: sync_api.Page, watched:
 
 
 @pytest.mark.exhaustive
-def test_repeats_are_one_row_until_they_are_opened(page: sync_api.Page, watched: SimpleNamespace) -> None:
+def test_repeats_are_collapsed(page: sync_api.Page, watched: SimpleNamespace) -> None:
     episode = new_episode(watched.store, name="circles")
     for index in range(12):
         tool, arguments = ("view", {"path": "core.py"}) if 2 <= index < 10 else ("bash", {"command": f"echo {index}"})
@@ -100,14 +100,14 @@ window.stackrankFed = { episode: null, parts }
 """
 
 
-def test_what_the_address_asks_for_comes_without_being_asked_for(page: sync_api.Page) -> None:
+def test_addressed_parts_are_sent_with_the_page(page: sync_api.Page) -> None:
     """Streamlit sends late. A reader who had gone back before that was shown this page again, which was empty."""
-    asked: list[str] = []
+    requests: list[str] = []
 
     def sent(frame: bytes | str) -> None:
         message = BackMsg.FromString(frame if isinstance(frame, bytes) else frame.encode())
         if message.rerun_script.fragment_id:
-            asked.append(message.rerun_script.fragment_id)
+            requests.append(message.rerun_script.fragment_id)
 
     page.on("websocket", lambda socket: socket.on("framesent", sent))
     page.add_init_script(NOTHING_COMES)
@@ -115,16 +115,16 @@ def test_what_the_address_asks_for_comes_without_being_asked_for(page: sync_api.
     ready(page)
     page.locator(".row").first.wait_for()
     page.wait_for_timeout(1000)
-    assert asked == []
+    assert requests == []
     page.keyboard.press("j")
     expect(page.locator('.row[aria-selected="true"]')).to_have_attribute("data-step", "4")
     page.wait_for_function("new URLSearchParams(location.search).get('step') === '4'")
     ready(page)
-    assert asked, "a reader goes on"
+    assert requests, "a reader goes on"
 
 
 @pytest.mark.exhaustive
-def test_tabs_stay_while_steps_change(page: sync_api.Page) -> None:
+def test_tab_is_kept_between_steps(page: sync_api.Page) -> None:
     page.goto("/episode?id=4&step=3")
     ready(page)
     page.get_by_role("tab", name="Tests").click()
@@ -150,10 +150,15 @@ def test_the_panes_fit_into_the_window(page: sync_api.Page, size: tuple[int, int
     ready(page)
     selected(page, 7)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    whole = page.locator(".whole").bounding_box()
-    assert whole and whole["x"] >= 0 and whole["x"] + whole["width"] <= size[0] and whole["height"] >= 460
+    whole_box = page.locator(".whole").bounding_box()
+    assert (
+        whole_box
+        and whole_box["x"] >= 0
+        and whole_box["x"] + whole_box["width"] <= size[0]
+        and whole_box["height"] >= 460
+    )
     if size[0] > 1000:
-        assert whole["y"] + whole["height"] <= size[1]
+        assert whole_box["y"] + whole_box["height"] <= size[1]
         for pane in (".box", ".source", ".body", ".stack", "canvas"):
             expect(page.locator(pane)).to_be_in_viewport(ratio=0.99)
         return
@@ -163,7 +168,7 @@ def test_the_panes_fit_into_the_window(page: sync_api.Page, size: tuple[int, int
         expect(page.locator(".box")).to_be_visible()
 
 
-def test_steps_arrive_while_an_episode_is_played(page: sync_api.Page, watched: SimpleNamespace) -> None:
+def test_live_steps_are_appended(page: sync_api.Page, watched: SimpleNamespace) -> None:
     store = watched.store
     episode = new_episode(store, name="live")
     page.goto(f"/episode?id={episode}")
@@ -186,13 +191,13 @@ def test_steps_arrive_while_an_episode_is_played(page: sync_api.Page, watched: S
     page.reload()
     ready(page)
     page.wait_for_timeout(1_500)
-    before = len(sent)
+    sent_count = len(sent)
     page.wait_for_timeout(5_000)
-    assert len(sent) == before, "the refreshing goes on after the end"
+    assert len(sent) == sent_count, "the refreshing goes on after the end"
 
 
 @pytest.mark.exhaustive
-def test_who_watches_the_newest_step_stays_there_at_the_end(page: sync_api.Page, watched: SimpleNamespace) -> None:
+def test_view_follows_the_newest_step_to_the_end(page: sync_api.Page, watched: SimpleNamespace) -> None:
     episode = new_episode(watched.store, name="watched to the end")
     add_many(watched.store, episode, 4)
     page.goto(f"/episode?id={episode}")
@@ -204,7 +209,7 @@ def test_who_watches_the_newest_step_stays_there_at_the_end(page: sync_api.Page,
     at(page, 3)
 
 
-def test_what_an_entrant_saw_at_a_step_is_one_query(page: sync_api.Page) -> None:
+def test_query_opens_an_episode_at_a_step(page: sync_api.Page) -> None:
     page.goto("/")
     ready(page)
     page.get_by_role("link", name="Episodes").first.click()
@@ -220,15 +225,15 @@ def test_what_an_entrant_saw_at_a_step_is_one_query(page: sync_api.Page) -> None
     at(page, 6)
 
 
-def test_hostile_text_does_nothing(page: sync_api.Page, watched: SimpleNamespace) -> None:
+def test_hostile_text_is_inert(page: sync_api.Page, watched: SimpleNamespace) -> None:
     episode = new_episode(watched.store, name="evil")
     add_evil(watched.store, episode)
     alerts: list[str] = []
     page.on("dialog", lambda dialog: (alerts.append(dialog.message), dialog.dismiss()))
     evil = quote(EVIL.replace("\0", ""))
-    asked = f"&step_local={evil}&find={evil}&step_file={evil}"
+    query = f"&step_local={evil}&find={evil}&step_file={evil}"
     for step, tab in ((1, "Step"), (1, "Source"), (2, "Tests"), (2, "Model"), (3, "Diff")):
-        page.goto(f"/episode?id={episode}&step={step}&step_tab={tab}" + (asked if tab == "Source" else ""))
+        page.goto(f"/episode?id={episode}&step={step}&step_tab={tab}" + (query if tab == "Source" else ""))
         ready(page)
         selected(page, step)
         for folded in page.locator("summary").all():
@@ -236,8 +241,8 @@ def test_hostile_text_does_nothing(page: sync_api.Page, watched: SimpleNamespace
     page.goto(f"/episode?id={episode}&step=2")
     ready(page)
     code = page.locator(".body pre")
-    shown = code.filter(has_text="<script>document.title='owned'</script>")
-    expect(shown.filter(has_text="␛[31mred␛[0m ⟨U+202E⟩gnp.exe ␀ end").first).to_be_visible()
+    script_text = code.filter(has_text="<script>document.title='owned'</script>")
+    expect(script_text.filter(has_text="␛[31mred␛[0m ⟨U+202E⟩gnp.exe ␀ end").first).to_be_visible()
     row = page.locator('.row[data-step="2"] .text')
     expect(row).to_contain_text("<script>")
     # All that a page can bear of 5 MB, and the page still answers.

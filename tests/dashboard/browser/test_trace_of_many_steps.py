@@ -19,12 +19,12 @@ def long(watched: SimpleNamespace) -> int:
     """An episode of 1,200 steps."""
     episode = new_episode(watched.store, name="long")
     add_many(watched.store, episode, 1201)
-    reached = {"reproduced": 0, "localized": 1, "breakpoint": 1, "inspected": 1, "edited": 1100}
-    finish(watched.store, episode, steps=1200, failure_step=1100, milestones=reached)
+    milestones = {"reproduced": 0, "localized": 1, "breakpoint": 1, "inspected": 1, "edited": 1100}
+    finish(watched.store, episode, steps=1200, failure_step=1100, milestones=milestones)
     return episode
 
 
-def test_the_keyboard(page: sync_api.Page, long: int) -> None:
+def test_keyboard_navigation(page: sync_api.Page, long: int) -> None:
     page.goto(f"/episode?id={long}&step=22")
     ready(page)
     at(page, 22)  # the list is drawn, so it hears keys
@@ -66,7 +66,7 @@ def test_the_keyboard(page: sync_api.Page, long: int) -> None:
     expect(page.get_by_role("tab", name="Step")).to_have_attribute("aria-selected", "true")
 
 
-def test_the_same_line_and_the_same_local_through_time(page: sync_api.Page, long: int) -> None:
+def test_line_and_local_history(page: sync_api.Page, long: int) -> None:
     page.goto(f"/episode?id={long}&step=21")
     ready(page)
     at(page, 21)
@@ -89,7 +89,7 @@ def test_the_same_line_and_the_same_local_through_time(page: sync_api.Page, long
     expect(spans).to_have_count(1)
 
 
-def test_the_timeline_is_zoomed(page: sync_api.Page, long: int) -> None:
+def test_timeline_zoom(page: sync_api.Page, long: int) -> None:
     page.goto(f"/episode?id={long}&step=600")
     ready(page)
     at(page, 600)
@@ -109,14 +109,14 @@ def test_the_timeline_is_zoomed(page: sync_api.Page, long: int) -> None:
     page.wait_for_function("!new URLSearchParams(location.search).has('zoom')")
 
 
-def test_the_next_steps_are_there_before_they_are_asked_for(page: sync_api.Page, long: int) -> None:
+def test_next_steps_are_prefetched(page: sync_api.Page, long: int) -> None:
     page.goto(f"/episode?id={long}&step=40")
     ready(page)
     at(page, 40)
     page.wait_for_function("window.stackrankFed.parts.has('steps:60')")
     page.context.set_offline(True)
     page.route("**/*", lambda route: route.abort())
-    shown = page.evaluate(
+    visible = page.evaluate(
         """async () => {
             const roots = [...document.querySelectorAll("*")].map(each => each.shadowRoot)
             const root = roots.find(each => each?.querySelector(".grid"))
@@ -125,10 +125,10 @@ def test_the_next_steps_are_there_before_they_are_asked_for(page: sync_api.Page,
                 root.querySelector(".locals").textContent, root.querySelector(".body").textContent]
         }"""
     )
-    assert shown[:3] == ["Step 41: pdb", "16", "items[1, 2]"] and "Observation number 41." in shown[3]
+    assert visible[:3] == ["Step 41: pdb", "16", "items[1, 2]"] and "Observation number 41." in visible[3]
 
 
-def test_a_long_trace_is_virtual(page: sync_api.Page, long: int) -> None:
+def test_long_trace_is_virtualized(page: sync_api.Page, long: int) -> None:
     page.goto(f"/episode?id={long}&step=1000")
     ready(page)
     selected(page, 1000)
@@ -150,11 +150,11 @@ def test_a_long_trace_is_virtual(page: sync_api.Page, long: int) -> None:
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(page: sync_api.Page, long: int, scheme: Literal["light", "dark"]) -> None:
+def test_long_trace_is_accessible(page: sync_api.Page, long: int, scheme: Literal["light", "dark"]) -> None:
     page.emulate_media(color_scheme=scheme)
-    more = "&step_local=result&find=items"
+    query = "&step_local=result&find=items"
     for path, width in (
-        (f"/episode?id=4&step=3{more}", 1440),
+        (f"/episode?id=4&step=3{query}", 1440),
         (f"/episode?id={long}&step=1100&step_tab=Tests", 1440),
         ("/episode?id=4&step=9&step_tab=Diff", 1440),
         ("/episode?id=4&step=3&step_tab=Stack", 390),
@@ -164,5 +164,7 @@ def test_axe_finds_nothing(page: sync_api.Page, long: int, scheme: Literal["ligh
         ready(page)
         expect(page.locator('.row[aria-selected="true"]')).to_be_visible()
         expect(page.get_by_text("Looking…")).to_have_count(0)
-        found = Axe().run(page).response["violations"]
-        assert [(each["id"], [node["html"][:200] for node in each["nodes"]]) for each in found] == []
+        violations = Axe().run(page).response["violations"]
+        assert [
+            (violation["id"], [node["html"][:200] for node in violation["nodes"]]) for violation in violations
+        ] == []

@@ -45,7 +45,7 @@ def test_an_empty_database_says_what_to_run(visit: Any, tmp_path: Path, page: st
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_database_that_is_none(visit: Any, tmp_path: Path, page: str) -> None:
+def test_file_that_is_not_a_database(visit: Any, tmp_path: Path, page: str) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("not a database\n" * 300)
     app = visit(f"sqlite:///{file}", page, id="1")
@@ -93,22 +93,22 @@ def test_unknown_steps_in_the_address(visit: Any, seeded: SimpleNamespace, step:
         {"lb_board": "nobody's"},
     ],
 )
-def test_nonsense_in_the_address_of_the_leaderboard(visit: Any, seeded: SimpleNamespace, query: dict[str, str]) -> None:
+def test_invalid_leaderboard_parameters(visit: Any, seeded: SimpleNamespace, query: dict[str, str]) -> None:
     assert len(visit(seeded.url, "leaderboard", **query).dataframe[0].value) == 3
 
 
 def test_hostile_text_is_shown_as_text(visit: Any, seeded: SimpleNamespace) -> None:
     """Beside another episode, where Streamlit shows the step."""
     hostile = seeded.made.hostile
-    other = next(
+    other_episode = next(
         row["id"]
         for row in queries.episodes(seeded.store.engine, task="account-transfer", limit=100)
         if row["id"] != hostile and row["steps"] > 2
     )
-    app = visit(seeded.url, "diverge", a=str(hostile), b=str(other), at="2")
-    shown = [block.value for block in app.code]
-    assert shown[0] == HOSTILE
-    assert shown[1].startswith(HOSTILE) and len(shown[1]) < 21_000 and "more characters" in shown[1]
+    app = visit(seeded.url, "diverge", a=str(hostile), b=str(other_episode), at="2")
+    codes = [block.value for block in app.code]
+    assert codes[0] == HOSTILE
+    assert codes[1].startswith(HOSTILE) and len(codes[1]) < 21_000 and "more characters" in codes[1]
     assert not any("<script>" in part.value for part in app.markdown)
     # The thought is Markdown: it is bold where it says so, and what it says is markup or leads elsewhere stays text.
     thought = next(part.proto.body for part in app.get("html") if 'class="stackrank-prose"' in part.proto.body)
@@ -119,8 +119,10 @@ def test_hostile_text_is_shown_as_text(visit: Any, seeded: SimpleNamespace) -> N
     assert len(app.code[1].value) > 30_000
 
 
-def test_prose_for_the_browser_has_no_element_but_those_of_plain_markdown() -> None:
-    found = tree(f"# {HOSTILE}\n\n1. a `b`\n2. **c**\nd\n\n```py\n<x>\n```\n![i](http://x) <http://y>\n***\n> q\n")
+def test_prose_is_limited_to_plain_markdown() -> None:
+    branches_of_prose = tree(
+        f"# {HOSTILE}\n\n1. a `b`\n2. **c**\nd\n\n```py\n<x>\n```\n![i](http://x) <http://y>\n***\n> q\n"
+    )
     names = set()
 
     def walk(branches: list[Any]) -> None:
@@ -129,9 +131,11 @@ def test_prose_for_the_browser_has_no_element_but_those_of_plain_markdown() -> N
                 names.add(branch[0])
                 walk(branch[1:])
 
-    walk(found)
+    walk(branches_of_prose)
     assert names == {"h1", "code", "strong", "ol", "li", "p", "br", "pre", "hr", "blockquote"}
-    assert "<script>document.title='owned'</script>" in str(found[0]) and "![i](http://x) <http://y>" in str(found)
+    assert "<script>document.title='owned'</script>" in str(
+        branches_of_prose[0]
+    ) and "![i](http://x) <http://y>" in str(branches_of_prose)
 
 
 @pytest.mark.slow
@@ -141,11 +145,11 @@ def test_hostile_names_are_escaped(visit: Any, tmp_path: Path) -> None:
     benchmark = store.save_benchmark(
         name=HOSTILE, digest="d", license="", source="", tasks=[{"name": HOSTILE, "category": HOSTILE}]
     )
-    about = {"agent": HOSTILE, "model": HOSTILE}
-    entrant = store.save_entrant(digest="e", name=HOSTILE, **about)
-    other = store.save_entrant(digest="f", name=HOSTILE + "2", tools=HOSTILE, tool_list=["pdb"], **about)
+    agent = {"agent": HOSTILE, "model": HOSTILE}
+    entrant = store.save_entrant(digest="e", name=HOSTILE, **agent)
+    other_entrant = store.save_entrant(digest="f", name=HOSTILE + "2", tools=HOSTILE, tool_list=["pdb"], **agent)
     run = store.create_run(name=HOSTILE, benchmark_id=benchmark.id, spec={HOSTILE: HOSTILE}, tags=[HOSTILE])
-    cells = [(benchmark.task_ids[HOSTILE], *cell) for cell in ((entrant, 1), (other, 1), (other, 2))]
+    cells = [(benchmark.task_ids[HOSTILE], *cell) for cell in ((entrant, 1), (other_entrant, 1), (other_entrant, 2))]
     episode, second, broken = store.create_episodes(run, cells).values()
     store.start_run(run)
     start(store, broken)
@@ -193,10 +197,10 @@ def test_escaping() -> None:
     assert escaped("a *b* :red[c]\n# d") == r"a \*b\* \:red\[c\] \# d"
 
 
-def test_what_the_address_asks_for_in_vain_is_said(visit: Any, seeded: SimpleNamespace) -> None:
+def test_ignored_parameters_are_reported(visit: Any, seeded: SimpleNamespace) -> None:
     app = visit(seeded.url, "leaderboard", lb_benchmark="<b>none", lb_last="10", lb_pick="1,77")
-    said = [part.value.replace("\\", "") for part in app.warning]
-    assert said == [
+    warnings = [part.value.replace("\\", "") for part in app.warning]
+    assert warnings == [
         "The link asks for lb_benchmark = <b>none, which does not exist, so it was ignored.",
         "The link asks for lb_pick = 77, which does not exist, so it was ignored.",
     ]
@@ -204,5 +208,5 @@ def test_what_the_address_asks_for_in_vain_is_said(visit: Any, seeded: SimpleNam
 
 
 @pytest.mark.parametrize("pick", ["", "1", "1,1", "x,99", "1,2,3,1,2,3"])
-def test_nonsense_in_the_address_of_a_comparison(visit: Any, seeded: SimpleNamespace, pick: str) -> None:
+def test_invalid_comparison_parameters(visit: Any, seeded: SimpleNamespace, pick: str) -> None:
     assert "tasks" in texts(visit(seeded.url, "compare", cmp_pick=pick))

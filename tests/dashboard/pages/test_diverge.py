@@ -19,18 +19,18 @@ from tests.support.episodes import start
 
 
 def pairs(a: str, b: str) -> list[Pair]:
-    return align([(one, "{}") for one in a], [(one, "{}") for one in b])
+    return align([(action, "{}") for action in a], [(action, "{}") for action in b])
 
 
 def drawn(a: str, b: str) -> list[str]:
-    found = []
+    letters = []
     for pair in pairs(a, b):
-        left, right = ("-" if at is None else of[at] for at, of in ((pair.a, a), (pair.b, b)))
-        found.append(f"{left}{'=' if pair.same else '!'}{right}")
-    return found
+        first, right = ("-" if at is None else of[at] for at, of in ((pair.a, a), (pair.b, b)))
+        letters.append(f"{first}{'=' if pair.same else '!'}{right}")
+    return letters
 
 
-def test_equal_actions_are_beside_each_other() -> None:
+def test_equal_actions_are_aligned() -> None:
     assert drawn("abcd", "abxcd") == ["a=a", "b=b", "-!x", "c=c", "d=d"]
     assert drawn("abcd", "abd") == ["a=a", "b=b", "c!-", "d=d"]
     assert drawn("ab", "xyz") == ["a!x", "b!y", "-!z"]
@@ -39,28 +39,28 @@ def test_equal_actions_are_beside_each_other() -> None:
     assert drawn("axyz", "abbaxyz")[0] == "a=a"
 
 
-def test_every_step_is_there_once_and_in_order() -> None:
+def test_alignment_keeps_every_step_in_order() -> None:
     dice = random.Random(3)
     for _ in range(200):
         a, b = ("".join(dice.choices("abc", k=dice.randint(0, 12))) for _ in range(2))
-        found = pairs(a, b)
-        assert [pair.a for pair in found if pair.a is not None] == list(range(len(a)))
-        assert [pair.b for pair in found if pair.b is not None] == list(range(len(b)))
-        assert all(a[pair.a] == b[pair.b] for pair in found if pair.same)  # type: ignore[index]
-        assert (divergence(found, len(a), len(b)) is None) == (a == b)
+        aligned = pairs(a, b)
+        assert [pair.a for pair in aligned if pair.a is not None] == list(range(len(a)))
+        assert [pair.b for pair in aligned if pair.b is not None] == list(range(len(b)))
+        assert all(a[pair.a] == b[pair.b] for pair in aligned if pair.same)  # type: ignore[index]
+        assert (divergence(aligned, len(a), len(b)) is None) == (a == b)
 
 
-def test_where_they_part_each_side_has_its_next_action() -> None:
+def test_divergence_shows_the_next_action_of_each_side() -> None:
     assert divergence(pairs("abd", "abcd"), 3, 4) == Pair(2, 2, False)
     assert divergence(pairs("ab", "abc"), 2, 3) == Pair(None, 2, False)
 
 
-def test_what_counts_as_the_same_action() -> None:
-    one, other = (
+def test_action_equality() -> None:
+    first, second = (
         action_of({"tool": "view", "arguments": text})
         for text in ('{"path": "a", "start": null, "n": " x\\n"}', '{"n": "x", "path": "a"}')
     )
-    assert one == other
+    assert first == second
     assert action_of({"tool": "view", "arguments": '{"cut'}) == ("view", '{"cut')
 
 
@@ -79,13 +79,13 @@ def two(tmp_path: Path) -> SimpleNamespace:
     for episode, commands in zip(ids, (["b 1", "c", "p x"], ["b 1", HOSTILE, "p x"], ["b 1"], []), strict=True):
         start(store, episode)
         for index, command in enumerate(["", *commands]):
-            given = {"command": command} if index else {}
+            arguments = {"command": command} if index else {}
             store.add_step(
                 Step(
                     episode_id=episode,
                     index=index,
                     tool="pdb" if index else "",
-                    arguments=given,
+                    arguments=arguments,
                     observation=f"seen {index}",
                 )
             )
@@ -93,7 +93,7 @@ def two(tmp_path: Path) -> SimpleNamespace:
     return SimpleNamespace(url=url, ids=ids)
 
 
-def test_the_page_opens_where_they_part(visit: Any, two: SimpleNamespace) -> None:
+def test_page_opens_at_the_divergence(visit: Any, two: SimpleNamespace) -> None:
     app = visit(two.url, "diverge", a=str(two.ids[0]), b=str(two.ids[1]))
     table = app.dataframe[0].value
     assert table[""].tolist() == ["=", "=", "≠", "="]
@@ -110,7 +110,7 @@ def test_the_same_episode_twice(visit: Any, two: SimpleNamespace) -> None:
     assert app.success[0].value == "Both did the same in all 4 steps."
 
 
-def test_what_is_missing_is_asked_for(visit: Any, two: SimpleNamespace) -> None:
+def test_page_asks_for_missing_episodes(visit: Any, two: SimpleNamespace) -> None:
     assert "open one and choose another" in texts(visit(two.url, "diverge"))
     app = visit(two.url, "diverge", a=str(two.ids[0]))
     app.selectbox(key="diverge_b").set_value(two.ids[1]).run()

@@ -13,7 +13,7 @@ from tests.dashboard.page_parts import texts
 from tests.db.queries.test_fair_boards import Store, connect, played
 
 
-def test_errors_that_count_as_failures_are_counted_on_every_page_that_says_so(visit: Any, tmp_path: Path) -> None:
+def test_pages_count_errors_as_failures(visit: Any, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'errors.db'}"
     store = Store(connect(url))
     played(store, {"one": "!" * 30, "two": "+" * 29 + "-"})
@@ -28,7 +28,7 @@ def test_errors_that_count_as_failures_are_counted_on_every_page_that_says_so(vi
     assert queries.describe_scope(store.engine, Scope(run=1))["sentence"].split(";")[0] in texts(page)
 
 
-def test_no_page_rounds_to_0_or_100_percent(tmp_path: Path) -> None:
+def test_pages_do_not_round_to_0_or_100_percent(tmp_path: Path) -> None:
     store = Store(connect(f"sqlite:///{tmp_path / 'nearly.db'}"))
     for _ in range(9):
         played(store, {"one": "+" * 30})

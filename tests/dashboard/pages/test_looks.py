@@ -31,13 +31,13 @@ def luminance(color: Color) -> float:
     return float(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
 
 
-def contrast(one: Color, other: Color) -> float:
-    dark, light = sorted(map(luminance, (one, other)))
+def contrast(text_color: Color, background: Color) -> float:
+    dark, light = sorted(map(luminance, (text_color, background)))
     return (light + 0.05) / (dark + 0.05)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_texts_can_be_read(scheme: str) -> None:
+def test_text_has_enough_contrast(scheme: str) -> None:
     theme = tomllib.loads((HERE / "theme.toml").read_text())["theme"][scheme]
     text = rgb(theme["textColor"])
     for behind in (rgb(theme["backgroundColor"]), rgb(theme["secondaryBackgroundColor"])):
@@ -53,47 +53,49 @@ def test_texts_can_be_read(scheme: str) -> None:
         assert contrast(rgb(pair[scheme == "dark"]), code) >= LEAST, pair
 
 
-def test_names_of_many_entrants_do_not_lie_on_each_other() -> None:
+def test_entrant_labels_do_not_overlap() -> None:
     rows: list[dict[str, Any]] = [
         {"entrant_id": number, "entrant": f"e{number}", "cost_per_episode": 0.01 * number, "rate": 0.5 - 0.01 * number}
         for number in range(1, 11)
     ]
-    named = [trace.text[0] for trace in charts.cost_against_rate(rows).data if trace.mode == "markers+text"]
-    assert named == ["e1"] + [""] * 9, "only the one that nobody beats"
-    few = [trace.text[0] for trace in charts.cost_against_rate(rows[:7]).data if trace.mode == "markers+text"]
-    assert few == [f"e{number}" for number in range(1, 8)]
+    labels = [trace.text[0] for trace in charts.cost_against_rate(rows).data if trace.mode == "markers+text"]
+    assert labels == ["e1"] + [""] * 9, "only the one that nobody beats"
+    labels_of_seven = [
+        trace.text[0] for trace in charts.cost_against_rate(rows[:7]).data if trace.mode == "markers+text"
+    ]
+    assert labels_of_seven == [f"e{number}" for number in range(1, 8)]
 
 
-def test_figures_of_vega_have_all_rows_with_their_marks() -> None:
+def test_vega_figures_contain_all_rows() -> None:
     rows: list[dict[str, Any]] = [
         {"entrant_id": number, "entrant": f"<b>e{number}", "rate": 0.5, "ci_low": 0.4, "ci_high": 0.6, "tasks": 9}
         for number in range(1, 11)
     ]
-    drawn = charts.ranking([*rows, {**rows[0], "rate": None}])["data"]["values"]
-    assert [row["label"] for row in drawn] == [row["entrant"] for row in rows], "nothing reads HTML"
-    assert len({(row["color"], row["shape"]) for row in drawn}) == 10
+    bars = charts.ranking([*rows, {**rows[0], "rate": None}])["data"]["values"]
+    assert [row["label"] for row in bars] == [row["entrant"] for row in rows], "nothing reads HTML"
+    assert len({(row["color"], row["shape"]) for row in bars}) == 10
     pairs: list[dict[str, Any]] = [
         {"label": "sure", "difference": 0.1, "ci_low": 0.02, "ci_high": 0.18, "tasks": 9},
         {"label": "open", "difference": -0.1, "ci_low": -0.22, "ci_high": 0.02, "tasks": 9},
     ]
     assert [row["fill"] == row["color"] for row in charts.forest(pairs, "a", "b")["data"]["values"]] == [True, False]
-    used = {"tool": "pdb", "searching": 4, "diagnosing": 14, "repairing": 1, "played": 2}
-    parts = charts.tool_calls([used])["data"]["values"]
+    usage = {"tool": "pdb", "searching": 4, "diagnosing": 14, "repairing": 1, "played": 2}
+    parts = charts.tool_calls([usage])["data"]["values"]
     assert [(part["start"], part["end"]) for part in parts] == [(0, 2), (2, 9), (9, 9.5)]
     assert [part["name"] for part in parts] == ["searching", "diagnosing", ""]
 
 
-def test_a_command_with_a_hostile_name_stays_text() -> None:
+def test_hostile_command_name_is_escaped() -> None:
     def page() -> None:
         from stackrank.dashboard.parts import show
 
         show.empty("Nothing.", "stackrank run --benchmark repo/a` ![x](http://example.invalid/x)\n# `b")
 
-    (_, shown) = AppTest.from_function(page).run().markdown
-    assert shown.value == "`stackrank run --benchmark repo/a' ![x](http://example.invalid/x) # 'b`"
+    (_, markup) = AppTest.from_function(page).run().markdown
+    assert markup.value == "`stackrank run --benchmark repo/a' ![x](http://example.invalid/x) # 'b`"
 
 
-def test_who_has_no_debugger_has_no_point_for_inspecting() -> None:
+def test_entrants_without_a_debugger_have_no_inspecting_point() -> None:
     stages = ["localized", "inspected", "resolved"]
     row = {"entrant_id": 1, "entrant": "e", "counted": 2, "shares": dict.fromkeys(stages, 0.5)} | dict.fromkeys(
         stages, 1

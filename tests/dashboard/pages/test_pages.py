@@ -21,14 +21,14 @@ from tests.dashboard.seed import HOSTILE
 from tests.support.databases import Databases
 
 
-def test_a_query_finds_episodes_and_the_step(visit: Any, seeded: SimpleNamespace) -> None:
+def test_query_finds_episodes_and_steps(visit: Any, seeded: SimpleNamespace) -> None:
     app = visit(seeded.url, "episodes", ep_query="-tool:pdb verdict:resolved")
     assert set(app.dataframe[0].value["Entrant"]) == {"qwen3-coder / rewrite"}
     app = visit(seeded.url, "episodes", ep_query='task:account-transfer text:"passed in" verdict:resolved', ep_run="1")
-    shown = app.dataframe[0].value
-    steps = [int(told.split(":")[0].removeprefix("step ")) for told in shown["Found"]]
-    assert steps and all("passed in" in told for told in shown["Found"])
-    ends = zip(shown["Episode"], steps, strict=True)
+    table = app.dataframe[0].value
+    steps = [int(text.split(":")[0].removeprefix("step ")) for text in table["Found"]]
+    assert steps and all("passed in" in text for text in table["Found"])
+    ends = zip(table["Episode"], steps, strict=True)
     assert all(link.startswith("episode?id=") and link.endswith(f"&step={step}") for link, step in ends)
     app = visit(seeded.url, "episodes", ep_query="verdict:<b>good</b>")
     assert "does not exist; choose resolved, unresolved or error." in texts(app) and not app.dataframe
@@ -69,40 +69,44 @@ def test_tabs_of_the_leaderboard(visit: Any, seeded: SimpleNamespace, tab: str) 
     assert saved[0] == "Figure for a paper (SVG)" and len(saved[1:]) == {"Ranking": 0, "Abilities": 4}.get(tab, 1)
 
 
-def test_comparing_several(visit: Any, seeded: SimpleNamespace) -> None:
-    one, two, three = seeded.made.entrants.values()
-    app = visit(seeded.url, "compare", cmp_pick=f"{one},{two},{three}")
+def test_compare_several_entrants(visit: Any, seeded: SimpleNamespace) -> None:
+    first_id, two, three = seeded.made.entrants.values()
+    app = visit(seeded.url, "compare", cmp_pick=f"{first_id},{two},{three}")
     pairs = app.dataframe[0].value
     assert len(pairs) == 3 and pairs["Tasks"].tolist() == [20, 20, 20]
-    asked = queries.compare_all(seeded.store.engine, [one, two, three], Scope(benchmark="bugs"))
-    assert pairs["Points"].tolist() == [100 * row["difference"] for row in asked]
-    assert asked[0]["sentence"] in texts(app)
+    comparisons = queries.compare_all(seeded.store.engine, [first_id, two, three], Scope(benchmark="bugs"))
+    assert pairs["Points"].tolist() == [100 * row["difference"] for row in comparisons]
+    assert comparisons[0]["sentence"] in texts(app)
     app.selectbox(key="cmp_pair_widget").set_value(app.selectbox(key="cmp_pair_widget").options[2]).run()
-    assert not app.exception and asked[2]["sentence"] in texts(app)
-    page = visit(seeded.url, "compare", cmp_pick=f"{one},{two}", cmp_show="second", cmp_run=str(seeded.made.runs[0]))
-    (found,) = queries.compare_all(seeded.store.engine, [one, two], Scope(run=seeded.made.runs[0]))
-    assert page.dataframe[0].value["Task"].tolist() == found["only_second"]
-    forest = visit(seeded.url, "compare", cmp_pick=f"{one},{two}", cmp_tab="By category")
+    assert not app.exception and comparisons[2]["sentence"] in texts(app)
+    page = visit(
+        seeded.url, "compare", cmp_pick=f"{first_id},{two}", cmp_show="second", cmp_run=str(seeded.made.runs[0])
+    )
+    (comparison,) = queries.compare_all(seeded.store.engine, [first_id, two], Scope(run=seeded.made.runs[0]))
+    assert page.dataframe[0].value["Task"].tolist() == comparison["only_second"]
+    forest = visit(seeded.url, "compare", cmp_pick=f"{first_id},{two}", cmp_tab="By category")
     assert drawn(forest) == 1 and len(forest.dataframe[0].value) == 5
-    differs = visit(seeded.url, "compare", cmp_pick=f"{one},{two}", cmp_tab="What differs").dataframe[0].value
+    differs = visit(seeded.url, "compare", cmp_pick=f"{first_id},{two}", cmp_tab="What differs").dataframe[0].value
     assert differs["Setting"].tolist() == ["tools", "tool_list"]
-    app = visit(seeded.url, "compare", cmp_pick=f"{one},{two}", cmp_tab="Effort")
-    (needed,) = queries.effort(seeded.store.engine, [(one, two)], Scope(benchmark="bugs"))
+    app = visit(seeded.url, "compare", cmp_pick=f"{first_id},{two}", cmp_tab="Effort")
+    (effort,) = queries.effort(seeded.store.engine, [(first_id, two)], Scope(benchmark="bugs"))
     row = app.dataframe[0].value.set_index("To resolve a task").loc["Steps"]
-    assert (row["Saved"], row["If not resolved"]) == (f"{needed['saved']:+.1f}", f"{needed['budget']:.1f}")
-    assert queries.effort_sentence(asked[0]["first"]["entrant"], asked[0]["second"]["entrant"], needed) in texts(app)
+    assert (row["Saved"], row["If not resolved"]) == (f"{effort['saved']:+.1f}", f"{effort['budget']:.1f}")
+    assert queries.effort_sentence(
+        comparisons[0]["first"]["entrant"], comparisons[0]["second"]["entrant"], effort
+    ) in texts(app)
 
 
 def test_tool_sets(visit: Any, seeded: SimpleNamespace) -> None:
     app = visit(seeded.url, "tool_sets", ts_entrant="qwen3-coder / rewrite")
     sets, use = (table.value for table in app.dataframe)
-    asked = queries.tool_sets(seeded.store.engine, Scope(benchmark="bugs"))
+    differences = queries.tool_sets(seeded.store.engine, Scope(benchmark="bugs"))
     assert sets["Tool set"].tolist() == ["rewrite", "debug"] and sets["Compared with"].tolist()[1] == "rewrite"
-    assert sets["Points"].tolist()[1] == 100 * asked[0]["difference"] and asked[0]["sentence"] in texts(app)
+    assert sets["Points"].tolist()[1] == 100 * differences[0]["difference"] and differences[0]["sentence"] in texts(app)
     turned = visit(seeded.url, "tool_sets", ts_base="debug", ts_models="qwen3-coder")
-    assert turned.dataframe[0].value["Points"].tolist()[1] == -100 * asked[0]["difference"]
+    assert turned.dataframe[0].value["Points"].tolist()[1] == -100 * differences[0]["difference"]
     assert set(use["Tool"]) == {"pdb", "view", "grep", "eval", "rewrite"}
-    rows = queries.side_by_side(seeded.store.engine, asked, Scope(benchmark="bugs"))
+    rows = queries.side_by_side(seeded.store.engine, differences, Scope(benchmark="bugs"))
     assert sets["Steps saved"].tolist()[1] == rows[1]["steps_saved"] is not None
 
 
@@ -126,8 +130,8 @@ def test_tasks(visit: Any, seeded: SimpleNamespace) -> None:
 
 def test_notes_and_tags(visit: Any, databases: Databases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STACKRANK_OWNER", "ada")
-    url, made = databases.seeded(tmp_path / "x.db", runs=1, live=False, tasks=2)
-    app = visit(url, "run", id=str(made.runs[0]))
+    url, contents = databases.seeded(tmp_path / "x.db", runs=1, live=False, tasks=2)
+    app = visit(url, "run", id=str(contents.runs[0]))
     app.text_area[0].set_value(HOSTILE)
     next(button for button in app.button if button.label == "Add note").click().run()
     assert not app.exception
@@ -138,21 +142,21 @@ def test_notes_and_tags(visit: Any, databases: Databases, tmp_path: Path, monkey
     assert not app.exception and queries.notes(connect(url)) == []
 
 
-def test_a_run_shows_what_got_worse_and_how_to_repeat_it(visit: Any, databases: Databases, tmp_path: Path) -> None:
-    url, made = databases.seeded(tmp_path / "x.db", runs=1, live=False, tasks=2)
+def test_run_shows_regressions_and_a_repeat_command(visit: Any, databases: Databases, tmp_path: Path) -> None:
+    url, contents = databases.seeded(tmp_path / "x.db", runs=1, live=False, tasks=2)
     engine = connect(url)
     with engine.begin() as connection:
         regressions = json.dumps([{"entrant": "e", "what": "rate", "sentence": "It <b>fell</b> by 9 points."}])
         connection.execute(text("UPDATE run SET regressions = :r, schedule = 'nightly'"), {"r": regressions})
     for page in ("run", "overview"):
-        app = visit(url, page, id=str(made.runs[0]), run_tab="Specification")
+        app = visit(url, page, id=str(contents.runs[0]), run_tab="Specification")
         assert "It <b>fell</b> by 9 points." in texts(app)
-    app = visit(url, "run", id=str(made.runs[0]), run_tab="Specification")
+    app = visit(url, "run", id=str(contents.runs[0]), run_tab="Specification")
     command = next(block.value for block in app.code if "stackrank run" in block.value)
     completed = subprocess.run(
         ["bash", "-c", command.replace("stackrank run", "cat")], cwd=tmp_path, capture_output=True
     )
-    assert yaml.safe_load(completed.stdout) == queries.run(engine, made.runs[0])["spec"]
+    assert yaml.safe_load(completed.stdout) == queries.run(engine, contents.runs[0])["spec"]
 
 
 @pytest.mark.parametrize("tab", ["Entrants", "Failure points", "Episodes", "Errors", "Specification"])
@@ -164,19 +168,19 @@ def test_tabs_of_a_run(visit: Any, seeded: SimpleNamespace, tab: str) -> None:
 
 
 @pytest.mark.parametrize("point", [None, "wrong_fix"])
-def test_examples_are_of_what_is_counted(visit: Any, seeded: SimpleNamespace, point: str | None) -> None:
+def test_examples_match_the_counts(visit: Any, seeded: SimpleNamespace, point: str | None) -> None:
     engine, run = seeded.store.engine, seeded.made.runs[0]
     (row, *_) = queries.failure_points(engine, Scope(run=run))
-    found = queries.examples(engine, point, Scope(run=run), entrant=row["entrant"], limit=1000)
-    assert len(found) == (row["failure_points"][point] if point else row["resolved"])
-    assert {(one["run_id"], one["entrant"]) for one in found} == {(run, row["entrant"])}
-    chosen = {"run_point": point} if point else {}
-    app = visit(seeded.url, "run", id=str(run), run_tab="Failure points", run_entrant=row["entrant"], **chosen)
+    examples = queries.examples(engine, point, Scope(run=run), entrant=row["entrant"], limit=1000)
+    assert len(examples) == (row["failure_points"][point] if point else row["resolved"])
+    assert {(example["run_id"], example["entrant"]) for example in examples} == {(run, row["entrant"])}
+    query = {"run_point": point} if point else {}
+    app = visit(seeded.url, "run", id=str(run), run_tab="Failure points", run_entrant=row["entrant"], **query)
     links = [part.proto.query_string for part in app.get("page_link")]
-    assert f"id={found[0]['id']}" in links[1] and f"ep_run={run}" in links[-1]
+    assert f"id={examples[0]['id']}" in links[1] and f"ep_run={run}" in links[-1]
 
 
-def test_a_run_without_a_sign_of_life(visit: Any, tmp_path: Path) -> None:
+def test_stalled_run(visit: Any, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'x.db'}"
     engine = connect(url)
     store = Store(engine)
@@ -201,12 +205,12 @@ def test_filters_of_episodes(visit: Any, seeded: SimpleNamespace) -> None:
     app.text_input(key="ep_text_widget").set_value("no such task").run()
     assert not app.dataframe and "No episode matches" in texts(app)
     paged = visit(seeded.url, "episodes", ep_after="50")
-    assert paged.dataframe[0].value["Episode"].tolist() == [f"episode?id={one}" for one in range(49, 0, -1)]
+    assert paged.dataframe[0].value["Episode"].tolist() == [f"episode?id={number}" for number in range(49, 0, -1)]
     by_address = visit(seeded.url, "episodes", ep_run=run, ep_tool="pdb", ep_entrant="qwen3-coder / debug")
     assert len(by_address.dataframe[0].value) == 20
 
 
-def test_the_known_fix_is_behind_a_switch(visit: Any, seeded: SimpleNamespace) -> None:
+def test_known_fix_is_hidden_behind_a_toggle(visit: Any, seeded: SimpleNamespace) -> None:
     app = visit(seeded.url, "episode", id="5", trace_tab="Known fix")
     assert "@@ -12,5" not in texts(app)
     app.toggle(key="trace_spoiler").set_value(True).run()

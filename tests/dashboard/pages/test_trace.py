@@ -20,7 +20,7 @@ from tests.dashboard.trace_parts import detail, fed, outline, rows, texts
 from tests.dashboard.traces import add_many, finish, new_episode
 
 
-def test_what_the_list_and_the_timeline_show(visit: Any, played: SimpleNamespace) -> None:
+def test_step_list_and_timeline(visit: Any, played: SimpleNamespace) -> None:
     app = visit(played.url, "episode", id=played.episode)
     assert outline(app)["start"] == 2, "the failure point comes first"
     listed = rows(app)
@@ -32,17 +32,17 @@ def test_what_the_list_and_the_timeline_show(visit: Any, played: SimpleNamespace
     assert listed[1]["about"] == ["core.py:14 Book.total", "depth 2", "at the fault"]
 
 
-def test_a_part_is_the_same_bytes_whichever_step_is_selected(visit: Any, played: SimpleNamespace) -> None:
-    one, other = (visit(played.url, "episode", id=played.episode, step=step) for step in ("1", "4"))
+def test_parts_do_not_depend_on_the_selected_step(visit: Any, played: SimpleNamespace) -> None:
+    first_app, second_app = (visit(played.url, "episode", id=played.episode, step=step) for step in ("1", "4"))
     first, second = (
         {part.proto.id: part.proto.bytes for part in app.get("bidi_component") if not part.proto.id.endswith("-jump")}
-        for app in (one, other)
+        for app in (first_app, second_app)
     )
     assert first == second and all(first.values()) and len(first) > 3
 
 
 @pytest.mark.parametrize(
-    ("step", "part", "shown", "not_shown"),
+    ("step", "part", "included", "not_shown"),
     [
         (1, "action", ["command"], ["core.py"]),
         (1, "badges", ["at the fault"], ["failure point"]),
@@ -63,15 +63,15 @@ def test_a_part_is_the_same_bytes_whichever_step_is_selected(visit: Any, played:
     ],
 )
 def test_a_step(
-    visit: Any, played: SimpleNamespace, step: int, part: str, shown: list[str], not_shown: list[str]
+    visit: Any, played: SimpleNamespace, step: int, part: str, included: list[str], not_shown: list[str]
 ) -> None:
-    found = json.dumps(detail(visit(played.url, "episode", id=played.episode), step)[part], ensure_ascii=False)
-    assert [one for one in shown if one not in found] == []
-    assert [one for one in not_shown if one in found] == []
+    content = json.dumps(detail(visit(played.url, "episode", id=played.episode), step)[part], ensure_ascii=False)
+    assert [text for text in included if text not in content] == []
+    assert [text for text in not_shown if text in content] == []
 
 
 @pytest.mark.parametrize(
-    ("step", "tab", "shown", "not_shown"),
+    ("step", "tab", "included", "not_shown"),
     [
         ("1", "Diff", ['"so_far": {"text": ""', "the final diff"], ["without recording"]),
         ("5", "Diff", ["-from decimal", "+        for item in items:", "+# seen"], ["without recording"]),
@@ -83,29 +83,31 @@ def test_a_step(
         ("2", "Model", ["[]"], ["Question"]),
     ],
 )
-def test_tabs(visit: Any, played: SimpleNamespace, step: str, tab: str, shown: list[str], not_shown: list[str]) -> None:
+def test_tabs(
+    visit: Any, played: SimpleNamespace, step: str, tab: str, included: list[str], not_shown: list[str]
+) -> None:
     app = visit(played.url, "episode", id=played.episode, step=step, step_tab=tab)
-    found = json.dumps(fed(app)[f"{tab}:{step}"], ensure_ascii=False)
-    assert [one for one in shown if one not in found] == []
-    assert [one for one in not_shown if one in found] == []
+    content = json.dumps(fed(app)[f"{tab}:{step}"], ensure_ascii=False)
+    assert [text for text in included if text not in content] == []
+    assert [text for text in not_shown if text in content] == []
     assert not {name for name in fed(app) if name.partition(":")[0] in {"Diff", "Tests", "Model"} - {tab}}
 
 
-def test_a_conversation_tells_what_is_new_from_what_was_said_before() -> None:
-    said = [("system", "s"), ("user", "u"), ("assistant", "a"), ("tool", "t")]
-    messages: list[Any] = [{"role": role, "content": text} for role, text in said]
+def test_conversation_separates_new_from_earlier_messages() -> None:
+    turns = [("system", "s"), ("user", "u"), ("assistant", "a"), ("tool", "t")]
+    messages: list[Any] = [{"role": role, "content": text} for role, text in turns]
     messages[2]["tool_calls"] = [{"function": {"name": "pdb"}}]
     messages += ["nonsense", {"role": "user", "content": [{"text": "one"}, "two", {"type": "image"}]}]
-    (asked,) = questions([{"request": {"messages": messages}, "answer": {"text": "x"}, "reasoning": "r" * 30_000}])
-    assert [(each["role"], each["text"]["text"]) for each in asked["new"]] == [("tool", "t"), ("user", "one\ntwo")]
-    assert [each["role"] for each in asked["earlier"]] == ["system", "user", "assistant"]
-    assert '"pdb"' in asked["earlier"][2]["calls"]["text"] and asked["earlier_total"] == 3
-    assert (len(asked["reasoning"]["text"]), asked["reasoning"]["total"]) == (20_000, 30_000)
+    (question,) = questions([{"request": {"messages": messages}, "answer": {"text": "x"}, "reasoning": "r" * 30_000}])
+    assert [(turn["role"], turn["text"]["text"]) for turn in question["new"]] == [("tool", "t"), ("user", "one\ntwo")]
+    assert [turn["role"] for turn in question["earlier"]] == ["system", "user", "assistant"]
+    assert '"pdb"' in question["earlier"][2]["calls"]["text"] and question["earlier_total"] == 3
+    assert (len(question["reasoning"]["text"]), question["reasoning"]["total"]) == (20_000, 30_000)
     assert questions([{"request": "text", "answer": None}])[0]["new"] == []
 
 
 @pytest.mark.parametrize(
-    ("rows", "found"),
+    ("rows", "expected"),
     [
         ("", []),
         ("abcabc", []),
@@ -118,11 +120,11 @@ def test_a_conversation_tells_what_is_new_from_what_was_said_before() -> None:
         ("abcdeabcdeabcde", []),
     ],
 )
-def test_repeats(rows: str, found: list[tuple[int, int, int]]) -> None:
-    assert repeats(rows) == found
+def test_repeats(rows: str, expected: list[tuple[int, int, int]]) -> None:
+    assert repeats(rows) == expected
 
 
-def test_steps_that_did_the_same_and_came_to_something_else_are_no_repeat(visit: Any, tmp_path: Path) -> None:
+def test_steps_with_different_outcomes_are_not_repeats(visit: Any, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'x.db'}"
     store = Store(connect(url))
     episode = new_episode(store)
@@ -136,32 +138,32 @@ def test_steps_that_did_the_same_and_came_to_something_else_are_no_repeat(visit:
     assert outline(visit(url, "episode", id=str(episode)))["repeats"] == [[2, 5, 1]]
 
 
-def test_a_text_is_found_in_the_steps(visit: Any, played: SimpleNamespace) -> None:
+def test_search_in_steps(visit: Any, played: SimpleNamespace) -> None:
     app = visit(played.url, "episode", id=played.episode, find="ITEM IN items")
     assert [hit["step"] for hit in fed(app)["find:ITEM IN items"]] == [2]
     assert fed(visit(played.url, "episode", id=played.episode, find="nowhere"))["find:nowhere"] == []
 
 
-def test_what_the_browser_says_counts_until_the_address_changes(visit: Any, played: SimpleNamespace) -> None:
+def test_browser_view_lasts_until_the_address_changes(visit: Any, played: SimpleNamespace) -> None:
     app = visit(played.url, "episode", id=played.episode, step="1")
-    before = ({"id": [played.episode], "step": ["1"]}, {"step": ["3"], "step_tab": ["Tests"], "find": []})
-    app.session_state["learned_parameters"] = before
+    learned = ({"id": [played.episode], "step": ["1"]}, {"step": ["3"], "step_tab": ["Tests"], "find": []})
+    app.session_state["learned_parameters"] = learned
     assert "Tests:3" in fed(app.run())
     app.query_params["step"] = "4"
     assert not any(name.startswith("Tests") for name in fed(app.run()))
 
 
-@pytest.mark.parametrize("said", [None, 7, {}, {"step": True}, {"step": -1, "tab": [], "find": 5}, {"tab": "Other"}])
-def test_nonsense_from_the_browser_is_no_view(said: object, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("message", [None, 7, {}, {"step": True}, {"step": -1, "tab": [], "find": 5}, {"tab": "Other"}])
+def test_invalid_browser_messages_are_ignored(message: object, monkeypatch: pytest.MonkeyPatch) -> None:
     state: dict[str, Any] = {}
     monkeypatch.setattr("streamlit.session_state", state)
     monkeypatch.setattr("streamlit.query_params", {})
-    keep(said)
-    shown = current()
-    assert shown.step is None and shown.tab == "Step"
+    keep(message)
+    view = current()
+    assert view.step is None and view.tab == "Step"
 
 
-def test_the_fix_marks_lines_only_after_it_was_asked_for(visit: Any, played: SimpleNamespace) -> None:
+def test_fault_lines_are_marked_on_request(visit: Any, played: SimpleNamespace) -> None:
     app = visit(played.url, "episode", id=played.episode, step="1")
     assert outline(app)["faults"] == {}
     app.session_state["trace_spoiler"] = True
@@ -176,12 +178,12 @@ def test_a_file_that_is_not_stored(visit: Any, tmp_path: Path) -> None:
     store.add_step(Step(episode_id=episode, index=0))
     store.add_step(Step(episode_id=episode, index=1, tool="pdb", state=state))
     app = visit(url, "episode", id=str(episode), step="1")
-    shown = detail(app, 1)["source"]
-    assert (shown["path"], shown["file"], shown["excerpt"]) == ("core.py", None, "   2 -> x")
+    source = detail(app, 1)["source"]
+    assert (source["path"], source["file"], source["excerpt"]) == ("core.py", None, "   2 -> x")
     assert detail(app, 0)["source"]["path"] == "" and not any(name.startswith("file:") for name in fed(app))
 
 
-def test_many_steps_come_in_parts(visit: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_steps_are_sent_in_chunks(visit: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stackrank.dashboard.trace.steps.WINDOW", 100)
     url = f"sqlite:///{tmp_path / 'x.db'}"
     store = Store(connect(url))
@@ -197,42 +199,50 @@ def test_many_steps_come_in_parts(visit: Any, tmp_path: Path, monkeypatch: pytes
     assert (live["start"], live["last"]) == (249, 249), "who watches an episode sees its newest step"
 
 
-def test_the_head_says_what_speaks_against_a_verdict(visit: Any, seeded: SimpleNamespace) -> None:
+def test_header_shows_evidence_of_tampering(visit: Any, seeded: SimpleNamespace) -> None:
     played = queries.episodes(seeded.store.engine, limit=500)
     tampered = next(row["id"] for row in played if row["tampered"] and row["id"] % 4 == 0)
-    shown = texts(visit(seeded.url, "episode", id=str(tampered)))
-    assert "tests/test_core.py::test_total passed with a wrong expectation" in shown
-    assert "core.py:3 reads its callers' frames" in shown
+    page_text = texts(visit(seeded.url, "episode", id=str(tampered)))
+    assert "tests/test_core.py::test_total passed with a wrong expectation" in page_text
+    assert "core.py:3 reads its callers' frames" in page_text
 
 
-def test_an_investigation_stands_below_the_step_that_asked(visit: Any, tmp_path: Path) -> None:
+def test_investigation_is_nested_below_its_step(visit: Any, tmp_path: Path) -> None:
     """Its answer and all its steps; a second one that has no answer yet; a question that was refused is none."""
     url = f"sqlite:///{tmp_path / 'x.db'}"
     store = Store(connect(url))
     episode = new_episode(store)
-    asked, told = {"question": "Why <b>?"}, {"text": "Because *x*."}
+    question, answer = {"question": "Why <b>?"}, {"text": "Because *x*."}
     steps = [
         ("", {}, "reset"),
-        ("investigate", asked, "begins"),
+        ("investigate", question, "begins"),
         ("pdb", {"command": "c"}, "stopped"),
         ("", {}, "calls no tool"),
-        ("answer", told, "Because *x*."),
+        ("answer", answer, "Because *x*."),
         ("view", {"path": "core.py"}, "shown"),
         ("investigate", {}, "refused"),
-        ("investigate", asked, "begins"),
+        ("investigate", question, "begins"),
         ("view", {"path": "core.py"}, "seen"),
     ]
-    for index, (tool, arguments, seen) in enumerate(steps):
-        ok = seen not in ("refused", "calls no tool")
+    for index, (tool, arguments, observation) in enumerate(steps):
+        ok = observation not in ("refused", "calls no tool")
         store.add_step(
-            Step(episode_id=episode, index=index, tool=tool, arguments=arguments, observation=seen, ok=ok, tokens_in=7)
+            Step(
+                episode_id=episode,
+                index=index,
+                tool=tool,
+                arguments=arguments,
+                observation=observation,
+                ok=ok,
+                tokens_in=7,
+            )
         )
     finish(store, episode, steps=8)
     app = visit(url, "episode", id=str(episode), step="1")
     assert [row["inside"] for row in rows(app)] == [False, False, True, True, True, False, False, False, True]
-    found = detail(app, 1)["investigation"]
-    assert (found["answer"]["text"], found["about"]) == ("Because *x*.", "3 steps, 21 tokens")
-    assert found["steps"] == [[2, "pdb c"], [3, "malformed "], [4, "answer Because *x*."]]
+    investigation = detail(app, 1)["investigation"]
+    assert (investigation["answer"]["text"], investigation["about"]) == ("Because *x*.", "3 steps, 21 tokens")
+    assert investigation["steps"] == [[2, "pdb c"], [3, "malformed "], [4, "answer Because *x*."]]
     assert detail(app, 7)["investigation"]["answer"] is None
     assert detail(app, 6)["investigation"] is None
     first = queries.steps(store.engine, episode, first=3, limit=3)

@@ -42,14 +42,14 @@ from tests.fixtures.env import make_task, usable
         ("a.py", ""),
     ],
 )
-def test_colors_change_no_text(path: str, text: str) -> None:
+def test_highlighting_keeps_the_text(path: str, text: str) -> None:
     lines = visible(text).split("\n")
     assert ["".join(part for _, part in line) for line in colored(path, text, lines)] == [
         line[:2_000] for line in lines
     ]
 
 
-def test_a_first_change_is_code() -> None:
+def test_first_change_skips_comments_and_blank_lines() -> None:
     diff = changed("# stackrank-canary 1\nx = 1\n", "# stackrank-canary 2\n\n\tx = 2  # two\n")
     assert _first_change(diff) == "+ x = 2  # two"
     assert _first_change(changed("# a\n", "# b\n")) is None and _first_change(None) is None
@@ -63,18 +63,18 @@ def test_a_tool_has_one_color_in_every_episode() -> None:
         assert not {color.upper() for color in json.loads(scheme)} & {*HUES}, "the colour of an entrant"
 
 
-def test_the_source_is_as_it_was_at_the_step(visit: Any, played: SimpleNamespace) -> None:
+def test_source_is_shown_as_of_the_step(visit: Any, played: SimpleNamespace) -> None:
     lines = SOURCE.split("\n")
     app = visit(played.url, "episode", id=played.episode, step="1")
-    before = view(app, 1)
-    assert plain(before) == lines and before["lines"][0][0] == ["k", "from"]
-    assert (before["current"], before["breakpoints"], before["touched"]) == ([14], [13], [])
-    after = view(app, 2)
-    assert plain(after)[13] == "        for item in items:" and after["touched"] == [14]
+    old_view = view(app, 1)
+    assert plain(old_view) == lines and old_view["lines"][0][0] == ["k", "from"]
+    assert (old_view["current"], old_view["breakpoints"], old_view["touched"]) == ([14], [13], [])
+    new_view = view(app, 2)
+    assert plain(new_view)[13] == "        for item in items:" and new_view["touched"] == [14]
     assert plain(view(app, 4)) == [*lines[2:13], "        for item in items:", *lines[14:]]
 
 
-def test_a_long_file_is_sent_around_the_line_that_matters(visit: Any, tmp_path: Path) -> None:
+def test_long_file_is_cut_around_the_current_line(visit: Any, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'x.db'}"
     store = Store(connect(url))
     text = "".join(f"line_{number}\n" for number in range(1, 9_001))
@@ -84,15 +84,15 @@ def test_a_long_file_is_sent_around_the_line_that_matters(visit: Any, tmp_path: 
         store.add_step(Step(episode_id=episode, index=index, tool="pdb", state=state))
     app = visit(url, "episode", id=str(episode), step="2", step_file="other.py")
     for index, line in enumerate((1, 700, 4_321, 9_000)):
-        shown = view(app, index)
-        assert len(shown["lines"]) <= 2_000 and plain(shown)[line - shown["first"]] == f"line_{line}"
-    other = fed(app)["source:2:other.py"]
-    assert plain(fed(app)[f"file:{other['file']}"]) == ["x = 1", ""] and other["current"] == []
+        source = view(app, index)
+        assert len(source["lines"]) <= 2_000 and plain(source)[line - source["first"]] == f"line_{line}"
+    other_source = fed(app)["source:2:other.py"]
+    assert plain(fed(app)[f"file:{other_source['file']}"]) == ["x = 1", ""] and other_source["current"] == []
     page = visit(url, "episode", id=str(episode), step="2", step_file="gone.py")
     assert fed(page)["source:2:gone.py"]["file"] is None
 
 
-def test_a_local_over_the_steps(visit: Any, tmp_path: Path) -> None:
+def test_history_of_a_local(visit: Any, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'x.db'}"
     store = Store(connect(url))
     episode = new_episode(store)
@@ -104,19 +104,19 @@ def test_a_local_over_the_steps(visit: Any, tmp_path: Path) -> None:
     store.add_step(Step(episode_id=episode, index=6, tool="rewrite", state=edit))
     finish(store, episode, steps=6)
     app = visit(url, "episode", id=str(episode), step="2", step_local="result")
-    told = fed(app)["local:result"]
-    assert [(span["first"], span["last"], span["value"]) for span in told["spans"]] == [
+    history = fed(app)["local:result"]
+    assert [(span["first"], span["last"], span["value"]) for span in history["spans"]] == [
         (0, 1, "0"), (2, 4, "3"), (5, 5, HOSTILE),
     ]  # fmt: skip
-    assert {span["function"] for span in told["spans"]} == {"Book.total"} and told["total"] == 3
+    assert {span["function"] for span in history["spans"]} == {"Book.total"} and history["total"] == 3
     assert outline(app)["stops"] == {"core.py": [[12, 0], [13, 1], [12, 2], [12, 4], [13, 5]]}
     assert outline(app)["edits"] == {"core.py": [[13, 14, 6]]}
     former = [[local.get("former", "same") for local in detail(app, step)["stack"]["locals"]] for step in range(6)]
-    assert [each[0] for each in former] == ["same", "same", "0", "0", "same", "3"], "step 3 told nothing new"
+    assert [value[0] for value in former] == ["same", "same", "0", "0", "same", "3"], "step 3 told nothing new"
     assert fed(visit(url, "episode", id=str(episode), step_local="nothing"))["local:nothing"]["total"] == 0
 
 
-def test_changes_are_told_within_a_function() -> None:
+def test_changed_locals_are_compared_within_a_function() -> None:
     changes = Changes([{"function": "f", "locals": {"a": "1"}}, {"function": "g", "locals": {"a": "9"}}])
     assert changes.of("f", {"a": "1", "b": "2"}) == {"b": None}
     assert changes.of("h", {"a": "5"}) == {} and changes.of("g", {}) == {}
@@ -148,30 +148,32 @@ COMMANDS = [
 ]
 
 
-def test_files_read_as_in_a_sandbox() -> None:
+def test_file_reconstruction_matches_a_sandbox() -> None:
     """The dashboard applies the diffs that the steps recorded: edits, and what commands changed."""
-    given = {"crlf.txt": b"one\r\nzwei\r\n", "open.txt": b"a", "plain.py": b"1\n2\n3\n", "empty.txt": b""}
-    files = Files({path: content.decode() for path, content in given.items()})
+    contents_of_files = {"crlf.txt": b"one\r\nzwei\r\n", "open.txt": b"a", "plain.py": b"1\n2\n3\n", "empty.txt": b""}
+    files = Files({path: content.decode() for path, content in contents_of_files.items()})
     with DebugEnv(
-        make_task(given, test_command="true", readonly=()),
+        make_task(contents_of_files, test_command="true", readonly=()),
         tool_set("full"),
         lambda spec: Sandbox(usable("local"), spec),
     ) as env:
         env.reset()
-        actions = [Action("rewrite", edit) for edit in EDITS] + [Action("bash", {"command": each}) for each in COMMANDS]
+        actions = [Action("rewrite", edit) for edit in EDITS] + [
+            Action("bash", {"command": command}) for command in COMMANDS
+        ]
         for index, action in enumerate(actions):
-            seen = env.step(action)[0]
-            if not seen.ok:
+            observation = env.step(action)[0]
+            if not observation.ok:
                 continue
-            files.follow([{"index": index, "tool": action.tool, "diff": seen.state["diff"]}])
-            there = {name for name, size in env.sandbox.listing(depth=9)["entries"] if size is not None}
-            assert set(files.texts) | files.lost == there, action
+            files.follow([{"index": index, "tool": action.tool, "diff": observation.state["diff"]}])
+            paths = {name for name, size in env.sandbox.listing(depth=9)["entries"] if size is not None}
+            assert set(files.texts) | files.lost == paths, action
             for name, text in files.texts.items():
                 assert env.sandbox.read(name).decode() == text, (action, name)
         assert files.lost == {"open.txt"}, "nobody can tell what is in it from diffs after it was binary"
 
 
-def test_what_nothing_records_is_not_guessed() -> None:
+def test_unrecorded_content_is_not_guessed() -> None:
     files = Files({"b.py": "1\n"})
-    other = file_diff("b.py", b"what it never was\n", b"2\n")
-    assert files.follow([{"index": 5, "tool": "rewrite", "diff": other}]).lost == {"b.py"}
+    foreign_diff = file_diff("b.py", b"what it never was\n", b"2\n")
+    assert files.follow([{"index": 5, "tool": "rewrite", "diff": foreign_diff}]).lost == {"b.py"}

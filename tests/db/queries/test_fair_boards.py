@@ -207,13 +207,13 @@ def test_failure_shares_weigh_tasks_like_the_leaderboard(store: Store) -> None:
         played(store, {"one": " " * 15 + "-" * 15})
     rate = board(store)["one"]["rate"]
     assert rate == 0.5
-    (one,) = [row for row in queries.failure_points(store.engine) if row["entrant"] == "one"]
-    assert (one["resolved"], one["unresolved"], one["shares"]) == (
+    (only_row,) = [row for row in queries.failure_points(store.engine) if row["entrant"] == "one"]
+    assert (only_row["resolved"], only_row["unresolved"], only_row["shares"]) == (
         15, 59, pytest.approx({"resolved": rate, "unknown": 0.5}),
     )  # fmt: skip
     (row,) = [row for row in queries.funnel(store.engine) if row["entrant"] == "one"]
     assert (row["resolved"], row["counted"], row["shares"]["resolved"]) == (15, 74, pytest.approx(rate))
-    bar_lengths = {bar.name: bar.x[0] for bar in charts.failure_bars([one]).data}
-    assert bar_lengths == pytest.approx(one["shares"])
+    bar_lengths = {bar.name: bar.x[0] for bar in charts.failure_bars([only_row]).data}
+    assert bar_lengths == pytest.approx(only_row["shares"])
     (point,) = charts.funnel([row], ["resolved"])["data"]["values"]
     assert point["share"] == pytest.approx(rate)

@@ -135,8 +135,8 @@ def test_one_step_of_many_megabytes(seeded: tuple[Engine, Seeded]) -> None:
     assert step is not None
     assert len(step["observation"]) == 100 and step["observation_chars"] > 30_000
     assert step["arguments"] is None and len(step["arguments_text"]) == 100 < step["arguments_chars"]
-    whole = queries.step(engine, contents.hostile, 2)
-    assert whole is not None and whole["arguments"] == {"code": HOSTILE} and not whole["asked"]
+    full_step = queries.step(engine, contents.hostile, 2)
+    assert full_step is not None and full_step["arguments"] == {"code": HOSTILE} and not full_step["asked"]
     assert len(queries.step_text(engine, contents.hostile, 2, "observation", chars=25_000)) == 25_000
     assert json.loads(queries.step_text(engine, contents.hostile, 2, "arguments", chars=25_000)) == {"code": HOSTILE}
     assert queries.step(engine, contents.hostile, 99) is None

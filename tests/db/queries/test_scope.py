@@ -54,11 +54,11 @@ class Runs:
         if status == RunStatus.PENDING:
             return run
         self.store.start_run(run)
-        left = dict(entrants)
+        remaining = dict(entrants)
         for (_, entrant, _), episode in self.store.create_episodes(run, cells).items():
             start(self.store, episode)
-            verdict = "resolved" if left[entrant] > 0 else "unresolved"
-            left[entrant] -= 1
+            verdict = "resolved" if remaining[entrant] > 0 else "unresolved"
+            remaining[entrant] -= 1
             self.store.finish_episode(episode, verdict=verdict, stop_reason="submitted", cost_usd=cost, steps=3)
         if status != RunStatus.RUNNING:
             self.store.end_run(run, status)
@@ -107,9 +107,9 @@ def test_runs_under_other_conditions_are_excluded(store: Store, runs: Runs) -> N
     board = queries.board(store.engine)
     assert {row["entrant"]: row["rate"] for row in board["entrants"]} == {"a": 1.0, "b": 0.75}
     other_run = queries.run(store.engine, smoke)["conditions_digest"]
-    why = f"different conditions {other_run[:8]}: steps 3 instead of 50, sandbox local instead of docker"
-    assert board["scope"]["apart"] == [{"why": why, "runs": [smoke]}]
-    assert queries.exclusion_sentence(board["scope"]) == f"Not included: run {smoke} ({why})."
+    reason = f"different conditions {other_run[:8]}: steps 3 instead of 50, sandbox local instead of docker"
+    assert board["scope"]["apart"] == [{"why": reason, "runs": [smoke]}]
+    assert queries.exclusion_sentence(board["scope"]) == f"Not included: run {smoke} ({reason})."
     assert f"runs {nightly}, {usual} (finished" in board["scope"]["sentence"]
     assert rates(store, Scope(conditions=other_run[:6])) == rates(store, Scope(tags="smoke")) == {"a": 0.0, "b": 0.0}
     with pytest.raises(NotComparable, match="steps 3 instead of 50"):

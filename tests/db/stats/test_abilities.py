@@ -58,14 +58,14 @@ def test_the_estimates_are_those_of_a_logistic_regression_with_many_attempts() -
     resolved = dice.binomial(attempts, expit(truth[:, None] - difficulty))
     model = fit_abilities(resolved, numpy.full((3, tasks), attempts))
     rows, outcomes = [], []
-    for one in range(3):
+    for entrant in range(3):
         for task in range(tasks):
             row = numpy.zeros(2 + tasks)
             row[2 + task] = 1
-            if one:
-                row[one - 1] = 1
+            if entrant:
+                row[entrant - 1] = 1
             rows += [row] * attempts
-            outcomes += [1] * resolved[one, task] + [0] * (attempts - resolved[one, task])
+            outcomes += [1] * resolved[entrant, task] + [0] * (attempts - resolved[entrant, task])
     theirs = Logit(outcomes, numpy.array(rows)).fit(disp=0).params
     mine = [model.entrants[index].ability - model.entrants[0].ability for index in (1, 2)]
     assert mine == pytest.approx(theirs[:2], abs=0.05)

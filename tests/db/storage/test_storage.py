@@ -48,25 +48,27 @@ def test_every_query_returns_long_texts_whole(engine: Engine, store: Store, matr
     for episode in (first, second):
         for index in range(5):
             store.add_step(step(episode, index))
-    written = step(first, 4)
+    long_step = step(first, 4)
     stored = queries.steps(engine, first, exchanges=True)[4]
     for name in ("arguments", "thought", "observation", "state", "exchanges"):
-        assert stored[name] == getattr(written, name)  # type: ignore[literal-required]
+        assert stored[name] == getattr(long_step, name)  # type: ignore[literal-required]
     shortened = queries.step(engine, first, 4, chars=100)
     assert shortened is not None and shortened["observation"] == OBSERVATION[:100] and shortened["asked"]
-    assert (shortened["observation_chars"], shortened["thought_chars"]) == (len(OBSERVATION), len(written.thought))
-    assert shortened["arguments"] is None and shortened["arguments_text"] == json.dumps(written.arguments)[:100]
-    assert shortened["state"] == written.state and queries.exchanges(engine, first, 4) == written.exchanges
+    assert (shortened["observation_chars"], shortened["thought_chars"]) == (len(OBSERVATION), len(long_step.thought))
+    assert shortened["arguments"] is None and shortened["arguments_text"] == json.dumps(long_step.arguments)[:100]
+    assert shortened["state"] == long_step.state and queries.exchanges(engine, first, 4) == long_step.exchanges
     assert queries.step_text(engine, first, 4, "observation", chars=10**6) == OBSERVATION
-    assert queries.step_text(engine, first, 4, "exchanges", chars=30) == json.dumps(written.exchanges)[:30]
+    assert queries.step_text(engine, first, 4, "exchanges", chars=30) == json.dumps(long_step.exchanges)[:30]
     outline = queries.step_outline(engine, first)[4]
     assert (outline["passed"], outline["failed"], outline["line"], outline["file"]) == ("1", "2", "4", "core.py")
-    assert outline["arguments"] == json.dumps(written.arguments)[:160] and outline["thought"] == written.thought[:160]
+    assert (
+        outline["arguments"] == json.dumps(long_step.arguments)[:160] and outline["thought"] == long_step.thought[:160]
+    )
     assert [row["diff"] for row in queries.edits(engine, first, 3)] == [DIFF] * 4
     stood = queries.last_step_with(engine, first, 3, "tests")
     assert stood is not None and (stood["index"], stood["state"]["tests"]) == (3, STATE["tests"])
     assert queries.last_step_with(engine, first, 3, "event") is None
-    assert queries.actions(engine, first)[4]["arguments"] == json.dumps(written.arguments)[:2000]
+    assert queries.actions(engine, first)[4]["arguments"] == json.dumps(long_step.arguments)[:2000]
     with engine.connect() as connection:
         contents = connection.execute(select(func.count(), func.sum(func.length(BLOB.c.content)))).one()
     assert contents[0] == 3 + 1 + 5, "observation, diff, code, the tests' ids; five thoughts"

@@ -196,7 +196,7 @@ def test_hidden_tests_and_patches_beside_the_source_are_not_shown(folder: Path) 
 def test_git_source(folder: Path, tmp_path: Path) -> None:
     repository = make_repository(tmp_path / "clone")
     write(folder, {"fix.patch": repository.fix, "tests.patch": repository.test_patch})
-    source = f"source: {{git: ../clone, commit: '{repository.before[:8]}'}}"
+    source = f"source: {{git: ../clone, commit: '{repository.buggy_commit[:8]}'}}"
     task = only(load(folder, f"id: x, {source}, test: pytest tests, fix: fix.patch, test_patch: tests.patch"))
     assert validate(task, lambda spec: Sandbox(usable("local"), spec), 1).valid
     below = only(load(folder, f"id: x, {source[:-1]}, subdir: shop}}, test: pytest"))
@@ -258,7 +258,7 @@ def repo(tmp_path: Path) -> SampleRepository:
 def test_init_task(repo: SampleRepository, tmp_path: Path) -> None:
     out = tmp_path / "out"
     for name in ("first", "second", "first"):  # a task of the same name is replaced
-        make_task(str(repo.path), repo.after, out, TaskOptions(id=name), backend("local"), print)
+        make_task(str(repo.path), repo.fixed_commit, out, TaskOptions(id=name), backend("local"), print)
     benchmark = load_benchmark("repo", Source(out))
     assert [task.id for task in benchmark.tasks()] == ["second", "first"] and not benchmark.excluded()
     task = benchmark.tasks()[0]
@@ -290,7 +290,7 @@ def test_commits_that_make_no_task(repo: SampleRepository, tmp_path: Path) -> No
     assert "1 are skipped, perhaps for what --require or --setup could install" in skipped
     assert "do not run with the fix" in reason(commit({"shop/b.py": "", "tests/test_b.py": "import none\n"}))
     assert "no commit 1234" in reason("1234567")
-    assert "is the first commit" in reason(repo.before)
+    assert "is the first commit" in reason(repo.buggy_commit)
     with pytest.raises(BenchmarkError, match="not a git repository"):
         draft(str(tmp_path), "HEAD", TaskOptions())
 

@@ -43,10 +43,10 @@ def smith(repo: SampleRepository) -> dict[str, Any]:
     """The bug is planted in what upstream has, which is the second commit here."""
     elsewhere = "tests/test_other.py::test_other"
     return {
-        "instance_id": f"acme__shop.{repo.after[:8]}.func_pm_op_swap__a1b2c3d4",
-        "repo": f"swesmith/acme__shop.{repo.after[:8]}",
+        "instance_id": f"acme__shop.{repo.fixed_commit[:8]}.func_pm_op_swap__a1b2c3d4",
+        "repo": f"swesmith/acme__shop.{repo.fixed_commit[:8]}",
         "patch": reverse_patch(repo.fix), "FAIL_TO_PASS": [FAILS], "PASS_TO_PASS": [STAYS, elsewhere],
-        "image_name": f"nobody.invalid/swesmith.x86_64.acme_1776_shop.{repo.after[:8]}",
+        "image_name": f"nobody.invalid/swesmith.x86_64.acme_1776_shop.{repo.fixed_commit[:8]}",
         "problem_statement": "Totals are wrong.", "created_at": "2026-01-01",
     }  # fmt: skip
 
@@ -64,14 +64,15 @@ def r2e(repo: SampleRepository) -> dict[str, Any]:
     passed["total"] = "\x1b[32mPASSED\x1b[0m r2e_tests/test_1.py::\x1b[1mtest_total\x1b[0m\n"
     failed = "\x1b[31mFAILED\x1b[0m r2e_tests/test_1.py::\x1b[1mtest_total\x1b[0m - assert 2 == 3\n"
     executed = {
-        "repo_name": "shop", "new_commit_hash": repo.after, "setup_res_code": 0,
+        "repo_name": "shop", "new_commit_hash": repo.fixed_commit, "setup_res_code": 0,
         "test_file_codes": [NEW_TEST, ""], "test_file_names": ["test_1.py", "__init__.py"],
         "new_commit_res_stdout": LOG + passed["type"] + passed["total"],
         "old_commit_res_stdout": LOG + passed["type"] + failed,
     }  # fmt: skip
     return {
-        "repo_name": "shop", "docker_image": f"nobody.invalid/shop_final:{repo.after}", "commit_hash": repo.after,
-        "parsed_commit_content": json.dumps({"file_diffs": files, "old_commit_hash": f"{repo.after}^"}),
+        "repo_name": "shop", "docker_image": f"nobody.invalid/shop_final:{repo.fixed_commit}",
+        "commit_hash": repo.fixed_commit,
+        "parsed_commit_content": json.dumps({"file_diffs": files, "old_commit_hash": f"{repo.fixed_commit}^"}),
         "execution_result_content": json.dumps(executed),
         "expected_output_json": json.dumps({"\x1b[1mtest_total\x1b[0m": "PASSED", "test_type": "PASSED"}),
         "problem_statement": "An issue:\n[ISSUE]\nTotals are wrong.\n[/ISSUE]", "prompt": "holds the fix",
@@ -93,12 +94,12 @@ def rebench_v2(repo: SampleRepository) -> dict[str, Any]:
 
 
 def pro(repo: SampleRepository) -> dict[str, Any]:
-    row = instance(repo, instance_id=f"instance_acme__shop-{repo.after}-vnan", repo_language="python")
+    row = instance(repo, instance_id=f"instance_acme__shop-{repo.fixed_commit}-vnan", repo_language="python")
     del row["FAIL_TO_PASS"], row["PASS_TO_PASS"], row["version"]
     return {
         **row, "fail_to_pass": f"['{FAILS}']", "pass_to_pass": f'["{STAYS}"]',  # as Python, and as JSON
         "selected_test_files_to_run": '["tests/test_cart.py", "tests/data.yml"]',
-        "before_repo_set_cmd": f"git checkout {repo.after} -- tests", "dockerhub_tag": "acme.shop-1",
+        "before_repo_set_cmd": f"git checkout {repo.fixed_commit} -- tests", "dockerhub_tag": "acme.shop-1",
         "requirements": "Totals are whole.", "interface": "No new ones.",
     }  # fmt: skip
 
@@ -191,7 +192,7 @@ def test_what_each_layout_says(repo: SampleRepository, tmp_path: Path) -> None:
     assert task.fail_to_pass == ("r2e_tests/test_1.py::test_total",) and list(task.hidden_files) == [
         "r2e_tests/test_1.py"
     ]
-    assert apply_patch(task.files, task.fix)["shop/new.py"] == b"x = 1\n" and task.id == f"shop-{repo.after}"
+    assert apply_patch(task.files, task.fix)["shop/new.py"] == b"x = 1\n" and task.id == f"shop-{repo.fixed_commit}"
     task = only(load(repo, tmp_path, [pro(repo)]))
     assert task.statement.endswith("Requirements:\nTotals are whole.\n\nNew interfaces introduced:\nNo new ones.")
     assert (task.score_command or task.test_command).endswith(" tests/test_cart.py")

@@ -304,8 +304,8 @@ def test_an_unused_generator_and_a_loop_that_ends() -> None:
     assert records[:2] == [("yielded", "gen", "int"), ("unwound", "gen", "GeneratorExit")]
 
 
-@pytest.mark.parametrize("wanted", [RAISES, ENDS, RAISES | ENDS, CALLS | ENDS | LINES | RAISES])
-def test_generators_that_end_where_the_stack_does_are_closed(wanted: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("expected", [RAISES, ENDS, RAISES | ENDS, CALLS | ENDS | LINES | RAISES])
+def test_generators_that_end_where_the_stack_does_are_closed(expected: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a hook cannot be called for there must not become an exception of the program's."""
     failed: list[str] = []
     monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: failed.append(repr(unraisable.exc_value)))
@@ -326,7 +326,7 @@ def test_generators_that_end_where_the_stack_does_are_closed(wanted: int, monkey
         down(0)
         print(len(closed) > 50, len(closed) == len(set(closed)))
     """)
-    records, failure, printed = followed(Inserter, source, wanted)
+    records, failure, printed = followed(Inserter, source, expected)
     assert (failed, failure, printed) == ([], None, "True True\n") and records
 
 

@@ -65,7 +65,7 @@ class Fake:
     """Stands for a Sandbox; the pool's own bookkeeping is what is tested below."""
 
     alive = 0
-    most = 0
+    peak = 0
     numbers = itertools.count()
     lock = threading.Lock()
     broken: bool = False
@@ -77,7 +77,7 @@ class Fake:
         self.number = next(Fake.numbers)
         with Fake.lock:
             Fake.alive += 1
-            Fake.most = max(Fake.most, Fake.alive)
+            Fake.peak = max(Fake.peak, Fake.alive)
         time.sleep(0.002)
 
     def prepare(self) -> None:
@@ -93,7 +93,7 @@ class Fake:
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> type[Fake]:
     monkeypatch.setattr(pool_module, "Sandbox", Fake)
-    Fake.alive = Fake.most = 0
+    Fake.alive = Fake.peak = 0
     Fake.broken = False
     return Fake
 
@@ -116,7 +116,7 @@ def test_many_threads_and_kinds(fake: type[Fake]) -> None:
         assert len(set(numbers)) == 300
         assert pool.waiting() <= 3
     assert fake.alive == 0
-    assert fake.most <= 3 + 8 + 1
+    assert fake.peak <= 3 + 8 + 1
 
 
 def test_memory_is_bounded(fake: type[Fake]) -> None:

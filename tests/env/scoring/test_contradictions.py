@@ -28,7 +28,7 @@ def changed_lines(body: str, tests: tuple[str, ...] = ("t.py::test_it",)) -> set
 
 
 @pytest.mark.parametrize(
-    ("line", "wanted"),
+    ("line", "expected"),
     [
         ("assert f(7) == 1", "assert f(7) == 2"),
         ("assert 1 == f(7)", "assert 2 == f(7)"),
@@ -51,9 +51,9 @@ def changed_lines(body: str, tests: tuple[str, ...] = ("t.py::test_it",)) -> set
         ("assert f(7) == {'a': True}", "assert f(7) == {'a': False}"),
     ],
 )
-def test_expectations_are_changed_and_inputs_are_not(line: str, wanted: str) -> None:
+def test_expectations_are_changed_and_inputs_are_not(line: str, expected: str) -> None:
     lines = changed_lines(f"def test_it(self=None):\n    {line}\n")
-    assert wanted in lines
+    assert expected in lines
     assert all("f(7)" in line for line in lines)
 
 

@@ -43,8 +43,10 @@ def test_an_honest_fix_is_resolved_and_sealed_with_many_plug_ins() -> None:
 @pytest.mark.slow
 def test_a_project_that_measures_its_own_coverage_can_be_measured_and_debugged() -> None:
     """Its plug-in would take the trace function, fill what is shown, and leave a file that passes for an edit."""
-    given, kind = plugged(SEVERAL, OPTIONS), usable("bubblewrap")
-    task = replace(given, files={**given.files, **given.hidden_files}, hidden_files={}, readonly=())
+    plugged_task, kind = plugged(SEVERAL, OPTIONS), usable("bubblewrap")
+    task = replace(
+        plugged_task, files={**plugged_task.files, **plugged_task.hidden_files}, hidden_files={}, readonly=()
+    )
     kind.prepare(spec_for(task), print)
     with Sandbox(kind, spec_for(task)) as sandbox:
         # Before a fork of pytest-forked could keep what it ran to itself.

@@ -162,8 +162,8 @@ def test_an_edited_test_folder_is_put_back_whole() -> None:
         "src/sitecustomize.pyc",
         ".coveragerc",
     ]
-    left = dict.fromkeys([*paths, "shop/testing/tools.py", "cart.py"], b"[pytest11]")
-    work = carry_over(task, Changes(files=left))
+    files = dict.fromkeys([*paths, "shop/testing/tools.py", "cart.py"], b"[pytest11]")
+    work = carry_over(task, Changes(files=files))
     assert work.changed == ["cart.py", "shop/testing/tools.py"]
     assert len(work.notes) == len(paths) and len(work.attempts) == 4, "what an agent adds for itself is clutter"
     fix = make_diff({"tests/helpers.py": b""}, {"tests/helpers.py": b"x = 1\n"})

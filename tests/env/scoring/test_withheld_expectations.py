@@ -35,7 +35,7 @@ def without_answers(body: str, *tests: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("line", "wanted"),
+    ("line", "expected"),
     [
         ("assert f(7) == 1", "assert f(7) == 'untold'"),
         ("assert [1, 2] == f(7)", "assert 'untold' == f(7)"),
@@ -46,8 +46,8 @@ def without_answers(body: str, *tests: str) -> str:
         ("assert f(7) == 1; assert f(8) == 2", "assert f(7) == 'untold'; pass"),
     ],
 )
-def test_expected_values_are_taken_away(line: str, wanted: str) -> None:
-    assert wanted in without_answers(f"def test_it(self=None):\n    {line}\n", "test_it")
+def test_expected_values_are_taken_away(line: str, expected: str) -> None:
+    assert expected in without_answers(f"def test_it(self=None):\n    {line}\n", "test_it")
 
 
 @pytest.mark.parametrize(
@@ -98,13 +98,13 @@ def test_cells_of_tables_and_what_else_tells_the_answer() -> None:
         "test_opaque",
     )
     assert "(1, 'untold')," in changed and "(2, ('untold'\n))" in changed
-    more, opaque = changed.partition("def test_more")[2].split("def test_opaque")
-    assert more.split() == ["():", "a", "=", "f(1)", "assert", "[a]", "assert", "f(2)", "==", "('untold')", "pass"]
+    tail, opaque = changed.partition("def test_more")[2].split("def test_opaque")
+    assert tail.split() == ["():", "a", "=", "f(1)", "assert", "[a]", "assert", "f(2)", "==", "('untold')", "pass"]
     assert opaque.split() == ["():", "pass"]
 
 
 @pytest.mark.parametrize(
-    ("wanted", "given", "differs"),
+    ("expected", "answers", "differs"),
     [
         (("7", "'untold'"), ("7", "'untold'"), False),
         (("7", "'untold'"), ("8", "'untold'"), True),
@@ -131,9 +131,9 @@ def test_cells_of_tables_and_what_else_tells_the_answer() -> None:
     ],
 )
 def test_only_what_surely_differs_is_held_against_anybody(
-    wanted: tuple[str, ...], given: tuple[str, ...], differs: bool
+    expected: tuple[str, ...], answers: tuple[str, ...], differs: bool
 ) -> None:
-    assert told({"t": wanted}, {"t": given}) == (["t"] if differs else [])
+    assert told({"t": expected}, {"t": answers}) == (["t"] if differs else [])
 
 
 GIVEN = """
@@ -272,8 +272,8 @@ def test_who_sees_an_expectation_that_nothing_becomes_need_not_guess(own_home: N
         "    return max(prices, default=0)\n", "    if not prices:\n        raise Empty\n    return max(prices)\n"
     )
     cases = "".join(
-        f"\n\ndef test_{n}():\n    with pytest.raises(Empty):\n        highest({made})\n"
-        for n, made in enumerate(("[]", "()", "{}", "set()", "''", "range(0)"))
+        f"\n\ndef test_{n}():\n    with pytest.raises(Empty):\n        highest({literal})\n"
+        for n, literal in enumerate(("[]", "()", "{}", "set()", "''", "range(0)"))
     )
     hidden = f"import pytest\n\nfrom shop import Empty, highest\n{cases}"
     task = make_task(

@@ -23,8 +23,8 @@ def test_from_a_project_to_a_proved_benchmark(stackrank: CommandLine, tmp_path: 
     call = ("inject", str(shop), "-n", "2", "--out", str(out), *BOX)
     document = stackrank(*call, "--json").json()
     assert document["tasks"] == 2 and sum(document["categories"].values()) == 2
-    written = sorted(path.relative_to(out).as_posix() for path in (out / "source").rglob("*") if path.is_file())
-    assert written == sorted(f"source/{path}" for path in PROJECT)  # nothing that was built, no history
+    paths = sorted(path.relative_to(out).as_posix() for path in (out / "source").rglob("*") if path.is_file())
+    assert paths == sorted(f"source/{path}" for path in PROJECT)  # nothing that was built, no history
     first_tasks = (out / "tasks.yaml").read_text()
     repeated = stackrank(*call)  # what it wrote is no part of the project
     assert (repeated.status, (out / "tasks.yaml").read_text()) == (0, first_tasks)

@@ -133,8 +133,8 @@ def on(kind: str) -> NewSandbox:
 
 
 def _cheats() -> list[Any]:
-    rest = pytest.mark.exhaustive
-    return [pytest.param(path, id=path.stem, marks=() if path.stem in SAMPLE else rest) for path in CHEATS]
+    exhaustive = pytest.mark.exhaustive
+    return [pytest.param(path, id=path.stem, marks=() if path.stem in SAMPLE else exhaustive) for path in CHEATS]
 
 
 @pytest.mark.parametrize("kind", ISOLATING)
