@@ -1,4 +1,4 @@
-"""Writes the pages of the reference that come from the program itself: `make reference`.
+"""Generates the reference pages from the program: `make reference`.
 
 With `--check`, it writes nothing, and fails if a page is out of date.
 """

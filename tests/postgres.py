@@ -28,7 +28,7 @@ class Cluster:
         self._numbers = itertools.count()
 
     def kill(self) -> None:
-        """End it as a crash does: no client hears a word."""
+        """Stop it as a crash does, without notifying clients."""
         _run(*self._control, "-m", "immediate", "-w", "stop")
 
     def start(self) -> None:

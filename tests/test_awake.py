@@ -1,4 +1,4 @@
-"""The clock that stands still while its process does."""
+"""The clock that stops while its process is stopped."""
 
 from __future__ import annotations
 

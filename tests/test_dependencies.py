@@ -1,4 +1,4 @@
-"""What an installation brings: few direct dependencies, all that the core imports, and extras for the rest."""
+"""Dependencies: few direct ones, complete for the core, and extras for optional features."""
 
 from __future__ import annotations
 

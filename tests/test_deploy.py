@@ -1,4 +1,4 @@
-"""What is deployed: manifests by their schemas, the compose file by compose itself, the proxy by the proxy.
+"""Deployment files, checked with their own tools: Kubernetes schemas, Docker Compose, the proxy.
 
 Building and starting the images is `deploy/images/build.sh` and takes minutes: docs/guide/operate.md says what was run.
 """

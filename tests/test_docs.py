@@ -1,4 +1,4 @@
-"""The documentation: it builds, its links and the files that it names exist, and the reference is the program's."""
+"""The documentation builds, its links resolve, and the reference is up to date."""
 
 from __future__ import annotations
 

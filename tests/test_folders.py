@@ -1,4 +1,4 @@
-"""Folders that a newcomer can take in: few modules, short files, and a docstring that says what belongs there."""
+"""Size limits: few modules per folder, short files, and a docstring in every package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A package that is installed beside stackrank brings one plug-in of each kind."""
+"""An installed package with one plug-in of each kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A session of tests that is ended leaves no server, no sandbox and no database behind."""
+"""An interrupted pytest session leaves no server, sandbox or database behind."""
 
 from __future__ import annotations
 

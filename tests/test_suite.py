@@ -1,4 +1,4 @@
-"""What failed beside others is run once more, alone; a failure that comes twice, or too often, stays one."""
+"""Failed tests are repeated alone; repeated or frequent failures remain failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wheel in an environment of its own, beside a package that takes a generic name: `agents`."""
+"""The wheel coexists with a package that uses the generic name `agents`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An episode over WebSocket, by OpenEnv's own client: `openenv_loop.py http://127.0.0.1:8765`."""
+"""An episode over WebSocket with OpenEnv's client: `openenv_loop.py http://127.0.0.1:8765`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A model learns by GRPO: `pip install trl vllm`, and a machine with a GPU."""
+"""Train a model by GRPO. Needs `pip install trl vllm` and a GPU."""
 
 from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer

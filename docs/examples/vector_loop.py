@@ -1,4 +1,4 @@
-"""Four episodes at once, with one pool of sandboxes."""
+"""Play four episodes at once with one pool of sandboxes."""
 
 import stackrank
 

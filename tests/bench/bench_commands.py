@@ -1,4 +1,4 @@
-"""The processor time of the commands that read, as multiples of what their imports cost at least.
+"""The processor time of read-only commands, as a multiple of the time of their imports.
 
 `python -m tests.bench.bench_commands`; a command may take 3 times the floor.
 """

@@ -1,4 +1,4 @@
-"""Where the processor time of one scripted episode goes, part by part, beside the least that each part could cost.
+"""The processor time of one scripted episode by part, beside the floor of each part.
 
     python -m tests.bench.bench_cost [--rounds N] [--backend bubblewrap]
 

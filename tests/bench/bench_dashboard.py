@@ -1,4 +1,4 @@
-"""How fast the dashboard is over a large database, beside a Streamlit application with nothing but a title.
+"""The speed of the dashboard over a large database, beside an empty Streamlit application.
 
     python -m tests.bench.bench_dashboard [--database FILE] [--episodes N] [--steps N] [--rounds N]
 

@@ -1,4 +1,4 @@
-"""How fast the environment is, beside raw floors measured in the same run on the same machine.
+"""The speed of the environment, beside floors measured in the same run.
 
     python -m tests.bench [--rounds N] [--backend docker] [--skip-episodes]
 

@@ -1,4 +1,4 @@
-"""How fast episodes are exported, and whether memory depends on how many there are.
+"""The speed of exports, and whether memory grows with the number of episodes.
 
     python -m tests.bench.bench_export [--episodes N] [--steps N] [--formats jsonl steps ...]
 

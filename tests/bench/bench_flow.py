@@ -1,4 +1,4 @@
-"""What an episode costs besides itself: `python -m tests.bench.bench_flow [EPISODES]`.
+"""The overhead of an episode in a flow: `python -m tests.bench.bench_flow [EPISODES]`.
 
 Episodes of one step without a sandbox are played through the flow, on a Prefect server and a SQLite file of their own.
 Printed is the processor time of this process and of the server for each episode, and this process's memory: while the
@@ -30,15 +30,15 @@ DRAINED = 0.1
 
 
 class NoOp(Agent):
-    """Hands in at once."""
+    """An agent that submits at once."""
 
     version = "1"
 
     def begin(self, briefing: Briefing, observation: Observation) -> None:
-        """Nothing to learn."""
+        """Ignore the briefing."""
 
     def act(self, observation: Observation) -> Decision:
-        """Hand in."""
+        """Submit."""
         return Decision(Action("submit"))
 
 
@@ -54,14 +54,14 @@ class NoEnv:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Nothing to end."""
+        """There is nothing to close."""
 
     def reset(self) -> tuple[Observation, dict[str, Any]]:
         """An observation of usual size."""
         return Observation("x" * 4000), {}
 
     def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """The end."""
+        """End the episode."""
         self.over = "submitted"
         return Observation("handed in"), 0.0, True, False, {}
 
@@ -71,7 +71,7 @@ class NoEnv:
 
 
 def measure(episodes: int) -> dict[str, float]:
-    """Play them and say what it cost."""
+    """Play the episodes and print what they cost."""
     home = tempfile.mkdtemp(prefix="stackrank-bench-")
     os.environ |= {"STACKRANK_HOME": home, "STACKRANK_DATABASE_URL": f"sqlite:///{home}/bench.db"}
     os.environ["STACKRANK_ALLOW_LOCAL"] = "1"

@@ -1,4 +1,4 @@
-"""What it costs to follow a program: the tools `trace`, `calls` and `snapshot` beside the same test, not followed.
+"""The overhead of the tools `trace`, `calls` and `snapshot`, beside the same test without them.
 
     python -m tests.bench.bench_laboratory [--tests N] [--rounds N] [--backend bubblewrap]
 

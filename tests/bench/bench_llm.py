@@ -1,4 +1,4 @@
-"""How much of an endpoint's speed is left when many episodes ask it at once: `python -m tests.bench.bench_llm`.
+"""The throughput of an endpoint that many episodes use at once: `python -m tests.bench.bench_llm`.
 
 Tools take no time here, and the endpoint answers after SECONDS, from a process of its own. Ideal is TURNS x SECONDS.
 """

@@ -1,4 +1,4 @@
-"""How long observations are: what a model reads when it looks at a bug with each tool, and nothing asks for more.
+"""The length of each tool's observations with default limits.
 
     python -m tests.bench.bench_observations [--tasks N] [--backend bubblewrap]
 

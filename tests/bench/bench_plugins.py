@@ -1,4 +1,4 @@
-"""Whether an honest fix is resolved with the plug-ins of pytest that are used most, all at once or each by itself.
+"""Verdicts with the most-used plug-ins of pytest, all at once or each by itself.
 
     python -m tests.bench.bench_plugins [--each] [PACKAGE...]
 

@@ -1,4 +1,4 @@
-"""What a verdict costs in processor time, beside one plain run of the same tests in a sandbox of its own.
+"""The processor time of a verdict, beside one plain run of the same tests in a sandbox.
 
     python -m tests.bench.bench_scoring [--tasks N] [--rounds N]
 

@@ -1,4 +1,4 @@
-"""How many bytes a step takes, beside what it would take with its texts and JSON spelled out.
+"""The bytes of a stored step, beside those of a step with plain texts and JSON.
 
     python -m tests.bench.bench_storage [FILE ...]
 

@@ -1,4 +1,4 @@
-"""How fast the environment is in a trainer's hands: by itself, in a vector, and through the WebSocket server.
+"""The speed of the training interface: a single environment, a vector, and the WebSocket server.
 
     python -m tests.bench.bench_training [--steps N] [--sizes 1 8 64] [--sandbox NAME]
 

@@ -1,4 +1,4 @@
-"""A real browser for the tests of pages."""
+"""Helpers for tests of pages in a real browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is on a page, taken apart for tests."""
+"""The parts of a page that tests look at."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of every page on four sets of data: `python -m tests.dashboard.screenshots FOLDER`, or `make screenshots`.
+"""Screenshots of every page with four data sets: `python -m tests.dashboard.screenshots FOLDER`, or `make screenshots`.
 
 FOLDER/DATA/NAME-SCHEME-WIDTH.png is what a person sees of a page who scrolls down; FOLDER/DATA/sheets/NAME.png shows
 all pictures of a page together. Ends with 1 where a page shows an exception, writes errors to the console, or is wider

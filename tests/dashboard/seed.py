@@ -1,4 +1,4 @@
-"""A small, lifelike database, written through the store: three entrants, twenty tasks, debugger sessions."""
+"""A small realistic database written through the store: three entrants, twenty tasks, debugger sessions."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ CONDITIONS: dict[str, Any] = {
 
 @dataclass
 class Seeded:
-    """What was written."""
+    """The ids of the rows that were written."""
 
     benchmark: SavedBenchmark
     entrants: dict[str, int] = field(default_factory=dict)
@@ -146,7 +146,7 @@ def _task(number: int) -> dict[str, Any]:
         "name": name,
         "title": name.replace("-", " ").capitalize(),
         "statement": f"Running `python -m pytest -q` fails: `{module}` leaves out the first item.\n"
-        "Find out why and mend it.",
+        "Find out why and fix it.",
         "category": CATEGORIES[number % len(CATEGORIES)],
         "difficulty": ("easy", "medium", "hard")[number % 3],
         "digest": f"d{number}",

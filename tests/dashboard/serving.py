@@ -1,4 +1,4 @@
-"""The dashboard as a process of its own, as the command line starts it."""
+"""The dashboard in a process of its own, started as the command line does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the components of the episode page are given, taken apart for tests."""
+"""The data that the components of the episode page receive."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.dashboard.traces import finish, new_episode
 
 
 def given(app: Any, name: str) -> list[dict[str, Any]]:
-    """What the components of this name are given."""
+    """The data that the components of this name receive."""
     protos = [
         element.proto for element in app.get("bidi_component") if element.proto.component_name == f"stackrank_{name}"
     ]
@@ -33,7 +33,7 @@ def rows(app: Any) -> list[dict[str, Any]]:
 
 
 def fed(app: Any) -> dict[str, Any]:
-    """The parts that the debugger is fed with, by their names."""
+    """The parts sent to the debugger component, by name."""
     return {part["name"]: part["value"] for part in given(app, "feed")}
 
 

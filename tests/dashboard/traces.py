@@ -1,4 +1,4 @@
-"""Traces for the tests of the episode page, added to a filled database."""
+"""Trajectories for the tests of the episode page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Diffs with odd names: everything that reads a diff has the name that the file has."""
+"""Unusual file names in diffs: every reader of diffs decodes them."""
 
 from __future__ import annotations
 

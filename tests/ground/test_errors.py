@@ -1,4 +1,4 @@
-"""The tree of errors, and what a command says that ends with one."""
+"""The error hierarchy, and how commands report errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def drawn() -> set[tuple[str, str]]:
 
 
 def defined() -> list[tuple[str, str, Path]]:
-    """(class, a base of it, file) for every class of the house whose bases lead to an exception."""
+    """(class, a base of it, file) for every class of stackrank whose bases lead to an exception."""
     files = [
         path
         for room in (*MAY_IMPORT, "extensions", "src")

@@ -1,4 +1,4 @@
-"""What is logged comes out as `STACKRANK_LOG` says, whichever module says it."""
+"""`STACKRANK_LOG` controls the log of every module."""
 
 from __future__ import annotations
 

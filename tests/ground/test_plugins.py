@@ -1,3 +1,5 @@
+"""Finding and loading of plug-ins."""
+
 from __future__ import annotations
 
 from importlib.metadata import EntryPoint

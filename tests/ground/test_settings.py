@@ -1,4 +1,4 @@
-"""The variables of the environment: in one place, described, and a wrong one is one sentence."""
+"""Environment variables are documented, read in one place, and checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading Python source."""
+"""Parsing of Python source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The closed vocabularies: said in one place, and shown whole wherever they are shown."""
+"""The closed vocabularies are defined once and displayed completely."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which lines the tests run: measured by slipcover in every process of a session, and summed up when all are over.
+"""Line coverage of the tests, measured by slipcover in every process of a session and summed at the end.
 
     python -m pytest -p tests.support.covered ... && python -m tests.support.covered
 
@@ -81,13 +81,13 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_sessionfinish() -> None:
-    """Keep what was found."""
+    """Save the measured lines."""
     FOUND.mkdir(parents=True, exist_ok=True)
     (FOUND / f"{os.getpid()}.json").write_text(json.dumps(_measuring.get_coverage()))
 
 
 def forget() -> None:
-    """Remove what earlier sessions found."""
+    """Remove the measurements of earlier sessions."""
     shutil.rmtree(FOUND, ignore_errors=True)
 
 

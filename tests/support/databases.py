@@ -1,4 +1,4 @@
-"""Databases in SQLite that tests begin with: each kind is made once a session, and copied.
+"""SQLite databases for tests. Each kind is created once per session and copied.
 
 Migrating an empty one takes 0.2 s of processor time, filling one several seconds.
 """

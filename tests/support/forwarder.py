@@ -1,4 +1,4 @@
-"""Forwards connections to a server that listens elsewhere, so that it can be reached from a network namespace."""
+"""Forwards connections to a server elsewhere, so that a network namespace can reach it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run the tests of everything else with one extension hidden, as if its folder had been deleted.
+"""Run all other tests with one extension hidden, as if its folder had been deleted.
 
 HIDE_EXTENSION=fix python -m pytest -p tests.support.hide -m "not slow and not exhaustive"
 """

@@ -1,4 +1,4 @@
-"""Model servers of others, each in an environment of its own that deploy/setup/servers.sh makes."""
+"""Third-party model servers, each in an environment that deploy/setup/servers.sh creates."""
 
 from __future__ import annotations
 

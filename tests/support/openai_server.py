@@ -1,4 +1,4 @@
-"""The scripted endpoint, as tests use it."""
+"""The scripted OpenAI-compatible server, re-exported for tests."""
 
 from stackrank.agents.llm.scripted.answers import Entry, Fault, Script, ScriptedReply, call, calls, says
 from stackrank.agents.llm.scripted.server import OpenAIServer

@@ -1,4 +1,4 @@
-"""Installing packages for tests."""
+"""Installation of packages for tests."""
 
 from __future__ import annotations
 

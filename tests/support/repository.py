@@ -1,4 +1,4 @@
-"""A small git repository with a bug, the commit that fixes it, and descriptions of it in the layouts of benchmarks."""
+"""A small git repository with a bug and its fix, also described in the formats of benchmarks."""
 
 from __future__ import annotations
 

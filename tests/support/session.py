@@ -1,4 +1,4 @@
-"""A session of tests: its longest files come first, and nothing that it starts outlives it.
+"""A pytest session that runs its longest files first and leaves no process behind.
 
 Every process that a session starts inherits a mark in its environment. A guard, which is a process of its own, waits
 for the end of the session, however it comes, and then ends every process that still carries the mark, and removes the

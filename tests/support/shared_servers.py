@@ -1,4 +1,4 @@
-"""Servers that all processes of a session share: whoever needs one first starts it, and the session ends it."""
+"""Servers shared by all processes of a session. The first user starts one, and the session stops it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def shared_folder() -> Path:
 
 
 def share(name: str, start: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Return what describes the server of that name, which is started first if nobody did so before.
+    """Return the description of the server of that name, starting the server if it does not run yet.
 
     `start` returns the description, with the server's `pid` and the number of the `signal` that ends it.
     """

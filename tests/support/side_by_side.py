@@ -1,4 +1,4 @@
-"""Which files of tests one process runs, one after the other, when several processes share a session.
+"""The distribution of test files over the processes of a session.
 
 Each file is whole in one process. Files of a group run in the same process, because they share what must not be used
 by two at a time, or what only that process has: a browser with its dashboard, the machine's network. Groups and long

@@ -1,7 +1,7 @@
-"""The whole suite: pytest with the options given, and then once more, each in a session of its own, what failed.
+"""Run the whole suite, then repeat each failed test once in a session of its own.
 
 Six processes of tests share two processors with engines, browsers and servers. A failure that one of some 3,000 tests
-has by chance there is a fault of the test, which the last lines name so that it is mended; a failure that comes twice,
+has by chance there is a fault of the test, which the last lines name so that it gets fixed; a failure that comes twice,
 or more than a few of them, end the suite as failed. A line at the end counts the tests of all sessions.
 """
 
@@ -74,7 +74,9 @@ def sessions(options: list[str], *failed_tests: str) -> int:
             status = run(*failed_tests, test) or status
             counts += counted()
     if chance and status == pytest.ExitCode.OK:
-        print("\nThese failed beside others and passed alone. They depend on chance or load, and have to be mended:")
+        print(
+            "\nThese tests failed in the full session and passed alone. They depend on chance or load and need fixing:"
+        )
         print("\n".join(f"  {test}" for test in tests), flush=True)
     print(f"\n{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped", flush=True)
     return status

@@ -1,4 +1,4 @@
-"""A tiny library with a test suite, as its source archive has it, and a recipe that plants faults in it."""
+"""The source archive of a tiny library with tests, and a recipe that plants faults in it."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def publish(files: Mapping[str, str], folder: Path, monkeypatch: pytest.MonkeyPa
 
 
 def recipe(sha256: str, *changes: RecipeChange, **fields: object) -> Recipe:
-    """One task, whose changes make what they make."""
+    """A recipe with one task that makes these changes."""
     planted = changes or (RecipeChange(place=CLEAR, write="self._found.pop(name, None)"),)
     task = {
         "id": "tinybook-new-name", "title": "A new name is not found", "statement": "It is not found.",
@@ -172,7 +172,7 @@ def recipe(sha256: str, *changes: RecipeChange, **fields: object) -> Recipe:
 
 
 def stored(folder: Path, planted_recipe: Recipe, name: str = "deep") -> Deep:
-    """The benchmark of a folder with this recipe."""
+    """The benchmark in a folder with this recipe."""
     folder.mkdir(exist_ok=True)
     (folder / "tinybook.yaml").write_text(yaml.safe_dump(planted_recipe.model_dump(exclude_defaults=True)))
     benchmark = load_benchmark(name, Source(folder))

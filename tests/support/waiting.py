@@ -1,4 +1,4 @@
-"""Waiting in tests: for what happens, never for a time."""
+"""Waiting for conditions in tests, never for a fixed time."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def wait_for(
 
 
 def runs(process: psutil.Process) -> bool:
-    """Whether a process has not ended, even if nobody has noticed its end."""
+    """Whether a process is still running; a zombie is not."""
     try:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:  # it ended in between

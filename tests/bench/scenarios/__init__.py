@@ -1,1 +1,1 @@
-"""Larger scenarios that benches and tests play: a fleet of workers, a soak, a big database."""
+"""Larger scenarios for benchmarks and tests: a fleet of workers, a soak test, a big database."""

@@ -1,4 +1,4 @@
-"""A synthetic database as a team has it after years: by default 100,000 episodes and 3,000,000 steps.
+"""A synthetic database of the size that a team has after years: by default 100,000 episodes and 3,000,000 steps.
 
     python -m tests.bench.scenarios.big_database FILE [--episodes N] [--steps N]
 
@@ -167,7 +167,7 @@ def _task(number: int) -> dict[str, Any]:
     return {
         "name": f"task-{number:03}",
         "title": f"Task {number}",
-        "statement": "The sum leaves out the first item. Find out why and mend it.",
+        "statement": "The sum leaves out the first item. Find out why and fix it.",
         "category": ("logic", "state", "boundary", "types")[number % 4],
         "difficulty": ("easy", "medium", "hard")[number % 3],
         "digest": f"d{number}",

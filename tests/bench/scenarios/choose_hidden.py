@@ -2,7 +2,7 @@
 
     python -m tests.bench.scenarios.choose_hidden LIBRARY.yaml tests/test_a.py tests/test_b.py
 
-A wrong change that mends what a report shows breaks something else, as a rule, and these tests are the likeliest to
+A wrong change that fixes what a report shows usually breaks something else, and these tests are the likeliest to
 notice. All of a library's tests would take too long, for a verdict and for its proof. The files that are named have to
 pass in a sandbox with nothing but the recipe's requirements; test files that they import belong into the recipe's
 `tests_need`. Of a file that does not pass as a whole, some tests can be left out (`--deselect ID`).

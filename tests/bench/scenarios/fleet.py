@@ -1,10 +1,10 @@
-"""What a fleet of workers asks of PostgreSQL: `python -m tests.bench.scenarios.fleet --workers 200 --episodes 100000`.
+"""Load of a fleet of workers on PostgreSQL: `python -m tests.bench.scenarios.fleet --workers 200 --episodes 100000`.
 
 With `--played 900000` so many of them are over before workers begin: what the rest of a very large run is like.
 Episodes have no sandbox and take no time: workers claim them, write one step and the verdict, and keep their claims, as
 real ones do. Each process holds 25 workers, which share its connections. Printed is one JSON document: claims a second
 (all of them on this machine, so the server's share is below it), how long a claim took, connections, memory, the
-database's growth, how long the questions take that are asked again and again, what was lost or doubled, and claims a
+database's growth, how long repeated queries take, what was lost or doubled, and claims a
 second of processes that do nothing else; and the table of ceilings, each beside what it was in November 2026. The exit
 status is 1 where an episode was lost or doubled, or a counter is not what the episodes sum up to.
 """
@@ -198,7 +198,7 @@ def ceilings(measured: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def repeated(store: Store, run: int) -> dict[str, float]:
-    """What the questions cost that are asked again and again while a run goes on."""
+    """The milliseconds of the queries that are repeated while a run is in progress."""
     return {
         "progress": timed(lambda: queries.progress(store.engine, run)),
         "budget": timed(lambda: store.spent_usd(run)),

@@ -1,4 +1,4 @@
-"""All of `bugs` out as Harbor's task directories and in again: is every verdict what it was?
+"""Compare the verdicts on `bugs` before and after a round trip through Harbor's task directories.
 
     python -m tests.bench.scenarios.harbor_verdicts [--limit N] [--workers N] [--sandbox NAME] [--known FILE]
 

@@ -1,4 +1,4 @@
-"""Runs whose workers are killed again and again: `python -m tests.bench.scenarios.soak --minutes 10 [--kill-every 20]`.
+"""Soak test with killed workers: `python -m tests.bench.scenarios.soak --minutes 10 [--kill-every 20]`.
 
 Three series of runs are played by four processes on one PostgreSQL; whenever a run is over, the next of its series is
 made. Episodes have no sandbox and take some tenths of a second; the driver and the claims are the real ones. Every so

@@ -1,4 +1,4 @@
-"""Abilities and difficulties: whether the truth is found again, also through entrants that played other tasks."""
+"""Estimated abilities and difficulties against the truth, also across entrants with different tasks."""
 
 from __future__ import annotations
 

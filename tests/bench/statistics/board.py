@@ -1,4 +1,4 @@
-"""Boards of ten entrants: ranks that tell equals apart, errors that are called unbalanced, and what can be detected."""
+"""Boards of ten entrants: false rank differences, false error warnings, and power."""
 
 from __future__ import annotations
 

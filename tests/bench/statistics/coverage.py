@@ -1,4 +1,4 @@
-"""How often the interval of a rate, of pass@k and of a cost holds the truth."""
+"""Coverage of the intervals of a rate, of pass@k and of a cost."""
 
 from __future__ import annotations
 

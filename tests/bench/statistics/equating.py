@@ -1,4 +1,4 @@
-"""Nights of new tasks as one leaderboard: whether equated rates and gaps hold the truth where nights differ."""
+"""Equated leaderboards over nights of new tasks: coverage of rates and gaps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gate `compare --max-drop`: how often it lets through what is worse, and fails what is not."""
+"""The false passes and false failures of the gate `compare --max-drop`."""
 
 from __future__ import annotations
 

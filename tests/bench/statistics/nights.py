@@ -1,4 +1,4 @@
-"""Alarms over the nights of a series: seldom on quiet nights, soon and lastingly after a drop."""
+"""Alarms over the nights of a series: rare on quiet nights, quick and lasting after a drop."""
 
 from __future__ import annotations
 

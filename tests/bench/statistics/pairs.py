@@ -1,4 +1,4 @@
-"""Intervals and tests of two entrants: coverage, their agreement, and false positives."""
+"""Paired intervals and tests: coverage, agreement, and false positives."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WORLDS: list[tuple[str, int, int, tuple[float, float], float, float]] = [
     ("few tasks", 12, 3, (0.9, 1.1), 0.3, 0.2),
     ("near the ceiling", 60, 3, (19.0, 1.0), 0.0, 0.05),
 ]
-"""Name, tasks, attempts, the tasks' ease (beta), what the second mends of the first's misses, and what it loses."""
+"""Name, tasks, attempts, the tasks' ease (beta), the gain and the loss of the second entrant."""
 
 
 def table(simulations: int) -> list[Line]:
@@ -33,14 +33,14 @@ def _lines(
     tasks: int,
     attempts: int,
     ease: tuple[float, float],
-    mends: float,
-    loses: float,
+    gain: float,
+    loss: float,
 ) -> list[Line]:
     dice, setup = numpy.random.default_rng(12), f"{name}, {tasks} tasks x {attempts}"
     chance = dice.beta(*ease, (simulations, tasks))
-    changed_chance = numpy.where(dice.random(chance.shape) < 0.5, chance + (1 - chance) * mends, chance * (1 - loses))
+    changed_chance = numpy.where(dice.random(chance.shape) < 0.5, chance + (1 - chance) * gain, chance * (1 - loss))
     mean = ease[0] / sum(ease)
-    truth = 0.5 * (mean + (1 - mean) * mends) + 0.5 * mean * (1 - loses) - mean
+    truth = 0.5 * (mean + (1 - mean) * gain) + 0.5 * mean * (1 - loss) - mean
     differences = _compared(dice.binomial(attempts, chance), dice.binomial(attempts, changed_chance), attempts)
     ratios = [difference for difference in differences if difference.uplift is not None]
     quiet = _compared(dice.binomial(attempts, chance), dice.binomial(attempts, chance), attempts)

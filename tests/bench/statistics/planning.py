@@ -1,4 +1,4 @@
-"""What `stackrank plan` promises, against the tests that decide."""
+"""The power that `stackrank plan` promises, against simulated tests."""
 
 from __future__ import annotations
 

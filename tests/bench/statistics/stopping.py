@@ -1,4 +1,4 @@
-"""Runs that end when their comparisons are decided: how often they are wrong, and what they save."""
+"""Early stopping: the rate of wrong decisions, and the episodes saved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every page for everybody: what axe-core finds, what the console says, what a phone shows, and Ctrl+K."""
+"""Accessibility of every page: axe-core, console errors, phone width, and Ctrl+K."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dashboard in a real browser: what a link opens, what the back button does, what hostile text can do."""
+"""The dashboard in a real browser: links, the back button, live updates, notes."""
 
 from __future__ import annotations
 

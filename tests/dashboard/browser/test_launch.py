@@ -1,4 +1,4 @@
-"""How the dashboard is started."""
+"""Launch of the dashboard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signing in, against a provider of OpenID Connect on this machine."""
+"""Sign-in with a local OpenID Connect provider."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ server_metadata_url = "http://localhost:{provider}/.well-known/openid-configurat
 
 @pytest.fixture(scope="module")
 def guarded(seeded: SimpleNamespace, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a dashboard that asks who is there."""
+    """The address of a dashboard that requires a login."""
     folder, port = tmp_path_factory.mktemp("guarded"), free_port()
     people = [
         User(sub="ada", claims={"email": "ada@example.org", "email_verified": True}),

@@ -1,4 +1,4 @@
-"""Figures for a paper, and who is best per dollar."""
+"""Figures for papers, and the best entrant per dollar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people come to ask, from Overview, in at most so many clicks."""
+"""Common questions are answered within a few clicks from Overview."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files that a browser fetches before a page is there: compressed, kept, few."""
+"""Static files: compression, caching, and the size of the first load."""
 
 from __future__ import annotations
 

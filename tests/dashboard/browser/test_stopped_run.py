@@ -1,4 +1,4 @@
-"""The pages of a run that ended when its comparison was decided."""
+"""Pages of a run that stopped early because its comparison was decided."""
 
 from __future__ import annotations
 

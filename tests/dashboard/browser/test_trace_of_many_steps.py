@@ -1,4 +1,4 @@
-"""A trace of 1,200 steps in a real browser: the keyboard, the timeline, what is drawn of it, and axe-core."""
+"""A trace of 1,200 steps in a real browser: keyboard, timeline, virtual list, accessibility."""
 
 from __future__ import annotations
 

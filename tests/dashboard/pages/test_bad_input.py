@@ -1,4 +1,4 @@
-"""Pages of empty, broken and hostile databases, and nonsense in the address, without a browser."""
+"""Pages with empty, broken or hostile databases and invalid parameters, without a browser."""
 
 from __future__ import annotations
 

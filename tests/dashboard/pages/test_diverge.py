@@ -1,4 +1,4 @@
-"""Two episodes of one task, side by side."""
+"""Two episodes of one task side by side."""
 
 from __future__ import annotations
 

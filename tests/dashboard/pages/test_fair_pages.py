@@ -1,4 +1,4 @@
-"""Pages where entrants had errors, or rates next to 0 and 100%."""
+"""Pages with infrastructure errors, and with rates near 0 and 100%."""
 
 from __future__ import annotations
 

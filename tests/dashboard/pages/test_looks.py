@@ -1,4 +1,4 @@
-"""What can be said of looks without looking: contrast, and figures of many entrants."""
+"""Appearance: contrast, and figures of many entrants."""
 
 from __future__ import annotations
 

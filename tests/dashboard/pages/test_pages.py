@@ -1,4 +1,4 @@
-"""What the pages show, without a browser."""
+"""The content of pages, without a browser."""
 
 from __future__ import annotations
 

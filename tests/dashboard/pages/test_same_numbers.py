@@ -1,4 +1,4 @@
-"""A page and the command line give one answer to one question."""
+"""Pages and commands show the same numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The episode page's logic: what the list is given, and what each tab says."""
+"""The episode page without a browser: its step list and tabs."""
 
 from __future__ import annotations
 

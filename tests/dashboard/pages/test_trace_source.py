@@ -1,4 +1,4 @@
-"""The source beside a trace: its colors, how files are followed through edits, and locals over the steps."""
+"""The source beside a trace: colors, files after each edit, and the history of locals."""
 
 from __future__ import annotations
 
