@@ -88,7 +88,7 @@ def test_the_explanation_names_an_error(run: int) -> None:
 def test_paused_and_stalled_runs(run: int) -> None:
     store = Store(connect())
     store.open_outage(run, "http://127.0.0.1:9/v1", [1], "refused")
-    assert "It is paused: endpoint http://127.0.0.1:9/v1 does not answer since" in explain_run(store.engine, run)["why"]
+    assert "It is paused: endpoint http://127.0.0.1:9/v1 has not answered since" in explain_run(store.engine, run)["why"]
     checks = {row["check"]: row for row in doctor._database()}
     assert checks["stalled runs"]["ok"] and not checks["endpoints of runs"]["ok"]
     change(RUN, run, heartbeat_at=now() - timedelta(minutes=10))
