@@ -125,14 +125,12 @@ def module_name(path: Path) -> str:
     return f"{HOUSE}.{place.replace('/', '.')}".removesuffix(".__init__")
 
 
-@pytest.mark.xfail(reason="the core still imports extensions", strict=False)
 def test_the_core_imports_no_extension() -> None:
     files = [path for room in CORE for path in sources(ROOT / room) if "extensions" not in path.parts]
     imports = {module_name(path): [name for name in modules(path) if "stackrank.extensions" in name] for path in files}
     assert len(files) > 300 and not {module: names for module, names in imports.items() if names}
 
 
-@pytest.mark.xfail(reason="the core still imports extensions", strict=False)
 @pytest.mark.parametrize("extension", EXTENSIONS)
 def test_an_extension_imports_itself_and_public_modules(extension: str) -> None:
     allowed = (*PUBLIC_MODULES, f"{HOUSE}.extensions.{extension}")

@@ -189,6 +189,7 @@ PUBLIC_MODULES: dict[str, str] = {
     "stackrank.env.sandbox.python_env": "Python environments in sandboxes",
     "stackrank.env.sandbox.registry": "sandboxes by name",
     "stackrank.env.scoring": "verdicts and their proofs",
+    "stackrank.env.suspicious": "signs that a change tampers with tests",
     "stackrank.env.state": "the state after a step",
     "stackrank.env.task": "the task",
     "stackrank.env.tools": "tools and tool sets",

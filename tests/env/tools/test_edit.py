@@ -123,7 +123,7 @@ def test_the_tool_shows_what_was_done(play: Play) -> None:
     assert not step("nonsense").ok
     for character in ("\0", "\ud800"):  # JSON can write them
         assert "bash: command:" in step("bash", command=f"echo {character}").text
-        assert "wrong: path:" in step("view", path=f"cart{character}.py").text
+        assert "view: path:" in step("view", path=f"cart{character}.py").text
 
 
 def test_views(play: Play) -> None:

@@ -63,7 +63,7 @@ def test_archive_and_prune(stackrank: CommandLine, database: str, tmp_path: Path
     for run in (1, 2):
         Store(connect(database)).end_run(run, "finished")
     assert stackrank("db", "prune").status == 2
-    assert "say which runs" in stackrank("db", "archive", "--to", str(tmp_path / "a")).err
+    assert "name the runs" in stackrank("db", "archive", "--to", str(tmp_path / "a")).err
     assert "deleted 0 runs with no episodes" in stackrank("db", "prune", "--older-than", "1").out
     assert (
         "would delete 2 runs, 1 (one), 2 (two) with no episodes"
