@@ -137,6 +137,7 @@ def test_an_episode_with_a_server_is_replayed_and_exported(
     assert "rewrite" in functions
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_an_answer_that_varies_is_told_apart_from_a_difference(
     stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch
@@ -168,6 +169,7 @@ def test_an_answer_that_varies_is_told_apart_from_a_difference(
     assert wrote["replayed"] == "step 2" and "now.txt" in wrote["difference"]["diff"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_an_episode_with_a_server_is_killed_and_gone_on_with(
     stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch
@@ -284,6 +286,7 @@ def test_a_server_that_cannot_be_used_is_said_before_the_run(spec: dict[str, Any
         build(check(make_spec({"benchmark": "bugs", "sandbox": "bubblewrap", **spec}, "the test")), print)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_a_server_that_cannot_be_installed_is_said_before_the_run() -> None:
     usable("bubblewrap")
