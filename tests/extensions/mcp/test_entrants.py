@@ -160,8 +160,8 @@ def test_an_answer_that_varies_is_told_apart_from_a_difference(
 
     varies = played(call("other_clock"), call("other_echo", text="hello"), call("other_clock"))
     assert varies["replayed"] == "same but for 2 answers of MCP servers" and varies["difference"] is None
-    assert [statement["step"] for statement in varies["told_otherwise"]] == [1, 3]
-    assert "+it is " in varies["told_otherwise"][0]["diff"]
+    assert [statement["step"] for statement in varies["different_answers"]] == [1, 3]
+    assert "+it is " in varies["different_answers"][0]["diff"]
     replay = stackrank("replay", "1")
     assert replay.status == 0 and "same but for 2 answers" in replay.out and "step 1 (other_clock)" in replay.out
     assert stackrank("trace", "1", "--json").json()["replayed"] == varies["replayed"]
