@@ -138,7 +138,7 @@ def test_print_is_called_only_in_wording() -> None:
     """Other code that printed would have to neutralize hostile text itself."""
     allowed = {ROOT / "flows" / "cli" / "output.py", ROOT / "src" / "stackrank" / "wording.py"}
     # A script that prints a path for the set-up scripts, and scripts that run in sandboxes and in Harbor's containers.
-    allowed |= {ROOT / "env" / "sandbox" / "python_env.py", ROOT / "extensions" / "fix" / "reproduces.py"}
+    allowed |= {ROOT / "env" / "sandbox" / "python_env.py", ROOT / "extensions" / "fix" / "finding" / "reproduces.py"}
     allowed |= {ROOT / "extensions" / "harbor" / "harbor_verifier" / "stackrank_outcomes.py"}
     assert all(path.is_file() for path in allowed)
     prints = [
