@@ -58,10 +58,16 @@ def fix(
 ) -> None:
     """Propose fixes for a repository's failing tests and issues. You decide about them with `stackrank review`."""
     from stackrank.env.sandbox.registry import chosen_backend
-    from stackrank.extensions.fix.folder import require_usable
+    from stackrank.extensions.fix.finding.folder import require_usable
+    from stackrank.extensions.fix.finding.issues import issues_from, read_issues, require_distinct
+    from stackrank.extensions.fix.finding.project import (
+        TestOptions,
+        list_lfs_pointers,
+        open_project,
+        require_separate,
+        shorten,
+    )
     from stackrank.extensions.fix.forge import list_issues
-    from stackrank.extensions.fix.issues import issues_from, read_issues, require_distinct
-    from stackrank.extensions.fix.project import TestOptions, list_lfs_pointers, open_project, require_separate, shorten
     from stackrank.extensions.fix.work import FixRequest, FixSession
 
     if sandbox == "local":
@@ -101,7 +107,7 @@ def _print(document: Mapping[str, Any]) -> None:
         ("their files need what is not installed", set_aside["unread"]),
     ):
         if tests:
-            print_out(f"set set_aside, {cause}: {', '.join(tests)}")
+            print_out(f"set aside, {cause}: {', '.join(tests)}")
     empty_text = "There are no proposals."
     if not document["problems"] and not without:
         empty_text = f"There are no problems: every {'other ' if any(set_aside.values()) else ''}test passes."

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stackrank.extensions.fix.folder import COMMENT
+from stackrank.extensions.fix.finding.folder import COMMENT
 from stackrank.settings import settings
 from stackrank.wording import evidence_lines
 

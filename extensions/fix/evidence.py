@@ -17,9 +17,9 @@ from stackrank.env.localisation.spectrum import SourceLine, Unmeasured
 from stackrank.env.patches import apply_patch, touched_files
 from stackrank.env.sandbox.base import Backend
 from stackrank.env.suspicious import find_suspicious
-from stackrank.extensions.fix.problems import Problem, measured
-from stackrank.extensions.fix.project import Project
-from stackrank.extensions.fix.suite import run_again
+from stackrank.extensions.fix.finding.problems import Problem, measured
+from stackrank.extensions.fix.finding.project import Project
+from stackrank.extensions.fix.finding.suite import run_again
 from stackrank.source import parse_python
 from stackrank.terms import DEBUGGERS
 

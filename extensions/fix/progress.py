@@ -9,10 +9,10 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from stackrank.extensions.fix.folder import STARTED
-from stackrank.extensions.fix.problems import Problem
-from stackrank.extensions.fix.project import Project
-from stackrank.extensions.fix.suite import Suite
+from stackrank.extensions.fix.finding.folder import STARTED
+from stackrank.extensions.fix.finding.problems import Problem
+from stackrank.extensions.fix.finding.project import Project
+from stackrank.extensions.fix.finding.suite import Suite
 from stackrank.home import write_whole
 
 

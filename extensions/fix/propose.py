@@ -19,8 +19,8 @@ from stackrank.env.patches import PatchError
 from stackrank.env.sandbox.base import Backend
 from stackrank.extensions.fix.decisions import Proposals
 from stackrank.extensions.fix.evidence import gather_evidence, surety
-from stackrank.extensions.fix.problems import Problem, title_of
-from stackrank.extensions.fix.project import Project
+from stackrank.extensions.fix.finding.problems import Problem, title_of
+from stackrank.extensions.fix.finding.project import Project
 from stackrank.extensions.fix.publish import require_applies
 from stackrank.terms import Verdict
 

@@ -19,7 +19,7 @@ from stackrank.db.decision_seal import require_genuine
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import git, has_commit
 from stackrank.env.git_environment import NO_PROGRAMS, UNCONFIGURED, with_settings
-from stackrank.extensions.fix.folder import CLONE, PATCH, claim
+from stackrank.extensions.fix.finding.folder import CLONE, PATCH, claim
 from stackrank.extensions.fix.solved import write_solved
 from stackrank.home import locked
 from stackrank.terms import DecisionKind

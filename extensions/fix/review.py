@@ -63,7 +63,7 @@ def review(
     from stackrank.db.connection.engine import connect
     from stackrank.extensions.fix.acceptance import acceptance
     from stackrank.extensions.fix.decisions import Proposals
-    from stackrank.extensions.fix.folder import require_usable
+    from stackrank.extensions.fix.finding.folder import require_usable
     from stackrank.extensions.fix.forge import destination, open_pull_request, push_branch, require_token
     from stackrank.extensions.fix.publish import publish, require_commit
     from stackrank.settings import default_owner

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from stackrank.env.benchmarks.repo_schema import TASKS_FILE, read_tasks, write_tasks
-from stackrank.extensions.fix.folder import SOLVED
+from stackrank.extensions.fix.finding.folder import SOLVED
 
 
 def write_solved(approved: Sequence[Mapping[str, Any]], out: Path) -> Path | None:

@@ -16,13 +16,14 @@ from stackrank.env.benchmarks.git import resolve_commit
 from stackrank.env.benchmarks.guess_setup import build_guessed
 from stackrank.env.sandbox.base import Backend
 from stackrank.errors import UsageError
-from stackrank.extensions.fix import problems, propose, suite
+from stackrank.extensions.fix import propose
 from stackrank.extensions.fix.comment import write_comment
-from stackrank.extensions.fix.folder import STARTED, TESTS, claim
-from stackrank.extensions.fix.issues import Issue, problems_of, test_tasks
-from stackrank.extensions.fix.problems import Problem
+from stackrank.extensions.fix.finding import problems, suite
+from stackrank.extensions.fix.finding.folder import STARTED, TESTS, claim
+from stackrank.extensions.fix.finding.issues import Issue, problems_of, test_tasks
+from stackrank.extensions.fix.finding.problems import Problem
+from stackrank.extensions.fix.finding.project import Project, shorten
 from stackrank.extensions.fix.progress import Progress, digest_command, load_progress
-from stackrank.extensions.fix.project import Project, shorten
 from stackrank.flows.cli import playing
 from stackrank.flows.cli.progress import progress
 from stackrank.flows.runs.preparing.entrants import check_entrants, needing_fix

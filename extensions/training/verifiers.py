@@ -95,10 +95,7 @@ class EpisodeEnv(vf.Env[EpisodeEnvConfig]):
             return await env.arefuse(str(error), output)
 
     def _prompt(self, name: str, observation: Observation) -> str:
-        run = {
-            "tools": prompting.describe_tools(self._maker.tools),
-            "max_steps": self._own.steps,
-            "ends_when_solved": True,
-        }
+        tools = prompting.describe_tools(self._maker.tools)
+        run = {"tools": tools, "max_steps": self._own.steps, "ends_when_solved": True}
         values = {"syntax": self._syntax.write_help(), "observation": self._syntax.write_opening(observation)}
         return prompting.render(name, **run, **values, listing=[], failing_file="")

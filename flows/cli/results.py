@@ -98,7 +98,7 @@ def episodes(
     check_terms("--failure-point", failure_point, FailurePoint)
     result = queries.search(
         connect(), query, run, verdict=verdict, entrant=entrant, task=task, failure_point=failure_point, tool=tool,
-        limit=limit, after=after_id,
+        limit=limit, after_id=after_id,
     )  # fmt: skip
     hits = result["hits"]
     rows: list[dict[str, Any]] = [

@@ -28,6 +28,7 @@ def test_the_random_agent_has_no_settings() -> None:
         RandomAgent(config={"luck": 7})
 
 
+@pytest.mark.exhaustive
 def test_a_seed_decides_everything() -> None:
     runs = [[(step.action, step.observation.text) for step in played(seed)[1]] for seed in (3, 3, 4)]
     assert runs[0] == runs[1] != runs[2]
@@ -46,6 +47,7 @@ def test_it_reads_edits_and_debugs() -> None:
     assert sum(step.observation.ok for step in steps) > len(steps) * 0.8
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("tool", ["trace", "calls", "snapshot"])
 def test_it_uses_what_takes_the_place_of_the_debugger(tool: str) -> None:
     steps = [step for seed in range(2) for step in played(seed, tool)[1][1:]]

@@ -98,6 +98,7 @@ def test_fresh_leaves_other_peoples_folders_alone(local: Sandbox, kind: str) -> 
     assert local.run("ls -d /tmp/*", 10).exit == 0
 
 
+@pytest.mark.exhaustive
 def test_two_sandboxes_serve_all_rounds(sandbox_backend: Backend) -> None:
     specs: list[SandboxSpec] = []
 

@@ -20,7 +20,7 @@ from tests.fixtures.env import make_task
 from tests.support.model_servers import served, server_python
 from tests.support.openai_server import Entry, OpenAIServer, call, says
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.exhaustive, pytest.mark.slow]
 
 KEY, UPSTREAM_KEY = "sk-proxy-key-1234", "sk-provider-key-9876"
 SOLUTION = [

@@ -19,7 +19,7 @@ from tests.agents.llm.test_verbatim import KEYS
 from tests.fixtures.agents import CART, FakeEnv, play_fake, play_real
 from tests.support.model_servers import served, server_python
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.exhaustive, pytest.mark.slow]
 
 MAKES_MODEL = Path(__file__).parents[2] / "support" / "tiny_model.py"
 KEY = "sk-llama-key-1234"

@@ -30,6 +30,7 @@ OPTIONS = "-n 2 --forked --cov=cart --reruns 1 --timeout 60"
 """Settings of a project that send its tests to other processes, repeat those that fail, and measure what they run."""
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_an_honest_fix_is_resolved_and_sealed_with_many_plug_ins() -> None:
     right, half = verdicts(plugged(SEVERAL, OPTIONS), usable("bubblewrap"))

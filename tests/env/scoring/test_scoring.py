@@ -112,9 +112,8 @@ def test_attempts_through_bash_are_recorded(play: Play) -> None:
     overwrite = "sed -i 's/== 6/== 5/; s/== 3/== 2.5/' tests/test_cart.py; echo > conftest.py"
     step("bash", command=overwrite)
     observation = step("eval")
-    assert (
-        not observation.state["solved"] and "tests/test_cart.py is read-only: it had been changed" in observation.text
-    )
+    assert not observation.state["solved"]
+    assert "tests/test_cart.py is read-only: your change to it was undone first" in observation.text
     step("bash", command=overwrite)
     verdict = step.env.score()
     assert not verdict.resolved and verdict.tampered

@@ -63,6 +63,7 @@ def test_binary_output_leaves_the_terminal_usable(say: Say) -> None:
     assert "\nabcde\n$" in text
 
 
+@pytest.mark.exhaustive
 def test_huge_line_and_many_lines(say: Say) -> None:
     line = say("""python -c 'print("x" * 3_000_000)'""", timeout_s=50)
     assert is_short(line) and re.search(r"29\d{5} bytes dropped ...\]", line.text)
@@ -95,6 +96,7 @@ def test_processes_that_leave_none_to_others_end_the_terminal(say: Say, sandbox:
     assert say("echo well", timeout_s=50).text == f"[a new terminal was opened, because {reason}]\n{WELL}"
 
 
+@pytest.mark.exhaustive
 def test_fork_bomb_is_ended_by_a_restart(say: Say, sandbox: Sandbox) -> None:
     code = "import os, signal\\n[signal.signal(n, signal.SIG_IGN) for n in (1, 2, 3, 15, 20)]\\n"
     code += "while True:\\n  try:\\n    os.fork() or os.setsid()\\n  except OSError: pass\\n"
@@ -104,6 +106,7 @@ def test_fork_bomb_is_ended_by_a_restart(say: Say, sandbox: Sandbox) -> None:
     assert int(count) <= 5  # the guest, the shell, what counts
 
 
+@pytest.mark.exhaustive
 def test_memory_bomb_in_the_terminal(say: Say) -> None:
     stopped = say(
         """python -c 'data = [bytearray(b"x" * (16 << 20)) for _ in range(1000)]'""", wait="prompt", timeout_s=50

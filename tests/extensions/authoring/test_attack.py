@@ -111,6 +111,7 @@ def test_a_weak_test_is_caught_and_a_strong_one_is_not(sandbox_backend: Backend)
     assert strong.killed > 5
 
 
+@pytest.mark.exhaustive
 def test_the_options_of_the_command_hold_and_other_tests_tell_nothing(sandbox_backend: Backend) -> None:
     task = shop(WEAK.replace("import price", "import label, price") + "\n    def test_label():\n        label(' a ')\n")
     files = {**task.files, "src/shop.py": task.files["shop.py"]}
@@ -125,6 +126,7 @@ def test_the_options_of_the_command_hold_and_other_tests_tell_nothing(sandbox_ba
     assert {wrong.test.partition("::")[2] for wrong in result.wrong} <= {"test_price", "test_discount"}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("hidden", [STRONG, SUBTESTS], ids=["parameters", "subtests"])
 def test_what_is_as_good_as_the_fix_is_undecided(sandbox_backend: Backend, hidden: str) -> None:
     equivalent = Variant("another fix", {"shop.py": source(FIXED.replace("count >= 10", "not count < 10"))})
@@ -134,6 +136,7 @@ def test_what_is_as_good_as_the_fix_is_undecided(sandbox_backend: Backend, hidde
     assert any("not count < 10" in diff for diff in result.undecided)
 
 
+@pytest.mark.exhaustive
 def test_a_rejected_fix_is_tried_wherever_it_is(sandbox_backend: Backend) -> None:
     task = shop(WEAK)
     task = replace(task, files={**task.files, "rates.py": b"RATE = 9\n"})

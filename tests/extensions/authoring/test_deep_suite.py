@@ -257,6 +257,7 @@ def test_it_is_proved_and_sealed(task: Task) -> None:
     assert not forged.resolved
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @pytest.mark.parametrize("library", ["parso", "simpy"])
 def test_real_libraries_with_the_fault_in_them(library: str, tmp_path: Path) -> None:

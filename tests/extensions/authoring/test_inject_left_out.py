@@ -30,6 +30,7 @@ def test_doctests_are_known_by_their_ids(test: str, expected: bool) -> None:
     assert is_doctest(test) is expected
 
 
+@pytest.mark.exhaustive
 def test_a_few_tests_that_fail_anyway_are_left_out(tmp_path: Path) -> None:
     template = "def test_{0}():\n    assert price('small', {0}) == {0} * 2\n"
     many = "\n".join(map(template.format, range(1, 31)))
@@ -67,6 +68,7 @@ def test_tests_whose_ids_change_are_left_out(tmp_path: Path) -> None:
     assert Reach.from_json(reach.to_json()).unstable == reach.unstable
 
 
+@pytest.mark.exhaustive
 def test_examples_in_docstrings_notice_no_bugs(tmp_path: Path) -> None:
     """Their ids would name the function of the fault, and they stand in the file that has to be mended."""
     example = '"""Twice.\n\n    >>> double(2)\n    4\n    """'

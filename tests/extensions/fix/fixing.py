@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stackrank.extensions.fix.project import Project, TestOptions, open_project, require_separate
+from stackrank.extensions.fix.finding.project import Project, TestOptions, open_project, require_separate
 
 GIVEN = """\
 def total(prices, discount=0):

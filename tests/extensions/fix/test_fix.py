@@ -16,13 +16,13 @@ import pytest
 
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
-from stackrank.extensions.fix import problems as problems_module
 from stackrank.extensions.fix import progress
 from stackrank.extensions.fix import propose as propose_module
-from stackrank.extensions.fix import suite as suite_module
-from stackrank.extensions.fix.problems import Problem
-from stackrank.extensions.fix.project import TestOptions, open_project
-from stackrank.extensions.fix.suite import Suite, run_suite
+from stackrank.extensions.fix.finding import problems as problems_module
+from stackrank.extensions.fix.finding import suite as suite_module
+from stackrank.extensions.fix.finding.problems import Problem
+from stackrank.extensions.fix.finding.project import TestOptions, open_project
+from stackrank.extensions.fix.finding.suite import Suite, run_suite
 from stackrank.flows.cli import playing
 from tests.extensions.fix.fixing import (
     BROKEN,

@@ -11,10 +11,10 @@ import pytest
 
 from stackrank.env.benchmarks.repo_schema import read_tasks
 from stackrank.env.scoring.report import TestReport
-from stackrank.extensions.fix import suite as suite_module
-from stackrank.extensions.fix.problems import find_problems, write_problems
-from stackrank.extensions.fix.project import TestOptions, open_project
-from stackrank.extensions.fix.suite import Suite, run_suite
+from stackrank.extensions.fix.finding import suite as suite_module
+from stackrank.extensions.fix.finding.problems import find_problems, write_problems
+from stackrank.extensions.fix.finding.project import TestOptions, open_project
+from stackrank.extensions.fix.finding.suite import Suite, run_suite
 from tests.extensions.fix.fixing import GIVEN, SHOP, git, quiet, repository, tree
 from tests.fixtures.calls import CommandLine
 from tests.fixtures.env import usable

@@ -15,13 +15,13 @@ from stackrank.env.benchmarks.repo_schema import read_tasks
 from stackrank.env.localisation.spectrum import Spectrum
 from stackrank.env.patches import make_diff
 from stackrank.env.scoring.report import TestReport
-from stackrank.extensions.fix import problems as problems_module
-from stackrank.extensions.fix import suite as suite_module
 from stackrank.extensions.fix.evidence import find_altered_doctests, surety
-from stackrank.extensions.fix.issues import read_issues
-from stackrank.extensions.fix.problems import Problem, explain_missing, find_problems, split_up, write_problems
+from stackrank.extensions.fix.finding import problems as problems_module
+from stackrank.extensions.fix.finding import suite as suite_module
+from stackrank.extensions.fix.finding.issues import read_issues
+from stackrank.extensions.fix.finding.problems import Problem, explain_missing, find_problems, split_up, write_problems
+from stackrank.extensions.fix.finding.suite import Suite, run_again
 from stackrank.extensions.fix.propose import group_by_change
-from stackrank.extensions.fix.suite import Suite, run_again
 from tests.extensions.fix.fixing import (
     SHOP,
     evidence,

@@ -9,9 +9,9 @@ import pytest
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.scoring.report import TestReport
-from stackrank.extensions.fix import suite as suite_module
-from stackrank.extensions.fix.project import TestOptions, open_project
-from stackrank.extensions.fix.suite import run_suite, select_broken_since
+from stackrank.extensions.fix.finding import suite as suite_module
+from stackrank.extensions.fix.finding.project import TestOptions, open_project
+from stackrank.extensions.fix.finding.suite import run_suite, select_broken_since
 from tests.extensions.fix.fixing import (
     GIVEN,
     SHOP,

@@ -18,12 +18,12 @@ from stackrank.env.benchmarks.repo_schema import read_tasks
 from stackrank.env.patches import apply_patch, make_diff
 from stackrank.env.scoring.report import TestReport
 from stackrank.extensions.fix import publish as publish_module
-from stackrank.extensions.fix import suite as suite_module
-from stackrank.extensions.fix.problems import Problem, write_problems
-from stackrank.extensions.fix.project import TestOptions, list_lfs_pointers, open_project
+from stackrank.extensions.fix.finding import suite as suite_module
+from stackrank.extensions.fix.finding.problems import Problem, write_problems
+from stackrank.extensions.fix.finding.project import TestOptions, list_lfs_pointers, open_project
+from stackrank.extensions.fix.finding.suite import Suite, select_broken_since
 from stackrank.extensions.fix.propose import group_by_change
 from stackrank.extensions.fix.publish import BRANCH, Published, publish, require_applies
-from stackrank.extensions.fix.suite import Suite, select_broken_since
 from tests.extensions.fix.fixing import BROKEN, FIX, SECOND_FIX, SHOP, git, proposal_row, repository, tree, write
 from tests.fixtures.env import usable
 

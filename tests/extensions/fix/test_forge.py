@@ -14,6 +14,7 @@ import pytest
 
 from stackrank.db import queries
 from stackrank.errors import UsageError
+from stackrank.extensions.fix.finding.issues import issues_from
 from stackrank.extensions.fix.forge import (
     ForgeError,
     destination,
@@ -22,7 +23,6 @@ from stackrank.extensions.fix.forge import (
     push_branch,
     require_token,
 )
-from stackrank.extensions.fix.issues import issues_from
 from stackrank.extensions.fix.publish import BRANCH
 from tests.extensions.fix.fixing import (
     FIX,

@@ -22,7 +22,7 @@ from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.repo_schema import read_tasks
 from stackrank.extensions.fix.comment import write_comment
 from stackrank.extensions.fix.evidence import debugger_stops
-from stackrank.extensions.fix.folder import MARKER, claim
+from stackrank.extensions.fix.finding.folder import MARKER, claim
 from stackrank.extensions.fix.publish import BRANCH, publish
 from tests.extensions.fix.fixing import (
     BROKEN,

@@ -87,6 +87,7 @@ def rewarded(task_folder: Path, at: Path, *, fixed: bool, tamper: bool = False) 
     return (at / "logs/reward.txt").read_text().strip()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_the_reward_of_a_harness(folder: Path, tmp_path: Path) -> None:
     for task in select(BugSuite().tasks(), None, 3):
@@ -111,6 +112,7 @@ def wrong(task: Task) -> dict[str, bytes]:
     return {**fixed, name: fixed[name] + b"\nraise RuntimeError('wrong')\n"}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_equal_verdicts(folder: Path) -> None:
     read_back = {task.id: task for task in Harbor(Source(folder)).tasks()}

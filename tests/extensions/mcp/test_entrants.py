@@ -137,6 +137,7 @@ def test_an_episode_with_a_server_is_replayed_and_exported(
     assert "rewrite" in functions
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_an_answer_that_varies_is_told_apart_from_a_difference(
     stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch
@@ -159,8 +160,8 @@ def test_an_answer_that_varies_is_told_apart_from_a_difference(
 
     varies = played(call("other_clock"), call("other_echo", text="hello"), call("other_clock"))
     assert varies["replayed"] == "same but for 2 answers of MCP servers" and varies["difference"] is None
-    assert [statement["step"] for statement in varies["told_otherwise"]] == [1, 3]
-    assert "+it is " in varies["told_otherwise"][0]["diff"]
+    assert [statement["step"] for statement in varies["different_answers"]] == [1, 3]
+    assert "+it is " in varies["different_answers"][0]["diff"]
     replay = stackrank("replay", "1")
     assert replay.status == 0 and "same but for 2 answers" in replay.out and "step 1 (other_clock)" in replay.out
     assert stackrank("trace", "1", "--json").json()["replayed"] == varies["replayed"]
@@ -168,6 +169,7 @@ def test_an_answer_that_varies_is_told_apart_from_a_difference(
     assert wrote["replayed"] == "step 2" and "now.txt" in wrote["difference"]["diff"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_an_episode_with_a_server_is_killed_and_gone_on_with(
     stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch
@@ -284,6 +286,7 @@ def test_a_server_that_cannot_be_used_is_said_before_the_run(spec: dict[str, Any
         build(check(make_spec({"benchmark": "bugs", "sandbox": "bubblewrap", **spec}, "the test")), print)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_a_server_that_cannot_be_installed_is_said_before_the_run() -> None:
     usable("bubblewrap")

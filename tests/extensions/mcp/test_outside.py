@@ -170,6 +170,7 @@ def test_time_runs_out_while_the_client_thinks() -> None:
     assert ended()["stop_reason"] == "time_limit"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("signal_number", ["leaves", "killed"])
 def test_what_a_client_did_before_it_vanished_is_scored(stackrank: CommandLine, signal_number: str) -> None:
     async def play() -> None:

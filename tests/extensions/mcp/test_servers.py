@@ -269,6 +269,7 @@ def test_numbers_that_json_does_not_have(start_episode: Any) -> None:
     assert "a number that JSON does not have" in start_episode()("other_echo", text=float("nan")).text
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_a_servers_packages_are_its_own(any_backend: Backend, start_episode: Any) -> None:
     """They are on its path, and the task's own packages stay as they are."""

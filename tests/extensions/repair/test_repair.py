@@ -174,6 +174,7 @@ def test_the_same_seed_does_the_same(tools: str) -> None:
     assert log(first[1]) == log(repeated[1])
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("tools", ["rewrite", "debug", "trace"])
 def test_hopeless_ends_with_everything_put_back(tools: str) -> None:
     """A test that nothing can satisfy: the agent keeps to its budget, edits no test and leaves no rubbish behind."""
@@ -250,6 +251,7 @@ def test_a_doctest_stands_in_what_is_to_be_mended(tools: str, has_test_file: boo
     assert edited == {"limits.py"}
 
 
+@pytest.mark.exhaustive
 def test_a_program_beside_many_files() -> None:
     """A listing of 500 entries ends before the program, which comes after its data and its tests."""
     data = {f"data/{n}/{m}.txt": "x" for n in range(20) for m in range(30)}
@@ -260,6 +262,7 @@ def test_a_program_beside_many_files() -> None:
     assert listed == [".", "vault/"]
 
 
+@pytest.mark.exhaustive
 def test_a_program_of_one_long_file() -> None:
     """Of other long files, and of tests, only the first page is read."""
     filler = "".join(f"\n\ndef filler{n}(x):\n    return x + {n}\n" for n in range(500))

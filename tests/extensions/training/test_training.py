@@ -181,7 +181,7 @@ def test_an_episode_is_the_one_that_an_agent_plays(pool: Pool) -> None:
     outcome, played = play_real(CART, Scripted(actions))
     with training_env(pool) as env:
         first, info = env.reset()
-        assert first.text.startswith(played[0].observation.text + "\n\nFiles of the workspace:\ncart.py\n")
+        assert first.text.startswith(played[0].observation.text + "\n\nFiles in the workspace:\ncart.py\n")
         assert "\n\nThe whole of test" in first.text and info["step"] == 0
         transitions = [env.step(action) for action in actions]
         with pytest.raises(TrainingError, match="the episode is over \\(solved\\): call reset"):
@@ -213,7 +213,7 @@ def test_an_episode_on_the_statement_alone(pool: Pool) -> None:
     with training_env(pool, shows_failing_test=False) as env:
         first, _ = env.reset()
         assert "There is no failing test that shows it" in first.text
-        assert "def test_" not in first.text and "Files of the workspace:\ncart.py\n" in first.text + "\n"
+        assert "def test_" not in first.text and "Files in the workspace:\ncart.py\n" in first.text + "\n"
         env.step("rewrite", **FIX)
         transition = env.step("submit")
         assert (transition.info["stop_reason"], transition.info["verdict"]) == ("submitted", "resolved")

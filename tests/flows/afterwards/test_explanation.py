@@ -88,15 +88,16 @@ def test_the_explanation_names_an_error(run: int) -> None:
 def test_paused_and_stalled_runs(run: int) -> None:
     store = Store(connect())
     store.open_outage(run, "http://127.0.0.1:9/v1", [1], "refused")
-    assert "It is paused: endpoint http://127.0.0.1:9/v1 does not answer since" in explain_run(store.engine, run)["why"]
+    explanation = explain_run(store.engine, run)["why"]
+    assert "It is paused: endpoint http://127.0.0.1:9/v1 has not answered since" in explanation
     checks = {row["check"]: row for row in doctor._database()}
     assert checks["stalled runs"]["ok"] and not checks["endpoints of runs"]["ok"]
     change(RUN, run, heartbeat_at=now() - timedelta(minutes=10))
-    explanation = explain_run(store.engine, run)
+    stalled_run = explain_run(store.engine, run)
     assert (
-        explanation["stalled"]
-        and "Nobody has played it for 10 min" in explanation["why"]
-        and "resume" in explanation["why"]
+        stalled_run["stalled"]
+        and "Nobody has played it for 10 min" in stalled_run["why"]
+        and "resume" in stalled_run["why"]
     )
     stalled = {row["check"]: row for row in doctor._database()}["stalled runs"]
     assert not stalled["ok"] and f"no worker plays {run} (" in stalled["detail"]

@@ -127,7 +127,7 @@ def test_an_interrupted_rescoring_keeps_its_verdicts(
             rescoring.rescore(Store(engine), run, workers=1, say=lambda _: None)
     finally:
         signal.signal(signal.SIGINT, handler)
-    assert len(judged) == len(queries.verdicts_again(engine, run, scorer_digest())) == 1
+    assert len(judged) == len(queries.rescored_verdicts(engine, run, scorer_digest())) == 1
     result = stackrank("rescore", str(run), "--json")
     assert result.status == 0, result.err
     assert (result.json()["done_before"], result.json()["rescored"], len(judged)) == (1, 2, 2)

@@ -109,7 +109,7 @@ def test_a_server_that_is_gone_when_a_command_begins_is_told_in_one_sentence(
     )
     assert process.returncode == 1
     *_, error = process.stderr.splitlines()
-    assert error.startswith("error: The Prefect server did not do it (") and error.endswith("try again.")
+    assert error.startswith("error: The Prefect server rejected the request (") and error.endswith("try again.")
 
 
 def test_cron_gets_scheduled_runs(prefect_server: str) -> None:

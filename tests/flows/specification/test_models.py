@@ -165,7 +165,7 @@ def test_a_key_that_is_rejected_midway_ends_the_run(database: str, endpoint: Any
     server = endpoint([call("listdir"), Fault.status(401, "revoked")])
     run = make_run(entrants=[{"agent": "llm", "model": "scripted"}], limit=4, workers=1, sandbox="bubblewrap")
     reason = drive(run)
-    assert "refused the key" in reason and server.url in reason and KEY not in reason
+    assert "rejected the key" in reason and server.url in reason and KEY not in reason
     counts = queries.progress(connect(), run)
     assert (counts["errors"], counts["pending"]) == (1, 3) and server.asked == 2
 

@@ -17,9 +17,9 @@ from stackrank.env.benchmarks.files import read_text
 from stackrank.env.benchmarks.repo_schema import TaskEntry, id_from
 from stackrank.env.patches import PatchError, apply_patch, make_diff
 from stackrank.env.sandbox.base import Backend
-from stackrank.extensions.fix.problems import Problem, entry_of
-from stackrank.extensions.fix.project import Project
-from stackrank.extensions.fix.suite import Suite, run_suite
+from stackrank.extensions.fix.finding.problems import Problem, entry_of
+from stackrank.extensions.fix.finding.project import Project
+from stackrank.extensions.fix.finding.suite import Suite, run_suite
 from stackrank.terms import Verdict
 
 _TEXTS = (".md", ".txt", ".rst")

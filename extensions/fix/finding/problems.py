@@ -25,8 +25,8 @@ from stackrank.env.localisation.spectrum import AT_IMPORT, SourceLine, Spectrum,
 from stackrank.env.patches import enclosing
 from stackrank.env.sandbox.base import Backend, Say
 from stackrank.env.sandbox.client import Sandbox
-from stackrank.extensions.fix.project import Project
-from stackrank.extensions.fix.suite import Suite
+from stackrank.extensions.fix.finding.project import Project
+from stackrank.extensions.fix.finding.suite import Suite
 
 MEASURED_TIMES = 3
 """The factor by which a suite's time limit is extended while it is measured."""

@@ -13,7 +13,7 @@ from stackrank.env.benchmarks.git import git, resolve_commit
 from stackrank.env.sandbox.base import Backend
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.scoring.report import PASSED, TestReport, parse
-from stackrank.extensions.fix.project import Project
+from stackrank.extensions.fix.finding.project import Project
 from stackrank.source import literal
 
 _OUTSIDE = re.compile(
