@@ -79,6 +79,14 @@ def test_missing_extra_is_explained_in_one_sentence() -> None:
         extras.require("no_such", extra="postgres", feature="PostgreSQL")
 
 
+def test_missing_package_names_its_extra() -> None:
+    error = ModuleNotFoundError("No module named 'libcst'", name="libcst")
+    assert extras.missing_extra(error, preferred="repair") == "repair"
+    assert extras.missing_extra(error, preferred="mcp") == "authoring"
+    assert extras.missing_extra(ModuleNotFoundError("?", name="no_such")) is None
+    assert extras.missing_extra(ImportError("?", name="libcst")) is None
+
+
 def test_command_line_imports_no_optional_package() -> None:
     code = "import sys, stackrank.flows.cli.main; print(*sys.modules)"
     modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

@@ -22,7 +22,7 @@ from tests.support.waiting import missing
 
 ROOT = Path(__file__).parents[1]
 PAPERS = [*ROOT.glob("*.md"), ROOT / "deploy" / "README.md", *(ROOT / "docs").rglob("*.md")]
-ROOMS = ("agents/", "dashboard/", "db/", "deploy/", "docs/", "env/", "flows/", "src/", "tests/")
+ROOMS = ("agents/", "dashboard/", "db/", "deploy/", "docs/", "env/", "extensions/", "flows/", "src/", "tests/")
 README_WORDS = 1300
 
 

@@ -10,6 +10,7 @@ import typer
 
 from stackrank import log
 from stackrank.errors import InfrastructureError, UsageError
+from stackrank.extras import missing_extra
 from stackrank.flows.cli import benchmarks, boards, database, doctor, label, plan, results, runs, schedule, services
 from stackrank.flows.cli.plugin_commands import GroupWithPlugins
 from stackrank.wording import print_err, print_out
@@ -73,6 +74,8 @@ def main() -> None:
         if isinstance(error, OverflowError):
             numbers = [argument for argument in sys.argv[1:] if argument.lstrip("+-").isdecimal()]
             error = UsageError(f"{max(numbers, key=len, default='a number')} is too large a number here")
+        if extra := missing_extra(error):
+            error = UsageError(f"{error}: run pip install 'stackrank[{extra}]'")
         text = " ".join(str(error).split())
         if not isinstance(error, UsageError | InfrastructureError | OSError):
             text = f"{type(error).__name__}: {text} (a bug in stackrank: `stackrank --debug COMMAND` says where)"

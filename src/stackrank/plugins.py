@@ -6,6 +6,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from stackrank.errors import PluginError
+from stackrank.extras import missing_extra
 
 
 def plugin_names(group: str) -> list[str]:
@@ -39,6 +40,8 @@ def _remedy(point: EntryPoint, error: Exception) -> str:
     package = _package(point)
     if point.extras:
         return f"run pip install '{package}[{','.join(point.extras)}]'"
+    if package == "stackrank" and (extra := missing_extra(error, preferred=point.name)):
+        return f"run pip install 'stackrank[{extra}]'"
     if isinstance(error, ModuleNotFoundError) and error.name and not point.module.startswith(error.name):
         return f"install what provides {error.name}, or uninstall {package}"
     return f"reinstall or uninstall {package}"

@@ -73,6 +73,11 @@ class Odd(StackrankError):
         (InfrastructureError("the server is gone: start it"), 1, "error: the server is gone: start it\n"),
         (PermissionError(13, "not yours", "x.db"), 1, "error: [Errno 13] not yours: 'x.db'\n"),
         (Odd("hm"), 1, "error: Odd: hm (a bug in stackrank: `stackrank --debug COMMAND` says where)\n"),
+        (
+            ModuleNotFoundError("No module named 'libcst'", name="libcst.matchers"),
+            2,
+            "error: No module named 'libcst': run pip install 'stackrank[authoring]'\n",
+        ),
         (KeyError("k"), 1, "error: KeyError: 'k' (a bug in stackrank: `stackrank --debug COMMAND` says where)\n"),
     ],
 )

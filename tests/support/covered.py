@@ -33,8 +33,8 @@ OMITTED = [
     "*/db/migrations/versions/*",
     # These run inside sandboxes, from memory, where no measurement reaches; every test in tests/env exercises them.
     "*/env/sandbox/guest/*",
-    "*/env/attack/guest/*",
-    "*/agents/repair/probe.py",
+    "*/extensions/authoring/audit/guest/*",
+    "*/extensions/repair/probe.py",
 ]
 EXCLUDED = [r"\.\.\.$"]
 """Lines that are no statements of their own, besides slipcover's own defaults."""

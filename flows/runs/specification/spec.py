@@ -61,7 +61,7 @@ class EntrantSpec(BaseModel):
 
 
 class RegressionSpec(BaseModel):
-    """When a run counts as worse than the earlier ones of its series; see `db.queries.regressions`."""
+    """When a run counts as worse than the earlier ones of its series; see `db.queries.comparisons.regressions`."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
 
