@@ -95,7 +95,6 @@ class EpisodeEnv(vf.Env[EpisodeEnvConfig]):
             return await env.arefuse(str(error), output)
 
     def _prompt(self, name: str, observation: Observation) -> str:
-        tools = prompting.describe_tools(self._maker.tools)
-        run = {"tools": tools, "max_steps": self._own.steps, "ends_when_solved": True}
+        run = {"max_steps": self._own.steps, "ends_when_solved": True, "listing": [], "failing_file": ""}
         values = {"syntax": self._syntax.write_help(), "observation": self._syntax.write_opening(observation)}
-        return prompting.render(name, **run, **values, listing=[], failing_file="")
+        return prompting.render(name, tools=prompting.describe_tools(self._maker.tools), **run, **values)

@@ -110,7 +110,7 @@ def test_running_out_of_memory_is_said(sandbox_backend: Backend) -> None:
     task = make_task(files, limits=TIGHT.limits)
     with DebugEnv(task, EVERYTHING, lambda spec: Sandbox(sandbox_backend, spec)) as env:
         text = env.reset()[0].text
-        assert "needed more than the 200 MB of memory" in text
+        assert "used more than 200 MB of memory" in text
         verdict = env.score()
         assert not verdict.resolved and verdict.unfixed
 
