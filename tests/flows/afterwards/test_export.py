@@ -227,7 +227,7 @@ def test_no_export_and_no_table_holds_a_key(played: CommandLine, recorded: Path)
     ("call", "status", "words"),
     [
         ("export nothing", 2, ["nothing", "stackrank runs"]),
-        ("export --format parquet", 2, ["parquet", "jsonl, chat, requests"]),
+        ("export --format parquet", 2, ["parquet", "jsonl, csv, swebench"]),
         ("export --split all", 2, ["all", "train, validation, test"]),
         ("export --format pairs --verdict resolved", 2, ["--verdict resolved"]),
         ("export --failure-point lost", 2, ["--failure-point lost"]),
