@@ -83,7 +83,7 @@ def test_what_is_wrong_with_a_row_is_a_sentence_and_the_others_go_on(tmp_path: P
         "5": "patch: the patch does not apply", "6": "test_patch: the patch does not apply", "7": "FAIL_TO_PASS",
         "8": "patch: the patch leads out of the workspace", "1 (line 11)": "duplicate instance",
         "70": "FAIL_TO_PASS: Value error, it must be a list", "71": "PASS_TO_PASS: Value error, it must be a list",
-        "line 12": "no JSON", "line 13": "cut off",
+        "line 12": "line 12 is not valid JSON", "line 13": "the file may be truncated",
     }  # fmt: skip
     assert excluded.keys() == expected.keys()
     for name, part in expected.items():

@@ -115,5 +115,5 @@ def test_a_task_whose_files_no_sandbox_takes_is_nobodys_fault(monkeypatch: pytes
         raise Refused("a name is too long")
 
     monkeypatch.setattr(Sandbox, "put", refused)
-    with pytest.raises(PreparationFailed, match="files of mini cannot be put into a sandbox: a name is too long"):
+    with pytest.raises(PreparationFailed, match="files of mini cannot be written into a sandbox: a name is too long"):
         played(Fragile(0, when="run"))

@@ -379,9 +379,7 @@ def test_a_script_and_a_wrong_test(play: Play) -> None:
     observation = step("trace", at="tool.py:3", show="x", test="python tool.py a b")
     assert "#1: x = 3" in observation.text and "failed at tool.py:4: ZeroDivisionError" in observation.text
     assert "The program printed:\n3" in observation.text
-    assert (
-        "there is no test test_b: there are tests/test_a.py::test" in step("trace", at="tool.py:3", test="test_b").text
-    )
-    assert "there is no file" in step("snapshot", test="tests/test_none.py::test_b").text
+    assert "no test test_b: the closest are tests/test_a.py::test" in step("trace", at="tool.py:3", test="test_b").text
+    assert "no file tests/test_none.py" in step("snapshot", test="tests/test_none.py::test_b").text
     assert "ZeroDivisionError" in step("snapshot", test="python -c 'import tool'").text
     assert "no test make test" in step("snapshot", test="make test").text

@@ -88,7 +88,7 @@ def test_what_looks_like_a_prompt_is_none(say: Say) -> None:
 
 
 def test_terminal_keys(say: Say) -> None:
-    assert "still running after 0.3 s and goes on" in say("sleep 100", timeout_s=0.3).text
+    assert "[sleep is still running after 0.3 s: wait again" in say("sleep 100", timeout_s=0.3).text
     assert say(key="ctrl-c").text.endswith("^C\n$")
     assert "\noneXtwo\n" in say("echo one two", key="left left left backspace X enter").text
     assert say("cat kee", key="tab").text == "$ cat keep.py"
@@ -108,7 +108,7 @@ def test_waiting_for_a_pattern_in_the_terminal(say: Say) -> None:
     assert say("echo one; echo two; sleep 3; echo three", pattern="one").text.endswith("one\n[sleep is running]")
     assert say(wait="prompt").text == "two\nthree\n$"
     never = say("python -q", pattern="no such thing", timeout_s=50)
-    assert event(never) == "idle" and "nothing runs that could print it]\n[python waits for input]" in never.text
+    assert event(never) == "idle" and "nothing is running that could print it]\n[python waits for input]" in never.text
     hard = say("print('a' * 1500 + '!')", pattern="(a+)+$")
     assert event(hard) == "hard" and "aaaa" in hard.text and "write a simpler one]" in hard.text
     assert say("exit()").text.endswith("$")
@@ -165,7 +165,7 @@ def test_a_character_that_is_cut_by_a_step(say: Say) -> None:
         ("a{2000000000}", "repeats something more than"),
         ("((a{1000}){1000}){1000}", "repeats something more than"),
         ("(" * 450, "is not a valid regular expression"),
-        ("(" * 5000, "at most 500 characters"),
+        ("(" * 5000, "longer than 500 characters"),
         ("(?R)", "is not a valid regular expression"),
         ("a{99999999999999999999}", "is not a valid regular expression"),
     ],
@@ -230,7 +230,7 @@ def test_terminal_beside_the_other_tools(play: Play) -> None:
     assert "Breakpoint 1" in step.pdb("b cart.py:4").text
     edited = step("terminal", text="exit()\nsed -i 's/result - 1/result/' cart.py; echo 'x = (' > new.py")
     assert "-    return result - 1" in edited.state["diff"] and "+x = (" in edited.state["diff"]
-    assert "the program was started again, because cart.py" in step.pdb("p 1").text
+    assert "the program was restarted, because cart.py" in step.pdb("p 1").text
     observation = step("terminal", text="python -m pytest -q -p no:cacheprovider")
     assert "2 passed in 0.00s" in observation.text
     refused = step("terminal", wait="soon")

@@ -136,7 +136,7 @@ def test_an_episode_on_the_statement_alone() -> None:
     async def play() -> None:
         async with client("--statement-alone") as session:
             opening = text(await session.call_tool("task", {}))
-            assert "No test that shows it is given" in opening and "tests/test_" not in opening
+            assert "There is no failing test that shows it" in opening and "tests/test_" not in opening
             for path, content in fix().items():
                 await session.call_tool("rewrite", {"path": path, "new_code": content})
             assert "(submitted): resolved" in text(await session.call_tool("submit", {}))
