@@ -78,7 +78,7 @@ def add(
     # Find mistakes now, and not at night when the run starts. A worker on another machine checks again.
     check(run_spec)
     schedules = _schedules()
-    when = schedules.timing(cron, every, timezone)
+    when = schedules.parse_timing(cron, every, timezone)
     run_spec = run_spec.model_copy(update={"tags": sorted({*run_spec.tags, *(tag or ())})})
     schedule = schedules.add(
         run_spec, name=schedule_name, pool=pool, when=when, tags=run_spec.tags, on_overlap=on_overlap

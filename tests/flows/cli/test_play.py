@@ -61,7 +61,7 @@ def test_on_the_statement_alone(stackrank: CommandLine, monkeypatch: pytest.Monk
     result = stackrank(*PLAY, "--statement-alone")
     assert result.status == 0 and "unresolved after 2 steps (submitted)" in result.out
     first, listed, _ = stackrank("trace", "1", "--json").json()["steps"]
-    assert "No test that shows it is given" in first["observation"]
+    assert "There is no failing test that shows it" in first["observation"]
     assert "test_" not in listed["observation"]
 
 
@@ -119,7 +119,7 @@ def test_on_a_terminal(database: str, tmp_path: Path) -> None:
     terminal.expect("lines 1 to 3 of")
     terminal.expect(r"\[step 3\] >")
     terminal.send("no such thing\x03")
-    terminal.expect("gives up")
+    terminal.expect("to give up")
     terminal.send("\x1b[A\r")  # the line before, once more
     terminal.expect("lines 1 to 3 of")
     terminal.expect(r"\[step 4\] >")

@@ -148,12 +148,13 @@ def test_log_lines(kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
 
 def _as_if_everything_had_been_solved(database: str, run: int) -> None:
     """Rewrite history: the run before did better."""
-    from sqlalchemy import update
+    from sqlalchemy import delete, update
 
-    from stackrank.db.connection.transactions import EPISODE
+    from stackrank.db.connection.transactions import EPISODE, TALLY
 
     with connect(database).execution_options(write=True).begin() as connection:
         connection.execute(update(EPISODE).where(EPISODE.c.run_id == run).values(verdict="resolved"))
+        connection.execute(delete(TALLY).where(TALLY.c.run_id == run))  # it holds what the episodes were before
 
 
 def test_a_worse_run_is_reported(

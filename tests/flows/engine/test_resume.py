@@ -122,7 +122,7 @@ def test_an_episode_that_cannot_be_repeated_starts_over(endpoint: OpenAIServer) 
     assert Counter(row["verdict"] for row in rows(run_id)) == {"resolved": ATTEMPTS, "unresolved": ATTEMPTS}
     (former,) = rows(run_id, counted=False)
     assert (former["id"], former["verdict"]) == (spoiled, "error")
-    assert "at step 1 listdir gave another observation" in former["error"]
+    assert "at step 1 the observation of listdir differs from the record" in former["error"]
     (second_try,) = [row for row in rows(run_id) if row["try_number"] == 2]
     assert [step["index"] for step in queries.steps(connect(), second_try["id"])] == list(range(ANSWERS + 1))
 

@@ -27,7 +27,7 @@ TOOLS = ["", "listdir", "investigate", "pdb", "listdir", "answer", "submit"]
 
 
 def answer(request: dict[str, Any]) -> Entry:
-    script = INSIDE if "The question:" in json.dumps(request["messages"]) else MAIN
+    script = INSIDE if "Question:" in json.dumps(request["messages"]) else MAIN
     answer_count = sum(message["role"] == "assistant" for message in request["messages"])
     return script[answer_count].with_(delay_s=0.2)
 
@@ -67,7 +67,7 @@ def test_a_killed_investigation_continues_and_is_shown(endpoint: OpenAIServer, s
     ]  # fmt: skip
     assert conversation["messages"][5]["content"] == "Because." and "investigation" not in conversation["metadata"]
     assert (
-        "The question:\n\nWhy?" in investigation["messages"][1]["content"]
+        "Question:\n\nWhy?" in investigation["messages"][1]["content"]
         and investigation["metadata"]["investigation"] == 2
     )
     assert [message["role"] for message in investigation["messages"]] == [
