@@ -67,7 +67,7 @@ class Program:
     def __init__(self, **config: Any) -> None:
         self.sandbox: Any = Asked()
         self.exchanges: list[dict[str, Any]] = []
-        self.bench = Bench(self.sandbox, CART, asked=[])
+        self.bench = Bench(self.sandbox, CART, last_messages=[])
         config = {"base_url": "http://127.0.0.1:9/v1", "retry_s": 0, **config}
         self.agent = CommandAgent(model="m", config=config)
         self.agent.begin(BRIEFING, Observation("It fails."))

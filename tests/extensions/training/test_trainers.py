@@ -166,4 +166,6 @@ def test_verifiers_plays_an_episode(tmp_path: Path) -> None:
     assert [len(messages) for messages in conversations] == [2, 4, 6, 8] and "Norrland" in conversations[0][1][
         "content"
     ]
-    assert "holds no action" in conversations[1][-1]["content"] and "no tool 'dance'" in conversations[2][-1]["content"]
+    assert (
+        "contains no action" in conversations[1][-1]["content"] and "no tool 'dance'" in conversations[2][-1]["content"]
+    )

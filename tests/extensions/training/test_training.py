@@ -182,7 +182,7 @@ def test_an_episode_is_the_one_that_an_agent_plays(pool: Pool) -> None:
     with training_env(pool) as env:
         first, info = env.reset()
         assert first.text.startswith(played[0].observation.text + "\n\nFiles in the workspace:\ncart.py\n")
-        assert "\n\nThe whole of test" in first.text and info["step"] == 0
+        assert "\n\nContents of test" in first.text and info["step"] == 0
         transitions = [env.step(action) for action in actions]
         with pytest.raises(TrainingError, match="the episode is over \\(solved\\): call reset"):
             env.step("eval")

@@ -14,14 +14,14 @@ from tests.fixtures.env import ISOLATING, usable
 )
 def test_whose_code_it_is(root: bool, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     usable("bubblewrap")
-    monkeypatch.setattr(unprivileged, "needed", lambda: root)
+    monkeypatch.setattr(unprivileged, "is_host_root", lambda: root)
     monkeypatch.setattr(unprivileged, "host_ids", lambda: (4711, 4712))
     assert message in _guarantees()[0]["detail"]
 
 
 def test_limits_that_hold_for_a_process_only_are_no_limits_of_a_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
     usable("bubblewrap")
-    monkeypatch.setattr(cgroups, "make", lambda limits: None)
+    monkeypatch.setattr(cgroups, "make_cgroup", lambda limits: None)
     limits = _guarantees()[1]
     assert not limits["ok"] and "for each process only" in limits["detail"]
 

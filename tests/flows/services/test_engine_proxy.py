@@ -87,7 +87,7 @@ def test_all_that_the_backend_does_goes_through(through: DockerBackend, monkeypa
         sandbox._channel._check()  # type: ignore[attr-defined]
         assert through.reap() == []
     assert sandbox.closed
-    assert sandbox._channel._went()  # type: ignore[attr-defined]
+    assert sandbox._channel._exits_by_itself()  # type: ignore[attr-defined]
 
 
 def test_an_environment_is_built_through_it(through: DockerBackend) -> None:
