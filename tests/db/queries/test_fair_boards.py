@@ -170,7 +170,8 @@ def test_a_gate_never_judges_an_earlier_run_instead_of_the_newest(store: Store) 
     assert judged(Scope(series="main"))["run"] == second, "what is asked for counts"
     assert judged(Scope())["run"] == other_run and f"now in run {other_run}" in judged(Scope())["sentence"]
     running = played(store, {"a": "+" * 10}, leaderboard="main", status="running")
-    with pytest.raises(NotComparable, match=rf"newest run, {running} .* has not finished \(running\): .* --run.* --all"):
+    sentence = rf"newest run, {running} .* has not finished \(running\): .* --run.* --all"
+    with pytest.raises(NotComparable, match=sentence):
         judged(Scope(series="main"))
     assert judged(Scope(series="main", finished_only=False))["run"] == running
     assert judged(Scope(run=second))["run"] == second

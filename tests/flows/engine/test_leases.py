@@ -51,7 +51,7 @@ def test_a_run_whose_lease_is_lost_continues(
             losing.start()
             state = evaluate(run_id=run_id, label="lost", return_state=True)
         losing.join()
-    assert "has given away the run's slot" in capsys.readouterr().err
+    assert "Prefect released the run's slot" in capsys.readouterr().err
     assert state.is_completed(), state
     assert queries.run(connect(), run_id)["status"] == "finished"
     assert_as_undisturbed(run_id, endpoint)
