@@ -52,7 +52,7 @@ def wrong(task: Task) -> dict[str, bytes] | None:
     mistake = next(distinct(solution, itertools.chain(mistakes(solution, seed=1), parts)), None)
     if mistake is None:
         return None
-    return {**{path: content for path, content in fixed.items() if path not in solution.after}, **mistake.files}
+    return {**{path: content for path, content in fixed.items() if path not in solution.fixed_files}, **mistake.files}
 
 
 def judged(task: Task, work: Mapping[str, bytes], pool: Pool) -> bool:

@@ -162,12 +162,13 @@ def _tasks(folder: Path) -> list[Task]:
     source = Source(rows, repos=folder / "repos", environments=overrides)
     tasks = load_benchmark("swebench", source).tasks()
     write(folder, {"fix.patch": clone.fix, "tests.patch": clone.test_patch})
-    entry = f"source: {{git: repos/acme__shop, commit: '{clone.before}'}}, fix: fix.patch, test_patch: tests.patch"
+    origin = f"source: {{git: repos/acme__shop, commit: '{clone.buggy_commit}'}}"
+    entry = f"{origin}, fix: fix.patch, test_patch: tests.patch"
     planted = "source: {path: repos/acme__shop}, apply: back.patch, hidden: [tests/]"
     fields = "hidden_tests: true, test: pytest, setup: ['true']"
     text = f"tasks:\n - {{id: a, {entry}, {fields}}}\n - {{id: b, {planted}, test: pytest}}"
     reverse = subprocess.run(
-        ["git", "diff", clone.after, clone.before, "--", "src"],
+        ["git", "diff", clone.fixed_commit, clone.buggy_commit, "--", "src"],
         cwd=clone.path,
         text=True,
         capture_output=True,
