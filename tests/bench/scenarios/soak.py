@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import multiprocessing
 import os
 import random
@@ -76,14 +77,14 @@ def next_of(store: Store, series: str, until: float) -> int | None:
     return None if time.time() >= until else make_run(**SPEC, leaderboard=series)
 
 
-def work(until: float, memory: Any) -> None:
+def work(deadline: Any, memory: Any) -> None:
     """Play whatever goes on, 20 episodes of a series after another, until it is time and nothing is left."""
     store = Store(connect())
     is_unfinished = True
     while is_unfinished:
         is_unfinished = False
         for series in random.sample(SERIES, len(SERIES)):
-            if (run := next_of(store, series, until)) is None:
+            if (run := next_of(store, series, deadline.value)) is None:
                 continue
             is_unfinished = True
             session = join_run(run)
@@ -118,22 +119,26 @@ def soak(seconds: float, kill_every_s: float) -> dict[str, Any]:
     memory = spawn.Queue()
     sizes: dict[int, list[int]] = {}
     with cluster() as server, tempfile.TemporaryDirectory() as folder, environment(server.create(), Path(folder)):
-        store, until, kills = Store(connect()), time.time() + seconds, 0
+        store, kills = Store(connect()), 0
+        # Time counts from the first run: how long processes take to start depends on the machine.
+        deadline = spawn.Value("d", math.inf)
 
         def started() -> Any:
-            process = spawn.Process(target=work, args=(until, memory))
+            process = spawn.Process(target=work, args=(deadline, memory))
             process.start()
             return process
 
         # The first is never killed: its memory is watched.
         processes = [started() for _ in range(PROCESSES)]
-        following = time.time() + kill_every_s
+        following = math.inf
         while any(process.is_alive() for process in processes):
             time.sleep(0.2)
             while not memory.empty():
                 pid, size = memory.get()
                 sizes.setdefault(pid, []).append(size)
-            if time.time() >= following and time.time() < until:
+            if deadline.value == math.inf and queries.runs(store.engine, limit=1):
+                deadline.value, following = time.time() + seconds, time.time() + kill_every_s
+            if following <= time.time() < deadline.value:
                 number = random.randrange(1, PROCESSES)
                 processes[number].kill()
                 processes[number].join()
