@@ -122,7 +122,7 @@ def picked(name: str, ids: Sequence[int]) -> list[int]:
 
 
 def text_input(label: str, name: str, *, resets: Sequence[str] = (), max_chars: int = 200, **options: Any) -> str:
-    """Let the reader enter a line of at most `most` characters."""
+    """Let the reader enter a line of at most `max_chars` characters."""
     value = st.query_params.get(name, "").replace("\0", "")[:max_chars]
     return str(_draw(st.text_input, name, value, label, default="", resets=resets, **options))
 

@@ -33,7 +33,7 @@ def shown_of(proposal: Mapping[str, Any]) -> str:
 def seal_of(decision: Mapping[str, Any], shown_digest: str) -> str:
     """Return the seal of a decision. Nobody can make one without the key, even with write access to the database.
 
-    `shown`: the result of `shown_of`.
+    `shown_digest`: the result of `shown_of`.
     """
     parts = [*(str(decision[name]) for name in ("proposal_id", "digest", "kind", "reason", "person")), shown_digest]
     return hmac.new(_key(), as_json(parts).encode(), hashlib.sha256).hexdigest()

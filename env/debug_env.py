@@ -197,8 +197,8 @@ class DebugEnv:
 
         A sandbox is lost through the machine or through what runs in it, and a lost sandbox cannot say which. So a
         trial decides: work that loses two sandboxes in a row, while a third one starts, is itself at fault. Then this
-        raises SandboxLost, and SandboxError if the machine is at fault. `here`: the sandbox is the episode's own, and
-        the past actions are repeated in the new one.
+        raises SandboxLost, and SandboxError if the machine is at fault. `in_episode`: the sandbox is the episode's
+        own, and the past actions are repeated in the new one.
         """
         try:
             return work()

@@ -117,7 +117,7 @@ def _proved(task: Task, sound: Validation, sandbox: Sandbox, measure: Measure | 
 
 
 def _rounds(task: Task, fix: Changes, first: Sandbox, second: Sandbox, rounds: int, reuse: bool = False) -> Validation:
-    """Run the rounds. `first`: sandbox of the task as given; `second`: of the fixed task; `used`: neither is new."""
+    """Run the rounds. `first`: sandbox of the task as given; `second`: of the fixed task; `reuse`: neither is new."""
     stable: tuple[tuple[str, ...], tuple[str, ...]] | None = None
     alone = task.shows_bug
     for number in range(1, rounds + 1):

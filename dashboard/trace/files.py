@@ -20,7 +20,7 @@ class Files:
     """The files of a task whose texts are known."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
-        """`given`: path -> text, as the task gives them."""
+        """`texts`: path -> text, as the task gives them."""
         self.given = dict(texts)
         self.texts = dict(texts)
         self.lost: set[str] = set()

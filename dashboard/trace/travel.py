@@ -63,7 +63,7 @@ class Changes:
     """Tracks how local variables change between two pauses in the same function."""
 
     def __init__(self, pauses: Iterable[Mapping[str, Any]]) -> None:
-        """`told`: the pauses so far."""
+        """`pauses`: the pauses so far."""
         self._last: dict[str, dict[str, str]] = {}
         for row in pauses:
             self._follow(row["function"], row["locals"])

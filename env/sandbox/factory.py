@@ -107,7 +107,8 @@ class Factory:
             raise SandboxError(f"the factory of sandboxes does not start: {error}") from None
 
     def fork(self, request: Mapping[str, Any], errors: int) -> ForkedProcess:
-        """Fork a sandbox. `asked`: see the guest's `factory.main`. `errors`: descriptor for its guest's standard error.
+        """Fork a sandbox. `request`: see the guest's `factory.main`. `errors`: descriptor for its guest's standard
+        error.
 
         Raises CannotFork, and SandboxError if the factory is gone.
         """

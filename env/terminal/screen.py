@@ -135,7 +135,7 @@ def strip_escapes(text: str, continues_line: bool = False) -> str:
     """Return text in the form that is searched for patterns: without escape sequences, and with usual line ends.
 
     A line that is redrawn from its first column counts as another line, because what was there before is not part of
-    it. `begun`: the text continues a line that has some text already.
+    it. `continues_line`: the text continues a line that has some text already.
     """
     text = _ESCAPE.sub("", _RETURN.sub("\r", text)).translate(_CONTROLS)
     text = text if continues_line else text.lstrip("\r")

@@ -22,7 +22,7 @@ _LOOKS = _STACK | _SOURCE | {
 def find_repeated(output: str, line: int) -> frozenset[Kind]:
     """Return what the last commands showed in full about the place where the program stands.
 
-    `said`: pdb's output, each command after its prompt, as it is for several commands. `line`: the current line.
+    `output`: pdb's output, each command after its prompt, as it is for several commands. `line`: the current line.
     """
     kinds: set[Kind] = set()
     _, *parts = _ECHO.split(output)

@@ -98,6 +98,6 @@ def requested_limit(arguments: Arguments) -> int | None:
 def cap(text: str, max_chars: int | None = None) -> str:
     """Return the head and the tail of a long observation, with a note of how much is left out and how to see it.
 
-    `most`: how many characters the agent asked for; None: as many as every observation may have.
+    `max_chars`: how many characters the agent asked for; None: as many as every observation may have.
     """
     return shortened(text, max_chars or MOST_SHOWN, LESS if max_chars is None else limit_hint(max_chars))

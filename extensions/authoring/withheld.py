@@ -16,7 +16,8 @@ def choose_withheld(
 ) -> tuple[str, ...]:
     """Return half of the failing functions, which agents are not to see, and all others that stand where these do.
 
-    `named`: all functions that the command names; several classes may inherit one. `staying`: the tests that pass.
+    `command_tests`: all functions that the command names; several classes may inherit one. `passing`: the tests that
+    pass.
     Functions that could seal a verdict are withheld first. Raises BenchmarkError if there is none, if fewer than two
     functions fail, or if the rest is not valid Python.
     """

@@ -49,7 +49,7 @@ class Sessions:
     """The sessions of a server, and which tasks they may play."""
 
     def __init__(self, maker: EnvMaker, names: Sequence[str], limit: int) -> None:
-        """`names`: the tasks that are served. `most`: the greatest number of sessions at the same time."""
+        """`names`: the tasks that are served. `limit`: the greatest number of sessions at the same time."""
         self.maker = maker
         self.names = tuple(names)
         self.most = limit

@@ -98,8 +98,8 @@ def audit(
 ) -> Audit:
     """Look for wrong changes that pass the task's tests; equal arguments try the same ones. Raises SandboxError.
 
-    `others`: functions that make candidates besides our own, a sample of which is tried; there may be thousands of
-    them. `rejected`: more candidates, all of them tried.
+    `more_variants`: functions that make candidates besides our own, a sample of which is tried; there may be
+    thousands of them. `rejected`: more candidates, all of them tried.
     """
     began = time.monotonic()
     if not task.fix:

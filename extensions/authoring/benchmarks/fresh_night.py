@@ -54,7 +54,8 @@ def make_night(
 ) -> list[FreshTask]:
     """Return the first `count` tasks of a night, or all there are: the same for the same seed, recipes and `used`.
 
-    `used`: tasks of other nights, which are not made again. Faults that look deep (`guessed_rank`) are tried first, in
+    `used_tasks`: tasks of other nights, which are not made again. Faults that look deep (`guessed_rank`) are tried
+    first, in
     all libraries. Libraries take turns, in an order that the seed chooses, so that a night covers several; as many as
     there are processors are worked on at the same time. Results are kept as soon as they are known, so a night that was
     cut off can continue. Raises BenchmarkError, SandboxError.

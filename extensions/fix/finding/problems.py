@@ -242,7 +242,7 @@ def _entry(project: Project, problem: Problem) -> TaskEntry:
 
 
 def entry_of(project: Project, name: str, test: str, **fields: Any) -> TaskEntry:
-    """Make a task of this project with the environment that all its tasks share. `more`: other fields."""
+    """Make a task of this project with the environment that all its tasks share. `fields`: other fields."""
     environment = project.environment
     return TaskEntry(
         id=name,

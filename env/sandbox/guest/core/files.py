@@ -273,7 +273,7 @@ class Workspace:
     def put(self, archive: bytes, with_artefacts: bool) -> None:
         """Unpack a tar archive into the workspace, whose content then becomes the baseline.
 
-        `built`: first unpack what the environment's set-up made in the source. That is no part of `changes`.
+        `with_artefacts`: first unpack what the environment's set-up made in the source. That is no part of `changes`.
         """
         if with_artefacts and os.path.exists(ARTEFACTS):
             with tarfile.open(ARTEFACTS) as tar:

@@ -59,7 +59,7 @@ class WarmPython:
     def __init__(self, launch: Callable[[int], Child], forked: Optional[Tuple[int, int]] = None) -> None:
         """`launch` starts `guest.testing.warm.main` with the socket's descriptor as its argument.
 
-        `given`: socket and process id of a warm process that was forked with the sandbox.
+        `forked`: socket and process id of a warm process that was forked with the sandbox.
         """
         self._launch = launch
         self._process: Optional[Child] = None

@@ -20,7 +20,8 @@ _VERDICTS = ("resolved", "unresolved", "error", "")
 
 
 def data_card(source: ExportSource, metadata: Mapping[str, Any], record: str) -> str:
-    """Return Markdown with the metadata that the data set hub reads. `about`: file, format, filters, episodes, records.
+    """Return Markdown with the metadata that the data set hub reads. `metadata`: file, format, filters, episodes,
+    records.
 
     `record`: what one record is.
     """

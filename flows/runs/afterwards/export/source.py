@@ -89,7 +89,7 @@ class ExportSource:
     def played(
         self, *, exchanges: bool = False, with_all_columns: bool = False, task_id: int | None = None
     ) -> Iterator[tuple[Row, list[Any]]]:
-        """Yield the episodes of `rows` with their steps. `all_columns`: yield them as `queries.episode` does."""
+        """Yield the episodes of `rows` with their steps. `with_all_columns`: yield them as `queries.episode` does."""
         for group in _groups(self.rows(task_id)):
             ids = [row["id"] for row in group]
             steps = queries.steps_of(self.engine, self.run["id"], ids, exchanges=exchanges)
