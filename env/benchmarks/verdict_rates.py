@@ -67,8 +67,8 @@ class HasFolder(Protocol):
 def load(text: str) -> VerdictRates:
     """Read what `dump` wrote."""
     fields = json.loads(text)
-    sides = {name: ErrorRate(**fields.pop(name)) for name in ("false_accepts", "false_rejects")}
-    return VerdictRates(**fields, **sides)
+    accepts, rejects = (ErrorRate(**fields.pop(name)) for name in ("false_accepts", "false_rejects"))
+    return VerdictRates(**fields, false_accepts=accepts, false_rejects=rejects)
 
 
 def find_rates(benchmark: Benchmark, tasks: Sequence[Task]) -> VerdictRates | None:
