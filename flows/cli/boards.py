@@ -306,10 +306,7 @@ def compare(
 def tool_sets(
     base: Annotated[
         str,
-        typer.Option(
-            help="Tool set or entrant to compare the others with. Default: for each set, those that lack a few of "
-            "its tools."
-        ),
+        typer.Option(help="Tool set or entrant to compare with. Default: for each set, those with fewer of its tools."),
     ] = "",
     model: Annotated[list[str] | None, typer.Option(help="Only entrants with this model.")] = None,
     run: OnlyRun = None,
@@ -328,10 +325,8 @@ def tool_sets(
 
     engine = connect()
     scope = _scope(run, benchmark, series, conditions, tag, finished_only, errors, without_disputed)
-    pairs, scoped = (
-        queries.tool_sets(engine, scope, base=base, models=model or ()),
-        queries.describe_scope(engine, scope),
-    )
+    pairs = queries.tool_sets(engine, scope, base=base, models=model or ())
+    scoped = queries.describe_scope(engine, scope)
     rows, worth = queries.side_by_side(engine, pairs, scope), queries.tool_worth(engine, pairs, scope)
     if as_json:
         print_json({"scope": scoped, "tool_sets": rows, "pairs": pairs, "worth": worth})
