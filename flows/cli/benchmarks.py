@@ -77,6 +77,7 @@ def tasks(
     from stackrank.db.connection.engine import connect
     from stackrank.env.benchmarks.base import Source, TaskByTask, digest
     from stackrank.env.benchmarks.registry import load_benchmark
+    from stackrank.env.benchmarks.verdict_rates import find_rates
     from stackrank.flows.runs.preparing.catalogue import task_rows
 
     loaded = load_benchmark(benchmark, Source(path, fixes, repos, environments, night))
@@ -95,6 +96,8 @@ def tasks(
     origin = f", from {loaded.source}" if loaded.source else ""
     licence = f"licence {loaded.license or 'unknown'}"
     print_out(f"\n{len(rows)} tasks, digest {digest(loaded.tasks())}, {licence}{origin}")
+    if measured_rates := find_rates(loaded, loaded.tasks()):
+        print_out(wording.verdict_rates(measured_rates.document(), digest(loaded.tasks())))
     for row in rows:
         if row["validated"] == "invalid":
             print_out(f"invalid: {row['task']}: {row['reason']}")
