@@ -39,6 +39,8 @@ class Score:
     """Whether somebody tried to manipulate the verdict. Never true of a resolved score."""
     timed_out: bool = False
     notes: tuple[str, ...] = ()
+    verified: bool = False
+    """Whether a resolved verdict also rests on runs with changed expectations, which a forger passes too."""
     sealed: int = 0
     """How strongly the verdict is sealed, in bits: how many hidden expectations were contradicted. Guessing which
     ones succeeds once in two to the power of this. 0: not sealed. See `env.scoring.blind`."""

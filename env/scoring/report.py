@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stackrank.env.sandbox.guest.core.messages import message
+from stackrank.env.scoring.withheld.answers import Answers, sorted_by_question
 from stackrank.terms import TestOutcome
 
 PASSED = (TestOutcome.PASSED, TestOutcome.XFAILED)
@@ -36,8 +37,8 @@ class TestReport:
     suspicions: tuple[str, ...] = ()
     """Signs that somebody tampered with the run, each a sentence."""
     collect_errors: tuple[str, ...] = ()
-    answers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Test id -> what a failure in a blind run showed (`env.scoring.withheld_expectations`)."""
+    answers: Answers = field(default_factory=dict)
+    """What tests answered that ask and do not assert."""
 
     @property
     def passed(self) -> int:
@@ -90,7 +91,7 @@ class _Reading:
         self._messages: dict[str, str] = {}
         self._failed_at: dict[str, tuple[int, ...]] = {}
         self._raised_at: dict[str, tuple[int, ...]] = {}
-        self._answers: dict[str, tuple[str, ...]] = {}
+        self._answers: dict[str, list[str]] = {}
         self._errors: list[str] = []
         self._complete = False
 
@@ -98,7 +99,8 @@ class _Reading:
         """Return the report of all records so far."""
         lines = self._failed_at, self._raised_at
         suspicions, errors = tuple(dict.fromkeys(self.suspicions)), tuple(self._errors)
-        return TestReport(self._outcomes, self._messages, *lines, self._complete, suspicions, errors, self._answers)
+        answers = {test: sorted_by_question(texts) for test, texts in self._answers.items()}
+        return TestReport(self._outcomes, self._messages, *lines, self._complete, suspicions, errors, answers)
 
     def take(self, record: dict[str, Any]) -> None:
         """Add one record."""
@@ -126,19 +128,29 @@ class _Reading:
             outcome = "xfailed"
         if outcome == "failed" and record["reported"] == "passed":
             self.suspicions.append(message(f"the outcome of {test} was changed from failed to passed"))
+        if answers := record["answers"]:
+            self._answers.setdefault(test, []).extend(map(_answer, answers))
         if outcome == "failed":
             self._messages.setdefault(test, str(record["message"]))
             if record["when"] == "call":
                 lines = tuple(int(line) for line in record["lines"])
                 (self._failed_at if record["assertion"] else self._raised_at)[test] = lines
-                if answer := tuple(str(value) for value in record["answer"]):
-                    self._answers[test] = answer
         previous = self._outcomes.get(test, "missing")
         # A test passes if its set-up, its call and its tear-down pass; the worst of their outcomes counts.
         if record["when"] == "setup" and outcome == "passed":
             return
         if _RANK.index(outcome) > _RANK.index(previous):
             self._outcomes[test] = outcome
+
+
+def _answer(text: Any) -> str:
+    """Return an answer if it has the form of one. Raises ValueError."""
+    line, kind, _ = str(text).split(" ", 2)
+    int(line)
+    if not kind.startswith("~"):
+        return str(text)
+    tuple(map(float, kind[1:].split(",")))
+    return str(text)
 
 
 def _authentic(line: str, key: bytes, number: int) -> dict[str, Any] | None:

@@ -206,13 +206,24 @@ def guess_odds(bits: int) -> str:
 
 
 def seal(episode: Mapping[str, Any]) -> str:
-    """Say how likely guessing could forge the verdict of a resolved episode, or why it is not sealed; else empty."""
+    """Say how likely guessing could forge a resolved verdict, or why it is not sealed or not verified; else empty."""
     if episode["verdict"] != "resolved":
         return ""
     if episode["sealed"]:
         return f"sealed ({guess_odds(episode['sealed'])} chance of a lucky forgery)"
     reason = episode["score"].get("unsealed")
-    return f"not sealed: {reason}" if reason else "not sealed"
+    state = "unverified" if episode["unverified"] else "not sealed"
+    return f"{state}: {reason}" if reason else state
+
+
+def unverified(row: Mapping[str, Any]) -> str:
+    """Say how many of the resolved episodes of a row rest on a run of the tests alone; empty if none does."""
+    return f"unverified: {row['unverified']} of {row['resolved']}" if row["unverified"] else ""
+
+
+def resolved_rate(row: Mapping[str, Any]) -> str:
+    """Format a row's rate, and how much of it is unverified."""
+    return f"{percent(row['rate'])} ({unverified(row)})" if row["unverified"] else percent(row["rate"])
 
 
 def suspicious_lines(episode: Mapping[str, Any]) -> list[str]:

@@ -39,7 +39,7 @@ STOP_REASONS = (
 LABELS = (
     "disputed", "benchmark_bug", "unclear_statement", "flaky", "wrong_verdict", "exploit", "instructive",
 )  # fmt: skip
-TOTALS = ("verdict", "failure_point", "sealed", "steps", "tokens_in", "tokens_out", "cost_usd", "wall_s")
+TOTALS = ("verdict", "failure_point", "sealed", "unverified", "steps", "tokens_in", "tokens_out", "cost_usd", "wall_s")
 
 
 def upgrade() -> None:
@@ -132,7 +132,9 @@ def _create_results() -> None:
         _columns(sa.String(), "verdict", "stop_reason", "failure_point"),
         _columns(sa.Integer(), "failure_step", nullable=True),
         _columns(sa.Boolean(), "tampered"),
-        _columns(sa.Integer(), "sealed", "steps", *TOKENS),
+        _columns(sa.Integer(), "sealed"),
+        _columns(sa.Boolean(), "unverified"),
+        _columns(sa.Integer(), "steps", *TOKENS),
         _columns(sa.Float(), "cost_usd", nullable=True),
         _columns(sa.JSON(), "usage"),
         _columns(sa.Float(), "env_ms", "model_ms", "score_ms", "wall_s"),
@@ -274,7 +276,7 @@ def _create_sums() -> None:
         _columns(sa.Integer(), "slot"),
         _columns(sa.Boolean(), "counted"),
         _columns(sa.String(), "status", "verdict", "error_class", "cause"),
-        _columns(sa.BigInteger(), "episodes", "sealed", "priced"),
+        _columns(sa.BigInteger(), "episodes", "sealed", "unverified", "priced"),
         _columns(sa.Float(), "cost_usd", "wall_s"),
         _columns(
             sa.BigInteger(),

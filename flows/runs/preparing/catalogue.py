@@ -12,6 +12,7 @@ from stackrank.db import queries
 from stackrank.env.benchmarks.base import Benchmark, BenchmarkError, Source, digest, family_of
 from stackrank.env.benchmarks.registry import benchmark_names, load_benchmark
 from stackrank.env.difficulty import difficulty_label, find_difficulty
+from stackrank.env.scoring.blind import can_seal, why_not_sealable
 from stackrank.env.scoring.proof import find_proof
 from stackrank.env.task import Task
 from stackrank.errors import PluginError
@@ -68,6 +69,8 @@ def task_rows(engine: Engine, benchmark: Benchmark) -> list[Row]:
                 "validated_rounds": row["validated_rounds"] if row else 0,
                 "tests_deciding": proof.deciding if proof else None,
                 "tests_covered": proof.covered if proof else None,
+                "sealable": can_seal(task, proof) if proof else None,
+                "unsealable_because": why_not_sealable(task, proof) if proof else "",
                 "covered": f"{proof.covered} of {proof.deciding}" if proof else None,
                 "reason": row["invalid_reason"] if row else "",
                 "wrong_changes": len(audit["wrong"]) if audit else None,

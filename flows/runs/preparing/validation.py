@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,7 +18,8 @@ from stackrank.env.corrections import save_correction
 from stackrank.env.difficulty import Measure, find_difficulty, load_measure, save_difficulty
 from stackrank.env.sandbox.base import Backend, GuestBug, Say, spec_for
 from stackrank.env.sandbox.registry import chosen_backend
-from stackrank.env.scoring.proof import save_proof
+from stackrank.env.scoring.blind import why_not_sealable
+from stackrank.env.scoring.proof import find_proof, save_proof
 from stackrank.env.scoring.verdict import NewSandbox
 from stackrank.env.task import Task
 from stackrank.env.validate import RecordsValidations, Standing, Validation, validate
@@ -42,6 +43,13 @@ class Proof:
     rounds: int
     proved_before: int
     results: tuple[Validation, ...]
+    unsealable: Mapping[str, str]
+    """Tasks that have a proof: name -> why verdicts by it cannot be sealed; empty if they can."""
+
+    @property
+    def sealable(self) -> int:
+        """How many tasks have verdicts that can be sealed."""
+        return sum(not reason for reason in self.unsealable.values())
 
     @property
     def counts(self) -> Counter[Standing]:
@@ -64,6 +72,7 @@ class Proof:
             "invalid": counts[Standing.INVALID],
             "unproven": counts[Standing.UNPROVEN],
             "errors": counts[Standing.ERROR],
+            "sealable": self.sealable,
             "proved_before": self.proved_before,
             "excluded": dict(self.benchmark.excluded()),
             "tasks": [
@@ -76,6 +85,7 @@ class Proof:
                     "tests_deciding": result.proof.deciding if result.proof else None,
                     "tests_covered": result.proof.covered if result.proof else None,
                     "uncovered_because": result.proof.reason if result.proof else "",
+                    "unsealable_because": self.unsealable.get(result.task),
                     "measured": result.measured.document() if result.measured else None,
                     "fail_to_pass": list(result.fail_to_pass),
                     "pass_to_pass": list(result.pass_to_pass),
@@ -157,7 +167,11 @@ def validate_benchmark(
     ordered = tuple(results[task.id] for task in selected)
     if record and isinstance(benchmark, RecordsValidations):
         benchmark.record([validation for validation in ordered if validation.valid])
-    return Proof(benchmark, digest(all_tasks), rounds, len(proved), ordered)
+    unsealable = {
+        task.id: why_not_sealable(task, proof) for task in selected
+        if (proof := results[task.id].proof or find_proof(task))
+    }  # fmt: skip
+    return Proof(benchmark, digest(all_tasks), rounds, len(proved), ordered, unsealable)
 
 
 def _find_measure(say: Say) -> Measure | None:
