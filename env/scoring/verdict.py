@@ -33,10 +33,13 @@ What does not follow:
 - Code that recognises a test's input and gives the wanted answer is not detected, if its author knew the answer. Nobody
   knows the answers of hidden tests; visible ones are contradicted too, which detects carelessness, and count nothing.
 - A test without a written expectation has no contradiction. `stackrank tasks` counts such tests of a task. If all tests
-  are like that, or no fix is known, or results are read from printed output, a verdict is not sealed, and
-  `Score.unsealed` says why. Such a run looks for signs instead: tests that must fail (canaries), and calls of the
-  reporter from changed files. They find the usual tricks and no more.
-- Tests of conditions (`assert not f(x)`) have no answer that could be asked for without saying what is wanted.
+  are like that, or results are read from printed output, a verdict is not verified, and `Score.unsealed` says why. Such
+  a run looks for signs instead: tests that must fail (canaries), and calls of the reporter from changed files. They
+  find the usual tricks and no more.
+- If no fix is known, the program that passes takes its place (`own_reference`), and the list of tests comes from the
+  program as given (`outline`). Tests that pass whatever they expect are evidence. Such a verdict is never sealed.
+- Nor is one if the program as given answers withheld expectations as the fix does (`Proof.distinguishing`).
+- Tests of relations (`"ab" in f(x)`) have no answer that could be asked for without saying what is wanted.
 - Sandboxes that run at the same time can signal to each other, by load, caches, or locks on files that they share.
 - A command that is not pytest and tells no more than its exit status counts as one test, contradicted as a whole: a
   forger that always reports success is detected, and one that tosses a coin is right in a half or a quarter of the

@@ -34,6 +34,7 @@ from stackrank.env.scoring.withheld.ownership import (
     workspace_modules,
 )
 from stackrank.env.task import Task
+from stackrank.source import literal
 
 ASKED = "__asked__"
 """The name by which tests find what collects answers (`guest.testing.answers`)."""
@@ -289,9 +290,9 @@ class _Writer:
             key = self._own.binding_scope(name), name.id
             reads[key] = reads.get(key, False) or name not in self._removed
         before = len(self._removed)
-        for (scope, name), is_read in reads.items():
+        for (scope, identifier), is_read in reads.items():
             if not is_read:
-                for value in self._values(scope, name):
+                for value in self._values(scope, identifier):
                     if value not in self._removed:
                         self._blank(value)
         return len(self._removed) > before
@@ -388,4 +389,4 @@ def _number(node: ast.expr | None) -> float | None:
     """Return a written number; None if there is none. Raises ValueError if it is computed."""
     if node is None or _is_none(node):
         return None
-    return float(ast.literal_eval(ast.unparse(node)))
+    return float(literal(node))

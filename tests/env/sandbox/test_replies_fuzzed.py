@@ -192,7 +192,7 @@ def test_signed_reports_of_any_shape() -> None:
 
     chance = random.Random(5)
     record = {"seq": 0, "test": "t", "outcome": "passed", "reported": "passed", "when": "call", "canary": False,
-              "xfail": False, "message": "", "assertion": True, "lines": [3]}  # fmt: skip
+              "xfail": False, "message": "", "assertion": True, "lines": [3], "answers": ["3 = 7"]}  # fmt: skip
     for number in range(ROUNDS):
         record["outcome"] = ("passed", "failed")[number % 2]
         text = json.dumps(mutated(record, chance))

@@ -11,7 +11,7 @@ from stackrank.env.benchmarks.bug_suite import BugSuite
 from stackrank.env.patches import make_diff
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.scoring import verdict
-from stackrank.env.scoring.blind import plan
+from stackrank.env.scoring.blind import can_seal, plan
 from stackrank.env.scoring.carry_over import carry_over
 from stackrank.env.scoring.proof import Proof, contradicted, find_proof, load
 from stackrank.env.scoring.verdict import score
@@ -83,7 +83,7 @@ UNITTEST = """
 
 
 @pytest.mark.parametrize("cheat", ["", "import os\n\nos._exit(0)\n"])
-def test_a_command_that_tells_only_its_exit_status_is_sealed_as_one_test(cheat: str, own_home: None) -> None:
+def test_a_command_that_tells_only_its_exit_status_is_verified_as_one_test(cheat: str, own_home: None) -> None:
     backend = usable("bubblewrap")
     task = replace(
         with_fix(""),
@@ -94,7 +94,7 @@ def test_a_command_that_tells_only_its_exit_status_is_sealed_as_one_test(cheat: 
     work = cheat.encode() or task.files["cart.py"].replace(b" - 1", b"")
     verdict = score(task, Changes(files={"cart.py": work}), lambda spec: Sandbox(backend, spec))
     assert verdict.resolved is not bool(cheat) and verdict.tampered is bool(cheat), verdict.notes
-    assert cheat or verdict.sealed == 1, verdict
+    assert cheat or (verdict.verified and not verdict.sealed), verdict
 
 
 def by_status(hidden: str = UNITTEST, **options: Any) -> Task:
@@ -123,7 +123,7 @@ def test_tests_that_the_fix_brings_or_changes_are_not_contradicted_by_status(own
     assert {contradiction.path for contradiction in proof.contradictions} == {"test_hidden.py"}
     work = {name: fixed[name] for name in ("cart.py", "test_old.py")}
     good = score(task, Changes(files=work), lambda spec: Sandbox(backend, spec))
-    assert good.resolved and good.sealed == 1, good
+    assert good.resolved and good.verified, good
 
 
 def test_the_command_is_the_one_test_whatever_the_task_lists() -> None:
@@ -225,11 +225,7 @@ def test_built_in_tasks_are_covered() -> None:
     stale = [name for name, proof in proofs.items() if proof is None or proof.digest != tasks[name].digest]
     assert not stale, f"run `stackrank validate bugs --record --tasks {','.join(stale)}`"
     present = [proof for proof in proofs.values() if proof is not None]
-    sealed = [
-        name for name, proof in proofs.items()
-        if any(change.path in tasks[name].hidden_files and not change.telling for change in proof.contradictions)
-    ]  # fmt: skip
-    assert len(sealed) >= 0.95 * len(tasks)
+    assert sum(can_seal(tasks[name], proof) for name, proof in proofs.items() if proof) >= 0.9 * len(tasks)
     assert sum(proof.covered for proof in present) >= 0.7 * sum(proof.deciding for proof in present)
     for name, proof in proofs.items():
         files = {**tasks[name].files, **tasks[name].hidden_files}
