@@ -12,7 +12,15 @@ from pydantic import ValidationError
 from stackrank import awake
 from stackrank.env.actions import Action, Observation
 from stackrank.env.normalise import normalise
-from stackrank.env.sandbox.base import GuestBug, MachineBusy, PreparationFailed, Refused, SandboxError, spec_for
+from stackrank.env.sandbox.base import (
+    BadReply,
+    GuestBug,
+    MachineBusy,
+    PreparationFailed,
+    Refused,
+    SandboxError,
+    spec_for,
+)
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.scoring.judge import Score
 from stackrank.env.scoring.verdict import NewSandbox, score
@@ -187,10 +195,15 @@ class DebugEnv:
             self._past_actions.append(action)
             return result
         except SandboxLost as lost:
-            self._over = StopReason.SANDBOX_LOST
-            self._score = Score(resolved=False, notes=(str(lost),))
-            observation = Observation(f"This action crashed the sandbox twice, so the episode is over: {lost}.", False)
-            return observation, None
+            return self._end_by(lost, "This action crashed the sandbox twice"), None
+        except BadReply as reply:  # nothing in this sandbox can be believed any more
+            return self._end_by(reply, "A program in the sandbox took the place of stackrank's own"), None
+
+    def _end_by(self, fault: StackrankError, reason: str) -> Observation:
+        """End the episode, unresolved: what ran in the sandbox is at fault."""
+        self._over = StopReason.SANDBOX_LOST
+        self._score = Score(resolved=False, notes=(str(fault),))
+        return Observation(f"{reason}, so the episode is over: {fault}.", False)
 
     def _retry_if_lost(self, work: Callable[[], Result], *, in_episode: bool = True) -> Result:
         """Return the result of `work` in a sandbox; if the sandbox is lost, try once more in a new one.
@@ -247,6 +260,8 @@ class DebugEnv:
             observation = tool(bench, arguments)
         except (ToolError, Refused) as error:
             observation = Observation(f"{error}.", False)
+        except BadReply:
+            raise
         except GuestBug as bug:
             # The code under test may have caused this, so it does not end the episode.
             log.error("%s failed on %s: %s", action.tool, self.task.id, bug)

@@ -81,7 +81,7 @@ class RunProgram:
             data = _line(arguments.answer.model_dump())
         reply, lines = bench.sandbox.exchange(_SERVER, data, arguments.timeout_s, MOST)
         message = _read(lines)
-        if message is None and not (reply["ended"] or reply["flooded"]):
+        if message is None and not (reply.ended or reply.flooded):
             return Observation(
                 "[the program has not asked anything yet]", state=ProgramState(kind="program", event="silent")
             )
