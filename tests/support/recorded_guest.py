@@ -13,7 +13,7 @@ import json
 import struct
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from stackrank.env.actions import Action
@@ -38,6 +38,13 @@ class Answer:
     op: str
     header: dict[str, Any]
     body: bytes
+    key: bytes = b""
+    """Signs the lines of its report."""
+
+    def resign(self, records: Sequence[str]) -> str:
+        """A report of these records: code in the sandbox can have the key."""
+        marks = [hmac.new(self.key, text.encode(), hashlib.sha256).hexdigest() for text in records]
+        return "".join(f"{mark} {text}\n" for mark, text in zip(marks, records, strict=True))
 
     def packed(self) -> bytes:
         """The reply as it is sent."""
@@ -49,7 +56,15 @@ class Tapes:
     """What a scene's sandboxes answered: that of the episode, then those of its verdict."""
 
     actions: Sequence[Action]
-    tapes: list[list[Answer]] = field(default_factory=list)
+    tapes: list[list[Answer]]
+    prepared: int
+    """How many answers the first sandbox gave before the first action."""
+
+    @property
+    def of_the_entrant(self) -> list[tuple[int, int]]:
+        """Tape and number of the answers that are given when something of the entrant may run in the sandbox."""
+        first = [(0, number) for number in range(self.prepared, len(self.tapes[0]))]
+        return first + [(1, number) for number, answer in enumerate(self.tapes[1]) if answer.op not in ("hello", "put")]
 
 
 class Recorder:
@@ -102,16 +117,31 @@ class RecordingBackend:
         return recorder  # type: ignore[no-any-return]
 
 
-def record(task: Task, tools: ToolSet, actions: Sequence[Action], backend: Backend) -> Tapes:
-    """Play a scene in real sandboxes, verdict included."""
+def record(
+    task: Task, tools: ToolSet, actions: Sequence[Action], backend: Backend, *, linked: bool = False
+) -> list[Tapes]:
+    """Play a scene in real sandboxes, verdict included, and return the tapes of each of its actions.
+
+    `linked`: an action makes no sense without those before it, so its tapes hold these too.
+    """
     recording = RecordingBackend(backend)
+    starts = []
     with DebugEnv(task, tools, lambda spec: Sandbox(recording, spec), rewards=False) as env:
         env.reset()
         for action in actions:
-            if not env.over:
-                env.step(action)
+            starts.append(len(recording.tapes[0]))
+            env.step(action)
+        starts.append(len(recording.tapes[0]))
         env.score()
-    return Tapes(actions, recording.tapes)
+    episode, verdict = recording.tapes
+    prepared = starts[0]
+    scenes = []
+    for number, _ in enumerate(actions):
+        first = 0 if linked else number
+        acted = episode[starts[first] : starts[number + 1]]
+        tape = [*episode[:prepared], *acted, *episode[starts[-1] :]]
+        scenes.append(Tapes(actions[first : number + 1], [tape, verdict], prepared))
+    return scenes
 
 
 Change = Callable[[Answer], bytes]
@@ -149,9 +179,10 @@ class Player:
             if answers
             else (-1, Answer(request["op"], ANSWERED, b""))
         )
-        answer = Answer(answer.op, copy.deepcopy({**answer.header, "id": request["id"]}), answer.body)
-        if request["op"] == "test" and isinstance(answer.header.get("report"), str):
-            answer.header["report"] = sign(answer.header["report"], body[:_KEY])
+        header = copy.deepcopy({**answer.header, "id": request["id"]})
+        answer = Answer(answer.op, header, answer.body, body[:_KEY])
+        if request["op"] == "test" and isinstance(header.get("report"), str):
+            header["report"] = answer.resign([line.partition(" ")[2] for line in header["report"].splitlines()])
         self._out += self._lies.get(number, Answer.packed)(answer)
 
     def receive(self, size: int, deadline: float) -> bytes:
@@ -172,16 +203,6 @@ class Player:
     def join(self, timeout_s: float) -> bool:
         """Nothing runs."""
         return True
-
-
-def sign(report: str, key: bytes) -> str:
-    """The records of a report, signed anew: code in the sandbox can have the key."""
-    lines = []
-    for line in report.splitlines():
-        text = line.partition(" ")[2]
-        mark = hmac.new(key, text.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
-        lines.append(f"{mark} {text}\n")
-    return "".join(lines)
 
 
 class PlayingBackend:

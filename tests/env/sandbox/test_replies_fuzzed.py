@@ -107,7 +107,8 @@ def test_every_field_of_a_stop_is_required(field: str) -> None:
 @pytest.mark.parametrize(
     "stop",
     [{"event": "flying"}, {"line": -1}, {"line": 1 << 40}, {"line": 3.0}, {"line": True}, {"line": "3"},
-     {"depth": None}, {"locals": {"x": 1}}, {"locals": {str(n): "" for n in range(3000)}}, {"locals": []}, {"source": ["x"] * 3000},
+     {"depth": None}, {"locals": {"x": 1}}, {"locals": {str(n): "" for n in range(3000)}}, {"locals": []},
+     {"source": ["x"] * 3000},
      {"stack": [{"file": "a.py"}]}, {"function": ["f"]}, {"file": "a" * 200_000}],
     ids=str,
 )  # fmt: skip
