@@ -17,10 +17,6 @@ from pydantic import AfterValidator, BeforeValidator, FailFast, Field, TypeAdapt
 from stackrank.env.sandbox.base import BadReply
 from stackrank.storable import storable_json
 
-MOST_NESTED = 100
-"""The most levels of arrays and objects in JSON whose shape is free; see `read_json`."""
-_WIDEST = 64
-"""The most bits of a whole number in such JSON."""
 _UNSTORABLE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 
 Shape = TypeVar("Shape")
@@ -111,46 +107,3 @@ def to_json(value: Any) -> Any:
     if isinstance(value, tuple):
         return [to_json(item) for item in value]
     return value
-
-
-def read_json(data: bytes | str) -> Any:
-    """Return a JSON document whose shape is free, in a form that can be stored, sent and shown. Raises BadReply.
-
-    Refused are NaN and infinities, whole numbers of more than 64 bits, and more than `MOST_NESTED` levels.
-    """
-    try:
-        text = data if isinstance(data, str) else data.decode()
-        value = json.loads(text, parse_constant=_refuse, parse_int=_narrow, parse_float=_finite)
-        _check_depth(value)
-    except (ValueError, RecursionError) as error:
-        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise BadReply(f"not valid JSON: {reason[:200]}") from None
-    return storable_json(value)
-
-
-def _refuse(constant: str) -> Any:
-    raise ValueError(f"{constant} is not a number")
-
-
-def _narrow(digits: str) -> int:
-    number = int(digits)
-    if number.bit_length() > _WIDEST:
-        raise ValueError(f"a number of {len(digits)} digits is too large")
-    return number
-
-
-def _finite(digits: str) -> float:
-    number = float(digits)
-    if number in (float("inf"), float("-inf")):
-        raise ValueError("a number is too large")
-    return number
-
-
-def _check_depth(value: Any) -> None:
-    level, layer = 0, [value]
-    while layer:
-        level += 1
-        if level > MOST_NESTED:
-            raise RecursionError
-        parents = [item for item in layer if isinstance(item, dict | list)]
-        layer = [child for item in parents for child in (item.values() if isinstance(item, dict) else item)]
