@@ -6,13 +6,18 @@ import hashlib
 import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, cast
-
-from pydantic import Discriminator, Field, Tag
 
 from stackrank.env.sandbox.base import BadReply
 from stackrank.env.sandbox.guest.core.messages import message
-from stackrank.env.sandbox.replies.decoder import Few, Line, Many, Name, Number, decode
+from stackrank.env.scoring.report_records import (
+    Collected,
+    CollectError,
+    Finished,
+    Record,
+    Result,
+    Suspicion,
+    read_record,
+)
 from stackrank.terms import TestOutcome
 
 PASSED = (TestOutcome.PASSED, TestOutcome.XFAILED)
@@ -66,80 +71,6 @@ def outcome_of(test: str, outcomes: Mapping[str, str]) -> str:
         (outcome for outcome in ("failed", "missing", "unseen", "skipped", "xfailed", "passed") if outcome in matching),
         "missing",
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Numbered:
-    """What every record of a report has."""
-
-    seq: Number
-    """The number of its line, from 0."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Collected(Numbered):
-    """The tests that pytest found."""
-
-    collected: Many[Name]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CollectError(Numbered):
-    """A file of tests that cannot be imported."""
-
-    collect_error: Name
-    message: Name
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Suspicion(Numbered):
-    """A sign that somebody tampers with the run."""
-
-    suspicion: Name
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finished(Numbered):
-    """The run ended properly."""
-
-    finished: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result(Numbered):
-    """How one part of a test ended."""
-
-    test: Name
-    canary: bool
-    when: Literal["setup", "call", "teardown"]
-    outcome: Literal["passed", "failed", "skipped"]
-    """What the exception that was raised means."""
-    xfail: bool
-    reported: Name
-    """What pytest and its plug-ins make of it."""
-    message: Name
-    assertion: bool
-    lines: Few[Line]
-    answer: Annotated[tuple[Name, ...], Field(max_length=8)]
-
-
-def _kind(record: Any) -> str:
-    keys = record if isinstance(record, dict) else ()
-    return next((key for key in ("collected", "collect_error", "suspicion", "finished") if key in keys), "result")
-
-
-Record = Collected | CollectError | Suspicion | Finished | Result
-_RECORD = cast(
-    Any,
-    Annotated[
-        Annotated[Collected, Tag("collected")]
-        | Annotated[CollectError, Tag("collect_error")]
-        | Annotated[Suspicion, Tag("suspicion")]
-        | Annotated[Finished, Tag("finished")]
-        | Annotated[Result, Tag("result")],
-        Discriminator(_kind),
-    ],
-)
 
 
 def parse(raw: str, key: bytes) -> TestReport:
@@ -220,7 +151,7 @@ def _authentic(line: str, key: bytes, number: int) -> Record:
     signed = text.encode("utf-8", "replace")
     if not (mark.isascii() and hmac.compare_digest(mark, hmac.new(key, signed, hashlib.sha256).hexdigest())):
         raise BadReply("a line is not signed")
-    record: Record = decode(_RECORD, signed)
+    record = read_record(signed)
     if record.seq != number:
         raise BadReply("a line is missing")
     return record

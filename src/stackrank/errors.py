@@ -15,6 +15,7 @@
         NotReady              something is missing on this machine
           PluginError       an installed plug-in that cannot be loaded
         SandboxError          a sandbox
+          SandboxClosed       it was closed while it was in use
           MachineBusy         tests ran out of time while they waited for a processor
           BuildError          the environment that sandboxes start in
           CannotFork          the kernel does not let a factory fork sandboxes

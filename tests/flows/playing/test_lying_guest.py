@@ -28,8 +28,8 @@ from stackrank.flows.cli.output import as_json
 from stackrank.flows.runs.playing.episode import play_episode
 from stackrank.flows.runs.playing.trajectories import from_row
 from tests.fixtures.env import EVERYTHING, make_task, usable
-from tests.support.lies import lie
-from tests.support.recorded_guest import Change, PlayingBackend, Tapes, record
+from tests.support.guests.lies import lie
+from tests.support.guests.recorded_guest import Change, PlayingBackend, Tapes, record
 
 FEW, MANY = 1_000, 20_000
 TASK = make_task(

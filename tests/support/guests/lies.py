@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from stackrank.env.sandbox.guest.core import framing
-from tests.support.recorded_guest import Answer, Change
+from tests.support.guests.recorded_guest import Answer, Change
 
 Edit = Callable[[Any, str | int], None]
 """Changes one item of a list or an object."""
