@@ -281,13 +281,8 @@ class Sandbox:
         reply, output = self._ask("test", Tested, body=body, timeout_s=timeout_s, **options)
         return replace(self._result(reply, output), report=reply.report)
 
-    def follow(
-        self, command: str, spec: Mapping[str, Any], timeout_s: float
-    ) -> tuple[CommandResult, list[bytes], bool]:
-        """Run a Python program under an observer; for `spec`, see the guest's `laboratory`. Raises Refused.
-
-        Returns the result, the observer's records (`replies.records`), and whether these are all.
-        """
+    def follow(self, command: str, spec: Mapping[str, Any], timeout_s: float) -> FollowedRun:
+        """Run a Python program under an observer; for `spec`, see the guest's `laboratory`. Raises Refused."""
         request: dict[str, Any] = {"grace_s": _grace(timeout_s), "command": command, "cap": OUTPUT_CAP, "spec": spec}
         reply, content = self._ask("follow", Followed, timeout_s=timeout_s, **request)
         records, output = content[: reply.records], content[reply.records :]
