@@ -125,7 +125,9 @@ def decisive() -> None:
 
 
 HINT = "Tick a row to open the task here, or to dispute it; its id opens it in a new tab."
-debugging = {pair["second"]["entrant_id"] for pair in ask(queries.tool_sets, scope)} if kind == "decisive" else set()
+debugging: set[int] = set()
+if kind == "decisive":
+    debugging = {pair["second"]["entrant_id"] for pair in ask(queries.debugger_pairs, scope)}
 if kind == "decisive":
     decisive()
 board = st.container()
