@@ -18,12 +18,12 @@ from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.guest.core.messages import message
 from stackrank.env.scoring.contradictions import find_candidates, test_functions
 from stackrank.env.scoring.judge import Run, cases_of, run_tests, shortcomings
-from stackrank.env.scoring.outline import outline
 from stackrank.env.scoring.proof import NO_PYTEST, Contradiction, Proof, contradicted
 from stackrank.env.scoring.report import PASSED, TestReport
 from stackrank.env.scoring.trials import ShowsBug, Trial, contradiction_of, in_order, without_telling
 from stackrank.env.scoring.withheld.answers import Answers, differing, repeated
 from stackrank.env.scoring.withheld.questions import withhold
+from stackrank.env.scoring.without_fix.outline import outline
 from stackrank.env.task import Task
 
 MOST_BY_STATUS = 6

@@ -40,7 +40,8 @@ What does not follow:
   program as given (`outline`). Tests that pass whatever they expect are evidence. Such a verdict is never sealed.
 - Nor is one if the program as given answers withheld expectations as the fix does (`Proof.distinguishing`).
 - Tests of relations (`"ab" in f(x)`) have no answer that could be asked for without saying what is wanted.
-- Sandboxes that run at the same time can signal to each other, by load, caches, or locks on files that they share.
+- Sandboxes that run at the same time can signal to each other, by load, caches, or locks on files that they share. To
+  later ones they can leave no message in files; where that is not ensured (`Channel.shared`), no verdict is sealed.
 - A command that is not pytest and tells no more than its exit status counts as one test, contradicted as a whole: a
   forger that always reports success is detected, and one that tosses a coin is right in a half or a quarter of the
   cases.
@@ -77,11 +78,11 @@ from stackrank.env.sandbox.guest.core.messages import message
 from stackrank.env.scoring.blind import Sightings, plan, why_not_sealable
 from stackrank.env.scoring.carry_over import Work, carry_over
 from stackrank.env.scoring.judge import Run, Score, run_tests, shortcomings, signs
-from stackrank.env.scoring.own_reference import OwnReference
 from stackrank.env.scoring.proof import Contradiction, Proof, contradicted, find_proof, save_proof
 from stackrank.env.scoring.prove import prove
 from stackrank.env.scoring.withheld.answers import differing, repeated
 from stackrank.env.scoring.withheld.questions import withhold
+from stackrank.env.scoring.without_fix.own_reference import OwnReference
 from stackrank.env.suspicious import find_suspicious
 from stackrank.env.task import Task
 
@@ -184,6 +185,8 @@ def _blind(task: Task, work: Work, proof: Proof, new_sandbox: NewSandbox) -> Sco
     outcome = replace(outcome, verified=True)
     if reason := why_not_sealable(task, replace(proof, contradictions=tuple(usable))):
         return replace(outcome, unsealed=reason)
+    if run.shared:
+        return replace(outcome, unsealed=message(f"a sandbox can leave messages to later ones: {run.shared}"))
     if tests_differing := _differing(task, proof, files, new_sandbox):
         tests = ", ".join(tests_differing[:3])
         reason = message(f"its answers differ from the known fix when expected values are hidden ({tests})")

@@ -204,8 +204,8 @@ def test_seal_wording(verdict: str, sealed: int, unverified: bool, reason: str, 
 
 def test_a_rate_says_how_much_of_it_is_unverified() -> None:
     row = {"rate": 0.5, "resolved": 12, "unverified": 0}
-    assert (wording.resolved_rate(row), wording.unverified(row)) == ("50%", "")
-    assert wording.resolved_rate({**row, "unverified": 3}) == "50% (unverified: 3 of 12)"
+    assert (wording.resolved_rate(row), wording.unverified(row)) == ("50.0%", "")
+    assert wording.resolved_rate({**row, "unverified": 3}) == "50.0% (unverified: 3 of 12)"
 
 
 @pytest.mark.parametrize(
