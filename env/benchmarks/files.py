@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
 from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.git import GitError, enclosing_repository, read_git
 
 
 def read_tree(folder: Path, hidden: Iterable[str] = (), *, caches: bool = False) -> dict[str, bytes]:
@@ -48,7 +48,7 @@ def read_patterns(file: Path) -> tuple[str, ...]:
 
 def commit_of(folder: Path) -> str:
     """Return the short hash of the commit at which a folder was checked out; empty if it is not known."""
-    process = subprocess.run(
-        ["git", "-C", str(folder), "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False
-    )
-    return process.stdout.strip() if process.returncode == 0 else ""
+    try:
+        return read_git(enclosing_repository(folder), "rev-parse", "--short=12", "HEAD").decode().strip()
+    except GitError:
+        return ""

@@ -7,7 +7,6 @@ import hashlib
 import io
 import posixpath
 import re
-import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -15,33 +14,11 @@ from pathspec import GitIgnoreSpec
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.environment import files_digest
-from stackrank.env.git_environment import git_environment
+from stackrank.env.git import exchange_git, read_git
 from stackrank.home import home, locked
 
 _TREES = 4  # whole trees kept in memory, tens of megabytes each with their contents
 _LINK = "120000"
-
-
-def git(repository: Path, *arguments: str, stdin: bytes = b"", variables: Mapping[str, str] | None = None) -> bytes:
-    """Run git and return its output. `variables`: more environment variables. The repository may be another user's;
-    nothing is fetched unasked, and only the protocols below are used. Raises BenchmarkError with git's last message.
-    """
-    defaults = {
-        "GIT_NO_LAZY_FETCH": "1",
-        "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh",
-        "GIT_TERMINAL_PROMPT": "0",
-    }
-    process = subprocess.run(
-        ["git", "-c", "safe.directory=*", "-C", str(repository), *arguments],
-        input=stdin,
-        capture_output=True,
-        env=git_environment({**defaults, **(variables or {})}),
-        check=False,
-    )
-    if process.returncode:
-        lines = process.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise BenchmarkError(f"git in {repository}: {lines[-1] if lines else 'failed'}")
-    return process.stdout
 
 
 def is_repository(folder: Path) -> bool:
@@ -77,16 +54,16 @@ def open_repository(source: str, commit: str, folder: Path) -> Path:
     clone = home() / "repositories" / f"{digest}.git"
     with locked(f"repositories/{digest}"):
         if not clone.exists():
-            git(clone.parent, "clone", "--quiet", "--bare", source, clone.name)
+            exchange_git(clone.parent, "clone", "--quiet", "--bare", "--template=", source, clone.name)
         elif not has_commit(clone, commit):
-            git(clone, "fetch", "--quiet", source, "+refs/heads/*:refs/heads/*")
+            exchange_git(clone, "--git-dir=.", "fetch", "--quiet", source, "+refs/heads/*:refs/heads/*")
     return clone
 
 
 def has_commit(repository: Path, commit: str) -> bool:
     """Whether the repository has a commit of that name."""
     try:
-        git(repository, "cat-file", "-e", f"{commit}^{{commit}}")
+        read_git(repository, "cat-file", "-e", f"{commit}^{{commit}}")
     except BenchmarkError:
         return False
     return True
@@ -96,20 +73,20 @@ def resolve_commit(repository: Path, commit: str) -> str:
     """Return the full hash of a commit. Raises BenchmarkError."""
     if commit.startswith("-") or not has_commit(repository, commit):
         raise BenchmarkError(f"{repository} has no commit {commit}: fetch it")
-    return git(repository, "rev-parse", "--verify", f"{commit}^{{commit}}").decode().strip()
+    return read_git(repository, "rev-parse", "--verify", f"{commit}^{{commit}}").decode().strip()
 
 
 def diff_of(repository: Path, old: str, new: str, subdir: str = ".") -> str:
     """Return the unified diff between two commits, with paths relative to `subdir`."""
     limits = [] if subdir == "." else [f"--relative={subdir}"]
-    return git(repository, "diff", "--no-ext-diff", "--no-renames", "--full-index", *limits, old, new).decode(
-        "utf-8", "surrogateescape"
-    )
+    return read_git(
+        repository, "diff", "--no-ext-diff", "--no-textconv", "--no-renames", "--full-index", *limits, old, new
+    ).decode("utf-8", "surrogateescape")
 
 
 def parent_and_message(repository: Path, commit: str) -> tuple[str, str]:
     """Return a commit's first parent and its message. Raises BenchmarkError for a commit without a parent."""
-    out = git(repository, "show", "--no-patch", "--format=%P%n%B", commit).decode("utf-8", "replace")
+    out = read_git(repository, "show", "--no-patch", "--format=%P%n%B", commit).decode("utf-8", "replace")
     parents, _, message = out.partition("\n")
     if not parents:
         raise BenchmarkError(f"{commit} is the first commit: there is nothing before it")
@@ -120,7 +97,7 @@ def parent_and_message(repository: Path, commit: str) -> tuple[str, str]:
 def latest_version(repository: Path, commit: str) -> str:
     """Return the version that the newest tag before a commit names, such as 1.2; empty if there is none."""
     try:
-        tag = git(repository, "describe", "--tags", "--abbrev=0", commit).decode("utf-8", "replace")
+        tag = read_git(repository, "describe", "--tags", "--abbrev=0", commit).decode("utf-8", "replace")
     except BenchmarkError:
         return ""
     version = re.search(r"\d+(\.\d+)*", tag)
@@ -134,7 +111,7 @@ def _tree(repository: Path, commit: str, subdir: str) -> dict[str, str]:
     A link that stays inside counts as the file to which it leads; other links, and submodules, are left out.
     """
     treeish = commit if subdir == "." else f"{commit}:{subdir.strip('/')}"
-    entries = git(repository, "ls-tree", "-r", "-z", treeish).decode("utf-8", "surrogateescape").split("\0")
+    entries = read_git(repository, "ls-tree", "-r", "-z", treeish).decode("utf-8", "surrogateescape").split("\0")
     hashes: dict[str, str] = {}
     links: dict[str, str] = {}
     for entry in filter(None, entries):
@@ -153,7 +130,9 @@ def _tree(repository: Path, commit: str, subdir: str) -> dict[str, str]:
 def _read(repository: Path, names: Iterable[str]) -> list[bytes]:
     """Return the contents of objects, in order. Raises BenchmarkError."""
     hashes = list(names)
-    out = io.BytesIO(git(repository, "cat-file", "--batch", stdin="".join(f"{name}\n" for name in hashes).encode()))
+    out = io.BytesIO(
+        read_git(repository, "cat-file", "--batch", stdin="".join(f"{name}\n" for name in hashes).encode())
+    )
     contents = []
     for name in hashes:
         header = out.readline().split()
@@ -168,7 +147,7 @@ def read_at(repository: Path, commit: str, paths: Iterable[str]) -> dict[str, by
     """Return those of the given files that a commit has, without listing its other files."""
     requested = list(paths)
     stdin = "".join(f"{commit}:{path}\n" for path in requested).encode()
-    out = io.BytesIO(git(repository, "cat-file", "--batch", stdin=stdin))
+    out = io.BytesIO(read_git(repository, "cat-file", "--batch", stdin=stdin))
     files = {}
     for path in requested:
         header = out.readline().split()
