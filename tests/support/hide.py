@@ -29,7 +29,7 @@ class _Hidden(MetaPathFinder):
 
 
 def _without_extension(**selection: Any) -> importlib.metadata.EntryPoints:
-    points = _all_entry_points(**selection)
+    points = _all_entry_points(**selection).select()
     return importlib.metadata.EntryPoints(
         point for point in points if point.module != PACKAGE and not point.module.startswith(f"{PACKAGE}.")
     )
