@@ -31,7 +31,8 @@ PROGRAMS = ("git", "bwrap", "docker", "python3", "unshare", "cat", "sh")
 BUG = {
     "acc/__init__.py": "",
     "acc/sums.py": "def total(items):\n    return sum(items[1:])\n",
-    "test_sums.py": "from acc.sums import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n",
+    "test_sums.py": "from acc.sums import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n\n\n"
+    "def test_empty():\n    assert total([]) == 0\n",
 }
 
 
@@ -41,7 +42,11 @@ class HostileFolder:
     def __init__(self, place: Path) -> None:
         self.folder, self.ran, self.home = place / "acc", place / "ran", place / "home"
         (place / "host").touch()  # what runs in a sandbox does not see it
-        note = f"import os\nif os.path.isfile({str(place / 'host')!r}): open({str(self.ran)!r}, 'a').write(__file__ + '\\n')\n"
+        is_host, write_name = (
+            f"os.path.isfile({str(place / 'host')!r})",
+            f"open({str(self.ran)!r}, 'a').write(__file__)",
+        )
+        note = f"import os\nif {is_host}: {write_name}\n"
         as_usual = "exec(open(os.path.join(os.path.dirname(os.__file__), os.path.basename(__file__))).read())\n"
         logging = {
             "version": 1, "formatters": {"x": {"()": "os.system", "command": f"echo a log format >> {self.ran}"}},
