@@ -11,7 +11,15 @@ from pydantic import ValidationError
 
 from stackrank.env.actions import Action, Observation
 from stackrank.env.normalise import normalise
-from stackrank.env.sandbox.base import GuestBug, MachineBusy, PreparationFailed, Refused, SandboxError, spec_for
+from stackrank.env.sandbox.base import (
+    GuestBug,
+    MachineBusy,
+    PreparationFailed,
+    Refused,
+    SandboxClosed,
+    SandboxError,
+    spec_for,
+)
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.scoring.judge import Score
 from stackrank.env.scoring.verdict import NewSandbox, score
@@ -66,11 +74,12 @@ class DebugEnv:
     ) -> None:
         """`end_when_solved`: the episode ends by itself when `eval` shows every visible test passing.
 
-        `shows_failing_test`: if False, the agent has only the statement (`statement_alone`); raises BenchmarkError.
+        `shows_failing_test`: if False, or if no test of the task is visible, the agent has only the statement
+        (`statement_alone`); raises BenchmarkError.
         `rewards`: whether the step that ends the episode takes the verdict; if False, `score` has to be called.
         """
         self.task = task
-        self._statement_view = None if shows_failing_test else statement_alone(task)
+        self._statement_view = statement_alone(task) if not (shows_failing_test and task.test_command) else None
         self.shown = task if self._statement_view is None else self._statement_view.task
         """The task as the agent sees it."""
         self.tools = tools
@@ -202,11 +211,9 @@ class DebugEnv:
         """
         try:
             return work()
-        except MachineBusy:
+        except (MachineBusy, SandboxClosed):
             raise
         except SandboxError as error:
-            if in_episode and self._require_bench().sandbox.closed:
-                raise
             log.warning("a sandbox was lost and is replaced: %s", error)
         if in_episode:
             counts = self._require_bench().counts
@@ -218,7 +225,7 @@ class DebugEnv:
                 for past in self._past_actions:
                     self._carry_out(self._require_bench(), past)
             return work()
-        except MachineBusy:
+        except (MachineBusy, SandboxClosed):
             raise
         except SandboxError as error:
             with self._new_sandbox(spec_for(self.task)) as control:

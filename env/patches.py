@@ -6,6 +6,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from unidiff.patch import PatchedFile, PatchSet
@@ -27,7 +28,47 @@ class PatchError(StackrankError):
 
 
 def apply_patch(files: Mapping[str, bytes], diff: str) -> dict[str, bytes]:
-    """Return the files after a unified diff is applied (by `git apply`). Raises PatchError."""
+    """Return the files after a unified diff is applied (by `git apply`). Raises PatchError.
+
+    A diff that fits except for its line endings is applied, and each file keeps the endings that it has.
+    """
+    try:
+        return _apply(files, diff)
+    except PatchError:
+        touched = {path: files[path] for path in touched_files(diff) if path in files}
+        plain = {path: _with_lf(content) for path, content in touched.items()}
+        plain_diff = diff.replace("\r\n", "\n")
+        if plain == touched and plain_diff == diff:
+            raise
+        changed = None
+        with suppress(PatchError):
+            changed = _apply(plain, plain_diff)
+        if changed is None:
+            raise
+    others = {path: content for path, content in files.items() if path not in touched}
+    return {**others, **_endings(touched, changed)}
+
+
+def _with_lf(content: bytes) -> bytes:
+    return content.replace(b"\r\n", b"\n")
+
+
+def _endings(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the new files, whose lines end with LF, with the line endings of the old ones. Raises PatchError."""
+    result = {}
+    for path, content in new.items():
+        before = old.get(path, b"")
+        crlf = before.count(b"\r\n")
+        if crlf and crlf < before.count(b"\n"):
+            raise PatchError(
+                f"the patch does not apply: it differs from {path} only in line endings, of which the file has two "
+                "kinds: create it again for these files"
+            )
+        result[path] = content.replace(b"\n", b"\r\n") if crlf else content
+    return result
+
+
+def _apply(files: Mapping[str, bytes], diff: str) -> dict[str, bytes]:
     touched = touched_files(diff)
     with tempfile.TemporaryDirectory(prefix="stackrank-patch-") as name:
         folder = Path(name)

@@ -5,7 +5,6 @@ The verdict is that of the given task, whatever the agent saw.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
@@ -13,9 +12,9 @@ from pathlib import PurePosixPath
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import CommitFiles
-from stackrank.env.benchmarks.testfiles import is_test, paths_named
+from stackrank.env.benchmarks.testfiles import is_test, paths_named, shell_command
 from stackrank.env.sandbox.client import Changes
-from stackrank.env.sandbox.guest.testing.commands import PytestRun, pytest_run
+from stackrank.env.sandbox.guest.testing.commands import pytest_run
 from stackrank.env.task import Task
 
 
@@ -60,6 +59,8 @@ def statement_alone(task: Task) -> StatementView:
 
 def _withheld(task: Task) -> set[str]:
     """Return the files with failing visible tests: those the task names, else its lists name, else its command runs."""
+    if not task.test_command:
+        return set()  # no visible test decides
     if task.failing_files:
         return set(task.failing_files)
     run = pytest_run(task.test_command)
@@ -83,7 +84,7 @@ def _file_of(test: str, folder: str, task: Task) -> str:
 
 def _test_files_run(command: str, folder: str, files: Collection[str]) -> set[str]:
     """Return the test files that a command runs."""
-    targets = [str(PurePosixPath(folder, path)) for path in paths_named(command, _relative_to(folder, files))]
+    targets = paths_named(command, files)
     files_named = {path for path in targets if path in files}
     folders = [path for path in targets if path not in files_named] or ([] if files_named else [folder])
     return files_named | {
@@ -94,38 +95,33 @@ def _test_files_run(command: str, folder: str, files: Collection[str]) -> set[st
 def _command(task: Task, files: Collection[str], withheld: Collection[str], own_test: str) -> tuple[str, bool]:
     """Return the command without the withheld files, and whether it runs any test as given."""
     run = pytest_run(task.test_command)
+    if not task.test_command and (judged := pytest_run(task.score_command or "")):
+        workspace = {*task.files, *task.hidden_files}
+        named = set(paths_named(task.score_command or "", workspace))
+        options = [word for word in judged.arguments if not _is_path_of(word, judged.folder, named)]
+        return shell_command(judged, [*options, f"{_way_up(judged.folder)}{own_test}"]), False
     if run is None:
         command = not withheld and task.test_command
         return (task.test_command, True) if command else (f"python {own_test}", False)
     if not withheld:
         return task.test_command, True
     arguments = [word for word in run.arguments if not _is_path_of(word, run.folder, withheld)]
-    command = _shell_command(run, arguments)
-    targeted = paths_named(task.test_command, _relative_to(run.folder, {*files, *withheld}))
-    targets = paths_named(command, _relative_to(run.folder, files)) if targeted else [run.folder]
+    command = shell_command(run, arguments)
+    targeted = paths_named(task.test_command, {*files, *withheld})
+    targets = paths_named(command, files) if targeted else [run.folder]
     if targets and _test_files_run(command, run.folder, files):
         return command, True
-    folders = {str(PurePosixPath(run.folder, path)) for path in targets}
-    options = [word for word in arguments if not _is_path_of(word, run.folder, folders)]
-    up = "../" * len([part for part in PurePosixPath(run.folder).parts if part != "."])
-    return _shell_command(run, [*options, f"{up}{own_test}"]), False
+    options = [word for word in arguments if not _is_path_of(word, run.folder, targets)]
+    return shell_command(run, [*options, f"{_way_up(run.folder)}{own_test}"]), False
 
 
-def _shell_command(run: PytestRun, arguments: list[str]) -> str:
-    folder = "" if run.folder == "." else f"cd {shlex.quote(run.folder)} && "
-    variables = [f"{name}={shlex.quote(value)}" for name, value in run.variables.items()]
-    return folder + " ".join([*variables, "python -m pytest", *map(shlex.quote, arguments)])
+def _way_up(folder: str) -> str:
+    """Return the path that leads from a folder of the workspace to the workspace."""
+    return "../" * len([part for part in PurePosixPath(folder).parts if part != "."])
 
 
 def _is_path_of(word: str, folder: str, paths: Collection[str]) -> bool:
     return not word.startswith("-") and str(PurePosixPath(folder, word.partition("::")[0])) in paths
-
-
-def _relative_to(folder: str, files: Collection[str]) -> set[str]:
-    """Return the paths as a command that runs in `folder` names them."""
-    if folder == ".":
-        return set(files)
-    return {path.removeprefix(f"{folder}/") for path in files if path.startswith(f"{folder}/")}
 
 
 def _is_in(path: str, folder: str) -> bool:

@@ -46,7 +46,8 @@ class Task:
     files: Mapping[str, bytes]
     """The workspace as the agent first sees it: relative POSIX path -> content."""
     test_command: str = "python -m pytest -q"
-    """The command that fails because of the bug, run by `sh -c` in the workspace; the agent sees it."""
+    """The command that fails because of the bug, run by `sh -c` in the workspace; the agent sees it. Empty: no test
+    that decides is visible, and the agent has only the statement (`env.statement_alone`)."""
     score_command: str | None = None
     """The command that the verdict comes from; None: `test_command`."""
     log_format: str = ""

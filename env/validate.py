@@ -15,11 +15,15 @@ from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.scoring.judge import Score
 from stackrank.env.scoring.proof import Proof
 from stackrank.env.scoring.prove import prove
-from stackrank.env.scoring.report import PASSED
+from stackrank.env.scoring.report import PASSED, outcome_of
 from stackrank.env.scoring.verdict import NewSandbox, score_in
 from stackrank.env.state import outcomes_of
 from stackrank.env.task import Task
 from stackrank.env.tools.run_tests import run_visible_tests
+
+_NO_FIX = "no fix is known, so nothing can be proved"
+_MOST_REASON = 400
+"""The most characters that say why tests do not pass."""
 
 
 class Standing(StrEnum):
@@ -63,6 +67,10 @@ class Validation:
 class RecordsValidations(Protocol):
     """A benchmark that keeps the results of `stackrank validate --record` in its own files."""
 
+    def to_record(self, task: Task) -> Task:
+        """Return the task as it is validated for the record: without lists of tests that are written anew."""
+        ...
+
     def record(self, validations: Sequence[Validation]) -> None:
         """Write the results of valid tasks into the benchmark's files."""
         ...
@@ -82,13 +90,12 @@ def validate(task: Task, new_sandbox: NewSandbox, rounds: int = 5, measure: Meas
     contradictions are proved.
     """
     if not task.fix:
-        return Validation(task.id, Standing.UNPROVEN, "no fix is known, so nothing can be proved")
+        return try_once(task, new_sandbox)
     try:
-        fixed = apply_patch(task.files, task.fix)
+        fix = _changes(task)
+        assert fix is not None
     except PatchError as error:
         return Validation(task.id, Standing.INVALID, str(error))
-    changed = {path: content for path, content in fixed.items() if task.files.get(path) != content}
-    fix = Changes(files=changed, deleted=tuple(path for path in task.files if path not in fixed))
     try:
         spec = spec_for(task, warm=False)
         with new_sandbox(spec) as first, new_sandbox(spec) as second:
@@ -103,6 +110,35 @@ def validate(task: Task, new_sandbox: NewSandbox, rounds: int = 5, measure: Meas
             return replace(_proved(task, sound, second, measure), dropped=dropped)
     except Refused as error:
         return Validation(task.id, Standing.INVALID, str(error))
+
+
+def try_once(task: Task, new_sandbox: NewSandbox) -> Validation:
+    """Score the task as given and, if a fix is known, with its fix, once each. Raises SandboxError.
+
+    This shows that the task can be played at all: it fails in the form in which it is judged. `validate` shows more.
+    """
+    try:
+        fix = _changes(task)
+        with new_sandbox(spec_for(task, warm=False)) as sandbox:
+            if score_in(sandbox, task, Changes(), fresh=True).resolved:
+                return Validation(task.id, Standing.INVALID, "its tests pass as given, so there is nothing to fix")
+            if fix is None:
+                return Validation(task.id, Standing.UNPROVEN, _NO_FIX)
+            fixed = score_in(sandbox, task, fix, fresh=True)
+    except (PatchError, Refused) as error:
+        return Validation(task.id, Standing.INVALID, str(error))
+    if not fixed.resolved:
+        return Validation(task.id, Standing.INVALID, f"with the fix, {_why(fixed)}", out_of_time=fixed.timed_out)
+    return Validation(task.id, Standing.VALID)
+
+
+def _changes(task: Task) -> Changes | None:
+    """Return what the known fix changes; None if no fix is known. Raises PatchError."""
+    if not task.fix:
+        return None
+    fixed = apply_patch(task.files, task.fix)
+    changed = {path: content for path, content in fixed.items() if task.files.get(path) != content}
+    return Changes(files=changed, deleted=tuple(path for path in task.files if path not in fixed))
 
 
 def _proved(task: Task, sound: Validation, sandbox: Sandbox, measure: Measure | None) -> Validation:
@@ -154,10 +190,17 @@ def _same_run(task: Task) -> bool:
 
 
 def _why(fixed: Score) -> str:
+    """Say which tests do not pass, and why: what the scorer noted, and the first failure."""
     tests = [*fixed.unfixed, *fixed.regressions]
-    if tests and not fixed.timed_out:
-        return f"{', '.join(tests[:3])} {'does' if len(tests) == 1 else 'do'} not pass"
-    return "; ".join(fixed.notes) or "the test command fails"
+    if fixed.timed_out or not tests:
+        return "; ".join(fixed.notes) or "the test command fails"
+    missing = all(outcome_of(test, fixed.tests) == "missing" for test in tests)
+    sentence = f"{', '.join(tests[:3])}{', ...' if len(tests) > 3 else ''} {'does' if len(tests) == 1 else 'do'} not "
+    sentence += "run" if missing and fixed.tests else "pass"
+    reasons = [*fixed.notes, *(fixed.messages[test] for test in tests if fixed.messages.get(test))] or [
+        line for line in map(str.strip, fixed.output.splitlines()) if line
+    ][-1:]
+    return sentence + (f" ({'; '.join(dict.fromkeys(reasons))[:_MOST_REASON]})" if reasons else "")
 
 
 def _lists(unfixed: Score, fixed: Score) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -61,6 +61,10 @@ class BugSuite(TaskByTask):
             if folder.is_dir() and any((folder / part).exists() for part in _PARTS):
                 yield folder.name, functools.partial(_load_once, folder)
 
+    def to_record(self, task: Task) -> Task:
+        """Return the task without its lists: the new ones must not depend on them."""
+        return replace(task, fail_to_pass=(), pass_to_pass=())
+
     def record(self, validations: Sequence[Validation]) -> None:
         """Write which tests have to pass, the proofs and the difficulties into the tasks' folders."""
         for validation in validations:

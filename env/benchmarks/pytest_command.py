@@ -9,10 +9,8 @@ from pathlib import PurePosixPath
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.guess_setup import pytest_settings
+from stackrank.env.benchmarks.testfiles import OPTIONS_WITH_VALUE
 from stackrank.env.sandbox.guest.testing.commands import pytest_arguments
-
-_WITH_VALUE = ("--deselect", "--ignore", "--ignore-glob", "--rootdir", "--confcutdir", "-c", "-k", "-m", "-o", "-p")
-"""Options of pytest whose value may look like a path."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +33,7 @@ class TestCommand:
         targets: list[str] = []
         for previous, word in zip(["", *arguments], arguments, strict=False):
             is_place = word.partition("::")[0].removeprefix("./").rstrip("/") in places
-            (targets if is_place and previous not in _WITH_VALUE else options).append(word)
+            (targets if is_place and previous not in OPTIONS_WITH_VALUE else options).append(word)
         return cls(tuple(options), tuple(targets))
 
     def arguments(self, targets: Iterable[str] | None = None) -> list[str]:

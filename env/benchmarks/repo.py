@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
@@ -12,18 +12,24 @@ from pathspec import GitIgnoreSpec
 from stackrank.env.benchmarks.base import BenchmarkError, Source, TaskByTask, own_name
 from stackrank.env.benchmarks.files import read_text, read_tree
 from stackrank.env.benchmarks.git import CommitFiles, open_repository, resolve_commit
+from stackrank.env.benchmarks.repo_lists import write_lists
 from stackrank.env.benchmarks.repo_schema import DefaultsEntry, TaskEntry, TasksFile, is_diff, read_tasks
 from stackrank.env.benchmarks.testfiles import (
     check_command,
+    find_unrun,
+    is_below,
     is_test,
-    scoring_command,
+    paths_named,
     test_files,
     visible_command,
     with_doctests,
 )
+from stackrank.env.difficulty import save_difficulty
 from stackrank.env.environment import Environment
 from stackrank.env.patches import PatchError, apply_patch, find_faults, make_diff, touched_files
+from stackrank.env.scoring.proof import save_proof
 from stackrank.env.task import Limits, Task
+from stackrank.env.validate import Validation
 
 NAMES = ("tasks.yaml", "tasks.yml", "tasks.json")
 # Never part of a task: history, and files that tools leave behind.
@@ -48,6 +54,32 @@ class Repo(TaskByTask):
         self.license = self._content.license
         self.source = self._content.name or file.parent.absolute().name
         self.name = own_name("repo", self.source)
+
+    def to_record(self, task: Task) -> Task:
+        """Return the task as it is: the lists that its author wrote say what decides."""
+        return task
+
+    def record(self, validations: Sequence[Validation]) -> None:
+        """Write the lists of tests, and of their proofs, of tasks that have none. Comments in the file stay."""
+        unlisted = {entry.id for entry in self._content.tasks if not (entry.fail_to_pass or entry.pass_to_pass)}
+        recorded = {
+            validation.task: validation
+            for validation in validations
+            # A command that is not pytest counts as one test, and there is nothing to list.
+            if validation.task in unlisted and all("::" in test for test in validation.fail_to_pass)
+        }
+        lists = {
+            name: {"fail_to_pass": validation.fail_to_pass, "pass_to_pass": validation.pass_to_pass}
+            for name, validation in recorded.items()
+        }
+        write_lists(self._file, lists)
+        for task in Repo(Source(self._file)).tasks():  # the lists are part of the digest
+            if (validation := recorded.get(task.id)) is None:
+                continue
+            if validation.proof is not None:
+                save_proof(task, replace(validation.proof, digest=task.digest))
+            if validation.measured is not None:
+                save_difficulty(task, validation.measured)
 
     def _entries(self) -> Iterator[tuple[str, Callable[[], Task] | str]]:
         yield from self._problems.items()
@@ -79,7 +111,11 @@ def load_task(entry: TaskEntry, content: TasksFile, file: Path) -> Task:
     # If no fix is known, the fault may be in a file whose own doctests fail.
     to_edit = touched or (set() if fix else with_doctests(ids))
     readonly = (*entry.readonly, *test_files(entry.test, ids, {*files, *secret}), *(f"/{path}" for path in tests))
-    command = scoring_command(entry.test, secret, files) or entry.test
+    if unrun := find_unrun(entry.test, ids, {*files, *secret}):
+        raise BenchmarkError(f"test: `{entry.test}` does not run {unrun[0]}, which fail_to_pass or pass_to_pass lists")
+    shows_bug = visible == entry.test and not _is_judged(secret, entry.test, {*files, *secret})
+    if entry.shows_bug and not visible:
+        raise BenchmarkError(f"shows_bug: every test that `{entry.test}` runs is hidden")
     return Task(
         id=entry.id,
         benchmark="repo",
@@ -87,7 +123,7 @@ def load_task(entry: TaskEntry, content: TasksFile, file: Path) -> Task:
         statement=entry.statement,
         files=files,
         test_command=visible,
-        score_command=command if command != visible else None,
+        score_command=entry.test if entry.test != visible else None,
         category=entry.category,
         difficulty=entry.difficulty,
         tags=tuple(entry.tags),
@@ -100,9 +136,15 @@ def load_task(entry: TaskEntry, content: TasksFile, file: Path) -> Task:
         editable=tuple(entry.editable),
         image=entry.image or content.defaults.image,
         environment=_environment(entry, files),
-        shows_bug=not any(map(is_test, secret)) if entry.shows_bug is None else entry.shows_bug,
+        shows_bug=shows_bug if entry.shows_bug is None else entry.shows_bug,
         limits=_limits(entry, content.defaults),
     )
+
+
+def _is_judged(secret: Mapping[str, bytes], command: str, files: Collection[str]) -> bool:
+    """Whether a command runs hidden tests."""
+    places = paths_named(command, files) or ["."]
+    return any(is_below(path, place) for path in filter(is_test, secret) for place in places)
 
 
 def _source(entry: TaskEntry, content: TasksFile, file: Path) -> Mapping[str, bytes]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import posixpath
 import re
 import shlex
 from collections.abc import Collection, Iterable, Mapping
@@ -13,10 +14,23 @@ from pathspec import GitIgnoreSpec
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.sandbox.guest.debugging.source import functions
-from stackrank.env.sandbox.guest.testing.commands import pytest_run
+from stackrank.env.sandbox.guest.testing.commands import PytestRun, pytest_run
 from stackrank.source import parse_python
 
 TEST_PATTERNS = ("test_*.py", "*_test.py", "tests.py", "conftest.py")
+OPTIONS_WITH_VALUE = (
+    "--deselect",
+    "--ignore",
+    "--ignore-glob",
+    "--rootdir",
+    "--confcutdir",
+    "-c",
+    "-k",
+    "-m",
+    "-o",
+    "-p",
+)
+"""Options of pytest whose value may look like a path."""
 _TESTS = GitIgnoreSpec.from_lines([*TEST_PATTERNS, "tests/**", "testing/**", "test/**"])
 
 
@@ -135,10 +149,41 @@ def with_doctests(ids: Iterable[str]) -> set[str]:
 
 
 def paths_named(command: str, files: Collection[str]) -> list[str]:
-    """Return the files and folders that a command names."""
+    """Return the files and folders of the workspace that a command names, also if it runs in a folder of it."""
     folders = {str(parent) for path in files for parent in PurePosixPath(path).parents}
-    paths = [word.partition("::")[0].removeprefix("./").rstrip("/") for word in words(command)[1:]]
-    return [path for path in paths if path in files or (path in folders and path not in ("", "."))]
+    paths = [place for place in _places(command).values() if place]
+    return [path for path in paths if path in files or (path in folders and path != ".")]
+
+
+def _places(command: str) -> dict[str, str]:
+    """Map each word of a command to the path in the workspace that it would name; empty if it cannot name one."""
+    run = pytest_run(command)
+    folder, parts = (run.folder, run.arguments) if run is not None else (".", words(command)[1:])
+    places: dict[str, str] = {}
+    for previous, word in zip(["", *parts], parts, strict=False):
+        is_path = not word.startswith("-") and previous not in OPTIONS_WITH_VALUE
+        places[word] = posixpath.normpath(posixpath.join(folder, word.partition("::")[0])) if is_path else ""
+    return places
+
+
+def find_unrun(command: str, ids: Iterable[str], files: Collection[str]) -> list[str]:
+    """Return the test ids in files that a pytest command does not run, because it names other files and folders."""
+    run = pytest_run(command)
+    places = paths_named(command, files)
+    if run is None or not places:
+        return []
+    unrun = []
+    for test in ids:
+        path = test.partition("::")[0]
+        paths = {path, posixpath.normpath(posixpath.join(run.folder, path))} & {*files}
+        if "::" in test and paths and not any(is_below(path, place) for path in paths for place in places):
+            unrun.append(test)
+    return unrun
+
+
+def is_below(path: str, place: str) -> bool:
+    """Whether a path is `place`, a file or a folder of the workspace, or in it."""
+    return place in (".", path) or path.startswith(f"{place}/")
 
 
 def test_files(command: str, ids: Iterable[str], files: Collection[str]) -> tuple[str, ...]:
@@ -153,45 +198,55 @@ def test_files(command: str, ids: Iterable[str], files: Collection[str]) -> tupl
     return tuple(sorted(patterns - {""})) or TEST_PATTERNS
 
 
-def scoring_command(command: str, hidden: Mapping[str, bytes], files: Collection[str]) -> str | None:
-    """Return the command with the hidden test files that it does not reach by itself; None if it reaches all."""
-    places = paths_named(command, {*files, *hidden})
-    if not places or "pytest" not in command:
-        return None  # pytest without paths finds them
-    tests = [path for path in sorted(hidden) if PurePosixPath(path).match("test_*.py") or path.endswith("_test.py")]
-    unreached = [path for path in tests if not any(path == place or path.startswith(f"{place}/") for place in places)]
-    return " ".join([command, *map(shlex.quote, unreached)]) if unreached else None
+def visible_command(command: str, files: Mapping[str, bytes], hidden: Mapping[str, bytes]) -> str:
+    """Return the command without tests that only the hidden files have; empty if it runs no visible test.
 
-
-def visible_command(command: str, files: Mapping[str, bytes], hidden: Mapping[str, bytes] | None = None) -> str:
-    """Return the command without tests that only the hidden files have; if none is left, with the folder of the first.
-
-    `hidden`: by default no more is known of them than that they are not among `files`.
+    Nothing is put in the place of what is left out, so whoever runs this command runs no test that does not decide.
     """
-    parts = words(command)
-    paths = {word: word.partition("::")[0] for word in parts[1:]}
-    missing = [
+    places = _places(command)
+    workspace = {*files, *hidden}
+    hidden_words = [
         word
-        for word, path in paths.items()
-        if path.endswith(".py") and (path not in files or _is_new(word, hidden or {}, files))
+        for word, place in places.items()
+        if (_exists(place, hidden) or place.endswith(".py"))
+        and (not _exists(place, files) or _is_new(place, word, hidden, files))
     ]
-    if not missing:
-        return command
-    kept_words = [word for word in parts if word not in missing]
-    if not paths_named(" ".join(kept_words), files):
-        folders = {str(parent) for path in files for parent in PurePosixPath(path).parents}
-        kept_words.append(
-            next(str(folder) for folder in PurePosixPath(paths[missing[0]]).parents if str(folder) in {*folders, "."})
-        )
-    return shlex.join(kept_words)
+    targets = paths_named(command, workspace)
+    visible = command
+    if hidden_words:
+        run = pytest_run(command)
+        parts = words(command) if run is None or run.is_plain else run.arguments
+        kept = [word for word in parts if word not in hidden_words]
+        visible = shlex.join(kept) if run is None or run.is_plain else shell_command(run, kept)
+        targets = [places[word] for word in kept if word in places and _exists(places[word], files)]
+        if not targets:
+            return ""
+    targets = targets or ["."]
+    is_secret = any(is_test_file(path) and any(is_below(path, place) for place in targets) for path in hidden)
+    if is_secret and not any(path in files and not is_test_file(path) for path in targets):
+        seen = (path for path in files if is_test_file(path) and PurePosixPath(path).name != "conftest.py")
+        if not any(is_below(path, place) for path in seen for place in targets):
+            return ""
+    return visible
 
 
-def _is_new(test: str, hidden: Mapping[str, bytes], files: Mapping[str, bytes]) -> bool:
+def _exists(place: str, files: Collection[str]) -> bool:
+    return bool(place) and (place in files or any(path.startswith(f"{place}/") for path in files))
+
+
+def _is_new(path: str, test: str, hidden: Mapping[str, bytes], files: Mapping[str, bytes]) -> bool:
     """Whether only the hidden version of its file defines a test function."""
-    path = test.partition("::")[0]
     if "::" not in test or path not in hidden or path not in files:
         return False
+    name = f"{path}::{test.partition('::')[2]}"
     try:
-        return bool(defining_id(hidden[path], test)) and not defining_id(files[path], test)
+        return bool(defining_id(hidden[path], name)) and not defining_id(files[path], name)
     except (SyntaxError, ValueError):
         return False
+
+
+def shell_command(run: PytestRun, arguments: Iterable[str]) -> str:
+    """Return the command line of a pytest run with these arguments."""
+    folder = "" if run.folder == "." else f"cd {shlex.quote(run.folder)} && "
+    variables = [f"{name}={shlex.quote(value)}" for name, value in run.variables.items()]
+    return folder + " ".join([*variables, "python -m pytest", *map(shlex.quote, arguments)])

@@ -15,6 +15,10 @@ class SandboxError(InfrastructureError):
     """The infrastructure failed: the sandbox cannot be started, died, or does not answer. Never the agent's fault."""
 
 
+class SandboxClosed(SandboxError):
+    """We closed the sandbox while it was in use, as when a run is cancelled. Nobody else is to blame."""
+
+
 class MachineBusy(SandboxError):
     """Tests timed out because they waited for a processor. This says nothing about the code under test."""
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from stackrank.env.environment import Environment
 from stackrank.env.sandbox import replies
-from stackrank.env.sandbox.base import Backend, Channel, GuestBug, Refused, SandboxError, SandboxSpec
+from stackrank.env.sandbox.base import Backend, Channel, GuestBug, Refused, SandboxClosed, SandboxError, SandboxSpec
 from stackrank.env.sandbox.bootstrap import guest_code
 from stackrank.env.sandbox.environments import archive
 from stackrank.env.sandbox.guest.core import framing
@@ -153,7 +153,16 @@ class Sandbox:
 
     # ---- requests
 
-    def _ask(
+    def _ask(self, op: str, shape: type[Shape], **request: Any) -> tuple[Shape, bytes]:
+        """Send a request and return the guest's answer. Raises SandboxClosed if `close` ended the wait for it."""
+        try:
+            return self._request(op, shape, **request)
+        except (SandboxError, OSError, ValueError):
+            if self._closed:
+                raise SandboxClosed(f"sandbox {self.name} was closed") from None
+            raise
+
+    def _request(
         self,
         op: str,
         shape: type[Shape],

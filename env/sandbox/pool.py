@@ -9,7 +9,7 @@ from itertools import islice
 
 import psutil
 
-from stackrank.env.sandbox.base import Backend, SandboxError, SandboxSpec
+from stackrank.env.sandbox.base import Backend, SandboxClosed, SandboxError, SandboxSpec
 from stackrank.env.sandbox.client import Sandbox
 
 log = logging.getLogger(__name__)
@@ -58,6 +58,8 @@ class Pool:
                 return Sandbox(self._backend, spec)
             try:
                 sandbox.ping()
+            except SandboxClosed:
+                continue
             except SandboxError as error:
                 log.warning("a waiting sandbox had died: %s", error)
                 sandbox.close()
@@ -165,7 +167,8 @@ class Pool:
                     sandbox.prepare()
             except SandboxError as error:
                 # The next taker starts a sandbox directly, and sees why that fails.
-                log.warning("no sandbox could be started ahead: %s", error)
+                if not self._closed:
+                    log.warning("no sandbox could be started ahead: %s", error)
                 if sandbox is not None:
                     sandbox.close()
                 sandbox = None

@@ -50,6 +50,8 @@ class Score:
     """The agent's changes that were carried over."""
     output: str = ""
     wall_ms: float = 0.0
+    messages: Mapping[str, str] = field(default_factory=dict)
+    """Id of a test that failed in the last run -> the exception in one line."""
 
 
 @dataclass(frozen=True, slots=True)

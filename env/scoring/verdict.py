@@ -282,4 +282,5 @@ class _Verdict:
             diff=self._diff,
             output=output,
             wall_ms=self._wall_ms,
+            messages=report.messages if report else {},
         )

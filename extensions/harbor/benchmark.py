@@ -31,6 +31,8 @@ _VERDICT = Path(__file__).with_name("harbor_verdict.py")
 
 def check_instructions(command: str) -> str:
     """Return what the instruction of one of our own tasks says after its statement."""
+    if not command:
+        return f"\n\nThe program is in {WORKSPACE}. The tests that decide are hidden.\n"
     return f"\n\nThe program is in {WORKSPACE}. This command fails because of the bug:\n\n    {command}\n"
 
 

@@ -82,10 +82,11 @@ def tasks(
     columns = {
         "task": "task", "title": "title", "category": "category", "difficulty": "difficulty",
         "predicted": "predicted", "traceback": "traceback", "rank": "rank",
-        "validated": "validated", "covered": "tests sealed",
+        "agents_see": "agents see", "validated": "validated", "covered": "tests sealed",
     }  # fmt: skip
-    cells = [{**row, **_difficulty(row["measured"] or {})} for row in rows]
-    print_table(cells, columns, f"{benchmark} has no tasks.", width=120)
+    left_out = [row for row in rows if row["left_out"]]
+    rows = [row for row in rows if not row["left_out"]]
+    print_table(rows, columns, f"{benchmark} has no tasks.", width=120)
     origin = f", from {loaded.source}" if loaded.source else ""
     licence = f"licence {loaded.license or 'unknown'}"
     print_out(f"\n{len(rows)} tasks, digest {digest(loaded.tasks())}, {licence}{origin}")
@@ -94,21 +95,12 @@ def tasks(
             print_out(f"invalid: {row['task']}: {row['reason']}")
         if row["wrong_changes"]:
             print_out(f"weak tests: {row['task']}: {row['wrong_changes']} wrong changes pass (validate --attack)")
-    for task_id, reason in loaded.excluded().items():
-        print_out(f"left out: {task_id}: {reason}")
+    for row in left_out:
+        print_out(f"left out: {row['task']}: {row['left_out']}")
     for note in loaded.notes if isinstance(loaded, TaskByTask) else ():
         print_out(f"note: {note}")
     if any(row["measured"] is None for row in rows):
         print_out("`stackrank validate` measures how difficult a task is: see docs/guide/difficulty.md")
-
-
-def _difficulty(measured: dict[str, Any]) -> dict[str, Any]:
-    """Return two cells: where the failing test's traceback leads, and the fault's rank by Ochiai."""
-    if not measured or measured["unmeasured"]:
-        return {"traceback": "", "rank": ""}
-    leads = "fault" if measured["in_traceback"] else "its file" if measured["in_named_file"] else "elsewhere"
-    rank = measured["ranks"]["ochiai"]
-    return {"traceback": leads, "rank": "-" if rank is None else f"{rank:g}"}
 
 
 @app.command()

@@ -80,6 +80,7 @@ def begin(engine: Engine, spec: RunSpec) -> tuple[int, str]:
     """Check, build and save a run. Returns its number, and the address of the Prefect server that plays it."""
     from stackrank.db.writes.store import Store
     from stackrank.flows.runs.playing.session import open_session
+    from stackrank.flows.runs.preparing.first_check import explain
     from stackrank.flows.runs.preparing.prepared_run import prepare
     from stackrank.flows.runs.preparing.stored_run import create_run
     from stackrank.flows.services.prefect_server import ensure_server
@@ -90,8 +91,9 @@ def begin(engine: Engine, spec: RunSpec) -> tuple[int, str]:
     for name, reason in {**prepared.left_out, **prepared.idle}.items():
         print_err(f"left out: {name}: {reason}")
     if invalid := list(prepared.invalid):
-        examples = ", ".join(invalid[:5]) + (", ..." if len(invalid) > 5 else "")
-        print_err(f"{len(invalid)} tasks are invalid and left out ({examples}): --include-invalid plays them anyway")
+        more = f"; {len(invalid) - 3} more" if len(invalid) > 3 else ""
+        sentence = f"{len(invalid)} tasks are invalid and left out ({explain(prepared.invalid)}{more})"
+        print_err(f"{sentence}: --include-invalid plays them anyway")
     url = ensure_server(say=print_err)
     run_id = open_session(create_run(Store(engine), prepared)).run_id
     total = len(prepared.tasks) * len(prepared.entrants) * spec.attempts

@@ -52,15 +52,17 @@ def _bar(items: str, total: int | None) -> Iterator[Show]:
 def _lines(items: str) -> Iterator[Show]:
     started = printed = time.monotonic()
     first: int | None = None
+    shown: tuple[int, int, str] | None = None
 
     def show(completed: int, total: int, details: str = "") -> None:
-        nonlocal printed, first
+        nonlocal printed, first, shown
         # Items that were completed earlier do not show how fast it goes now.
         first = max(completed - 1, 0) if first is None else first
         current_s = time.monotonic()
-        if current_s - printed < _LINE_EVERY_S:
+        state = completed, total, details
+        if current_s - printed < _LINE_EVERY_S or state == shown:
             return
-        printed = current_s
+        printed, shown = current_s, state
         details = f" ({details})" if details else ""
         if completed > first:
             details += f", about {(current_s - started) / (completed - first) * (total - completed):.0f} s left"

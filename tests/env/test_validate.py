@@ -8,8 +8,8 @@ from stackrank.env.patches import apply_patch, make_diff
 from stackrank.env.sandbox.base import Backend, SandboxSpec
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.task import Limits, Task
-from stackrank.env.validate import Standing, Validation, validate
-from tests.fixtures.env import CART, TEST_CART, cart, source
+from stackrank.env.validate import Standing, Validation, try_once, validate
+from tests.fixtures.env import CART, TEST_CART, cart, source, usable
 from tests.support.waiting import run_out
 
 FIXED = CART.replace(" - 1", "")
@@ -123,3 +123,38 @@ def test_only_line_feeds_end_lines_of_a_diff() -> None:
     new = {"a.py": "x = 1\n\x0c\ny = '\u2028!'\r\nz = 3".encode()}
     assert apply_patch(old, make_diff(old, new)) == new
     assert apply_patch(new, make_diff(new, old)) == old
+
+
+@pytest.mark.parametrize(
+    ("changes", "test", "reason"),
+    [
+        ({}, "import no_such_module\n\ndef test_total():\n    assert True\n", "No module named 'no_such_module'"),
+        ({"tests/conftest.py": "import pytest\n\n@pytest.fixture\ndef price():\n    raise KeyError('vat')\n"},
+         "def test_total(price):\n    assert True\n", "KeyError: 'vat'"),
+        ({}, "from cart import total\n\ndef test_total():\n    assert total([2]) == 7\n", "assert 2 == 7"),
+    ],
+)  # fmt: skip
+def test_why_the_tests_do_not_pass_with_the_fix(changes: dict[str, str], test: str, reason: str) -> None:
+    task = with_fix(cart({**changes, "tests/test_cart.py": test}, fail_to_pass=("tests/test_cart.py::test_total",)))
+    result = proved(task, usable("local"), rounds=1)
+    assert result.standing is Standing.INVALID and "tests/test_cart.py::test_total does not" in result.reason
+    assert reason in result.reason and len(result.reason) < 700
+
+
+def test_a_task_is_tried_in_the_form_in_which_it_is_judged() -> None:
+    def tried(task: Task) -> Validation:
+        return try_once(task, lambda spec: Sandbox(usable("local"), spec))
+
+    assert tried(with_fix(cart())).standing is Standing.VALID
+    assert tried(cart()).standing is Standing.UNPROVEN
+    # Alone, the test passes: it fails only after one of another file, which does not decide.
+    order = {
+        "state.py": "seen = []\n",
+        "tests/test_cart.py": "import state\n\ndef test_total():\n    assert not state.seen\n",
+        "tests/test_a.py": "import state\n\ndef test_a():\n    state.seen.append(1)\n",
+    }
+    narrowed = cart(order, test_command="python -m pytest -q tests/test_cart.py")
+    assert "pass as given" in tried(narrowed).reason and tried(narrowed).standing is Standing.INVALID
+    assert tried(cart(order, test_command="python -m pytest -q tests")).standing is Standing.UNPROVEN
+    wrong = with_fix(cart(), CART + "    # no fix\n")
+    assert tried(wrong).reason.startswith("with the fix, tests/test_cart.py::")

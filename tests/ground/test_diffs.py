@@ -11,7 +11,7 @@ from stackrank.dashboard.parts.side_by_side import sides
 from stackrank.dashboard.trace.files import Files
 from stackrank.diffs import unquoted
 from stackrank.env.benchmarks.git import diff_of
-from stackrank.env.patches import apply_patch, make_diff, reverse_patch, touched_files
+from stackrank.env.patches import PatchError, apply_patch, make_diff, reverse_patch, touched_files
 from stackrank.extensions.authoring.from_commit import split
 from tests.extensions.fix.fixing import git, repository
 
@@ -44,3 +44,23 @@ def test_quoted_file_names(tmp_path: Path) -> None:
     tests, fix = split(diff)
     assert [touched_files(patch) for patch in (tests, fix)] == [{"tests/test_ü\t.py"}, {"ü.py"}]
     assert unquoted('"a/caf\\351 \\"x\\".py"') == 'a/caf\udce9 "x".py' and unquoted('"') == '"'
+
+
+@pytest.mark.parametrize("in_file", [True, False])
+def test_a_patch_that_differs_only_in_line_endings_applies(in_file: bool) -> None:
+    old, new = b"a = 1\nb = 2\nc = 3\n", b"a = 1\nb = 5\nc = 3\n"
+    crlf = {path: content.replace(b"\n", b"\r\n") for path, content in {"old": old, "new": new}.items()}
+    if in_file:
+        files, diff, wanted = {"x.py": crlf["old"], "y": b"y"}, make_diff({"x.py": old}, {"x.py": new}), crlf["new"]
+    else:
+        files, diff, wanted = {"x.py": old, "y": b"y"}, make_diff({"x.py": crlf["old"]}, {"x.py": crlf["new"]}), new
+    assert apply_patch(files, diff) == {"x.py": wanted, "y": b"y"}
+
+
+def test_a_patch_that_differs_otherwise_does_not_apply() -> None:
+    diff = make_diff({"x.py": b"a = 1\nb = 2\n"}, {"x.py": b"a = 1\nb = 5\n"})
+    for other in (b"a = 1\r\nb = 3\r\n", b"", b"a = 1\r\n"):
+        with pytest.raises(PatchError, match="does not apply"):
+            apply_patch({"x.py": other}, diff)
+    with pytest.raises(PatchError, match="only in line endings"):
+        apply_patch({"x.py": b"a = 1\r\nb = 2\n"}, diff)

@@ -77,7 +77,7 @@ class SweBench(TaskByTask):
         existing = tests.there(command)
         visible = command
         if repository is not None and not tests_shown and len(existing) < len(_paths(command)):
-            visible = visible_command(command, files)
+            visible = visible_command(command, files, {})
         hidden = _Hidden({path: content for path, content in tests.changed.items() if content is not None})
         hidden.digest = instance.test_patch
         source = CommitFiles(repository, commit, changed=planted or None, changed_digest=instance.planted)

@@ -108,7 +108,7 @@ def audit(
         fixed = apply_patch(task.files, task.fix)
         paths = {*fixed, *task.hidden_files}
         command = TestCommand.of(task.score_command or task.test_command, paths)
-        visible = TestCommand.of(task.test_command, paths)
+        visible = TestCommand.of(task.test_command, paths).arguments() if task.test_command else None
         with new_sandbox(spec_for(task, warm=False)) as sandbox:
             return _Search(task, fixed, command, visible, sandbox, seed, began, rejected).result(more_variants)
     except (BenchmarkError, PatchError, Refused) as error:
@@ -121,7 +121,7 @@ class _Search:
         task: Task,
         workspace: Files,
         command: TestCommand,
-        visible: TestCommand,
+        visible: Sequence[str] | None,
         sandbox: Sandbox,
         seed: int,
         began: float,
@@ -182,7 +182,7 @@ class _Search:
             {
                 "compare": False,
                 "arguments": self._command.arguments(),
-                "visible": self._visible.arguments(),
+                "visible": self._visible,
                 "functions": functions,
                 "must_pass": self._task.must_pass,
                 "may_skip": self._task.must_stay,

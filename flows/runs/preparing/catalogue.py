@@ -11,7 +11,8 @@ from sqlalchemy import Engine
 from stackrank.db import queries
 from stackrank.env.benchmarks.base import Benchmark, BenchmarkError, Source, digest, family_of
 from stackrank.env.benchmarks.registry import benchmark_names, load_benchmark
-from stackrank.env.difficulty import difficulty_label, find_difficulty
+from stackrank.env.benchmarks.testfiles import is_below, is_test_file, paths_named
+from stackrank.env.difficulty import Difficulty, difficulty_label, find_difficulty
 from stackrank.env.scoring.proof import find_proof
 from stackrank.env.task import Task
 from stackrank.errors import PluginError
@@ -42,7 +43,7 @@ def benchmark_rows(engine: Engine) -> list[Row]:
 
 
 def task_rows(engine: Engine, benchmark: Benchmark) -> list[Row]:
-    """Return a row for each task of a benchmark."""
+    """Return a row for each task of a benchmark. Tasks that are left out have a row with the reason, and no digest."""
     validations, audits = queries.validations(engine, benchmark.name), queries.audits(engine, benchmark.name)
     repaired = queries.resolved_by(engine, benchmark.name, "repair")
     rows: list[Row] = []
@@ -71,10 +72,38 @@ def task_rows(engine: Engine, benchmark: Benchmark) -> list[Row]:
                 "covered": f"{proof.covered} of {proof.deciding}" if proof else None,
                 "reason": row["invalid_reason"] if row else "",
                 "wrong_changes": len(audit["wrong"]) if audit else None,
+                "test": task.score_command or task.test_command,
+                "visible_test": task.test_command,
+                "agents_see": _visible_part(task),
+                **_rank_of(measured),
+                "left_out": "",
                 "repair": f"{repair[0]} of {repair[1]}" if repair else None,
             }
         )
-    return rows
+    blank: Row = dict.fromkeys(rows[0]) if rows else {}
+    return rows + [{**blank, "task": name, "left_out": reason} for name, reason in benchmark.excluded().items()]
+
+
+def _visible_part(task: Task) -> str:
+    """Say which of the tests that decide agents see."""
+    if not task.test_command:
+        return "statement alone"
+    command = task.score_command or task.test_command
+    try:
+        places = paths_named(command, {*task.files, *task.hidden_files}) or ["."]
+    except BenchmarkError:  # its repository is not available
+        places = ["."]
+    hidden = any(is_below(path, place) for path in filter(is_test_file, task.hidden_files) for place in places)
+    return "a part" if hidden or command != task.test_command else "all tests"
+
+
+def _rank_of(measured: Difficulty | None) -> Row:
+    """Return where the failing test's traceback leads, and the fault's rank by Ochiai; empty if not measured."""
+    if measured is None or measured.unmeasured:
+        return {"traceback": "", "rank": ""}
+    leads = "fault" if measured.in_traceback else "its file" if measured.in_named_file else "elsewhere"
+    rank = measured.ranks["ochiai"]
+    return {"traceback": leads, "rank": "-" if rank is None else f"{rank:g}"}
 
 
 def _about(benchmark: Benchmark, tasks: Sequence[Task], engine: Engine) -> Row:

@@ -13,6 +13,7 @@ from sqlalchemy import Engine
 from stackrank.agents.episode.loop import Budget
 from stackrank.agents.episode.protocol import EndpointDown, SetupError
 from stackrank.db import queries
+from stackrank.db.writes.store import Store
 from stackrank.env.benchmarks.base import Benchmark, BenchmarkError, TaskByTask
 from stackrank.env.benchmarks.registry import load_benchmark, select
 from stackrank.env.sandbox.base import Backend, Say
@@ -23,6 +24,7 @@ from stackrank.env.task import Task
 from stackrank.flows.runs.preparing.endpoints import find_silent_endpoints
 from stackrank.flows.runs.preparing.entrants import Entrant, add_server_tools, check_entrants, needing_fix
 from stackrank.flows.runs.preparing.environments import build_environments
+from stackrank.flows.runs.preparing.first_check import explain, try_unvalidated
 from stackrank.flows.runs.specification.spec import RunSpec, SpecError
 from stackrank.settings import settings
 
@@ -86,8 +88,7 @@ def check(spec: RunSpec, engine: Engine | None = None) -> PreparedRun:
     except (BenchmarkError, SetupError, ValueError) as error:
         raise SpecError(str(error)) from None
     if not tasks:
-        reasons = "; ".join(f"{name}: {reason}" for name, reason in list(invalid.items())[:3])
-        raise SpecError(f"every task chosen is invalid ({reasons}): --include-invalid plays them anyway")
+        raise SpecError(f"every task chosen is invalid ({explain(invalid)}): --include-invalid plays them anyway")
     settings()  # reports a wrong setting now, and not in every episode
     if spec.runner != "threads" and find_spec(f"prefect_{spec.runner}") is None:
         raise SpecError(
@@ -117,8 +118,25 @@ def build(run: PreparedRun, say: Say) -> PreparedRun:
 
 
 def prepare(spec: RunSpec, say: Say, engine: Engine | None = None) -> PreparedRun:
-    """Check a specification, and build what it needs on this machine: see `check` and `build`."""
-    return build(check(spec, engine), say)
+    """Check a specification, and build what it needs on this machine: see `check` and `build`.
+
+    With `engine`, as for every new run, tasks that were never validated are tried once (`try_unvalidated`).
+    """
+    built = build(check(spec, engine), say)
+    return built if engine is None else _tried(built, engine, say)
+
+
+def _tried(run: PreparedRun, engine: Engine, say: Say) -> PreparedRun:
+    """Return a new run without tasks that turn out to be invalid when they are first tried."""
+    spec = run.spec
+    arguments = (run.benchmark, run.all_tasks, run.tasks, run.backend, spec.workers, say)
+    invalid = try_unvalidated(Store(engine), *arguments)
+    if not invalid or spec.include_invalid:
+        return run
+    tasks = tuple(task for task in run.tasks if task.id not in invalid)
+    if not tasks:
+        raise SpecError(f"every task chosen is invalid ({explain(invalid)}): --include-invalid plays them anyway")
+    return replace(run, tasks=tasks, invalid={**run.invalid, **invalid})
 
 
 def _without(tasks: Sequence[Task], unbuilt: Mapping[str, str]) -> tuple[Task, ...]:

@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -104,7 +104,8 @@ def validate_benchmark(
 
     A task that was proved before, in at least as many rounds, is not proved again unless `again` or `record` is set.
     `record` writes the results into the tasks' own files: for `bugs` the tests that must pass, the proofs and the
-    measured difficulty, for `deep` and `releases` only the measured difficulty. Raises BenchmarkError, SandboxError.
+    measured difficulty, for `deep` and `releases` only that, for `repo` lists of tests where there are
+    none. Raises BenchmarkError, SandboxError.
     """
     benchmark = load_benchmark(name, source)
     if record and not isinstance(benchmark, RecordsValidations):
@@ -128,8 +129,8 @@ def validate_benchmark(
 
     workers = workers or os.cpu_count() or 2
     unproved = {task.id: task for task in selected if task.id not in proved or task.id in unmeasured}
-    if record:  # the new lists must not depend on the current ones
-        unproved = {name: replace(task, fail_to_pass=(), pass_to_pass=()) for name, task in unproved.items()}
+    if record and isinstance(benchmark, RecordsValidations):
+        unproved = {name: benchmark.to_record(task) for name, task in unproved.items()}
     for task_id, reason in build_environments(backend, list(unproved.values()), workers, say).items():
         add(Validation(task_id, Standing.ERROR, reason))
         del unproved[task_id]
@@ -156,8 +157,19 @@ def validate_benchmark(
     save_benchmark(store, benchmark, all_tasks)  # again, now with the measurements
     ordered = tuple(results[task.id] for task in selected)
     if record and isinstance(benchmark, RecordsValidations):
-        benchmark.record([validation for validation in ordered if validation.valid])
+        valid = [validation for validation in ordered if validation.valid]
+        benchmark.record(valid)
+        _keep_results(store, name, source, valid, rounds)
     return Proof(benchmark, digest(all_tasks), rounds, len(proved), ordered)
+
+
+def _keep_results(store: Store, name: str, source: Source, valid: Sequence[Validation], rounds: int) -> None:
+    """Store the results also for the tasks as the record has changed them: they are the same tasks."""
+    benchmark = load_benchmark(name, source)
+    saved = save_benchmark(store, benchmark, tuple(benchmark.tasks()))
+    for result in valid:
+        covered = (result.proof.deciding, result.proof.covered) if result.proof else (None, None)
+        store.save_validation(saved.id, {result.task: (True, "")}, rounds=rounds, covered=covered)
 
 
 def _find_measure(say: Say) -> Measure | None:

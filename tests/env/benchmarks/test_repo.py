@@ -15,7 +15,7 @@ import pytest
 from stackrank.env.benchmarks.base import Benchmark, BenchmarkError, Source
 from stackrank.env.benchmarks.registry import load_benchmark
 from stackrank.env.benchmarks.repo_schema import read_tasks, write_tasks
-from stackrank.env.benchmarks.testfiles import scoring_command, test_files, visible_command, with_doctests
+from stackrank.env.benchmarks.testfiles import test_files, with_doctests
 from stackrank.env.patches import make_diff
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.sandbox.registry import backend
@@ -209,18 +209,6 @@ def test_git_source(folder: Path, tmp_path: Path) -> None:
     assert "has no commit 0000" in reason
     reason = load(folder, GOOD, "id: x, source: {git: ../clone, commit: 12345678}, test: y").excluded()["x"]
     assert reason.endswith("source.commit: YAML reads 12345678 where text is expected: put it in quotes")
-
-
-def test_commands() -> None:
-    files = {"tests/test_a.py": b"", "tests/unit/test_b.py": b"", "src/x.py": b""}
-    hidden = {"tests/test_new.py": b"", "other/test_c.py": b"", "other/data.json": b""}
-    assert scoring_command("pytest -q tests", hidden, files) == "pytest -q tests other/test_c.py"
-    assert scoring_command("pytest -q", hidden, files) is None
-    assert visible_command("pytest tests/test_a.py tests/test_new.py", files) == "pytest tests/test_a.py"
-    assert visible_command("pytest -q tests/test_new.py::test_x", files) == "pytest -q tests"
-    assert test_files("pytest tests/test_a.py", ["tests/unit/test_b.py::t"], files) == (
-        "/tests/test_a.py", "/tests/unit/test_b.py",
-    )  # fmt: skip
 
 
 def test_results_read_from_logs() -> None:

@@ -161,7 +161,7 @@ def test_what_agents_get(tmp_path: Path, repo: SampleRepository) -> None:
 def test_a_test_file_that_is_new_is_not_named_to_agents(tmp_path: Path, repo: SampleRepository) -> None:
     new = make_diff({}, {"tests/test_new.py": f"x = '{SECRET}'\n".encode()})
     task = only(load(write_lines(tmp_path / "rows.jsonl", [instance(repo, test_patch=new)])))
-    assert task.test_command.endswith(" tests") and task.score_command and "test_new.py" in task.score_command
+    assert task.test_command == "" and task.score_command and "test_new.py" in task.score_command
 
 
 @pytest.mark.parametrize("name", ["swebench", "swebench-debug"])

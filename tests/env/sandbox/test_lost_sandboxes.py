@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable
 
 import psutil
@@ -13,7 +14,15 @@ from stackrank.agents.episode.step import Step
 from stackrank.env.actions import Action
 from stackrank.env.debug_env import DebugEnv
 from stackrank.env.patches import make_diff
-from stackrank.env.sandbox.base import GuestBug, MachineBusy, PreparationFailed, Refused, SandboxError, SandboxSpec
+from stackrank.env.sandbox.base import (
+    GuestBug,
+    MachineBusy,
+    PreparationFailed,
+    Refused,
+    SandboxClosed,
+    SandboxError,
+    SandboxSpec,
+)
 from stackrank.env.sandbox.client import Changes, CommandResult, Sandbox
 from stackrank.env.sandbox.registry import backend
 from stackrank.terms import FailurePoint, StopReason
@@ -77,6 +86,27 @@ def test_what_loses_two_sandboxes_in_a_row_is_to_blame() -> None:
 def test_where_no_sandbox_can_be_made_the_machine_is_to_blame() -> None:
     with played(Fragile(1, when="run", working=1)) as env, pytest.raises(SandboxError, match="engine is gone"):
         env.step(Action("bash", {"command": "true"}))
+
+
+@pytest.mark.parametrize("when", ["run", "test"])
+def test_a_sandbox_that_we_close_is_not_the_guests_fault(when: str, caplog: pytest.LogCaptureFixture) -> None:
+    opened: list[Sandbox] = []
+
+    def new(spec: SandboxSpec) -> Sandbox:
+        opened.append(Sandbox(backend("local"), spec))
+        return opened[-1]
+
+    with DebugEnv(make_task({**FILES, "a.py": "import time\ntime.sleep(60)\n"}), EVERYTHING, new, rewards=False) as env:
+        if when == "run":
+            env._open_bench()
+            threading.Timer(1, lambda: opened[-1].close()).start()
+            with pytest.raises(SandboxClosed, match="was closed"):
+                env.step(Action("bash", {"command": "sleep 60"}))
+        else:
+            threading.Timer(1, lambda: opened[-1].close()).start()
+            with pytest.raises(SandboxClosed, match="was closed"):
+                env.judge(Changes())
+    assert not caplog.records
 
 
 def test_tests_that_end_their_sandbox_leave_the_bug_unfixed() -> None:

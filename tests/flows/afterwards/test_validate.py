@@ -181,7 +181,9 @@ def test_a_damaged_task_is_left_out(
 ) -> None:
     suite = suite_of(tmp_path, "club-ledger", "tax-bands")
     damage(suite / "tax-bands")
-    assert [row["task"] for row in stackrank("tasks", "bugs", "--path", str(suite), "--json").json()] == ["club-ledger"]
+    rows = {row["task"]: row for row in stackrank("tasks", "bugs", "--path", str(suite), "--json").json()}
+    assert rows["club-ledger"]["left_out"] == "" and rows["club-ledger"].keys() == rows["tax-bands"].keys()
+    assert words in rows["tax-bands"]["left_out"] and rows["tax-bands"]["digest"] is None
     (line_left_out,) = [
         line for line in stackrank("tasks", "bugs", "--path", str(suite)).out.splitlines() if "left out" in line
     ]
