@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ipaddress
 import tomllib
 from pathlib import Path
 
 from stackrank.errors import UsageError
 from stackrank.extras import require
 from stackrank.host import programs
+from stackrank.host.listening import is_loopback
 from stackrank.settings import settings
 
 HERE = Path(__file__).parent
@@ -39,14 +39,6 @@ def login_configured() -> bool:
     if secrets_path:
         raise UsageError(f"The secrets file {secrets_path} has no section [auth]: add it, or unset STACKRANK_SECRETS.")
     return False
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a server that listens on `host`."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def command(

@@ -7,14 +7,13 @@ import hashlib
 import io
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-
-from pathspec import GitIgnoreSpec
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.environment import files_digest
 from stackrank.env.git import exchange_git, read_git
+from stackrank.env.patterns import Matcher, Pattern
 from stackrank.home import home, locked
 
 _TREES = 4  # whole trees kept in memory, tens of megabytes each with their contents
@@ -143,9 +142,9 @@ def _read(repository: Path, names: Iterable[str]) -> list[bytes]:
     return contents
 
 
-def read_at(repository: Path, commit: str, paths: Iterable[str]) -> dict[str, bytes]:
+def read_at(repository: Path, commit: str, paths: Collection[str]) -> dict[str, bytes]:
     """Return those of the given files that a commit has, without listing its other files."""
-    requested = list(paths)
+    requested = [path for path in paths if "\n" not in path]
     stdin = "".join(f"{commit}:{path}\n" for path in requested).encode()
     out = io.BytesIO(read_git(repository, "cat-file", "--batch", stdin=stdin))
     files = {}
@@ -157,6 +156,9 @@ def read_at(repository: Path, commit: str, paths: Iterable[str]) -> dict[str, by
         out.read(1)
         if header[-2] == b"blob":
             files[path] = content
+    # A request is a line, so these cannot be asked for by name.
+    if remaining := [path for path in paths if "\n" in path]:
+        files |= CommitFiles(repository, commit).read(remaining)
     return files
 
 
@@ -177,18 +179,18 @@ class CommitFiles(Mapping[str, bytes]):
         subdir: str = ".",
         changed: Mapping[str, bytes | None] | None = None,
         changed_digest: str = "",
-        hidden: tuple[str, ...] = (),
+        hidden: tuple[Pattern, ...] = (),
     ) -> None:
         """`repository`: None if it is not available; then reading raises BenchmarkError. `commit`: the full hash.
 
         `changed`: files with other content, or None for a file that is missing. `changed_digest`: stands for them in
-        the digest. `hidden`: gitignore patterns of files that are left out.
+        the digest. `hidden`: patterns of files that are left out.
         """
         self._repository, self._commit, self._subdir = repository, commit, subdir
         self._changed = dict(changed or {})
         self._changed_digest = changed_digest
         self._hidden = hidden
-        self._spec = GitIgnoreSpec.from_lines(hidden)
+        self._matcher = Matcher(hidden)
 
     @functools.cached_property
     def digest(self) -> str:
@@ -196,7 +198,7 @@ class CommitFiles(Mapping[str, bytes]):
         files = {path: content for path, content in self._changed.items() if content is not None}
         deleted = sorted(path for path, content in self._changed.items() if content is None)
         changed = self._changed_digest or (files_digest(files), deleted)
-        parts = (self._commit, self._subdir, changed, self._hidden)
+        parts = (self._commit, self._subdir, changed, tuple(pattern.text for pattern in self._hidden))
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
     @property
@@ -214,7 +216,7 @@ class CommitFiles(Mapping[str, bytes]):
         files.update(zip(unchanged, _read(self._place[0], (tree[path] for path in unchanged)), strict=True))
         return files
 
-    def with_changes(self, changed: Mapping[str, bytes | None], hidden: tuple[str, ...] = ()) -> CommitFiles:
+    def with_changes(self, changed: Mapping[str, bytes | None], hidden: tuple[Pattern, ...] = ()) -> CommitFiles:
         """Return the same files with changes on top."""
         merged = {**self._changed, **changed}
         patterns = (*self._hidden, *hidden)
@@ -230,13 +232,13 @@ class CommitFiles(Mapping[str, bytes]):
         names = {*_tree(*self._place), *self._changed}
         names -= {path for path, content in self._changed.items() if content is None}
         if self._hidden:
-            names -= set(self._spec.match_files(names))
+            names -= set(self._matcher.select(names))
         return iter(sorted(names))
 
     def __contains__(self, path: object) -> bool:
         name = str(path)
         exists = self._changed[name] is not None if name in self._changed else name in _tree(*self._place)
-        return exists and not (self._hidden and self._spec.match_file(name))
+        return exists and not (self._hidden and self._matcher.matches(name))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

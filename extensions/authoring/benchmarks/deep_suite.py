@@ -24,13 +24,12 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from pathspec import GitIgnoreSpec
-
 from stackrank.env.benchmarks.base import BenchmarkError, Source, TaskByTask, family_of, own_name
-from stackrank.env.benchmarks.testfiles import TEST_PATTERNS, without_tests
+from stackrank.env.benchmarks.testfiles import TEST_NAMES, TEST_PATTERNS, without_tests
 from stackrank.env.difficulty import find_difficulty
 from stackrank.env.environment import Environment
 from stackrank.env.patches import find_faults, make_diff
+from stackrank.env.patterns import Matcher, Pattern, globs
 from stackrank.env.task import Limits, Task
 from stackrank.env.validate import Validation
 from stackrank.extensions.authoring.benchmarks.deep_recipe import Recipe, TaskRecipe, digest_of, plant, read_recipe
@@ -140,7 +139,7 @@ def load_task(recipe: Recipe, task: TaskRecipe, measured: str = "", fetch: bool 
 def _load(recipe: Recipe, outline: _Outline, parts: Sequence[TaskRecipe], measured: str, fetch: bool) -> Task:
     """Load a task with the faults and the tests of all `parts`. Raises BenchmarkError."""
     library = library_files(recipe, fetch)
-    files = without(library, recipe.omit)
+    files = without(library, globs(recipe.omit))
     planted = [plant(files, [*part.changes, *part.reworded]) for part in parts]
     for part, part_digest in zip(parts, map(digest_of, planted), strict=True):
         if part_digest != part.broken:
@@ -192,8 +191,8 @@ def _load(recipe: Recipe, outline: _Outline, parts: Sequence[TaskRecipe], measur
         tags=(recipe.library,),
         fix=fix,
         faults=find_faults(workspace, fix),
-        readonly=(*TEST_PATTERNS, "tests/", "test/"),
-        editable=(f"/{recipe.package}/**" if "." not in recipe.package else f"/{recipe.package}",),
+        readonly=(*TEST_PATTERNS, *globs(("tests/", "test/"))),
+        editable=(Pattern.literal(recipe.package),),
         failing_files=tuple(reports),
         environment=Environment(requirements=tuple(recipe.requirements)) if recipe.requirements else None,
         limits=Limits(timeout_s=recipe.timeout_s),
@@ -233,7 +232,7 @@ def _files_around(
     def belongs(path: str) -> bool:
         if f"{path}/".startswith(prefixes):
             return True
-        return path.startswith(folders) and not any(PurePosixPath(path).match(pattern) for pattern in TEST_PATTERNS[:2])
+        return path.startswith(folders) and not any(PurePosixPath(path).match(name) for name in TEST_NAMES[:2])
 
     return {path: content for path, content in library.items() if path not in present and belongs(path)}
 
@@ -244,10 +243,10 @@ def _read_measured(file: Path) -> dict[str, str]:
     return {name: json.dumps(measurement) for name, measurement in measurements.items()}
 
 
-def without(files: Mapping[str, bytes], patterns: Iterable[str]) -> dict[str, bytes]:
-    """Return the files that no gitignore pattern matches."""
-    omitted = GitIgnoreSpec.from_lines(patterns)
-    return {path: content for path, content in files.items() if not omitted.match_file(path)}
+def without(files: Mapping[str, bytes], patterns: Iterable[Pattern]) -> dict[str, bytes]:
+    """Return the files that no pattern matches."""
+    omitted = Matcher(patterns)
+    return {path: content for path, content in files.items() if not omitted.matches(path)}
 
 
 def _archive_path(sha256: str) -> Path:

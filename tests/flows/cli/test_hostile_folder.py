@@ -77,6 +77,8 @@ class HostileFolder:
         git(self.folder, "add", ".")
         git(self.folder, "commit", "--quiet", "-m", "Broken")
         (self.folder / "acc/sums.py").write_text(BUG["acc/sums.py"].replace("[1:]", ""))
+        write(self.folder, {"test_more.py": BUG["test_sums.py"].replace("[1, 2]) == 3", "[4]) == 4")})
+        git(self.folder, "add", "test_more.py")
         git(self.folder, "commit", "--quiet", "-am", "Fixed")
         git(self.folder, "branch", "fixed")
         git(self.folder, "reset", "--quiet", "--hard", "HEAD~1")
