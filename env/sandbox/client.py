@@ -106,6 +106,8 @@ class Sandbox:
         self._built = spec.environment is not None
         self.root = self._channel.root
         self.backend = backend.name
+        self.shared = self._channel.shared
+        """Why what earlier sandboxes left behind may reach programs in this one; empty if it cannot."""
         try:
             self._channel.send(guest_code())
             limits = self._channel.guest_limits

@@ -20,7 +20,10 @@ from stackrank.errors import StackrankError
 OWNER_LABEL = "stackrank.owner"
 REPOSITORY = "stackrank-env"
 BUILDER = "0:0"
-"""The user of the containers in which environments are built; sandboxes never have it."""
+"""The user of the containers in which environments are built; no other container has it."""
+HOLDER = "0"
+"""The user of the containers that keep images in memory. It may read every file that a sandbox may read."""
+HOLDER_CAPABILITIES = ("IPC_LOCK", "DAC_OVERRIDE")
 LARGEST_BODY = 1 << 20
 
 
@@ -97,6 +100,10 @@ class _SandboxHost(_Closed):
     Runtime: str | None = None
 
 
+class _HolderHost(_SandboxHost):
+    CapAdd: tuple[Literal["IPC_LOCK"], Literal["DAC_OVERRIDE"]]
+
+
 class _BuildHost(_Closed):
     NetworkMode: Literal["default"]
     Binds: list[str] = []
@@ -137,6 +144,13 @@ class Sandbox(_Container):
     StdinOnce: Literal[True]
     AttachStdin: Literal[True]
     HostConfig: _SandboxHost
+
+
+class Holder(Sandbox):
+    """The request body that creates a container that keeps an image in memory: a sandbox that may lock memory."""
+
+    User: Literal["0"]  # type: ignore[assignment]
+    HostConfig: _HolderHost
 
 
 class Build(_Container):
@@ -271,7 +285,8 @@ def parse_request(method: str, target: str, allowed: Allowed) -> Request:
 def check_container(data: bytes, allowed: Allowed) -> bytes:
     """Check the request body that creates a container, and return it rewritten. Raises NotAllowed."""
     body = _object(data)
-    kind: type[Sandbox | Build] = Build if body.get("User") == BUILDER else Sandbox
+    kinds: dict[str, type[Sandbox | Build]] = {BUILDER: Build, HOLDER: Holder}
+    kind = kinds.get(str(body.get("User")), Sandbox)
     try:
         container = kind.model_validate_json(json.dumps(body))
     except ValidationError as error:

@@ -67,9 +67,11 @@ def python(*arguments: str) -> list[str]:
     return [sys.executable, "-P", *arguments]
 
 
-def find_program(name: str) -> str | None:
-    """Return the path of a program; None if it is not installed. Relative folders in PATH are ignored."""
-    return shutil.which(name, path=_search_path(os.environ.get("PATH", os.defpath)))
+def find_program(name: str, path: str | None = None) -> str | None:
+    """Return the path of a program; None if it is not installed. `path`: the folders to look in, by default those of
+    PATH. Relative folders are ignored.
+    """
+    return shutil.which(name, path=_search_path(os.environ.get("PATH", os.defpath) if path is None else path))
 
 
 def environment(overrides: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -154,7 +154,7 @@ def test_file_reconstruction_matches_a_sandbox() -> None:
     files = Files({path: content.decode() for path, content in contents_of_files.items()})
     with DebugEnv(
         make_task(contents_of_files, test_command="true", readonly=()),
-        tool_set("full"),
+        tool_set("bash-debug"),
         lambda spec: Sandbox(usable("local"), spec),
     ) as env:
         env.reset()
