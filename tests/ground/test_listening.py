@@ -13,7 +13,6 @@ from stackrank.host.listening import is_known_host
         "127.0.0.1:8501",
         "127.0.0.1",
         "[::1]:8501",
-        "::1",
         "localhost",
         "LOCALHOST:1",
         "Board.example:443",
