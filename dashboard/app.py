@@ -26,7 +26,7 @@ _LISTED = (
     (
         "tool_sets",
         "build",
-        "What a debugger is worth: the same agent and model with and without it, and how each tool is used.",
+        "What a tool is worth: the same agent and model with and without it, and how each tool is used.",
     ),
     ("failures", "troubleshoot", "How far episodes get, and where they first go wrong."),
     ("tasks", "task", "Every task: how hard it is, who resolves it, which ones may be defective."),

@@ -20,19 +20,20 @@ scope = filters.choose("ts")
 
 def worth() -> None:
     """Draw the tool sets of each agent and model side by side, on the same tasks."""
-    st.subheader("What a debugger is worth")
+    st.subheader("What tools are worth")
     board = ask(queries.leaderboard, scope)
     names = [name for name in dict.fromkeys(row["model"] for row in board) if name]
     sets = list(dict.fromkeys(row["tools"] for row in board))
     with st.container(horizontal=True):
-        base = address.selectbox("Compare with", sets, "ts_base", placeholder="No debugger", width=220)
+        base = address.selectbox("Compare with", sets, "ts_base", placeholder="Fewer tools", width=220)
         models = address.multiselect("Models", names, "ts_models", width=420) if len(names) > 1 else ()
     pairs = ask(queries.tool_sets, scope, base=base or "", models=tuple(models))
     if not pairs:
-        command = "stackrank run deploy/examples/debuggers.yaml --agent repair"
-        show.empty("No agent and model has played both this tool set and another.", command)
+        show.empty("No agent and model has played two tool sets.", "stackrank run --limit 10")
         return
     lines = ask(queries.side_by_side, pairs, scope)
+    for tools in ask(queries.tool_worth, pairs, scope):
+        st.markdown(f"- {show.escaped(tools['sentence'])}")
     _differences(lines, base)
     _table(lines)
     show.csv_button(lines, name="tool_sets", key="ts_pairs")
@@ -56,8 +57,8 @@ def _differences(lines: Sequence[Mapping[str, Any]], base: str | None) -> None:
         if row["base"]
     ]
     alt = "Difference of each tool set to its base, with its 95% interval"
-    charts.draw(charts.forest(marked, base or "no debugger", "the tool set"), key="ts_forest", alt=alt)
-    drawing = partial(paper.differences, marked, base or "the tool set without a debugger")
+    charts.draw(charts.forest(marked, base or "fewer tools", "the tool set"), key="ts_forest", alt=alt)
+    drawing = partial(paper.differences, marked, base or "the tool set with fewer tools")
     show.paper_button(drawing, name="tool_sets", key="ts")
 
 

@@ -14,7 +14,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from stackrank.db.connection.errors import FAILURES, DatabaseError, explain
 from stackrank.db.connection.pool import FairPool
 from stackrank.extras import require
-from stackrank.home import home
+from stackrank.home import home, make_private
 from stackrank.settings import settings
 from stackrank.wording import masked, print_err
 
@@ -102,7 +102,9 @@ def _parse(url: str) -> URL:
 def _sqlite(url: URL, timeout_s: float) -> Engine:
     file = Path(str(url.database)).expanduser()
     if not str(url.database).startswith("file:"):
-        file.parent.mkdir(parents=True, exist_ok=True)
+        make_private(file.parent)
+        if not file.exists():
+            file.touch(mode=0o600)  # SQLite gives the same mode to the files beside it
         url = url.set(database=str(file))
     engine = create_engine(url, connect_args={"timeout": timeout_s}, pool_size=8, max_overflow=56)
 

@@ -46,6 +46,9 @@ class Benchmark(SQLModel, table=True):
     # The result of the last `stackrank validate`.
     validated_at: datetime | None = when()
     tasks_valid: int | None = None
+    # How often verdicts are wrong, as last measured: {"digest", "measured_on", "false_accepts", "false_rejects"}, where
+    # each of the two is {"changes", "errors", "tasks", "authors", "rate", "low", "high"}.
+    rates: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True), nullable=True))
 
 
 class Task(SQLModel, table=True):

@@ -20,7 +20,8 @@ from stackrank.db.queries.boards.standings import (
     run_summary,
 )
 from stackrank.db.queries.boards.task_board import task_board, task_rates
-from stackrank.db.queries.boards.tool_sets import side_by_side, tool_sets, tool_use
+from stackrank.db.queries.boards.tool_sets import debugger_pairs, side_by_side, tool_sets, tool_use
+from stackrank.db.queries.boards.tool_worth import tool_worth
 from stackrank.db.queries.catalogue import (
     audits,
     benchmark,
@@ -95,6 +96,7 @@ __all__ = [
     "compare_all",
     "compare_categories",
     "count_model_steps",
+    "debugger_pairs",
     "decided_entrants",
     "describe_outages",
     "describe_scope",
@@ -164,6 +166,7 @@ __all__ = [
     "time_spent",
     "tool_sets",
     "tool_use",
+    "tool_worth",
     "totals",
     "validations",
     "verdicts",

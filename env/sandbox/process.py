@@ -88,11 +88,13 @@ class ProcessChannel:
         folder: Path | None = None,
         cgroup: Cgroup | None = None,
         prefixes: str = PREFIXES,
+        shared: str,
     ) -> None:
         """Start the guest. The sandbox is named `name`-PID. `folder` and `cgroup` are removed when it ends."""
         self.root = root
         self.guest_limits = guest_limits
         self.prefixes = prefixes
+        self.shared = shared
         self._folder = folder
         self._cgroup = cgroup
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
@@ -113,6 +115,11 @@ class ProcessChannel:
             except OSError as error:
                 self.close()
                 raise SandboxError(f"the limits of {self.name} cannot be set: {error}") from None
+
+    @property
+    def is_forked(self) -> bool:
+        """Whether the guest was forked by a factory."""
+        return isinstance(self._child, ForkedProcess)
 
     def send(self, data: bytes) -> None:
         """Write all of `data`."""

@@ -68,6 +68,8 @@ class Run:
     report: TestReport | None
     """None if only the exit status tells the outcome."""
     command: str
+    shared: str
+    """Why what earlier sandboxes left behind may have reached this run; empty if it could not."""
 
     @property
     def outcomes(self) -> Mapping[str, str]:
@@ -115,7 +117,7 @@ def run_tests(
             f"this machine is too busy to judge: of {task.limits.timeout_s:g} s the tests waited "
             f"{result.waited_s:.0f} s for a processor; play fewer episodes at a time (--workers)"
         )
-    return Run(result, read_report(task, result, key), command)
+    return Run(result, read_report(task, result, key), command, sandbox.shared)
 
 
 def read_report(task: Task, result: CommandResult, key: bytes) -> TestReport | None:

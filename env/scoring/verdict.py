@@ -37,7 +37,8 @@ What does not follow:
   `Score.unsealed` says why. Such a run looks for signs instead: tests that must fail (canaries), and calls of the
   reporter from changed files. They find the usual tricks and no more.
 - Tests of conditions (`assert not f(x)`) have no answer that could be asked for without saying what is wanted.
-- Sandboxes that run at the same time can signal to each other, by load, caches, or locks on files that they share.
+- Sandboxes that run at the same time can signal to each other, by load, caches, or locks on files that they share. To
+  later ones they can leave no message in files; where that is not ensured (`Channel.shared`), no verdict is sealed.
 - A command that is not pytest and tells no more than its exit status counts as one test, contradicted as a whole: a
   forger that always reports success is detected, and one that tosses a coin is right in a half or a quarter of the
   cases.
@@ -161,6 +162,8 @@ def _blind(task: Task, work: Work, proof: Proof, new_sandbox: NewSandbox) -> Sco
             return outcome
     if not draw.strength:
         return replace(outcome, unsealed=_why_unsealed(task, usable))
+    if run.shared:
+        return replace(outcome, unsealed=message(f"a sandbox can leave messages to later ones: {run.shared}"))
     if differing := _told(task, files, usable, new_sandbox):
         tests = ", ".join(differing[:3])
         reason = message(f"its answers differ from the known fix when expected values are hidden ({tests})")

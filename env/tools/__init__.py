@@ -4,6 +4,6 @@ What connects tools of other programs belongs in an extension; `server_plugin` s
 """
 
 from stackrank.env.tools.base import Bench, Tool, ToolError
-from stackrank.env.tools.registry import TOOL_SETS, ToolSet, find_tool, tool_names, tool_set
+from stackrank.env.tools.registry import CONTRAST, TOOL_SETS, ToolSet, find_tool, tool_names, tool_set
 
-__all__ = ["TOOL_SETS", "Bench", "Tool", "ToolError", "ToolSet", "find_tool", "tool_names", "tool_set"]
+__all__ = ["CONTRAST", "TOOL_SETS", "Bench", "Tool", "ToolError", "ToolSet", "find_tool", "tool_names", "tool_set"]

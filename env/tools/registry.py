@@ -113,13 +113,17 @@ TOOL_SETS: dict[str, ToolSet] = {
         # The editing tools that models are trained with.
         ToolSet("edit", ("eval", *_READ, *_EDIT, "submit"), must_parse=True),
         ToolSet("edit-debug", ("eval", *_READ, "pdb", *_EDIT, "submit"), must_parse=True),
+        # A shell, without and with a debugger: what every agent of today has, and what a debugger adds to it.
         ToolSet("bash", ("eval", *_READ, "bash", "rewrite", "submit")),
+        ToolSet("bash-debug", ("eval", *_READ, "bash", "pdb", "rewrite", "submit")),
         ToolSet("terminal", ("eval", *_READ, "terminal", "rewrite", "submit")),
         # For the agent `command`, whose program brings its own tools.
         ToolSet("command", ("program", "submit")),
-        ToolSet("full", ("eval", *_READ, "pdb", "bash", "rewrite", "submit")),
     )
 }
+
+CONTRAST = ("rewrite", "bash", "debug", "bash-debug")
+"""The tool sets that show what a debugger is worth, without and with a shell."""
 
 
 @functools.cache

@@ -11,6 +11,7 @@ from typing import Any
 
 from stackrank.env.sandbox.base import Refused
 from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.sandbox.replies.programs import Exchanged
 from stackrank.env.state import Spoken
 from stackrank.env.tools.servers import Offer, ToolServer, ToolServerChanged, ToolServerFailed
 from stackrank.errors import StackrankError
@@ -157,7 +158,7 @@ class Connection:
             reply, output = self._sandbox.exchange(self._name, self._unsent, remaining_s, MOST - size)
             self._unsent = b""
             size += len(output)
-            used_s += reply["used_s"]
+            used_s += reply.used_s
             answer: messages.Message | None = None
             for line in output.splitlines():
                 self._record(line, sent=False)
@@ -168,14 +169,14 @@ class Connection:
                     answer = message
                 elif line.strip():
                     garbage.append(line)
-            if answer is not None and not reply["flooded"]:
+            if answer is not None and not reply.flooded:
                 return answer
-            if reply["flooded"] or size >= MOST:
+            if reply.flooded or size >= MOST:
                 raise _Failed(f"wrote more than {MOST >> 20} MB in answer to {method}")
-            if reply["ended"]:
-                status = _describe_status(reply["exit"])
+            if reply.ended:
+                status = _describe_status(reply.exit)
                 raise _Failed(f"ended{status} before it answered {method}{_explain(garbage, reply)}")
-            if reply["timed_out"] or used_s >= limit_s:
+            if reply.timed_out or used_s >= limit_s:
                 raise _Failed(f"did not answer {method} within {limit_s:g} s{_explain(garbage, reply)}")
 
     def _send(self, line: bytes) -> None:
@@ -200,13 +201,13 @@ def _describe_status(status: int | None) -> str:
     return "" if status is None else f" by signal {-status}" if status < 0 else f" with status {status}"
 
 
-def _explain(garbage: list[bytes], reply: Mapping[str, Any]) -> str:
+def _explain(garbage: list[bytes], reply: Exchanged) -> str:
     """Return what may explain a failure: output that is no message, and the last line of standard error."""
     reasons = []
     if garbage:
         quoted = garbage[0].decode("utf-8", "replace").strip()[:_MAX_QUOTED]
         reasons.append(f"it wrote {quoted!r}, which is not an MCP message")
-    complaints = [line.strip() for line in str(reply["complaints"]).splitlines() if line.strip()]
+    complaints = [line.strip() for line in reply.complaints.splitlines() if line.strip()]
     if complaints:
         reasons.append(f"last line of its standard error: {complaints[-1][:_MAX_QUOTED]}")
     return f" ({'; '.join(reasons)})" if reasons else ""

@@ -20,6 +20,7 @@ def serve_env(
     steps: Annotated[int, typer.Option(min=1, help="Most actions in one episode.")] = 50,
     shows_failing_test: FailingTest = None,
     sessions: Annotated[int, typer.Option(min=1, help="Most concurrent clients.")] = 64,
+    idle: Annotated[float, typer.Option(min=1, help="Seconds after which a session without messages ends.")] = 1800,
     sandbox: Sandbox = None,
     path: DataPath = None,
     repos: Repos = None,
@@ -51,7 +52,7 @@ def serve_env(
     listening = listen(host, port)
     address, port = listening.getsockname()[:2]
     print_err(f"serving {description} at ws://{shown(address)}:{port}/ws (Ctrl-C stops it)")
-    serve(Sessions(maker, names, sessions), listening, {host, address})
+    serve(Sessions(maker, names, sessions, idle), listening, {host, address})
 
 
 def _weights(terms: list[str]) -> dict[str, float]:

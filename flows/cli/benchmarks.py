@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from stackrank import wording
 from stackrank.flows.cli.options import (
     BenchmarkName,
     DataPath,
@@ -40,6 +42,9 @@ def benchmarks(as_json: Json = False) -> None:
     }  # fmt: skip
     cells = [{**row, **_short(row), "shown": row["set"] or row["benchmark"]} for row in rows]
     print_table(cells, columns, "There is no benchmark.", width=120)
+    for row in rows:
+        if row.get("rates"):
+            print_out(f"{row['set'] or row['benchmark']}: {wording.verdict_rates(row['rates'], row['digest'])}")
     for problem in dict.fromkeys(row["problem"] for row in rows if row["problem"]):
         print_out(problem)
 
@@ -122,6 +127,13 @@ def validate(
         bool, typer.Option("--attack", help="Instead, look for wrong changes that pass, to find weak tests.")
     ] = False,
     seed: Annotated[int, typer.Option(help="Seed that selects the changes that --attack tries.")] = 0,
+    rates: Annotated[
+        bool, typer.Option("--rates", help="Instead, measure how often verdicts are wrong, with labelled changes.")
+    ] = False,
+    changes: Annotated[
+        Path | None,
+        typer.Option(help="JSONL file or folder of patches for --rates. Default: the changes that come with it."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Prove that every task fails as given and passes with its fix.
@@ -129,6 +141,9 @@ def validate(
     With --attack: try mistakes in the fix, parts of it, special cases and the like against each task's tests. A change
     that passes is wrong if it behaves differently from the fix on inputs similar to those of the tests; its task is
     then marked as weak. A change that passes and shows no difference counts as undecided.
+
+    With --rates: give verdicts on changes whose authors say whether they are right or wrong, and print how often wrong
+    ones are resolved and right ones are not. With --record, the rates are stored with the benchmark.
     """
     from stackrank.db.connection.engine import connect
     from stackrank.db.writes.store import Store
@@ -141,6 +156,10 @@ def validate(
     if attack:
         run_attack = find_option("validate", "attack", "authoring")
         run_attack(benchmark, data, names, limit, workers, sandbox, seed, recheck, as_json)
+        return
+    if rates:
+        run_rates = find_option("validate", "rates", "authoring")
+        run_rates(benchmark, data, changes, names, limit, workers, sandbox, record, as_json)
         return
     with progress("tasks") as show:
 

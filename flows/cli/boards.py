@@ -305,7 +305,8 @@ def compare(
 @app.command("tool-sets")
 def tool_sets(
     base: Annotated[
-        str, typer.Option(help="Tool set to compare the others with. Default: the most similar one without a debugger.")
+        str,
+        typer.Option(help="Tool set or entrant to compare with. Default: for each set, those with fewer of its tools."),
     ] = "",
     model: Annotated[list[str] | None, typer.Option(help="Only entrants with this model.")] = None,
     run: OnlyRun = None,
@@ -324,13 +325,11 @@ def tool_sets(
 
     engine = connect()
     scope = _scope(run, benchmark, series, conditions, tag, finished_only, errors, without_disputed)
-    pairs, scoped = (
-        queries.tool_sets(engine, scope, base=base, models=model or ()),
-        queries.describe_scope(engine, scope),
-    )
-    rows = queries.side_by_side(engine, pairs, scope)
+    pairs = queries.tool_sets(engine, scope, base=base, models=model or ())
+    scoped = queries.describe_scope(engine, scope)
+    rows, worth = queries.side_by_side(engine, pairs, scope), queries.tool_worth(engine, pairs, scope)
     if as_json:
-        print_json({"scope": scoped, "tool_sets": rows, "pairs": pairs})
+        print_json({"scope": scoped, "tool_sets": rows, "pairs": pairs, "worth": worth})
         return
     cells = [
         {
@@ -355,10 +354,16 @@ def tool_sets(
         "steps": "steps", "saved": "steps saved", "tokens": "tokens", "cost": "cost", "tasks": "tasks",
         "errors": "errors",
     }  # fmt: skip
-    print_table(cells, columns, "No agent and model has played both this tool set and another.")
-    for pair in pairs:
-        print_out(pair["sentence"])
+    print_table(cells, columns, _no_pairs(base))
+    for tools in worth:
+        print_out(tools["sentence"])
     print_scope(scoped, bool(rows))
+
+
+def _no_pairs(base: str) -> str:
+    if base:
+        return f"No agent and model has played {base} and another tool set: `stackrank leaderboard` lists the entrants."
+    return "No agent and model has played two tool sets: play some with `stackrank run --model MODEL`."
 
 
 @app.command("failure-points")

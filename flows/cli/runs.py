@@ -165,7 +165,7 @@ def play(
     repos: Repos = None,
     environments: Environments = None,
     night: Night = "",
-    tools: Annotated[str, typer.Option(help="A tool set, or tools separated by commas.")] = "full",
+    tools: Annotated[str, typer.Option(help="A tool set, or tools separated by commas.")] = "bash-debug",
     sandbox: Sandbox = None,
     shows_failing_test: FailingTest = None,
 ) -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from stackrank.flows.services.background import ServerError, Service
-from stackrank.home import home, locked
+from stackrank.home import home, locked, make_private
 
 _QUIET = {
     "DO_NOT_TRACK": "1",
@@ -133,7 +133,7 @@ def _service() -> Service:
 
 def _prefect_home() -> Path:
     folder = home() / "prefect"
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private(folder)
     return folder
 
 

@@ -188,6 +188,7 @@ PUBLIC_MODULES: dict[str, str] = {
     "stackrank.env.sandbox.pool": "warm sandboxes",
     "stackrank.env.sandbox.python_env": "Python environments in sandboxes",
     "stackrank.env.sandbox.registry": "sandboxes by name",
+    "stackrank.env.sandbox.replies": "the types of what sandboxes say, and their decoder",
     "stackrank.env.scoring": "verdicts and their proofs",
     "stackrank.env.suspicious": "signs that a change tampers with tests",
     "stackrank.env.state": "the state after a step",

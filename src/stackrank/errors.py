@@ -15,6 +15,7 @@
         NotReady              something is missing on this machine
           PluginError       an installed plug-in that cannot be loaded
         SandboxError          a sandbox
+          SandboxClosed       it was closed while it was in use
           MachineBusy         tests ran out of time while they waited for a processor
           BuildError          the environment that sandboxes start in
           CannotFork          the kernel does not let a factory fork sandboxes
@@ -48,8 +49,8 @@
       CannotRescore           too little of an episode is stored to score it again
       NotAllowed              a request that the engine proxy refuses
         NoContainer           it is about a container that does not exist
-      BadReply                a sandbox sent an answer that our guest never sends
-      GuestBug                a bug of stackrank, inside a sandbox
+      GuestBug                the program of stackrank inside a sandbox failed
+        BadReply              a sandbox sent an answer that this program never sends
 
 The last group (GaveUp and below) is caught internally; a command that ends with one of them reveals a bug of stackrank.
 The program that runs inside sandboxes may use only the standard library, and has its own errors.

@@ -54,6 +54,8 @@ class Settings(BaseSettings):
     """The Docker image for tasks that do not name one."""
     sandbox_runtime: str | None = None
     """The OCI runtime of Docker sandboxes, such as gVisor's `runsc`. Default: the engine's own."""
+    sandbox_programs: str = ""
+    """Programs of this machine that `bubblewrap` sandboxes have beside the usual ones, separated by spaces."""
     engine_pulls: str = ""
     """Prefixes of image names (`swebench/`), separated by commas. `stackrank engine-proxy` lets workers pull these
     images. Default: none."""

@@ -17,7 +17,7 @@ from tests.fixtures.env import cart
 pytestmark = pytest.mark.slow  # by its time
 
 
-def played(seed: int, tools: str = "full", steps: int = 40, attempt: int = 1) -> tuple[StopReason, list[Step]]:
+def played(seed: int, tools: str = "bash-debug", steps: int = 40, attempt: int = 1) -> tuple[StopReason, list[Step]]:
     outcome, recorded = play_real(cart(), RandomAgent(), tools, Budget(steps=steps, repeats=None), seed, attempt)
     assert outcome.score is not None
     return outcome.stop_reason, recorded

@@ -84,7 +84,7 @@ def test_diffs_of_files_that_come_go_or_cannot_be_shown() -> None:
 def test_a_command_says_what_it_changed() -> None:
     """Each step has its own change: what was edited before is not in it, nor what the command left alone."""
     task = make_task({"a.py": "x = 1\ny = 2\n", "b.py": "z = 3\n"}, test_command="true")
-    with DebugEnv(task, tool_set("full"), lambda spec: Sandbox(usable("local"), spec)) as env:
+    with DebugEnv(task, tool_set("bash-debug"), lambda spec: Sandbox(usable("local"), spec)) as env:
         env.reset()
 
         def diff(tool: str, **arguments: object) -> str:
@@ -105,7 +105,7 @@ def test_a_command_says_what_it_changed() -> None:
 
 def test_a_file_that_may_not_be_read_is_no_failure_of_the_sandbox() -> None:
     task = make_task({"a.py": "x = 1\n"}, test_command="true")
-    with DebugEnv(task, tool_set("full"), lambda spec: Sandbox(usable("bubblewrap"), spec)) as env:
+    with DebugEnv(task, tool_set("bash-debug"), lambda spec: Sandbox(usable("bubblewrap"), spec)) as env:
         env.reset()
         state = env.step(Action("bash", {"command": "echo more >> a.py; chmod 000 a.py"}))[0].state
         view = env.step(Action("view", {"path": "a.py"}))[0]

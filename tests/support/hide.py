@@ -29,13 +29,11 @@ class _Hidden(MetaPathFinder):
 
 
 def _without_extension(**selection: Any) -> importlib.metadata.EntryPoints:
-    points = _all_entry_points(**selection).select()
-    return importlib.metadata.EntryPoints(
-        point for point in points if point.module != PACKAGE and not point.module.startswith(f"{PACKAGE}.")
-    )
+    points = [point for distribution in importlib.metadata.distributions() for point in distribution.entry_points]
+    visible = [point for point in points if point.module != PACKAGE and not point.module.startswith(f"{PACKAGE}.")]
+    return importlib.metadata.EntryPoints(visible).select(**selection)
 
 
-_all_entry_points = importlib.metadata.entry_points
 if EXTENSION:
     if not Path("extensions", EXTENSION).is_dir():
         raise SystemExit(f"there is no extension {EXTENSION!r}")

@@ -64,6 +64,7 @@ def _create_results() -> None:
         _columns(sa.Integer(), "tasks_total"),
         _columns(TIME, "created_at", "validated_at", nullable=True),
         _columns(sa.Integer(), "tasks_valid", nullable=True),
+        _columns(sa.JSON(), "rates", nullable=True),
         unique=("name", "digest"),
         counts=("tasks_total", "tasks_valid"),
     )

@@ -10,7 +10,7 @@ from sqlalchemy import Engine, case, func, select
 from stackrank.db.connection.transactions import EPISODE
 from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, Selection, fetch_entrants
 from stackrank.db.queries.boards.task_board import TaskRate, task_rates
-from stackrank.db.queries.boards.tool_sets import tool_sets
+from stackrank.db.queries.boards.tool_sets import debugger_pairs
 from stackrank.db.queries.reading import fetch_tuples
 from stackrank.terms import Verdict
 
@@ -46,7 +46,7 @@ def grid(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> list[GridRow]:
     cells = selection.cells()
     entrant_rows = fetch_entrants(engine, cells)
     newest_episodes = _newest_episodes(engine, selection)
-    decisive_tasks = {name for pair in tool_sets(engine, scope) for name in pair["only_second"]}
+    decisive_tasks = {name for pair in debugger_pairs(engine, scope) for name in pair["only_second"]}
     grid_rows: list[GridRow] = []
     for row in task_rates(engine, scope):
         row_cells: list[GridCell] = []

@@ -108,27 +108,57 @@ def tool_sets(
 ) -> list[Comparison]:
     """Compare entrants that differ only in their tools, paired by task: this shows what tools are worth.
 
-    Returns a row per pair, each as from `compare`, with `p_holm` corrected over the pairs. The first of a pair has the
-    tool set `base`. If none is given, the second has a debugging tool, and the first is the entrant without one whose
-    tools differ least. Both have the same agent, agent version, model, configuration, and versions of the tools that
-    they share. `models`: only entrants with one of these.
+    Returns a row per pair, each as from `compare`, with `p_holm` corrected over the pairs. Both have the same agent,
+    agent version, model, configuration, and versions of the tools that they share. The second of a pair has all tools
+    of the first and more, and no set that was played lies between them. A set that has no such neighbour is compared
+    with the smallest set. With `base`, the name of a tool set or of an entrant, all others are compared with that one.
+    `models`: only entrants with one of these.
     """
     selection = scope.find(engine)
     cells = selection.cells()
     entrant_rows = sorted(fetch_entrants(engine, cells).values(), key=lambda entrant: str(entrant["name"]))
-    pairs = []
-    for second in (entrant for entrant in entrant_rows if not models or entrant["model"] in models):
-        counterparts = [
-            first for first in entrant_rows if _differ_only_in_tools(first, second) and first["id"] != second["id"]
-        ]
-        if base:
-            firsts = [first for first in counterparts if first["tools"] == base and second["tools"] != base]
-        else:
-            firsts = [first for first in counterparts if _has_debugger(second) and not _has_debugger(first)]
-        if firsts:
-            pairs.append((_closest(firsts, second), second))
+    played = [entrant for entrant in entrant_rows if not models or entrant["model"] in models]
+    pairs = _pairs_with(base, played) if base else _neighbours(played)
     comparisons = [compare_entrants(pair, cells, selection.tasks) for pair in pairs]
     return add_holm([row for row in comparisons if row["tasks"]])
+
+
+def debugger_pairs(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> list[Comparison]:
+    """Return those pairs of `tool_sets` whose second entrant has a debugging tool that the first lacks."""
+    return [pair for pair in tool_sets(engine, scope) if _adds_debugger(*pair["differs"].get("tool_list", ((), ())))]
+
+
+def _adds_debugger(first_tools: Collection[str], second_tools: Collection[str]) -> bool:
+    return not set(DEBUGGERS).isdisjoint(set(second_tools) - set(first_tools))
+
+
+def _pairs_with(base: str, played: Sequence[EntrantRow]) -> list[tuple[EntrantRow, EntrantRow]]:
+    firsts = [entrant for entrant in played if base in (entrant["tools"], entrant["name"])]
+    return [
+        (first, second)
+        for first in firsts
+        for second in played
+        if second["tools"] != first["tools"] and _differ_only_in_tools(first, second)
+    ]
+
+
+def _neighbours(played: Sequence[EntrantRow]) -> list[tuple[EntrantRow, EntrantRow]]:
+    """Return the pairs in which the second entrant's tools include the first's, with no entrant between them."""
+    pairs = []
+    for second in played:
+        counterparts = [first for first in played if _differ_only_in_tools(first, second)]
+        smaller = [first for first in counterparts if _tools(first) < _tools(second)]
+        largest = [first for first in smaller if not any(_tools(first) < _tools(other) for other in smaller)]
+        if not largest and not any(_tools(second) < _tools(other) for other in counterparts):
+            others = [first for first in counterparts if _tools(first) != _tools(second)]
+            smallest = min([second, *others], key=lambda entrant: (len(_tools(entrant)), entrant["name"]))
+            largest = [smallest] if smallest["id"] != second["id"] else []
+        pairs += [(first, second) for first in largest]
+    return pairs
+
+
+def _tools(entrant: EntrantRow) -> frozenset[str]:
+    return frozenset(entrant["tool_list"])
 
 
 def _differ_only_in_tools(first: EntrantRow, second: EntrantRow) -> bool:
@@ -137,15 +167,6 @@ def _differ_only_in_tools(first: EntrantRow, second: EntrantRow) -> bool:
         first_versions[tool] == second_versions[tool] for tool in first_versions.keys() & second_versions.keys()
     )
     return shared and all(first[name] == second[name] for name in ("agent", "agent_version", "model", "config"))
-
-
-def _has_debugger(entrant: EntrantRow) -> bool:
-    return not set(DEBUGGERS).isdisjoint(entrant["tool_list"])
-
-
-def _closest(firsts: Sequence[EntrantRow], second: EntrantRow) -> EntrantRow:
-    """Return the one of `firsts` that differs from the second in the fewest tools."""
-    return min(firsts, key=lambda first: (len({*first["tool_list"]} ^ {*second["tool_list"]}), first["name"]))
 
 
 def side_by_side(engine: Engine, pairs: Sequence[Comparison], scope: Scope = DEFAULT_SCOPE) -> list[ToolSetRow]:

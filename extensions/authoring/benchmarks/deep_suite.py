@@ -70,15 +70,15 @@ class Deep(TaskByTask):
     def __init__(self, source: Source | None = None) -> None:
         """`source.path`: another folder of recipes. Raises BenchmarkError."""
         self._source = source or Source()
-        self._path = self._source.path or DATA
-        if self._path.resolve() != DATA.resolve():
-            self.name = own_name(self.name, self._path.absolute().name)
+        self.folder = self._source.path or DATA
+        if self.folder.resolve() != DATA.resolve():
+            self.name = own_name(self.name, self.folder.absolute().name)
         if self._source.fetch:
-            self.empty = f"{self._path} contains no usable recipe (LIBRARY.yaml)"
+            self.empty = f"{self.folder} contains no usable recipe (LIBRARY.yaml)"
         else:
             command = f"stackrank tasks {family_of(self.name)}"
             self.empty = f"the libraries of {self.name} have not been downloaded: run `{command}`"
-        self._recipes = {file: read_recipe(file) for file in sorted(self._path.glob("*.yaml"))}
+        self._recipes = {file: read_recipe(file) for file in sorted(self.folder.glob("*.yaml"))}
         self.license = ", ".join(sorted({recipe.license for recipe in self._recipes.values()}))
         libraries = [f"{recipe.library} {recipe.version}" for recipe in self._recipes.values()]
         self.source = ", ".join(libraries) if len(libraries) <= 3 else f"{len(libraries)} libraries of a package index"

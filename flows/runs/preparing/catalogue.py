@@ -12,6 +12,7 @@ from stackrank.db import queries
 from stackrank.env.benchmarks.base import Benchmark, BenchmarkError, Source, digest, family_of
 from stackrank.env.benchmarks.registry import benchmark_names, load_benchmark
 from stackrank.env.benchmarks.testfiles import is_below, is_test_file, paths_named
+from stackrank.env.benchmarks.verdict_rates import find_rates
 from stackrank.env.difficulty import Difficulty, difficulty_label, find_difficulty
 from stackrank.env.scoring.proof import find_proof
 from stackrank.env.task import Task
@@ -108,6 +109,7 @@ def _rank_of(measured: Difficulty | None) -> Row:
 
 def _about(benchmark: Benchmark, tasks: Sequence[Task], engine: Engine) -> Row:
     stored = queries.validations(engine, benchmark.name)
+    rates = find_rates(benchmark, tasks)
     validations = [stored.get((task.id, task.digest)) for task in tasks]
     facts = {
         "benchmark": family_of(benchmark.name),
@@ -119,6 +121,7 @@ def _about(benchmark: Benchmark, tasks: Sequence[Task], engine: Engine) -> Row:
         "source": benchmark.source,
         "digest": digest(tasks),
         "excluded": dict(benchmark.excluded()),
+        "rates": rates.document() if rates else None,
     }
     return {**facts, **_validated([row for row in validations if row], len(tasks))}
 
@@ -134,6 +137,7 @@ def _stored(engine: Engine, row: Mapping[str, Any]) -> Row:
         "license": row["license"],
         "source": row["source"],
         "digest": row["digest"],
+        "rates": row["rates"],
     }
     return {**facts, **_validated([task for task in tasks if task["validated_at"]], len(tasks))}
 

@@ -17,6 +17,7 @@ from stackrank.agents.registry import agent_names, find_agent
 from stackrank.db import queries
 from stackrank.env.benchmarks.base import Source, is_hub_name
 from stackrank.env.sandbox.registry import backend_names
+from stackrank.env.tools import CONTRAST
 from stackrank.env.tools.servers import ToolServer
 from stackrank.errors import UsageError
 from stackrank.flows.runs.specification import spec_policy as allowed
@@ -76,7 +77,9 @@ class RegressionSpec(BaseModel):
 class Matrix(BaseModel):
     """A short form for many entrants: every agent with every model and every tool set.
 
-    An agent that uses no model, such as `repair`, plays beside those that use one.
+    An agent that uses no model, such as `repair`, plays beside those that use one. A matrix without agents and tool
+    sets compares what a debugger is worth: `repair` without and with one, or, if there are models, `llm` with the tool
+    sets `rewrite`, `bash`, `debug` and `bash-debug`.
     """
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
@@ -86,19 +89,21 @@ class Matrix(BaseModel):
     models: list[str] = Field(default_factory=list)
     """Names of models."""
     tools: list[str] = Field(default_factory=list)
-    """Names of tool sets, or lists of tools separated by commas. Absent: as for an entrant without `tools`."""
+    """Names of tool sets, or lists of tools separated by commas. Absent: as for an entrant without `tools`, or several
+    that are compared if `agents` is absent too."""
     config: dict[str, Any] = Field(default_factory=dict)
     """The settings of all these agents."""
 
     def entrants(self) -> list[EntrantSpec]:
         """Return all combinations, agent by agent. Models that no agent uses stay in, and are refused later."""
         agents = self.agents or (["llm"] if self.models else ["repair"])
+        contrast = list(CONTRAST if self.models else ("rewrite", "debug"))
         use_one = [agent for agent in agents if _needs_model(agent)] or agents
         return [
             EntrantSpec(agent=agent, model=model, tools=tools, config=self.config)
             for agent in agents
             for model in (self.models if agent in use_one else []) or [""]
-            for tools in self.tools or [""]
+            for tools in self.tools or ([""] if self.agents else contrast)
         ]
 
 
@@ -128,7 +133,7 @@ class RunSpec(BaseModel):
     include_invalid: bool = False
     """Whether to also play tasks that `stackrank validate` found invalid."""
     entrants: list[EntrantSpec] = Field(default_factory=list)
-    """The entrants; at least one, here or in `matrix`."""
+    """The entrants. Absent, and no `matrix`: `repair` without and with a debugger."""
     matrix: Matrix | None = None
     """More entrants, as a product. The run stores the resulting entrants."""
     mcp: dict[str, ToolServer] = Field(default_factory=dict)
@@ -283,16 +288,14 @@ class RunSpec(BaseModel):
 
     @model_validator(mode="after")
     def _all_entrants(self) -> RunSpec:
+        if not self.entrants and self.matrix is None:
+            self.matrix = Matrix()
         if self.matrix is not None:
             self.entrants = [*self.entrants, *self.matrix.entrants()]
             self.matrix = None
         for entrant in self.entrants:
             allowed.require_config(entrant.config)
             entrant.config = _portable(entrant)
-        if not self.entrants:
-            raise ValueError(
-                "no entrant given: add --agent repair, or --agent llm --model NAME, or list some under `entrants:`"
-            )
         labels = [entrant.label for entrant in self.entrants]
         duplicates = sorted({label for label in labels if labels.count(label) > 1})
         if duplicates:

@@ -100,7 +100,7 @@ def test_search_text_in_traces(reader: Reader) -> None:
 def test_download_a_figure_for_a_paper(reader: Reader, place: str, tmp_path: Path) -> None:
     page = reader.page
     reader.click("link", place)
-    heading(page, place if place == "Leaderboard" else "What a debugger is worth")
+    heading(page, place if place == "Leaderboard" else "What tools are worth")
     with page.expect_download() as download:
         reader.click("button", "Figure for a paper (SVG)")
     assert reader.clicks == 2

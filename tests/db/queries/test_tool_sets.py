@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -27,6 +27,9 @@ def played(
     models: tuple[str, ...] = ("large", "small"),
     extra_tools: tuple[str, ...] = (),
     versions: Mapping[str, dict[str, str]] = MappingProxyType({}),
+    sets: Iterable[str] = SETS,
+    steps: int | None = None,
+    milestones: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
 ) -> int:
     """A run in which every model plays every tool set, the better the higher its number."""
     dice = random.Random(3)
@@ -35,7 +38,7 @@ def played(
     run = store.create_run(name="debuggers", benchmark_id=benchmark.id, spec={})
     store.start_run(run)
     for model in models:
-        for name in (*SETS, *extra_tools):
+        for name in (*sets, *extra_tools):
             tools, label = list(tool_set(name).tools), f"llm/{model} ({name})"
             entrant = store.save_entrant(
                 digest=label, name=label, agent="llm", agent_version="1", model=model, tools=name, tool_list=tools,
@@ -45,8 +48,10 @@ def played(
             for episode in store.create_episodes(run, cells).values():
                 start(store, episode)
                 verdict = "resolved" if dice.random() < SETS.get(name, 0.4) else "unresolved"
-                totals = {"steps": dice.randint(5, 20), "tokens_in": 900, "tokens_out": 100, "cost_usd": 0.25}
-                store.finish_episode(episode, verdict=verdict, stop_reason="submitted", **totals)
+                totals = {"steps": steps or dice.randint(5, 20), "tokens_in": 900, "tokens_out": 100, "cost_usd": 0.25}
+                store.finish_episode(
+                    episode, verdict=verdict, stop_reason="submitted", milestones=milestones.get(name), **totals
+                )
     store.end_run(run, "finished")
     return run
 
@@ -65,26 +70,63 @@ def test_each_debugger_tool_set_is_compared_with_the_one_without(store: Store, e
         assert {**pair, "p_holm": None, "holm_sentence": ""} == {**direct, "p_holm": None, "holm_sentence": ""}
 
 
-@pytest.mark.parametrize("base", ["trace", "rewrite"])
-def test_any_tool_set_can_be_the_base(store: Store, engine: Engine, base: str) -> None:
+@pytest.mark.parametrize("base", ["trace", "rewrite", "llm/small (rewrite)"])
+def test_any_tool_set_or_entrant_can_be_the_base(store: Store, engine: Engine, base: str) -> None:
     scope = Scope(run=played(store, extra_tools=("bash",)))
     pairs = queries.tool_sets(engine, scope, base=base, models=["small"])
-    assert {pair["second"]["tools"] for pair in pairs} == {*SETS, "bash"} - {base}
-    assert {(pair["first"]["tools"], pair["second"]["model"]) for pair in pairs} == {(base, "small")}
+    base_set = base.removeprefix("llm/small (").removesuffix(")")
+    assert {pair["second"]["tools"] for pair in pairs} == {*SETS, "bash"} - {base_set}
+    assert {(pair["first"]["tools"], pair["second"]["model"]) for pair in pairs} == {(base_set, "small")}
     assert queries.tool_sets(engine, scope, base="nowhere") == queries.tool_sets(engine, scope, models=["x"]) == []
 
 
-def test_the_closest_tool_set_without_a_debugger_is_the_base(store: Store, engine: Engine) -> None:
-    scope = Scope(run=played(store, models=("one",), extra_tools=("bash", "full", "edit", "edit-debug")))
-    bases = {pair["second"]["tools"]: pair["first"]["tools"] for pair in queries.tool_sets(engine, scope)}
-    assert bases == {**dict.fromkeys(SETS.keys() - {"rewrite"}, "rewrite"), "full": "bash", "edit-debug": "edit"}
+def test_each_set_is_compared_with_the_sets_that_lack_a_few_of_its_tools(store: Store, engine: Engine) -> None:
+    own = ("eval,view,rewrite,submit", "eval,view,rewrite,terminal,submit", "eval,view,rewrite,terminal,pdb,submit")
+    scope = Scope(run=played(store, models=("one",), extra_tools=("bash", "bash-debug", "edit", "edit-debug", *own)))
+    pairs = {(pair["first"]["tools"], pair["second"]["tools"]) for pair in queries.tool_sets(engine, scope)}
+    assert pairs == {
+        *(("rewrite", name) for name in (*SETS, "bash") if name != "rewrite"),
+        ("bash", "bash-debug"),
+        ("debug", "bash-debug"),
+        ("edit", "edit-debug"),
+        (own[0], "rewrite"),
+        (own[0], own[1]),
+        (own[1], own[2]),
+    }
+    with_debugger = {
+        (pair["first"]["tools"], pair["second"]["tools"]) for pair in queries.debugger_pairs(engine, scope)
+    }
+    assert pairs - with_debugger == {
+        ("rewrite", "bash"), ("debug", "bash-debug"), (own[0], "rewrite"), (own[0], own[1]),
+    }  # fmt: skip
+
+
+def test_sets_of_which_none_includes_another_are_compared_with_the_smallest(store: Store, engine: Engine) -> None:
+    scope = Scope(run=played(store, models=("one",), sets=("edit", "trace", "calls")))
+    pairs = {(pair["first"]["tools"], pair["second"]["tools"]) for pair in queries.tool_sets(engine, scope)}
+    assert pairs == {("calls", "edit"), ("calls", "trace")}
+
+
+def test_what_the_added_tools_are_worth(store: Store, engine: Engine) -> None:
+    milestones = {"debug": {"localized": 3, "edited": 4}, "rewrite": {"localized": 4, "edited": 9}}
+    scope = Scope(run=played(store, models=("one",), sets=("rewrite", "debug"), steps=10, milestones=milestones))
+    pairs = queries.tool_sets(engine, scope)
+    (worth,) = queries.tool_worth(engine, pairs, scope)
+    assert (worth["added"], worth["removed"]) == (["pdb"], [])
+    assert worth["phases"] == {"searching": 1.0, "diagnosing": 4.0, "repairing": -5.0}
+    assert worth["effort"].keys() == {"steps", "tokens", "cost_usd"}
+    sentence = worth["sentence"]
+    assert sentence.startswith("pdb, added to llm/one (rewrite): no clear difference in the rate, ")
+    assert "30 tasks" in sentence and " steps (" in sentence and " tokens (" in sentence and "$" in sentence
+    assert sentence.endswith("It saved most while diagnosing: 4.0 steps an episode.")
+    assert queries.tool_worth(engine, [], scope) == []
 
 
 def test_a_different_version_of_a_shared_tool_rules_out_a_base(store: Store, engine: Engine) -> None:
     versions = {"rewrite": {"rewrite": "1", "view": "1"}, "debug": {"rewrite": "2", "view": "1", "pdb": "1"}}
     scope = Scope(run=played(store, models=("one",), versions=versions))
-    pairs = queries.tool_sets(engine, scope)
-    assert {pair["second"]["tools"] for pair in pairs} == SETS.keys() - {"rewrite", "debug"}, "rewrite is not the same"
+    pairs = {(pair["first"]["tools"], pair["second"]["tools"]) for pair in queries.tool_sets(engine, scope)}
+    assert ("rewrite", "trace") in pairs and ("rewrite", "debug") not in pairs, "rewrite is not the same"
 
 
 def test_side_by_side_rows(store: Store, engine: Engine) -> None:

@@ -22,6 +22,7 @@ from stackrank.env.sandbox.guest.debugging.observers.calls import differences, p
 from stackrank.env.sandbox.guest.debugging.pdb.debugger import follow_line
 from stackrank.env.sandbox.guest.debugging.values import safe_locals, shown
 from stackrank.env.sandbox.guest.testing.commands import pytest_arguments, pytest_run
+from stackrank.env.sandbox.replies.decoder import to_json
 from stackrank.env.task import Limits
 from tests.support.waiting import run_out
 
@@ -203,7 +204,8 @@ def test_the_debugger_under_other_pythons(python: Path, monkeypatch: pytest.Monk
 
         def pdb(commands: str) -> dict[str, object]:
             reply = sandbox.debug(commands, "python p.py", run_out(0.7))
-            return {**reply["state"], **{key: reply[key] for key in ("text", "timed_out")}}
+            state: dict[str, object] = to_json(reply.standing)
+            return {**state, "text": reply.text, "timed_out": reply.timed_out}
 
         pdb("b p.py:2, a > 1\ncommands 1\np a * 100\nend\nb f")
         assert pdb("c")["line"] == 2

@@ -90,7 +90,7 @@ def test_a_world_that_refuses_everything() -> None:
     agent = Repair()
     ids = {"tests/test_x.py::test_y": "failed"}
     first = Observation("E  x", state={"kind": "tests", "tests": {"passed": 0, "failed": 1, "ids": ids}})
-    agent.begin(Briefing("t", "It fails.", "pytest", tool_set("full"), 50), first)
+    agent.begin(Briefing("t", "It fails.", "pytest", tool_set("bash-debug"), 50), first)
     observation = first
     with pytest.raises(GaveUp):
         for _ in range(60):

@@ -36,7 +36,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         "serve-env",
         "bugs",
         "--tools",
-        "full",
+        "bash-debug",
         "--sandbox",
         "bubblewrap",
         "--sessions",

@@ -38,7 +38,7 @@ LOOK = [
 def played_by_a_model(monkeypatch: pytest.MonkeyPatch, **spec: Any) -> int:
     with OpenAIServer(LOOK) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        entrants = [{"agent": "llm", "model": "scripted", "tools": "full"}]
+        entrants = [{"agent": "llm", "model": "scripted", "tools": "bash-debug"}]
         return play_run(**{"entrants": entrants, "tasks": ["club-ledger"], "steps": 30, **spec})
 
 
@@ -56,7 +56,7 @@ def test_a_model_looks_at_everything_that_could_vary(
 
 
 def test_agents_without_a_model(stackrank: CommandLine) -> None:
-    entrants = [{"agent": "repair"}, {"agent": "random", "tools": "full"}]
+    entrants = [{"agent": "repair"}, {"agent": "random", "tools": "bash-debug"}]
     play_run(entrants=entrants, tasks=["club-ledger"], steps=20, seed=5)
     for episode in "12":
         assert stackrank("replay", episode).status == 0
@@ -110,7 +110,9 @@ def test_as_an_agent_in_a_run(stackrank: CommandLine, monkeypatch: pytest.Monkey
     """A recorded run is an entrant of another: its trajectories, malformed steps included, come out the same."""
     first = played_by_a_model(monkeypatch, attempts=2)
     second = play_run(
-        entrants=[{"agent": "replay", "tools": "full", "config": {"run": first}}], tasks=["club-ledger"], attempts=3
+        entrants=[{"agent": "replay", "tools": "bash-debug", "config": {"run": first}}],
+        tasks=["club-ledger"],
+        attempts=3,
     )
     engine = connect(database)
 

@@ -74,7 +74,7 @@ def test_the_numbers_of_the_report_are_those_of_the_queries(
     (pair,) = queries.tool_sets(engine, Scope(run=seed.runs[1]))
     assert f"{100 * pair['difference']:+.1f}" in page.texts
     assert page.tags.count("svg") == 2 and "h2" in page.tags
-    for heading in ("Entrants", "Pairs", "What a debugger is worth", "Failure points", "Tools", "The specification"):
+    for heading in ("Entrants", "Pairs", "What tools are worth", "Failure points", "Tools", "The specification"):
         assert heading in page.texts
 
 

@@ -61,8 +61,8 @@ def test_an_entrant_that_uses_no_debugger_of_its_tools_is_left_out(
 
 
 def test_a_set_with_one_tool_that_it_uses_is_played() -> None:
-    assert played(agent=["repair"], tools=["eval,view,pdb,calls,rewrite", "bash", "full"]) == [
-        "eval,view,pdb,calls,rewrite", "bash", "full",
+    assert played(agent=["repair"], tools=["eval,view,pdb,calls,rewrite", "bash", "bash-debug"]) == [
+        "eval,view,pdb,calls,rewrite", "bash", "bash-debug",
     ]  # fmt: skip
 
 

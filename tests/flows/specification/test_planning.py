@@ -47,9 +47,9 @@ def test_the_example_is_planned_on_an_empty_database(stackrank: CommandLine) -> 
     assert document["variance"]["source"] == document["episode"]["source"] == "assumption"
     assert "Assumed" in document["variance"]["sentence"] and "150,000 tokens" in document["episode"]["sentence"]
     as_written = document["as_written"]
-    assert (as_written["tasks"], as_written["attempts"], as_written["episodes"]) == (150, 3, 2700)
+    assert (as_written["tasks"], as_written["attempts"], as_written["episodes"]) == (150, 3, 4500)
     assert as_written["usd"] > 0 and as_written["hours"] > 0 and 0 < as_written["power"] < 0.8 < 1
-    assert document["pairs"] == 15 and document["alpha"] == pytest.approx(0.05 / 15)
+    assert document["pairs"] == 45 and document["alpha"] == pytest.approx(0.05 / 45)
     assert as_written["detectable"] > as_written["detectable_in_one_pair"] > 0.05
     assert document["cheapest"] is None and "too small" in document["advice"]
     people = stackrank("plan", str(ROOT / "deploy" / "examples" / "paper.yaml"))

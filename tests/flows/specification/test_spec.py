@@ -44,7 +44,6 @@ MINIMAL: dict[str, Any] = {"entrants": [{"agent": "oracle"}]}
         ({"matrix": {"models": "a"}}, ["matrix.models must be a list, not 'a'"]),
         ({"matrix": ["a"]}, ["matrix must be fields with values"]),
         ({"matrix": {"tools": ["debug", "debug"]}}, ["repair (debug)", "`name`"]),
-        ({"entrants": []}, ["entrants"]),
         ({"entrants": [{"agent": "repair"}, {"agent": "repair"}]}, ["repair (debug)", "`name`"]),
     ],
 )
@@ -62,7 +61,6 @@ def test_wrong_fields_are_named(data: dict[str, Any], words: list[str]) -> None:
         (b"a: [1,", ["not YAML"]),
         (b"- a\n- b\n", ["not a run specification", "entrants:"]),
         (b"\xff\xfe\x00", ["not YAML"]),
-        (b"benchmark: bugs\n", ["no entrant", "--agent"]),
         (b"steps: 3\nbenchmark: bugs\nsteps: 50\n", ["not YAML", "'steps' is given twice"]),
         (b"{steps: 3, entrants: [{agent: llm, 'agent': repair}]}", ["'agent' is given twice"]),
         (b"name: latest\nentrants: [{agent: repair}]\n", ["'latest'", "rename it"]),
@@ -86,6 +84,19 @@ def test_a_value_may_replace_a_merged_one(tmp_path: Path) -> None:
 def test_missing_file(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="cannot be read"):
         read_spec(tmp_path / "none.yaml", {})
+
+
+@pytest.mark.parametrize(
+    ("flags", "labels"),
+    [
+        ({}, ["repair (rewrite)", "repair (debug)"]),
+        ({"model": ["m"]}, [f"llm/m ({tools})" for tools in ("rewrite", "bash", "debug", "bash-debug")]),
+        ({"agent": ["llm"], "model": ["m"]}, ["llm/m (debug)"]),
+        ({"tools": ["bash"]}, ["repair (bash)"]),
+    ],
+)
+def test_without_agents_and_tools_a_run_compares_debuggers(flags: dict[str, Any], labels: list[str]) -> None:
+    assert [entrant.label for entrant in read_spec(None, flags).entrants] == labels
 
 
 def test_flags_override_the_file(tmp_path: Path) -> None:

@@ -1,0 +1,151 @@
+"""What the tools are worth that one of two entrants has in addition."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import TypedDict
+
+from sqlalchemy import Engine, case, func, select
+
+from stackrank.db.connection.transactions import EPISODE
+from stackrank.db.queries.boards.consumption import EffortUnit
+from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, Selection
+from stackrank.db.queries.comparisons.compare import Comparison
+from stackrank.db.queries.comparisons.effort import EffortComparison, effort
+from stackrank.db.queries.reading import fetch
+from stackrank.db.stats import ALPHA
+from stackrank.db.totals.sums import TaskKey
+from stackrank.wording import amount, amount_interval, p_is, point_interval, points
+
+PHASES = ("searching", "diagnosing", "repairing")
+"""Until the fault was first seen; from then to the first edit there; from that edit on."""
+
+_UNITS: tuple[EffortUnit, ...] = ("steps", "tokens", "cost_usd")
+_LEAST_SAVING = 0.5  # steps
+_E = EPISODE.c
+
+
+class ToolWorth(TypedDict):
+    """What the second entrant of a pair gains by the tools that it has in `added`, and the first does not.
+
+    `removed`: what only the first has. `effort`: unit -> what a task takes, see `EffortComparison`. `phases`: phase ->
+    how many steps of it an episode of the second saves, the mean over the tasks that both played; None without
+    such a task. `sentence` sums it up.
+    """
+
+    first: str
+    second: str
+    added: list[str]
+    removed: list[str]
+    effort: dict[str, EffortComparison]
+    phases: dict[str, float | None]
+    sentence: str
+
+
+def tool_worth(engine: Engine, pairs: Sequence[Comparison], scope: Scope = DEFAULT_SCOPE) -> list[ToolWorth]:
+    """Return what the tools of each pair's second entrant are worth: `pairs` as from `tool_sets`."""
+    ids = [(pair["first"]["entrant_id"], pair["second"]["entrant_id"]) for pair in pairs]
+    if not ids:
+        return []
+    efforts = {unit: effort(engine, ids, scope, by=unit) for unit in _UNITS}
+    phases = _read_phases(scope.find(engine), {entrant_id for pair_ids in ids for entrant_id in pair_ids})
+    return [
+        _worth(pair, {unit: efforts[unit][place] for unit in _UNITS}, _saved(phases.get(first), phases.get(second)))
+        for place, (pair, (first, second)) in enumerate(zip(pairs, ids, strict=True))
+    ]
+
+
+_Phases = Mapping[TaskKey, tuple[float, ...]]
+"""Task -> mean steps of an episode in each phase."""
+
+
+def _read_phases(selection: Selection, entrants: set[int]) -> dict[int, _Phases]:
+    seen = func.coalesce(_E.at_localized, _E.steps)
+    edited = func.coalesce(_E.at_edited, _E.steps)
+    found = case((seen < edited, seen), else_=edited)  # An edit may come before the fault was shown.
+    query = (
+        select(
+            _E.entrant_id,
+            _E.task_id,
+            func.avg(found).label("searching"),
+            func.avg(edited - found).label("diagnosing"),
+            func.avg(_E.steps - edited).label("repairing"),
+        )
+        .where(selection.grouped, _E.counted, _E.verdict.in_(selection.counting), _E.entrant_id.in_(sorted(entrants)))
+        .group_by(_E.entrant_id, _E.task_id)
+    )
+    phases: dict[int, dict[TaskKey, tuple[float, ...]]] = defaultdict(dict)
+    for row in fetch(selection.engine, query):
+        if row["task_id"] in selection.keys:
+            means = tuple(float(row[phase]) for phase in PHASES)
+            phases[row["entrant_id"]][selection.keys[row["task_id"]]] = means
+    return dict(phases)
+
+
+def _saved(first: _Phases | None, second: _Phases | None) -> dict[str, float | None]:
+    first, second = first or {}, second or {}
+    shared = first.keys() & second.keys()
+    return {
+        phase: fmean(first[task][place] - second[task][place] for task in shared) if shared else None
+        for place, phase in enumerate(PHASES)
+    }
+
+
+def _worth(pair: Comparison, efforts: dict[str, EffortComparison], phases: dict[str, float | None]) -> ToolWorth:
+    first, second = pair["first"], pair["second"]
+    first_tools, second_tools = (pair["differs"].get("tool_list") or [[], []])[:2]
+    added = [tool for tool in second_tools if tool not in first_tools]
+    removed = [tool for tool in first_tools if tool not in second_tools]
+    return {
+        "first": first["entrant"],
+        "second": second["entrant"],
+        "added": added,
+        "removed": removed,
+        "effort": efforts,
+        "phases": phases,
+        "sentence": _sentence(pair, added, removed, efforts, phases),
+    }
+
+
+def _sentence(
+    pair: Comparison,
+    added: Sequence[str],
+    removed: Sequence[str],
+    efforts: Mapping[str, EffortComparison],
+    phases: Mapping[str, float | None],
+) -> str:
+    """Say what the tools are worth, and first whether there is a difference at all."""
+    p_rate = pair["p_holm"] if pair["p_holm"] is not None else pair["p_value"]
+    is_clear = p_rate is not None and p_rate < ALPHA
+    instead = f" instead of {', '.join(removed)}" if removed else ""
+    question = f"{', '.join(added) or pair['second']['tools']}{instead}, added to {pair['first']['entrant']}"
+    verdict = "" if is_clear else "no clear difference in the rate, "
+    count = f"{pair['tasks']} {'task' if pair['tasks'] == 1 else 'tasks'}"
+    rate = f"{points(pair['difference'])} points ({point_interval(pair['ci_low'], pair['ci_high'])})"
+    parts = [f"{verdict}{rate}, {p_is(p_rate)}, on {count}", *(_effort_part(efforts[unit]) for unit in _UNITS)]
+    sentence = f"{question}: {'; '.join(filter(None, parts))}."
+    return f"{sentence} {_phase_sentence(phases)}".strip()
+
+
+def _effort_part(comparison: EffortComparison) -> str:
+    saved, unit = comparison["saved"], comparison["by"]
+    if saved is None:
+        return ""
+    direction = "more" if saved < 0 else "less" if unit == "cost_usd" else "fewer"
+    noun = "" if unit == "cost_usd" else f" {unit}"
+    return (
+        f"{amount(abs(saved), unit)} {direction}{noun} ({amount_interval(comparison['low'], comparison['high'], unit)})"
+    )
+
+
+def _phase_sentence(phases: Mapping[str, float | None]) -> str:
+    """Name the phase in which the tools saved most steps; none if no phase got shorter by half a step."""
+    saved = {phase: steps for phase, steps in phases.items() if steps is not None}
+    if not saved:
+        return ""
+    longest = max(saved, key=lambda phase: saved[phase])
+    if saved[longest] < _LEAST_SAVING:
+        return "No phase of an episode got shorter."
+    return f"It saved most while {longest}: {saved[longest]:.1f} steps an episode."
