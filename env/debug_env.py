@@ -268,19 +268,31 @@ class DebugEnv:
                 for problem in error.errors()
             )
             return Observation(f"Invalid arguments for {action.tool}: {problems}.", False), None
-        note = bench.restore_readonly() if getattr(tool, "runs_program", False) else ""
+
+        def act() -> Observation:
+            note = bench.restore_readonly() if getattr(tool, "runs_program", False) else ""
+            try:
+                observation = tool(bench, arguments)
+            except (ToolError, Refused) as error:
+                observation = Observation(f"{error}.", False)
+            return replace(observation, text=note + observation.text)
+
+        observation = self._guard(action, act)
+        return self._guard(action, lambda: bench.with_changes(observation)), requested_limit(arguments)
+
+    def _guard(self, action: Action, work: Callable[[], Observation]) -> Observation:
+        """Return the observation of `work`; if a bug keeps it from one, an observation that says so.
+
+        What it was given brings the bugs of a tool out, or those of the guest, and that comes from the entrant.
+        """
         try:
-            observation = tool(bench, arguments)
-        except (ToolError, Refused) as error:
-            observation = Observation(f"{error}.", False)
+            return work()
         except (BadReply, InfrastructureError, OSError, MemoryError, SystemError):
             raise
         except Exception as bug:
-            # What the tool was given brings its bugs out, or those of the guest, and that comes from the entrant.
             log.exception("%s failed on %s", action.tool, self.task.id)
             self._failures.append(f"{action.tool} failed unexpectedly: {type(bug).__name__}: {str(bug)[-300:]}")
-            observation = Observation(f"{action.tool} failed unexpectedly.", False)
-        return bench.with_changes(replace(observation, text=note + observation.text)), requested_limit(arguments)
+            return Observation(f"{action.tool} failed unexpectedly.", False)
 
     def score(self) -> Score:
         """Return the verdict on the files as they are now, taken once, in fresh sandboxes. Raises SandboxError.

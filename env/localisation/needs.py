@@ -8,15 +8,15 @@ tests ask for something, they fail for the lack of it.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from stackrank.env.localisation.spectrum import Unmeasured, run_plugin
+from stackrank.env.localisation.spectrum import Unmeasured, decode_answer, run_plugin
 from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.sandbox.replies.decoder import Many, Name
 
 _DAY_S = 86400.0
 _AT_TERMINAL = (
@@ -71,8 +71,8 @@ def inspect_surroundings(
         request["shift_s"] = sum(condition.shift_s for condition in conditions)
         before = " && ".join(filter(None, ["true", *(condition.before for condition in conditions)]))
         head = _AT_TERMINAL if any(condition.at_terminal for condition in conditions) else "python -m pytest"
-        data = json.loads(run_plugin(sandbox, files, command, "needs_plugin", head, timeout_s, request, before))
-        return _Result(data["collected"], data["outcomes"], data["needs"])
+        answer = run_plugin(sandbox, files, command, "needs_plugin", head, timeout_s, request, before)
+        return decode_answer(_Result, answer)
 
     base = run(None, (), record=True)
     tests = sorted(test for test in failing if base.outcomes.get(test) == "failed")
@@ -141,11 +141,13 @@ _FOLDER = _Condition(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Result:
-    collected: Sequence[str]
-    outcomes: Mapping[str, str]
-    needs: Mapping[str, Sequence[str]]
+    """What `needs_plugin` writes."""
+
+    collected: Many[Name]
+    outcomes: dict[Name, Name]
+    needs: dict[Name, Many[Name]]
 
 
 def _find_lacks(base: _Result, failing: Iterable[str]) -> dict[str, str]:

@@ -7,7 +7,6 @@ import os
 import select
 import shutil
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
@@ -24,6 +23,9 @@ from stackrank.env.sandbox.guest.core.factory import MARK
 
 OWNER_VARIABLE = MARK
 """Set in the environment of every sandbox process, so that `gc` finds those whose owner is dead."""
+
+_MOST_ERRORS = 64 << 10
+"""The most bytes of standard error that are kept: what a pipe holds."""
 
 
 class ProcessHandle(Protocol):
@@ -97,9 +99,13 @@ class ProcessChannel:
         self.shared = shared
         self._folder = folder
         self._cgroup = cgroup
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
+        # A pipe and not a file: what the guest writes there must not fill this machine's disk.
+        errors, theirs = os.pipe()
+        os.set_blocking(errors, False)
+        self._errors = os.fdopen(errors, "rb", buffering=0)
         try:
-            self._child = start(self._errors)
+            with os.fdopen(theirs, "wb", buffering=0) as stream:
+                self._child = start(stream)
         except BaseException:
             self._errors.close()
             raise
@@ -159,8 +165,7 @@ class ProcessChannel:
             status = self._child.wait(timeout=2)
         except subprocess.TimeoutExpired:
             return SandboxError(f"sandbox {self.name} closed its channel")
-        self._errors.seek(0)
-        errors = self._errors.read()[-600:].decode("utf-8", "replace").strip().replace("\n", " | ")
+        errors = (self._errors.read(_MOST_ERRORS) or b"")[-600:].decode("utf-8", "replace").strip().replace("\n", " | ")
         exit_text = "ended" if status is None else f"ended with status {status}"
         return SandboxError(f"sandbox {self.name} {exit_text}{': ' + errors if errors else ''}")
 

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from stackrank.env.sandbox.base import MachineBusy
+from stackrank.env.sandbox.base import MachineBusy, SandboxError
 from stackrank.env.sandbox.client import OUTPUT_CAP, CommandResult, Sandbox
-from stackrank.env.sandbox.guest.core.allowance import PATIENCE
 from stackrank.env.sandbox.guest.core.messages import message
 from stackrank.env.scoring.log_formats import read_log
+from stackrank.env.scoring.processor_limit import ProcessorLimit, ended_by_limit
 from stackrank.env.scoring.report import PASSED, TestReport, outcome_of, parse
 from stackrank.env.task import Task
 
@@ -96,23 +96,26 @@ def run_tests(
     from a prepared one, which is faster. `excuse`: False if waiting for a processor no longer excuses a time-out.
     """
     sandbox.put(files, fresh=fresh)
-    used_s = sandbox.used_s()
     key = os.urandom(32)
     command = task.score_command or task.test_command
-    result = sandbox.test(
-        command,
-        task.limits.timeout_s,
-        key,
-        score=not trusted,
-        suspects=suspects or (),
-        cap=LOG_CAP if task.log_format else OUTPUT_CAP,
-        canaries=suspects is not None,
-        every=True,
-    )
+    with ProcessorLimit(sandbox, task.limits) as limit:
+        try:
+            result = sandbox.test(
+                command,
+                task.limits.timeout_s,
+                key,
+                score=not trusted,
+                suspects=suspects or (),
+                cap=LOG_CAP if task.log_format else OUTPUT_CAP,
+                canaries=suspects is not None,
+                every=True,
+            )
+        except SandboxError:
+            if not limit.exceeded:
+                raise
+            result = ended_by_limit(task.limits.timeout_s)
     waited = result.timed_out and result.waited_s > BUSY_SHARE * task.limits.timeout_s
-    # Code in the sandbox can bring the waiting about, by processes that compete with the test and leave no trace. A
-    # sandbox that used as much processor time as an idle machine would have given it has lost nothing to others.
-    if excuse and waited and sandbox.used_s() - used_s < task.limits.timeout_s * min(task.limits.cpus, PATIENCE - 1):
+    if excuse and waited and limit.used_s() < limit.most_s:
         raise MachineBusy(
             f"this machine is too busy to judge: of {task.limits.timeout_s:g} s the tests waited "
             f"{result.waited_s:.0f} s for a processor; play fewer episodes at a time (--workers)"

@@ -154,6 +154,7 @@ class Player:
     root = "/workspace"
     name = "recorded"
     prefixes = "/prefixes"
+    shared = ""
     guest_limits: ClassVar[dict[str, int]] = {}
 
     def __init__(self, tape: Sequence[Answer], lies: dict[int, Change]) -> None:
@@ -191,6 +192,10 @@ class Player:
             raise SandboxError("the recorded sandbox closed its channel")
         data, self._out = self._out[:size], self._out[size:]
         return data
+
+    def hung_up(self) -> bool:
+        """It never does."""
+        return False
 
     def used_s(self) -> float:
         """Nothing is used."""
