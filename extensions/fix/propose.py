@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pathspec import GitIgnoreSpec
 from sqlalchemy import Engine
 
 from stackrank.db import queries
@@ -16,6 +15,7 @@ from stackrank.db.writes.store import Store
 from stackrank.diffs import HEADER, own_name
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.patches import PatchError
+from stackrank.env.patterns import Matcher, globs
 from stackrank.env.sandbox.base import Backend
 from stackrank.extensions.fix.decisions import Proposals
 from stackrank.extensions.fix.evidence import find_doubts, gather_evidence
@@ -112,13 +112,13 @@ def group_by_change(
     `leaves`: new files that the tests leave behind. They are removed from diffs, and so are files that the project's
     `.gitignore` names.
     """
-    ignored = GitIgnoreSpec.from_lines(project.files.get(".gitignore", b"").decode("utf-8", "replace").splitlines())
+    ignored = Matcher(globs(project.files.get(".gitignore", b"").decode("utf-8", "replace").splitlines()))
     changes: dict[str, list[Mapping[str, Any]]] = {}
     for _, episode in sorted(episodes.items()):
         diff = "".join(
             part
             for part in re.split(r"(?m)^(?=diff --git )", episode["diff"])
-            if not (path := _new_file(part)) or not (path in leaves or ignored.match_file(path))
+            if not (path := _new_file(part)) or not (path in leaves or ignored.matches(path))
         )
         if diff.strip() and not episode["tampered"]:
             changes.setdefault(diff, []).append(episode)

@@ -125,7 +125,8 @@ def _of_run(source: ExportSource) -> Iterator[dict[str, Any]]:
     """Yield what each episode changed, as a change that its entrant meant to be right."""
     for row in source.whole():
         if row["diff"]:
-            yield {"task": row["task"], "label": "right", "author": row["entrant"], "diff": row["diff"]}
+            note = f"episode {row['id']} of {source.sentence}"
+            yield {"task": row["task"], "label": "right", "author": row["entrant"], "diff": row["diff"], "note": note}
 
 
 CHANGES = Exporter(_of_run, "an episode's change, for `stackrank validate --rates`")

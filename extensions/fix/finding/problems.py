@@ -23,6 +23,7 @@ from stackrank.env.benchmarks.testfiles import is_test, test_folders
 from stackrank.env.localisation.formulas import ochiai
 from stackrank.env.localisation.spectrum import AT_IMPORT, SourceLine, Spectrum, Unmeasured, measure_suite
 from stackrank.env.patches import enclosing
+from stackrank.env.patterns import Pattern
 from stackrank.env.sandbox.base import Backend, Say
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.extensions.fix.finding.project import Project
@@ -268,7 +269,7 @@ def _entry(project: Project, problem: Problem) -> TaskEntry:
         fail_to_pass=[] if is_file(problem.tests[0]) else list(problem.tests),
         pass_to_pass=[] if is_file(problem.tests[0]) else neighbours,
         # A fix does not belong in what tests share. If that were editable, an agent would spend its time there.
-        readonly=[f"/{folder}/" for folder in sorted(test_folders(project.files))],
+        readonly=[f"{Pattern.literal(folder).text}/" for folder in sorted(test_folders(project.files))],
         test_patch=problem.test_diff or None,
     )
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from stackrank.env.benchmarks.base import BenchmarkError
-from stackrank.env.benchmarks.git import git, resolve_commit
+from stackrank.env.benchmarks.git import resolve_commit
+from stackrank.env.git import read_git
 from stackrank.env.sandbox.base import Backend
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.scoring.report import PASSED, TestReport, parse
@@ -153,7 +154,7 @@ def select_broken_since(project: Project, backend: Backend, suite: Suite, base: 
     """Return the suite without tests that already fail where `base` and the project diverge. Raises as `run_suite`."""
     commit = resolve_commit(project.repository, base)
     try:
-        parted = git(project.repository, "merge-base", commit, project.commit).decode().strip()
+        parted = read_git(project.repository, "merge-base", commit, project.commit).decode().strip()
     except BenchmarkError:
         raise BenchmarkError(
             f"{project.repository} has no common ancestor of {base} and HEAD: fetch more of its history, or "

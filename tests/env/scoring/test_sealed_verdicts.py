@@ -9,6 +9,7 @@ import pytest
 
 from stackrank.env.benchmarks.bug_suite import BugSuite
 from stackrank.env.patches import make_diff
+from stackrank.env.patterns import globs
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.scoring import verdict
 from stackrank.env.scoring.blind import plan
@@ -155,7 +156,7 @@ def test_tests_that_the_fix_brings_or_changes_are_not_contradicted_by_status(own
         "test_old.py": b"# Longer than it was.\n" + old.replace(b"44", b"45"),
     }
     del files["test_m.py"]
-    task = replace(task, files=files, fix=make_diff(files, fixed), readonly=("test_*.py",))
+    task = replace(task, files=files, fix=make_diff(files, fixed), readonly=globs(("test_*.py",)))
     proof = proof_of(task)
     assert not proof.contradictions and "no changed expectation" in proof.reason
     task = replace(by_status(), fix=make_diff(files, fixed), files=files)
