@@ -94,7 +94,7 @@ def parent_and_message(repository: Path, commit: str) -> tuple[str, str]:
 
 def commit_time(repository: Path, commit: str) -> float:
     """Return when a commit was made, in seconds since 1970. Raises BenchmarkError."""
-    return float(git(repository, "show", "--no-patch", "--format=%ct", commit).decode())
+    return float(read_git(repository, "show", "--no-patch", "--format=%ct", commit).decode())
 
 
 @functools.lru_cache(maxsize=64)
