@@ -9,7 +9,6 @@ from typing import Any, TypeVar, cast
 
 from pydantic import ValidationError
 
-from stackrank import awake
 from stackrank.env.actions import Action, Observation
 from stackrank.env.normalise import normalise
 from stackrank.env.sandbox.base import (
@@ -34,6 +33,7 @@ from stackrank.env.tools.run_tests import run_visible_tests
 from stackrank.env.tools.server_plugin import server_plugin
 from stackrank.env.tools.shown import cap, requested_limit
 from stackrank.errors import InfrastructureError, StackrankError
+from stackrank.host import awake
 from stackrank.terms import StopReason
 
 INSTRUCTIONS = """\

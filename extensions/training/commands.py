@@ -33,7 +33,7 @@ def serve_env(
     """Serve episodes to trainers over OpenEnv's WebSocket protocol, until interrupted."""
     from stackrank.extensions.training.env_maker import EnvMaker, every_task
     from stackrank.extensions.training.serve import Sessions, serve
-    from stackrank.listening import listen, shown
+    from stackrank.host.listening import listen, shown
 
     names = every_task(served or ["bugs"], path=path, repos=repos, environments=environments)
     weights = _weights(reward or ["verdict"])

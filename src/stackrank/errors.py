@@ -5,6 +5,7 @@
         SettingsError         a variable of the environment
         SpecError             the specification of a run, or the flags that replace it
         BenchmarkError        the data of a benchmark
+          GitError            a git repository
         SetupError            the configuration of an agent
           AccessError         the model's endpoint rejects the key, or does not know the model
         TrainingError         a trainer's use of an environment

@@ -27,7 +27,7 @@ from stackrank.extensions.mcp.environment_server import _Guarded, serve_http
 from stackrank.extensions.mcp.outside_run import Client, OutsideGame
 from stackrank.extensions.training.serve import MOST_WAITING, make_app
 from stackrank.flows.cli.main import app
-from stackrank.listening import listen
+from stackrank.host.listening import listen
 from stackrank.wording import print_err
 from tests.fixtures.flows import database
 
