@@ -92,6 +92,11 @@ def parent_and_message(repository: Path, commit: str) -> tuple[str, str]:
     return parents.split()[0], message.strip()
 
 
+def commit_time(repository: Path, commit: str) -> float:
+    """Return when a commit was made, in seconds since 1970. Raises BenchmarkError."""
+    return float(read_git(repository, "show", "--no-patch", "--format=%ct", commit).decode())
+
+
 @functools.lru_cache(maxsize=64)
 def latest_version(repository: Path, commit: str) -> str:
     """Return the version that the newest tag before a commit names, such as 1.2; empty if there is none."""

@@ -137,6 +137,7 @@ def load_task(entry: TaskEntry, content: TasksFile, file: Path) -> Task:
         editable=globs(entry.editable),
         image=entry.image or content.defaults.image,
         environment=_environment(entry, files),
+        status_decides=entry.status_decides,
         shows_bug=shows_bug if entry.shows_bug is None else entry.shows_bug,
         limits=_limits(entry, content.defaults),
     )

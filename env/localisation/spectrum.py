@@ -98,8 +98,8 @@ def measure_suite(
     Raises Unmeasured, SandboxError.
     """
     head = "python -m coverage run --rcfile=/dev/null --data-file={result}.db --source={root} -m pytest"
-    answer = _run(sandbox, files, command, "suite_plugin", head, timeout_s, {"limit_s": limit_s})
-    data = _decode(_Measured, answer, packed=True)
+    answer = run_plugin(sandbox, files, command, "suite_plugin", head, timeout_s, {"limit_s": limit_s})
+    data = decode_answer(_Measured, answer, packed=True)
     root = sandbox.root.rstrip("/")
     sources = {f"{root}/{path}": path for path in files if path.endswith(".py")}
     lines = {
@@ -130,8 +130,8 @@ def measure_distance(
     for file, line in faults:
         lines.setdefault(f"{sandbox.root.rstrip('/')}/{file}", []).append(line)
     request = {"limit_s": timeout_s / 2, "faults": lines, "root": sandbox.root}
-    answer = _run(sandbox, files, command, "calls_plugin", "python -m pytest", timeout_s, request)
-    return _decode(_Distance, answer).distance
+    answer = run_plugin(sandbox, files, command, "calls_plugin", "python -m pytest", timeout_s, request)
+    return decode_answer(_Distance, answer).distance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +153,7 @@ class _Distance:
     distance: Number | None = None
 
 
-def _decode(shape: type[Shape], answer: bytes, packed: bool = False) -> Shape:
+def decode_answer(shape: type[Shape], answer: bytes, packed: bool = False) -> Shape:
     """Return a plug-in's answer. Raises Unmeasured if the program wrote something else in its place."""
     try:
         if packed:
@@ -166,7 +166,7 @@ def _decode(shape: type[Shape], answer: bytes, packed: bool = False) -> Shape:
         raise Unmeasured(_FOREIGN) from None
 
 
-def _run(
+def run_plugin(
     sandbox: Sandbox,
     files: Mapping[str, bytes],
     command: str,
@@ -174,8 +174,13 @@ def _run(
     head: str,
     timeout_s: float,
     request: Mapping[str, Any],
+    before: str = "true",
 ) -> bytes:
-    """Run pytest with a plug-in and return what the plug-in wrote. `head`: replaces `python -m pytest`."""
+    """Run pytest with a plug-in and return what the plug-in wrote. `head`: replaces `python -m pytest`.
+
+    `before`: a shell command that runs before, in the workspace, and may change the folder and the environment.
+    Raises Unmeasured, SandboxError.
+    """
     run = pytest_run(command)
     if run is None:
         raise Unmeasured("its tests are not run by pytest")
@@ -187,7 +192,7 @@ def _run(
     words = [f"{key}={shlex.quote(value)}" for key, value in variables.items()]
     words += [head.format(result=result, root=shlex.quote(sandbox.root)), *(f"-p {name}" for name in plugins)]
     words.append(shlex.join([*run.arguments, "--maxfail=0", "--tb=no", "--continue-on-collection-errors"]))
-    command_result = sandbox.run(f"cd {shlex.quote(run.folder)} && {' '.join(words)}", timeout_s)
+    command_result = sandbox.run(f"{before} && cd {shlex.quote(run.folder)} && {' '.join(words)}", timeout_s)
     if command_result.timed_out:
         raise Unmeasured(f"its tests do not end within {timeout_s:g} s while they are measured")
     try:

@@ -24,6 +24,12 @@ BUSY_SHARE = 0.3
 """If more than this share of the time was spent waiting for a processor, a time-out says nothing about the code."""
 
 
+UNREPORTED = message(
+    "the command is not pytest, and no fix is known that shows what its exit status is worth; write a pytest command, "
+    "add the fix, or set `status_decides`"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Score:
     """What the scorer found out about an agent's work."""
@@ -151,6 +157,8 @@ def shortcomings(
     """
     report = run.report
     if report is None:
+        if not (task.fix or task.status_decides):
+            return (message(f"nothing reports which tests ran: {UNREPORTED}"),), ()
         if not task.status_decides and _PYTEST_ENDED.search(run.result.output[-4000:]):
             return (
                 message("pytest was not run directly, so its results could not be read: use `python -m pytest`"),

@@ -6,18 +6,21 @@ same outcome as without it. In the end the procedure of a verdict is carried out
 
 from __future__ import annotations
 
+import re
+import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from stackrank.env.benchmarks.testfiles import is_test
+from stackrank.env.benchmarks.testfiles import is_test, is_test_file
 from stackrank.env.patches import PatchError, apply_patch
-from stackrank.env.sandbox.base import SandboxError
+from stackrank.env.sandbox.base import SandboxError, Say, silent
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.guest.core.messages import message
 from stackrank.env.scoring.contradictions import find_candidates, test_functions
 from stackrank.env.scoring.judge import Run, cases_of, run_tests, shortcomings
+from stackrank.env.scoring.literals import Edit
 from stackrank.env.scoring.proof import NO_PYTEST, Contradiction, Proof, contradicted
 from stackrank.env.scoring.report import PASSED, TestReport
 from stackrank.env.scoring.trials import ShowsBug, Trial, contradiction_of, in_order, without_telling
@@ -28,14 +31,29 @@ from stackrank.env.task import Task
 
 MOST_BY_STATUS = 6
 """How many contradictions are tried if a task's command tells nothing but its exit status."""
+LIMIT_S = 240.0
+"""How long a proof may take. Then units that are not confirmed are given up, those that do not show the bug first."""
+_SAY_EVERY_S = 15.0
+_ADDED = """
+
+import unittest as _unittest
+
+
+class Zzz(_unittest.TestCase):
+    def test_zzz(self):
+        self.fail()
+
+
+"""
+"""A test that fails, and that test runners run last."""
 MOST_DISTURBERS = 8
 """How many contradictions that disturb other tests are singled out before whole groups are given up."""
 
 
-def prove(task: Task, sandbox: Sandbox) -> Proof:
+def prove(task: Task, sandbox: Sandbox, say: Say = silent) -> Proof:
     """Make the proof of a task, in a sandbox that is cleared before every run. Raises SandboxError.
 
-    A task without any contradiction also gets a proof, which holds the reason.
+    A task without any contradiction also gets a proof, which holds the reason. `say` gets a line from time to time.
     """
     if task.log_format:
         return Proof(task.digest, reason=NO_PYTEST)
@@ -45,7 +63,7 @@ def prove(task: Task, sandbox: Sandbox) -> Proof:
         fixed = apply_patch(task.files, task.fix)
     except PatchError as error:
         return Proof(task.digest, reason=message(f"its fix does not apply: {error}"))
-    return Prover(task, fixed, lambda files: run_tests(sandbox, task, files, fresh=True, trusted=True)).proof()
+    return Prover(task, fixed, lambda files: run_tests(sandbox, task, files, fresh=True, trusted=True), say).proof()
 
 
 class Prover:
@@ -54,9 +72,13 @@ class Prover:
     _most_splits = 99
     """How often the units are split into two halves in the end."""
 
-    def __init__(self, task: Task, program: Mapping[str, bytes], run: Callable[[Mapping[str, bytes]], Run]) -> None:
+    def __init__(
+        self, task: Task, program: Mapping[str, bytes], run: Callable[[Mapping[str, bytes]], Run], say: Say = silent
+    ) -> None:
         """`program`: the files of the program that passes. `run`: the function that runs the tests on files."""
-        self._task, self._run = task, run
+        self._task, self._run_tests, self._say = task, run, say
+        self._started = self._told = time.monotonic()
+        self._runs = 0
         self._original = {**task.files, **task.hidden_files}
         self._files = {**program, **task.hidden_files}
         self._base = self._run(self._files)
@@ -74,7 +96,8 @@ class Prover:
             return Proof(task.digest, reason=message("its tests do not pass with the known fix"))
         deciding = self._deciding()
         functions = {test.partition("[")[0] for test in deciding}
-        contradictions = self._confirmed(without_telling(self._proved(self._candidates(deciding))))
+        proved = self._proved(self._candidates(deciding))
+        contradictions = self._confirmed(without_telling(proved))
         covered = {test.partition("[")[0] for change in contradictions if not change.telling for test in change.tests}
         return Proof(
             task.digest,
@@ -82,12 +105,18 @@ class Prover:
             excused,
             len(functions),
             len(covered & functions),
-            "" if contradictions else message("no expectation in its tests can be changed"),
+            "" if contradictions else self._why_none(bool(proved)),
             {} if task.must_pass or task.must_stay else cases_of(base.outcomes),
             () if task.must_pass else self._failing(deciding),
             self._answers,
             sum(map(len, self._unmet.values())),
         )
+
+    def _why_none(self, some: bool) -> str:
+        """Say why there is no contradiction. `some`: there were some, before they were confirmed."""
+        if some and not self._affordable(1):
+            return message(f"its tests take too long for a proof in {LIMIT_S:g} s")
+        return message("no expectation in its tests can be changed")
 
     def _by_status(self) -> Proof:
         """Make the proof of a task whose command only tells success or failure: the command counts as the one test."""
@@ -95,8 +124,10 @@ class Prover:
         if any(shortcomings(task, base, base.outcomes, None)) or base.result.timed_out:
             return Proof(task.digest, reason=message("its tests do not pass with the known fix"))
         tried: dict[str, Contradiction] = {}
+        paths: list[str] = []
         for path in filter(is_test, sorted(self._files)):
             if self._is_original(path) and (path in task.hidden_files or not task.may_edit(path)):
+                paths += [path] if is_test_file(path) else []
                 for candidate in find_candidates(path, self._files[path], [*test_functions(path, self._files[path])]):
                     if not candidate.telling:
                         tried.setdefault(candidate.unit, contradiction_of(candidate))
@@ -104,15 +135,38 @@ class Prover:
         order = sorted(tried.values(), key=lambda contradiction: contradiction.path not in task.hidden_files)
         proved: list[Contradiction] = []
         for contradiction in order[:MOST_BY_STATUS]:
+            if proved and not self._affordable(1):
+                break
             run = self._run(contradicted(self._files, [contradiction]))
             if run.result.exit > 0 and not run.result.timed_out:
                 proved.append(replace(contradiction, unit=run.command, tests={run.command: run.command}))
+        for path in sorted({*paths}) if not proved else ():
+            contradiction = _added_failure(path, self._files[path])
+            run = self._run(contradicted(self._files, [contradiction]))
+            if run.result.exit > 0 and not run.result.timed_out:
+                proved.append(replace(contradiction, unit=run.command, tests={run.command: run.command}))
+                break
         reason = "" if proved else message(f"{NO_PYTEST}, and no changed expectation makes them fail")
         return Proof(task.digest, tuple(proved), deciding=1, covered=int(bool(proved)), reason=reason)
 
     def _is_original(self, path: str) -> bool:
         """Whether the fix left a file unchanged. If not, a verdict has another file than the one an edit is for."""
         return self._files[path] == self._original.get(path)
+
+    def _run(self, files: Mapping[str, bytes]) -> Run:
+        now = time.monotonic()
+        if now - self._told > _SAY_EVERY_S:
+            self._told = now
+            elapsed_s = now - self._started
+            self._say(message(f"proving {self._task.id}: {self._runs} test runs in {elapsed_s:.0f} s"))
+        self._runs += 1
+        return self._run_tests(files)
+
+    def _affordable(self, units: int) -> int:
+        """Return how many units can still be confirmed in the time that is left: each doubling takes two runs."""
+        elapsed_s = time.monotonic() - self._started
+        runs = (LIMIT_S - elapsed_s) / (elapsed_s / max(self._runs, 1) + 1e-9)
+        return min(units, 1 << max(int(runs / 2), 0)) if runs >= 2 else 0
 
     def _deciding(self) -> list[str]:
         """Return the tests that decide, in the order of the files."""
@@ -185,6 +239,8 @@ class Prover:
         """Try the options of each unit, one of every unit at a time, and return those that hold."""
         proved: list[Trial] = []
         for number in range(max(map(len, units.values()), default=0)):
+            if number and self._affordable(len(units)) < len(units):
+                break
             proved += self._holding([options[number] for options in units.values() if number < len(options)])
         return proved
 
@@ -195,7 +251,7 @@ class Prover:
         run = self._run(contradicted(self._files, [trial.contradiction for trial in tried]))
         names = self._names(run, tried)
         if names is None or self._disturbed(run, tried, names):
-            if len(tried) == 1 or self._disturbers > MOST_DISTURBERS:
+            if len(tried) == 1 or self._disturbers > MOST_DISTURBERS or not self._affordable(1):
                 self._disturbers += 1
                 return []
             middle = len(tried) // 2
@@ -245,6 +301,11 @@ class Prover:
         A unit that leaves something behind when it fails would disturb another one, and be detected.
         """
         units = list(dict.fromkeys(trial.contradiction.unit for trial in selected if self._is_split(trial)))
+        given = self._given.outcomes if self._given else {}
+        units.sort(key=lambda unit: given.get(unit) in PASSED)  # those that show the bug first
+        given_up = set(units[self._affordable(len(units)) :])
+        units = [unit for unit in units if unit not in given_up]
+        selected = [trial for trial in selected if trial.contradiction.unit not in given_up]
         for bit in range(min(self._most_splits, max(len(units) - 1, 1).bit_length())):
             for half in (0, 1):
                 tried = []
@@ -256,3 +317,14 @@ class Prover:
                 lost = {trial.contradiction.unit for trial in tried if trial.contradiction.edit not in held}
                 selected = [trial for trial in selected if trial.contradiction.unit not in lost]
         return [trial.contradiction for trial in selected]
+
+
+def _added_failure(path: str, content: bytes) -> Contradiction:
+    """Return a contradiction that adds a failing test after all others of a file.
+
+    It catches a program that ends the test process early, whatever the command is.
+    """
+    main = re.search(rb"(?m)^if __name__\b", content)
+    start = main.start() if main else len(content)
+    line = content.count(b"\n", 0, start) + 1
+    return Contradiction("", {}, path, line, Edit(start, start, _ADDED), "", telling=True)

@@ -14,6 +14,7 @@ GUEST = ROOT / "env/sandbox/guest"
 AUDIT = ROOT / "extensions/authoring/audit/guest"
 IN_SANDBOXES = {
     ROOT / "agents/command/minimal.py",
+    ROOT / "env/localisation/needs_plugin.py",
     ROOT / "extensions/fix/finding/reproduces.py",
     ROOT / "extensions/harbor/harbor_verdict.py",
     ROOT / "extensions/repair/probe.py",

@@ -339,7 +339,7 @@ def _create_proposals() -> None:
         _columns(sa.String(), "digest"),
         _columns(sa.Text(), "diff", "test_diff"),
         _columns(sa.JSON(), "evidence"),
-        _columns(sa.Float(), "surety"),
+        _columns(sa.JSON(), "doubts"),
         _columns(KEY, "replaced_by", nullable=True),
         _columns(TIME, "created_at", nullable=True),
         references={"entrant_id": "entrant", "replaced_by": "proposal", "episode_id": "episode", "run_id": "run"},

@@ -123,8 +123,12 @@ def test_tasks(project: Project, issues: Sequence[Issue]) -> list[TaskEntry]:
         options = [*project.command.options, path]
         command = f"python {RUNNER} {shlex.join(options)}"
         statement = _TASK.format(text=issue.text, path=path, command=command)
-        editable = [Pattern.literal(path).text]
-        fields = {"title": f"a test for: {issue.title}", "statement": statement, "editable": editable}
+        fields: dict[str, Any] = {
+            "title": f"a test for: {issue.title}",
+            "statement": statement,
+            "editable": [Pattern.literal(path).text],
+            "status_decides": True,  # it is the status of our own program
+        }
         tasks.append(entry_of(project, issue.name, command, test_patch=runner, **fields))
     return tasks
 

@@ -144,7 +144,7 @@ def validate_benchmark(
     for task_id, reason in build_environments(backend, list(unproved.values()), workers, say).items():
         add(Validation(task_id, Standing.ERROR, reason))
         del unproved[task_id]
-    with closing(_results(list(unproved.values()), backend, rounds, workers, unmeasured, measure)) as validations:
+    with closing(_results(list(unproved.values()), backend, rounds, workers, unmeasured, measure, say)) as validations:
         for result in validations:
             if result.measured is not None:
                 save_difficulty(unproved[result.task], result.measured)
@@ -201,11 +201,17 @@ def _proved(store: Store, benchmark: Benchmark, tasks: Sequence[Task], rounds: i
 
 
 def _results(
-    tasks: Sequence[Task], backend: Backend, rounds: int, workers: int, proved: Collection[str], measure: Measure | None
+    tasks: Sequence[Task],
+    backend: Backend,
+    rounds: int,
+    workers: int,
+    proved: Collection[str],
+    measure: Measure | None,
+    say: Say,
 ) -> Generator[Validation, None, None]:
     """Yield results as they come. Tasks that ran out of time or hit an infrastructure failure are tried once more."""
     retried: set[str] = set()
-    prove = partial(_prove, rounds=rounds, proved=proved, measure=measure)
+    prove = partial(_prove, rounds=rounds, proved=proved, measure=measure, say=say)
     with closing(map_tasks(prove, tasks, backend, workers)) as results:
         for result in results:
             if result.out_of_time or result.standing is Standing.ERROR:
@@ -218,14 +224,14 @@ def _results(
 
 
 def _prove(
-    task: Task, new_sandbox: NewSandbox, rounds: int, proved: Collection[str], measure: Measure | None
+    task: Task, new_sandbox: NewSandbox, rounds: int, proved: Collection[str], measure: Measure | None, say: Say
 ) -> Validation:
     """Prove one task; an infrastructure failure becomes its result. A task in `proved` is only measured."""
     try:
         if measure and task.id in proved:
             with new_sandbox(spec_for(task, warm=False)) as sandbox:
                 return Validation(task.id, Standing.VALID, measured=measure(task, sandbox))
-        return validate(task, new_sandbox, rounds, measure)
+        return validate(task, new_sandbox, rounds, measure, say)
     except Exception as error:
         if find_policy(error).retried or isinstance(error, GuestBug):
             return Validation(task.id, Standing.ERROR, describe_error(error))

@@ -98,6 +98,9 @@ def test_what_counts_as_plain_pytest(command: str, arguments: list[str] | None) 
         ),
         ("uv run pytest", [], ".", {}),
         ("coverage run --branch -m pytest x", ["x"], ".", {}),
+        ("coverage run -p --source shop,x --omit=a -m pytest -q", ["-q"], ".", {}),
+        ("python3 -m coverage run --data-file x -m pytest y", ["y"], ".", {}),
+        ("cd lib && bash -c 'cd app && A=1 pytest -q' && true", ["-q"], "lib/app", {"A": "1"}),
         ("python -W error -m pytest", [], ".", {"PYTHONWARNINGS": "error"}),
     ],
 )
@@ -108,7 +111,17 @@ def test_pytest_is_recognised_with_things_around_it(
 
 
 @pytest.mark.parametrize(
-    "command", ["make test", "pytest a && pytest b", "pytest $X", "(pytest)", "./run pytest", "rm x; pytest"]
+    "command",
+    [
+        "make test",
+        "pytest a && pytest b",
+        "pytest $X",
+        "(pytest)",
+        "./run pytest",
+        "rm x; pytest",
+        "sh -c 'pytest $X'",
+        "sh x pytest",
+    ],
 )
 def test_what_is_not_understood_is_not_taken_for_pytest(command: str) -> None:
     assert pytest_run(command) is None

@@ -104,6 +104,46 @@ def by_status(hidden: str = UNITTEST, **options: Any) -> Task:
     return replace(with_fix(""), hidden_files=files, test_command="python -m unittest", fail_to_pass=(), **options)
 
 
+NO_LITERALS = """
+    import unittest
+    from cart import total
+
+    class TotalTest(unittest.TestCase):
+        def test_total(self):
+            for number in range(5):
+                if total([number]) != number:
+                    raise ValueError(number)
+
+    if __name__ == "__main__":
+        unittest.main()
+"""
+EARLY_ENDS = {
+    "at import": "import os\n\nos._exit(0)\n",
+    "in a call": "import os\n\n\ndef total(prices):\n    os._exit(0)\n",
+    "by a signal": "import signal, os\n\n\ndef total(prices):\n"
+    "    signal.signal(15, lambda *_: os._exit(0))\n    os.kill(os.getpid(), 15)\n",
+}
+
+
+@pytest.mark.parametrize("command", ["make test", "python test_hidden.py", "sh run.sh"])
+@pytest.mark.parametrize("cheat", ["", *EARLY_ENDS])
+def test_an_early_end_is_no_success_of_a_command_that_wraps_the_tests(command: str, cheat: str, own_home: None) -> None:
+    backend = usable("bubblewrap")
+    task = by_status(NO_LITERALS)
+    wrapped = {"run.sh": b"python -m unittest -v\n", "Makefile": b"test:\n\tpython -m unittest discover\n"}
+    task = replace(task, files={**task.files, **wrapped}, test_command=command, readonly=("run.sh", "Makefile"))
+    work = EARLY_ENDS[cheat].encode() if cheat else task.files["cart.py"].replace(b" - 1", b"")
+    verdict = score(task, Changes(files={"cart.py": work}), lambda spec: Sandbox(backend, spec))
+    assert verdict.resolved is not bool(cheat), verdict
+    assert verdict.sealed == 0 and (cheat or verdict.unsealed)
+    # Without a known fix, nothing shows what the exit status is worth, unless the author of the task says so.
+    unfixed = replace(task, fix="")
+    assert not score(unfixed, Changes(files={"cart.py": work}), lambda spec: Sandbox(backend, spec)).resolved
+    if not cheat:
+        decided = replace(unfixed, status_decides=True)
+        assert score(decided, Changes(files={"cart.py": work}), lambda spec: Sandbox(backend, spec)).resolved
+
+
 def test_tests_that_the_fix_brings_or_changes_are_not_contradicted_by_status(own_home: None) -> None:
     backend = usable("bubblewrap")
     task = replace(by_status(), hidden_files={}, test_command="python -m unittest test_m test_old")
