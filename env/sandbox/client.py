@@ -352,6 +352,9 @@ class Sandbox:
         """Send bytes to a server, and return at most `cap` bytes of whole lines as soon as there is one."""
         request: dict[str, Any] = {"grace_s": _grace(timeout_s), "name": name, "cap": cap}
         reply, lines = self._ask("exchange", Exchanged, body=data, timeout_s=timeout_s, **request)
+        with self._checking("exchange"):
+            if not (lines or reply.ended or reply.timed_out or reply.flooded):
+                raise BadReply("it has no line, and says nothing about why")
         self._news.extend(reply.changed_files)
         return reply, lines
 

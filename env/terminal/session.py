@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,8 @@ import regex
 from pexpect.exceptions import EOF, TIMEOUT
 from pexpect.spawnbase import SpawnBase
 
-from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.sandbox.client import GRACE_S, Sandbox
+from stackrank.env.sandbox.guest.core.allowance import PATIENCE
 from stackrank.env.sandbox.guest.core.output import HeadTail
 from stackrank.env.sandbox.guest.debugging.terminal import COLUMNS, ROWS
 from stackrank.env.sandbox.replies.programs import Typed
@@ -129,6 +131,7 @@ class Output(SpawnBase):  # type: ignore[type-arg]  # generic in its stubs only
             until, silence_s = ("output",), 0
         self._echoes = [line for line in (text.strip() for text in typed) if line]
         self._timeout_s = timeout_s
+        self._deadline = time.monotonic() + PATIENCE * timeout_s + GRACE_S
         self._ask(typed, until, timeout_s=timeout_s, silence_s=silence_s, restart=restart)
         if self.reply.started:
             self.pending = self.pending[self._old :]
@@ -145,7 +148,7 @@ class Output(SpawnBase):  # type: ignore[type-arg]  # generic in its stubs only
         self._quiet = event != "output"
         if not goes_on:
             self.event = event
-        elif self._size > MOST_SEARCHED:
+        elif self._size > MOST_SEARCHED or time.monotonic() > self._deadline:
             self.event = "flood"
         elif self.reply.idle and event in _AT_REST:
             self.event = "idle"

@@ -6,11 +6,13 @@ so the few requests that are needed are made here, and the SDK's types check the
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
 from stackrank.env.sandbox.base import Refused
-from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.sandbox.client import GRACE_S, Sandbox
+from stackrank.env.sandbox.guest.core.allowance import PATIENCE
 from stackrank.env.sandbox.replies.programs import Exchanged
 from stackrank.env.state import Spoken
 from stackrank.env.tools.servers import Offer, ToolServer, ToolServerChanged, ToolServerFailed
@@ -153,6 +155,7 @@ class Connection:
         self._send(messages.line({"id": self._request_id, "method": method, "params": dict(params)}))
         garbage: list[bytes] = []
         size, used_s = 0, 0.0
+        deadline = time.monotonic() + PATIENCE * limit_s + GRACE_S  # whatever the sandbox says about its use of time
         while True:
             remaining_s = max(limit_s - used_s, 0.01)
             reply, output = self._sandbox.exchange(self._name, self._unsent, remaining_s, MOST - size)
@@ -176,7 +179,7 @@ class Connection:
             if reply.ended:
                 status = _describe_status(reply.exit)
                 raise _Failed(f"ended{status} before it answered {method}{_explain(garbage, reply)}")
-            if reply.timed_out or used_s >= limit_s:
+            if reply.timed_out or used_s >= limit_s or time.monotonic() > deadline:
                 raise _Failed(f"did not answer {method} within {limit_s:g} s{_explain(garbage, reply)}")
 
     def _send(self, line: bytes) -> None:

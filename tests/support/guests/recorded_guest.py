@@ -29,6 +29,8 @@ _LENGTHS = struct.Struct("!II")
 _KEY = 32
 """Bytes of the key of a report, at the beginning of the request's body."""
 ANSWERED = {"ok": True}
+_MOST_REQUESTS = 200
+"""After so many requests a recorded sandbox ends: the last answer of a kind would be given again for ever."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +166,7 @@ class Player:
             self._by_op[answer.op].append((number, answer))
         self._lies = lies
         self._out = b""
-        self._closed = False
+        self._requests = 0
 
     def send(self, data: bytes) -> None:
         """Take a request, and have its answer ready."""
@@ -203,7 +205,6 @@ class Player:
 
     def close(self) -> None:
         """Nothing runs."""
-        self._closed = True
 
     def join(self, timeout_s: float) -> bool:
         """Nothing runs."""
