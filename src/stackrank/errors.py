@@ -35,6 +35,7 @@
       OutOfTime               the episode's time ran out before the agent decided
       Unclear                 a person's input is not an action
       ToolError               a tool was used wrongly; the agent is told
+      NoMemory                files cannot be kept in memory, so the verdicts of a machine are not sealed
       Refused                 a sandbox refuses to read or write a file
       Unmeasured              the difficulty of a task cannot be measured
       PatchError              a patch does not apply

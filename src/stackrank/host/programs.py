@@ -1,4 +1,4 @@
-"""Starts programs on this machine. Nothing else in stackrank does; `tests/test_host_processes.py` enforces it.
+"""Starts programs on this machine. Nothing else in stackrank does; `tests/ground/test_process_starts.py` enforces it.
 
 People run stackrank in folders that others wrote. A file there, such as `token.py` or `prefect.toml`, must never become
 code or configuration of a program that runs outside a sandbox. So every program here
