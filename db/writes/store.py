@@ -280,6 +280,7 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
         failure_step: int | None = None,
         tampered: bool = False,
         sealed: int = 0,
+        unverified: bool = False,
         steps: int = 0,
         tokens_in: int = 0,
         tokens_out: int = 0,

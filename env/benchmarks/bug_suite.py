@@ -24,6 +24,7 @@ from pathlib import Path
 from stackrank.env.benchmarks.base import BenchmarkError, Source, TaskByTask, own_name
 from stackrank.env.benchmarks.files import read_text, read_tree
 from stackrank.env.patches import PatchError, find_faults
+from stackrank.env.patterns import globs
 from stackrank.env.task import Limits, Task
 from stackrank.env.validate import Validation
 
@@ -102,7 +103,7 @@ def load_task(folder: Path) -> Task:
             pass_to_pass=tuple(meta.get("pass_to_pass", ())),
             fix=fix,
             faults=faults,
-            readonly=("tests/**", "conftest.py"),
+            readonly=globs(("tests/**", "conftest.py")),
             limits=Limits(timeout_s=float(meta.get("timeout_s", 30))),
             proof=read_text(folder / PROOF) if (folder / PROOF).is_file() else "",
             measured=read_text(folder / DIFFICULTY) if (folder / DIFFICULTY).is_file() else "",

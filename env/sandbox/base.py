@@ -32,7 +32,12 @@ class PreparationFailed(InfrastructureError):
 
 
 class GuestBug(StackrankError):
-    """A bug of stackrank inside a sandbox, with its traceback. Neither the agent nor the infrastructure caused it."""
+    """The guest in a sandbox failed; the message has its traceback. What ran in the sandbox may have caused this."""
+
+
+class BadReply(GuestBug):
+    """What came from a sandbox is not what stackrank's guest sends. A program in the sandbox has taken its place, so
+    the sandbox is closed, and an episode that it belongs to ends as `unresolved`."""
 
 
 class Refused(StackrankError):

@@ -88,17 +88,24 @@ def tasks(
     columns = {
         "task": "task", "title": "title", "category": "category", "difficulty": "difficulty",
         "predicted": "predicted", "traceback": "traceback", "rank": "rank",
-        "agents_see": "agents see", "validated": "validated", "covered": "tests sealed",
+        "agents_see": "agents see", "validated": "validated", "covered": "tests sealed", "seal": "can be sealed",
     }  # fmt: skip
     left_out = [row for row in rows if row["left_out"]]
     rows = [row for row in rows if not row["left_out"]]
-    print_table(rows, columns, f"{benchmark} has no tasks.", width=120)
+    seals = {True: "yes", False: "no", None: ""}
+    cells = [{**row, "seal": seals[row["sealable"]]} for row in rows]
+    print_table(cells, columns, f"{benchmark} has no tasks.", width=120)
     origin = f", from {loaded.source}" if loaded.source else ""
     licence = f"licence {loaded.license or 'unknown'}"
     print_out(f"\n{len(rows)} tasks, digest {digest(loaded.tasks())}, {licence}{origin}")
     if measured_rates := find_rates(loaded, loaded.tasks()):
         print_out(wording.verdict_rates(measured_rates.document(), digest(loaded.tasks())))
+    proved = [row for row in rows if row["sealable"] is not None]
+    if proved:
+        print_out(f"{sum(row['sealable'] for row in proved)} of {len(proved)} proved tasks can be sealed")
     for row in rows:
+        if row["sealable"] is False:
+            print_out(f"cannot be sealed: {row['task']}: {row['unsealable_because']}")
         if row["validated"] == "invalid":
             print_out(f"invalid: {row['task']}: {row['reason']}")
         if row["wrong_changes"]:
@@ -199,4 +206,5 @@ def validate(
             print_table(rows, {"task": "task", "is": "is", "why": "why"}, "")
         proved = f"{proof.counts[Standing.VALID]} of {len(proof.results)} tasks of {proof.benchmark.name}"
         print_out(f"{proved} fail as given and pass with their fix, {rounds} times in a row.")
+        print_out(f"Verdicts of {proof.sealable} tasks can be sealed.")
     raise typer.Exit(0 if proof.sound else 1)

@@ -141,6 +141,30 @@ def variable(name: str) -> str:
     return PREFIX + name.upper()
 
 
+def absolute_variables() -> dict[str, str]:
+    """Return the variables that name places on this machine relative to the current folder, with absolute paths.
+
+    Raises SettingsError.
+    """
+    current = settings()
+    changed = {
+        variable(name): _absolute(place)
+        for name in Settings.model_fields
+        if isinstance(place := getattr(current, name), Path)
+    }
+    if current.allowed_paths:
+        folders = filter(None, current.allowed_paths.split(os.pathsep))
+        changed[variable("allowed_paths")] = os.pathsep.join(map(_absolute, folders))
+    scheme, _, database = (current.database_url or "").partition(":///")
+    if scheme.startswith("sqlite") and database and not database.startswith((":", "file:")):
+        changed[variable("database_url")] = f"{scheme}:///{_absolute(database)}"
+    return changed
+
+
+def _absolute(place: Path | str) -> str:
+    return str(Path(place).expanduser().absolute())
+
+
 def default_owner() -> str:
     """The owner of a run or a note by default; empty if the system has no name for its user."""
     try:

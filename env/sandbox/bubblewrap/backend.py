@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import shutil
-import subprocess
 from pathlib import Path
 
 from stackrank.env.sandbox import orphans
@@ -20,6 +18,7 @@ from stackrank.env.sandbox.process import ProcessChannel
 from stackrank.env.sandbox.python_env import ensure_sandbox_python
 from stackrank.env.sandbox.variables import variables_of
 from stackrank.errors import NotReady
+from stackrank.host import programs
 
 _MISSING = "bubblewrap is not installed: install it (Debian, Ubuntu: apt-get install bubblewrap)"
 
@@ -35,17 +34,15 @@ class BubblewrapBackend:
 
     @functools.cached_property
     def _program(self) -> str | None:
-        return shutil.which("bwrap")
+        return programs.find_program("bwrap")
 
     def problem(self) -> str | None:
         """Check that bwrap is installed and may create namespaces."""
         if self._program is None:
             return _MISSING
-        probe = subprocess.run(
-            [self._program, "--unshare-all", "--ro-bind", "/", "/", "true"], capture_output=True, text=True, check=False
-        )
-        if probe.returncode:
-            return f"bubblewrap cannot make a sandbox here ({probe.stderr.strip()}): allow user namespaces"
+        probe = programs.run([self._program, "--unshare-all", "--ro-bind", "/", "/", "true"])
+        if probe.status:
+            return f"bubblewrap cannot make a sandbox here ({probe.error_text.strip()}): allow user namespaces"
         return None
 
     def prepare(self, spec: SandboxSpec, say: Say = silent) -> None:

@@ -26,13 +26,14 @@ from stackrank.env.sandbox.base import Say
 from stackrank.env.sandbox.bubblewrap import selection, shared_objects
 from stackrank.env.sandbox.bubblewrap.selection import Entries, files_below, select_folder, select_system
 from stackrank.env.sandbox.guest.holder import Problem, lock_file
+from stackrank.errors import StackrankError
 from stackrank.settings import settings
 
 _RESERVE = 4
 """The copies may take one part in this many of the file system."""
 
 
-class NoMemory(Exception):
+class NoMemory(StackrankError):
     """The files cannot be kept in memory. The message completes "is not sealed: "."""
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from stackrank.env.sandbox.bubblewrap.shared_objects import linked_files
+from stackrank.host.programs import find_program
 
 SYSTEM = tuple(map(Path, ("/usr", "/etc", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")))
 """Where programs of the machine are."""
@@ -76,10 +76,10 @@ def select_system(pythons: Iterable[Path], programs: Iterable[str], folders: Ite
     """
     selection = _Selection()
     for name in sorted({*PROGRAMS, *programs}):
-        if file := shutil.which(name, path=_PATH):
+        if file := find_program(name, path=_PATH):
             selection.add(Path(file))
     for program, patterns in _DATA.items():
-        if program == _ALWAYS or shutil.which(program, path=_PATH):
+        if program == _ALWAYS or find_program(program, path=_PATH):
             selection.add_all(path for pattern in patterns for path in Path("/").glob(pattern))
     real_pythons = [python.resolve() for python in pythons]
     # gdb has the system's Python inside.

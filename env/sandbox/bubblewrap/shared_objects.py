@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import functools
 import re
-import shutil
 import struct
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
+
+from stackrank.host import programs
 
 _LOAD, _DYNAMIC, _INTERPRETER = 1, 2, 3
 _NEEDED, _STRINGS, _RPATH, _RUNPATH = 1, 5, 15, 29
@@ -88,10 +88,10 @@ def _find(name: str, folders: list[Path]) -> Path | None:
 @functools.cache
 def _cache() -> dict[str, list[Path]]:
     """Return the linker's cache: the name of a shared object -> its files of this machine's word size."""
-    program = shutil.which("ldconfig", path="/sbin:/usr/sbin:/bin:/usr/bin")
+    program = programs.find_program("ldconfig", path="/sbin:/usr/sbin:/bin:/usr/bin")
     if program is None:
         return {}
-    output = subprocess.run([program, "-p"], capture_output=True, text=True, check=False).stdout
+    output = programs.run([program, "-p"]).text
     files: dict[str, list[Path]] = {}
     for name, kind, file in re.findall(r"^\s+(\S+) \(([^)]*)\) => (\S+)$", output, re.M):
         if "64" in kind:

@@ -306,7 +306,7 @@ class DockerBackend:
         from docker.errors import APIError, DockerException, ImageNotFound
         from requests.exceptions import RequestException
 
-        name = f"stackrank-{uuid.uuid4().hex[:12]}"
+        name = f"stackrank-{'' if program == 'main' else program + '-'}{uuid.uuid4().hex[:12]}"
         host = host_config(spec, self._runtime) | more_host_config
         try:
             api = client().api

@@ -21,6 +21,7 @@ MOST_MB = 2048
 PROGRAM_MB = 256
 """Memory of a holder beside the files."""
 _PATIENCE_S = 120.0
+_LONGEST = 4096
 
 
 class HolderChannel(Channel, Protocol):
@@ -58,24 +59,29 @@ class Holders:
         with lock:
             held = self._held.get(image)
             if held is None or (held.channel is not None and held.channel.hung_up()):
-                held = self._held[image] = self._make(image)
+                try:
+                    held = self._held[image] = self._make(image)
+                except SandboxError as error:  # the next sandbox tries again
+                    return f"the image cannot be kept in memory ({error})"
             return held.problem
 
     def _make(self, image: str) -> Held:
-        try:
-            channel = self._start(image)
-        except SandboxError as error:
-            return Held(None, f"the image cannot be kept in memory ({error})")
+        channel = self._start(image)
         try:
             channel.send(guest_code())
             channel.send(b"%d\n" % (MOST_MB << 20))
             answer, deadline = b"", time.monotonic() + _PATIENCE_S
             while not answer.endswith(b"\n"):
-                answer += channel.receive(1 << 12, deadline)
+                answer += channel.receive(_LONGEST, deadline)
+                if len(answer) > _LONGEST:
+                    raise SandboxError(f"the holder {channel.name} says too much")
             problem = str(json.loads(answer)["problem"])
-        except (SandboxError, ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError) as error:
             channel.close()
-            return Held(None, f"the image cannot be kept in memory ({error})")
+            raise SandboxError(f"the holder {channel.name} sent an invalid answer ({error})") from None
+        except SandboxError:
+            channel.close()
+            raise
         if problem:
             channel.close()
             return Held(None, f"the image cannot be kept in memory: {problem}")

@@ -16,6 +16,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, 
 
 from stackrank.env.sandbox.base import PROC_HIDDEN, PROC_READ_ONLY
 from stackrank.errors import StackrankError
+from stackrank.storable import read_json
 
 OWNER_LABEL = "stackrank.owner"
 REPOSITORY = "stackrank-env"
@@ -316,8 +317,8 @@ def check_config(data: bytes) -> bytes:
 
 def _object(data: bytes) -> dict[str, Any]:
     try:
-        document = json.loads(data)
-    except (ValueError, RecursionError):
+        document = read_json(data)
+    except ValueError:
         document = None
     if not isinstance(document, dict):
         raise NotAllowed("the body is not a JSON object")

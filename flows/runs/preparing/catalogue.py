@@ -14,6 +14,7 @@ from stackrank.env.benchmarks.registry import benchmark_names, load_benchmark
 from stackrank.env.benchmarks.testfiles import is_below, is_test_file, paths_named
 from stackrank.env.benchmarks.verdict_rates import find_rates
 from stackrank.env.difficulty import Difficulty, difficulty_label, find_difficulty
+from stackrank.env.scoring.blind import can_seal, why_not_sealable
 from stackrank.env.scoring.proof import find_proof
 from stackrank.env.task import Task
 from stackrank.errors import PluginError
@@ -70,6 +71,8 @@ def task_rows(engine: Engine, benchmark: Benchmark) -> list[Row]:
                 "validated_rounds": row["validated_rounds"] if row else 0,
                 "tests_deciding": proof.deciding if proof else None,
                 "tests_covered": proof.covered if proof else None,
+                "sealable": can_seal(task, proof) if proof else None,
+                "unsealable_because": why_not_sealable(task, proof) if proof else "",
                 "covered": f"{proof.covered} of {proof.deciding}" if proof else None,
                 "reason": row["invalid_reason"] if row else "",
                 "wrong_changes": len(audit["wrong"]) if audit else None,

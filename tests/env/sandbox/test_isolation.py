@@ -156,7 +156,7 @@ def test_a_hundred_thousand_files(sandbox_backend: Backend) -> None:
         result = sandbox.run(f'python -c "{code}"', 120)
         assert result.exit == 0 or "space" in result.output
         listed = sandbox.listing(".", 3)
-        assert len(listed["entries"]) == 500 and listed["more"] > 90_000
+        assert len(listed.entries) == 500 and listed.more > 90_000
         with contextlib.suppress(Refused):  # with a sentence, where reading them all takes too long
             sandbox.search("x = 1")
         assert "a.py" not in sandbox.changes().files

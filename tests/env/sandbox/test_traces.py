@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 import time
 
@@ -11,8 +12,13 @@ import pytest
 from stackrank.env.sandbox.base import Backend, SandboxSpec
 from stackrank.env.sandbox.bubblewrap.backend import BubblewrapBackend
 from stackrank.env.sandbox.bubblewrap.memory import Memory
-from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.sandbox.client import Changes, Sandbox
+from stackrank.env.sandbox.docker import holders
+from stackrank.env.sandbox.docker.backend import DockerBackend, client
+from stackrank.env.scoring.verdict import score
+from tests.env.scoring.proofs import with_fix
 from tests.fixtures.env import source, usable
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -107,12 +113,48 @@ def test_which_pages_are_in_memory_says_nothing(sandbox_backend: Backend) -> Non
         assert all(sum(reading) in (0, BITS) for reading in received.values())
 
 
-def test_files_on_disk_pass_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def on_disk() -> BubblewrapBackend:
+    """A backend whose sandboxes see the files of the disk, as where nothing can be kept in memory."""
     usable("bubblewrap")
     backend = BubblewrapBackend()
     backend.memory = Memory(places=())
-    bits, received = sent_and_received(backend)
+    return backend
+
+
+def test_files_on_disk_pass_a_message(on_disk: BubblewrapBackend) -> None:
+    bits, received = sent_and_received(on_disk)
     assert bits in received.values()
+
+
+def test_no_verdict_is_sealed_where_files_may_pass_a_message(on_disk: BubblewrapBackend, own_home: None) -> None:
+    task = with_fix("from cart import total\n\n\ndef test_it():\n    assert total([5]) == 5\n")
+    right = Changes(files={"cart.py": task.files["cart.py"].replace(b" - 1", b"")})
+    good = score(task, right, lambda spec: Sandbox(on_disk, spec))
+    assert good.resolved and not good.sealed
+    assert "/dev/shm" in good.unsealed and "later" in good.unsealed
+
+
+def test_an_image_that_is_too_large_is_not_kept_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    usable("docker")
+    monkeypatch.setattr(holders, "MOST_MB", 10)
+    with Sandbox(DockerBackend(), SPEC) as sandbox:
+        assert re.search(r"its files have \d+ MB, and at most 10 MB are kept", sandbox.shared)
+
+
+def test_a_holder_that_ended_is_replaced() -> None:
+    usable("docker")
+    backend = DockerBackend()
+    with Sandbox(backend, SPEC) as sandbox:
+        assert sandbox.shared == ""
+    (first,) = (held.channel for held in backend._holders._held.values())
+    assert first is not None
+    client().api.remove_container(first.name, force=True)
+    wait_for(first.hung_up, "the end of the holder")
+    with Sandbox(backend, SPEC) as sandbox:
+        assert sandbox.shared == ""
+    (second,) = (held.channel for held in backend._holders._held.values())
+    assert second is not None and second is not first and not second.hung_up()
 
 
 TIMES = """

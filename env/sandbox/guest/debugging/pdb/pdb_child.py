@@ -107,6 +107,7 @@ class Debugger(Shell):
             state["event"] = "start"
             return state
         frame, line = self.stack[self.curindex]
+        line = line or 0  # some instructions have no line
         name = self.canonic(frame.f_code.co_filename)
         state.update(
             stops=self._stops,
@@ -117,12 +118,13 @@ class Debugger(Shell):
             depth=sum(1 for frame, _ in self.stack[: self.curindex + 1] if self.is_own(frame)),
             stack=call_stack(self.stack, self.curindex, lambda name: self.shorten(self.canonic(name))),
             exception=self._exception or None,
+            thread=None,
             # Not f_locals: before Python 3.13, reading it undoes what `!name = value` did.
             locals=safe_locals(self.curframe_locals),
             source=self._excerpt(name, line, frame),
         )
         if self._focus != threading.main_thread().ident:
-            state["thread"] = threading.current_thread().name
+            state["thread"] = str(threading.current_thread().name)
         return state
 
     def _excerpt(self, name: str, line: int, frame: types.FrameType, around: int = 4) -> List[str]:
