@@ -86,6 +86,8 @@ class Run:
     """The test or the program that was run."""
     records: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    timeout_s: float = 0
+    """The time limit of the run, in seconds."""
 
     def read(self, kind: str, shape: type[Record]) -> list[Record]:
         """Return the records of a kind. Records of another shape come from the program itself and are left out."""
@@ -135,7 +137,7 @@ def follow(bench: Bench, test: str | None, mode: str, *, first_failure: bool = F
     command, target = _target(bench, (test or "").strip())
     spec = {**options, "mode": mode, "test": target, "first_failure": first_failure}
     result, reply = bench.sandbox.follow(command, spec, bench.task.limits.timeout_s)
-    run = Run(result, target or command)
+    run = Run(result, target or command, timeout_s=bench.task.limits.timeout_s)
     for record in reply["records"]:
         run.records.setdefault(record["kind"], []).append(record)
     for refused in run.records.get("refused", []):
@@ -147,7 +149,8 @@ def follow(bench: Bench, test: str | None, mode: str, *, first_failure: bool = F
         run.note(note)
     if ending is None:
         exit_text = f"killed by signal {-result.exit}" if result.exit < 0 else f"ended with status {result.exit}"
-        text = "did not end in time and could not be interrupted" if result.timed_out else f"was {exit_text}"
+        in_time = f"did not end within {run.timeout_s:g} s and could not be interrupted"
+        text = in_time if result.timed_out else f"was {exit_text}"
         run.note(f"the program {text}; only what was reported before is shown".replace("was ended", "ended"))
     return run
 
@@ -206,7 +209,7 @@ def describe_end(run: Run) -> Iterator[str]:
     if passed:
         yield f"{passed} tests passed." if passed > 1 else f"{next(iter(set(run.outcomes) - set(bad)))} passed."
     if run.interrupted is not None:
-        yield "The program was still running at the time limit and was stopped."
+        yield f"The program was still running at the time limit of {run.timeout_s:g} s and was stopped."
     exited = run.first("exited", _Exited)
     if exited is not None:
         at = f" at {exited['frames'][-1]['file']}:{exited['frames'][-1]['line']}" if exited["frames"] else ""
