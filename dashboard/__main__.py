@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 
 from stackrank.dashboard.launch import command
 from stackrank.db.connection.engine import default_url
 from stackrank.errors import UsageError
+from stackrank.host import programs
 from stackrank.wording import masked, print_err
 
 parser = argparse.ArgumentParser(prog="dashboard")
@@ -24,4 +24,4 @@ address_line = (
     f"the dashboard shows {masked(default_url())} at http://{arguments.host}:{arguments.port} (Ctrl-C stops it)"
 )
 print_err(address_line)
-os.execve(argv[0], argv, environment)
+programs.become(argv, env=environment)

@@ -9,6 +9,7 @@ import gzip
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import streamlit as st
 from starlette.concurrency import run_in_threadpool
@@ -17,6 +18,10 @@ from starlette.middleware import Middleware
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketDisconnected
+
+from stackrank.dashboard.launch import HEALTH
+from stackrank.host.listening import is_known_host, is_loopback
+from stackrank.settings import settings
 
 _STATIC = Path(st.__file__).parent / "static" / "static"
 _SCRIPTS = _STATIC / "js"
@@ -37,6 +42,30 @@ _PARTS = {
     "diverge": _BARE,
 }
 """The pages that are made of other parts, with those parts."""
+
+
+class KnownHosts:
+    """Refuses requests by a name that nobody gave to this dashboard, so that no page of others can read it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        listening, public = str(st.get_option("server.address") or ""), settings().dashboard_url
+        self._names = {name for name in (listening, urlsplit(public).hostname) if name}
+        # Who listens for other machines has a login, or something in front that knows the names.
+        self._any = not is_loopback(listening) and not public
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the application answer a request by a known name."""
+        if scope["type"] in ("http", "websocket") and not self._any and not scope["path"].endswith(HEALTH):
+            host = Headers(scope=scope).get("host", "")
+            if not is_known_host(host, self._names):
+                if scope["type"] == "websocket":
+                    await send({"type": "websocket.close", "code": 1008})
+                    return
+                text = f"This dashboard is not called {host}: set STACKRANK_DASHBOARD_URL to its address.\n"
+                await Response(text, 421, media_type="text/plain")(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
 
 
 class CompressedFiles:
@@ -140,5 +169,10 @@ def _compress(file: Path) -> bytes:
 
 app = st.App(
     Path(__file__).with_name("app.py"),
-    middleware=[Middleware(LeavingBrowsers), Middleware(CompressedFiles), Middleware(ScriptsAhead)],
+    middleware=[
+        Middleware(KnownHosts),
+        Middleware(LeavingBrowsers),
+        Middleware(CompressedFiles),
+        Middleware(ScriptsAhead),
+    ],
 )

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import ipaddress
-import os
-import sys
 import tomllib
 from pathlib import Path
 
 from stackrank.errors import UsageError
 from stackrank.extras import require
+from stackrank.host import programs
+from stackrank.host.listening import is_loopback
 from stackrank.settings import settings
 
 HERE = Path(__file__).parent
 HEALTH = "/_stcore/health"
 """The path that answers `ok` as soon as the dashboard serves pages."""
-
-_USUAL = ".streamlit/secrets.toml"
 
 
 def login_configured() -> bool:
@@ -26,31 +23,22 @@ def login_configured() -> bool:
     names a file wants a login, and must not get an open dashboard because of a typo.
     """
     secrets_path = settings().secrets
-    # By default Streamlit looks into two folders.
-    places = [secrets_path.expanduser()] if secrets_path else [Path.home() / _USUAL, Path.cwd() / _USUAL]
+    # Streamlit also looks into the current folder, which is not the user's.
+    file = secrets_path.expanduser() if secrets_path else Path.home() / ".streamlit" / "secrets.toml"
     if secrets_path and secrets_path.suffix != ".toml":
         raise UsageError(f"Streamlit reads secrets from files that end with .toml, not from {secrets_path}: rename it.")
-    for file in places:
-        if not secrets_path and not file.exists():
-            continue
-        try:
-            if "auth" in tomllib.loads(file.read_text(encoding="utf-8")):
-                require("authlib", extra="login", feature="the dashboard's login")
-                return True
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            message = f"The secrets file {file} cannot be read ({error}): fix it or change STACKRANK_SECRETS."
-            raise UsageError(message) from None
+    if not secrets_path and not file.exists():
+        return False
+    try:
+        if "auth" in tomllib.loads(file.read_text(encoding="utf-8")):
+            require("authlib", extra="login", feature="the dashboard's login")
+            return True
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        message = f"The secrets file {file} cannot be read ({error}): fix it or change STACKRANK_SECRETS."
+        raise UsageError(message) from None
     if secrets_path:
         raise UsageError(f"The secrets file {secrets_path} has no section [auth]: add it, or unset STACKRANK_SECRETS.")
     return False
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a server that listens on `host`."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def command(
@@ -86,9 +74,7 @@ def command(
     }
     if secrets := settings().secrets:
         options["secrets.files"] = str(secrets.expanduser().absolute())
-    argv = [sys.executable, "-m", "streamlit", "run", str(HERE / "asgi.py")]
+    argv = programs.python("-m", "streamlit", "run", str(HERE / "asgi.py"))
     argv += [f"--{name}={value}" for name, value in options.items()]
-    environment = dict(os.environ)
-    if database_url is not None:
-        environment["STACKRANK_DATABASE_URL"] = database_url
-    return argv, environment
+    overrides = {} if database_url is None else {"STACKRANK_DATABASE_URL": database_url}
+    return argv, programs.environment(overrides)

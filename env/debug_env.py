@@ -9,10 +9,10 @@ from typing import Any, TypeVar, cast
 
 from pydantic import ValidationError
 
-from stackrank import awake
 from stackrank.env.actions import Action, Observation
 from stackrank.env.normalise import normalise
 from stackrank.env.sandbox.base import (
+    BadReply,
     GuestBug,
     MachineBusy,
     PreparationFailed,
@@ -32,7 +32,8 @@ from stackrank.env.tools.debugging.investigate import INVESTIGATOR, restore_work
 from stackrank.env.tools.run_tests import run_visible_tests
 from stackrank.env.tools.server_plugin import server_plugin
 from stackrank.env.tools.shown import cap, requested_limit
-from stackrank.errors import StackrankError
+from stackrank.errors import InfrastructureError, StackrankError
+from stackrank.host import awake
 from stackrank.terms import StopReason
 
 INSTRUCTIONS = """\
@@ -50,6 +51,7 @@ reported, find the root cause and fix it. Tests that you cannot see decide in th
 Test command: {command}
 Write tests of the reported behaviour in `{own}`{how}. They are not part of your solution."""
 
+_TAKEN_OVER = "A program in the sandbox took the place of stackrank's own"
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
@@ -92,6 +94,8 @@ class DebugEnv:
         self._score: Score | None = None
         self._over: StopReason | None = None
         self._past_actions: list[Action] = []
+        self._failures: list[str] = []
+        """How tools failed unexpectedly, each in a sentence."""
         self.changes: Changes | None = None
         self.score_ms = 0.0
 
@@ -112,12 +116,22 @@ class DebugEnv:
         return self._over
 
     def reset(self) -> tuple[Observation, dict[str, Any]]:
-        """Start a fresh sandbox; return instructions and the tests' output. Raises SandboxError, ToolServerFailed."""
+        """Start a fresh sandbox; return instructions and the tests' output.
+
+        Raises SandboxError, PreparationFailed, ToolServerFailed. If a server of the entrant takes the guest's place,
+        the episode is over.
+        """
         self.close()
         started = awake.now()
         self._over, self._score, self._past_actions, self.changes = None, None, [], None
-        bench = self._open_bench()
-        tests = self._run_first_tests(bench)
+        self._failures.clear()
+        try:
+            bench = self._open_bench()
+            tests = self._run_first_tests(bench)
+        except GuestBug as fault:
+            if not self.tools.offers:  # nothing of the entrant runs yet
+                raise PreparationFailed(f"the episode of {self.task.id} could not be prepared: {fault}") from None
+            return self._end_by(fault, _TAKEN_OVER), {"task": self.task.id, "tools": list(self.tools.tools)}
         text = "\n\n".join(filter(None, (self._instructions(), tests.text)))
         text = normalise(text, bench.sandbox.root)
         observation = Observation(text, True, tests.state, (awake.now() - started) * 1000)
@@ -196,10 +210,15 @@ class DebugEnv:
             self._past_actions.append(action)
             return result
         except SandboxLost as lost:
-            self._over = StopReason.SANDBOX_LOST
-            self._score = Score(resolved=False, notes=(str(lost),))
-            observation = Observation(f"This action crashed the sandbox twice, so the episode is over: {lost}.", False)
-            return observation, None
+            return self._end_by(lost, "This action crashed the sandbox twice"), None
+        except BadReply as reply:  # nothing in this sandbox can be believed any more
+            return self._end_by(reply, _TAKEN_OVER), None
+
+    def _end_by(self, fault: StackrankError, reason: str) -> Observation:
+        """End the episode, unresolved: what ran in the sandbox is at fault."""
+        self._over = StopReason.SANDBOX_LOST
+        self._score = Score(resolved=False, notes=(str(fault),))
+        return Observation(f"{reason}, so the episode is over: {fault}.", False)
 
     def _retry_if_lost(self, work: Callable[[], Result], *, in_episode: bool = True) -> Result:
         """Return the result of `work` in a sandbox; if the sandbox is lost, try once more in a new one.
@@ -249,16 +268,31 @@ class DebugEnv:
                 for problem in error.errors()
             )
             return Observation(f"Invalid arguments for {action.tool}: {problems}.", False), None
-        note = bench.restore_readonly() if getattr(tool, "runs_program", False) else ""
+
+        def act() -> Observation:
+            note = bench.restore_readonly() if getattr(tool, "runs_program", False) else ""
+            try:
+                observation = tool(bench, arguments)
+            except (ToolError, Refused) as error:
+                observation = Observation(f"{error}.", False)
+            return replace(observation, text=note + observation.text)
+
+        observation = self._guard(action, act)
+        return self._guard(action, lambda: bench.with_changes(observation)), requested_limit(arguments)
+
+    def _guard(self, action: Action, work: Callable[[], Observation]) -> Observation:
+        """Return the observation of `work`; if a bug keeps it from one, an observation that says so.
+
+        What it was given brings the bugs of a tool out, or those of the guest, and that comes from the entrant.
+        """
         try:
-            observation = tool(bench, arguments)
-        except (ToolError, Refused) as error:
-            observation = Observation(f"{error}.", False)
-        except GuestBug as bug:
-            # The code under test may have caused this, so it does not end the episode.
-            log.error("%s failed on %s: %s", action.tool, self.task.id, bug)
-            observation = Observation(f"{action.tool} failed unexpectedly.", False)
-        return bench.with_changes(replace(observation, text=note + observation.text)), requested_limit(arguments)
+            return work()
+        except (BadReply, InfrastructureError, OSError, MemoryError, SystemError):
+            raise
+        except Exception as bug:
+            log.exception("%s failed on %s", action.tool, self.task.id)
+            self._failures.append(f"{action.tool} failed unexpectedly: {type(bug).__name__}: {str(bug)[-300:]}")
+            return Observation(f"{action.tool} failed unexpectedly.", False)
 
     def score(self) -> Score:
         """Return the verdict on the files as they are now, taken once, in fresh sandboxes. Raises SandboxError.
@@ -273,7 +307,8 @@ class DebugEnv:
                     # What the agent left running could tell the program in one test run about another.
                     self.sandbox.end()
                     self.changes = changes
-                self._score = self.judge(self.changes)
+                score = self.judge(self.changes)
+                self._score = replace(score, notes=(*score.notes, *dict.fromkeys(self._failures)))
             except (SandboxLost, Refused, GuestBug) as error:
                 self._score = _unscorable(error)
             self.score_ms = (awake.now() - started) * 1000

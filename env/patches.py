@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping
@@ -14,7 +13,7 @@ from unidiff.patch import PatchedFile, PatchSet
 
 from stackrank.diffs import read_diff
 from stackrank.env.file_diffs import file_diff, quoted
-from stackrank.env.git_environment import UNCONFIGURED, git_environment
+from stackrank.env.git import GitError, run_git
 from stackrank.env.sandbox.guest.debugging.source import functions
 from stackrank.env.task import Fault
 from stackrank.errors import StackrankError
@@ -77,17 +76,14 @@ def _apply(files: Mapping[str, bytes], diff: str) -> dict[str, bytes]:
             if path in files:
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 (folder / path).write_bytes(files[path])
-        process = subprocess.run(
-            ["git", "apply", "--whitespace=nowarn", "-"],
-            cwd=folder,
-            input=diff.encode("utf-8", "surrogateescape"),
-            capture_output=True,
-            env=git_environment({**UNCONFIGURED, "GIT_CEILING_DIRECTORIES": str(folder.parent)}),
-            check=False,
-        )
-        if process.returncode:
-            reason = " ".join(process.stderr.decode(errors="replace").split())
-            raise PatchError(f"the patch does not apply ({reason[:300]}): create it again for these files")
+        variables = {"GIT_CEILING_DIRECTORIES": str(folder.parent)}
+        content = diff.encode("utf-8", "surrogateescape")
+        try:
+            run_git("apply", "--whitespace=nowarn", "-", folder=folder, stdin=content, variables=variables)
+        except GitError as error:
+            raise PatchError(
+                f"the patch does not apply ({error.reason[:300]}): create it again for these files"
+            ) from None
         result = {path: content for path, content in files.items() if path not in touched}
         for path in touched:
             if (folder / path).is_file():
@@ -104,6 +100,8 @@ def touched_files(diff: str) -> set[str]:
                 name = side.removeprefix("a/").removeprefix("b/")
                 if name.startswith("/") or ".." in name.split("/"):
                     raise PatchError(f"the patch leads out of the workspace: {name}")
+                if ".git" in name.lower().split("/"):
+                    raise PatchError(f"the patch changes a repository's own files: {name}")
                 names.add(name)
     return names
 

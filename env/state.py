@@ -11,8 +11,6 @@ from typing import Any, Literal, NotRequired, Required, cast
 
 from typing_extensions import TypedDict
 
-from stackrank.env.sandbox.replies import Breakpoint
-
 
 class Spoken(TypedDict):
     """A line that was sent to an entrant's MCP server, or came from it."""
@@ -113,6 +111,30 @@ class ServerState(Recorded):
     """The name that the server itself gives the tool."""
 
 
+class Breakpoint(TypedDict):
+    """One row of the debugger's table."""
+
+    number: int
+    file: str
+    line: int
+    condition: str | None
+    temporary: bool
+    enabled: bool
+    ignore: int
+    hits: int
+    commands: list[str]
+    silent: bool
+
+
+class StackRow(TypedDict):
+    """One of the calls that led to where a program stands."""
+
+    file: str
+    line: int
+    function: str
+    current: bool
+
+
 class DebuggerState(Recorded, total=False):
     """Where the debugger stands. Without `file` the program is not paused: it has not started, or has ended."""
 
@@ -127,11 +149,11 @@ class DebuggerState(Recorded, total=False):
     function: str
     depth: int
     thread: str
-    exception: str | None
+    exception: str
     locals: dict[str, str]
     source: list[str]
     """The numbered lines around the current one, which is marked."""
-    stack: list[dict[str, Any]]
+    stack: list[StackRow]
     ended: str
     """How the program ended: `finished` or `quit`."""
     exit: int
@@ -171,7 +193,7 @@ class FollowedState(Recorded, total=False):
     function: str
     exception: str
     locals: dict[str, str]
-    stack: list[dict[str, Any]]
+    stack: list[StackRow]
 
 
 class ProgramState(Recorded):

@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import CommitFiles
 from stackrank.env.benchmarks.testfiles import is_test, paths_named, shell_command
+from stackrank.env.patterns import Pattern
 from stackrank.env.sandbox.client import Changes
 from stackrank.env.sandbox.guest.testing.commands import pytest_run
 from stackrank.env.task import Task
@@ -51,8 +52,8 @@ def statement_alone(task: Task) -> StatementView:
         files=files,
         test_command=command,
         shows_bug=False,
-        readonly=(*task.readonly, f"!/{own_test}"),
-        editable=(*task.editable, f"/{own_test}") if task.editable else (),
+        readonly=(*task.readonly, Pattern.literal(own_test).inverted),
+        editable=(*task.editable, Pattern.literal(own_test)) if task.editable else (),
     )
     return StatementView(visible_task, own_test, runs, frozenset(withheld))
 

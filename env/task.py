@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from pathspec import GitIgnoreSpec
-
 from stackrank.env.environment import Environment, files_digest
+from stackrank.env.patterns import Matcher, Pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +71,10 @@ class Task:
     fix: str = ""
     """The known fix, a unified diff against `files`. Empty: no fix is known."""
     faults: tuple[Fault, ...] = ()
-    readonly: tuple[str, ...] = ()
-    """Gitignore patterns of files that are visible and must not be edited."""
-    editable: tuple[str, ...] = ()
-    """Gitignore patterns of files that may be edited. Empty: everything that is not read-only."""
+    readonly: tuple[Pattern, ...] = ()
+    """Patterns of files that are visible and must not be edited."""
+    editable: tuple[Pattern, ...] = ()
+    """Patterns of files that may be edited. Empty: everything that is not read-only."""
     image: str | None = None
     environment: Environment | None = None
     """What has to be installed; None: nothing but Python, pytest and coverage."""
@@ -101,25 +100,26 @@ class Task:
         return tuple(test for test in self.pass_to_pass if test not in self.dropped)
 
     @cached_property
-    def _readonly_spec(self) -> GitIgnoreSpec:
-        return GitIgnoreSpec.from_lines(self.readonly)
+    def _readonly(self) -> Matcher:
+        return Matcher(self.readonly)
 
     @cached_property
-    def _editable_spec(self) -> GitIgnoreSpec | None:
-        return GitIgnoreSpec.from_lines(self.editable) if self.editable else None
+    def _editable(self) -> Matcher | None:
+        return Matcher(self.editable) if self.editable else None
 
     def may_edit(self, path: str) -> bool:
         """Whether an agent's change to `path` (relative, POSIX) counts."""
-        if self._readonly_spec.match_file(path):
+        if self._readonly.matches(path):
             return False
-        return self._editable_spec is None or self._editable_spec.match_file(path)
+        return self._editable is None or self._editable.matches(path)
 
     @cached_property
     def digest(self) -> str:
         """Hash of everything that could change a verdict; two tasks with the same digest are the same task."""
         digest = hashlib.sha256()
         parts = [self.id, self.statement, self.test_command, self.score_command or "", self.fix, repr(self.limits)]
-        parts += [repr(part) for part in (self.fail_to_pass, self.pass_to_pass, self.readonly, self.editable)]
+        patterns = (tuple(pattern.text for pattern in group) for group in (self.readonly, self.editable))
+        parts += [repr(part) for part in (self.fail_to_pass, self.pass_to_pass, *patterns)]
         parts += [self.image or "", self.environment.digest if self.environment else "", str(self.shows_bug)]
         parts.append(self.log_format)
         parts += ["status"] if self.status_decides else []

@@ -10,9 +10,9 @@ from typing import Protocol, runtime_checkable
 from stackrank.env.corrections import find_corrections
 from stackrank.env.difficulty import Difficulty, Measure
 from stackrank.env.patches import PatchError, apply_patch
-from stackrank.env.sandbox.base import Refused, SandboxError, spec_for
+from stackrank.env.sandbox.base import Refused, SandboxError, Say, silent, spec_for
 from stackrank.env.sandbox.client import Changes, Sandbox
-from stackrank.env.scoring.judge import Score
+from stackrank.env.scoring.judge import UNREPORTED, Score
 from stackrank.env.scoring.proof import Proof
 from stackrank.env.scoring.prove import prove
 from stackrank.env.scoring.report import PASSED, outcome_of
@@ -76,10 +76,13 @@ class RecordsValidations(Protocol):
         ...
 
 
-def validate(task: Task, new_sandbox: NewSandbox, rounds: int = 5, measure: Measure | None = None) -> Validation:
+def validate(
+    task: Task, new_sandbox: NewSandbox, rounds: int = 5, measure: Measure | None = None, say: Say = silent
+) -> Validation:
     """Run the scorer on the task as given and on its known fix, `rounds` times. Raises SandboxError.
 
-    `measure`: the function that measures how hard the task is; None: it is not measured.
+    `measure`: the function that measures how hard the task is; None: it is not measured. `say` gets a line from time
+    to time while a long proof is made.
 
     A round scores both states exactly as an episode is scored: every test run is a new process on files that were
     put there for it. The first round's sandboxes are new; later rounds use them again, after everything written
@@ -100,14 +103,14 @@ def validate(task: Task, new_sandbox: NewSandbox, rounds: int = 5, measure: Meas
         spec = spec_for(task, warm=False)
         with new_sandbox(spec) as first, new_sandbox(spec) as second:
             if not task.lists_from_elsewhere:
-                return _proved(task, _rounds(task, fix, first, second, rounds), second, measure)
+                return _proved(task, _rounds(task, fix, first, second, rounds), second, measure, say)
             dropped = find_corrections(task, score_in(first, task, Changes()), score_in(second, task, fix))
             task = replace(task, dropped=dropped)
             if not task.must_pass:
                 reason = f"with the fix, {task.fail_to_pass[0]} does not start to pass, nor does any other of its list"
                 return Validation(task.id, Standing.INVALID, reason)
             sound = _rounds(task, fix, first, second, rounds, reuse=True)
-            return replace(_proved(task, sound, second, measure), dropped=dropped)
+            return replace(_proved(task, sound, second, measure, say), dropped=dropped)
     except Refused as error:
         return Validation(task.id, Standing.INVALID, str(error))
 
@@ -120,8 +123,11 @@ def try_once(task: Task, new_sandbox: NewSandbox) -> Validation:
     try:
         fix = _changes(task)
         with new_sandbox(spec_for(task, warm=False)) as sandbox:
-            if score_in(sandbox, task, Changes(), fresh=True).resolved:
+            given = score_in(sandbox, task, Changes(), fresh=True)
+            if given.resolved:
                 return Validation(task.id, Standing.INVALID, "its tests pass as given, so there is nothing to fix")
+            if any(UNREPORTED in test for test in given.unfixed):
+                return Validation(task.id, Standing.INVALID, given.unfixed[0])
             if fix is None:
                 return Validation(task.id, Standing.UNPROVEN, _NO_FIX)
             fixed = score_in(sandbox, task, fix, fresh=True)
@@ -141,11 +147,11 @@ def _changes(task: Task) -> Changes | None:
     return Changes(files=changed, deleted=tuple(path for path in task.files if path not in fixed))
 
 
-def _proved(task: Task, sound: Validation, sandbox: Sandbox, measure: Measure | None) -> Validation:
+def _proved(task: Task, sound: Validation, sandbox: Sandbox, measure: Measure | None, say: Say) -> Validation:
     """Add a valid task's proof (see `env.scoring.prove`), and how hard the task is."""
     if not sound.valid:
         return sound
-    proof = prove(task, sandbox)
+    proof = prove(task, sandbox, say)
     try:
         return replace(sound, proof=proof, measured=measure(task, sandbox) if measure else None)
     except SandboxError:  # the task keeps its proof; the next validation measures it

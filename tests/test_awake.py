@@ -12,7 +12,7 @@ import psutil
 from tests.support.waiting import run_out, wait_for
 
 CHILD = """
-from stackrank import awake
+from stackrank.host import awake
 awake.TICK_S, awake.GAP_S = 0.05, 0.5
 began = awake.now()
 print("ready", flush=True)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from stackrank import awake
 from stackrank.agents.episode.failure_point import Diagnosis, diagnose
 from stackrank.agents.episode.milestones import MilestoneTracker
 from stackrank.agents.episode.protocol import Decision, MalformedAction
@@ -18,6 +17,7 @@ from stackrank.env.sandbox.client import Changes
 from stackrank.env.scoring.judge import Score
 from stackrank.env.state import MalformedState
 from stackrank.errors import StackrankError
+from stackrank.host import awake
 from stackrank.terms import StopReason
 
 _NO_ACTION = Action("", {})

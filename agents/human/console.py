@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from stackrank.extras import require
-from stackrank.home import home
+from stackrank.home import home, make_private
 from stackrank.wording import print_out
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Terminal:
                     if word.startswith(current):
                         yield Completion(word, start_position=-len(current))
 
-        home().mkdir(parents=True, exist_ok=True)
+        make_private(home())
         history = FileHistory(str(home() / "play_history"))
         self._lines: Any = PromptSession(
             history=history, auto_suggest=AutoSuggestFromHistory(), completer=Words(), complete_while_typing=False

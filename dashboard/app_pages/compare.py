@@ -100,6 +100,8 @@ for column, row, better in zip(st.columns(2), (first, second), (pair["only_first
         with st.container(horizontal=True):
             interval = wording.interval(row["ci_low"], row["ci_high"])
             st.metric("Resolved", wording.percent(row["rate"], 1), interval, delta_color="off", delta_arrow="off")
+            if row["unverified"]:
+                st.metric("Unverified", f"{row['unverified']} of {row['resolved']}")
             st.metric("Better on", f"{len(better)} tasks")
             st.metric("Cost per resolved", wording.usd(row["cost_per_resolved"]))
             st.metric("Steps", wording.NOTHING if row["steps_mean"] is None else f"{row['steps_mean']:.1f}")

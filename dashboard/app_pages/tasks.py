@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import pandas as pd
 import streamlit as st
 
+from stackrank import wording
 from stackrank.dashboard import address
 from stackrank.dashboard.data import ask
 from stackrank.dashboard.parts import filters, labels, show
@@ -45,6 +46,11 @@ st.caption(
     f"is, resolved only with it, all else being equal; {sum(bool(row['suspect']) for row in rows)} with a suspected "
     f"defect, {len(disputed)} disputed. {_HOW_MARKED}"
 )
+
+played = ask(queries.describe_scope, scope)
+version = next((row for row in ask(queries.benchmarks) if row["digest"] == played["version"]), None)
+if version and version["name"] == played["benchmark"] and version["rates"]:
+    st.caption(f":material/gavel: {show.escaped(wording.verdict_rates(version['rates'], version['digest']))}")
 
 
 def told(side: GridCell) -> str:

@@ -15,7 +15,7 @@ import streamlit as st
 from stackrank.db import queries
 from stackrank.db.connection.errors import DatabaseError, NotComparable, NotFound
 from stackrank.db.queries.boards.scope_description import ScopeDescription
-from stackrank.wording import NOTHING, csv_lines, visible, words
+from stackrank.wording import NOTHING, csv_lines, unverified, visible, words
 
 RUN_COMMAND = "stackrank run --benchmark bugs"
 VERDICTS = {"resolved": "✓ resolved", "unresolved": "✗ unresolved", "error": "! error", "": "– open"}
@@ -61,8 +61,9 @@ def badge(state: str, label: str | None = None) -> None:
 
 def resolved_metric(run: Mapping[str, Any]) -> None:
     """Draw how many episodes of a run were resolved, and how many of these verdicts are sealed."""
-    explanation = "Sealed: only luck could have forged the verdict. A trace says how strongly, or why it is not sealed."
-    sealed = f"{run['sealed']} sealed"
+    explanation = "Sealed: only luck could have forged the verdict. A trace says how strongly, or why it is not. "
+    explanation += "Unverified: it rests on a run of the tests alone, which a forger can pass too."
+    sealed = ", ".join(filter(None, [f"{run['sealed']} sealed", unverified(run)]))
     st.metric("Resolved", run["resolved"], sealed, delta_color="off", delta_arrow="off", border=True, help=explanation)
 
 

@@ -43,6 +43,7 @@ def board_frame(rows: Sequence[Mapping[str, Any]], history: dict[int, list[float
             "Rate": [show.in_percent(row["rate"]) for row in rows],
             "95% interval": [wording.interval(row["ci_low"], row["ci_high"]) for row in rows],
             "Sealed": [f"{row['sealed']}/{row['resolved']}" for row in rows],
+            "Unverified": [f"{row['unverified']} of {row['resolved']}" if row["unverified"] else "" for row in rows],
             "Every attempt": [show.in_percent(row["all_attempts_rate"]) for row in rows],
             "Tasks": [f"{row['tasks']}/{row['tasks_total']}" for row in rows],
             "Episodes": [row["resolved"] + row["unresolved"] for row in rows],
@@ -60,7 +61,7 @@ def board_frame(rows: Sequence[Mapping[str, Any]], history: dict[int, list[float
         }
     )
     if history is not None:
-        frame.insert(6, "Last runs", [history.get(row["entrant_id"], []) for row in rows])
+        frame.insert(7, "Last runs", [history.get(row["entrant_id"], []) for row in rows])
     return frame
 
 
@@ -79,6 +80,9 @@ _BOARD_COLUMNS = {
     ),
     "95% interval": _Column.TextColumn(help="Wilson interval; with several attempts per task, clustered by task."),
     "Sealed": _Column.TextColumn(help="Resolved episodes whose verdict could only have been forged by luck."),
+    "Unverified": _Column.TextColumn(
+        help="Resolved episodes whose verdict rests on a run of the tests alone, which a forger can pass too."
+    ),
     "Every attempt": _Column.NumberColumn(format="%.1f%%", help="Share of tasks on which every attempt was resolved."),
     "Last runs": _Column.LineChartColumn(
         y_min=0, y_max=1, help="The rate in each of the last 10 runs, leaving out runs with few tasks."
@@ -172,7 +176,10 @@ def episode_table(
     steps = {episode: f"&step={hit['step']}" for episode, hit in (hits or {}).items()}
     frame = pd.DataFrame(
         {
-            "Verdict": [show.VERDICTS.get(row["verdict"], row["verdict"]) for row in rows],
+            "Verdict": [
+                f"{show.VERDICTS.get(row['verdict'], row['verdict'])}{' (unverified)' if row['unverified'] else ''}"
+                for row in rows
+            ],
             "Task": [row["task"] for row in rows],
             "Entrant": [row["entrant"] for row in rows],
             "Sealed": [wording.guess_odds(row["sealed"]) if row["sealed"] else "" for row in rows],

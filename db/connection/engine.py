@@ -14,8 +14,8 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from stackrank.db.connection.errors import FAILURES, DatabaseError, explain
 from stackrank.db.connection.pool import FairPool
 from stackrank.extras import require
-from stackrank.home import home
-from stackrank.settings import settings
+from stackrank.home import home, make_private
+from stackrank.settings import absolute_variables, settings, variable
 from stackrank.wording import masked, print_err
 
 HEAD = "0001"
@@ -31,8 +31,9 @@ _POSTGRES = {"postgres", "postgresql", "postgresql+psycopg"}
 
 
 def default_url() -> str:
-    """`STACKRANK_DATABASE_URL`, else a SQLite file in `home()`."""
-    return settings().database_url or f"sqlite:///{home() / 'stackrank.db'}"
+    """`STACKRANK_DATABASE_URL`, with an absolute path, else a SQLite file in `home()`."""
+    configured = absolute_variables().get(variable("database_url")) or settings().database_url
+    return configured or f"sqlite:///{home() / 'stackrank.db'}"
 
 
 def connect(
@@ -100,9 +101,11 @@ def _parse(url: str) -> URL:
 
 
 def _sqlite(url: URL, timeout_s: float) -> Engine:
-    file = Path(str(url.database)).expanduser()
+    file = Path(str(url.database)).expanduser().absolute()
     if not str(url.database).startswith("file:"):
-        file.parent.mkdir(parents=True, exist_ok=True)
+        make_private(file.parent)
+        if not file.exists():
+            file.touch(mode=0o600)  # SQLite gives the same mode to the files beside it
         url = url.set(database=str(file))
     engine = create_engine(url, connect_args={"timeout": timeout_s}, pool_size=8, max_overflow=56)
 

@@ -14,6 +14,7 @@ CAUSE = {
 SUMS = {
     "episodes": "1",
     "sealed": "CASE WHEN {e}.sealed > 0 THEN 1 ELSE 0 END",
+    "unverified": "CASE WHEN {e}.unverified THEN 1 ELSE 0 END",
     "priced": "CASE WHEN {e}.cost_usd IS NULL THEN 0 ELSE 1 END",
     "cost_usd": "coalesce({e}.cost_usd, 0.0)",
     "wall_s": "{e}.wall_s",
@@ -27,7 +28,7 @@ ADD = f"ON CONFLICT (slot, {', '.join(GROUP)}, cause) DO UPDATE SET " + ", ".joi
 )
 WATCHED = (
     *("counted", "status", "verdict", "error_class", "error"),
-    *("sealed", "cost_usd", "wall_s", "tokens_in", "tokens_out"),
+    *("sealed", "unverified", "cost_usd", "wall_s", "tokens_in", "tokens_out"),
 )
 
 

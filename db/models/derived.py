@@ -33,6 +33,7 @@ class Counter(SQLModel, table=True):
     cause: str = Field(primary_key=True)
     episodes: int = Field(sa_type=BigInteger)
     sealed: int = Field(sa_type=BigInteger)
+    unverified: int = Field(sa_type=BigInteger)
     # Episodes with a known price.
     priced: int = Field(sa_type=BigInteger)
     cost_usd: float

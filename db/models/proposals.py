@@ -35,8 +35,8 @@ class Proposal(SQLModel, table=True):
     # A diff that adds the test that stands for an issue; empty if the repository has the test.
     test_diff: str = long_text()
     evidence: dict[str, Any] = json()
-    # How sure the proposal is; the queue lists the surest first.
-    surety: float = 0.0
+    # What speaks against the change, one sentence each; the queue lists changes with the fewest first.
+    doubts: list[str] = json(list)
     # The proposal that replaced this one before anybody decided.
     replaced_by: int | None = ref("proposal.id", default=None)
     created_at: datetime | None = when()

@@ -24,7 +24,7 @@ from sqlmodel import Field, SQLModel
 from stackrank.db.models.columns import counts, json, key, long_text, one_of, packed, ref, when
 from stackrank.terms import Distance, EpisodeStatus, ErrorClass, FailurePoint, Milestone, RunStatus, StopReason, Verdict
 
-_TOTALS = ("verdict", "failure_point", "sealed", "steps", "tokens_in", "tokens_out", "cost_usd", "wall_s")
+_TOTALS = ("verdict", "failure_point", "sealed", "unverified", "steps", "tokens_in", "tokens_out", "cost_usd", "wall_s")
 """The columns that leaderboards add up; their two indexes cover these."""
 _TOKENS = ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning")
 _COUNTS = ("failure_step", "sealed", "steps", *_TOKENS, "tests_passed", "tests_failed", "interruptions")
@@ -46,6 +46,9 @@ class Benchmark(SQLModel, table=True):
     # The result of the last `stackrank validate`.
     validated_at: datetime | None = when()
     tasks_valid: int | None = None
+    # How often verdicts are wrong, as last measured: {"digest", "measured_on", "false_accepts", "false_rejects"}, where
+    # each of the two is {"changes", "errors", "tasks", "authors", "rate", "low", "high"}.
+    rates: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True), nullable=True))
 
 
 class Task(SQLModel, table=True):
@@ -228,6 +231,8 @@ class Episode(SQLModel, table=True):
     tampered: bool = False
     # How strongly a resolved verdict is sealed, in bits; 0: not sealed.
     sealed: int = 0
+    # Whether it is resolved by a run of the tests alone, which a forger can pass too.
+    unverified: bool = False
     steps: int = 0
     tokens_in: int = 0
     tokens_out: int = 0

@@ -25,6 +25,7 @@ class BenchmarkRow(TypedDict):
     created_at: str | None
     validated_at: str | None
     tasks_valid: int | None
+    rates: Json | None
 
 
 class TaskSummary(TypedDict):

@@ -20,7 +20,7 @@ COVERED = "covered"
 
 
 def proposals(engine: Engine, *, repository: str = "", run_id: int | None = None) -> list[Row]:
-    """Return all proposals: first those that wait for a decision, the most certain first.
+    """Return all proposals: first those that wait for a decision, those with the fewest doubts first.
 
     Each has the columns of the table, `entrant`, `status` (open, covered, replaced, approved, rejected), `decision`
     (the row, or None), `comments`, and `covered_by`: an approved proposal for the same commit with which all tests of
@@ -31,7 +31,9 @@ def proposals(engine: Engine, *, repository: str = "", run_id: int | None = None
         query = query.where(_P.repository == repository)
     if run_id is not None:
         query = query.where(_P.run_id == run_id)
-    return sorted(_with_decisions(engine, query), key=lambda row: (row["status"] != OPEN, -row["surety"], row["id"]))
+    return sorted(
+        _with_decisions(engine, query), key=lambda row: (row["status"] != OPEN, len(row["doubts"]), row["id"])
+    )
 
 
 def proposal(engine: Engine, number: int | str) -> Row:

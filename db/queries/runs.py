@@ -27,14 +27,15 @@ _SUMMARY_COLUMNS = [column for column in RUN.c if column.name not in {"spec", "v
 class RunProgress(TypedDict):
     """How far a run is, in episodes.
 
-    `done` ones have a verdict, `sealed` ones are resolved, `retried` ones are tries that do not count, and `not_played`
-    ones were no longer needed.
+    `done` ones have a verdict, `sealed` and `unverified` ones are resolved, `retried` ones are tries that do not count,
+    and `not_played` ones were no longer needed.
     `errors_by_class`: as in `RankedStanding`.
     """
 
     done: int
     resolved: int
     sealed: int
+    unverified: int
     unresolved: int
     errors: int
     errors_by_class: dict[str, int]
@@ -204,7 +205,7 @@ def progress(engine: Engine, run_id: int) -> RunProgress:
 def _read_progress(engine: Engine, run_ids: list[int]) -> dict[int, RunProgress]:
     c = COUNTER.c
     group = (c.run_id, c.counted, c.status, c.verdict, c.error_class)
-    query = select(*group, *sum_columns("episodes", "sealed", "priced", "cost_usd"))
+    query = select(*group, *sum_columns("episodes", "sealed", "unverified", "priced", "cost_usd"))
     counts = {run_id: _no_progress() for run_id in run_ids}
     for row in fetch(engine, query.where(c.run_id.in_(run_ids)).group_by(*group)):
         progress, episodes = counts[row["run_id"]], row["episodes"]
@@ -225,6 +226,7 @@ def _read_progress(engine: Engine, run_ids: list[int]) -> dict[int, RunProgress]
             if row["verdict"] == Verdict.RESOLVED:
                 progress["resolved"] += episodes
                 progress["sealed"] += row["sealed"]
+                progress["unverified"] += row["unverified"]
             elif row["verdict"] == Verdict.UNRESOLVED:
                 progress["unresolved"] += episodes
             else:
@@ -238,6 +240,7 @@ def _no_progress() -> RunProgress:
         "done": 0,
         "resolved": 0,
         "sealed": 0,
+        "unverified": 0,
         "unresolved": 0,
         "errors": 0,
         "errors_by_class": {},

@@ -20,7 +20,7 @@ BOUNDS = (1, 5, 15, 60, 300, 900, 1800, 3600)
 """In seconds: `within_N` counts the episodes that took at most N."""
 SAME = ("run_id", "entrant_id", "counted", "status", "verdict", "error_class", "cause")
 SUMS = (
-    *("episodes", "sealed", "priced", "cost_usd", "wall_s", "tokens_in", "tokens_out"),
+    *("episodes", "sealed", "unverified", "priced", "cost_usd", "wall_s", "tokens_in", "tokens_out"),
     *(f"within_{bound}" for bound in BOUNDS),
 )
 _E = EPISODE.c
@@ -80,6 +80,7 @@ def _scan() -> Select[Any]:
     sums = {
         "episodes": func.count(),
         "sealed": count(_E.sealed > 0),
+        "unverified": count(_E.unverified),
         "priced": func.count(_E.cost_usd),
         "cost_usd": func.coalesce(func.sum(_E.cost_usd), 0.0),
         **{f"within_{bound}": count(_E.wall_s <= bound) for bound in BOUNDS},

@@ -17,6 +17,8 @@ class Sums(NamedTuple):
     resolved: int = 0
     sealed: int = 0
     """Resolved episodes whose verdict is sealed."""
+    unverified: int = 0
+    """Resolved episodes whose verdict rests on a run of the tests alone."""
     unresolved: int = 0
     errors: int = 0
     steps: int = 0

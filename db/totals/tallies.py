@@ -54,6 +54,7 @@ def _counted(of_runs: ColumnElement[bool]) -> Select[Any]:
     sums = {
         "resolved": _over(1, _E.verdict == Verdict.RESOLVED),
         "sealed": _over(1, (_E.verdict == Verdict.RESOLVED) & (_E.sealed > 0)),
+        "unverified": _over(1, _E.unverified),
         "unresolved": _over(1, _E.verdict == Verdict.UNRESOLVED),
         "errors": _over(1, _E.verdict == Verdict.ERROR),
         "cost_usd": _over(func.coalesce(_E.cost_usd, 0.0)),

@@ -81,12 +81,20 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
     """
 
     def save_benchmark(
-        self, *, name: str, digest: str, license: str, source: str, tasks: Sequence[Mapping[str, Any]]
+        self,
+        *,
+        name: str,
+        digest: str,
+        license: str,
+        source: str,
+        tasks: Sequence[Mapping[str, Any]],
+        rates: Mapping[str, Any] | None = None,
     ) -> SavedBenchmark:
         """Store one version of a benchmark and its tasks, or update their rows; calling it again does no harm.
 
         The keys of a task are the columns of `Task`. A task keeps its validation, or takes over that of the same task
-        in an earlier version. Tasks stored earlier stay.
+        in an earlier version. Tasks stored earlier stay. `rates`: how often verdicts are wrong, in the form of
+        `Benchmark.rates`; None leaves them as they are.
         """
         for task in tasks:
             if unknown := sorted(set(task) - _TASK_COLUMNS):
@@ -99,7 +107,9 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
         ]
 
         def work(connection: Connection) -> SavedBenchmark:
-            origin = {"license": license, "source": source}
+            origin: dict[str, Any] = {"license": license, "source": source}
+            if rates is not None:
+                origin["rates"] = dict(rates)
             row = {"name": name, "digest": digest, **origin, "tasks_total": 0, "created_at": now()}
             benchmark_id = self._upsert(connection, BENCHMARK, clean(row), key=("name", "digest"), change=tuple(origin))
             for start in range(0, len(rows), _BULK):
@@ -270,6 +280,7 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
         failure_step: int | None = None,
         tampered: bool = False,
         sealed: int = 0,
+        unverified: bool = False,
         steps: int = 0,
         tokens_in: int = 0,
         tokens_out: int = 0,

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import functools
 import json
+import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from stackrank.env.benchmarks.base import BenchmarkError, Source, TaskByTask
 from stackrank.env.benchmarks.files import commit_of, read_text, read_tree
 from stackrank.env.patches import enclosing, make_diff
+from stackrank.env.patterns import Pattern
 from stackrank.env.task import Fault, Limits, Task
 
 # Exercises in rewriting code that works: there is nothing to fix.
@@ -58,7 +60,7 @@ def load_task(folder: Path) -> Task:
         solution, tests, example = (_names(parts, key) for key in ("solution", "test", "example"))
     except (ValueError, KeyError, TypeError) as error:
         raise BenchmarkError(f"{config} cannot be used ({type(error).__name__}: {error}): check it out again") from None
-    files = read_tree(folder, [".*/"])
+    files = read_tree(folder, [Pattern.glob(".*/")])
     for name in (*solution, *tests):
         if name not in files:
             raise BenchmarkError(f"{config} names {name}, which {folder} does not have")
@@ -76,10 +78,10 @@ def load_task(folder: Path) -> Task:
         title=folder.name.replace("-", " "),
         statement=_instructions(folder) + CLOSING.format(files=", ".join(solution)),
         files=files,
-        test_command=f"python -m pytest -q -p no:cacheprovider {' '.join(tests)}",
+        test_command=f"python -m pytest -q -p no:cacheprovider {shlex.join(tests)}",
         fix=make_diff(files, {**files, **reference}),
         faults=tuple(_whole_file(name, files[name]) for name in solution),
-        editable=tuple(f"/{name}" for name in solution),
+        editable=tuple(map(Pattern.literal, solution)),
         limits=Limits(timeout_s=60),
     )
 

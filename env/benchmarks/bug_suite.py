@@ -24,6 +24,7 @@ from pathlib import Path
 from stackrank.env.benchmarks.base import BenchmarkError, Source, TaskByTask, own_name
 from stackrank.env.benchmarks.files import read_text, read_tree
 from stackrank.env.patches import PatchError, find_faults
+from stackrank.env.patterns import globs
 from stackrank.env.task import Limits, Task
 from stackrank.env.validate import Validation
 
@@ -49,15 +50,15 @@ class BugSuite(TaskByTask):
 
     def __init__(self, source: Source | None = None) -> None:
         """`source.path`: another folder of the same layout."""
-        self._path = (source.path if source else None) or DATA
-        if self._path.resolve() != DATA.resolve():
-            self.name = own_name(self.name, self._path.absolute().name)
-        self.empty = f"{self._path} contains no bug task (a folder with a task.toml)"
+        self.folder = (source.path if source else None) or DATA
+        if self.folder.resolve() != DATA.resolve():
+            self.name = own_name(self.name, self.folder.absolute().name)
+        self.empty = f"{self.folder} contains no bug task (a folder with a task.toml)"
 
     def _entries(self) -> Iterator[tuple[str, Callable[[], Task]]]:
-        if not self._path.is_dir():
-            raise BenchmarkError(f"{self._path} is not a folder of bug tasks")
-        for folder in sorted(self._path.iterdir()):
+        if not self.folder.is_dir():
+            raise BenchmarkError(f"{self.folder} is not a folder of bug tasks")
+        for folder in sorted(self.folder.iterdir()):
             if folder.is_dir() and any((folder / part).exists() for part in _PARTS):
                 yield folder.name, functools.partial(_load_once, folder)
 
@@ -68,7 +69,7 @@ class BugSuite(TaskByTask):
     def record(self, validations: Sequence[Validation]) -> None:
         """Write which tests have to pass, the proofs and the difficulties into the tasks' folders."""
         for validation in validations:
-            record_validation(self._path / validation.task, validation)
+            record_validation(self.folder / validation.task, validation)
 
 
 def load_task(folder: Path) -> Task:
@@ -102,7 +103,7 @@ def load_task(folder: Path) -> Task:
             pass_to_pass=tuple(meta.get("pass_to_pass", ())),
             fix=fix,
             faults=faults,
-            readonly=("tests/**", "conftest.py"),
+            readonly=globs(("tests/**", "conftest.py")),
             limits=Limits(timeout_s=float(meta.get("timeout_s", 30))),
             proof=read_text(folder / PROOF) if (folder / PROOF).is_file() else "",
             measured=read_text(folder / DIFFICULTY) if (folder / DIFFICULTY).is_file() else "",

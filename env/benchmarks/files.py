@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-from pathspec import GitIgnoreSpec
-
 from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.git import GitError, enclosing_repository, read_git
+from stackrank.env.patterns import Matcher, Pattern, globs
 
 
-def read_tree(folder: Path, hidden: Iterable[str] = (), *, caches: bool = False) -> dict[str, bytes]:
-    """Return relative path -> content of regular files below `folder` that no gitignore pattern in `hidden` matches.
+def read_tree(folder: Path, hidden: Iterable[Pattern] = (), *, caches: bool = False) -> dict[str, bytes]:
+    """Return relative path -> content of regular files below `folder` that no pattern in `hidden` matches.
 
     Links are left out, because they could lead anywhere. `caches`: whether files in a `__pycache__` are wanted too.
     """
-    spec = GitIgnoreSpec.from_lines(hidden)
+    matcher = Matcher(hidden)
     files = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if not caches and "__pycache__" in path.parts:
             continue
-        if path.is_file() and not path.is_symlink() and not spec.match_file(name):
+        if path.is_file() and not path.is_symlink() and not matcher.matches(name):
             files[name] = path.read_bytes()
     return files
 
@@ -38,17 +37,17 @@ def read_text(file: Path, *, exact: bool = False) -> str:
         raise BenchmarkError(f"{file} is not UTF-8 text (byte {error.start}): download it again") from None
 
 
-def read_patterns(file: Path) -> tuple[str, ...]:
+def read_patterns(file: Path) -> tuple[Pattern, ...]:
     """Return the gitignore patterns in a file; none if it does not exist."""
     if not file.is_file():
         return ()
     lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
-    return tuple(line for line in lines if line.strip() and not line.startswith("#"))
+    return globs(line for line in lines if line.strip() and not line.startswith("#"))
 
 
 def commit_of(folder: Path) -> str:
     """Return the short hash of the commit at which a folder was checked out; empty if it is not known."""
-    process = subprocess.run(
-        ["git", "-C", str(folder), "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=False
-    )
-    return process.stdout.strip() if process.returncode == 0 else ""
+    try:
+        return read_git(enclosing_repository(folder), "rev-parse", "--short=12", "HEAD").decode().strip()
+    except GitError:
+        return ""

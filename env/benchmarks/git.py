@@ -7,41 +7,17 @@ import hashlib
 import io
 import posixpath
 import re
-import subprocess
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-
-from pathspec import GitIgnoreSpec
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.environment import files_digest
-from stackrank.env.git_environment import git_environment
+from stackrank.env.git import exchange_git, read_git
+from stackrank.env.patterns import Matcher, Pattern
 from stackrank.home import home, locked
 
 _TREES = 4  # whole trees kept in memory, tens of megabytes each with their contents
 _LINK = "120000"
-
-
-def git(repository: Path, *arguments: str, stdin: bytes = b"", variables: Mapping[str, str] | None = None) -> bytes:
-    """Run git and return its output. `variables`: more environment variables. The repository may be another user's;
-    nothing is fetched unasked, and only the protocols below are used. Raises BenchmarkError with git's last message.
-    """
-    defaults = {
-        "GIT_NO_LAZY_FETCH": "1",
-        "GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh",
-        "GIT_TERMINAL_PROMPT": "0",
-    }
-    process = subprocess.run(
-        ["git", "-c", "safe.directory=*", "-C", str(repository), *arguments],
-        input=stdin,
-        capture_output=True,
-        env=git_environment({**defaults, **(variables or {})}),
-        check=False,
-    )
-    if process.returncode:
-        lines = process.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise BenchmarkError(f"git in {repository}: {lines[-1] if lines else 'failed'}")
-    return process.stdout
 
 
 def is_repository(folder: Path) -> bool:
@@ -77,16 +53,16 @@ def open_repository(source: str, commit: str, folder: Path) -> Path:
     clone = home() / "repositories" / f"{digest}.git"
     with locked(f"repositories/{digest}"):
         if not clone.exists():
-            git(clone.parent, "clone", "--quiet", "--bare", source, clone.name)
+            exchange_git(clone.parent, "clone", "--quiet", "--bare", "--template=", source, clone.name)
         elif not has_commit(clone, commit):
-            git(clone, "fetch", "--quiet", source, "+refs/heads/*:refs/heads/*")
+            exchange_git(clone, "--git-dir=.", "fetch", "--quiet", source, "+refs/heads/*:refs/heads/*")
     return clone
 
 
 def has_commit(repository: Path, commit: str) -> bool:
     """Whether the repository has a commit of that name."""
     try:
-        git(repository, "cat-file", "-e", f"{commit}^{{commit}}")
+        read_git(repository, "cat-file", "-e", f"{commit}^{{commit}}")
     except BenchmarkError:
         return False
     return True
@@ -96,31 +72,36 @@ def resolve_commit(repository: Path, commit: str) -> str:
     """Return the full hash of a commit. Raises BenchmarkError."""
     if commit.startswith("-") or not has_commit(repository, commit):
         raise BenchmarkError(f"{repository} has no commit {commit}: fetch it")
-    return git(repository, "rev-parse", "--verify", f"{commit}^{{commit}}").decode().strip()
+    return read_git(repository, "rev-parse", "--verify", f"{commit}^{{commit}}").decode().strip()
 
 
 def diff_of(repository: Path, old: str, new: str, subdir: str = ".") -> str:
     """Return the unified diff between two commits, with paths relative to `subdir`."""
     limits = [] if subdir == "." else [f"--relative={subdir}"]
-    return git(repository, "diff", "--no-ext-diff", "--no-renames", "--full-index", *limits, old, new).decode(
-        "utf-8", "surrogateescape"
-    )
+    return read_git(
+        repository, "diff", "--no-ext-diff", "--no-textconv", "--no-renames", "--full-index", *limits, old, new
+    ).decode("utf-8", "surrogateescape")
 
 
 def parent_and_message(repository: Path, commit: str) -> tuple[str, str]:
     """Return a commit's first parent and its message. Raises BenchmarkError for a commit without a parent."""
-    out = git(repository, "show", "--no-patch", "--format=%P%n%B", commit).decode("utf-8", "replace")
+    out = read_git(repository, "show", "--no-patch", "--format=%P%n%B", commit).decode("utf-8", "replace")
     parents, _, message = out.partition("\n")
     if not parents:
         raise BenchmarkError(f"{commit} is the first commit: there is nothing before it")
     return parents.split()[0], message.strip()
 
 
+def commit_time(repository: Path, commit: str) -> float:
+    """Return when a commit was made, in seconds since 1970. Raises BenchmarkError."""
+    return float(read_git(repository, "show", "--no-patch", "--format=%ct", commit).decode())
+
+
 @functools.lru_cache(maxsize=64)
 def latest_version(repository: Path, commit: str) -> str:
     """Return the version that the newest tag before a commit names, such as 1.2; empty if there is none."""
     try:
-        tag = git(repository, "describe", "--tags", "--abbrev=0", commit).decode("utf-8", "replace")
+        tag = read_git(repository, "describe", "--tags", "--abbrev=0", commit).decode("utf-8", "replace")
     except BenchmarkError:
         return ""
     version = re.search(r"\d+(\.\d+)*", tag)
@@ -134,7 +115,7 @@ def _tree(repository: Path, commit: str, subdir: str) -> dict[str, str]:
     A link that stays inside counts as the file to which it leads; other links, and submodules, are left out.
     """
     treeish = commit if subdir == "." else f"{commit}:{subdir.strip('/')}"
-    entries = git(repository, "ls-tree", "-r", "-z", treeish).decode("utf-8", "surrogateescape").split("\0")
+    entries = read_git(repository, "ls-tree", "-r", "-z", treeish).decode("utf-8", "surrogateescape").split("\0")
     hashes: dict[str, str] = {}
     links: dict[str, str] = {}
     for entry in filter(None, entries):
@@ -153,7 +134,9 @@ def _tree(repository: Path, commit: str, subdir: str) -> dict[str, str]:
 def _read(repository: Path, names: Iterable[str]) -> list[bytes]:
     """Return the contents of objects, in order. Raises BenchmarkError."""
     hashes = list(names)
-    out = io.BytesIO(git(repository, "cat-file", "--batch", stdin="".join(f"{name}\n" for name in hashes).encode()))
+    out = io.BytesIO(
+        read_git(repository, "cat-file", "--batch", stdin="".join(f"{name}\n" for name in hashes).encode())
+    )
     contents = []
     for name in hashes:
         header = out.readline().split()
@@ -164,11 +147,11 @@ def _read(repository: Path, names: Iterable[str]) -> list[bytes]:
     return contents
 
 
-def read_at(repository: Path, commit: str, paths: Iterable[str]) -> dict[str, bytes]:
+def read_at(repository: Path, commit: str, paths: Collection[str]) -> dict[str, bytes]:
     """Return those of the given files that a commit has, without listing its other files."""
-    requested = list(paths)
+    requested = [path for path in paths if "\n" not in path]
     stdin = "".join(f"{commit}:{path}\n" for path in requested).encode()
-    out = io.BytesIO(git(repository, "cat-file", "--batch", stdin=stdin))
+    out = io.BytesIO(read_git(repository, "cat-file", "--batch", stdin=stdin))
     files = {}
     for path in requested:
         header = out.readline().split()
@@ -178,6 +161,9 @@ def read_at(repository: Path, commit: str, paths: Iterable[str]) -> dict[str, by
         out.read(1)
         if header[-2] == b"blob":
             files[path] = content
+    # A request is a line, so these cannot be asked for by name.
+    if remaining := [path for path in paths if "\n" in path]:
+        files |= CommitFiles(repository, commit).read(remaining)
     return files
 
 
@@ -198,18 +184,18 @@ class CommitFiles(Mapping[str, bytes]):
         subdir: str = ".",
         changed: Mapping[str, bytes | None] | None = None,
         changed_digest: str = "",
-        hidden: tuple[str, ...] = (),
+        hidden: tuple[Pattern, ...] = (),
     ) -> None:
         """`repository`: None if it is not available; then reading raises BenchmarkError. `commit`: the full hash.
 
         `changed`: files with other content, or None for a file that is missing. `changed_digest`: stands for them in
-        the digest. `hidden`: gitignore patterns of files that are left out.
+        the digest. `hidden`: patterns of files that are left out.
         """
         self._repository, self._commit, self._subdir = repository, commit, subdir
         self._changed = dict(changed or {})
         self._changed_digest = changed_digest
         self._hidden = hidden
-        self._spec = GitIgnoreSpec.from_lines(hidden)
+        self._matcher = Matcher(hidden)
 
     @functools.cached_property
     def digest(self) -> str:
@@ -217,7 +203,7 @@ class CommitFiles(Mapping[str, bytes]):
         files = {path: content for path, content in self._changed.items() if content is not None}
         deleted = sorted(path for path, content in self._changed.items() if content is None)
         changed = self._changed_digest or (files_digest(files), deleted)
-        parts = (self._commit, self._subdir, changed, self._hidden)
+        parts = (self._commit, self._subdir, changed, tuple(pattern.text for pattern in self._hidden))
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
     @property
@@ -235,7 +221,7 @@ class CommitFiles(Mapping[str, bytes]):
         files.update(zip(unchanged, _read(self._place[0], (tree[path] for path in unchanged)), strict=True))
         return files
 
-    def with_changes(self, changed: Mapping[str, bytes | None], hidden: tuple[str, ...] = ()) -> CommitFiles:
+    def with_changes(self, changed: Mapping[str, bytes | None], hidden: tuple[Pattern, ...] = ()) -> CommitFiles:
         """Return the same files with changes on top."""
         merged = {**self._changed, **changed}
         patterns = (*self._hidden, *hidden)
@@ -251,13 +237,13 @@ class CommitFiles(Mapping[str, bytes]):
         names = {*_tree(*self._place), *self._changed}
         names -= {path for path, content in self._changed.items() if content is None}
         if self._hidden:
-            names -= set(self._spec.match_files(names))
+            names -= set(self._matcher.select(names))
         return iter(sorted(names))
 
     def __contains__(self, path: object) -> bool:
         name = str(path)
         exists = self._changed[name] is not None if name in self._changed else name in _tree(*self._place)
-        return exists and not (self._hidden and self._spec.match_file(name))
+        return exists and not (self._hidden and self._matcher.matches(name))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

@@ -15,12 +15,13 @@ from pathlib import Path
 from stackrank.env.benchmarks.base import BenchmarkError, Source, TaskByTask
 from stackrank.env.benchmarks.files import commit_of, read_patterns, read_text, read_tree
 from stackrank.env.patches import PatchError, apply_patch, find_faults
+from stackrank.env.patterns import Pattern, globs
 from stackrank.env.task import Limits, Task
 from stackrank.source import parse_python
 
 TEST = "test.py"
 # `.debugignore` is a copy of a long .gitignore; these have to be hidden whatever it says.
-ALWAYS_HIDDEN = (".debugignore", ".debugreadonly", "*.md", ".git/")
+ALWAYS_HIDDEN = globs((".debugignore", ".debugreadonly", "*.md", ".git/"))
 # Its test wants 10.225 rounded to 10.23, which natural fixes do not do: a failure there says little about an entrant.
 DOUBTFUL = ("shopping_cart",)
 STATEMENT = "The program does not do what its tests expect."
@@ -83,7 +84,7 @@ def load_task(folder: Path, fixes: Path | None = None) -> Task:
         test_command=f"python -m pytest -q -p no:cacheprovider {TEST}",
         fix=fix,
         faults=faults,
-        readonly=(*read_patterns(folder / ".debugreadonly"), TEST),
+        readonly=(*read_patterns(folder / ".debugreadonly"), Pattern.glob(TEST)),
         limits=Limits(timeout_s=60),
     )
 

@@ -7,8 +7,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from pathspec import GitIgnoreSpec
-
 from stackrank.env.benchmarks.base import BenchmarkError, Source, TaskByTask, own_name
 from stackrank.env.benchmarks.files import read_text, read_tree
 from stackrank.env.benchmarks.git import CommitFiles, open_repository, resolve_commit
@@ -27,13 +25,16 @@ from stackrank.env.benchmarks.testfiles import (
 from stackrank.env.difficulty import save_difficulty
 from stackrank.env.environment import Environment
 from stackrank.env.patches import PatchError, apply_patch, find_faults, make_diff, touched_files
+from stackrank.env.patterns import Matcher, Pattern, globs
 from stackrank.env.scoring.proof import save_proof
 from stackrank.env.task import Limits, Task
 from stackrank.env.validate import Validation
 
 NAMES = ("tasks.yaml", "tasks.yml", "tasks.json")
 # Never part of a task: history, and files that tools leave behind.
-NEVER = (".git", ".hg", ".venv/", "venv/", "__pycache__/", ".pytest_cache/", ".mypy_cache/", ".ruff_cache/", ".tox/")
+NEVER = globs(
+    (".git", ".hg", ".venv/", "venv/", "__pycache__/", ".pytest_cache/", ".mypy_cache/", ".ruff_cache/", ".tox/")
+)
 
 
 class Repo(TaskByTask):
@@ -93,13 +94,13 @@ def load_task(entry: TaskEntry, content: TasksFile, file: Path) -> Task:
     try:
         files = _plant(_source(entry, content, file), _diff(entry.apply, folder), entry)
         tests = _apply(files, _diff(entry.test_patch, folder), "test_patch")
-        secret = {path: files[path] for path in _matching(files, entry.hidden)}
+        secret = {path: files[path] for path in _matching(files, globs(entry.hidden))}
         if entry.hidden_tests:
             secret |= {path: content_bytes for path, content_bytes in tests.items() if content_bytes is not None}
         else:
             secret |= {path: content_bytes for path in secret if (content_bytes := tests.get(path)) is not None}
             files = _with(files, {path: content_bytes for path, content_bytes in tests.items() if path not in secret})
-        files = _without(files, entry.hidden)
+        files = _without(files, globs(entry.hidden))
         fix = _diff(entry.fix, folder) or (_reverse_bug(entry, content, file) if entry.apply else "")
         _apply(files, fix, "fix")
         touched = touched_files(fix) if fix else set()
@@ -110,7 +111,7 @@ def load_task(entry: TaskEntry, content: TasksFile, file: Path) -> Task:
     ids = (*entry.fail_to_pass, *entry.pass_to_pass)
     # If no fix is known, the fault may be in a file whose own doctests fail.
     to_edit = touched or (set() if fix else with_doctests(ids))
-    readonly = (*entry.readonly, *test_files(entry.test, ids, {*files, *secret}), *(f"/{path}" for path in tests))
+    readonly = (*globs(entry.readonly), *test_files(entry.test, ids, {*files, *secret}), *map(Pattern.literal, tests))
     if unrun := find_unrun(entry.test, ids, {*files, *secret}):
         raise BenchmarkError(f"test: `{entry.test}` does not run {unrun[0]}, which fail_to_pass or pass_to_pass lists")
     shows_bug = visible == entry.test and not _is_judged(secret, entry.test, {*files, *secret})
@@ -132,10 +133,11 @@ def load_task(entry: TaskEntry, content: TasksFile, file: Path) -> Task:
         hidden_files=secret,
         fix=fix,
         faults=faults,
-        readonly=tuple(content_bytes for content_bytes in readonly if content_bytes.lstrip("/") not in to_edit),
-        editable=tuple(entry.editable),
+        readonly=tuple(pattern for pattern in readonly if not any(map(pattern.is_literal, to_edit))),
+        editable=globs(entry.editable),
         image=entry.image or content.defaults.image,
         environment=_environment(entry, files),
+        status_decides=entry.status_decides,
         shows_bug=shows_bug if entry.shows_bug is None else entry.shows_bug,
         limits=_limits(entry, content.defaults),
     )
@@ -161,11 +163,10 @@ def _source(entry: TaskEntry, content: TasksFile, file: Path) -> Mapping[str, by
         if not folder.is_dir():
             raise BenchmarkError(f"source.path: {folder} is not a folder")
         secret = [file, *(file.parent / name for name in _patch_files(content))]
-        patterns = [
-            f"/{path.resolve().relative_to(folder)}" for path in secret if path.resolve().is_relative_to(folder)
-        ]
+        inside = [path.resolve() for path in secret if path.resolve().is_relative_to(folder)]
+        patterns = [Pattern.literal(path.relative_to(folder).as_posix()) for path in inside]
         if file.parent.resolve() == folder:  # patches of future tasks, or of other tasks
-            patterns += ["/*.patch", "/*.diff"]
+            patterns += globs(("/*.patch", "/*.diff"))
         files = read_tree(folder, [*NEVER, *patterns])
     if not files:
         raise BenchmarkError("its source has no files")
@@ -227,7 +228,7 @@ def _with(files: Mapping[str, bytes], changed: Mapping[str, bytes | None]) -> Ma
     return {path: content for path, content in {**files, **changed}.items() if content is not None}
 
 
-def _without(files: Mapping[str, bytes], patterns: Sequence[str]) -> Mapping[str, bytes]:
+def _without(files: Mapping[str, bytes], patterns: Sequence[Pattern]) -> Mapping[str, bytes]:
     hidden = set(_matching(files, patterns))
     if not hidden:
         return files
@@ -236,8 +237,8 @@ def _without(files: Mapping[str, bytes], patterns: Sequence[str]) -> Mapping[str
     return {path: content for path, content in files.items() if path not in hidden}
 
 
-def _matching(files: Mapping[str, bytes], patterns: Sequence[str]) -> list[str]:
-    return list(GitIgnoreSpec.from_lines(patterns).match_files(files)) if patterns else []
+def _matching(files: Mapping[str, bytes], patterns: Sequence[Pattern]) -> list[str]:
+    return Matcher(patterns).select(files) if patterns else []
 
 
 def _environment(entry: TaskEntry, files: Mapping[str, bytes]) -> Environment | None:

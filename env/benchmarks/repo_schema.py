@@ -130,7 +130,12 @@ class TaskEntry(_Model):
     )
     hidden_tests: bool = Field(default=False, description="Whether `test_patch` is applied only for the verdict.")
     shows_bug: bool | None = Field(
-        default=None, description="Whether tests that agents see fail because of the bug. Default: if none is hidden."
+        default=None,
+        description="Whether tests that agents see fail because of the bug. Default: if no test that judges is hidden.",
+    )
+    status_decides: bool = Field(
+        default=False,
+        description="Whether the exit status of `test` is the verdict, although nothing reports which tests ran.",
     )
     fix: PatchOrPath | None = Field(
         default=None, description="The known fix: a diff against what the agent sees. Default: `apply` reversed."

@@ -10,14 +10,14 @@ import shlex
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import PurePosixPath
 
-from pathspec import GitIgnoreSpec
-
 from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.patterns import Matcher, Pattern, globs
 from stackrank.env.sandbox.guest.debugging.source import functions
 from stackrank.env.sandbox.guest.testing.commands import PytestRun, pytest_run
 from stackrank.source import parse_python
 
-TEST_PATTERNS = ("test_*.py", "*_test.py", "tests.py", "conftest.py")
+TEST_NAMES = ("test_*.py", "*_test.py", "tests.py", "conftest.py")
+TEST_PATTERNS = globs(TEST_NAMES)
 OPTIONS_WITH_VALUE = (
     "--deselect",
     "--ignore",
@@ -31,12 +31,12 @@ OPTIONS_WITH_VALUE = (
     "-p",
 )
 """Options of pytest whose value may look like a path."""
-_TESTS = GitIgnoreSpec.from_lines([*TEST_PATTERNS, "tests/**", "testing/**", "test/**"])
+_TESTS = Matcher([*TEST_PATTERNS, *globs(("tests/**", "testing/**", "test/**"))])
 
 
 def is_test(path: str) -> bool:
     """Whether a path belongs to a test, by its name or its folder."""
-    return _TESTS.match_file(path)
+    return _TESTS.matches(path)
 
 
 def is_test_file(path: str) -> bool:
@@ -186,16 +186,16 @@ def is_below(path: str, place: str) -> bool:
     return place in (".", path) or path.startswith(f"{place}/")
 
 
-def test_files(command: str, ids: Iterable[str], files: Collection[str]) -> tuple[str, ...]:
-    """Return gitignore patterns of the files from which a verdict comes; agents may never change them."""
+def test_files(command: str, ids: Iterable[str], files: Collection[str]) -> tuple[Pattern, ...]:
+    """Return patterns of the files from which a verdict comes; agents may never change them."""
     from_ids = {test.partition("::")[0] for test in ids if "::" in test}
-    patterns = {f"/{path}" for path in from_ids if path in files}
+    patterns = {Pattern.literal(path) for path in from_ids if path in files}
     for path in paths_named(command, files):
         if path in files:
-            patterns.add(f"/{path}" if is_test(path) or path.endswith(".py") else "")
+            patterns.update([Pattern.literal(path)] if is_test(path) or path.endswith(".py") else [])
         else:
-            patterns.update(f"/{path}/**/{pattern}" for pattern in TEST_PATTERNS)
-    return tuple(sorted(patterns - {""})) or TEST_PATTERNS
+            patterns.update(Pattern.below(path, name) for name in TEST_NAMES)
+    return tuple(sorted(patterns)) or TEST_PATTERNS
 
 
 def visible_command(command: str, files: Mapping[str, bytes], hidden: Mapping[str, bytes]) -> str:

@@ -10,14 +10,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from stackrank.env.benchmarks.testfiles import is_test
 from stackrank.env.localisation.formulas import Counts
-from stackrank.env.sandbox.base import Refused
+from stackrank.env.sandbox.base import BadReply, Refused
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.guest import testing
 from stackrank.env.sandbox.guest.testing.commands import pytest_run
+from stackrank.env.sandbox.replies.decoder import Line, Many, Name, Number, Seconds, Shape, decode
 from stackrank.errors import StackrankError
 
 AT_IMPORT = -1
@@ -25,6 +28,9 @@ AT_IMPORT = -1
 SourceLine = tuple[str, int]
 """A file, relative to the workspace, and a line, from 1."""
 _RESULT = ".stackrank-measured"
+_FOREIGN = "the program wrote something else in place of its measurement"
+_MOST_UNPACKED = 256 << 20
+"""The most bytes of JSON that a measurement may have."""
 _HERE = Path(__file__).parent
 _DETERMINISM = Path(testing.__file__).with_name("pytest_determinism.py")
 
@@ -92,22 +98,25 @@ def measure_suite(
     Raises Unmeasured, SandboxError.
     """
     head = "python -m coverage run --rcfile=/dev/null --data-file={result}.db --source={root} -m pytest"
-    answer = _run(sandbox, files, command, "suite_plugin", head, timeout_s, {"limit_s": limit_s})
-    data = json.loads(zlib.decompress(answer))
+    answer = run_plugin(sandbox, files, command, "suite_plugin", head, timeout_s, {"limit_s": limit_s})
+    data = decode_answer(_Measured, answer, packed=True)
     root = sandbox.root.rstrip("/")
     sources = {f"{root}/{path}": path for path in files if path.endswith(".py")}
     lines = {
-        sources[file]: {int(line): group for line, group in duration.items()}
-        for file, duration in data["lines"].items()
-        if file in sources and not is_test(sources[file]) and duration
+        sources[file]: by_line
+        for file, by_line in data.lines.items()
+        if file in sources and not is_test(sources[file]) and by_line
     }
     failures = {
-        test: tuple((sources[file], line) for file, line in frames if file in sources)
-        for test, frames in data["failures"].items()
+        test: tuple((sources[file], line) for file, line in frames if file in sources and line is not None)
+        for test, frames in data.failures.items()
     }
-    seconds = tuple(round(duration, 4) for duration in data["seconds"])
-    groups = tuple(map(frozenset, data["groups"]))
-    return Spectrum(tuple(data["tests"]), seconds, tuple(data["outcomes"]), failures, groups, lines)
+    seconds = tuple(round(duration, 4) for duration in data.seconds)
+    groups = tuple(map(frozenset, data.groups))
+    known_groups = all(group < len(groups) for by_line in lines.values() for group in by_line.values())
+    if not known_groups or not len(data.tests) == len(data.seconds) == len(data.outcomes):
+        raise Unmeasured(_FOREIGN)
+    return Spectrum(data.tests, seconds, data.outcomes, failures, groups, lines)
 
 
 def measure_distance(
@@ -121,12 +130,43 @@ def measure_distance(
     for file, line in faults:
         lines.setdefault(f"{sandbox.root.rstrip('/')}/{file}", []).append(line)
     request = {"limit_s": timeout_s / 2, "faults": lines, "root": sandbox.root}
-    answer = json.loads(_run(sandbox, files, command, "calls_plugin", "python -m pytest", timeout_s, request))
-    distance: int | None = answer.get("distance")
-    return distance
+    answer = run_plugin(sandbox, files, command, "calls_plugin", "python -m pytest", timeout_s, request)
+    return decode_answer(_Distance, answer).distance
 
 
-def _run(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Measured:
+    """What `suite_plugin` writes."""
+
+    tests: Many[Name]
+    seconds: Many[Seconds]
+    outcomes: Many[Name]
+    failures: dict[Name, Many[tuple[Name, Line | None]]]
+    groups: Many[Many[Annotated[int, Field(ge=AT_IMPORT, le=1 << 31)]]]
+    lines: dict[Name, dict[Line, Number]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Distance:
+    """What `calls_plugin` writes."""
+
+    distance: Number | None = None
+
+
+def decode_answer(shape: type[Shape], answer: bytes, packed: bool = False) -> Shape:
+    """Return a plug-in's answer. Raises Unmeasured if the program wrote something else in its place."""
+    try:
+        if packed:
+            unpacking = zlib.decompressobj()
+            answer = unpacking.decompress(answer, _MOST_UNPACKED)
+            if unpacking.unconsumed_tail:
+                raise Unmeasured(_FOREIGN)
+        return decode(shape, answer)
+    except (BadReply, zlib.error):
+        raise Unmeasured(_FOREIGN) from None
+
+
+def run_plugin(
     sandbox: Sandbox,
     files: Mapping[str, bytes],
     command: str,
@@ -134,8 +174,13 @@ def _run(
     head: str,
     timeout_s: float,
     request: Mapping[str, Any],
+    before: str = "true",
 ) -> bytes:
-    """Run pytest with a plug-in and return what the plug-in wrote. `head`: replaces `python -m pytest`."""
+    """Run pytest with a plug-in and return what the plug-in wrote. `head`: replaces `python -m pytest`.
+
+    `before`: a shell command that runs before, in the workspace, and may change the folder and the environment.
+    Raises Unmeasured, SandboxError.
+    """
     run = pytest_run(command)
     if run is None:
         raise Unmeasured("its tests are not run by pytest")
@@ -147,7 +192,7 @@ def _run(
     words = [f"{key}={shlex.quote(value)}" for key, value in variables.items()]
     words += [head.format(result=result, root=shlex.quote(sandbox.root)), *(f"-p {name}" for name in plugins)]
     words.append(shlex.join([*run.arguments, "--maxfail=0", "--tb=no", "--continue-on-collection-errors"]))
-    command_result = sandbox.run(f"cd {shlex.quote(run.folder)} && {' '.join(words)}", timeout_s)
+    command_result = sandbox.run(f"{before} && cd {shlex.quote(run.folder)} && {' '.join(words)}", timeout_s)
     if command_result.timed_out:
         raise Unmeasured(f"its tests do not end within {timeout_s:g} s while they are measured")
     try:

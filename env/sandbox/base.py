@@ -32,7 +32,12 @@ class PreparationFailed(InfrastructureError):
 
 
 class GuestBug(StackrankError):
-    """A bug of stackrank inside a sandbox, with its traceback. Neither the agent nor the infrastructure caused it."""
+    """The guest in a sandbox failed; the message has its traceback. What ran in the sandbox may have caused this."""
+
+
+class BadReply(GuestBug):
+    """What came from a sandbox is not what stackrank's guest sends. A program in the sandbox has taken its place, so
+    the sandbox is closed, and an episode that it belongs to ends as `unresolved`."""
 
 
 class Refused(StackrankError):
@@ -70,13 +75,19 @@ def silent(message: str) -> None:
 
 CHECK_EVERY_S = 2.0
 """How often a channel that waits for an answer checks that the sandbox is still running."""
-# Files about the whole machine, which Docker also hides or makes read-only, and files that anybody may write to:
-# https://github.com/moby/moby/blob/master/oci/defaults.go (MaskedPaths, ReadonlyPaths).
-PROC_READ_ONLY = ("/proc/sys", "/proc/fs", "/proc/bus", "/proc/irq", "/proc/sysrq-trigger", "/proc/pressure")
+# Files about the whole machine that Docker also hides or makes read-only, and files that anybody may write to:
+# https://github.com/moby/moby/blob/master/oci/defaults.go (MaskedPaths, ReadonlyPaths). The others that are hidden here
+# count what the machine did, or show what it holds: one sandbox could change that and the next one read it.
+PROC_READ_ONLY = ("/proc/sys", "/proc/fs", "/proc/bus", "/proc/irq", "/proc/sysrq-trigger")
 PROC_HIDDEN = (
-    "/proc/acpi", "/proc/asound", "/proc/driver", "/proc/interrupts", "/proc/kallsyms", "/proc/kcore", "/proc/keys",
-    "/proc/key-users", "/proc/kmsg", "/proc/latency_stats", "/proc/sched_debug", "/proc/scsi", "/proc/timer_list",
-    "/proc/timer_stats", "/proc/vmallocinfo",
+    "/proc/acpi", "/proc/asound", "/proc/buddyinfo", "/proc/cgroups", "/proc/consoles", "/proc/diskstats",
+    "/proc/driver", "/proc/interrupts", "/proc/iomem", "/proc/ioports", "/proc/kallsyms", "/proc/kcore", "/proc/keys",
+    "/proc/key-users", "/proc/kmsg", "/proc/kpagecgroup", "/proc/kpagecount", "/proc/kpageflags", "/proc/latency_stats",
+    "/proc/loadavg", "/proc/locks", "/proc/mdstat", "/proc/modules", "/proc/pagetypeinfo", "/proc/partitions",
+    "/proc/pressure", "/proc/sched_debug", "/proc/schedstat", "/proc/scsi", "/proc/slabinfo", "/proc/softirqs",
+    "/proc/swaps", "/proc/sys/fs/aio-nr", "/proc/sys/fs/dentry-state", "/proc/sys/fs/file-nr", "/proc/sys/fs/inode-nr",
+    "/proc/sys/fs/inode-state", "/proc/sys/kernel/pty/nr", "/proc/timer_list", "/proc/timer_stats",
+    "/proc/vmallocinfo", "/proc/vmstat", "/proc/zoneinfo",
 )  # fmt: skip
 
 
@@ -93,6 +104,9 @@ class Channel(Protocol):
     """Limits that the guest sets for the processes it starts: `max_memory` (bytes of address space), `max_processes`,
     `max_files`; and `confine`, whether to filter system calls. Limits missing here are set from outside, or not at all.
     """
+
+    shared: str
+    """Why programs in this sandbox may read what programs in earlier ones left behind; empty if they cannot."""
 
     def send(self, data: bytes) -> None:
         """Write all of `data`. Raises SandboxError if the sandbox is gone."""

@@ -12,8 +12,6 @@ import io
 import os
 import re
 import shlex
-import shutil
-import subprocess
 import sys
 import tarfile
 from collections.abc import Mapping
@@ -23,6 +21,7 @@ from stackrank.env.environment import Environment
 from stackrank.env.sandbox.base import BuildError
 from stackrank.env.sandbox.guest.core.files import ARTEFACTS
 from stackrank.env.sandbox.python_env import REQUIREMENTS
+from stackrank.host import programs
 
 HOME = "/opt/environment"
 SOURCE = "/workspace"
@@ -107,22 +106,11 @@ def build_timeout() -> BuildError:
 def run_build(command: list[str], *, env: Mapping[str, str] | None = None, pass_fds: tuple[int, ...] = ()) -> None:
     """Run a build on this machine, without input. Raises BuildError if it fails or takes too long."""
     try:
-        process = subprocess.run(
-            command,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=TIMEOUT_S,
-            pass_fds=pass_fds,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
+        ended = programs.run(command, env=env, merge=True, timeout_s=TIMEOUT_S, pass_fds=pass_fds)
+    except programs.TimeoutExpired:
         raise build_timeout() from None
-    if process.returncode:
-        raise BuildError(f"the environment cannot be built: {find_reason(process.stdout)}")
+    if ended.status:
+        raise BuildError(f"the environment cannot be built: {find_reason(ended.text)}")
 
 
 def home_of(environment: Environment, part: str) -> str:
@@ -188,15 +176,14 @@ def find_interpreter(environment: Environment) -> Path:
     current = Path(os.path.realpath(sys.executable))
     if environment.python in ("", f"{sys.version_info[0]}.{sys.version_info[1]}"):
         return current
-    executable = shutil.which(f"python{environment.python}")
+    executable = programs.find_program(f"python{environment.python}")
     # A file of that name may only be a shim of pyenv, which runs nothing if pyenv does not have that version.
-    call = [executable or "false", "-c", "import sys; print(sys.executable)"]
-    ran = subprocess.run(call, capture_output=True, text=True, check=False)
-    if ran.returncode:
+    ended = programs.run([executable or "false", "-c", "import sys; print(sys.executable)"])
+    if ended.status:
         raise BuildError(
             f"it needs Python {environment.python}, which this machine does not have: install it, or use an image"
         )
-    return Path(os.path.realpath(ran.stdout.strip()))
+    return Path(os.path.realpath(ended.text.strip()))
 
 
 def find_reason(output: str) -> str:
@@ -216,12 +203,10 @@ def pip_settings() -> tuple[dict[str, str], tuple[str, ...]]:
 
     Both go into the sandbox that builds an environment, so that pip finds the same packages there as here.
     """
-    process = subprocess.run(
-        [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=False
-    )
+    listing = programs.run(programs.python("-m", "pip", "config", "list")).text
     variables = {name: os.environ[name] for name in _PROXIES if name in os.environ}
     # Entries of files come first, the environment last, so that it wins, as in pip itself.
-    entries = re.findall(r"^([\w-]+|:env:)\.([\w-]+)='(.*)'$", process.stdout, re.M)
+    entries = re.findall(r"^([\w-]+|:env:)\.([\w-]+)='(.*)'$", listing, re.M)
     for _section, name, value in sorted(entries, key=lambda entry: entry[0] == ":env:"):
         if name in ("target", "prefix", "user", "require-virtualenv", "no-deps", "cache-dir", "python"):
             continue

@@ -10,7 +10,6 @@ import select
 import signal
 import socket
 import struct
-import subprocess
 import tempfile
 import threading
 import time
@@ -21,6 +20,7 @@ from stackrank.env.sandbox.base import SandboxError
 from stackrank.env.sandbox.bootstrap import guest_code
 from stackrank.env.sandbox.bubblewrap import cgroups
 from stackrank.env.sandbox.guest.core.factory import FAILED, GUEST, PYTHON
+from stackrank.host.programs import DEVNULL, TimeoutExpired, start_sandbox
 
 _START_PATIENCE_S = 60.0
 _FORK_PATIENCE_S = 30.0
@@ -46,11 +46,11 @@ class ForkedProcess:
         self.stdout: BinaryIO = os.fdopen(stdout, "rb", 0)
 
     def wait(self, timeout: float | None = None) -> None:
-        """Wait until the process ends. Raises subprocess.TimeoutExpired."""
+        """Wait until the process ends. Raises TimeoutExpired."""
         poller = select.poll()
         poller.register(self._fd, select.POLLIN)
         if not poller.poll(None if timeout is None else timeout * 1000):
-            raise subprocess.TimeoutExpired("sandbox", timeout or 0)
+            raise TimeoutExpired("sandbox", timeout or 0)
 
     def kill(self) -> None:
         """Kill the process, and with it every process of its sandbox."""
@@ -73,14 +73,8 @@ class Factory:
         ours, theirs = socket.socketpair()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         try:
-            self._program = subprocess.Popen(
-                argv,
-                stdin=theirs.fileno(),
-                stdout=subprocess.DEVNULL,
-                stderr=self._errors,
-                env=dict(env),
-                start_new_session=True,
-                pass_fds=fds,
+            self._program = start_sandbox(
+                argv, env=env, stdin=theirs.fileno(), stdout=DEVNULL, stderr=self._errors, pass_fds=fds
             )
         except OSError as error:
             ours.close()

@@ -22,7 +22,7 @@ from stackrank.env.sandbox.environments import (
 from stackrank.env.sandbox.process import OWNER_VARIABLE, ProcessChannel, starter
 from stackrank.env.sandbox.python_env import ensure_sandbox_python
 from stackrank.errors import NotReady
-from stackrank.home import home, locked, process_mark
+from stackrank.home import home, locked, make_private, process_mark
 from stackrank.settings import settings
 
 
@@ -76,6 +76,7 @@ class LocalBackend:
             guest_limits=limits,
             folder=folder,
             prefixes=str(_prefixes()),
+            shared="nothing isolates sandboxes of the kind `local` from each other",
         )
 
     def reap(self) -> list[str]:
@@ -97,7 +98,7 @@ def _install(prefix: Environment, say: Say) -> None:
         if stamp.exists():  # another process may have built it while this one waited
             return
         shutil.rmtree(folder, ignore_errors=True)  # left by a process that was killed while building
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        make_private(folder.parent)
         say(f"building the environment {prefix.digest}")
         shell = ["/bin/sh", "-c", build_script(prefix, "prefix", home=str(folder))]
         env = {

@@ -6,8 +6,6 @@ import contextlib
 import os
 import select
 import shutil
-import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
@@ -21,13 +19,17 @@ from stackrank.env.sandbox.closer import Closer
 from stackrank.env.sandbox.environments import PREFIXES
 from stackrank.env.sandbox.factory import ForkedProcess
 from stackrank.env.sandbox.guest.core.factory import MARK
+from stackrank.host.programs import PIPE, TimeoutExpired, start_sandbox
 
 OWNER_VARIABLE = MARK
 """Set in the environment of every sandbox process, so that `gc` finds those whose owner is dead."""
 
+_MOST_ERRORS = 64 << 10
+"""The most bytes of standard error that are kept: what a pipe holds."""
+
 
 class ProcessHandle(Protocol):
-    """The part of `subprocess.Popen` that channels need."""
+    """The part of `programs.Process` that channels need."""
 
     pid: int
 
@@ -42,7 +44,7 @@ class ProcessHandle(Protocol):
         ...
 
     def wait(self, timeout: float | None = None) -> int | None:
-        """Wait for the end. Returns the exit status if it can be known. Raises subprocess.TimeoutExpired."""
+        """Wait for the end. Returns the exit status if it can be known. Raises TimeoutExpired."""
         ...
 
     def kill(self) -> None:
@@ -59,16 +61,7 @@ def starter(argv: list[str], env: Mapping[str, str], fds: Collection[int] = ()) 
 
     def start(errors: IO[bytes]) -> ProcessHandle:
         try:
-            return subprocess.Popen(
-                argv,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                env=env,
-                bufsize=0,
-                start_new_session=True,
-                pass_fds=tuple(fds),
-            )
+            return start_sandbox(argv, env=env, stdin=PIPE, stdout=PIPE, stderr=errors, pass_fds=fds)
         except OSError as error:
             raise SandboxError(f"{argv[0]} cannot be started: {error.strerror}") from None
 
@@ -88,16 +81,22 @@ class ProcessChannel:
         folder: Path | None = None,
         cgroup: Cgroup | None = None,
         prefixes: str = PREFIXES,
+        shared: str,
     ) -> None:
         """Start the guest. The sandbox is named `name`-PID. `folder` and `cgroup` are removed when it ends."""
         self.root = root
         self.guest_limits = guest_limits
         self.prefixes = prefixes
+        self.shared = shared
         self._folder = folder
         self._cgroup = cgroup
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
+        # A pipe and not a file: what the guest writes there must not fill this machine's disk.
+        errors, theirs = os.pipe()
+        os.set_blocking(errors, False)
+        self._errors = os.fdopen(errors, "rb", buffering=0)
         try:
-            self._child = start(self._errors)
+            with os.fdopen(theirs, "wb", buffering=0) as stream:
+                self._child = start(stream)
         except BaseException:
             self._errors.close()
             raise
@@ -113,6 +112,11 @@ class ProcessChannel:
             except OSError as error:
                 self.close()
                 raise SandboxError(f"the limits of {self.name} cannot be set: {error}") from None
+
+    @property
+    def is_forked(self) -> bool:
+        """Whether the guest was forked by a factory."""
+        return isinstance(self._child, ForkedProcess)
 
     def send(self, data: bytes) -> None:
         """Write all of `data`."""
@@ -150,10 +154,9 @@ class ProcessChannel:
     def _lost(self) -> SandboxError:
         try:
             status = self._child.wait(timeout=2)
-        except subprocess.TimeoutExpired:
+        except TimeoutExpired:
             return SandboxError(f"sandbox {self.name} closed its channel")
-        self._errors.seek(0)
-        errors = self._errors.read()[-600:].decode("utf-8", "replace").strip().replace("\n", " | ")
+        errors = (self._errors.read(_MOST_ERRORS) or b"")[-600:].decode("utf-8", "replace").strip().replace("\n", " | ")
         exit_text = "ended" if status is None else f"ended with status {status}"
         return SandboxError(f"sandbox {self.name} {exit_text}{': ' + errors if errors else ''}")
 
@@ -173,7 +176,7 @@ class ProcessChannel:
         self._in.close()
         try:
             self._child.wait(timeout=2)
-        except subprocess.TimeoutExpired:
+        except TimeoutExpired:
             self._child.kill()
             self._child.wait()
         self._out.close()

@@ -6,9 +6,7 @@ stackrank's own interpreter is unsuitable, because hidden tests and known fixes 
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -16,6 +14,7 @@ from pathlib import Path
 
 from stackrank.errors import NotReady
 from stackrank.home import home, locked
+from stackrank.host import programs
 
 REQUIREMENTS = Path(__file__).with_name("requirements.txt")
 _STAMP = ".stackrank-digest"
@@ -71,12 +70,12 @@ def _make(target: Path) -> None:
     try:
         venv = scratch / "made"
         _run(
-            [sys.executable, "-m", "venv", str(venv)],
+            programs.python("-m", "venv", str(venv)),
             remedy="install Python's venv module (on Debian and Ubuntu: apt-get install python3-venv)",
         )
         _run(
             [
-                *(str(venv / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"),
+                *(str(venv / "bin" / "python"), "-P", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"),
                 *("--require-hashes", "--no-deps", "--only-binary=:all:", "-r", str(REQUIREMENTS)),
             ],
             remedy="check that pip reaches a package index",
@@ -91,31 +90,19 @@ def _make(target: Path) -> None:
 
 
 def pip_variables() -> dict[str, str]:
-    """Return the environment variables for pip.
-
-    A PYTHONPATH or a pip target of the caller's would add other packages, or install these elsewhere.
-    """
-    dropped = ("PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_PREFIX", "PIP_USER", "PIP_REQUIREMENT", "PIP_CONSTRAINT")
-    return {name: value for name, value in os.environ.items() if name not in dropped}
+    """Return the environment variables for pip, without the caller's that would install other packages or elsewhere."""
+    dropped = ("PIP_TARGET", "PIP_PREFIX", "PIP_USER", "PIP_REQUIREMENT", "PIP_CONSTRAINT")
+    return {name: value for name, value in programs.environment().items() if name not in dropped}
 
 
 def _run(command: list[str], *, remedy: str) -> None:
     try:
-        process = subprocess.run(
-            command,
-            env=pip_variables(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=_INSTALL_TIMEOUT_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
+        ended = programs.run(command, env=pip_variables(), merge=True, timeout_s=_INSTALL_TIMEOUT_S)
+    except programs.TimeoutExpired as error:
         message = f"The sandbox's Python environment was not ready after {_INSTALL_TIMEOUT_S:.0f} s: {remedy}."
         raise NotReady(message) from error
-    if process.returncode != 0:
-        lines = [line.strip() for line in process.stdout.splitlines() if line.strip()]
+    if ended.status:
+        lines = [line.strip() for line in ended.text.splitlines() if line.strip()]
         # pip's errors start with ERROR. Its warnings about the configuration around them only distract.
         reason = next((line for line in reversed(lines) if line.startswith("ERROR:")), lines[-1] if lines else "")
         raise NotReady(f"The sandbox's Python environment could not be created: {remedy} ({reason[:300]}).")

@@ -1,7 +1,9 @@
 """Blind runs: each run contradicts some expectations, and nothing in the process tells which.
 
 Every unit (a test function, or one case of it) is contradicted in at least one run, and is as its author wrote it in at
-least one. A random draw for each unit decides in which, and each run has a fresh sandbox. Two runs are enough if many
+least one. A random draw for each unit decides in which, and another one at which of its assertions: mostly one that the
+program as given does not meet, but any other may be drawn too, so that nobody can repair a part of a test and leave out
+the rest. Each run has a fresh sandbox. Two runs are enough if many
 units tell a forger from a repair. If few do, a third run makes guessing harder. A forger who knows all texts of a unit,
 but neither which of them is the author's nor which run this is, is right in at most a third of the cases if the unit
 has two contradictions, and in a quarter if it has more. Visible tests are always contradicted in the second run: an
@@ -22,6 +24,7 @@ from stackrank.env.scoring.proof import Contradiction, Proof
 from stackrank.env.scoring.report import PASSED
 from stackrank.env.task import Task
 
+_CHANCE = secrets.SystemRandom()
 ENOUGH = 3
 """The strength in bits from which on there is no third run."""
 
@@ -42,23 +45,54 @@ class Plan:
 def plan(task: Task, proof: Proof, usable: Iterable[Contradiction]) -> Plan:
     """Draw the runs for one verdict at random."""
     allowed = list(usable)
-    units = [[option for option in options if option in allowed] for options in proof.units.values()]
-    units = [options for options in units if options]
-    telling = [options for options in units if _tells_forgers(task, proof, options)]
-    third = len(telling) < ENOUGH and any(len(options) > 1 for options in telling)
+    units = [
+        [group for options in places if (group := [option for option in options if option in allowed])]
+        for places in proof.units.values()
+    ]
+    telling = [groups for places in units if (groups := _telling_forgers(task, proof, places))]
+    third = len(telling) < ENOUGH and any(len(options) > 1 for groups in telling for options in groups)
     runs: list[list[Contradiction]] = [[] for _ in range(3 if third else 2)]
-    for options in units:
-        order = secrets.SystemRandom().sample(options, len(options))
+    for places in filter(None, units):
+        options = _draw(places, _telling_forgers(task, proof, places))
+        order = _CHANCE.sample(options, len(options))
         hidden = options[0].path in task.hidden_files
-        places = secrets.choice(_places(len(runs))) if hidden else (1,)
-        for turn, place in enumerate(places):
+        turns = secrets.choice(_places(len(runs))) if hidden else (1,)
+        for turn, place in enumerate(turns):
             runs[place].append(order[turn % len(order)])
-    return Plan(runs, math.floor(sum(math.log2(min(len(options), 3) + 1) if third else 1 for options in telling)))
+    bits = (math.log2(min(3, *map(len, groups)) + 1) if third else 1 for groups in telling)
+    return Plan(runs, math.floor(sum(bits)))
 
 
 def can_seal(task: Task, proof: Proof) -> bool:
     """Whether verdicts by this proof can be sealed."""
-    return any(_tells_forgers(task, proof, options) for options in proof.units.values())
+    return not why_not_sealable(task, proof)
+
+
+def why_not_sealable(task: Task, proof: Proof) -> str:
+    """Return why no verdict by this proof can be sealed; empty if one can be."""
+    if not proof.contradictions:
+        return proof.reason
+    if not task.hidden_files:
+        return message("its tests are visible")
+    if all(contradiction.telling for contradiction in proof.contradictions):
+        return message("no expectation in its tests can be changed")
+    if not any(_telling_forgers(task, proof, places) for places in proof.units.values()):
+        return message(
+            "no hidden test that shows the bug has an expectation that can be changed without giving that away"
+        )
+    if not proof.distinguishing:
+        return message("without expected values, its tests do not tell the bug from the fix")
+    return ""
+
+
+def _draw(places: Sequence[list[Contradiction]], telling: Sequence[list[Contradiction]]) -> list[Contradiction]:
+    """Draw one assertion of a unit. `telling`: those that a forger can only guess.
+
+    Whoever has repaired nothing has to guess these. If he leaves them out in every run, he is right if another one is
+    drawn, so that must not happen more often than a good guess: in a quarter of the cases.
+    """
+    others = [options for options in places if options not in telling]
+    return secrets.choice(telling if telling and (not others or secrets.randbelow(4)) else others)
 
 
 def _places(runs: int) -> list[tuple[int, ...]]:
@@ -66,15 +100,14 @@ def _places(runs: int) -> list[tuple[int, ...]]:
     return [choice for size in range(1, runs) for choice in combinations(range(runs), size)]
 
 
-def _tells_forgers(task: Task, proof: Proof, options: Sequence[Contradiction]) -> bool:
-    """Whether a forger can only guess which answer a unit wants."""
-    return all(
-        contradiction.path in task.hidden_files
-        and not contradiction.telling
-        and contradiction.both_ways
-        and _shows_bug(task, proof, contradiction)
-        for contradiction in options
-    )
+def _telling_forgers(task: Task, proof: Proof, places: Sequence[list[Contradiction]]) -> list[list[Contradiction]]:
+    """Return the assertions of a unit for which a forger can only guess which answer is wanted."""
+
+    def tells(contradiction: Contradiction) -> bool:
+        is_blind = contradiction.path in task.hidden_files and not contradiction.telling and contradiction.both_ways
+        return is_blind and contradiction.shows_bug and _shows_bug(task, proof, contradiction)
+
+    return [options for options in places if all(map(tells, options))]
 
 
 def _shows_bug(task: Task, proof: Proof, contradiction: Contradiction) -> bool:

@@ -48,6 +48,8 @@ class Candidate:
     """Whether the tests may fail by an exception other than an AssertionError."""
     telling: bool = False
     """Whether the text alone gives away that this is no ordinary test, such as `!=` where tests say `==`."""
+    certain: bool = False
+    """Whether the assertion has run whenever the tests have passed: it stands outside of loops and conditions."""
 
 
 def find_candidates(path: str, content: bytes, tests: Sequence[str]) -> list[Candidate]:
@@ -71,19 +73,19 @@ def find_candidates(path: str, content: bytes, tests: Sequence[str]) -> list[Can
 Def = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def test_names(path: str, content: bytes) -> list[str]:
-    """Return the ids of the functions in a file that are named as tests, as pytest would write them."""
+def test_functions(path: str, content: bytes) -> dict[str, Def]:
+    """Return the functions in a file that are named as tests, by their ids as pytest would write them."""
     try:
         body = Source(content).tree.body
     except (SyntaxError, ValueError):
-        return []
-    owners = [("", body), *((f"{node.name}::", node.body) for node in body if isinstance(node, ast.ClassDef))]
-    return [
-        f"{path}::{owner}{node.name}"
-        for owner, statements in owners
+        return {}
+    classes = [node for node in body if isinstance(node, ast.ClassDef) and (node.name.startswith("Test") or node.bases)]
+    return {
+        f"{path}::{owner}{node.name}": node
+        for owner, statements in [("", body), *((f"{node.name}::", node.body) for node in classes)]
         for node in statements
         if isinstance(node, Def) and node.name.startswith("test")
-    ]
+    }
 
 
 def _find(body: Sequence[ast.stmt], names: list[str]) -> tuple[Def | None, ast.ClassDef | None]:
@@ -111,6 +113,10 @@ class _Function:
         self._chance = random.Random(name)
         self._found: list[Candidate] = []
         self._ids: list[str] = []
+        returns = any(isinstance(inner, ast.Return) for inner in ast.walk(node))
+        self._certain = set() if returns else {
+            _lines(statement) for statement in node.body if isinstance(statement, (ast.Assert, ast.Expr, ast.With))
+        }  # fmt: skip
         # Name that something is compared with -> the lines of those assertions.
         self._named: dict[str, list[tuple[int, int]]] = defaultdict(list)
 
@@ -133,7 +139,8 @@ class _Function:
     def _add(self, edit: Edit, places: tuple[tuple[int, int], ...], unit: int | None = None, **flags: bool) -> None:
         old = self._source.content[edit.start : edit.end].decode()
         name, tests = (self._name, tuple(self._ids)) if unit is None else (self._ids[unit], (self._ids[unit],))
-        self._found.append(Candidate(name, tests, self._path, edit, old, places, **flags))
+        certain = self._certain.issuperset(places)
+        self._found.append(Candidate(name, tests, self._path, edit, old, places, certain=certain, **flags))
 
     def _values(
         self, node: ast.expr, places: tuple[tuple[int, int], ...], unit: int | None = None, **flags: bool

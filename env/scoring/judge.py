@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from stackrank.env.sandbox.base import MachineBusy
+from stackrank.env.sandbox.base import MachineBusy, SandboxError
 from stackrank.env.sandbox.client import OUTPUT_CAP, CommandResult, Sandbox
-from stackrank.env.sandbox.guest.core.allowance import PATIENCE
 from stackrank.env.sandbox.guest.core.messages import message
 from stackrank.env.scoring.log_formats import read_log
+from stackrank.env.scoring.processor_limit import ProcessorLimit, ended_by_limit
 from stackrank.env.scoring.report import PASSED, TestReport, outcome_of, parse
 from stackrank.env.task import Task
 
@@ -22,6 +22,12 @@ LOG_CAP = 16 << 20
 _PYTEST_ENDED = re.compile(r"\b\d+ passed\b.* in \d+\.\d+s")
 BUSY_SHARE = 0.3
 """If more than this share of the time was spent waiting for a processor, a time-out says nothing about the code."""
+
+
+UNREPORTED = message(
+    "the command is not pytest, and no fix is known that shows what its exit status is worth; write a pytest command, "
+    "add the fix, or set `status_decides`"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +45,8 @@ class Score:
     """Whether somebody tried to manipulate the verdict. Never true of a resolved score."""
     timed_out: bool = False
     notes: tuple[str, ...] = ()
+    verified: bool = False
+    """Whether a resolved verdict also rests on runs with changed expectations, which a forger passes too."""
     sealed: int = 0
     """How strongly the verdict is sealed, in bits: how many hidden expectations were contradicted. Guessing which
     ones succeeds once in two to the power of this. 0: not sealed. See `env.scoring.blind`."""
@@ -62,6 +70,8 @@ class Run:
     report: TestReport | None
     """None if only the exit status tells the outcome."""
     command: str
+    shared: str
+    """Why what earlier sandboxes left behind may have reached this run; empty if it could not."""
 
     @property
     def outcomes(self) -> Mapping[str, str]:
@@ -88,28 +98,31 @@ def run_tests(
     from a prepared one, which is faster. `excuse`: False if waiting for a processor no longer excuses a time-out.
     """
     sandbox.put(files, fresh=fresh)
-    used_s = sandbox.used_s()
     key = os.urandom(32)
     command = task.score_command or task.test_command
-    result = sandbox.test(
-        command,
-        task.limits.timeout_s,
-        key,
-        score=not trusted,
-        suspects=suspects or (),
-        cap=LOG_CAP if task.log_format else OUTPUT_CAP,
-        canaries=suspects is not None,
-        every=True,
-    )
+    with ProcessorLimit(sandbox, task.limits) as limit:
+        try:
+            result = sandbox.test(
+                command,
+                task.limits.timeout_s,
+                key,
+                score=not trusted,
+                suspects=suspects or (),
+                cap=LOG_CAP if task.log_format else OUTPUT_CAP,
+                canaries=suspects is not None,
+                every=True,
+            )
+        except SandboxError:
+            if not limit.exceeded:
+                raise
+            result = ended_by_limit(task.limits.timeout_s)
     waited = result.timed_out and result.waited_s > BUSY_SHARE * task.limits.timeout_s
-    # Code in the sandbox can bring the waiting about, by processes that compete with the test and leave no trace. A
-    # sandbox that used as much processor time as an idle machine would have given it has lost nothing to others.
-    if excuse and waited and sandbox.used_s() - used_s < task.limits.timeout_s * min(task.limits.cpus, PATIENCE - 1):
+    if excuse and waited and limit.used_s() < limit.most_s:
         raise MachineBusy(
             f"this machine is too busy to judge: of {task.limits.timeout_s:g} s the tests waited "
             f"{result.waited_s:.0f} s for a processor; play fewer episodes at a time (--workers)"
         )
-    return Run(result, read_report(task, result, key), command)
+    return Run(result, read_report(task, result, key), command, sandbox.shared)
 
 
 def read_report(task: Task, result: CommandResult, key: bytes) -> TestReport | None:
@@ -144,6 +157,8 @@ def shortcomings(
     """
     report = run.report
     if report is None:
+        if not (task.fix or task.status_decides):
+            return (message(f"nothing reports which tests ran: {UNREPORTED}"),), ()
         if not task.status_decides and _PYTEST_ENDED.search(run.result.output[-4000:]):
             return (
                 message("pytest was not run directly, so its results could not be read: use `python -m pytest`"),

@@ -14,10 +14,11 @@ from pathlib import Path
 
 from stackrank.env.sandbox.guest.core.messages import message
 from stackrank.env.scoring.literals import EXCEPTIONS, Edit
+from stackrank.env.scoring.withheld.answers import Answers
 from stackrank.env.task import Task
 from stackrank.home import home, write_whole
 
-VERSION = 1
+VERSION = 2
 """Changes when new proofs say something else than stored ones."""
 NO_PYTEST = message("its tests are not run by pytest")
 """The reason for a task whose results are read from a log."""
@@ -37,6 +38,8 @@ class Contradiction:
     old: str
     telling: bool = False
     """Whether its text alone gives away that this is no ordinary test. It catches forgers, but adds no strength."""
+    shows_bug: bool = True
+    """Whether the program as given is not known to meet the original."""
 
     @property
     def both_ways(self) -> bool:
@@ -74,21 +77,30 @@ class Proof:
     """Test function -> how many tests it has, if the task does not list the deciding tests: none may go missing."""
     failing: tuple[str, ...] = ()
     """Tests that do not pass on the task as given, if it does not list them; empty if that is not known."""
+    answers: Answers = field(default_factory=dict)
+    """What the known fix answers to hidden tests that do not say what they expect."""
+    distinguishing: int = 0
+    """How many of these questions the program as given answers in another way than the fix. 0: they exclude nobody."""
 
     @property
-    def units(self) -> dict[str, list[Contradiction]]:
-        """The contradictions of each unit."""
-        units: dict[str, list[Contradiction]] = defaultdict(list)
+    def units(self) -> dict[str, list[list[Contradiction]]]:
+        """The contradictions of each unit, those of one assertion in one list."""
+        units: dict[str, dict[int, list[Contradiction]]] = defaultdict(lambda: defaultdict(list))
         for contradiction in self.contradictions:
-            units[contradiction.unit].append(contradiction)
-        return dict(units)
+            units[contradiction.unit][contradiction.line].append(contradiction)
+        return {unit: list(places.values()) for unit, places in units.items()}
 
     def dump(self) -> str:
-        """Return the proof as JSON, one contradiction a line, so that diffs are readable."""
+        """Return the proof as JSON, one contradiction or answered test a line, so that diffs are readable."""
         data = {"version": VERSION, **asdict(self)}
-        lines = ",\n".join("  " + json.dumps(row, sort_keys=True) for row in data.pop("contradictions"))
-        head = json.dumps(data, sort_keys=True, indent=1)
-        return f'{head[:-2]},\n "contradictions": [\n{lines}\n ]\n}}\n'
+        rows = [json.dumps(row, sort_keys=True) for row in data.pop("contradictions")]
+        answers = [f"{json.dumps(test)}: {json.dumps(asked)}" for test, asked in data.pop("answers").items()]
+        head = json.dumps(data, sort_keys=True, indent=1)[:-2]
+        return f'{head},\n "answers": {_lines("{", answers, "}")},\n "contradictions": {_lines("[", rows, "]")}\n}}\n'
+
+
+def _lines(first: str, lines: list[str], last: str) -> str:
+    return "\n".join([first, *(",\n".join(f"  {line}" for line in lines),), f" {last}"])
 
 
 def load(text: str) -> Proof | None:
@@ -97,7 +109,12 @@ def load(text: str) -> Proof | None:
     if data.pop("version") != VERSION:
         return None
     contradictions = (Contradiction(**{**row, "edit": Edit(**row["edit"])}) for row in data.pop("contradictions"))
-    return Proof(**data | {"failing": tuple(data.get("failing", ()))}, contradictions=tuple(contradictions))
+    data["failing"] = tuple(data["failing"])
+    data["answers"] = {
+        test: {question: tuple(texts) for question, texts in questions.items()}
+        for test, questions in data["answers"].items()
+    }
+    return Proof(**data, contradictions=tuple(contradictions))
 
 
 def find_proof(task: Task) -> Proof | None:

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
+from stackrank.env.sandbox.base import BadReply
 from stackrank.env.sandbox.guest.core.messages import message
+from stackrank.env.scoring.report_records import (
+    Collected,
+    CollectError,
+    Finished,
+    Record,
+    Result,
+    Suspicion,
+    read_record,
+)
+from stackrank.env.scoring.withheld.answers import Answers, sorted_by_question
 from stackrank.terms import TestOutcome
 
 PASSED = (TestOutcome.PASSED, TestOutcome.XFAILED)
@@ -36,8 +45,8 @@ class TestReport:
     suspicions: tuple[str, ...] = ()
     """Signs that somebody tampered with the run, each a sentence."""
     collect_errors: tuple[str, ...] = ()
-    answers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Test id -> what a failure in a blind run showed (`env.scoring.withheld_expectations`)."""
+    answers: Answers = field(default_factory=dict)
+    """What tests answered that ask and do not assert."""
 
     @property
     def passed(self) -> int:
@@ -70,12 +79,8 @@ def parse(raw: str, key: bytes) -> TestReport:
     reading = _Reading()
     for number, line in enumerate(raw.splitlines()):
         try:
-            record = _authentic(line, key, number)
-            if record is not None:
-                reading.take(record)
-        except (ArithmeticError, AttributeError, KeyError, RecursionError, TypeError, ValueError):
-            record = None  # code that has the key can sign anything
-        if record is None:
+            reading.take(_authentic(line, key, number))
+        except BadReply:  # code that has the key can sign anything
             reading.suspicions.append(message("the report has a line that the reporter did not write"))
             break
     return reading.report()
@@ -90,7 +95,7 @@ class _Reading:
         self._messages: dict[str, str] = {}
         self._failed_at: dict[str, tuple[int, ...]] = {}
         self._raised_at: dict[str, tuple[int, ...]] = {}
-        self._answers: dict[str, tuple[str, ...]] = {}
+        self._answers: dict[str, list[str]] = {}
         self._errors: list[str] = []
         self._complete = False
 
@@ -98,52 +103,57 @@ class _Reading:
         """Return the report of all records so far."""
         lines = self._failed_at, self._raised_at
         suspicions, errors = tuple(dict.fromkeys(self.suspicions)), tuple(self._errors)
-        return TestReport(self._outcomes, self._messages, *lines, self._complete, suspicions, errors, self._answers)
+        answers = {test: sorted_by_question(texts) for test, texts in self._answers.items()}
+        return TestReport(self._outcomes, self._messages, *lines, self._complete, suspicions, errors, answers)
 
-    def take(self, record: dict[str, Any]) -> None:
+    def take(self, record: Record) -> None:
         """Add one record."""
-        if "collected" in record:
-            self._outcomes.update({str(test): "missing" for test in record["collected"]})
-        elif "collect_error" in record:
-            self._errors.append(f"{record['collect_error']}: {record['message'].strip().splitlines()[-1:]}")
-        elif "suspicion" in record:
-            self.suspicions.append(str(record["suspicion"]))
-        elif "finished" in record:
+        if isinstance(record, Collected):
+            self._outcomes.update(dict.fromkeys(record.collected, "missing"))
+        elif isinstance(record, CollectError):
+            self._errors.append(f"{record.collect_error}: {record.message.strip().splitlines()[-1:]}")
+        elif isinstance(record, Suspicion):
+            self.suspicions.append(record.suspicion)
+        elif isinstance(record, Finished):
             self._complete = True
-        elif record["canary"]:
-            if record["when"] == "call" and record["outcome"] != "failed":
+        elif record.canary:
+            if record.when == "call" and record.outcome != "failed":
                 self.suspicions.append(message("a test that must fail passed"))
         else:
             self._result(record)
 
-    def _result(self, record: dict[str, Any]) -> None:
-        test, outcome = str(record["test"]), record["outcome"]
+    def _result(self, record: Result) -> None:
+        test: str = record.test
+        outcome: str = record.outcome
         if outcome == "passed":
             # The test may have failed without an exception of its own, such as one that was expected to fail and did
             # not. A report that makes an outcome worse is believed.
-            outcome = record["reported"] if record["reported"] in ("passed", "skipped") else "failed"
-        if outcome in ("failed", "skipped") and record["xfail"]:
+            outcome = record.reported if record.reported in ("passed", "skipped") else "failed"
+        if outcome in ("failed", "skipped") and record.xfail:
             outcome = "xfailed"
-        if outcome == "failed" and record["reported"] == "passed":
+        if outcome == "failed" and record.reported == "passed":
             self.suspicions.append(message(f"the outcome of {test} was changed from failed to passed"))
+        if record.answers:
+            self._answers.setdefault(test, []).extend(record.answers)
         if outcome == "failed":
-            self._messages.setdefault(test, str(record["message"]))
-            if record["when"] == "call":
-                lines = tuple(int(line) for line in record["lines"])
-                (self._failed_at if record["assertion"] else self._raised_at)[test] = lines
-                if answer := tuple(str(value) for value in record["answer"]):
-                    self._answers[test] = answer
+            self._messages.setdefault(test, record.message)
+            if record.when == "call":
+                (self._failed_at if record.assertion else self._raised_at)[test] = record.lines
         previous = self._outcomes.get(test, "missing")
         # A test passes if its set-up, its call and its tear-down pass; the worst of their outcomes counts.
-        if record["when"] == "setup" and outcome == "passed":
+        if record.when == "setup" and outcome == "passed":
             return
         if _RANK.index(outcome) > _RANK.index(previous):
             self._outcomes[test] = outcome
 
 
-def _authentic(line: str, key: bytes, number: int) -> dict[str, Any] | None:
+def _authentic(line: str, key: bytes, number: int) -> Record:
+    """Return the record of a line that the reporter wrote. Raises BadReply."""
     mark, _, text = line.partition(" ")
-    if not hmac.compare_digest(mark, hmac.new(key, text.encode(), hashlib.sha256).hexdigest()):
-        return None
-    record: dict[str, Any] = json.loads(text)
-    return record if record["seq"] == number else None
+    signed = text.encode("utf-8", "replace")
+    if not (mark.isascii() and hmac.compare_digest(mark, hmac.new(key, signed, hashlib.sha256).hexdigest())):
+        raise BadReply("a line is not signed")
+    record = read_record(signed)
+    if record.seq != number:
+        raise BadReply("a line is missing")
+    return record

@@ -25,7 +25,7 @@ What follows from it:
 - An agent that repairs all tests but one, and leaves this one to chance, is right in half of the cases: per test, a
   verdict is as strong as a coin toss. k says how strong it is against an agent that repairs nothing.
 
-A program that would be sealed runs once more, with hidden tests that no longer say what they expect (`untold`), and has
+A program that would be sealed runs once more, with hidden tests that do not say what they expect (`withheld`), and has
 to answer as the known fix does. So nothing is gained by asking the tests which of several repairs is right.
 
 What does not follow:
@@ -33,11 +33,15 @@ What does not follow:
 - Code that recognises a test's input and gives the wanted answer is not detected, if its author knew the answer. Nobody
   knows the answers of hidden tests; visible ones are contradicted too, which detects carelessness, and count nothing.
 - A test without a written expectation has no contradiction. `stackrank tasks` counts such tests of a task. If all tests
-  are like that, or no fix is known, or results are read from printed output, a verdict is not sealed, and
-  `Score.unsealed` says why. Such a run looks for signs instead: tests that must fail (canaries), and calls of the
-  reporter from changed files. They find the usual tricks and no more.
-- Tests of conditions (`assert not f(x)`) have no answer that could be asked for without saying what is wanted.
-- Sandboxes that run at the same time can signal to each other, by load, caches, or locks on files that they share.
+  are like that, or results are read from printed output, a verdict is not verified, and `Score.unsealed` says why. Such
+  a run looks for signs instead: tests that must fail (canaries), and calls of the reporter from changed files. They
+  find the usual tricks and no more.
+- If no fix is known, the program that passes takes its place (`own_reference`), and the list of tests comes from the
+  program as given (`outline`). Tests that pass whatever they expect are evidence. Such a verdict is never sealed.
+- Nor is one if the program as given answers withheld expectations as the fix does (`Proof.distinguishing`).
+- Tests of relations (`"ab" in f(x)`) have no answer that could be asked for without saying what is wanted.
+- Sandboxes that run at the same time can signal to each other, by load, caches, or locks on files that they share. To
+  later ones they can leave no message in files; where that is not ensured (`Channel.shared`), no verdict is sealed.
 - A command that is not pytest and tells no more than its exit status counts as one test, contradicted as a whole: a
   forger that always reports success is detected, and one that tosses a coin is right in a half or a quarter of the
   cases.
@@ -71,12 +75,14 @@ from stackrank.env.sandbox.base import (
 )
 from stackrank.env.sandbox.client import OUTPUT_CAP, Changes, Sandbox
 from stackrank.env.sandbox.guest.core.messages import message
-from stackrank.env.scoring.blind import Sightings, plan
+from stackrank.env.scoring.blind import Sightings, plan, why_not_sealable
 from stackrank.env.scoring.carry_over import Work, carry_over
 from stackrank.env.scoring.judge import Run, Score, run_tests, shortcomings, signs
 from stackrank.env.scoring.proof import Contradiction, Proof, contradicted, find_proof, save_proof
-from stackrank.env.scoring.prove import prove, why_not
-from stackrank.env.scoring.withheld_expectations import Answers, find_answers, save_answers, told, untold
+from stackrank.env.scoring.prove import prove
+from stackrank.env.scoring.withheld.answers import differing, repeated
+from stackrank.env.scoring.withheld.questions import withhold
+from stackrank.env.scoring.without_fix.own_reference import OwnReference
 from stackrank.env.suspicious import find_suspicious
 from stackrank.env.task import Task
 
@@ -91,12 +97,15 @@ def score(task: Task, changes: Changes, new_sandbox: NewSandbox) -> Score:
     """
     work = carry_over(task, changes)
     proof = find_proof(task)
-    if proof is None:
+    if proof is None and task.fix:
         outcome = _plain(task, work, new_sandbox)
-        if not outcome.resolved or why_not(task):
+        if not outcome.resolved:
             return outcome
+    if proof is None:
         proof = _proved(task, new_sandbox)
-    return _blind(task, work, proof, new_sandbox)
+    if task.fix or not proof.cases:
+        return _blind(task, work, proof, new_sandbox)
+    return _by_itself(task, work, proof, new_sandbox)
 
 
 def score_in(sandbox: Sandbox, task: Task, changes: Changes, fresh: bool = False) -> Score:
@@ -138,7 +147,21 @@ def _plain(task: Task, work: Work, new_sandbox: NewSandbox, proof: Proof | None 
     """Return the verdict from one run without contradictions."""
     run = _run(task, {**work.files, **task.hidden_files}, new_sandbox, work.changed)
     verdict = _Verdict(task, work, proof if proof and proof.deciding else None)
-    return replace(verdict.after(run, ()), unsealed=proof.reason if proof else why_not(task))
+    return replace(verdict.after(run, ()), unsealed=proof.reason if proof else "")
+
+
+def _by_itself(task: Task, work: Work, known: Proof, new_sandbox: NewSandbox) -> Score:
+    """Return the verdict on a task without a fix. `known`: what the task as given shows."""
+    outcome = _plain(task, work, new_sandbox, known)
+    if not outcome.resolved:
+        return outcome
+    reference = OwnReference(task, known, work.files, lambda files: _run(task, files, new_sandbox))
+    proof = reference.proof()
+    if evidence := reference.evidence():
+        notes = (*outcome.notes, *evidence)
+        return replace(outcome, resolved=False, tampered=True, unsealed="", notes=notes)
+    outcome = _blind(task, work, proof, new_sandbox)
+    return replace(outcome, unsealed=known.reason) if outcome.resolved else outcome
 
 
 def _blind(task: Task, work: Work, proof: Proof, new_sandbox: NewSandbox) -> Score:
@@ -159,43 +182,30 @@ def _blind(task: Task, work: Work, proof: Proof, new_sandbox: NewSandbox) -> Sco
         outcome = verdict.after(run, contradictions)
         if verdict.settled(outcome):
             return outcome
-    if not draw.strength:
-        return replace(outcome, unsealed=_why_unsealed(task, usable))
-    if differing := _told(task, files, usable, new_sandbox):
-        tests = ", ".join(differing[:3])
+    outcome = replace(outcome, verified=True)
+    if reason := why_not_sealable(task, replace(proof, contradictions=tuple(usable))):
+        return replace(outcome, unsealed=reason)
+    if run.shared:
+        return replace(outcome, unsealed=message(f"a sandbox can leave messages to later ones: {run.shared}"))
+    if tests_differing := _differing(task, proof, files, new_sandbox):
+        tests = ", ".join(tests_differing[:3])
         reason = message(f"its answers differ from the known fix when expected values are hidden ({tests})")
         return replace(outcome, unsealed=reason)
     return replace(outcome, sealed=draw.strength)
 
 
-def _told(
-    task: Task, files: Mapping[str, bytes], usable: Sequence[Contradiction], new_sandbox: NewSandbox
-) -> list[str]:
-    """Return the tests that the program fails to answer as wanted if they do not say it. One run, one more per task."""
-    withheld = untold(task, usable)
-    if not withheld:
-        return []
+def _differing(task: Task, proof: Proof, files: Mapping[str, bytes], new_sandbox: NewSandbox) -> list[str]:
+    """Return the tests that the program fails to answer as the fix does if they do not say what they expect."""
+    withheld = withhold(task)
     run = _run(task, {**files, **withheld}, new_sandbox)
     answers = run.report.answers if run.report else {}
-    with _proving[task.digest]:
-        fix_answers = find_answers(task, withheld)
-        if fix_answers is None:
-            fix_answers = _answers_of_fix(task, withheld, new_sandbox)
-            save_answers(task, withheld, fix_answers)
-        if not (differing := told(fix_answers, answers)):
-            return []
-        # Before a difference counts against the program: answers that the known fix changes each time do not count.
-        repeated_answers = _answers_of_fix(task, withheld, new_sandbox)
-        fix_answers = {test: values for test, values in fix_answers.items() if repeated_answers.get(test) == values}
-        save_answers(task, withheld, fix_answers)
-    return [test for test in differing if test in fix_answers]
-
-
-def _answers_of_fix(task: Task, withheld: Mapping[str, bytes], new_sandbox: NewSandbox) -> Answers:
-    """Run the known fix and return its answers. Raises PreparationFailed, MachineBusy."""
+    if not differing(proof.answers, answers):
+        return []
+    # Before a difference counts against the program: answers that the fix does not give on this machine do not count.
     with _preparing(message(f"could not run the known fix of {task.id}")):
-        run = _run(task, {**apply_patch(task.files, task.fix), **task.hidden_files, **withheld}, new_sandbox)
-    return run.report.answers if run.report else {}
+        fixed = {**apply_patch(task.files, task.fix), **task.hidden_files, **withheld}
+        report = _run(task, fixed, new_sandbox).report
+    return list(differing(repeated(proof.answers, report.answers if report else {}), answers))
 
 
 def _run(task: Task, files: Mapping[str, bytes], new_sandbox: NewSandbox, suspects: list[str] | None = None) -> Run:
@@ -219,14 +229,6 @@ def _run(task: Task, files: Mapping[str, bytes], new_sandbox: NewSandbox, suspec
         if once({**without, **task.hidden_files}).result.timed_out:
             raise busy from None  # nothing can be told from tests that never end
     return once(files, suspects=suspects, excuse=False)
-
-
-def _why_unsealed(task: Task, contradictions: Sequence[Contradiction]) -> str:
-    if not task.hidden_files:
-        return message("its tests are visible")
-    if all(contradiction.telling for contradiction in contradictions):
-        return message("no expectation in its tests can be changed")
-    return message("no hidden test that shows the bug has an expectation that can be changed without giving that away")
 
 
 class _Verdict:

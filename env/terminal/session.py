@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,10 +11,11 @@ import regex
 from pexpect.exceptions import EOF, TIMEOUT
 from pexpect.spawnbase import SpawnBase
 
-from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.sandbox.client import GRACE_S, Sandbox
+from stackrank.env.sandbox.guest.core.allowance import PATIENCE
 from stackrank.env.sandbox.guest.core.output import HeadTail
 from stackrank.env.sandbox.guest.debugging.terminal import COLUMNS, ROWS
-from stackrank.env.sandbox.replies import Typed
+from stackrank.env.sandbox.replies.programs import Typed
 from stackrank.env.terminal.screen import Screen, count_unfinished, strip_escapes
 
 CAP = 16 << 10
@@ -78,7 +80,7 @@ class Session:
         event = "found" if is_match else "hard" if searcher.too_hard else output.event
         if event in ("found", "hard", "flood"):
             output.settle(is_match)
-        if first["started"]:
+        if first.started:
             self._screen = Screen(ROWS, COLUMNS)
         self._pending = output.pending
         screen, last = self._screen, output.reply
@@ -86,8 +88,8 @@ class Session:
         output_text, dropped = output.shown()
         screen.feed(output_text)
         text, is_redrawn = screen.seen()
-        screen.adapt(*last["size"])
-        if last["event"] == "prompt":
+        screen.adapt(*last.size)
+        if last.event == "prompt":
             screen.put_right()
         cursor = (screen.cursor.y + 1, screen.cursor.x + 1)
         return Step(event, text, is_redrawn, cursor, dropped, first, last)
@@ -129,8 +131,9 @@ class Output(SpawnBase):  # type: ignore[type-arg]  # generic in its stubs only
             until, silence_s = ("output",), 0
         self._echoes = [line for line in (text.strip() for text in typed) if line]
         self._timeout_s = timeout_s
+        self._deadline = time.monotonic() + PATIENCE * timeout_s + GRACE_S
         self._ask(typed, until, timeout_s=timeout_s, silence_s=silence_s, restart=restart)
-        if self.reply["started"]:
+        if self.reply.started:
             self.pending = self.pending[self._old :]
         return self.reply
 
@@ -140,14 +143,14 @@ class Output(SpawnBase):  # type: ignore[type-arg]  # generic in its stubs only
         self._old = len(self.pending)
         self.pending += output
         self._size += len(output)
-        event = self.reply["event"]
+        event = self.reply.event
         goes_on = self._searched and event in ("output", "silence", *_AT_REST)
         self._quiet = event != "output"
         if not goes_on:
             self.event = event
-        elif self._size > MOST_SEARCHED:
+        elif self._size > MOST_SEARCHED or time.monotonic() > self._deadline:
             self.event = "flood"
-        elif self.reply["idle"] and event in _AT_REST:
+        elif self.reply.idle and event in _AT_REST:
             self.event = "idle"
 
     def read_nonblocking(self, size: int = 1, timeout: float | None = None) -> str:
@@ -195,7 +198,7 @@ class Output(SpawnBase):  # type: ignore[type-arg]  # generic in its stubs only
             self.pending = self._piece_before[len(line) :] + self.pending
             self._piece_before = line
         self._ask([], _AT_REST, timeout_s=_SETTLE_S, silence_s=0)
-        if self.reply["event"] in (*_AT_REST, "ended"):
+        if self.reply.event in (*_AT_REST, "ended"):
             self._piece_before += self.pending
             self.pending = b""
 
@@ -204,10 +207,10 @@ class Output(SpawnBase):  # type: ignore[type-arg]  # generic in its stubs only
         self._shown.write(self._piece_before)
         data, dropped = self._shown.take()
         # The guest marks output that it dropped in the same way.
-        for count in {dropped, self.reply["dropped"]} - {0}:
+        for count in {dropped, self.reply.dropped} - {0}:
             mark = b"[... %d bytes dropped ...]" % count
             data = data.replace(b"\n%s\n" % mark, b"\r\n%s\r\n" % mark)
-        return data.decode("utf-8", "replace"), dropped + self.reply["dropped"]
+        return data.decode("utf-8", "replace"), dropped + self.reply.dropped
 
 
 def _without_last(piece: bytes, count: int) -> bytes:

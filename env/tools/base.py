@@ -179,7 +179,10 @@ class Tool(Protocol):
         ...
 
     def __call__(self, bench: Bench, arguments: Any) -> Observation:
-        """Run the tool. Raises ToolError or Refused if the agent can correct the problem, SandboxError if it cannot."""
+        """Run the tool. Raises ToolError or Refused if the agent can correct the problem, SandboxError if it cannot.
+
+        Any other error is a bug. The agent is told that the tool failed, and the verdict's notes say how.
+        """
         ...
 
 

@@ -37,11 +37,11 @@ class Grep:
             arguments.pattern, arguments.path, arguments.glob, ignore_case=arguments.ignore_case
         )
         matches = []
-        for position, (path, number, line) in enumerate(search["matches"]):
-            heading = "" if position and path == search["matches"][position - 1][0] else f"{path}\n"
+        for position, (path, number, line) in enumerate(search.matches):
+            heading = "" if position and path == search.matches[position - 1].path else f"{path}\n"
             matches.append(f"{heading}{number}: {clip(line, LONGEST_LINE)}")
         lines = fit_lines(matches, arguments.limit)
-        omitted = search["more"] + len(matches) - len(lines)
+        omitted = search.more + len(matches) - len(lines)
         if omitted:
             lines.append(f"... and {omitted} more matches: narrow the pattern or the path")
         return Observation("\n".join(lines) or "No matches.", state=ShownState(kind="shown", path=arguments.path))

@@ -43,12 +43,12 @@ def list_folder(bench: Bench, path: str, depth: int, max_chars: int) -> Observat
     """List the entries below a folder in at most `most` characters. Raises Refused."""
     listing = bench.sandbox.listing(path, depth, MOST_ENTRIES)
     lines = []
-    for name, size in listing["entries"]:
+    for name, size in listing.entries:
         if size is None:
             lines.append(f"{name}/")
         else:
             lines.append(mark_readonly(bench.task, name))
     visible = fit_lines(lines, max_chars)
-    omitted = listing["more"] + len(lines) - len(visible)
+    omitted = listing.more + len(lines) - len(visible)
     lines = [*visible, f"... and {omitted} more: list a sub-directory"] if omitted else visible
     return Observation("\n".join(lines) or f"{path} is empty.", state=ShownState(kind="shown", path=path))

@@ -14,7 +14,7 @@ from stackrank.env.environment import Environment
 from stackrank.env.sandbox.guest.debugging import relay
 from stackrank.env.state import ProgramState
 from stackrank.env.tools.base import Arguments, Bench, ToolError
-from stackrank.storable import storable_json
+from stackrank.storable import read_json
 
 MOST = 16 << 20
 """The most bytes of one question to the model."""
@@ -81,7 +81,7 @@ class RunProgram:
             data = _line(arguments.answer.model_dump())
         reply, lines = bench.sandbox.exchange(_SERVER, data, arguments.timeout_s, MOST)
         message = _read(lines)
-        if message is None and not (reply["ended"] or reply["flooded"]):
+        if message is None and not (reply.ended or reply.flooded):
             return Observation(
                 "[the program has not asked anything yet]", state=ProgramState(kind="program", event="silent")
             )
@@ -149,8 +149,8 @@ def _line(message: dict[str, Any]) -> bytes:
 def _read(lines: bytes) -> dict[str, Any] | None:
     """Read the last line of the relay, or of a program that wrote in its place; None if it is no JSON object."""
     try:
-        message = storable_json(json.loads(lines.splitlines()[-1])) if lines.strip() else None
-    except (ValueError, RecursionError):
+        message = read_json(lines.splitlines()[-1]) if lines.strip() else None
+    except ValueError:
         return None
     return message if isinstance(message, dict) else None
 
@@ -161,9 +161,9 @@ def read_question(body: str, name: str = "messages") -> dict[str, Any]:
     Raises ValueError with one sentence.
     """
     try:
-        request = storable_json(json.loads(body))
-    except (ValueError, RecursionError):
-        raise ValueError("the question is not valid JSON, or is nested too deeply") from None
+        request = read_json(body)
+    except ValueError as error:
+        raise ValueError(f"the question is {error}") from None
     if name == "input" and isinstance(request, dict) and isinstance(request.get(name), str):
         request[name] = [{"role": "user", "content": request[name]}]
     if not isinstance(request, dict) or not isinstance(request.get(name), list):

@@ -1,4 +1,4 @@
-"""Commands that make tasks, and the attack on the tests of a benchmark."""
+"""Commands that make tasks, the attack on a benchmark's tests, and the error rates of its verdicts."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from stackrank import wording
 from stackrank.flows.cli.options import Json, PythonVersion, Requirements, Sandbox, Setup
 from stackrank.flows.cli.output import print_json
 from stackrank.flows.cli.progress import progress
@@ -190,3 +191,46 @@ def attack(
     tried, undecided = (audit.document()[name] for name in ("candidates", "undecided"))
     print_out(f"{audit.weak} of {audit.audited} tasks of {benchmark} let a wrong change through.")
     print_out(f"{tried} changes were tried; {undecided} of them pass and behave like the fix as far as known.")
+
+
+def rates(
+    benchmark: str,
+    data: Source,
+    changes: Path | None,
+    tasks: list[str],
+    limit: int | None,
+    workers: int | None,
+    sandbox: str | None,
+    record: bool,
+    as_json: bool,
+) -> None:
+    """Measure how often verdicts are wrong; answers `stackrank validate --rates`."""
+    from stackrank.db.connection.engine import connect
+    from stackrank.db.writes.store import Store
+    from stackrank.extensions.authoring.rates.measure import measure_rates
+
+    with progress("tasks") as show:
+        measured = measure_rates(
+            Store(connect()),
+            benchmark,
+            data,
+            path=changes,
+            tasks=tasks,
+            limit=limit,
+            workers=workers,
+            sandbox=sandbox,
+            record=record,
+            say=print_err,
+            on_result=show,
+        )
+    if as_json:
+        print_json(measured.document())
+        return
+    for grade in measured.uncounted:
+        print_out(f"not counted: {grade.change.task}: {grade.change.note or grade.change.label}: {grade.reason}")
+    for grade in measured.mistaken:
+        verdict = "resolved" if grade.resolved else "unresolved"
+        why = f" ({'; '.join((*grade.tests, *grade.notes))})" if grade.tests or grade.notes else ""
+        print_out(f"{grade.change.final_label}, but {verdict}: {grade.change.task}: {grade.change.note}{why}")
+        print_out(grade.diff)
+    print_out(wording.verdict_rates(measured.rates.document(), measured.rates.digest))

@@ -9,13 +9,15 @@ from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.guess_setup import build_guessed
 from stackrank.env.benchmarks.repo import load_task
 from stackrank.env.benchmarks.repo_schema import TASKS_FILE, TaskEntry, read_tasks
+from stackrank.env.localisation.needs import inspect_surroundings
+from stackrank.env.localisation.spectrum import Unmeasured
 from stackrank.env.patches import apply_patch
 from stackrank.env.sandbox.base import Backend, Say, spec_for
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.sandbox.pool import Pool
 from stackrank.env.scoring.judge import Score
 from stackrank.env.scoring.proof import save_proof
-from stackrank.env.scoring.report import TestReport
+from stackrank.env.scoring.report import PASSED, TestReport
 from stackrank.env.scoring.verdict import score_in
 from stackrank.env.task import Task
 from stackrank.env.validate import validate
@@ -33,6 +35,7 @@ def make_task(repo: str, commit: str, out: Path, options: TaskOptions, backend: 
     if drafted.entry.setup:
         say(f"{drafted.entry.id}: installed with `{'; '.join(drafted.entry.setup)}`; --setup overrides it")
     broken, fixed = _both_states(drafted, backend, say)
+    broken, fixed = _without_unstable(drafted, broken, fixed, backend, say)
     with tempfile.TemporaryDirectory(prefix="stackrank-") as name:
         save(drafted, Path(name), broken, fixed)
         _prove(_load(Path(name), drafted), backend, say)
@@ -66,6 +69,45 @@ def _both_states(drafted: Draft, backend: Backend, say: Say) -> tuple[TestReport
     return TestReport(broken.tests), TestReport(cured.tests)
 
 
+def _without_unstable(
+    drafted: Draft, broken: TestReport, fixed: TestReport, backend: Backend, say: Say
+) -> tuple[TestReport, TestReport]:
+    """Return the reports without tests whose ids change, and without those that pass before the fix on another day or
+    in other surroundings. Raises BenchmarkError if no failing test is left.
+    """
+    with tempfile.TemporaryDirectory(prefix="stackrank-") as name:
+        save(drafted, Path(name))
+        task = _load(Path(name), drafted)
+    failing = [test for test in fixed.outcomes if broken.outcomes.get(test) not in PASSED]
+    command = task.score_command or task.test_command
+    say("finding out whether its tests depend on the day, the folder or other surroundings")
+    try:
+        with Sandbox(backend, spec_for(task, warm=False)) as sandbox:
+            files = {**task.files, **task.hidden_files}
+            surroundings = inspect_surroundings(sandbox, files, command, failing, task.limits.timeout_s, asks=False)
+    except Unmeasured:  # its tests are not run by pytest
+        return broken, fixed
+    # An id that changes is another one in each of these runs.
+    changing = {test.partition("[")[0]: reason for test, reason in surroundings.unstable.items()}
+    reasons = {test: changing[name] for test in fixed.outcomes if (name := test.partition("[")[0]) in changing}
+    reasons |= surroundings.lacking
+    for test, reason in reasons.items():
+        say(f"left out: {test}: {reason}")
+    if failing and {*failing} <= {*reasons}:
+        raise BenchmarkError(f"no test shows the bug reliably: {failing[0]}: {reasons[failing[0]]}")
+    reports = (
+        TestReport(
+            {
+                test: outcome
+                for test, outcome in report.outcomes.items()
+                if test not in reasons and test.partition("[")[0] not in changing
+            }
+        )
+        for report in (broken, fixed)
+    )
+    return next(reports), next(reports)
+
+
 def _last_line(result: Score) -> str:
     lines = [line.strip() for line in (*result.notes, *result.output.splitlines()) if line.strip()]
     errors = [line for line in lines if "Error" in line]
@@ -75,7 +117,7 @@ def _last_line(result: Score) -> str:
 def _prove(task: Task, backend: Backend, say: Say) -> None:
     say("proving that it fails as given and passes with its fix, 3 times")
     with Pool(backend, size=0) as pool:
-        result = validate(task, pool.take, 3)
+        result = validate(task, pool.take, 3, say=say)
     if not result.valid:
         raise BenchmarkError(f"the task is not valid: {result.reason}")
     if result.proof is not None:

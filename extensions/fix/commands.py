@@ -108,6 +108,8 @@ def _print(document: Mapping[str, Any]) -> None:
     ):
         if tests:
             print_out(f"set aside, {cause}: {', '.join(tests)}")
+    for test, reason in set_aside["surroundings"].items():
+        print_out(f"set aside: {test}: {reason}")
     empty_text = "There are no proposals."
     if not document["problems"] and not without:
         empty_text = f"There are no problems: every {'other ' if any(set_aside.values()) else ''}test passes."

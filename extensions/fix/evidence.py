@@ -14,10 +14,11 @@ from unidiff.patch import PatchSet
 
 from stackrank.db import queries
 from stackrank.env.localisation.spectrum import SourceLine, Unmeasured
-from stackrank.env.patches import apply_patch, touched_files
+from stackrank.env.patches import apply_patch, find_faults, function_spans, touched_files
 from stackrank.env.sandbox.base import Backend
 from stackrank.env.suspicious import find_suspicious
-from stackrank.extensions.fix.finding.problems import Problem, measured
+from stackrank.env.task import Fault
+from stackrank.extensions.fix.finding.problems import Problem, is_file, measured
 from stackrank.extensions.fix.finding.project import Project
 from stackrank.extensions.fix.finding.suite import run_again
 from stackrank.source import parse_python
@@ -30,8 +31,6 @@ _RUNS = re.compile(r'\{"command": "\s*!')
 _BEGUN = re.compile(r"\A\[started.*\n")
 """The line that says which tests the debugger runs, which the evidence contains anyway."""
 _WITH_DOCSTRING = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-_LARGE = 40
-"""Number of changed lines beyond which size adds no more doubt."""
 
 
 def gather_evidence(
@@ -59,6 +58,12 @@ def gather_evidence(
     suite_before = problem.suite
     suite_after = run_again(project, backend, changed, suite_before, problem.tests, times=times)
     target = {test: [suite_before.outcome(test), suite_after.outcome(test)] for test in problem.tests}
+    faults = find_faults(files, diff)
+    others = [
+        test
+        for test in suite_before.failing
+        if test not in problem.tests and not is_file(test) and suite_after.outcome(test) == "failed"
+    ]
     executed, reason = _measure_execution(project, backend, files, work, problem.tests)
     record = next(
         (row for row in queries.leaderboard(engine, queries.Scope(run=episodes[0]["run_id"]))
@@ -71,6 +76,8 @@ def gather_evidence(
         "target": target,
         "fixed": sorted(test for test in suite_before.failing if suite_after.outcome(test) == "passed"),
         "regressions": sorted(test for test in suite_before.passing if test not in suite_after.passing),
+        "still_failing": _still_failing(project, backend, files, faults, others),
+        "touches": [f"{fault.file}: {', '.join(fault.functions) or 'module level'}" for fault in faults],
         "size": _size(diff),
         "lines": executed,
         "unmeasured": reason,
@@ -85,21 +92,34 @@ def gather_evidence(
     }
 
 
-def surety(evidence: Mapping[str, Any]) -> float:
-    """Return how sure a change looks, 0 to 1, so that a person reads the surest first. It decides nothing.
+def find_doubts(evidence: Mapping[str, Any]) -> list[str]:
+    """Return what speaks against a change, one sentence each, so that a person reads the soundest first."""
+    lines = evidence["lines"]
+    doubts = [f"{test} does not pass" for test, (_, outcome) in evidence["target"].items() if outcome != "passed"]
+    doubts += [f"{test} no longer passes" for test in evidence["regressions"]]
+    doubts += [f"{test} runs what was changed, and still fails" for test in evidence["still_failing"]]
+    doubts += [f"{finding['file']}:{finding['line']}: {finding['what']}" for finding in evidence["suspicious"]]
+    if lines and lines["run"] < lines["changed"]:
+        doubts.append(f"no test runs {lines['changed'] - lines['run']} of {lines['changed']} changed statements")
+    return doubts
 
-    Damage weighs most: a regression or a target that still fails costs 0.5, and code that no repair needs costs 0.2.
-    The rest is for agreement, changed lines that tests run, the entrant's record and a small size.
-    """
-    is_complete = not evidence["regressions"] and all(outcome == "passed" for _, outcome in evidence["target"].values())
-    lines, size, record = evidence["lines"], evidence["size"], evidence["record"]
-    agreement = evidence["agreement"]["same"] / max(1, evidence["agreement"]["played"])
-    run = lines["run"] / lines["changed"] if lines and lines["changed"] else 0.5
-    small = 1 - min(size["added"] + size["removed"], _LARGE) / _LARGE
-    rate = record["rate"] if record and record["rate"] is not None else 0.5
-    sound = 0.5 * is_complete + 0.2 * (not evidence["suspicious"])
-    total: float = sound + 0.1 * agreement + 0.1 * run + 0.05 * rate + 0.05 * small
-    return round(total, 4)
+
+def _still_failing(
+    project: Project, backend: Backend, files: Mapping[str, bytes], faults: Sequence[Fault], tests: Sequence[str]
+) -> list[str]:
+    """Return those of these failing tests that run, before the change, a function that it changes."""
+    if not tests:
+        return []
+    try:
+        spectrum = measured(project, backend, files, tests)
+    except Unmeasured:
+        return []
+    changed = set()
+    for fault in faults:
+        spans = {name: range(first, last + 1) for name, first, last in function_spans(files.get(fault.file, b""))}
+        lines = [line for name in fault.functions for line in spans.get(name, ())] or fault.lines
+        changed |= {(fault.file, line) for line in lines}
+    return [test for test in tests if test in spectrum.tests and changed & {*spectrum.run_by(test)}]
 
 
 def _size(diff: str) -> dict[str, int]:

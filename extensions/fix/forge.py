@@ -9,7 +9,8 @@ from typing import Any
 
 import httpx
 
-from stackrank.env.benchmarks.git import git, is_repository
+from stackrank.env.benchmarks.git import is_repository
+from stackrank.env.git import git_folders, push_git, remote_addresses
 from stackrank.errors import InfrastructureError, UsageError
 from stackrank.extensions.fix.publish import BRANCH
 from stackrank.settings import settings
@@ -39,36 +40,27 @@ def destination(repository: Path, remote: str) -> str:
     """
     if not remote or remote.startswith("-"):
         raise UsageError(f"--push {remote!r} is not a remote")
-    names = git(repository, "remote").decode("utf-8", "replace").split()
-    below = Path.cwd()
-    if remote in names:
-        address = git(repository, "remote", "get-url", "--push", remote).decode("utf-8", "surrogateescape").strip()
-        below = repository
-    else:
-        address = remote
+    addresses = remote_addresses(repository)
+    below = repository if remote in addresses else Path.cwd()
+    address = addresses.get(remote) or remote
     place = below / Path(address.removeprefix("file://")).expanduser()
     if "://" in address.removeprefix("file://") or (re.match(r"[^/]+:", address) and not place.exists()):
         return address
     if not is_repository(place):
         raise UsageError(
-            f"--push {remote!r} is not a remote of {repository} ({', '.join(names) or 'it has none'}), an address, "
+            f"--push {remote!r} is not a remote of {repository} ({', '.join(addresses) or 'it has none'}), an address, "
             "or the folder of a repository"
         )
-    if _storage(place) == _storage(repository):
+    if git_folders(place)[1] == git_folders(repository)[1]:
         raise UsageError(
             f"--push {remote!r} is {repository} itself, which stackrank never changes: name another remote"
         )
     return str(place.resolve())
 
 
-def _storage(repository: Path) -> Path:
-    """Return where git keeps commits and branches: one place for a repository and all of its worktrees."""
-    return (repository / git(repository, "rev-parse", "--git-common-dir").decode().strip()).resolve()
-
-
 def push_branch(clone: Path, address: str) -> None:
     """Push the branch. It overwrites only its own older version. Raises BenchmarkError."""
-    git(clone, "push", "--quiet", "--force", "--no-verify", address, f"HEAD:refs/heads/{BRANCH}")
+    push_git(clone, address, BRANCH)
 
 
 def open_pull_request(api: str, repository: str, onto: str, approved: Sequence[Mapping[str, Any]]) -> str:

@@ -1,4 +1,4 @@
-"""Turns the episodes of a run into proposals with evidence, the surest first."""
+"""Turns the episodes of a run into proposals with evidence, the soundest first."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pathspec import GitIgnoreSpec
 from sqlalchemy import Engine
 
 from stackrank.db import queries
@@ -16,11 +15,13 @@ from stackrank.db.writes.store import Store
 from stackrank.diffs import HEADER, own_name
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.patches import PatchError
+from stackrank.env.patterns import Matcher, globs
 from stackrank.env.sandbox.base import Backend
 from stackrank.extensions.fix.decisions import Proposals
-from stackrank.extensions.fix.evidence import gather_evidence, surety
+from stackrank.extensions.fix.evidence import find_doubts, gather_evidence
 from stackrank.extensions.fix.finding.problems import Problem, title_of
 from stackrank.extensions.fix.finding.project import Project
+from stackrank.extensions.fix.leftovers import without_leftovers
 from stackrank.extensions.fix.publish import require_applies
 from stackrank.terms import Verdict
 
@@ -43,7 +44,7 @@ def propose(
 ) -> tuple[list[int], dict[str, str]]:
     """Gather the evidence for every change that resolved its task, and store the changes as proposals.
 
-    Returns the proposals' numbers, the surest first, and the problems without a proposal: name -> why.
+    Returns the proposals' numbers, the soundest first, and the problems without a proposal: name -> why.
     """
     without: dict[str, str] = {}
     candidates: dict[tuple[str, str], list[Candidate]] = {}
@@ -53,7 +54,10 @@ def propose(
         changes = group_by_change(queries.full_episodes(store.engine, resolved), project, problem.suite.leaves)
         if not changes:
             without[problem.name] = _explain_missing(played)
+        lean: dict[str, list[Mapping[str, Any]]] = {}
         for diff, episodes in changes.items():
+            lean.setdefault(without_leftovers(project, backend, problem, diff), []).extend(episodes)
+        for diff, episodes in lean.items():
             candidates.setdefault((diff, problem.test_diff), []).append((problem, episodes, len(played)))
     rows: list[Row] = []
     for number, ((diff, _), group) in enumerate(candidates.items()):
@@ -73,7 +77,7 @@ def propose(
     for name in {name for row in rows for name in row["evidence"]["covers"]}:
         without.pop(name, None)
     show(len(candidates), len(candidates))
-    rows.sort(key=lambda row: -row["surety"])
+    rows.sort(key=lambda row: len(row["doubts"]))
     return Proposals(store.engine).propose(rows), without
 
 
@@ -108,13 +112,13 @@ def group_by_change(
     `leaves`: new files that the tests leave behind. They are removed from diffs, and so are files that the project's
     `.gitignore` names.
     """
-    ignored = GitIgnoreSpec.from_lines(project.files.get(".gitignore", b"").decode("utf-8", "replace").splitlines())
+    ignored = Matcher(globs(project.files.get(".gitignore", b"").decode("utf-8", "replace").splitlines()))
     changes: dict[str, list[Mapping[str, Any]]] = {}
     for _, episode in sorted(episodes.items()):
         diff = "".join(
             part
             for part in re.split(r"(?m)^(?=diff --git )", episode["diff"])
-            if not (path := _new_file(part)) or not (path in leaves or ignored.match_file(path))
+            if not (path := _new_file(part)) or not (path in leaves or ignored.matches(path))
         )
         if diff.strip() and not episode["tampered"]:
             changes.setdefault(diff, []).append(episode)
@@ -158,5 +162,5 @@ def _row(
         "diff": diff,
         "test_diff": problem.test_diff,
         "evidence": dict(evidence),
-        "surety": surety(evidence),
+        "doubts": find_doubts(evidence),
     }

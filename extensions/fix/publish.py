@@ -17,8 +17,8 @@ from typing import Any
 
 from stackrank.db.decision_seal import require_genuine
 from stackrank.env.benchmarks.base import BenchmarkError
-from stackrank.env.benchmarks.git import git, has_commit
-from stackrank.env.git_environment import NO_PROGRAMS, UNCONFIGURED, with_settings
+from stackrank.env.benchmarks.git import has_commit
+from stackrank.env.git import clone_git, read_git, run_git
 from stackrank.extensions.fix.finding.folder import CLONE, PATCH, claim
 from stackrank.extensions.fix.solved import write_solved
 from stackrank.home import locked
@@ -31,9 +31,6 @@ _AUTHOR = {
     for role in ("AUTHOR", "COMMITTER")
     for variable, value in (("NAME", "stackrank"), ("EMAIL", "stackrank@localhost"))
 }
-_CONFIG = "[safe]\n\tdirectory = *\n[core]\n\tsplitIndex = false\n"
-"""All settings that git gets here. They are in a file, because the processes that git starts to read another user's
-repository ignore `-c`."""
 
 
 @dataclass
@@ -78,14 +75,15 @@ def publish(proposals: Sequence[Mapping[str, Any]], out: Path, repository: Path 
         if approved and not committed:
             raise BenchmarkError(published.conflicts[approved[0]["id"]])
         if committed:
-            alone = _alone(folder)
-            clone = _clone(repository or Path(committed[0]["repository"]), folder / CLONE, alone)
+            clone = folder / CLONE
+            # Somebody who pushes from the clone by hand means the forge, and not the user's repository: no remote.
+            clone_git(repository or Path(committed[0]["repository"]), clone, [row["base"] for row in committed])
             for proposal in committed:
                 try:
-                    patches[proposal["id"]] = _patch(clone, proposal, folder, alone)
+                    patches[proposal["id"]] = _patch(clone, proposal, folder)
                 except BenchmarkError as error:
                     published.conflicts[proposal["id"]] = f"git makes no commit of it ({error})"
-            published.conflicts |= _branch(clone, committed[-1]["base"], patches, alone)
+            published.conflicts |= _branch(clone, committed[-1]["base"], patches)
             published.clone = out / CLONE
         for old in out.iterdir():
             if PATCH.fullmatch(old.name):
@@ -114,44 +112,31 @@ def require_applies(repository: Path, base: str, diff: str) -> None:
     if hidden := re.search(r'(?m)^(?:Binary files|Files) (?:"?a/|/dev/null).* differ$', diff):
         raise BenchmarkError(f"it has a file that is not UTF-8 text, or too large for a diff: {hidden[0]}")
     with tempfile.TemporaryDirectory(prefix="stackrank-index-") as name:
-        settings = with_settings({**NO_PROGRAMS, "core.splitIndex": "false"})
-        variables = {**_alone(Path(name)), **settings, "GIT_INDEX_FILE": str(Path(name) / "index")}
-        git(repository, "read-tree", base, variables=variables)
+        variables = {"GIT_INDEX_FILE": str(Path(name) / "index")}
+        read_git(repository, "read-tree", base, variables=variables)
         patch = diff.encode("utf-8", "surrogateescape")
         options = ("--cached", "--check", "--whitespace=nowarn", "-")
-        git(repository, "apply", *options, stdin=patch, variables=variables)
+        read_git(repository, "apply", *options, stdin=patch, variables=variables)
 
 
-def _alone(folder: Path) -> dict[str, str]:
-    """Return variables for a git that ignores all users' settings and uses only those in a file in `folder`."""
-    (folder / "gitconfig").write_text(_CONFIG, encoding="utf-8")
-    return {**_AUTHOR, **UNCONFIGURED, "GIT_CONFIG_GLOBAL": str(folder / "gitconfig")}
+def _git(clone: Path, *arguments: str, stdin: bytes = b"") -> bytes:
+    return run_git(*arguments, folder=clone, stdin=stdin, variables=_AUTHOR)
 
 
-def _clone(repository: Path, place: Path, alone: Mapping[str, str]) -> Path:
-    # Objects are copied, because with hard links a later git command could modify the user's repository.
-    options = ("--quiet", "--no-hardlinks", "--no-checkout", "--template=")
-    git(place.parent, "clone", *options, str(repository), place.name, variables=alone)
-    # Somebody who pushes from the clone by hand means the forge, and not the user's repository.
-    git(place, "remote", "remove", "origin", variables=alone)
-    return place
-
-
-def _patch(clone: Path, proposal: Mapping[str, Any], out: Path, alone: Mapping[str, str]) -> Path:
+def _patch(clone: Path, proposal: Mapping[str, Any], out: Path) -> Path:
     """Write the proposal as one commit on its own base, for `git am`, including the test that represents an issue."""
-    git(clone, "checkout", "--quiet", "--force", "--detach", proposal["base"], variables=alone)
+    _git(clone, "checkout", "--quiet", "--force", "--detach", proposal["base"])
     for diff in filter(None, (proposal["test_diff"], proposal["diff"])):
-        git(
+        _git(
             clone,
             "apply",
             "--index",
             "--whitespace=nowarn",
             "-",
             stdin=diff.encode("utf-8", "surrogateescape"),
-            variables=alone,
         )
     message = commit_message(proposal).encode()
-    git(clone, "commit", "--quiet", "--no-verify", "--no-gpg-sign", "-F", "-", stdin=message, variables=alone)
+    _git(clone, "commit", "--quiet", "--no-verify", "--no-gpg-sign", "-F", "-", stdin=message)
     arguments = (
         "-1",
         "--zero-commit",
@@ -160,22 +145,22 @@ def _patch(clone: Path, proposal: Mapping[str, Any], out: Path, alone: Mapping[s
         "--binary",
         f"--start-number={proposal['id']}",
     )
-    file_name = git(clone, "format-patch", *arguments, "-o", str(out), variables=alone).decode().strip()
+    file_name = _git(clone, "format-patch", *arguments, "-o", str(out)).decode().strip()
     return Path(file_name)
 
 
-def _branch(clone: Path, base: str, patches: Mapping[int, Path], alone: Mapping[str, str]) -> dict[int, str]:
+def _branch(clone: Path, base: str, patches: Mapping[int, Path]) -> dict[int, str]:
     """Apply all patches to one branch, in the order of their numbers. Returns those that do not apply -> why."""
-    git(clone, "checkout", "--quiet", "--force", "--detach", base, variables=alone)
+    _git(clone, "checkout", "--quiet", "--force", "--detach", base)
     # A branch named `stackrank` would prevent a branch `stackrank/fixes`.
-    git(clone, "update-ref", "-d", f"refs/heads/{BRANCH.partition('/')[0]}")
-    git(clone, "checkout", "--quiet", "-B", BRANCH, variables=alone)
+    _git(clone, "update-ref", "-d", f"refs/heads/{BRANCH.partition('/')[0]}")
+    _git(clone, "checkout", "--quiet", "-B", BRANCH)
     conflicts: dict[int, str] = {}
     for number, patch in patches.items():
         try:
-            git(clone, "am", "--quiet", "--3way", "--keep-cr", "--no-gpg-sign", str(patch), variables=alone)
+            _git(clone, "am", "--quiet", "--3way", "--keep-cr", "--no-gpg-sign", str(patch))
         except BenchmarkError as error:
-            git(clone, "am", "--abort", variables=alone)
+            _git(clone, "am", "--abort")
             predecessors = (
                 ", ".join(str(earlier) for earlier in patches if earlier < number and earlier not in conflicts)
                 or "none"

@@ -13,12 +13,12 @@ from stackrank.errors import UsageError
 from stackrank.flows.cli.options import API, Api, Json
 from stackrank.flows.cli.output import print_json, print_table
 from stackrank.terms import DecisionKind
-from stackrank.wording import evidence_lines, interval, one_line, percent, print_err, print_out
+from stackrank.wording import evidence_lines, interval, one_line, percent, plain_verdict, print_err, print_out
 
 if TYPE_CHECKING:
     from stackrank.extensions.fix.publish import Published
 
-SHOWN = ("id", "status", "surety", "problem", "title", "entrant", "repository")
+SHOWN = ("id", "status", "verdict", "problem", "title", "entrant", "repository")
 _NOTHING = "There are no proposals: create some with `stackrank fix REPO`."
 
 
@@ -149,7 +149,7 @@ def _print_stats(boards: Sequence[Mapping[str, Any]]) -> None:
 
 def proposal_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the cells for a table of proposals."""
-    return [{name: row[name] for name in SHOWN} for row in rows]
+    return [{**{name: row.get(name) for name in SHOWN}, "verdict": plain_verdict(row["evidence"])} for row in rows]
 
 
 def _published_document(published: Published | None) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from stackrank.extensions.fix.comment import write_comment
 from stackrank.extensions.fix.finding import problems, suite
 from stackrank.extensions.fix.finding.folder import STARTED, TESTS, claim
 from stackrank.extensions.fix.finding.issues import Issue, problems_of, test_tasks
+from stackrank.extensions.fix.finding.judged import reproduce, set_aside_surroundings
 from stackrank.extensions.fix.finding.problems import Problem
 from stackrank.extensions.fix.finding.project import Project, shorten
 from stackrank.extensions.fix.progress import Progress, digest_command, load_progress
@@ -83,7 +84,7 @@ class FixSession:
         described, without = self._describe_issues(reported)
         played, unfixed = self._fix([*failing, *described])
         without |= unfixed
-        proposals = sorted(map(self._proposal, self._numbers), key=lambda row: (-row["surety"], row["id"]))
+        proposals = sorted(map(self._proposal, self._numbers), key=lambda row: (len(row["doubts"]), row["id"]))
         write_comment(project.name, proposals, without, request.out)
         (request.out / STARTED).unlink(missing_ok=True)
         suite_run = self._progress.suite
@@ -92,7 +93,7 @@ class FixSession:
             "suite": suite_run.counts,
             "set_aside": {
                 "flaky": list(suite_run.flaky), "outside": list(suite_run.not_isolated),
-                "unread": list(suite_run.unread),
+                "unread": list(suite_run.unread), "surroundings": dict(suite_run.lacking),
             },
             "problems": [{"name": problem.name, "title": problem.title, "tests": problem.tests} for problem in played],
             "proposals": proposals, "without": without, "folder": str(request.out.absolute()),
@@ -124,9 +125,13 @@ class FixSession:
                 f"{project.name}: the tests in files that need a missing module did not run "
                 f"({shorten(suite_run.unread)}): install it with --require or --setup"
             )
+        suite_run = set_aside_surroundings(project, self._backend, suite_run, print_err)
         if request.base:
             suite_run = suite.select_broken_since(project, self._backend, suite_run, request.base, times=request.times)
         failing = problems.find_problems(project, suite_run, self._backend, print_err)
+        failing, reasons = reproduce(project, self._backend, failing)
+        if reasons:
+            suite_run = replace(suite_run, lacking={**suite_run.lacking, **reasons})
         return Progress(digest, suite_run, failing[: request.limit])
 
     # ---- problems

@@ -19,6 +19,7 @@ from stackrank.env.benchmarks.base import BenchmarkError, Source, TaskByTask, ow
 from stackrank.env.benchmarks.files import read_text, read_tree
 from stackrank.env.environment import Environment
 from stackrank.env.patches import PatchError, find_faults
+from stackrank.env.patterns import Pattern, globs
 from stackrank.env.task import Limits, Task
 from stackrank.extensions.harbor.dockerfile import Dockerfile
 
@@ -91,7 +92,7 @@ def _read_own(folder: Path, document: Mapping[str, Any], metadata: Mapping[str, 
             needs["prebuilt"],
             needs["repository"],
         ).with_source(files)
-    lists = {name: tuple(fields[name]) for name in ("fail_to_pass", "pass_to_pass", "readonly", "editable")}
+    lists = {name: tuple(fields[name]) for name in ("fail_to_pass", "pass_to_pass")}
     return Task(
         id=folder.absolute().name,
         benchmark="harbor",
@@ -116,6 +117,8 @@ def _read_own(folder: Path, document: Mapping[str, Any], metadata: Mapping[str, 
         proof=read_text(proof, exact=True) if proof.is_file() else "",
         measured=read_text(measured, exact=True) if measured.is_file() else "",
         **lists,
+        readonly=globs(fields["readonly"]),
+        editable=globs(fields["editable"]),
     )
 
 
@@ -146,7 +149,7 @@ def _read_foreign(folder: Path, document: Mapping[str, Any], metadata: Mapping[s
         # Isolated, so that no module of the workspace takes the place of one that it imports.
         score_command=f"python -I {HIDDEN}/verdict.py {shlex.quote(workdir)}",
         status_decides=True,
-        readonly=(f"/{HIDDEN}",),
+        readonly=(Pattern.literal(HIDDEN),),
         environment=environment,
         shows_bug=False,
         limits=Limits(timeout_s=timeout, **{name: value for name, value in resources.items() if value is not None}),

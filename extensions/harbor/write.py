@@ -120,6 +120,7 @@ def _solve(deleted: Iterable[str]) -> str:
 def _toml_file(task: Task) -> str:
     limits = task.limits
     fields = {name: getattr(task, name) for name in (*_SETTINGS, *_MORE)} | {"digest": task.digest}
+    fields |= {name: [pattern.text for pattern in fields[name]] for name in ("readonly", "editable")}
     tables: dict[str, Mapping[str, Any]] = {
         "metadata": {"difficulty": task.difficulty, "category": task.category, "tags": task.tags},
         "metadata.stackrank": fields | {"benchmark": task.benchmark},

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Annotated, Any
 
 import typer
 
 from stackrank.flows.cli.options import DataPath, Environments, FailingTest, Fixes, Repos, Sandbox, port_option
+from stackrank.host import programs
 from stackrank.wording import print_err
 
 
@@ -32,7 +32,7 @@ def mcp(
 ) -> None:
     """Let an MCP client such as Claude Code or Codex play an episode, which is recorded and scored like any other."""
     if not http and not sys.stdin.isatty():
-        _detach()
+        programs.detach()
     from stackrank.db.connection.engine import connect
     from stackrank.db.writes.store import Store
     from stackrank.extensions.mcp.environment_server import serve_http, serve_stdio
@@ -56,21 +56,3 @@ def mcp(
     else:
         serve_stdio(game)
     raise typer.Exit(1 if game.failed else 0)
-
-
-def _detach() -> None:
-    """Continue in a child process with its own session, because clients soon kill the server that they started.
-
-    This way the episode still gets its verdict. Must be called before any thread starts.
-    """
-    import ctypes
-    import signal
-
-    parent = os.getpid()
-    if pid := os.fork():
-        status = os.waitpid(pid, 0)[1]
-        os._exit(max(os.waitstatus_to_exitcode(status), 0) if os.WIFEXITED(status) else 1)
-    os.setsid()
-    ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG: when the parent is killed, this gets SIGTERM
-    if os.getppid() != parent:
-        os._exit(1)

@@ -6,11 +6,14 @@ so the few requests that are needed are made here, and the SDK's types check the
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
 from stackrank.env.sandbox.base import Refused
-from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.sandbox.client import GRACE_S, Sandbox
+from stackrank.env.sandbox.guest.core.allowance import PATIENCE
+from stackrank.env.sandbox.replies.programs import Exchanged
 from stackrank.env.state import Spoken
 from stackrank.env.tools.servers import Offer, ToolServer, ToolServerChanged, ToolServerFailed
 from stackrank.errors import StackrankError
@@ -152,12 +155,13 @@ class Connection:
         self._send(messages.line({"id": self._request_id, "method": method, "params": dict(params)}))
         garbage: list[bytes] = []
         size, used_s = 0, 0.0
+        deadline = time.monotonic() + PATIENCE * limit_s + GRACE_S  # whatever the sandbox says about its use of time
         while True:
             remaining_s = max(limit_s - used_s, 0.01)
             reply, output = self._sandbox.exchange(self._name, self._unsent, remaining_s, MOST - size)
             self._unsent = b""
             size += len(output)
-            used_s += reply["used_s"]
+            used_s += reply.used_s
             answer: messages.Message | None = None
             for line in output.splitlines():
                 self._record(line, sent=False)
@@ -168,14 +172,14 @@ class Connection:
                     answer = message
                 elif line.strip():
                     garbage.append(line)
-            if answer is not None and not reply["flooded"]:
+            if answer is not None and not reply.flooded:
                 return answer
-            if reply["flooded"] or size >= MOST:
+            if reply.flooded or size >= MOST:
                 raise _Failed(f"wrote more than {MOST >> 20} MB in answer to {method}")
-            if reply["ended"]:
-                status = _describe_status(reply["exit"])
+            if reply.ended:
+                status = _describe_status(reply.exit)
                 raise _Failed(f"ended{status} before it answered {method}{_explain(garbage, reply)}")
-            if reply["timed_out"] or used_s >= limit_s:
+            if reply.timed_out or used_s >= limit_s or time.monotonic() > deadline:
                 raise _Failed(f"did not answer {method} within {limit_s:g} s{_explain(garbage, reply)}")
 
     def _send(self, line: bytes) -> None:
@@ -200,13 +204,13 @@ def _describe_status(status: int | None) -> str:
     return "" if status is None else f" by signal {-status}" if status < 0 else f" with status {status}"
 
 
-def _explain(garbage: list[bytes], reply: Mapping[str, Any]) -> str:
+def _explain(garbage: list[bytes], reply: Exchanged) -> str:
     """Return what may explain a failure: output that is no message, and the last line of standard error."""
     reasons = []
     if garbage:
         quoted = garbage[0].decode("utf-8", "replace").strip()[:_MAX_QUOTED]
         reasons.append(f"it wrote {quoted!r}, which is not an MCP message")
-    complaints = [line.strip() for line in str(reply["complaints"]).splitlines() if line.strip()]
+    complaints = [line.strip() for line in reply.complaints.splitlines() if line.strip()]
     if complaints:
         reasons.append(f"last line of its standard error: {complaints[-1][:_MAX_QUOTED]}")
     return f" ({'; '.join(reasons)})" if reasons else ""

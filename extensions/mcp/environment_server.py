@@ -17,7 +17,7 @@ from stackrank.env.tools.base import schema
 from stackrank.errors import NotReady, UsageError
 from stackrank.extensions.mcp import messages
 from stackrank.extensions.mcp.outside_run import Client, OutsideGame
-from stackrank.listening import listen, shown
+from stackrank.host.listening import listen, shown
 
 if TYPE_CHECKING:
     import mcp_types

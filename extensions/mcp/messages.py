@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from stackrank.errors import NotReady
+from stackrank.storable import read_json
 
 if TYPE_CHECKING:
     import mcp_types
@@ -38,8 +39,8 @@ def line(message: Mapping[str, Any]) -> bytes:
 def read(data: bytes) -> Message | None:
     """Decode a line as a message; None if it is not a message of JSON-RPC."""
     try:
-        message = json.loads(data)
-    except (ValueError, RecursionError):
+        message = read_json(data)
+    except ValueError:
         return None
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
         return None

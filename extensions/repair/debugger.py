@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, TypeVar
+
+from pydantic import Field
 
 from stackrank.env.actions import Action, Observation
 from stackrank.env.mutation.mutation import Mutation
+from stackrank.env.sandbox.base import BadReply
+from stackrank.env.sandbox.replies.decoder import Line, Many, Name, Number, decode
 
 MARK = "repair>"
 MOST = 60_000
@@ -62,21 +66,41 @@ def can_try_stopped(mutation: Mutation) -> bool:
     return mutation.is_hot_swappable and not any(";;" in edit.text for edit in mutation.edits)
 
 
-def trial_results(observation: Observation) -> list[Any] | None:
-    """Return for each candidate [fixed, broken], or the message of its failure, or None if its tests did not end."""
-    reply = answer(observation)
-    if reply is None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spectrum:
+    """The probe's answer to `ask_spectrum`; see `probe.spectrum`."""
+
+    lines: dict[Name, Many[tuple[Line, Number, Number]]]
+    effort: Annotated[int, Field(ge=1, le=4)]
+    steps: Number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trials:
+    """The probe's answer to `ask_trials`; see `probe.trials`."""
+
+    results: Many[tuple[Number, Number] | Number | None]
+    messages: Many[Name]
+
+
+Answer = TypeVar("Answer", Spectrum, Trials)
+
+
+def trial_results(observation: Observation) -> list[tuple[int, int] | str | None] | None:
+    """Return for each candidate (fixed, broken), or the message of its failure, or None if its tests did not end."""
+    reply = answer(Trials, observation)
+    if reply is None or any(isinstance(result, int) and result >= len(reply.messages) for result in reply.results):
         return None
-    return [reply["messages"][result] if isinstance(result, int) else result for result in reply["results"]]
+    return [reply.messages[result] if isinstance(result, int) else result for result in reply.results]
 
 
-def answer(observation: Observation) -> Any:
-    """Return the probe's answer; None if there is none."""
+def answer(shape: type[Answer], observation: Observation) -> Answer | None:
+    """Return the probe's answer; None if there is none, or the program wrote something else in its place."""
     for line in observation.text.splitlines():
         if line.startswith(MARK):
             try:
-                return json.loads(line[len(MARK) :])
-            except ValueError:
+                return decode(shape, line[len(MARK) :].encode("utf-8", "replace"))
+            except BadReply:
                 return None
     return None
 

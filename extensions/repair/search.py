@@ -176,14 +176,14 @@ class Search(Workspace):
         self.values = debugger.local_values(stop)
         question = debugger.ask_spectrum(sorted(self.files), self.failing)
         observation = yield from self.step(question, "Which lines do the failing tests execute, and which the others?")
-        spectrum = debugger.answer(observation)
+        spectrum = debugger.answer(debugger.Spectrum, observation)
         if not spectrum:
             return False
         self._suspicion.executed = {
             path: {line: (in_failing, in_passing) for line, in_failing, in_passing in rows}
-            for path, rows in spectrum["lines"].items()
+            for path, rows in spectrum.lines.items()
         }
-        self._effort, self._test_steps = spectrum["effort"], spectrum["steps"]
+        self._effort, self._test_steps = spectrum.effort, spectrum.steps
         self._restart = False
         return True
 
@@ -259,7 +259,7 @@ class Search(Workspace):
             for candidate, result in zip(batch, results or (), strict=False):
                 answers.append((candidate, result))
                 hangs += result is None
-                if isinstance(result, list) and result[1] == 0:
+                if isinstance(result, tuple) and result[1] == 0:
                     fixing.append((-result[0], -self._proposals.worth(candidate), position, candidate))
                     if result[0] == len(failing) and first_fixed is None:
                         first_fixed = number
@@ -269,5 +269,7 @@ class Search(Workspace):
                 queue = iter(by_worth)
         messages = [result for _, result in answers if isinstance(result, str)]
         usual = max(messages, key=messages.count, default="")
-        active = [candidate for candidate, result in answers if isinstance(result, list) or result not in (usual, None)]
+        active = [
+            candidate for candidate, result in answers if isinstance(result, tuple) or result not in (usual, None)
+        ]
         return [row[-1] for row in sorted(fixing, key=lambda row: row[:3])], active

@@ -20,6 +20,7 @@ def serve_env(
     steps: Annotated[int, typer.Option(min=1, help="Most actions in one episode.")] = 50,
     shows_failing_test: FailingTest = None,
     sessions: Annotated[int, typer.Option(min=1, help="Most concurrent clients.")] = 64,
+    idle: Annotated[float, typer.Option(min=1, help="Seconds after which a session without messages ends.")] = 1800,
     sandbox: Sandbox = None,
     path: DataPath = None,
     repos: Repos = None,
@@ -32,7 +33,7 @@ def serve_env(
     """Serve episodes to trainers over OpenEnv's WebSocket protocol, until interrupted."""
     from stackrank.extensions.training.env_maker import EnvMaker, every_task
     from stackrank.extensions.training.serve import Sessions, serve
-    from stackrank.listening import listen, shown
+    from stackrank.host.listening import listen, shown
 
     names = every_task(served or ["bugs"], path=path, repos=repos, environments=environments)
     weights = _weights(reward or ["verdict"])
@@ -51,7 +52,7 @@ def serve_env(
     listening = listen(host, port)
     address, port = listening.getsockname()[:2]
     print_err(f"serving {description} at ws://{shown(address)}:{port}/ws (Ctrl-C stops it)")
-    serve(Sessions(maker, names, sessions), listening, {host, address})
+    serve(Sessions(maker, names, sessions, idle), listening, {host, address})
 
 
 def _weights(terms: list[str]) -> dict[str, float]:

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import uvicorn
 from fastapi import FastAPI, HTTPException, Request, WebSocket, WebSocketDisconnect
+from fastapi.exceptions import RequestValidationError
 from fastapi.middleware.trustedhost import TrustedHostMiddleware
-from fastapi.responses import PlainTextResponse
+from fastapi.responses import JSONResponse, PlainTextResponse
 from pydantic import BaseModel, Field, ValidationError
 
 import stackrank
@@ -28,14 +29,20 @@ from stackrank.extensions.training.env import TrainingEnv
 from stackrank.extensions.training.env_maker import EnvMaker
 from stackrank.extensions.training.openenv import WireAction, WireReset, WireState
 from stackrank.extensions.training.rewards import TrainingError
+from stackrank.storable import read_json
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 log = logging.getLogger(__name__)
 HOW = 'send {"type": "reset", "step", "state" or "close", "data": {...}}; GET /schema says what an action has'
 MOST_WAITING = 256
 """Most messages of one client that may wait for their turn; a client that sends more does not read the answers."""
+
+IDLE_S = 1800.0
+"""How long a client may send nothing before its session ends."""
+MOST_BODY = 1 << 20
+"""The most bytes of a request's body."""
 
 
 class Incoming(BaseModel):
@@ -48,11 +55,15 @@ class Incoming(BaseModel):
 class Sessions:
     """The sessions of a server, and which tasks they may play."""
 
-    def __init__(self, maker: EnvMaker, names: Sequence[str], limit: int) -> None:
-        """`names`: the tasks that are served. `limit`: the greatest number of sessions at the same time."""
+    def __init__(self, maker: EnvMaker, names: Sequence[str], limit: int, idle_s: float = IDLE_S) -> None:
+        """`names`: the tasks that are served. `limit`: the greatest number of sessions at the same time.
+
+        `idle_s`: seconds after which a session ends whose client sends nothing.
+        """
         self.maker = maker
         self.names = tuple(names)
         self.most = limit
+        self.idle_s = idle_s
         self.open = 0
         self._order = itertools.cycle(self.names)
 
@@ -147,6 +158,26 @@ class _RefuseBrowsers:
         await self._app(scope, receive, send)
 
 
+class _LimitBodies:
+    """Refuses requests whose body is too large, before it is read into memory."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        size = 0
+
+        async def limited() -> Message:
+            nonlocal size
+            message = await receive()
+            size += len(message.get("body", b""))
+            if size > MOST_BODY:
+                raise HTTPException(413, f"the body has more than {MOST_BODY >> 20} MB")
+            return message
+
+        await self._app(scope, limited if scope["type"] == "http" else receive, send)
+
+
 def make_app(sessions: Sessions, names: Iterable[str] = ()) -> FastAPI:
     """Make the application, which closes the pool of sandboxes when it ends.
 
@@ -159,10 +190,17 @@ def make_app(sessions: Sessions, names: Iterable[str] = ()) -> FastAPI:
         await asyncio.to_thread(sessions.maker.pool.close)
 
     app = FastAPI(title="stackrank", version=openenv.PROTOCOL, lifespan=life, docs_url=None, redoc_url=None)
+    app.add_middleware(_LimitBodies)
     app.add_middleware(_RefuseBrowsers)
     if hosts := list(names):
         # A web page must not reach the server by a host name that the page's owner points to this machine.
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)
+
+    @app.exception_handler(RequestValidationError)
+    async def refuse(_: Request, error: RequestValidationError) -> JSONResponse:
+        # Without the input: it may be large, and hold numbers that JSON does not have.
+        problems = [{"loc": problem["loc"], "msg": problem["msg"]} for problem in error.errors()[:10]]
+        return JSONResponse({"detail": problems}, 422)
 
     @app.get("/health")
     async def health() -> dict[str, str]:
@@ -183,9 +221,9 @@ def make_app(sessions: Sessions, names: Iterable[str] = ()) -> FastAPI:
     @app.post("/mcp")
     async def mcp(request: Request) -> dict[str, Any]:
         try:
-            message = json.loads(await request.body())
-        except ValueError:
-            message = None
+            message = read_json(await request.body())
+        except ValueError as error:
+            raise HTTPException(400, f"the body is {error}") from None
         return openenv.mcp_answer(message, sessions.maker.tools)
 
     # Each HTTP request is a separate session, as in OpenEnv: it can look at a task, but an episode needs a WebSocket.
@@ -211,7 +249,7 @@ def make_app(sessions: Sessions, names: Iterable[str] = ()) -> FastAPI:
         await socket.accept()
         try:
             async with sessions.env() as env:
-                await _serve(socket, Session(sessions, env), env)
+                await _serve(socket, Session(sessions, env), env, sessions.idle_s)
         except TrainingError as error:
             await socket.send_json(_error(str(error), "CAPACITY_REACHED"))
         with contextlib.suppress(RuntimeError):  # the client has closed it
@@ -220,7 +258,7 @@ def make_app(sessions: Sessions, names: Iterable[str] = ()) -> FastAPI:
     return app
 
 
-async def _serve(socket: WebSocket, session: Session, env: TrainingEnv) -> None:
+async def _serve(socket: WebSocket, session: Session, env: TrainingEnv, idle_s: float) -> None:
     """Answer messages one after another, and keep listening, to notice a client that disconnects during a step."""
     waiting: asyncio.Queue[str] = asyncio.Queue(MOST_WAITING)
 
@@ -233,8 +271,12 @@ async def _serve(socket: WebSocket, session: Session, env: TrainingEnv) -> None:
             waiting.put_nowait(text)
 
     async def speak() -> None:
-        while (reply := await session.answer(await waiting.get())) is not None:
-            await socket.send_text(reply)
+        try:
+            while (reply := await session.answer(await asyncio.wait_for(waiting.get(), idle_s))) is not None:
+                await socket.send_text(reply)
+        except TimeoutError:
+            message = f"this session ended, because it received nothing for {idle_s:g} s: connect again"
+            await socket.send_json(_error(message, "IDLE"))
 
     tasks = [asyncio.create_task(listen()), asyncio.create_task(speak())]
     try:

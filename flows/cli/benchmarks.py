@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from stackrank import wording
 from stackrank.flows.cli.options import (
     BenchmarkName,
     DataPath,
@@ -40,6 +42,9 @@ def benchmarks(as_json: Json = False) -> None:
     }  # fmt: skip
     cells = [{**row, **_short(row), "shown": row["set"] or row["benchmark"]} for row in rows]
     print_table(cells, columns, "There is no benchmark.", width=120)
+    for row in rows:
+        if row.get("rates"):
+            print_out(f"{row['set'] or row['benchmark']}: {wording.verdict_rates(row['rates'], row['digest'])}")
     for problem in dict.fromkeys(row["problem"] for row in rows if row["problem"]):
         print_out(problem)
 
@@ -82,15 +87,22 @@ def tasks(
     columns = {
         "task": "task", "title": "title", "category": "category", "difficulty": "difficulty",
         "predicted": "predicted", "traceback": "traceback", "rank": "rank",
-        "agents_see": "agents see", "validated": "validated", "covered": "tests sealed",
+        "agents_see": "agents see", "validated": "validated", "covered": "tests sealed", "seal": "can be sealed",
     }  # fmt: skip
     left_out = [row for row in rows if row["left_out"]]
     rows = [row for row in rows if not row["left_out"]]
-    print_table(rows, columns, f"{benchmark} has no tasks.", width=120)
+    seals = {True: "yes", False: "no", None: ""}
+    cells = [{**row, "seal": seals[row["sealable"]]} for row in rows]
+    print_table(cells, columns, f"{benchmark} has no tasks.", width=120)
     origin = f", from {loaded.source}" if loaded.source else ""
     licence = f"licence {loaded.license or 'unknown'}"
     print_out(f"\n{len(rows)} tasks, digest {digest(loaded.tasks())}, {licence}{origin}")
+    proved = [row for row in rows if row["sealable"] is not None]
+    if proved:
+        print_out(f"{sum(row['sealable'] for row in proved)} of {len(proved)} proved tasks can be sealed")
     for row in rows:
+        if row["sealable"] is False:
+            print_out(f"cannot be sealed: {row['task']}: {row['unsealable_because']}")
         if row["validated"] == "invalid":
             print_out(f"invalid: {row['task']}: {row['reason']}")
         if row["wrong_changes"]:
@@ -122,6 +134,13 @@ def validate(
         bool, typer.Option("--attack", help="Instead, look for wrong changes that pass, to find weak tests.")
     ] = False,
     seed: Annotated[int, typer.Option(help="Seed that selects the changes that --attack tries.")] = 0,
+    rates: Annotated[
+        bool, typer.Option("--rates", help="Instead, measure how often verdicts are wrong, with labelled changes.")
+    ] = False,
+    changes: Annotated[
+        Path | None,
+        typer.Option(help="JSONL file or folder of patches for --rates. Default: the changes that come with it."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Prove that every task fails as given and passes with its fix.
@@ -129,6 +148,9 @@ def validate(
     With --attack: try mistakes in the fix, parts of it, special cases and the like against each task's tests. A change
     that passes is wrong if it behaves differently from the fix on inputs similar to those of the tests; its task is
     then marked as weak. A change that passes and shows no difference counts as undecided.
+
+    With --rates: give verdicts on changes whose authors say whether they are right or wrong, and print how often wrong
+    ones are resolved and right ones are not. With --record, the rates are stored with the benchmark.
     """
     from stackrank.db.connection.engine import connect
     from stackrank.db.writes.store import Store
@@ -141,6 +163,10 @@ def validate(
     if attack:
         run_attack = find_option("validate", "attack", "authoring")
         run_attack(benchmark, data, names, limit, workers, sandbox, seed, recheck, as_json)
+        return
+    if rates:
+        run_rates = find_option("validate", "rates", "authoring")
+        run_rates(benchmark, data, changes, names, limit, workers, sandbox, record, as_json)
         return
     with progress("tasks") as show:
 
@@ -177,4 +203,5 @@ def validate(
             print_table(rows, {"task": "task", "is": "is", "why": "why"}, "")
         proved = f"{proof.counts[Standing.VALID]} of {len(proof.results)} tasks of {proof.benchmark.name}"
         print_out(f"{proved} fail as given and pass with their fix, {rounds} times in a row.")
+        print_out(f"Verdicts of {proof.sealable} tasks can be sealed.")
     raise typer.Exit(0 if proof.sound else 1)

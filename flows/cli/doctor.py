@@ -28,10 +28,11 @@ def doctor(as_json: Json = False) -> None:
 
 @app.command()
 def gc(as_json: Json = False) -> None:
-    """Remove sandboxes that dead workers left behind."""
+    """Remove sandboxes that dead workers left behind, and copies in memory that no process uses."""
+    from stackrank.env.sandbox.bubblewrap.memory import remove_unused
     from stackrank.env.sandbox.registry import reap
 
-    removed = reap()
+    removed = reap() + remove_unused()
     if as_json:
         print_json({"removed": removed})
     else:

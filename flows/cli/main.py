@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import io
 import sys
+from contextlib import suppress
 from typing import Annotated
 
 import typer
 
 from stackrank import log
-from stackrank.errors import InfrastructureError, UsageError
+from stackrank.errors import InfrastructureError, SettingsError, UsageError
 from stackrank.extras import missing_extra
 from stackrank.flows.cli import benchmarks, boards, database, doctor, label, plan, results, runs, schedule, services
 from stackrank.flows.cli.plugin_commands import GroupWithPlugins
+from stackrank.host.programs import protect_environment
 from stackrank.wording import print_err, print_out
 
 app = typer.Typer(
@@ -59,6 +61,8 @@ def options(
 def main() -> None:
     """Run the command line. Known errors become one sentence and an exit status."""
     log.configure()
+    with suppress(SettingsError):  # the command itself reports it
+        protect_environment()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A terminal that cannot show a character gets a sign for it, and not an error.

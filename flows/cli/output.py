@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from stackrank.wording import NOTHING, as_json, errors, interval, one_line, percent, print_out, rank
+from stackrank.wording import NOTHING, as_json, errors, interval, one_line, print_out, rank, resolved_rate
 
 if TYPE_CHECKING:
     from stackrank.db.queries.boards.scope_description import ScopeDescription
@@ -69,7 +69,7 @@ def leaderboard_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             "tasks": f"{row['tasks']}/{row['tasks_total']}",
             "errors": errors(row["errors"], row["errors_by_class"]) if row["errors"] else 0,
         }
-        formatted_rows.append({**row, **cells, "rate": percent(row["rate"])})
+        formatted_rows.append({**row, **cells, "rate": resolved_rate(row)})
     return formatted_rows
 
 

@@ -13,7 +13,7 @@ from stackrank.db.search import HELP
 from stackrank.flows.cli.options import Episode, Json, Run, Verdicts, check_terms
 from stackrank.flows.cli.output import print_json, print_table
 from stackrank.terms import FailurePoint, Verdict
-from stackrank.wording import errors, moment, one_of, print_err, print_out, seal, suspicious_lines
+from stackrank.wording import errors, moment, one_of, print_err, print_out, seal, suspicious_lines, unverified
 
 app = typer.Typer()
 MOST_LINES = 40
@@ -53,7 +53,12 @@ def runs(
     }  # fmt: skip
     empty = "No run matches." if any(filters.values()) else NO_RUN
     cells = [
-        {**row, "started_at": moment(row["started_at"]), "errors": errors(row["errors"], row["errors_by_class"])}
+        {
+            **row,
+            "resolved": f"{row['resolved']} ({unverified(row)})" if row["unverified"] else row["resolved"],
+            "started_at": moment(row["started_at"]),
+            "errors": errors(row["errors"], row["errors_by_class"]),
+        }
         for row in rows
     ]
     print_table(cells, columns, empty)
@@ -115,6 +120,7 @@ def episodes(
     if hits:
         columns |= {"step": "at step", "excerpt": "text"}
         rows = [{**row, **row.get("hit", {"step": "", "excerpt": ""})} for row in rows]
+    rows = [{**row, "verdict": f"{row['verdict']} (unverified)"} if row["unverified"] else row for row in rows]
     print_table(rows, columns, "No episode matches.")
 
 

@@ -41,7 +41,10 @@ app = typer.Typer(
 def _schedules() -> ModuleType:
     """Return the module of schedules, after making sure that Prefect's server answers and this process can use it."""
     from stackrank.flows.services.prefect_server import client_env, ensure_server
+    from stackrank.home import home
+    from stackrank.host.programs import leave_user_folder
 
+    leave_user_folder(home())
     os.environ.update(client_env(ensure_server(say=print_err)))
     # Prefect reads these variables once, when it is imported.
     from stackrank.flows.engine import schedules

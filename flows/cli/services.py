@@ -34,7 +34,10 @@ def up(port: Annotated[int, port_option("Port of the dashboard.")] = 8501, as_js
     from stackrank.db.connection.engine import connect, default_url
     from stackrank.flows.services.local import DASHBOARD, WORKER
     from stackrank.flows.services.prefect_server import client_env, configured_server, ensure_server, login_file
+    from stackrank.home import home
+    from stackrank.host.programs import leave_user_folder
 
+    leave_user_folder(home())
     connect().dispose()
     login = "" if configured_server() else f" (user and password: {login_file()})"
     prefect = ensure_server(say=print_err)

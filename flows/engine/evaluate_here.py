@@ -14,6 +14,8 @@ from stackrank.db.connection.errors import DatabaseError
 from stackrank.env.sandbox.base import Say
 from stackrank.flows.runs.playing.session import cancel_here
 from stackrank.flows.services.prefect_server import client_env, why_unreachable
+from stackrank.home import home
+from stackrank.host.programs import outside_user_folder
 
 _RETRIES = "PREFECT_CLIENT_MAX_RETRIES"
 _FEW = "2"
@@ -41,6 +43,20 @@ def evaluate_here(
     the server are retried as usual. `is_started`: whether the flow has begun to play the run. The first Ctrl-C cancels
     the run, the second raises KeyboardInterrupt.
     """
+    with outside_user_folder(home()):
+        return _evaluate(run_id, label, url, errors, debug, on_pool, say, is_started)
+
+
+def _evaluate(
+    run_id: int,
+    label: str,
+    url: str,
+    errors: bool,
+    debug: bool,
+    on_pool: bool,
+    say: Say,
+    is_started: Callable[[], bool],
+) -> bool:
     os.environ.update(client_env(url))
     # Failures are in the database and on the dashboard; Prefect would print a traceback of each.
     for name in ("PREFECT_LOGGING_LEVEL", "PREFECT_INTERNAL_LOGGING_LEVEL"):

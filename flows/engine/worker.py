@@ -13,6 +13,8 @@ from stackrank.db.writes.store import Store
 from stackrank.env.sandbox.base import Say
 from stackrank.flows.services.local import service_env
 from stackrank.flows.services.prefect_server import client_env, is_own
+from stackrank.home import home
+from stackrank.host.programs import leave_user_folder
 
 
 def default_limit() -> int:
@@ -29,6 +31,7 @@ def serve_pool(pool: str, *, url: str, limit: int | None, port: int | None, host
     `url`: address of Prefect's API. `limit`: concurrent runs and shards; None means `default_limit`. `port`: the port
     that answers /health.
     """
+    leave_user_folder(home())
     os.environ.update({**service_env(), **client_env(url)})
     if not is_own(url):
         os.environ.setdefault("STACKRANK_GUARDED", "1")

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import socket
-import subprocess
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -19,6 +18,7 @@ import psutil
 
 from stackrank.errors import InfrastructureError
 from stackrank.home import home, locked, write_whole
+from stackrank.host import programs
 
 START_TIMEOUT_S = 180.0
 """A cold start of Prefect on a busy two-core machine takes up to a minute; after three times that it has failed."""
@@ -26,6 +26,10 @@ STOP_TIMEOUT_S = 10.0
 _HEALTH_TIMEOUT_S = 5.0
 _PROGRESS_EVERY_S = 15.0
 _LOG_LIMIT_BYTES = 5_000_000
+
+
+_started: list[programs.Process[bytes]] = []
+"""The services that this process started. Python warns of a program that is forgotten while it runs."""
 
 
 class ServerError(InfrastructureError):
@@ -170,20 +174,15 @@ class Service:
             raise
         return state.url
 
-    def _spawn(self, port: int) -> tuple[psutil.Popen, _State]:
+    def _spawn(self, port: int) -> tuple[psutil.Process, _State]:
         mode = "ab" if self.log_file.exists() and self.log_file.stat().st_size < _LOG_LIMIT_BYTES else "wb"
         with self.log_file.open(mode) as output:
-            process = psutil.Popen(
-                self.command(port),
-                env=self.env(port),
-                # Not the user's working folder: programs read configuration from theirs.
-                cwd=home(),
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                # A session of its own: the service outlives the terminal and is not interrupted with us.
-                start_new_session=True,
+            # A session of its own: the service outlives the terminal and is not interrupted with us.
+            child = programs.start(
+                self.command(port), env=self.env(port), folder=home(), stdout=output, stderr=programs.STDOUT
             )
+        _started.append(child)
+        process = psutil.Process(child.pid)
         url = f"http://127.0.0.1:{port}{self.path}"
         state = _State(process.pid, port, url, process.create_time(), self.word)
         # Written before the service answers, so that the next command finds it even if this one is killed now.

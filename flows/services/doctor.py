@@ -6,7 +6,6 @@ import json
 import os
 import platform
 import shlex
-import shutil
 import sys
 from typing import Any
 
@@ -27,6 +26,7 @@ from stackrank.flows.services.prefect_server import (
     login_file,
     server_status,
 )
+from stackrank.host import programs
 from stackrank.wording import masked, moment
 
 Row = dict[str, Any]
@@ -135,7 +135,7 @@ def _sandbox_python() -> Row:
 
 
 def _git() -> Row:
-    path = shutil.which("git")
+    path = programs.find_program("git")
     return _check("git", path is not None, path or "install it (Debian, Ubuntu: apt-get install git)")
 
 

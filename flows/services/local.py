@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import socket
-import sys
 
 from stackrank.db.connection.engine import default_url
 from stackrank.flows.services.background import ServerError, Service
+from stackrank.host import programs
 
 
 def dashboard_command(port: int, host: str = "127.0.0.1") -> list[str]:
     """Return the command that serves the dashboard."""
-    return [sys.executable, "-m", "stackrank.dashboard", "--port", str(port), "--host", host]
+    return programs.python("-m", "stackrank.dashboard", "--port", str(port), "--host", host)
 
 
 def service_env(_port: int = 0) -> dict[str, str]:
     """Return this process's environment, with the database that it uses."""
-    return {**os.environ, "STACKRANK_DATABASE_URL": default_url()}
+    return programs.environment({"STACKRANK_DATABASE_URL": default_url()})
 
 
 DASHBOARD = Service(
@@ -37,7 +36,7 @@ WORKER = Service(
     patience="about 10 s",
     path="/health",
     health="/health",
-    command=lambda port: [sys.executable, "-m", "stackrank.flows.cli.main", "worker", "--port", str(port)],
+    command=lambda port: programs.python("-m", "stackrank.flows.cli.main", "worker", "--port", str(port)),
     env=service_env,
 )
 
@@ -52,4 +51,4 @@ def become_dashboard(port: int, host: str) -> None:
             raise ServerError(
                 f"The dashboard cannot listen on {host}:{port} ({error.strerror}): choose another --port."
             ) from None
-    os.execve(sys.executable, dashboard_command(port, host), service_env())
+    programs.become(dashboard_command(port, host), env=service_env())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from socketserver import ThreadingMixIn
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
@@ -18,6 +18,7 @@ from stackrank.db.connection.errors import DatabaseError
 from stackrank.db.totals.counters import BOUNDS
 from stackrank.flows.runs.playing.error_policy import FAULT, POLICIES
 from stackrank.flows.services.background import ServerError
+from stackrank.host.listening import is_known_host, is_loopback
 from stackrank.terms import RunStatus, Verdict
 
 _CAUSES = sorted({policy.cause for policy in (*POLICIES.values(), FAULT)})
@@ -112,14 +113,20 @@ class _QuietHandler(WSGIRequestHandler):
         """Log nothing: there is a scrape every few seconds."""
 
 
-def application(engine: Engine) -> _Application:
-    """Make the WSGI application: `/metrics`, and `/health`, which is 200 if the database answers and 503 otherwise."""
+def application(engine: Engine, names: Collection[str] | None = None) -> _Application:
+    """Make the WSGI application: `/metrics`, and `/health`, which is 200 if the database answers and 503 otherwise.
+
+    `names`: the names by which it is called; None: any.
+    """
     registry = CollectorRegistry()
     registry.register(DatabaseCollector(engine))
     metrics: _Application = make_wsgi_app(registry)
 
     def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         path = environ.get("PATH_INFO")
+        if names is not None and not is_known_host(environ.get("HTTP_HOST", ""), names):
+            start_response("421 Misdirected Request", [("Content-Type", "text/plain; charset=utf-8")])
+            return [b"name this server by its address, or as --host does\n"]
         if path == "/metrics":
             return metrics(environ, start_response)
         if path == "/health":
@@ -138,8 +145,10 @@ def application(engine: Engine) -> _Application:
 
 def serve(engine: Engine, port: int, host: str) -> WSGIServer:
     """Start serving in a thread. Raises ServerError if the port is not available."""
+    # For other machines it has names that only their operators know, and it has nothing that they may not read.
+    names = {host} if is_loopback(host) else None
     try:
-        server = make_server(host, port, application(engine), server_class=_Server, handler_class=_QuietHandler)
+        server = make_server(host, port, application(engine, names), server_class=_Server, handler_class=_QuietHandler)
     except OSError as error:
         reason = f"Metrics cannot be served on {host}:{port} ({error.strerror})"
         raise ServerError(f"{reason}: choose another port.") from None

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import sys
 import tomllib
 import urllib.error
 import urllib.request
@@ -20,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from stackrank.flows.services.background import ServerError, Service
-from stackrank.home import home, locked
+from stackrank.home import home, locked, make_private
+from stackrank.host import programs
 
 _QUIET = {
     "DO_NOT_TRACK": "1",
@@ -133,7 +133,7 @@ def _service() -> Service:
 
 def _prefect_home() -> Path:
     folder = home() / "prefect"
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private(folder)
     return folder
 
 
@@ -167,7 +167,7 @@ def _check_configured(url: str) -> None:
 
 
 def _command(port: int) -> list[str]:
-    return [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)]
+    return programs.python("-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port))
 
 
 def _server_env(environ: Mapping[str, str], port: int) -> dict[str, str]:

@@ -46,7 +46,7 @@ A benchmark is a function or class that takes a `Source`, which holds the paths 
         def __init__(self, source: Source) -> None: ...
 
         def tasks(self) -> Sequence[Task]:
-            return [Task("double", "mine", "double() triples.", files, readonly=("test_double.py",))]
+            return [Task("double", "mine", "double() triples.", files, readonly=(Pattern.literal("test_double.py"),))]
 
         def excluded(self) -> Mapping[str, str]:
             return {}
@@ -104,6 +104,7 @@ if TYPE_CHECKING:
     from stackrank.env.benchmarks.base import Benchmark as Benchmark
     from stackrank.env.benchmarks.base import BenchmarkError as BenchmarkError
     from stackrank.env.benchmarks.base import Source as Source
+    from stackrank.env.patterns import Pattern as Pattern
     from stackrank.env.sandbox.base import Backend as Backend
     from stackrank.env.sandbox.base import Channel as Channel
     from stackrank.env.sandbox.base import SandboxError as SandboxError
@@ -136,6 +137,7 @@ _MODULES = {
     "stackrank.env.actions": ("Action", "Observation"),
     "stackrank.env.benchmarks.base": ("Benchmark", "BenchmarkError", "Source"),
     "stackrank.env.sandbox.base": ("Backend", "Channel", "SandboxError", "SandboxSpec", "Say", "silent"),
+    "stackrank.env.patterns": ("Pattern",),
     "stackrank.env.task": ("Task",),
     "stackrank.env.tools.base": ("Arguments", "Bench", "Tool", "ToolError"),
     "stackrank.flows.cli.plugin_commands": ("Command",),
@@ -150,8 +152,9 @@ PUBLIC_MODULES: dict[str, str] = {
     "stackrank.diffs": "diffs of whole projects",
     "stackrank.errors": "the tree of errors",
     "stackrank.fields": "tables of the fields of Pydantic models",
+    "stackrank.host.programs": "starting programs on this machine, outside sandboxes",
     "stackrank.home": "the folder of stackrank on this machine, and locks",
-    "stackrank.listening": "sockets to listen on",
+    "stackrank.host.listening": "sockets to listen on",
     "stackrank.plugins": "finding and loading plug-ins",
     "stackrank.settings": "settings from the environment",
     "stackrank.source": "parsing Python",
@@ -176,10 +179,11 @@ PUBLIC_MODULES: dict[str, str] = {
     "stackrank.env.benchmarks": "benchmarks, and reading tasks from files and git repositories",
     "stackrank.env.debug_env": "one debugging environment: reset and step",
     "stackrank.env.environment": "what a task's environment needs: Python, packages, commands",
-    "stackrank.env.git_environment": "environment variables with which git works reproducibly",
+    "stackrank.env.git": "running git so that a repository cannot make it run programs",
     "stackrank.env.difficulty": "measured difficulties of tasks",
     "stackrank.env.localisation": "which tests run which lines, and how suspicious lines are",
     "stackrank.env.mutation": "small changes of Python programs, and the operators that propose them",
+    "stackrank.env.patterns": "patterns of paths",
     "stackrank.env.patches": "applying and making patches",
     "stackrank.env.sandbox.base": "the protocols of sandboxes",
     "stackrank.env.sandbox.client": "working with the files and processes of a sandbox",
@@ -188,6 +192,7 @@ PUBLIC_MODULES: dict[str, str] = {
     "stackrank.env.sandbox.pool": "warm sandboxes",
     "stackrank.env.sandbox.python_env": "Python environments in sandboxes",
     "stackrank.env.sandbox.registry": "sandboxes by name",
+    "stackrank.env.sandbox.replies": "the types of what sandboxes say, and their decoder",
     "stackrank.env.scoring": "verdicts and their proofs",
     "stackrank.env.suspicious": "signs that a change tampers with tests",
     "stackrank.env.state": "the state after a step",

@@ -5,6 +5,7 @@
         SettingsError         a variable of the environment
         SpecError             the specification of a run, or the flags that replace it
         BenchmarkError        the data of a benchmark
+          GitError            a git repository
         SetupError            the configuration of an agent
           AccessError         the model's endpoint rejects the key, or does not know the model
         TrainingError         a trainer's use of an environment
@@ -15,6 +16,7 @@
         NotReady              something is missing on this machine
           PluginError       an installed plug-in that cannot be loaded
         SandboxError          a sandbox
+          SandboxClosed       it was closed while it was in use
           MachineBusy         tests ran out of time while they waited for a processor
           BuildError          the environment that sandboxes start in
           CannotFork          the kernel does not let a factory fork sandboxes
@@ -33,6 +35,7 @@
       OutOfTime               the episode's time ran out before the agent decided
       Unclear                 a person's input is not an action
       ToolError               a tool was used wrongly; the agent is told
+      NoMemory                files cannot be kept in memory, so the verdicts of a machine are not sealed
       Refused                 a sandbox refuses to read or write a file
       Unmeasured              the difficulty of a task cannot be measured
       PatchError              a patch does not apply
@@ -48,8 +51,8 @@
       CannotRescore           too little of an episode is stored to score it again
       NotAllowed              a request that the engine proxy refuses
         NoContainer           it is about a container that does not exist
-      BadReply                a sandbox sent an answer that our guest never sends
-      GuestBug                a bug of stackrank, inside a sandbox
+      GuestBug                the program of stackrank inside a sandbox failed
+        BadReply              a sandbox sent an answer that this program never sends
 
 The last group (GaveUp and below) is caught internally; a command that ends with one of them reveals a bug of stackrank.
 The program that runs inside sandboxes may use only the standard library, and has its own errors.

@@ -24,10 +24,25 @@ def home() -> Path:
     return configured.expanduser().absolute() if configured else user_data_path("stackrank")
 
 
+def make_private(folder: Path) -> None:
+    """Create a folder, and the missing ones above it, that other users of this machine can neither list nor enter.
+
+    Results, hidden tests and answers of known fixes are stored there. An existing folder stays as it is.
+    """
+    if not folder.is_dir():
+        make_private(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
 def write_whole(file: Path, text: str) -> None:
-    """Write a file atomically: readers see the old or the new content, never a mix. Creates its folder if necessary."""
-    file.parent.mkdir(parents=True, exist_ok=True)
+    """Write a file atomically: readers see the old or the new content, never a mix. Only its owner can read it.
+
+    Creates its folder if necessary.
+    """
+    make_private(file.parent)
     part = file.with_suffix(".part")
+    part.unlink(missing_ok=True)
+    part.touch(mode=0o600)
     part.write_text(text, encoding="utf-8")
     part.replace(file)
 
@@ -44,7 +59,7 @@ def locked(
     """
     path = home() / f"{name}.lock"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private(path.parent)
         file = path.open("a+")  # "a" keeps the holder's pid readable until the lock is ours
     except OSError as error:
         raise NotReady(f"Cannot write to {path.parent}: set STACKRANK_HOME to a folder you own.") from error

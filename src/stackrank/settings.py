@@ -54,6 +54,8 @@ class Settings(BaseSettings):
     """The Docker image for tasks that do not name one."""
     sandbox_runtime: str | None = None
     """The OCI runtime of Docker sandboxes, such as gVisor's `runsc`. Default: the engine's own."""
+    sandbox_programs: str = ""
+    """Programs of this machine that `bubblewrap` sandboxes have beside the usual ones, separated by spaces."""
     engine_pulls: str = ""
     """Prefixes of image names (`swebench/`), separated by commas. `stackrank engine-proxy` lets workers pull these
     images. Default: none."""
@@ -137,6 +139,30 @@ def _read(_variables: tuple[tuple[str, str], ...]) -> Settings:
 def variable(name: str) -> str:
     """Return the name of a field's environment variable."""
     return PREFIX + name.upper()
+
+
+def absolute_variables() -> dict[str, str]:
+    """Return the variables that name places on this machine relative to the current folder, with absolute paths.
+
+    Raises SettingsError.
+    """
+    current = settings()
+    changed = {
+        variable(name): _absolute(place)
+        for name in Settings.model_fields
+        if isinstance(place := getattr(current, name), Path)
+    }
+    if current.allowed_paths:
+        folders = filter(None, current.allowed_paths.split(os.pathsep))
+        changed[variable("allowed_paths")] = os.pathsep.join(map(_absolute, folders))
+    scheme, _, database = (current.database_url or "").partition(":///")
+    if scheme.startswith("sqlite") and database and not database.startswith((":", "file:")):
+        changed[variable("database_url")] = f"{scheme}:///{_absolute(database)}"
+    return changed
+
+
+def _absolute(place: Path | str) -> str:
+    return str(Path(place).expanduser().absolute())
 
 
 def default_owner() -> str:

@@ -1,12 +1,15 @@
-"""Making any text and any JSON storable, because agents may write anything."""
+"""Making any text and any JSON storable, and reading JSON of strangers, because agents may write anything."""
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
 _DEEPEST = 100
 _CUT = "(nested too deep)"
+_WIDEST = 64
+"""The most bits of a whole number in JSON of strangers."""
 
 
 def storable_text(text: str) -> str:
@@ -37,3 +40,48 @@ def storable_json(value: Any, _depth: int = 0) -> Any:
     if isinstance(value, bytes):
         return storable_text(value.decode("utf-8", "replace"))
     return storable_text(str(value))
+
+
+def read_json(data: bytes | str) -> Any:
+    """Return a JSON document of a stranger, in a form that can be stored, sent and shown.
+
+    Raises ValueError with what is wrong. Refused are NaN and infinities, whole numbers of more than 64 bits, and more
+    than 100 levels. If an object has a key twice, the last value counts.
+    """
+    try:
+        text = data if isinstance(data, str) else data.decode()
+        value = json.loads(text, parse_constant=_refuse_constant, parse_int=_narrow, parse_float=_finite)
+        _check_depth(value)
+    except RecursionError:
+        raise ValueError(f"not valid JSON: more than {_DEEPEST} levels") from None
+    except ValueError as error:
+        raise ValueError(f"not valid JSON: {str(error)[:200]}") from None
+    return storable_json(value)
+
+
+def _refuse_constant(constant: str) -> Any:
+    raise ValueError(f"{constant} is not a number")
+
+
+def _narrow(digits: str) -> int:
+    number = int(digits)
+    if number.bit_length() > _WIDEST:
+        raise ValueError(f"a number of {len(digits)} digits is too large")
+    return number
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise ValueError("a number is too large")
+    return number
+
+
+def _check_depth(value: Any) -> None:
+    level, layer = 0, [value]
+    while layer:
+        level += 1
+        parents = [item for item in layer if isinstance(item, dict | list)]
+        if parents and level > _DEEPEST:
+            raise RecursionError
+        layer = [child for item in parents for child in (item.values() if isinstance(item, dict) else item)]

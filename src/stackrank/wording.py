@@ -206,13 +206,24 @@ def guess_odds(bits: int) -> str:
 
 
 def seal(episode: Mapping[str, Any]) -> str:
-    """Say how likely guessing could forge the verdict of a resolved episode, or why it is not sealed; else empty."""
+    """Say how likely guessing could forge a resolved verdict, or why it is not sealed or not verified; else empty."""
     if episode["verdict"] != "resolved":
         return ""
     if episode["sealed"]:
         return f"sealed ({guess_odds(episode['sealed'])} chance of a lucky forgery)"
     reason = episode["score"].get("unsealed")
-    return f"not sealed: {reason}" if reason else "not sealed"
+    state = "unverified" if episode["unverified"] else "not sealed"
+    return f"{state}: {reason}" if reason else state
+
+
+def unverified(row: Mapping[str, Any]) -> str:
+    """Say how many of the resolved episodes of a row rest on a run of the tests alone; empty if none does."""
+    return f"unverified: {row['unverified']} of {row['resolved']}" if row["unverified"] else ""
+
+
+def resolved_rate(row: Mapping[str, Any]) -> str:
+    """Format a row's rate, and how much of it is unverified."""
+    return f"{percent(row['rate'])} ({unverified(row)})" if row["unverified"] else percent(row["rate"])
 
 
 def suspicious_lines(episode: Mapping[str, Any]) -> list[str]:
@@ -251,15 +262,43 @@ def difficulty(measured: Mapping[str, Any]) -> str:
     return f"predicted difficulty {measured['predicted']:g} of 8: traceback leads {leads}, {ranked}, {run}{distance}"
 
 
+def verdict_rates(rates: Mapping[str, Any], digest: str) -> str:
+    """Say how often verdicts are wrong. `rates`: as `db.models` documents it; `digest`: of the benchmark as it is."""
+    sides = []
+    for name, kind, verdict in (
+        ("false_accepts", "wrong changes", "accepted"),
+        ("false_rejects", "right repairs", "rejected"),
+    ):
+        side = rates[name]
+        counted = f"{side['errors']} of {side['changes']} {kind} {verdict}"
+        around = f"{percent(side['rate'])}, 95% interval {interval(side['low'], side['high'])}"
+        sides.append(f"{counted} ({around})" if side["changes"] else counted)
+    version = "" if rates["digest"] == digest else f", with version {rates['digest'][:8]}"
+    return f"Verdicts: {', '.join(sides)}; measured on {rates['measured_on']}{version}."
+
+
 def _files(count: int) -> str:
     return f"{count} file{'' if count == 1 else 's'}"
+
+
+def plain_verdict(evidence: Mapping[str, Any]) -> str:
+    """Say what a proposed change does: which targets pass, what else of the same bug fails, and what it touches."""
+    target, failing = evidence["target"], evidence["still_failing"]
+    passed = sum(outcome == "passed" for _, outcome in target.values())
+    parts = [f"{passed} of {len(target)} targets pass"]
+    if failing:
+        parts.append(f"{len(failing)} other tests of what it changes still fail")
+    if evidence["regressions"]:
+        parts.append(f"{len(evidence['regressions'])} regressions")
+    return "; ".join([*parts, f"touches {', '.join(evidence['touches'])}"])
 
 
 def evidence_lines(proposal: Mapping[str, Any]) -> list[str]:
     """Return the evidence for a proposal, as lines of text."""
     evidence = proposal["evidence"]
     suite_before, suite_after, size = evidence["suite_before"], evidence["suite_after"], evidence["size"]
-    lines = [
+    lines = [f"Verdict: {plain_verdict(evidence)}"]
+    lines += [
         f"{test}: {old_outcome} before, {new_outcome} after"
         for test, (old_outcome, new_outcome) in evidence["target"].items()
     ]
@@ -270,6 +309,7 @@ def evidence_lines(proposal: Mapping[str, Any]) -> list[str]:
     if unread := suite_after["unread"]:
         lines.append(f"Not run: the tests in {_files(unread)}, which need a module that is not installed")
     lines += [f"Regression: {test}" for test in evidence["regressions"]]
+    lines += [f"Still fails, and runs what was changed: {test}" for test in evidence["still_failing"]]
     if further_tests := [test for test in evidence["fixed"] if test not in evidence["target"]]:
         suffix = f" and {len(further_tests) - 5} more" if len(further_tests) > 5 else ""
         lines.append(f"Also fixed: {', '.join(further_tests[:5])}{suffix}")

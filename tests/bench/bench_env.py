@@ -28,6 +28,7 @@ from rich.table import Table
 
 from stackrank.env.actions import Action
 from stackrank.env.debug_env import DebugEnv
+from stackrank.env.patterns import globs
 from stackrank.env.sandbox.base import Backend, SandboxError, SandboxSpec
 from stackrank.env.sandbox.bubblewrap.backend import BubblewrapBackend
 from stackrank.env.sandbox.client import Sandbox
@@ -61,7 +62,7 @@ TASK = Task(
         **{f"lib/module_{n}.py": CART * 20 for n in range(20)},
     },
     test_command="python -m pytest -q -p no:cacheprovider tests/test_cart.py",
-    readonly=("tests/**",),
+    readonly=globs(("tests/**",)),
     limits=Limits(timeout_s=30),
 )
 SCRIPT: tuple[tuple[str, dict[str, object]], ...] = (

@@ -10,6 +10,7 @@ test that does nothing, beside a run of that test that nobody follows: the least
 from __future__ import annotations
 
 import argparse
+import json
 import statistics
 import time
 from collections.abc import Mapping
@@ -59,7 +60,8 @@ def run(
 ) -> tuple[dict[str, float], list[dict[str, Any]]]:
     """Test id -> seconds, and all records, of one run under an observer."""
     request = {"test": test, "first_failure": False, **spec}
-    records = sandbox.follow(task.test_command, request, task.limits.timeout_s)[1]["records"]
+    lines = sandbox.follow(task.test_command, request, task.limits.timeout_s).records
+    records: list[dict[str, Any]] = list(map(json.loads, lines))
     return {record["test"]: record["seconds"] for record in records if record["kind"] == "test"}, records
 
 

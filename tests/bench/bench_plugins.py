@@ -16,6 +16,7 @@ from rich.table import Table
 
 from stackrank.env.environment import Environment
 from stackrank.env.patches import make_diff
+from stackrank.env.patterns import globs
 from stackrank.env.sandbox.base import Backend, spec_for
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.sandbox.registry import chosen_backend
@@ -79,7 +80,7 @@ def plugged(packages: tuple[str, ...], options: str = "") -> Task:
         hidden_files={"tests/test_hidden.py": HIDDEN}
         | ({"tests/test_drawn.py": DRAWN} if "hypothesis" in packages else {}),
         test_command="python -m pytest -q",
-        readonly=("tests/**",),
+        readonly=globs(("tests/**",)),
         fix=make_diff({"cart.py": GIVEN}, {"cart.py": RIGHT}),
         environment=Environment(requirements=("pytest", *packages)),
         limits=Limits(timeout_s=120),

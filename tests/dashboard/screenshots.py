@@ -45,7 +45,7 @@ def _demo(engine: Engine) -> None:
     contents = seed(engine, tasks=20, attempts=2)
     ids = contents.runs[0], next(iter(contents.entrants.values())), contents.episodes[0]
     second = {"problem": "tests.test_cart.test_largest", "title": "tests/test_cart.py::test_largest fails"}
-    proposal = {"diff": SECOND_FIX, "tests": ["tests/test_cart.py::test_largest"], "surety": 0.6}
+    proposal = {"diff": SECOND_FIX, "tests": ["tests/test_cart.py::test_largest"], "doubts": []}
     Proposals(engine).propose([proposal_row(*ids), proposal_row(*ids, **second, **proposal)])
 
 

@@ -11,6 +11,7 @@ from stackrank.env.actions import Action
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import CommitFiles
 from stackrank.env.debug_env import DebugEnv
+from stackrank.env.patterns import Pattern
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.statement_alone import statement_alone
 from tests.fixtures.env import CART, EVERYTHING, Episode, cart, make_task, source, usable
@@ -86,7 +87,7 @@ OWN = "from cart import total\n\n\ndef test_it():\n    assert total([1]) == 1\n"
 @pytest.mark.parametrize("changes", [{}, {"tests/test_other.py": PASSES}])
 def test_an_episode_on_the_statement_alone(changes: dict[str, str]) -> None:
     lists = {"fail_to_pass": ("tests/test_cart.py::test_total", "tests/test_cart.py::test_average")}
-    task = cart(changes, editable=("/cart.py",), **lists)
+    task = cart(changes, editable=(Pattern.literal("cart.py"),), **lists)
     env = DebugEnv(task, EVERYTHING, lambda spec: Sandbox(usable("local"), spec), shows_failing_test=False)
     with env:
         first, _ = env.reset()

@@ -94,7 +94,7 @@ def test_visible_tests_that_pass_alone_show_nothing(sandbox_backend: Backend) ->
 def test_fresh_leaves_other_peoples_folders_alone(local: Sandbox, kind: str) -> None:
     local.put({"a.txt": b"1", "deep/b.txt": b"2"})
     local.put({"c.txt": b"3"}, fresh=True)
-    assert [entry[0] for entry in local.listing(depth=3)["entries"]] == ["c.txt"]
+    assert [entry[0] for entry in local.listing(depth=3).entries] == ["c.txt"]
     assert local.run("ls -d /tmp/*", 10).exit == 0
 
 

@@ -188,16 +188,24 @@ def test_number_formats(text: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("verdict", "sealed", "score", "expected"),
+    ("verdict", "sealed", "unverified", "reason", "expected"),
     [
-        ("resolved", 12, {}, "sealed (1 in 4,096 chance of a lucky forgery)"),
-        ("resolved", 0, {"unsealed": "its tests are visible"}, "not sealed: its tests are visible"),
-        ("resolved", 0, {}, "not sealed"),
-        ("unresolved", 0, {"unsealed": "its tests are visible"}, ""),
+        ("resolved", 12, False, "", "sealed (1 in 4,096 chance of a lucky forgery)"),
+        ("resolved", 0, False, "its tests are visible", "not sealed: its tests are visible"),
+        ("resolved", 0, True, "no expectation can be changed", "unverified: no expectation can be changed"),
+        ("resolved", 0, False, "", "not sealed"),
+        ("unresolved", 0, False, "its tests are visible", ""),
     ],
 )
-def test_seal_wording(verdict: str, sealed: int, score: dict[str, str], expected: str) -> None:
-    assert wording.seal({"verdict": verdict, "sealed": sealed, "score": score}) == expected
+def test_seal_wording(verdict: str, sealed: int, unverified: bool, reason: str, expected: str) -> None:
+    episode = {"verdict": verdict, "sealed": sealed, "unverified": unverified, "score": {"unsealed": reason}}
+    assert wording.seal(episode) == expected
+
+
+def test_a_rate_says_how_much_of_it_is_unverified() -> None:
+    row = {"rate": 0.5, "resolved": 12, "unverified": 0}
+    assert (wording.resolved_rate(row), wording.unverified(row)) == ("50.0%", "")
+    assert wording.resolved_rate({**row, "unverified": 3}) == "50.0% (unverified: 3 of 12)"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
-from stackrank import awake
 from stackrank.agents.episode.protocol import (
     AccessError,
     EndpointDown,
@@ -28,6 +27,7 @@ from stackrank.agents.llm.endpoints.transport import Failed, Garbled, make_failu
 from stackrank.agents.llm.settings import PLACEHOLDERS, Settings
 from stackrank.agents.llm.syntaxes.tool_call import ToolCall
 from stackrank.errors import StackrankError
+from stackrank.host import awake
 from stackrank.storable import storable_json
 from stackrank.terms import StopReason
 

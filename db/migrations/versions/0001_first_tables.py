@@ -39,7 +39,7 @@ STOP_REASONS = (
 LABELS = (
     "disputed", "benchmark_bug", "unclear_statement", "flaky", "wrong_verdict", "exploit", "instructive",
 )  # fmt: skip
-TOTALS = ("verdict", "failure_point", "sealed", "steps", "tokens_in", "tokens_out", "cost_usd", "wall_s")
+TOTALS = ("verdict", "failure_point", "sealed", "unverified", "steps", "tokens_in", "tokens_out", "cost_usd", "wall_s")
 
 
 def upgrade() -> None:
@@ -64,6 +64,7 @@ def _create_results() -> None:
         _columns(sa.Integer(), "tasks_total"),
         _columns(TIME, "created_at", "validated_at", nullable=True),
         _columns(sa.Integer(), "tasks_valid", nullable=True),
+        _columns(sa.JSON(), "rates", nullable=True),
         unique=("name", "digest"),
         counts=("tasks_total", "tasks_valid"),
     )
@@ -132,7 +133,9 @@ def _create_results() -> None:
         _columns(sa.String(), "verdict", "stop_reason", "failure_point"),
         _columns(sa.Integer(), "failure_step", nullable=True),
         _columns(sa.Boolean(), "tampered"),
-        _columns(sa.Integer(), "sealed", "steps", *TOKENS),
+        _columns(sa.Integer(), "sealed"),
+        _columns(sa.Boolean(), "unverified"),
+        _columns(sa.Integer(), "steps", *TOKENS),
         _columns(sa.Float(), "cost_usd", nullable=True),
         _columns(sa.JSON(), "usage"),
         _columns(sa.Float(), "env_ms", "model_ms", "score_ms", "wall_s"),
@@ -274,7 +277,7 @@ def _create_sums() -> None:
         _columns(sa.Integer(), "slot"),
         _columns(sa.Boolean(), "counted"),
         _columns(sa.String(), "status", "verdict", "error_class", "cause"),
-        _columns(sa.BigInteger(), "episodes", "sealed", "priced"),
+        _columns(sa.BigInteger(), "episodes", "sealed", "unverified", "priced"),
         _columns(sa.Float(), "cost_usd", "wall_s"),
         _columns(
             sa.BigInteger(),
@@ -336,7 +339,7 @@ def _create_proposals() -> None:
         _columns(sa.String(), "digest"),
         _columns(sa.Text(), "diff", "test_diff"),
         _columns(sa.JSON(), "evidence"),
-        _columns(sa.Float(), "surety"),
+        _columns(sa.JSON(), "doubts"),
         _columns(KEY, "replaced_by", nullable=True),
         _columns(TIME, "created_at", nullable=True),
         references={"entrant_id": "entrant", "replaced_by": "proposal", "episode_id": "episode", "run_id": "run"},

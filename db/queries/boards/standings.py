@@ -24,7 +24,7 @@ from stackrank.wording import usd
 
 _E = EPISODE.c
 _SUMMARY = (
-    *("entrant", "agent", "model", "tools", "episodes", "resolved", "sealed", "unresolved", "errors"),
+    *("entrant", "agent", "model", "tools", "episodes", "resolved", "sealed", "unverified", "unresolved", "errors"),
     *("rate", "ci_low", "ci_high", "steps_mean", "tokens_in", "tokens_out", "cost_usd", "reference"),
 )
 
@@ -49,6 +49,7 @@ class Standing(TypedDict):
     episodes: int
     resolved: int
     sealed: int
+    unverified: int
     unresolved: int
     errors: int
     rate: float | None
@@ -198,6 +199,7 @@ def build_standing(entrant: EntrantRow, tasks: Cells, tasks_total: int) -> Stand
         "episodes": sums.done,
         "resolved": sums.resolved,
         "sealed": sums.sealed,
+        "unverified": sums.unverified,
         "unresolved": sums.unresolved,
         "errors": sums.errors,
         "rate": rate.rate,
@@ -234,6 +236,7 @@ def run_summary(engine: Engine, ref: int | str) -> Row:
         "episodes": run["done"],
         "resolved": run["resolved"],
         "sealed": run["sealed"],
+        "unverified": run["unverified"],
         "unresolved": run["unresolved"],
         "errors": run["errors"],
         "stop": stopping(engine, run["id"]),

@@ -17,7 +17,7 @@ from stackrank.db.queries.boards.standings import Standing, build_standing
 from stackrank.db.queries.catalogue import EntrantRow
 from stackrank.db.queries.comparisons.entrant_lookup import candidates_for, choose_playing, require_different
 from stackrank.db.queries.reading import Row
-from stackrank.db.totals.sums import Cells, TaskKey
+from stackrank.db.totals.sums import Cells, TaskKey, total
 from stackrank.wording import p_is, point_interval, points
 
 _E = EPISODE.c
@@ -221,9 +221,15 @@ def _cluster_sentence(clustered: stats.ClusterInterval, difference: stats.Paired
 
 
 def _warning(sides: Sequence[EntrantRow], cells: Sequence[Cells], difference: stats.PairedDifference) -> str:
-    """Warn if errors may mislead: one side has more or fewer, or counted as failures they would change the answer."""
+    """Warn of what may mislead: unverified verdicts, and errors.
+
+    Errors mislead if one side has more or fewer, or if they would change the answer when counted as failures.
+    """
     warnings = error_warnings({side["id"]: entrant_cells for side, entrant_cells in zip(sides, cells, strict=True)})
     parts = [f"{side['name']}: {warnings[side['id']]}" for side in sides if side["id"] in warnings]
+    for side, sums in zip(sides, map(total, (entrant_cells.values() for entrant_cells in cells)), strict=True):
+        if sums.unverified:
+            parts.append(f"{side['name']}: unverified: {sums.unverified} of {sums.resolved} resolved episodes.")
     failing = [{key: sums.with_errors_failed() for key, sums in entrant_cells.items()} for entrant_cells in cells]
     with_errors = stats.paired_difference(*pair_up(*failing))
     if _significant_direction(with_errors) != _significant_direction(difference):

@@ -40,6 +40,7 @@ class EpisodeSummary(TypedDict):
     status: str
     verdict: str
     sealed: int
+    unverified: bool
     stop_reason: str
     failure_point: str
     failure_step: int | None

@@ -18,6 +18,7 @@ from stackrank.env.benchmarks.swebench.instances import Instance, read_instances
 from stackrank.env.benchmarks.testfiles import visible_command, words
 from stackrank.env.corrections import corrected
 from stackrank.env.patches import PatchError, apply_patch, find_faults, touched_files
+from stackrank.env.patterns import Pattern
 from stackrank.env.scoring.log_formats import format_for
 from stackrank.env.task import Fault, Limits, Task
 
@@ -106,7 +107,7 @@ class SweBench(TaskByTask):
             hidden_files={} if tests_shown else hidden,
             fix=instance.patch,
             faults=faults,
-            readonly=tuple(f"/{path}" for path in sorted({*tests.touched, *existing})),
+            readonly=tuple(map(Pattern.literal, sorted({*tests.touched, *existing}))),
             environment=environment,
             shows_bug=shows_bug,
             lists_from_elsewhere=True,

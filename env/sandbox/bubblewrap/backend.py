@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-import shutil
-import subprocess
 from pathlib import Path
 
 from stackrank.env.sandbox import orphans
 from stackrank.env.sandbox.base import SandboxError, SandboxSpec, Say, silent
 from stackrank.env.sandbox.bubblewrap import cgroups
 from stackrank.env.sandbox.bubblewrap.environments import build, build_prefix
+from stackrank.env.sandbox.bubblewrap.memory import Memory, NoMemory
 from stackrank.env.sandbox.bubblewrap.mounts import bind, system_mounts
 from stackrank.env.sandbox.bubblewrap.start import ROOT, Factories, HostView
 from stackrank.env.sandbox.environments import HOME, home_of
@@ -18,6 +18,7 @@ from stackrank.env.sandbox.process import ProcessChannel
 from stackrank.env.sandbox.python_env import ensure_sandbox_python
 from stackrank.env.sandbox.variables import variables_of
 from stackrank.errors import NotReady
+from stackrank.host import programs
 
 _MISSING = "bubblewrap is not installed: install it (Debian, Ubuntu: apt-get install bubblewrap)"
 
@@ -29,27 +30,45 @@ class BubblewrapBackend:
 
     def __init__(self) -> None:
         self.factories = Factories()
+        self.memory = Memory()
 
     @functools.cached_property
     def _program(self) -> str | None:
-        return shutil.which("bwrap")
+        return programs.find_program("bwrap")
 
     def problem(self) -> str | None:
         """Check that bwrap is installed and may create namespaces."""
         if self._program is None:
             return _MISSING
-        probe = subprocess.run(
-            [self._program, "--unshare-all", "--ro-bind", "/", "/", "true"], capture_output=True, text=True, check=False
-        )
-        if probe.returncode:
-            return f"bubblewrap cannot make a sandbox here ({probe.stderr.strip()}): allow user namespaces"
+        probe = programs.run([self._program, "--unshare-all", "--ro-bind", "/", "/", "true"])
+        if probe.status:
+            return f"bubblewrap cannot make a sandbox here ({probe.error_text.strip()}): allow user namespaces"
         return None
 
     def prepare(self, spec: SandboxSpec, say: Say = silent) -> None:
-        """Build the environment and the prefixes of the spec, unless they are already built."""
-        self._environment(spec, say)
+        """Build the environment and the prefixes of the spec, and copy them into memory, unless this is done."""
+        folders = self._folders(spec, say)[1]
+        with contextlib.suppress(NoMemory):  # `start` says so
+            self.memory.view(folders, say)
+
+    def _folders(self, spec: SandboxSpec, say: Say) -> tuple[Path, dict[Path, Path]]:
+        """Return the folder with the sandbox's Python, and where sandboxes see this folder and those of the prefixes.
+
+        Raises SandboxError.
+        """
+        environment = self._environment(spec, say)
+        if environment is None:
+            try:
+                python_folder = ensure_sandbox_python(say=say).parent.parent
+            except NotReady as error:
+                raise SandboxError(str(error)) from None
+            folders = {python_folder: python_folder}
+        else:
+            python_folder = environment
+            folders = {environment: Path(HOME)}
         for prefix in spec.prefixes:
-            build_prefix(str(self._program), prefix, say)
+            folders[build_prefix(str(self._program), prefix, say)] = Path(home_of(prefix, "prefix"))
+        return python_folder, folders
 
     def _environment(self, spec: SandboxSpec, say: Say = silent) -> Path | None:
         if spec.image is not None:
@@ -60,35 +79,32 @@ class BubblewrapBackend:
 
     def start(self, spec: SandboxSpec) -> ProcessChannel:
         """Start a new sandbox. Raises SandboxError."""
-        environment_folder = self._environment(spec)
+        python_folder, folders = self._folders(spec, silent)
         assert self._program is not None
+        python = folders[python_folder] / "bin" / "python"
         try:
-            python = ensure_sandbox_python()
-        except NotReady as error:
-            raise SandboxError(str(error)) from None
-        if environment_folder is None:
-            python_folder = python.parent.parent
-            argv = system_mounts(python)
-        else:
-            python_folder = environment_folder
-            argv = system_mounts(environment_folder / "bin" / "python")
-            argv += bind(environment_folder, Path(HOME))
-            python = Path(HOME, "bin", "python")
-        for prefix in spec.prefixes:
-            argv += bind(build_prefix(self._program, prefix, silent), Path(home_of(prefix, "prefix")))
-        argv += ["--remount-ro", "/dev", "--remount-ro", "/"]
+            in_memory = self.memory.view(folders, silent)
+            shared, mounts = in_memory.problem, in_memory.mounts()
+        except NoMemory as error:
+            shared = str(error)
+            mounts = system_mounts(python_folder / "bin" / "python")
+            for folder, seen_as in folders.items():
+                mounts += bind(folder, seen_as)
         cgroup = cgroups.make_cgroup(spec.limits)
         guest_limits = {"max_files": 1024, "confine": True}
         if cgroup is None:
             # Weaker: this limits the memory of each process, not of all together.
             guest_limits |= {"max_memory": spec.limits.memory_mb << 20, "max_processes": spec.limits.pids}
-        mounts = (*argv, "--remount-ro", "/dev", "--remount-ro", "/")
+        mounts += ["--remount-ro", "/dev", "--remount-ro", "/"]
         # Packages installed from the workspace can be imported only by processes started after it was filled.
         ready = spec.environment is None
         version = python_folder.stat().st_ino
-        view = HostView(self._program, python, version, mounts, tuple(variables_of(spec).items()), ready)
+        view = HostView(self._program, python, version, tuple(mounts), tuple(variables_of(spec).items()), ready)
         start = functools.partial(self.factories.start, view, spec.limits.disk_mb, guest_limits)
-        return ProcessChannel(start, "bwrap", root=ROOT, guest_limits=guest_limits, cgroup=cgroup)
+        channel = ProcessChannel(start, "bwrap", root=ROOT, guest_limits=guest_limits, cgroup=cgroup, shared=shared)
+        if not channel.is_forked:
+            channel.shared = shared or "sandboxes cannot be forked here, so programs can set the times of devices"
+        return channel
 
     def reap(self) -> list[str]:
         """End sandboxes whose owner process is dead."""

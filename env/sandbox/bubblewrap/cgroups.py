@@ -128,7 +128,9 @@ def factories_cgroup(mount: Path = MOUNT) -> Cgroup | None:
         with contextlib.suppress(OSError):
             for folder in group.folders:
                 folder.mkdir(exist_ok=True)
-            return group
+            # Another user may have created it.
+            if all(os.access(folder / "cgroup.procs", os.W_OK) for folder in group.folders):
+                return group
     return None
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import logging
 import os
-import subprocess
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -21,6 +20,7 @@ from stackrank.env.sandbox.factory import CannotFork, Factory
 from stackrank.env.sandbox.guest.core.namespaces import SHARED_MEMORY
 from stackrank.env.sandbox.process import OWNER_VARIABLE, ProcessHandle, starter
 from stackrank.home import process_mark
+from stackrank.host import programs
 
 log = logging.getLogger(__name__)
 ROOT = "/workspace"
@@ -174,5 +174,5 @@ def start_factory(view: HostView) -> Factory:
 @functools.cache
 def _no_more_namespaces(bwrap: str) -> tuple[str, ...]:
     """Return the option against new namespaces. bubblewrap before 0.8 lacks it; the guest's filter forbids them too."""
-    process = subprocess.run([bwrap, "--help"], capture_output=True, text=True, check=False)
-    return ("--disable-userns",) if "--disable-userns" in process.stdout + process.stderr else ()
+    text = programs.run([bwrap, "--help"], merge=True).text
+    return ("--disable-userns",) if "--disable-userns" in text else ()

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import functools
 import os
-import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from stackrank.env.sandbox.base import SandboxError
+from stackrank.host import programs
+from stackrank.host.programs import PIPE
 
 INSIDE = 1000
 """The user and the group of everything in a sandbox, as seen from inside."""
@@ -64,7 +65,7 @@ def user_namespace() -> Iterator[int]:
     Raises SandboxError.
     """
     # A separate program, because a fork of this process, which has threads, could wait forever for an orphaned lock.
-    with subprocess.Popen(["unshare", "--user", "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+    with programs.start(["unshare", "--user", "cat"], stdin=PIPE, stdout=PIPE) as holder:
         namespace = _map_users(holder)
     try:
         yield namespace
@@ -72,7 +73,7 @@ def user_namespace() -> Iterator[int]:
         os.close(namespace)
 
 
-def _map_users(holder: subprocess.Popen[bytes]) -> int:
+def _map_users(holder: programs.Process[bytes]) -> int:
     assert holder.stdin is not None and holder.stdout is not None
     try:
         holder.stdin.write(b"!")

@@ -25,18 +25,18 @@ from stackrank.env.sandbox.bootstrap import loader_command
 from stackrank.env.sandbox.bubblewrap.cgroups import find_cgroup
 from stackrank.env.sandbox.closer import Closer
 from stackrank.env.sandbox.docker.environments import build, build_prefix
-from stackrank.env.sandbox.docker.policy import OWNER_LABEL
+from stackrank.env.sandbox.docker.holders import MOST_MB, PROGRAM_MB, Holders
+from stackrank.env.sandbox.docker.host_config import ROOT, host_config
+from stackrank.env.sandbox.docker.policy import HOLDER, HOLDER_CAPABILITIES, OWNER_LABEL
 from stackrank.env.sandbox.environments import PREFIXES
+from stackrank.env.task import Limits
 from stackrank.home import is_dead, is_of_this_boot, process_mark
 from stackrank.settings import settings
 
 if TYPE_CHECKING:
     import docker
 
-ROOT = "/workspace"
 _USER = "1000:1000"
-_FILES = 200_000
-"""Files and folders that the workspace and the temporary folder can each hold; the guest looks at fewer."""
 _PATIENCE_S = 2
 """How long a closed sandbox's container may take to end by itself, before it is killed."""
 
@@ -89,6 +89,7 @@ class DockerChannel:
         self.root = ROOT
         self.name = name
         self.prefixes = PREFIXES
+        self.shared = ""
         self.guest_limits: dict[str, int] = {"max_files": 1024, "confine": True}
         self._id = container_id
         self._api = client().api
@@ -124,6 +125,10 @@ class DockerChannel:
             if self._stream == 1:
                 return chunk
             self._errors = (self._errors + chunk)[-2000:]
+
+    def hung_up(self) -> bool:
+        """Whether the other side is gone. Only while it sends nothing."""
+        return bool(select.select([self._socket], [], [], 0)[0])
 
     def _read_exactly(self, size: int, deadline: float) -> bytes:
         data = b""
@@ -234,6 +239,7 @@ class DockerBackend:
         """`runtime`: an OCI runtime that the engine knows, such as gVisor's `runsc`; None for the engine's own."""
         self._runtime = runtime or settings().sandbox_runtime
         self._images: dict[SandboxSpec, str] = {}
+        self._holders = Holders(self._start_holder)
 
     def problem(self) -> str | None:
         """Check that an engine answers and has the sandbox image."""
@@ -257,7 +263,7 @@ class DockerBackend:
 
     def prepare(self, spec: SandboxSpec, say: Say = silent) -> None:
         """Build the image of the spec's environment, or pull a prebuilt one, unless the engine already has it."""
-        self._image(spec, say)
+        self._holders.hold(self._image(spec, say))
 
     def _image(self, spec: SandboxSpec, say: Say = silent) -> str:
         from docker.errors import DockerException, ImageNotFound
@@ -281,26 +287,42 @@ class DockerBackend:
 
     def start(self, spec: SandboxSpec) -> DockerChannel:
         """Start a new container. Raises SandboxError."""
+        image = self._image(spec)
+        # gVisor has no calls that drop pages of files or say which are in memory.
+        problem = "" if self._runtime == "runsc" else self._holders.hold(image)
+        channel = self._start(image, spec, "main")
+        channel.shared = problem
+        return channel
+
+    def _start_holder(self, image: str) -> DockerChannel:
+        """Start the container that keeps an image in memory."""
+        spec = SandboxSpec(limits=Limits(memory_mb=MOST_MB + PROGRAM_MB, disk_mb=1))
+        return self._start(image, spec, "holder", user=HOLDER, cap_add=list(HOLDER_CAPABILITIES))
+
+    def _start(
+        self, image: str, spec: SandboxSpec, program: str, user: str = _USER, **more_host_config: Any
+    ) -> DockerChannel:
+        """Start a container in which the loader waits for a program of the guest. Raises SandboxError."""
         from docker.errors import APIError, DockerException, ImageNotFound
         from requests.exceptions import RequestException
 
-        image = self._image(spec)
-        name = f"stackrank-{uuid.uuid4().hex[:12]}"
+        name = f"stackrank-{'' if program == 'main' else program + '-'}{uuid.uuid4().hex[:12]}"
+        host = host_config(spec, self._runtime) | more_host_config
         try:
             api = client().api
             created = api.create_container(
                 image,
-                entrypoint=loader_command("python3"),
+                entrypoint=loader_command("python3", program=program),
                 command=[],
                 name=name,
                 hostname="sandbox",
-                user=_USER,
+                user=user,
                 working_dir=ROOT,
                 stdin_open=True,  # once: when this process ends, the guest's input ends, and then the guest
                 network_disabled=True,
                 labels={**dict(spec.labels), OWNER_LABEL: process_mark()},
                 host_config={
-                    **api.create_host_config(**host_config(spec, self._runtime)),
+                    **api.create_host_config(**host),
                     "ReadonlyPaths": PROC_READ_ONLY,
                     "MaskedPaths": (*PROC_HIDDEN, "/sys/firmware", "/sys/devices/virtual/powercap"),
                 },
@@ -349,27 +371,3 @@ def _is_local(engine: docker.DockerClient) -> bool:
         return bool(engine.info()["Name"] == socket.gethostname())
     except APIError:  # a proxy refuses to answer this
         return False
-
-
-def host_config(spec: SandboxSpec, runtime: str | None) -> dict[str, Any]:
-    """Return the engine's host configuration for a sandbox: what the sandbox may do and use."""
-    limits = spec.limits
-    tmpfs = f"rw,exec,nosuid,nodev,size={limits.disk_mb}m,uid=1000,gid=1000,nr_inodes={_FILES}"
-    # The content of a tmpfs counts as memory, so the disk limits are added; else a full disk would kill every process.
-    memory = f"{limits.memory_mb + 2 * limits.disk_mb}m"
-    return {
-        "network_mode": "none",
-        "cap_drop": ["ALL"],
-        "security_opt": ["no-new-privileges"],
-        "read_only": True,
-        "tmpfs": {ROOT: tmpfs + ",mode=0755", "/tmp": tmpfs + ",mode=1777"},
-        "mem_limit": memory,
-        "memswap_limit": memory,
-        "pids_limit": limits.pids,
-        "nano_cpus": int(limits.cpus * 1e9),
-        "ipc_mode": "private",
-        "ulimits": [{"Name": "core", "Soft": 0, "Hard": 0}, {"Name": "nofile", "Soft": 1024, "Hard": 1024}],
-        "log_config": {"Type": "none"},
-        "auto_remove": True,
-        "runtime": runtime,
-    }

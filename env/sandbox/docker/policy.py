@@ -16,11 +16,15 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, 
 
 from stackrank.env.sandbox.base import PROC_HIDDEN, PROC_READ_ONLY
 from stackrank.errors import StackrankError
+from stackrank.storable import read_json
 
 OWNER_LABEL = "stackrank.owner"
 REPOSITORY = "stackrank-env"
 BUILDER = "0:0"
-"""The user of the containers in which environments are built; sandboxes never have it."""
+"""The user of the containers in which environments are built; no other container has it."""
+HOLDER = "0"
+"""The user of the containers that keep images in memory. It may read every file that a sandbox may read."""
+HOLDER_CAPABILITIES = ("IPC_LOCK", "DAC_OVERRIDE")
 LARGEST_BODY = 1 << 20
 
 
@@ -97,6 +101,10 @@ class _SandboxHost(_Closed):
     Runtime: str | None = None
 
 
+class _HolderHost(_SandboxHost):
+    CapAdd: tuple[Literal["IPC_LOCK"], Literal["DAC_OVERRIDE"]]
+
+
 class _BuildHost(_Closed):
     NetworkMode: Literal["default"]
     Binds: list[str] = []
@@ -137,6 +145,13 @@ class Sandbox(_Container):
     StdinOnce: Literal[True]
     AttachStdin: Literal[True]
     HostConfig: _SandboxHost
+
+
+class Holder(Sandbox):
+    """The request body that creates a container that keeps an image in memory: a sandbox that may lock memory."""
+
+    User: Literal["0"]  # type: ignore[assignment]
+    HostConfig: _HolderHost
 
 
 class Build(_Container):
@@ -271,7 +286,8 @@ def parse_request(method: str, target: str, allowed: Allowed) -> Request:
 def check_container(data: bytes, allowed: Allowed) -> bytes:
     """Check the request body that creates a container, and return it rewritten. Raises NotAllowed."""
     body = _object(data)
-    kind: type[Sandbox | Build] = Build if body.get("User") == BUILDER else Sandbox
+    kinds: dict[str, type[Sandbox | Build]] = {BUILDER: Build, HOLDER: Holder}
+    kind = kinds.get(str(body.get("User")), Sandbox)
     try:
         container = kind.model_validate_json(json.dumps(body))
     except ValidationError as error:
@@ -301,8 +317,8 @@ def check_config(data: bytes) -> bytes:
 
 def _object(data: bytes) -> dict[str, Any]:
     try:
-        document = json.loads(data)
-    except (ValueError, RecursionError):
+        document = read_json(data)
+    except ValueError:
         document = None
     if not isinstance(document, dict):
         raise NotAllowed("the body is not a JSON object")

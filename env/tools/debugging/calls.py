@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NotRequired
+from dataclasses import fields
 
 from pydantic import Field
-from typing_extensions import TypedDict
 
 from stackrank.env.actions import Observation
+from stackrank.env.sandbox.replies.records import Calls as Totals
+from stackrank.env.sandbox.replies.records import ObservedCall
 from stackrank.env.state import ReachedPlace
 from stackrank.env.tools.base import Arguments, Bench
 from stackrank.env.tools.debugging.following import (
     TEST,
-    Location,
     Run,
     describe_end,
     follow,
+    format_place,
     frames_of,
     join_parts,
     state_of,
@@ -36,37 +37,6 @@ class CallsArguments(Arguments):
         None, description="Number of the call to show in full, from 1; -1 is the last. Default: a line for each call."
     )
     test: str | None = Field(None, description=TEST)
-
-
-class _Caller(TypedDict, total=False):
-    file: str
-    line: int
-    function: str
-
-
-class _Call(Location):
-    number: int
-    test: str
-    arguments: dict[str, str]
-    caller: _Caller
-    result: NotRequired[str]
-    raised: NotRequired[str]
-    yielded: list[str]
-    yields: int
-    changed: list[str]
-    more: int
-    open: NotRequired[bool]
-
-
-class _Place(Location):
-    name: str
-
-
-class _Totals(TypedDict):
-    count: int
-    raised: list[int]
-    raised_too: int
-    places: list[_Place]
 
 
 class Calls:
@@ -90,20 +60,18 @@ class Calls:
             return follow(bench, arguments.test, "calls", function=arguments.function, first=first, last=last)
 
         report = run(first, last)
-        totals = report.first("calls", _Totals)
-        count = totals["count"] if totals else 0
-        calls = report.read("call", _Call)
+        totals = report.first(Totals)
+        count = totals.count if totals else 0
+        calls = report.read(ObservedCall)
         # The numbers of the last calls are known only now, so the program runs again to show them.
         if n < 0 and count + n >= 0:
-            calls = run(count + n + 1, count + n + 1).read("call", _Call)
+            calls = run(count + n + 1, count + n + 1).read(ObservedCall)
         elif n == 0 and count > CALLS_PER_END:
-            calls += run(max(count - CALLS_PER_END, CALLS_PER_END) + 1, count).read("call", _Call)
-        calls.sort(key=lambda call: call["number"])
+            calls += run(max(count - CALLS_PER_END, CALLS_PER_END) + 1, count).read(ObservedCall)
+        calls.sort(key=lambda call: call.number)
         places = [
-            ReachedPlace(
-                file=place["file"], line=place["line"], function=place["function"], hits=count, shown=len(calls)
-            )
-            for place in (totals["places"] if totals else [])
+            ReachedPlace(file=place.file, line=place.line, function=place.function, hits=count, shown=len(calls))
+            for place in (totals.places if totals else ())
         ]
         state = state_of(report, frames_of(report), "failed", places)
         head = _head(arguments.function, totals)
@@ -116,37 +84,37 @@ class Calls:
         return Observation(join_parts(parts, report), state=state)
 
 
-def _head(function: str, totals: _Totals | None) -> str:
+def _head(function: str, totals: Totals | None) -> str:
     if totals is None:
         return f"The number of calls of {function} is unknown."
-    places = ", ".join(f"{place['function']} at {place['file']}:{place['line']}" for place in totals["places"][:4])
-    count = totals["count"]
+    places = ", ".join(f"{place.function} at {place.file}:{place.line}" for place in totals.places[:4])
+    count = totals.count
     if not count:
         return f"{function} ({places}) was never called."
-    numbers = [f"#{number}" for number in totals["raised"][:10]]
-    omitted = len(totals["raised"]) - len(numbers) + totals["raised_too"]
+    numbers = [f"#{number}" for number in totals.raised[:10]]
+    omitted = len(totals.raised) - len(numbers) + totals.raised_too
     numbers += [f"{omitted} more"] if omitted else []
     by = f"; {', '.join(numbers)} raised an exception" if numbers else ""
     return f"{function} ({places}): {count} call{'s' if count > 1 else ''}{by}."
 
 
-def _summaries(calls: list[_Call]) -> Iterator[str]:
+def _summaries(calls: list[ObservedCall]) -> Iterator[str]:
     last_number = 0
     for call, *repeats in _group_repeats(calls):
-        if last_number and call["number"] > last_number + 1:
-            yield f"[#{last_number + 1} to #{call['number'] - 1} omitted: n shows one of them]"
-        last_number = (repeats or [call])[-1]["number"]
+        if last_number and call.number > last_number + 1:
+            yield f"[#{last_number + 1} to #{call.number - 1} omitted: n shows one of them]"
+        last_number = (repeats or [call])[-1].number
         repeated = f" to #{last_number}, the same:" if repeats else ""
-        yield f"#{call['number']}{repeated} {_call(call)} -> {_result(call)}"
-        if call["changed"]:
-            yield "    changed " + clip("; ".join(call["changed"]) + _omitted(call), 300)
+        yield f"#{call.number}{repeated} {_call(call)} -> {_result(call)}"
+        if call.changed:
+            yield "    changed " + clip("; ".join(call.changed) + _omitted(call), 300)
 
 
-def _group_repeats(calls: list[_Call]) -> Iterator[list[_Call]]:
+def _group_repeats(calls: list[ObservedCall]) -> Iterator[list[ObservedCall]]:
     """Group consecutive calls that do not differ."""
-    group: list[_Call] = []
+    group: list[ObservedCall] = []
     for call in calls:
-        if group and (call["number"] > group[-1]["number"] + 1 or _comparable(call) != _comparable(group[0])):
+        if group and (call.number > group[-1].number + 1 or _comparable(call) != _comparable(group[0])):
             yield group
             group = []
         group.append(call)
@@ -154,44 +122,45 @@ def _group_repeats(calls: list[_Call]) -> Iterator[list[_Call]]:
         yield group
 
 
-def _comparable(call: _Call) -> dict[str, object]:
-    return {name: value for name, value in call.items() if name not in ("number", "caller", "test")}
+def _comparable(call: ObservedCall) -> list[object]:
+    names = (field.name for field in fields(call) if field.name not in ("number", "caller", "test"))
+    return [getattr(call, name) for name in names]
 
 
-def _details(call: _Call) -> Iterator[str]:
-    caller = call["caller"]
-    by = f", called at {caller['file']}:{caller['line']} in {caller['function']}" if caller.get("file") else ""
-    during = f", in {call['test']}" if call["test"] else ""
-    yield f"Call #{call['number']} of {call['function']}{by}{during}"
-    yield from (f"    {name} = {value}" for name, value in call["arguments"].items())
+def _details(call: ObservedCall) -> Iterator[str]:
+    caller = call.caller
+    by = f", called at {format_place(caller)}" if caller is not None else ""
+    during = f", in {call.test}" if call.test else ""
+    yield f"Call #{call.number} of {call.function}{by}{during}"
+    yield from (f"    {name} = {value}" for name, value in call.arguments.items())
     yield f"Result: {_result(call)}"
-    if call["changed"]:
+    if call.changed:
         yield "It changed:"
-        yield from (f"    {change}" for change in call["changed"])
-        yield from ([f"    {_omitted(call).strip('; ')}"] if call["more"] else [])
+        yield from (f"    {change}" for change in call.changed)
+        yield from ([f"    {_omitted(call).strip('; ')}"] if call.more else [])
     else:
         yield "It changed neither its arguments nor the globals that it uses."
 
 
-def _call(call: _Call) -> str:
-    arguments = ", ".join(f"{name}={_short(name, value)}" for name, value in call["arguments"].items())
-    return f"{call['function']}({arguments})"
+def _call(call: ObservedCall) -> str:
+    arguments = ", ".join(f"{name}={_short(name, value)}" for name, value in call.arguments.items())
+    return f"{call.function}({arguments})"
 
 
-def _result(call: _Call) -> str:
+def _result(call: ObservedCall) -> str:
     yielded = ""
-    if call["yields"]:
-        ellipsis = ", ..." if call["yields"] > len(call["yielded"]) else ""
-        yielded = f"yielded {call['yields']}: {', '.join(call['yielded'])}{ellipsis}; "
-    if call.get("open"):
-        return f"{yielded}did not return before the run ended"
-    if "raised" in call:
-        return f"{yielded}raised {' '.join(call['raised'].split())}"
-    return yielded + clip(call.get("result", ""), 400)
+    if call.yields:
+        ellipsis = ", ..." if call.yields > len(call.yielded) else ""
+        yielded = f"yielded {call.yields}: {', '.join(call.yielded)}{ellipsis}; "
+    if call.raised is not None:
+        return f"{yielded}raised {' '.join(call.raised.split())}"
+    if call.result is not None:
+        return yielded + clip(call.result, 400)
+    return f"{yielded}did not return before the run ended"
 
 
-def _omitted(call: _Call) -> str:
-    return f"; and {call['more']} more" if call["more"] else ""
+def _omitted(call: ObservedCall) -> str:
+    return f"; and {call.more} more" if call.more else ""
 
 
 def _short(name: str, value: str) -> str:

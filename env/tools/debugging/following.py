@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeVar
 
-from typing_extensions import TypedDict
-
+from stackrank.env.sandbox.base import BadReply
 from stackrank.env.sandbox.client import CommandResult
 from stackrank.env.sandbox.guest.debugging.shortening import shortened
-from stackrank.env.sandbox.replies import BadReply, check_reply
+from stackrank.env.sandbox.replies.decoder import to_json
+from stackrank.env.sandbox.replies.records import (
+    End,
+    Exited,
+    Failure,
+    Frame,
+    Interrupted,
+    Location,
+    Record,
+    Refusal,
+    TestEnd,
+    read_record,
+)
 from stackrank.env.state import FollowedState, ReachedPlace
 from stackrank.env.tools.base import Bench, ToolError
 from stackrank.env.tools.shown import LESS, MOST_SHOWN, clip, strip_padding
@@ -22,59 +34,10 @@ TEST = (
 """The description of the argument `test`."""
 
 
-class Location(TypedDict):
-    """A place in the program."""
-
-    file: str
-    line: int
-    function: str
-
-
-class Frame(Location):
-    """A call in progress, with its local variables."""
-
-    source: str
-    locals: dict[str, str]
-    skipped: int
-    """How many frames were left out before this one."""
-
-
-class Cause(TypedDict):
-    """An exception that led to another one."""
-
-    error: str
-    frames: list[Frame]
-
-
-class Failure(TypedDict):
-    """A test, or a program, that failed."""
-
-    test: str
-    error: str
-    assertion: bool
-    frames: list[Frame]
-    causes: list[Cause]
-    where: dict[str, Any]
-
-
-class Stop(TypedDict):
-    """A moment at which the run was stopped."""
-
-    test: str
-    frames: list[Frame]
-
-
-class RunEnd(TypedDict):
-    """How the run ended."""
-
-    how: str
-    exit: int
-    notes: list[str]
-
-
-Record = TypeVar("Record")
+Kind = TypeVar("Kind", bound=Record)
 _LARGE = 80
 """A value with more characters than this is shown in full only once."""
+_FOREIGN = "the program wrote into this tool's report"
 
 
 @dataclass
@@ -84,68 +47,67 @@ class Run:
     result: CommandResult
     target: str
     """The test or the program that was run."""
-    records: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    records: list[Record] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     timeout_s: float = 0
     """The time limit of the run, in seconds."""
 
-    def read(self, kind: str, shape: type[Record]) -> list[Record]:
-        """Return the records of a kind. Records of another shape come from the program itself and are left out."""
-        records = []
-        for record in self.records.get(kind, []):
-            try:
-                records.append(check_reply(shape, record))
-            except BadReply:
-                self.note("the program wrote into this tool's report")
-        return records
+    def read(self, kind: type[Kind]) -> list[Kind]:
+        """Return the records of a kind."""
+        return [record for record in self.records if isinstance(record, kind)]
 
-    def first(self, kind: str, shape: type[Record]) -> Record | None:
+    def first(self, kind: type[Kind]) -> Kind | None:
         """Return the first record of a kind."""
-        return next(iter(self.read(kind, shape)), None)
+        return next(iter(self.read(kind)), None)
 
     def note(self, text: str) -> None:
         """Add a note, unless it is there already."""
         if text not in self.notes:
             self.notes.append(text)
 
-    @property
+    @cached_property
     def outcomes(self) -> dict[str, str]:
         """Test id -> outcome."""
         outcomes: dict[str, str] = {}
-        for record in self.records.get("test", []):
-            test, outcome = record.get("test"), record.get("outcome")
-            if isinstance(test, str) and isinstance(outcome, str) and outcomes.get(test) != "failed":
-                outcomes[test] = outcome
+        for record in self.read(TestEnd):
+            if outcomes.get(record.test) != "failed":
+                outcomes[record.test] = record.outcome
         return outcomes
 
-    @property
+    @cached_property
     def failure(self) -> Failure | None:
         """The first failure."""
-        failure = self.first("failure", Failure)
-        if failure is not None:
-            failure["error"] = strip_padding(failure["error"]).rstrip()
-        return failure
+        return self.first(Failure)
 
-    @property
-    def interrupted(self) -> Stop | None:
-        """Location the program was when its time was up."""
-        return self.first("interrupted", Stop)
+    @cached_property
+    def error(self) -> str:
+        """The exception of the first failure; empty if nothing failed."""
+        return "" if self.failure is None else strip_padding(self.failure.error).rstrip()
+
+    @cached_property
+    def interrupted(self) -> Interrupted | None:
+        """Where the program was when its time was up."""
+        return self.first(Interrupted)
 
 
 def follow(bench: Bench, test: str | None, mode: str, *, first_failure: bool = False, **options: Any) -> Run:
     """Run a test or a program under an observer. Raises Refused and ToolError with a sentence for the agent."""
     command, target = _target(bench, (test or "").strip())
     spec = {**options, "mode": mode, "test": target, "first_failure": first_failure}
-    result, reply = bench.sandbox.follow(command, spec, bench.task.limits.timeout_s)
+    followed = bench.sandbox.follow(command, spec, bench.task.limits.timeout_s)
+    result = followed.result
     run = Run(result, target or command, timeout_s=bench.task.limits.timeout_s)
-    for record in reply["records"]:
-        run.records.setdefault(record["kind"], []).append(record)
-    for refused in run.records.get("refused", []):
-        raise ToolError(str(refused.get("text", ""))[:1000])
-    if reply["unsound"]:
-        run.note("the program wrote into this tool's report")
-    ending = run.first("end", RunEnd)
-    for note in ending["notes"] if ending else []:
+    for line in followed.records:
+        try:
+            run.records.append(read_record(line))
+        except BadReply:  # the program can write where the observer writes
+            run.note(_FOREIGN)
+    for refused in run.read(Refusal):
+        raise ToolError(refused.text[:1000])
+    if not followed.whole:
+        run.note(_FOREIGN)
+    ending = run.first(End)
+    for note in ending.notes if ending else ():
         run.note(note)
     if ending is None:
         exit_text = f"killed by signal {-result.exit}" if result.exit < 0 else f"ended with status {result.exit}"
@@ -168,28 +130,27 @@ def _target(bench: Bench, text: str) -> tuple[str, str]:
     return bench.task.test_command, text
 
 
-def frames_of(run: Run) -> list[Frame]:
+def frames_of(run: Run) -> Sequence[Frame]:
     """Return the frames where the program failed, or where it was when its time was up."""
     if run.failure is not None:
-        return run.failure["frames"]
-    return run.interrupted["frames"] if run.interrupted else []
+        return run.failure.frames
+    return run.interrupted.frames if run.interrupted else ()
 
 
-def state_of(run: Run, frames: list[Frame], event: str, places: list[ReachedPlace] | None = None) -> FollowedState:
+def state_of(run: Run, frames: Sequence[Frame], event: str, places: list[ReachedPlace] | None = None) -> FollowedState:
     """Return what the run showed, as data. `frames`: where the run was stopped or failed."""
     state = FollowedState(kind="followed", exit=run.result.exit, timed_out=run.result.timed_out)
     state["places"] = places or []
     if run.outcomes:
         state["outcomes"] = run.outcomes
     if run.failure is not None:
-        state["exception"] = run.failure["error"]
+        state["exception"] = run.error
     if frames:
         last = frames[-1]
-        state |= FollowedState(  # type: ignore[typeddict-item]
-            event=event, file=last["file"], line=last["line"], function=last["function"], locals=last["locals"]
-        )
+        state["event"], state["locals"] = event, to_json(last.locals)
+        state["file"], state["line"], state["function"] = last.file, last.line, last.function
         state["stack"] = [
-            {"file": frame["file"], "line": frame["line"], "function": frame["function"], "current": frame is last}
+            {"file": frame.file, "line": frame.line, "function": frame.function, "current": frame is last}
             for frame in frames
         ]
     return state
@@ -201,28 +162,25 @@ def describe_end(run: Run) -> Iterator[str]:
     passed = len(run.outcomes) - len(bad)
     failure = run.failure
     if failure is not None:
-        at = f" at {failure['frames'][-1]['file']}:{failure['frames'][-1]['line']}" if failure["frames"] else ""
-        yield f"{failure['test'] or run.target} failed{at}: {failure['error']}"
-    failures = [f"{test}: {outcome}" for test, outcome in bad.items() if failure is None or test != failure["test"]]
+        yield f"{failure.test or run.target} failed{_at_last(failure.frames)}: {run.error}"
+    failures = [f"{test}: {outcome}" for test, outcome in bad.items() if failure is None or test != failure.test]
     if failures:
         yield "; ".join(failures[:5]) + (f"; and {len(failures) - 5} more" if len(failures) > 5 else "")
     if passed:
         yield f"{passed} tests passed." if passed > 1 else f"{next(iter(set(run.outcomes) - set(bad)))} passed."
     if run.interrupted is not None:
         yield f"The program was still running at the time limit of {run.timeout_s:g} s and was stopped."
-    exited = run.first("exited", _Exited)
+    exited = run.first(Exited)
     if exited is not None:
-        at = f" at {exited['frames'][-1]['file']}:{exited['frames'][-1]['line']}" if exited["frames"] else ""
-        yield f"The program called os._exit({exited['status']}){at}."
-    end = run.first("end", RunEnd)
-    if not run.outcomes and failure is None and end is not None and end["how"] == "finished":
-        yield f"The program ended with status {end['exit']}."
+        yield f"The program called os._exit({exited.status}){_at_last(exited.frames)}."
+    end = run.first(End)
+    if not run.outcomes and failure is None and end is not None and end.how == "finished":
+        yield f"The program ended with status {end.exit}."
     yield from (f"[{note}]" for note in run.notes)
 
 
-class _Exited(TypedDict):
-    status: int
-    frames: list[Frame]
+def _at_last(frames: Sequence[Frame]) -> str:
+    return f" at {frames[-1].file}:{frames[-1].line}" if frames else ""
 
 
 def program_output(run: Run, max_chars: int = 500) -> str:
@@ -233,7 +191,7 @@ def program_output(run: Run, max_chars: int = 500) -> str:
 
 def format_place(place: Location) -> str:
     """Return a place as `file:line in function`."""
-    return f"{place['file']}:{place['line']} in {place['function']}"
+    return f"{place.file}:{place.line} in {place.function}"
 
 
 def format_lines(lines: Iterable[tuple[str, int]]) -> str:
@@ -260,7 +218,7 @@ def format_variables(variables: dict[str, str], seen_values: set[tuple[str, str]
     )
 
 
-def frames_text(frames: list[Frame], room: int) -> str:
+def frames_text(frames: Sequence[Frame], room: int) -> str:
     """Return frames with their locals, outermost first. Repeated frames are folded; outer ones are left out for room.
 
     A large object that has the same name in several frames, as `self` often has, is shown in the innermost only.
@@ -274,16 +232,15 @@ def frames_text(frames: list[Frame], room: int) -> str:
         times = 1
         while position - 1 - times >= 0 and _is_same_place(frames[position - 1 - times], frame):
             times += 1
-        lines = [f"{format_place(frame)}: {frame['source']}"]
+        lines = [f"{format_place(frame)}: {frame.source}"]
         lines += [
-            f"    {name} = {shorten_repeat(name, value, seen_values, 'below')}"
-            for name, value in frame["locals"].items()
+            f"    {name} = {shorten_repeat(name, value, seen_values, 'below')}" for name, value in frame.locals.items()
         ]
         if times > 1:
             lines.insert(0, f"[the next frame occurs {times} times; its locals are those of the last]")
-        if frame["skipped"] or any(repeated["skipped"] for repeated in frames[position - times : position]):
+        if frame.skipped or any(repeated.skipped for repeated in frames[position - times : position]):
             lines.insert(
-                0, f"[{sum(repeated['skipped'] for repeated in frames[position - times : position])} frames omitted]"
+                0, f"[{sum(repeated.skipped for repeated in frames[position - times : position])} frames omitted]"
             )
         text = "\n".join(lines)
         if len(text) > remaining:
@@ -310,7 +267,7 @@ def shorten_repeat(name: str, value: str, seen_values: set[tuple[str, str]], dir
 
 
 def _is_same_place(left: Frame, right: Frame) -> bool:
-    return (left["file"], left["line"], left["function"]) == (right["file"], right["line"], right["function"])
+    return (left.file, left.line, left.function) == (right.file, right.line, right.function)
 
 
 def join_parts(parts: Iterator[str] | list[str], run: Run, room: int = MOST_SHOWN - 200) -> str:

@@ -21,6 +21,8 @@ from stackrank.env.tools.debugging.pdb import INVESTIGATION
 
 INVESTIGATOR = ("view", "listdir", "grep", "eval", "pdb", "answer")
 """The tools that are available during an investigation."""
+_REPLACED = "\ufffd"
+"""Stands in a path for bytes that are no text; no request can name such a file."""
 
 
 class InvestigateArguments(Arguments):
@@ -100,7 +102,7 @@ def restore_workspace(bench: Bench) -> list[str]:
     current = bench.sandbox.changes()
     for path in _changed_paths(baseline, current):
         try:
-            if path in baseline.skipped:
+            if path in baseline.skipped or _REPLACED in path:
                 raise Refused(f"what {path} was is not known")
             content = None if path in baseline.deleted else baseline.files.get(path, bench.task.files.get(path))
             if content is None or path in current.skipped:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import groupby
-from typing import Any, cast
+from typing import cast
 
 from pydantic import Field
 
 from stackrank.env.actions import Observation
 from stackrank.env.sandbox.guest.debugging.shortening import shortened
 from stackrank.env.sandbox.guest.debugging.values import folded
-from stackrank.env.sandbox.replies import Breakpoint, Debugged
+from stackrank.env.sandbox.replies.debugger import Breakpoint, Call, Debugged, Died, Ended, Paused, Standing
+from stackrank.env.sandbox.replies.decoder import to_json
 from stackrank.env.state import DebuggerState
 from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.env.tools.output_dedup import Kind, find_repeated
@@ -77,65 +79,85 @@ class Pdb:
             session=session,
         )
         bench.debug_targets[session] = "" if of_tests else debugged
-        fields = {name: value for name, value in reply["state"].items() if value is not None}
-        state = cast(DebuggerState, {**fields, "kind": "debugger", "alive": reply["alive"]})
-        if reply["timed_out"]:
-            state["timed_out"] = True
-        if reply["restarted"]:
-            state["restarted"] = True
-        return Observation(_text(reply, state, arguments.limit), state=state)
+        return Observation(_text(reply, arguments.limit), state=_state(reply))
 
 
-def _text(reply: Debugged, state: DebuggerState, max_chars: int) -> str:
+def _state(reply: Debugged) -> DebuggerState:
+    standing = reply.standing
+    state = DebuggerState(kind="debugger", alive=reply.alive, breakpoints=to_json(reply.breakpoints))
+    if isinstance(standing, Died):
+        state["died"] = standing.reason
+    elif isinstance(standing, Ended):
+        state["ended"], state["exit"] = standing.event, standing.exit
+        if standing.outcomes:
+            state["outcomes"] = standing.outcomes
+    else:
+        fields = {name: value for name, value in to_json(standing).items() if value is not None}
+        state = cast(DebuggerState, {**state, **fields})
+    if reply.timed_out:
+        state["timed_out"] = True
+    if reply.restarted:
+        state["restarted"] = True
+    return state
+
+
+def _text(reply: Debugged, max_chars: int) -> str:
+    standing = reply.standing
+    paused = standing if isinstance(standing, Paused) else None
     hint = f"a limit above {max_chars} shows more"
-    notes = [shortened(f"[{note}]", max_chars // 8, hint) for note in reply["notes"]]
-    output = strip_padding(reply["text"]).rstrip()
-    repeated = find_repeated(output, state.get("line", 0))
+    notes = [shortened(f"[{note}]", max_chars // 8, hint) for note in reply.notes]
+    output = strip_padding(reply.text).rstrip()
+    repeated = find_repeated(output, paused.line if paused else 0)
     below = []
-    if reply["program"].strip():
-        below.append("The program printed:\n" + shortened(reply["program"].rstrip(), max_chars // 4, hint))
-    if reply["moved"] or "file" not in state:
-        below.append(_place(state, repeated))
-    if reply["breakpoints_changed"]:
-        below.append(_breakpoints(state["breakpoints"]))
-    if reply["moved"] and "source" not in repeated:
-        output = _without_current_line(output, state)
+    if reply.program.strip():
+        below.append("The program printed:\n" + shortened(reply.program.rstrip(), max_chars // 4, hint))
+    if paused is None:
+        below.append(_describe_end(standing))
+    elif reply.moved:
+        below.append(_place(paused, repeated))
+    if reply.breakpoints_changed:
+        below.append(_breakpoints(reply.breakpoints))
+    if paused and reply.moved and "source" not in repeated:
+        output = _without_current_line(output, paused)
     # The output that was asked for, with a note of what is left out, gets the room that the rest leaves.
     room = max_chars - 100 - sum(len(part) + 1 for part in [*notes, *below])
     return "\n".join(part for part in [*notes, shortened(output, max(room, max_chars // 2), hint), *below] if part)
 
 
-def _place(state: DebuggerState, repeated: frozenset[Kind]) -> str:
-    if state.get("died"):
+def _describe_end(standing: Standing) -> str:
+    """Say what the debugger does next, if the program is not paused."""
+    if isinstance(standing, Died):
         return "The debugger starts the program again at the next command."
-    if "ended" in state:
-        tests = state.get("outcomes") or {}
+    if isinstance(standing, Ended):
+        tests = standing.outcomes
         summary = ", ".join(f"{name}: {outcome}" for name, outcome in tests.items() if outcome != "passed")
         passed = sum(outcome == "passed" for outcome in tests.values())
         counted = [f"{passed} test{'' if passed == 1 else 's'} passed"] if passed else []
         outcome = f" {'; '.join([*counted, *filter(None, [summary])])}." if tests else ""
-        return f"The program ended (exit status {state.get('exit', 0)}).{outcome} The next command starts it again."
-    if state.get("event") == "start" or "file" not in state:
-        return "The program has not started yet: `c` runs it, `n` stops at its first line."
-    position = f"[{state['file']}:{state['line']}, {state['function']}, depth {state['depth']}"
-    if state.get("thread"):
-        position += f", thread {state['thread']}"
-    if state.get("exception"):
-        message = str(state["exception"]).split("\n")[0][:200]
-        position += f", {'raised' if state['event'] == 'post_mortem' else 'passing'} {message}"
-    source = [] if "source" in repeated else [line[:160] for line in state.get("source", [])]
-    calls = [] if "stack" in repeated else _calls(state)
-    values = [] if "locals" in repeated else _locals(state.get("locals", {}))
+        return f"The program ended (exit status {standing.exit}).{outcome} The next command starts it again."
+    return "The program has not started yet: `c` runs it, `n` stops at its first line."
+
+
+def _place(paused: Paused, repeated: frozenset[Kind]) -> str:
+    position = f"[{paused.file}:{paused.line}, {paused.function}, depth {paused.depth}"
+    if paused.thread:
+        position += f", thread {paused.thread}"
+    if paused.exception:
+        message = paused.exception.split("\n")[0][:200]
+        position += f", {'raised' if paused.event == 'post_mortem' else 'passing'} {message}"
+    source = [] if "source" in repeated else [line[:160] for line in paused.source]
+    calls = [] if "stack" in repeated else _calls(paused)
+    values = [] if "locals" in repeated else _locals(paused.locals)
     return "\n".join([*source, position + "]", *calls, *values])
 
 
-def _calls(state: DebuggerState) -> list[str]:
+def _calls(paused: Paused) -> list[str]:
     """Return the calls around the current one on one line, outermost first; nothing if there is only one frame."""
-    stack = state.get("stack", [])
+    stack = paused.stack
     if len(stack) < 2:
         return []
-    stack_position = next((position for position, call in enumerate(stack, 1) if call["current"]), len(stack))
-    keys: list[object] = [object() if call["current"] else (call["file"], call["line"]) for call in stack]
+    stack_position = next((position for position, call in enumerate(stack, 1) if call.current), len(stack))
+    keys: list[object] = [object() if call.current else (call.file, call.line) for call in stack]
     parts: list[str] = []
     for libraries, group in groupby(folded(keys), key=lambda part: all(map(_of_library, stack[part[0] :][: part[1]]))):
         run = list(group)
@@ -144,18 +166,18 @@ def _calls(state: DebuggerState) -> list[str]:
             parts.append(f"({count} library call{'s' if count > 1 else ''})")
             continue
         for first, period, times in run:
-            calls = [f"{call['function']} ({call['file']}:{call['line']})" for call in stack[first : first + period]]
+            calls = [f"{call.function} ({call.file}:{call.line})" for call in stack[first : first + period]]
             text = " > ".join(calls) + (f" x{times}" if times > 1 else "")
-            parts.append(f"*{text}*" if stack[first]["current"] else text)
+            parts.append(f"*{text}*" if stack[first].current else text)
     # Of a deep stack, the state holds only the calls around the current one.
-    deeper = len(parts) > _MOST_CALLS or state["depth"] > stack_position
+    deeper = len(parts) > _MOST_CALLS or paused.depth > stack_position
     left_out = ["..."] if deeper else []
     return ["Calls: " + " > ".join([*left_out, *parts[-_MOST_CALLS:]])]
 
 
-def _of_library(call: dict[str, Any]) -> bool:
+def _of_library(call: Call) -> bool:
     """Whether a call around the current one is outside the workspace: imports, event loops, context managers."""
-    return not call["current"] and call["file"].startswith(("/", "<frozen "))
+    return not call.current and call.file.startswith(("/", "<frozen "))
 
 
 def _locals(values: dict[str, str]) -> list[str]:
@@ -173,24 +195,24 @@ def _locals(values: dict[str, str]) -> list[str]:
     return ["Locals: " + "; ".join(texts) + omitted] if values else []
 
 
-def _without_current_line(output: str, state: DebuggerState) -> str:
+def _without_current_line(output: str, paused: Paused) -> str:
     """Drop pdb's last line if it repeats the source line that the excerpt marks."""
-    current = next((line[7:].strip() for line in state.get("source", []) if line[5:7] == "->"), None)
+    current = next((line[7:].strip() for line in paused.source if line[5:7] == "->"), None)
     return output[: output.rindex("\n")] if current and output.endswith(f"\n-> {current}") else output
 
 
-def _breakpoints(table: list[Breakpoint]) -> str:
+def _breakpoints(table: Sequence[Breakpoint]) -> str:
     if not table:
         return "No breakpoints."
     lines = []
     for row in table:
-        notes = ["temporary"] if row["temporary"] else []
-        notes += [] if row["enabled"] else ["disabled"]
-        notes += [f"ignored {row['ignore']} times"] if row["ignore"] else []
-        number = f"{row['number']} ({', '.join(notes)})" if notes else str(row["number"])
+        notes = ["temporary"] if row.temporary else []
+        notes += [] if row.enabled else ["disabled"]
+        notes += [f"ignored {row.ignore} times"] if row.ignore else []
+        number = f"{row.number} ({', '.join(notes)})" if notes else str(row.number)
         # What follows the number is a place that `b` takes.
-        condition = f" if {row['condition']}" if row["condition"] else ""
-        lines.append(f"  {number}: {row['file']}:{row['line']}{condition}")
-        if row["commands"]:
-            lines.append(f"      runs {'; '.join(row['commands'])}")
+        condition = f" if {row.condition}" if row.condition else ""
+        lines.append(f"  {number}: {row.file}:{row.line}{condition}")
+        if row.commands:
+            lines.append(f"      runs {'; '.join(row.commands)}")
     return "Breakpoints:\n" + "\n".join(lines)

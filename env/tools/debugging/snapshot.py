@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
-from typing_extensions import TypedDict
 
 from stackrank.env.actions import Observation
-from stackrank.env.sandbox.replies import BadReply, check_reply
+from stackrank.env.sandbox.replies.records import Before, Captured, Moment, Tree
 from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.env.tools.debugging.following import (
     TEST,
-    Location,
     Run,
-    Stop,
     describe_end,
     follow,
     format_place,
@@ -97,99 +94,74 @@ def _frames(run: Run) -> Observation:
     elif not run.notes:
         parts.append("Nothing failed.")
     if run.failure is not None:
-        for cause in run.failure["causes"]:
-            parts += [f"It was caused by {cause['error']}", frames_text(cause["frames"][-2:], 600)]
+        for cause in run.failure.causes:
+            parts += [f"It was caused by {cause.error}", frames_text(cause.frames[-2:], 600)]
     return Observation(join_parts(parts, run), state=state_of(run, frames, _event(run)))
 
 
 def _is_over(run: Run) -> bool:
     """Whether the failure shows nothing but an assertion of the test about a call that has returned."""
     failure = run.failure
-    return (
-        failure is not None
-        and failure["assertion"]
-        and len(failure["frames"]) == 1
-        and "(" in failure["frames"][0]["source"]
-    )
+    return failure is not None and failure.assertion and len(failure.frames) == 1 and "(" in failure.frames[0].source
 
 
 def _event(run: Run) -> str:
     return "interrupted" if run.interrupted else "failed"
 
 
-class _Step(Location):
-    number: int
-    source: str
-    changed: dict[str, str]
-
-
-class _Moment(TypedDict):
-    calls: int
-    lines: int
-    counted: bool
-    tired: bool
-    stops: list[_Step]
-
-
 def _before_failure(bench: Bench, arguments: SnapshotArguments) -> Observation:
     """Show the stops before the failure, or the frames at one of them: then the program runs again up to that stop."""
     steps = max(STEPS, arguments.back)
 
-    def run(**clock: int) -> tuple[Run, _Moment | None]:
+    def run(**clock: int) -> tuple[Run, Before | None]:
         options = {"from_call": 0, "from_line": 0, "keep": steps + 1, "budget": BUDGET, "capture": 0}
         report = follow(bench, arguments.test, "steps", first_failure=True, **{**options, **clock})
         return report, _moment(report)
 
     start = {"from_call": 0, "from_line": 0}
     report, moment = run(**start)
-    if moment is not None and moment["tired"] and report.failure is not None:
+    if moment is not None and moment.tired and report.failure is not None:
         # There are too many lines to record each. If they could not even be counted, count those of the last calls;
         # then record the last lines.
-        if not moment["counted"]:
-            start["from_call"] = moment["calls"] - NEAR_CALLS if moment["calls"] > NEAR_CALLS else 0
+        if not moment.counted:
+            start["from_call"] = moment.calls - NEAR_CALLS if moment.calls > NEAR_CALLS else 0
             report, moment = run(**{**start, "from_line": NEVER})
         if moment is not None:
-            start["from_line"] = max(moment["lines"] - steps, 0)
+            start["from_line"] = max(moment.lines - steps, 0)
             report, moment = run(**start, budget=steps + BUDGET)
-    if moment is None or not moment["stops"]:
+    if moment is None or not moment.stops:
         return _frames(report)
     if not arguments.back:
         return _steps(report, moment)
-    target = moment["lines"] - arguments.back
+    target = moment.lines - arguments.back
     if target < 1:
-        raise ToolError(f"only {moment['lines'] - 1} stops before the failure are known: give a smaller `back`")
+        raise ToolError(f"only {moment.lines - 1} stops before the failure are known: give a smaller `back`")
     repeat, _ = run(**start, capture=target)
-    captured = repeat.first("captured", Stop)
+    captured = repeat.first(Captured)
     if captured is None:
         raise ToolError("the program did not reach that stop again: it does not run the same way twice")
-    error = report.failure["error"].split("\n")[0] if report.failure else "the time limit"
+    error = report.error.split("\n")[0] if report.failure else "the time limit"
     parts = [f"{arguments.back} stops before {error}", "The frames, outermost first:"]
-    parts += [frames_text(captured["frames"], 3000), *(f"[{note}]" for note in repeat.notes)]
-    return Observation(join_parts(parts, repeat), state=state_of(report, captured["frames"], "stopped"))
+    parts += [frames_text(captured.frames, 3000), *(f"[{note}]" for note in repeat.notes)]
+    return Observation(join_parts(parts, repeat), state=state_of(report, captured.frames, "stopped"))
 
 
-def _moment(run: Run) -> _Moment | None:
-    moment = run.failure["where"] if run.failure is not None else run.first("moment", dict[str, Any])
-    try:
-        return check_reply(_Moment, moment) if moment else None
-    except BadReply:
-        return None
+def _moment(run: Run) -> Before | None:
+    return run.failure.where if run.failure is not None else run.first(Moment)
 
 
-def _steps(run: Run, moment: _Moment) -> Observation:
-    stops = moment["stops"][-STEPS - 1 :]
+def _steps(run: Run, moment: Before) -> Observation:
+    stops = moment.stops[-STEPS - 1 :]
     lines = []
     seen_values: set[tuple[str, str]] = set()
     for step in stops:
-        distance = moment["lines"] - step["number"]
+        distance = moment.lines - step.number
         new_seen = {*seen_values}
-        changed = format_variables(step["changed"], new_seen)
+        changed = format_variables(step.changed, new_seen)
         if len(changed) <= _MOST_CHANGED:  # otherwise some of the values are cut off
             seen_values = new_seen
         changed = clip(changed, _MOST_CHANGED)
-        lines.append(
-            f"-{distance}  {format_place(step)}: {step['source']}" + (f"\n        {changed}" if changed else "")
-        )
+        lines.append(f"-{distance}  {format_place(step)}: {step.source}" + (f"\n        {changed}" if changed else ""))
     head = "The last lines that ran; below each, the variables that had changed when it was about to run:"
     if run.failure is None:
         head = "Some of the lines that ran; below each, the variables that had changed when it was about to run:"
@@ -197,39 +169,26 @@ def _steps(run: Run, moment: _Moment) -> Observation:
     return Observation(join_parts(parts, run), state=state_of(run, frames_of(run), _event(run)))
 
 
-class _Row(Location):
-    depth: int
-    count: int
-    recursive: int
-    raised: int
-    counted: int
-
-
-class _Rows(TypedDict):
-    rows: list[_Row]
-    tired: bool
-
-
 def _tree(bench: Bench, arguments: SnapshotArguments) -> Observation:
     run = follow(bench, arguments.test, "tree", first_failure=True, from_call=0)
-    tree = run.first("tree", _Rows)
-    rows = tree["rows"] if tree else []
+    tree = run.first(Tree)
+    rows = tree.rows if tree else ()
     lines = []
     for row in rows:
-        notes = [f"{row['count']} calls"] if row["count"] > 1 else []
-        notes += [f"{row['recursive']} more inside itself"] if row["recursive"] else []
-        if row["raised"]:
-            notes.append(f"raised an exception {row['raised']} times" if row["raised"] > 1 else "raised an exception")
-        if row["counted"]:
-            notes.append(f"then {row['counted']} more from any caller, which were only counted")
+        notes = [f"{row.count} calls"] if row.count > 1 else []
+        notes += [f"{row.recursive} more inside itself"] if row.recursive else []
+        if row.raised:
+            notes.append(f"raised an exception {row.raised} times" if row.raised > 1 else "raised an exception")
+        if row.counted:
+            notes.append(f"then {row.counted} more from any caller, which were only counted")
         notes_text = f": {', '.join(notes)}" if notes else ""
-        lines.append(f"{'  ' * row['depth']}{row['function']} ({row['file']}:{row['line']}){notes_text}")
-    if tree and tree["tired"]:
+        lines.append(f"{'  ' * row.depth}{row.function} ({row.file}:{row.line}){notes_text}")
+    if tree and tree.tired:
         lines.append("[later calls were not followed]")
     if len(lines) > MOST_ROWS:
         # The deepest rows are left out first.
-        limit = sorted(row["depth"] for row in rows)[MOST_ROWS]
-        visible = [line for line, row in zip(lines, rows, strict=False) if row["depth"] < max(limit, 1)][:MOST_ROWS]
+        limit = sorted(row.depth for row in rows)[MOST_ROWS]
+        visible = [line for line, row in zip(lines, rows, strict=False) if row.depth < max(limit, 1)][:MOST_ROWS]
         lines = [*visible, f"[{len(rows) - len(visible)} lines of the tree omitted, the deepest ones]"]
     parts = [*describe_end(run), "Who called whom:" if lines else "Nothing in the workspace was called.", *lines]
     return Observation(join_parts(parts, run), state=state_of(run, frames_of(run), _event(run)))

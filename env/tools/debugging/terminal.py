@@ -100,7 +100,7 @@ class Terminal:
             restart=arguments.restart,
         )
         timed_out = step.event == "time"
-        state = TerminalState(kind="terminal", event=step.event, program=step.last["program"], timed_out=timed_out)
+        state = TerminalState(kind="terminal", event=step.event, program=step.last.program, timed_out=timed_out)
         return Observation(_text(step, typed, timeout_s, bench.task, arguments.limit), state=state)
 
 
@@ -136,16 +136,16 @@ def _compile(pattern: str) -> regex.Pattern[str]:
 
 def _text(step: Step, typed: list[str], timeout_s: float, task: Task, max_chars: int) -> str:
     parts = []
-    if step.first["why"]:
-        parts.append(f"[a new terminal was opened, because {step.first['why']}]")
+    if step.first.why:
+        parts.append(f"[a new terminal was opened, because {step.first.why}]")
     text = _JOB.sub(r"\1 ...", step.text)
     parts.append(shortened(text, max(max_chars - _ROOM, max_chars // 2), limit_hint(max_chars), step.dropped))
-    if step.whole and step.last["program"]:
+    if step.whole and step.last.program:
         parts.append("[the whole screen; the cursor is in row {}, column {}]".format(*step.cursor))
-    if step.first["too_long"]:
+    if step.first.too_long:
         parts.append("[not typed: a program that reads lines gets at most 4,095 bytes per line; use a file]")
-    untyped = typed[len(typed) - step.first["untyped"] :]
-    if untyped and not step.first["too_long"]:
+    untyped = typed[len(typed) - step.first.untyped :]
+    if untyped and not step.first.too_long:
         parts.append(f"[not typed, because nothing asked for it: {' '.join(map(repr, untyped))[:300]}]")
     parts.append(_describe_state(step, timeout_s, task))
     return "\n".join(part for part in parts if part) or "[nothing new]"
@@ -153,23 +153,23 @@ def _text(step: Step, typed: list[str], timeout_s: float, task: Task, max_chars:
 
 def _describe_state(step: Step, timeout_s: float, task: Task) -> str:
     """Say what the terminal is doing now, if the text does not show it."""
-    program = step.last["program"]
-    waits = f"[{program} waits for input]" if program and step.last["event"] == "input" else ""
+    program = step.last.program
+    waits = f"[{program} waits for input]" if program and step.last.event == "input" else ""
     if step.event == "time":
         process = program or "the shell"
         return f"[{process} is still running after {timeout_s:g} s: wait again, press ctrl-c, or restart]"
-    if step.last["event"] == "ended":
-        return f"[the shell ended ({describe_exit(step.last['exit'] or 0, task)}): the next step opens a new terminal]"
+    if step.last.event == "ended":
+        return f"[the shell ended ({describe_exit(step.last.exit or 0, task)}): the next step opens a new terminal]"
     if step.event == "idle":
         return "\n".join(
             filter(None, ("[the pattern did not appear, and nothing is running that could print it]", waits))
         )
     if step.event == "flood":
-        rests = step.last["event"] in ("input", "prompt")
+        rests = step.last.event in ("input", "prompt")
         goes_on = "" if rests else ", which continues"
         return "\n".join(filter(None, (f"[the pattern was not in the first megabyte of the output{goes_on}]", waits)))
     if step.event == "hard":
         return "[searching for this pattern takes too long: write a simpler one]"
-    if step.last["event"] == "input":
+    if step.last.event == "input":
         return waits or "[a command of the shell waits for input]"
     return f"[{program} is running]" if program else ""

@@ -6,15 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from pydantic import Field
-from typing_extensions import TypedDict
 
 from stackrank.env.actions import Observation
+from stackrank.env.sandbox.replies.records import Hit, Hits, Raised
 from stackrank.env.state import ReachedPlace
 from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.env.tools.debugging.following import (
     TEST,
-    Location,
-    Stop,
     describe_end,
     follow,
     format_lines,
@@ -54,32 +52,6 @@ class TraceArguments(Arguments):
     test: str | None = Field(None, description=TEST)
 
 
-class _Hit(Location):
-    number: int
-    place: int
-    test: str
-    values: dict[str, str]
-
-
-class _Reached(Location):
-    name: str
-    reached: int
-    hits: int
-    shown: int
-
-
-class _Totals(TypedDict):
-    places: list[_Reached]
-    problems: dict[str, int]
-    met: int
-    told: int
-    raised: dict[str, int]
-
-
-class _Raised(Stop):
-    error: str
-
-
 class Trace:
     """Logs values each time a place is reached."""
 
@@ -105,89 +77,89 @@ class Trace:
         }
         options |= {"hits": arguments.hits, "skip": arguments.skip, "exception": arguments.exception.strip()}
         run = follow(bench, arguments.test, "trace", **options)
-        hits, totals = run.read("hit", _Hit), run.first("hits", _Totals)
-        raised = run.first("raised", _Raised)
+        hits, totals = run.read(Hit), run.first(Hits)
+        raised = run.first(Raised)
         places = [
             ReachedPlace(
-                file=place["file"],
-                line=place["line"],
-                function=place["function"],
-                hits=place["hits"],
-                shown=place["shown"],
+                file=place.file,
+                line=place.line,
+                function=place.function,
+                hits=place.hits,
+                shown=place.shown,
             )
-            for place in (totals["places"] if totals else [])
+            for place in (totals.places if totals else ())
         ]
-        frames = raised["frames"] if raised else frames_of(run)
+        frames = raised.frames if raised else frames_of(run)
         event = "raised" if raised else "interrupted" if run.interrupted else "failed"
         state = state_of(run, frames, event, places)
         if raised:
-            state["exception"] = raised["error"]
+            state["exception"] = raised.error
         parts = [*_summary(totals), *_hits(hits, totals), *_exception(arguments.exception, raised, totals)]
         if not raised:
             parts += describe_end(run)
         elif run.notes:
             parts += [f"[{note}]" for note in run.notes]
         if run.interrupted is not None:
-            parts += ["It was at:", frames_text(run.interrupted["frames"], 1200)]
+            parts += ["It was at:", frames_text(run.interrupted.frames, 1200)]
         return Observation(join_parts(parts, run), state=state)
 
 
-def _summary(totals: _Totals | None) -> Iterator[str]:
-    places = totals["places"] if totals else []
+def _summary(totals: Hits | None) -> Iterator[str]:
+    places = totals.places if totals else ()
     if len(places) > MOST_PLACES:
-        hit_lines = format_lines((place["file"], place["line"]) for place in places if place["reached"])
+        hit_lines = format_lines((place.file, place.line) for place in places if place.reached)
         yield f"Reached: {hit_lines or 'none'}."
-        never = format_lines((place["file"], place["line"]) for place in places if not place["reached"])
+        never = format_lines((place.file, place.line) for place in places if not place.reached)
         if never:
             yield f"Never reached: {never}."
-        places = []
+        places = ()
     for place in places:
-        position = f"{place['file']}:{place['line']}" + (f" ({place['function']})" if place["function"] else "")
-        if not place["reached"]:
+        position = f"{place.file}:{place.line}" + (f" ({place.function})" if place.function else "")
+        if not place.reached:
             yield f"{position} was never reached."
-        elif place["hits"] == place["reached"]:
-            yield f"{position}: reached {_times(place['reached'])}."
+        elif place.hits == place.reached:
+            yield f"{position}: reached {_times(place.reached)}."
         else:
-            yield f"{position}: reached {_times(place['reached'])}, the condition was true {_times(place['hits'])}."
-    for problem, times in list(totals["problems"].items())[:3] if totals else []:
+            yield f"{position}: reached {_times(place.reached)}, the condition was true {_times(place.hits)}."
+    for problem, times in list(totals.problems.items())[:3] if totals else []:
         yield f"[{problem}, {_times(times)}; counted as false]"
 
 
-def _hits(hits: list[_Hit], totals: _Totals | None) -> Iterator[str]:
-    several = len({(hit["file"], hit["line"]) for hit in hits}) > 1
-    many_tests = len({hit["test"] for hit in hits}) > 1
+def _hits(hits: list[Hit], totals: Hits | None) -> Iterator[str]:
+    several = len({(hit.file, hit.line) for hit in hits}) > 1
+    many_tests = len({hit.test for hit in hits}) > 1
     test = ""
     seen_values: set[tuple[str, str]] = set()
     position = 0
     while position < len(hits):
         hit = hits[position]
-        if many_tests and hit["test"] != test:
-            yield f"In {hit['test'] or 'an import'}:"
-        test = hit["test"]
+        if many_tests and hit.test != test:
+            yield f"In {hit.test or 'an import'}:"
+        test = hit.test
         last = position
         while last + 1 < len(hits) and _repeats(hits[last + 1], hit):
             last += 1
-        number = f"#{hit['number']}" + (f" to #{hits[last]['number']}, the same" if last > position else "")
+        number = f"#{hit.number}" + (f" to #{hits[last].number}, the same" if last > position else "")
         place = f" {format_place(hit)}" if several else ""
-        yield f"{number}{place}: {format_variables(hit['values'], seen_values) or 'nothing changed'}"
+        yield f"{number}{place}: {format_variables(hit.values, seen_values) or 'nothing changed'}"
         position = last + 1
-    if totals and hits and totals["met"] > hits[-1]["number"]:
-        yield f"[{_times(totals['met'] - hits[-1]['number'])} more; choose which are logged with skip and hits]"
+    if totals and hits and totals.met > hits[-1].number:
+        yield f"[{_times(totals.met - hits[-1].number)} more; choose which are logged with skip and hits]"
 
 
-def _repeats(left: _Hit, right: _Hit) -> bool:
-    return (left["file"], left["line"], left["test"], left["values"]) == (
-        right["file"], right["line"], right["test"], right["values"],
+def _repeats(left: Hit, right: Hit) -> bool:
+    return (left.file, left.line, left.test, left.values) == (
+        right.file, right.line, right.test, right.values,
     )  # fmt: skip
 
 
-def _exception(name: str, raised: _Raised | None, totals: _Totals | None) -> Iterator[str]:
+def _exception(name: str, raised: Raised | None, totals: Hits | None) -> Iterator[str]:
     if raised is not None:
-        during = f" in {raised['test']}" if raised["test"] else ""
-        yield f"Raised{during}, and stopped there: {raised['error']}"
-        yield frames_text(raised["frames"], 2500)
+        during = f" in {raised.test}" if raised.test else ""
+        yield f"Raised{during}, and stopped there: {raised.error}"
+        yield frames_text(raised.frames, 2500)
     elif name and totals is not None:
-        raised_elsewhere = [f"{place} ({_times(times)})" for place, times in list(totals["raised"].items())[:8]]
+        raised_elsewhere = [f"{place} ({_times(times)})" for place, times in list(totals.raised.items())[:8]]
         yield f"No {name} was raised in the workspace." + (
             f" Other exceptions were raised: {', '.join(raised_elsewhere)}." if raised_elsewhere else ""
         )

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from typing_extensions import TypedDict
+from collections.abc import Iterator, Sequence
 
 from stackrank.env.actions import Observation
+from stackrank.env.sandbox.replies.records import Captured, Frame, Path, SourceLine
 from stackrank.env.state import ReachedPlace
 from stackrank.env.tools.base import Bench, ToolError
 from stackrank.env.tools.debugging.following import (
-    Frame,
-    Location,
     Run,
-    Stop,
     follow,
     format_lines,
     format_place,
@@ -21,16 +17,6 @@ from stackrank.env.tools.debugging.following import (
     join_parts,
     state_of,
 )
-
-
-class _Line(Location):
-    source: str
-
-
-class _Path(TypedDict):
-    places: list[_Line]
-    path: list[int]
-    tired: bool
 
 
 def compare_runs(bench: Bench, failing: str | None, passing: str | None) -> Observation:
@@ -51,46 +37,46 @@ def compare_runs(bench: Bench, failing: str | None, passing: str | None) -> Obse
     shared = min(map(len, paths)) if shared is None else shared
     parts = [f"{run.target}: {_verdict(run)}" for run in runs]
     parts += _describe_divergence(ours, theirs, shared)
-    stopped: list[Frame] = []
+    stopped: Sequence[Frame] = ()
     if shared:
-        moments = [follow(bench, test, "path", from_call=0, capture=shared).first("captured", Stop) for test in tests]
-        frames = [moment["frames"] for moment in moments if moment is not None and moment["frames"]]
+        moments = [follow(bench, test, "path", from_call=0, capture=shared).first(Captured) for test in tests]
+        frames = [moment.frames for moment in moments if moment is not None and moment.frames]
         if len(frames) == len(tests):
             stopped = frames[0]
             parts += _compare_variables(frames[0][-1], frames[1][-1])
     only = _lines_of_first_only(ours, theirs)
     parts.append(f"Only the first runs {only}." if only else "The first runs no line that the second does not run.")
-    if any(run.first("path", _Path) is None or _was_cut_short(run) for run in runs):
+    if any(run.first(Path) is None or _was_cut_short(run) for run in runs):
         parts.append("[Only the beginning of the runs was compared.]")
     state = state_of(runs[0], stopped or frames_of(runs[0]), "stopped" if stopped else "failed")
     state["places"] = [
-        ReachedPlace(file=outcome["file"], line=outcome["line"], function=outcome["function"], hits=1, shown=1)
-        for outcome in ours[shared : shared + 1]
+        ReachedPlace(file=place.file, line=place.line, function=place.function, hits=1, shown=1)
+        for place in ours[shared : shared + 1]
     ]
     return Observation(join_parts(parts, runs[0]), state=state)
 
 
-def _lines(run: Run) -> list[_Line]:
-    path = run.first("path", _Path)
-    return [path["places"][number] for number in path["path"] if number < len(path["places"])] if path else []
+def _lines(run: Run) -> list[SourceLine]:
+    path = run.first(Path)
+    return [path.places[number] for number in path.path if number < len(path.places)] if path else []
 
 
 def _was_cut_short(run: Run) -> bool:
-    path = run.first("path", _Path)
-    return path is not None and path["tired"]
+    path = run.first(Path)
+    return path is not None and path.tired
 
 
-def _describe_divergence(ours: list[_Line], theirs: list[_Line], shared: int) -> Iterator[str]:
+def _describe_divergence(ours: list[SourceLine], theirs: list[SourceLine], shared: int) -> Iterator[str]:
     if shared == len(ours) == len(theirs):
         yield f"Both run the same {shared} lines of the program; only values differ."
         return
     if shared:
         last = ours[shared - 1]
-        yield f"Both run the same {shared} lines of the program, the last {format_place(last)}: {last['source']}"
+        yield f"Both run the same {shared} lines of the program, the last {format_place(last)}: {last.source}"
     for name, path in (("first", ours), ("second", theirs)):
         begins = "continues at" if shared else "begins at"
         if shared < len(path):
-            yield f"The {name} {begins} {format_place(path[shared])}: {path[shared]['source']}"
+            yield f"The {name} {begins} {format_place(path[shared])}: {path[shared].source}"
         else:
             yield f"The {name} runs no further line." if shared else f"The {name} runs no line of the program."
 
@@ -107,14 +93,14 @@ def _choose_passing(bench: Bench, failing: str) -> str:
 
 def _verdict(run: Run) -> str:
     if run.failure is not None:
-        return " ".join(run.failure["error"].split())[:200]
+        return " ".join(run.error.split())[:200]
     return next(iter(run.outcomes.values()), "did not end") if run.outcomes else "did not end"
 
 
 def _compare_variables(left: Frame, right: Frame) -> Iterator[str]:
     """Describe the variables whose values differ between two frames."""
-    names = list(dict.fromkeys([*left["locals"], *right["locals"]]))
-    rows = [(name, *(frame["locals"].get(name, "not set") for frame in (left, right))) for name in names]
+    names = list(dict.fromkeys([*left.locals, *right.locals]))
+    rows = [(name, *(frame.locals.get(name, "not set") for frame in (left, right))) for name in names]
     rows = [row for row in rows if row[1] != row[2]]
     yield (
         "Variables that differ there, with the values in the first and in the second:"
@@ -124,8 +110,6 @@ def _compare_variables(left: Frame, right: Frame) -> Iterator[str]:
     yield from (f"    {row[0]}: {row[1]} and {row[2]}" for row in rows[:12])
 
 
-def _lines_of_first_only(ours: list[_Line], theirs: list[_Line]) -> str:
+def _lines_of_first_only(ours: list[SourceLine], theirs: list[SourceLine]) -> str:
     """Name the lines that only the first run executed."""
-    return format_lines(
-        {(line["file"], line["line"]) for line in ours} - {(line["file"], line["line"]) for line in theirs}
-    )
+    return format_lines({(line.file, line.line) for line in ours} - {(line.file, line.line) for line in theirs})

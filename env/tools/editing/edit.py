@@ -139,7 +139,7 @@ def edit_file(bench: Bench, path: str, text: str, start: int | None = None, end:
         if not bench.sandbox.restore(resolved, content):
             raise ToolError(f"nothing was changed, because {path} would not parse: {edit.syntax_error}")
         edit = bench.sandbox.edit(path, text, start, end)  # the file did not parse before either
-    state = EditState(kind="edit", edited=resolved, lines=edit.touched)
+    state = EditState(kind="edit", edited=resolved, lines=list(edit.touched))
     if edit.syntax_error:
         state["syntax_error"] = edit.syntax_error
     if not edit.changed and not edit.created:

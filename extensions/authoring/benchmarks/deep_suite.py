@@ -5,7 +5,7 @@ There is one recipe per library, in `extensions/authoring/benchmarks/deep/`:
 LIBRARY.yaml    what to take, and its tasks (`deep_recipe`)
 LIBRARY.json    task or release -> how hard it is (`env.difficulty`); `stackrank validate --record` writes it
 
-Nothing of a library is in this repository: pip downloads its source distribution once, checked by its hash, into
+Nothing of a library is in this repository: its source distribution is downloaded once, checked by its hash, into
 stackrank's home, where nothing in a sandbox finds it. An agent sees the library with the fault in it, without the test
 files that notice the fault, and a user's report with a test. The verdict comes from both.
 """
@@ -17,7 +17,6 @@ import hashlib
 import io
 import json
 import shlex
-import subprocess
 import tarfile
 import tempfile
 import textwrap
@@ -25,26 +24,22 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from pathspec import GitIgnoreSpec
-
 from stackrank.env.benchmarks.base import BenchmarkError, Source, TaskByTask, family_of, own_name
-from stackrank.env.benchmarks.testfiles import TEST_PATTERNS, without_tests
+from stackrank.env.benchmarks.testfiles import TEST_NAMES, TEST_PATTERNS, without_tests
 from stackrank.env.difficulty import find_difficulty
 from stackrank.env.environment import Environment
 from stackrank.env.patches import find_faults, make_diff
-from stackrank.env.sandbox.environments import find_reason
-from stackrank.env.sandbox.python_env import ensure_sandbox_python, pip_variables
+from stackrank.env.patterns import Matcher, Pattern, globs
 from stackrank.env.task import Limits, Task
 from stackrank.env.validate import Validation
-from stackrank.errors import NotReady
 from stackrank.extensions.authoring.benchmarks.deep_recipe import Recipe, TaskRecipe, digest_of, plant, read_recipe
+from stackrank.extensions.authoring.benchmarks.source_archive import download
 from stackrank.extensions.authoring.inject.leftovers import left_behind
 from stackrank.home import home, locked, write_whole
 from stackrank.wording import print_err
 
 DATA = Path(__file__).parent / "deep"
 REPORT, HIDDEN_REPORT = "test_report.py", "test_more_reports.py"
-_FETCH_TIMEOUT_S = 300.0
 _LETTER = """\
 Since we upgraded {library}, several things no longer work that worked before. So far our users report:
 
@@ -70,15 +65,15 @@ class Deep(TaskByTask):
     def __init__(self, source: Source | None = None) -> None:
         """`source.path`: another folder of recipes. Raises BenchmarkError."""
         self._source = source or Source()
-        self._path = self._source.path or DATA
-        if self._path.resolve() != DATA.resolve():
-            self.name = own_name(self.name, self._path.absolute().name)
+        self.folder = self._source.path or DATA
+        if self.folder.resolve() != DATA.resolve():
+            self.name = own_name(self.name, self.folder.absolute().name)
         if self._source.fetch:
-            self.empty = f"{self._path} contains no usable recipe (LIBRARY.yaml)"
+            self.empty = f"{self.folder} contains no usable recipe (LIBRARY.yaml)"
         else:
             command = f"stackrank tasks {family_of(self.name)}"
             self.empty = f"the libraries of {self.name} have not been downloaded: run `{command}`"
-        self._recipes = {file: read_recipe(file) for file in sorted(self._path.glob("*.yaml"))}
+        self._recipes = {file: read_recipe(file) for file in sorted(self.folder.glob("*.yaml"))}
         self.license = ", ".join(sorted({recipe.license for recipe in self._recipes.values()}))
         libraries = [f"{recipe.library} {recipe.version}" for recipe in self._recipes.values()]
         self.source = ", ".join(libraries) if len(libraries) <= 3 else f"{len(libraries)} libraries of a package index"
@@ -144,7 +139,7 @@ def load_task(recipe: Recipe, task: TaskRecipe, measured: str = "", fetch: bool 
 def _load(recipe: Recipe, outline: _Outline, parts: Sequence[TaskRecipe], measured: str, fetch: bool) -> Task:
     """Load a task with the faults and the tests of all `parts`. Raises BenchmarkError."""
     library = library_files(recipe, fetch)
-    files = without(library, recipe.omit)
+    files = without(library, globs(recipe.omit))
     planted = [plant(files, [*part.changes, *part.reworded]) for part in parts]
     for part, part_digest in zip(parts, map(digest_of, planted), strict=True):
         if part_digest != part.broken:
@@ -196,8 +191,8 @@ def _load(recipe: Recipe, outline: _Outline, parts: Sequence[TaskRecipe], measur
         tags=(recipe.library,),
         fix=fix,
         faults=find_faults(workspace, fix),
-        readonly=(*TEST_PATTERNS, "tests/", "test/"),
-        editable=(f"/{recipe.package}/**" if "." not in recipe.package else f"/{recipe.package}",),
+        readonly=(*TEST_PATTERNS, *globs(("tests/", "test/"))),
+        editable=(Pattern.literal(recipe.package),),
         failing_files=tuple(reports),
         environment=Environment(requirements=tuple(recipe.requirements)) if recipe.requirements else None,
         limits=Limits(timeout_s=recipe.timeout_s),
@@ -237,7 +232,7 @@ def _files_around(
     def belongs(path: str) -> bool:
         if f"{path}/".startswith(prefixes):
             return True
-        return path.startswith(folders) and not any(PurePosixPath(path).match(pattern) for pattern in TEST_PATTERNS[:2])
+        return path.startswith(folders) and not any(PurePosixPath(path).match(name) for name in TEST_NAMES[:2])
 
     return {path: content for path, content in library.items() if path not in present and belongs(path)}
 
@@ -248,10 +243,10 @@ def _read_measured(file: Path) -> dict[str, str]:
     return {name: json.dumps(measurement) for name, measurement in measurements.items()}
 
 
-def without(files: Mapping[str, bytes], patterns: Iterable[str]) -> dict[str, bytes]:
-    """Return the files that no gitignore pattern matches."""
-    omitted = GitIgnoreSpec.from_lines(patterns)
-    return {path: content for path, content in files.items() if not omitted.match_file(path)}
+def without(files: Mapping[str, bytes], patterns: Iterable[Pattern]) -> dict[str, bytes]:
+    """Return the files that no pattern matches."""
+    omitted = Matcher(patterns)
+    return {path: content for path, content in files.items() if not omitted.matches(path)}
 
 
 def _archive_path(sha256: str) -> Path:
@@ -282,29 +277,10 @@ def _library(library: str, version: str, sha256: str, fetch: bool) -> Mapping[st
 
 
 def _download(library: str, version: str, sha256: str, archive_path: Path) -> None:
-    """Download a source distribution; the caller holds the lock, and pip checks the hash. Raises BenchmarkError."""
+    """Download a source distribution; the caller holds the lock. Raises BenchmarkError."""
     print_err(f"fetching {library} {version}")
     archive_path.parent.mkdir(parents=True, exist_ok=True)
-    failed = f"{library} {version} cannot be fetched, which is needed once: check that pip reaches a package index"
     with tempfile.TemporaryDirectory(dir=archive_path.parent) as part:
-        requirements = Path(part, "requirements.txt")
-        requirements.write_text(f"{library}=={version} --hash=sha256:{sha256}\n", encoding="utf-8")
-        try:
-            command = [str(ensure_sandbox_python(say=print_err)), "-m", "pip", "download", "--quiet", "--dest", part]
-            command += ["--disable-pip-version-check", "--no-deps", "--no-binary", library, "-r", str(requirements)]
-            process = subprocess.run(
-                command,
-                env=pip_variables(),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                timeout=_FETCH_TIMEOUT_S,
-                check=False,
-            )
-        except (subprocess.TimeoutExpired, NotReady) as error:
-            raise BenchmarkError(f"{failed} ({error})") from None
-        archives = list(Path(part).glob("*.tar.gz"))
-        if process.returncode or not archives:
-            raise BenchmarkError(f"{failed} ({find_reason(process.stdout)})")
-        archives[0].replace(archive_path)
+        file = Path(part, archive_path.name)
+        file.write_bytes(download(library, version, sha256))
+        file.replace(archive_path)

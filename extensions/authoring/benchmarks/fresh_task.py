@@ -10,6 +10,7 @@ from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.testfiles import TEST_PATTERNS
 from stackrank.env.environment import Environment
 from stackrank.env.patches import find_faults, make_diff
+from stackrank.env.patterns import Pattern, globs
 from stackrank.env.task import Limits, Task
 from stackrank.extensions.authoring.benchmarks.deep_recipe import Recipe, RecipeChange, digest_of, plant
 from stackrank.extensions.authoring.benchmarks.deep_suite import library_files
@@ -74,8 +75,8 @@ def load_task(recipe: Recipe, fresh_task: FreshTask) -> Task:
         pass_to_pass=fresh_task.pass_to_pass,
         fix=fix,
         faults=faults,
-        readonly=(*TEST_PATTERNS, "tests/", "test/"),
-        editable=(f"/{recipe.package}/**" if "." not in recipe.package else f"/{recipe.package}",),
+        readonly=(*TEST_PATTERNS, *globs(("tests/", "test/"))),
+        editable=(Pattern.literal(recipe.package),),
         environment=environment_of(recipe),
         limits=Limits(timeout_s=recipe.timeout_s),
     )

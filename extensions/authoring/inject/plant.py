@@ -15,6 +15,7 @@ from stackrank.env.benchmarks.pytest_command import TestCommand, default_command
 from stackrank.env.benchmarks.repo import NEVER
 from stackrank.env.benchmarks.repo_schema import TASKS_FILE
 from stackrank.env.environment import Environment, files_digest
+from stackrank.env.patterns import Pattern, globs
 from stackrank.env.sandbox.base import Backend, BuildError, SandboxSpec, Say
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.extensions.authoring.inject.candidates import Mutant
@@ -23,7 +24,7 @@ from stackrank.extensions.authoring.inject.verify import Verified
 from stackrank.extensions.authoring.inject.write import write_benchmark, write_source
 
 # Build output and copies of the source, in which the fix could be found.
-_BUILT = ("/build/", "/dist/", "*.egg-info/", "*.orig", "*.pyc", "node_modules/")
+_BUILT = globs(("/build/", "/dist/", "*.egg-info/", "*.orig", "*.pyc", "node_modules/"))
 
 _REQUEST = Path("state", "request")
 """Identifies the tasks of an output folder: a call for more of the same may replace them."""
@@ -70,7 +71,7 @@ def plant(
     name = path.resolve().name
     folder = (out or Path(f"{name}-bugs")).absolute()
     is_inside = folder.resolve().is_relative_to(path.resolve())
-    hidden = [f"/{folder.resolve().relative_to(path.resolve())}/"] if is_inside else []
+    hidden = [Pattern.literal(folder.resolve().relative_to(path.resolve()).as_posix())] if is_inside else []
     files = read_tree(path, [*NEVER, *_BUILT, *hidden])
     if guess and (setup := setup_of(files)):
         say(f"{name}: installed with `{setup[0]}`, guessed from its files; --setup overrides it ('' installs nothing)")

@@ -143,7 +143,7 @@ lines = [
     {
         "Proposal": f"proposals?pr_id={row['id']}",
         "Status": _MARKS[row["status"]],
-        "Surety": row["surety"],
+        "Verdict": wording.plain_verdict(row["evidence"]),
         "Problem": row["title"],
         "Entrant": row["entrant"],
         "Repository": row["repository"],
@@ -151,7 +151,9 @@ lines = [
     for row in rows
 ]
 link = st.column_config.LinkColumn(display_text=r"pr_id=(\d+)$", help="Opens it in a new tab.")
-show.grid(lines, column_config={"Proposal": link}, alt="All proposals, those that wait first, the surest of them first")
+show.grid(
+    lines, column_config={"Proposal": link}, alt="All proposals, those that wait first, those without doubts first"
+)
 
 accepted = ask(acceptance)
 if any(row["rate"] is not None for row in accepted):

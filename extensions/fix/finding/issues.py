@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.files import read_text
 from stackrank.env.benchmarks.repo_schema import TaskEntry, id_from
 from stackrank.env.patches import PatchError, apply_patch, make_diff
+from stackrank.env.patterns import Pattern
 from stackrank.env.sandbox.base import Backend
 from stackrank.extensions.fix.finding.problems import Problem, entry_of
 from stackrank.extensions.fix.finding.project import Project
@@ -119,9 +121,14 @@ def test_tasks(project: Project, issues: Sequence[Issue]) -> list[TaskEntry]:
     for issue in issues:
         path = test_file(project, issue)
         options = [*project.command.options, path]
-        command = f"python {RUNNER} {' '.join(options)}"
+        command = f"python {RUNNER} {shlex.join(options)}"
         statement = _TASK.format(text=issue.text, path=path, command=command)
-        fields = {"title": f"a test for: {issue.title}", "statement": statement, "editable": [f"/{path}"]}
+        fields: dict[str, Any] = {
+            "title": f"a test for: {issue.title}",
+            "statement": statement,
+            "editable": [Pattern.literal(path).text],
+            "status_decides": True,  # it is the status of our own program
+        }
         tasks.append(entry_of(project, issue.name, command, test_patch=runner, **fields))
     return tasks
 

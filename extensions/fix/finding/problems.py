@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from stackrank.env.benchmarks.testfiles import is_test, test_folders
 from stackrank.env.localisation.formulas import ochiai
 from stackrank.env.localisation.spectrum import AT_IMPORT, SourceLine, Spectrum, Unmeasured, measure_suite
 from stackrank.env.patches import enclosing
+from stackrank.env.patterns import Pattern
 from stackrank.env.sandbox.base import Backend, Say
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.extensions.fix.finding.project import Project
@@ -52,8 +53,9 @@ def find_problems(project: Project, suite: Suite, backend: Backend, say: Say) ->
     """Group the failing tests that seem to have the same cause into problems.
 
     Tests that fail in the same function of the program are a group. The other tests are grouped if they belong to the
-    same test function, and the program function run by the fewest tests is the same for them. Groups with the same most
-    suspicious lines are one problem. Files that cannot be imported for the same reason are one, too.
+    same test function, and the program function run by the fewest tests is the same for them. Groups whose most
+    suspicious lines are in the same function are one problem. Files that cannot be imported for the same reason are
+    one, too.
 
     Raises BenchmarkError if no test of the suite passes, because then a fix cannot be told from damage. Files that
     cannot be imported are an exception, because their own tests tell a fix from damage.
@@ -75,14 +77,26 @@ def find_problems(project: Project, suite: Suite, backend: Backend, say: Say) ->
         else:
             key = (place,) if place else (test.partition("[")[0], _own_function(project.files, spectrum, test))
         groups.setdefault(key, []).append(test)
-    test_groups: dict[object, list[tuple[str, ...]]] = {}
-    for name, tests in groups.items():
-        test_groups.setdefault(_suspects(spectrum, tests) or name, []).append(tuple(tests))
     problems: list[Problem] = []
-    for parts in test_groups.values():
+    for parts in _merge([(tests, _suspect_functions(project.files, spectrum, tests)) for tests in groups.values()]):
         tests = sorted(test for part in parts for test in part)
         problems.append(_problem(suite, tests, tuple(parts) if len(parts) > 1 else (), problems))
     return problems
+
+
+def _merge(groups: Sequence[tuple[Sequence[str], frozenset[str]]]) -> list[list[tuple[str, ...]]]:
+    """Put groups of tests together that have a suspect function in common, directly or through others."""
+    merged: list[tuple[list[tuple[str, ...]], set[str]]] = []
+    for tests, suspects in groups:
+        parts, functions = [tuple(tests)], {*suspects}
+        separate = []
+        for other_parts, other_functions in merged:
+            if functions & other_functions:
+                parts, functions = other_parts + parts, functions | other_functions
+            else:
+                separate.append((other_parts, other_functions))
+        merged = [*separate, (parts, functions)]
+    return [parts for parts, _ in merged]
 
 
 def is_file(test: str) -> bool:
@@ -131,6 +145,15 @@ def _problem(
     return Problem(name, title_of(tests), f"{opening}:\n{listed}\n", tuple(tests), suite, parts=parts)
 
 
+def with_tests(problem: Problem, tests: Sequence[str], suite: Suite) -> Problem:
+    """Return a problem with only these of its tests."""
+    if list(tests) == list(problem.tests):
+        return replace(problem, suite=suite)
+    parts = [tuple(test for test in part if test in tests) for part in problem.parts]
+    remaining = _problem(suite, tests, tuple(filter(None, parts)), ())
+    return replace(remaining, name=problem.name, parts=remaining.parts if len(remaining.parts) > 1 else ())
+
+
 def title_of(tests: Sequence[str]) -> str:
     """Return the title of a problem that these tests show."""
     verb = "cannot be imported" if is_file(tests[0]) else "fails"
@@ -161,6 +184,16 @@ def _spectrum(project: Project, backend: Backend, say: Say) -> Spectrum | None:
     except Unmeasured as error:
         say(f"{project.name}: tests that fail for one reason cannot be told, so each is a problem of its own ({error})")
         return None
+
+
+def _suspect_functions(files: Mapping[str, bytes], spectrum: Spectrum | None, tests: Sequence[str]) -> frozenset[str]:
+    """Return the functions that have the most suspicious lines that all these tests run; empty if nothing is known."""
+    suspects = _suspects(spectrum, tests)
+    return frozenset(
+        f"{file}:{function}"
+        for file, lines in (spectrum.lines.items() if spectrum is not None else ())
+        for function in enclosing(files[file], [line for line, group in lines.items() if group in suspects])
+    )
 
 
 def _suspects(spectrum: Spectrum | None, tests: Sequence[str]) -> frozenset[int]:
@@ -219,7 +252,7 @@ def _entry(project: Project, problem: Problem) -> TaskEntry:
     suite = problem.suite
     files = sorted({test.partition("::")[0] for test in problem.tests})
     neighbours = sorted(test for test in suite.passing if test.partition("::")[0] in files)
-    excluded = {*suite.failing, *suite.flaky, *suite.not_isolated} - set(problem.tests)
+    excluded = {*suite.failing, *suite.flaky, *suite.not_isolated, *suite.lacking} - set(problem.tests)
     # pytest deselects all tests with this prefix, and `test_x` is a prefix of `test_x_again`.
     counted = (*problem.tests, *neighbours)
     pass_to_pass = sorted(
@@ -236,7 +269,7 @@ def _entry(project: Project, problem: Problem) -> TaskEntry:
         fail_to_pass=[] if is_file(problem.tests[0]) else list(problem.tests),
         pass_to_pass=[] if is_file(problem.tests[0]) else neighbours,
         # A fix does not belong in what tests share. If that were editable, an agent would spend its time there.
-        readonly=[f"/{folder}/" for folder in sorted(test_folders(project.files))],
+        readonly=[f"{Pattern.literal(folder).text}/" for folder in sorted(test_folders(project.files))],
         test_patch=problem.test_diff or None,
     )
 

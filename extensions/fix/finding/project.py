@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stackrank.env.benchmarks.base import BenchmarkError
-from stackrank.env.benchmarks.git import CommitFiles, git, is_repository, read_at, resolve_commit
+from stackrank.env.benchmarks.git import CommitFiles, is_repository, read_at, resolve_commit
 from stackrank.env.benchmarks.guess_setup import guess_setup
 from stackrank.env.benchmarks.pytest_command import TestCommand, default_command
 from stackrank.env.environment import Environment
-from stackrank.env.git_environment import NO_PROGRAMS, with_settings
+from stackrank.env.git import changed_files, is_bare, read_git
 from stackrank.env.sandbox.base import SandboxSpec
 from stackrank.env.task import Limits
 
@@ -77,15 +77,15 @@ def open_project(path: Path, wishes: TestOptions) -> Project:
             "top folder"
         )
     commit = resolve_commit(place, "HEAD")
-    if dirty := _dirty(place):
-        raise BenchmarkError(
-            f"{place} has uncommitted changes ({shorten(dirty)}): commit or stash them, so that a fix is based on "
-            "what you have"
-        )
     if modules := _submodules(place, commit):
         raise BenchmarkError(
             f"{place} has submodules ({shorten(modules)}), whose files are not in its commits: run fix in a "
             "repository that has them as plain files"
+        )
+    if dirty := _dirty(place):
+        raise BenchmarkError(
+            f"{place} has uncommitted changes ({shorten(dirty)}): commit or stash them, so that a fix is based on "
+            "what you have"
         )
     files = CommitFiles(place, commit)
     command = TestCommand.of(wishes.test or default_command(files), files)
@@ -111,22 +111,11 @@ def list_lfs_pointers(project: Project) -> list[str]:
 
 
 def _dirty(place: Path) -> list[str]:
-    """Return the tracked files that differ from the commit.
-
-    `--no-optional-locks` prevents even a refresh of the index on disk. No program that the repository's settings name
-    is run, not even filters.
-    """
-    if git(place, "rev-parse", "--is-bare-repository").strip() == b"true":
+    """Return the tracked files that differ from the commit."""
+    if is_bare(place):
         return []
-    names = git(place, "config", "--list", "--name-only", "-z").decode("utf-8", "surrogateescape").split("\0")
-    off = dict(NO_PROGRAMS)
-    for name in names:
-        if name.startswith("filter.") and name.endswith((".clean", ".process", ".required")):
-            off[name] = "false" if name.endswith(".required") else ""
-    options = ("--porcelain", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules=none")
-    out = git(place, "--no-optional-locks", "status", *options, variables=with_settings(off))
-    entries = [entry for entry in out.decode("utf-8", "surrogateescape").split("\0") if entry]
-    return [entry[3:] for entry in entries if entry[:2] != " M" or not _is_pointed_at(place, entry[3:])]
+    changed = changed_files(place)
+    return [path for path, state in changed.items() if state != " M" or not _is_pointed_at(place, path)]
 
 
 def _is_pointed_at(place: Path, path: str) -> bool:
@@ -140,7 +129,7 @@ def _is_pointed_at(place: Path, path: str) -> bool:
 
 
 def _submodules(place: Path, commit: str) -> list[str]:
-    entries = git(place, "ls-tree", "-r", "-z", commit).decode("utf-8", "replace").split("\0")
+    entries = read_git(place, "ls-tree", "-r", "-z", commit).decode("utf-8", "replace").split("\0")
     return [entry.partition("\t")[2] for entry in entries if entry.startswith("160000 ")]
 
 

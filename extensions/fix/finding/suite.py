@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from stackrank.env.benchmarks.base import BenchmarkError
-from stackrank.env.benchmarks.git import git, resolve_commit
+from stackrank.env.benchmarks.git import resolve_commit
+from stackrank.env.git import read_git
 from stackrank.env.sandbox.base import Backend
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.scoring.report import PASSED, TestReport, parse
@@ -40,6 +41,8 @@ class Suite:
     """New files that the tests leave in the workspace. They are not part of any change."""
     unread: tuple[str, ...] = ()
     """Test files that need a module that is not installed, each with the reason."""
+    lacking: Mapping[str, str] = field(default_factory=dict)
+    """Test -> why its outcome says nothing about the program: it depends on the surroundings, or its id changes."""
 
     def outcome(self, test: str) -> str:
         """Return the outcome of a test or, for a file that can be imported, of its tests: `passed` if all passed."""
@@ -94,12 +97,13 @@ def run_again(
     if any(first.outcome(test) != "passed" for test in (*suite.passing, *targets)):
         runs += [_run(project, backend, changed, ()) for _ in range(times - 1)]
     rerun = _combine_runs(runs, project.files)
-    ignored = {*suite.flaky, *suite.not_isolated}
+    ignored = {*suite.flaky, *suite.not_isolated, *suite.lacking}
     return replace(
         rerun,
         passing=rerun.passing - ignored,
         failing={test: reason for test, reason in rerun.failing.items() if test not in ignored},
         flaky=tuple(sorted({*suite.flaky, *rerun.flaky})),
+        lacking={**rerun.lacking, **suite.lacking},
     )
 
 
@@ -107,12 +111,15 @@ def _combine_runs(runs: Sequence[tuple[TestReport, set[str]]], files: Iterable[s
     """Combine several runs into one result. `files`: those of the project."""
     reports = [report for report, _ in runs]
     reported = {test for report in reports for test in report.outcomes}
-    passing, failing, flaky, not_isolated = set(), {}, [], []
+    passing, failing, flaky, not_isolated, lacking = set(), {}, [], [], {}
+    functions = [{test.partition("[")[0] for test in report.outcomes} for report in reports]
     for test in sorted(reported):
         outcomes = {report.outcomes.get(test, "missing") for report in reports}
         message = next((report.messages[test] for report in reports if test in report.messages), "")
         if outcomes <= set(PASSED):
             passing.add(test)
+        elif "missing" in outcomes and all(test.partition("[")[0] in names for names in functions):
+            lacking[test] = "its id is another one in each process"
         elif len(outcomes) > 1:
             flaky.append(test)
         elif outcomes == {"failed"} and _OUTSIDE.search(message):
@@ -134,7 +141,7 @@ def _combine_runs(runs: Sequence[tuple[TestReport, set[str]]], files: Iterable[s
             not_isolated.append(file)
         else:
             failing[file] = message
-    return Suite(frozenset(passing), failing, tuple(flaky), tuple(not_isolated), leaves, tuple(unread))
+    return Suite(frozenset(passing), failing, tuple(flaky), tuple(not_isolated), leaves, tuple(unread), lacking)
 
 
 def _import_error(error: str) -> tuple[str, str]:
@@ -147,14 +154,14 @@ def select_broken_since(project: Project, backend: Backend, suite: Suite, base: 
     """Return the suite without tests that already fail where `base` and the project diverge. Raises as `run_suite`."""
     commit = resolve_commit(project.repository, base)
     try:
-        parted = git(project.repository, "merge-base", commit, project.commit).decode().strip()
+        parted = read_git(project.repository, "merge-base", commit, project.commit).decode().strip()
     except BenchmarkError:
         raise BenchmarkError(
             f"{project.repository} has no common ancestor of {base} and HEAD: fetch more of its history, or "
             "name another --base"
         ) from None
     base_suite = run_suite(project.at(parted), backend, times=times)
-    earlier = {*base_suite.failing, *base_suite.flaky, *base_suite.not_isolated}
+    earlier = {*base_suite.failing, *base_suite.flaky, *base_suite.not_isolated, *base_suite.lacking}
     return replace(suite, failing={test: reason for test, reason in suite.failing.items() if test not in earlier})
 
 

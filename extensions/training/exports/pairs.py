@@ -84,13 +84,16 @@ def _reason(decided: Mapping[int, Row], row: Row) -> str:
 def _changes(
     source: ExportSource, task_id: int, proposed: Mapping[int, Row], decided: Mapping[int, Row]
 ) -> Iterator[dict[str, Any]]:
-    """Pair a task's rejected changes with the approved one of highest surety. `proposed`: proposal -> an episode."""
+    """Pair a task's rejected changes with the approved one that has the fewest doubts.
+
+    `proposed`: proposal -> an episode.
+    """
     rows = [(decided[row["id"]], row) for row in proposed.values()]
     approved = [pair for pair in rows if pair[0]["status"] == DecisionKind.APPROVED]
     rejected = [pair for pair in rows if pair[0]["status"] == DecisionKind.REJECTED]
     if not (approved and rejected):
         return
-    best, good = max(approved, key=lambda pair: (pair[0]["surety"], -pair[0]["id"]))
+    best, good = min(approved, key=lambda pair: (len(pair[0]["doubts"]), pair[0]["id"]))
     statement = queries.task(source.engine, task_id)["statement"]
     for worse, bad in rejected:
         preferred, dispreferred = ([{"role": "assistant", "content": pair["diff"]}] for pair in (best, worse))

@@ -117,7 +117,7 @@ _COLUMNS: dict[str, list[Column]] = {
     "board": [
         ("rank", wording.rank, ""),
         ("entrant", _text("entrant"), ""),
-        _number("rate", "rate", wording.percent),
+        ("rate", wording.resolved_rate, "n"),
         ("95% interval", lambda row: wording.interval(row["ci_low"], row["ci_high"]), ""),
         ("sealed", lambda row: f"{row['sealed']}/{row['resolved']}", "n"),
         _number("every attempt", "all_attempts_rate", wording.percent),

@@ -144,6 +144,7 @@ def _store_verdict(
         failure_step=outcome.diagnosis.step,
         tampered=score.tampered,
         sealed=score.sealed,
+        unverified=score.resolved and not score.verified,
         steps=outcome.steps,
         tokens_in=outcome.usage.tokens_in,
         tokens_out=outcome.usage.tokens_out,

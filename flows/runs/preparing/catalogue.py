@@ -12,7 +12,9 @@ from stackrank.db import queries
 from stackrank.env.benchmarks.base import Benchmark, BenchmarkError, Source, digest, family_of
 from stackrank.env.benchmarks.registry import benchmark_names, load_benchmark
 from stackrank.env.benchmarks.testfiles import is_below, is_test_file, paths_named
+from stackrank.env.benchmarks.verdict_rates import find_rates
 from stackrank.env.difficulty import Difficulty, difficulty_label, find_difficulty
+from stackrank.env.scoring.blind import can_seal, why_not_sealable
 from stackrank.env.scoring.proof import find_proof
 from stackrank.env.task import Task
 from stackrank.errors import PluginError
@@ -69,6 +71,8 @@ def task_rows(engine: Engine, benchmark: Benchmark) -> list[Row]:
                 "validated_rounds": row["validated_rounds"] if row else 0,
                 "tests_deciding": proof.deciding if proof else None,
                 "tests_covered": proof.covered if proof else None,
+                "sealable": can_seal(task, proof) if proof else None,
+                "unsealable_because": why_not_sealable(task, proof) if proof else "",
                 "covered": f"{proof.covered} of {proof.deciding}" if proof else None,
                 "reason": row["invalid_reason"] if row else "",
                 "wrong_changes": len(audit["wrong"]) if audit else None,
@@ -108,6 +112,7 @@ def _rank_of(measured: Difficulty | None) -> Row:
 
 def _about(benchmark: Benchmark, tasks: Sequence[Task], engine: Engine) -> Row:
     stored = queries.validations(engine, benchmark.name)
+    rates = find_rates(benchmark, tasks)
     validations = [stored.get((task.id, task.digest)) for task in tasks]
     facts = {
         "benchmark": family_of(benchmark.name),
@@ -119,6 +124,7 @@ def _about(benchmark: Benchmark, tasks: Sequence[Task], engine: Engine) -> Row:
         "source": benchmark.source,
         "digest": digest(tasks),
         "excluded": dict(benchmark.excluded()),
+        "rates": rates.document() if rates else None,
     }
     return {**facts, **_validated([row for row in validations if row], len(tasks))}
 
@@ -134,6 +140,7 @@ def _stored(engine: Engine, row: Mapping[str, Any]) -> Row:
         "license": row["license"],
         "source": row["source"],
         "digest": row["digest"],
+        "rates": row["rates"],
     }
     return {**facts, **_validated([task for task in tasks if task["validated_at"]], len(tasks))}
 

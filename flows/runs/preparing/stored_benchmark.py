@@ -7,6 +7,7 @@ from typing import Any
 from stackrank.db.writes.store import SavedBenchmark, Store
 from stackrank.env.benchmarks.base import Benchmark, digest
 from stackrank.env.benchmarks.git import CommitFiles
+from stackrank.env.benchmarks.verdict_rates import find_rates
 from stackrank.env.difficulty import difficulty_label, find_difficulty
 from stackrank.env.task import Task
 
@@ -16,12 +17,14 @@ MOST_SHOWN = 256 * 1024
 
 def save_benchmark(store: Store, benchmark: Benchmark, tasks: tuple[Task, ...]) -> SavedBenchmark:
     """Store the benchmark and its tasks, and return their rows. Calling this again is harmless."""
+    rates = find_rates(benchmark, tasks)
     return store.save_benchmark(
         name=benchmark.name,
         digest=digest(tasks),
         license=benchmark.license,
         source=benchmark.source,
         tasks=[_task_row(task) for task in tasks],
+        rates=rates.document() if rates else None,
     )
 
 

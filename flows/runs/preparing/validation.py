@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +18,8 @@ from stackrank.env.corrections import save_correction
 from stackrank.env.difficulty import Measure, find_difficulty, load_measure, save_difficulty
 from stackrank.env.sandbox.base import Backend, GuestBug, Say, spec_for
 from stackrank.env.sandbox.registry import chosen_backend
-from stackrank.env.scoring.proof import save_proof
+from stackrank.env.scoring.blind import why_not_sealable
+from stackrank.env.scoring.proof import find_proof, save_proof
 from stackrank.env.scoring.verdict import NewSandbox
 from stackrank.env.task import Task
 from stackrank.env.validate import RecordsValidations, Standing, Validation, validate
@@ -42,6 +43,13 @@ class Proof:
     rounds: int
     proved_before: int
     results: tuple[Validation, ...]
+    unsealable: Mapping[str, str]
+    """Tasks that have a proof: name -> why verdicts by it cannot be sealed; empty if they can."""
+
+    @property
+    def sealable(self) -> int:
+        """How many tasks have verdicts that can be sealed."""
+        return sum(not reason for reason in self.unsealable.values())
 
     @property
     def counts(self) -> Counter[Standing]:
@@ -64,6 +72,7 @@ class Proof:
             "invalid": counts[Standing.INVALID],
             "unproven": counts[Standing.UNPROVEN],
             "errors": counts[Standing.ERROR],
+            "sealable": self.sealable,
             "proved_before": self.proved_before,
             "excluded": dict(self.benchmark.excluded()),
             "tasks": [
@@ -76,6 +85,7 @@ class Proof:
                     "tests_deciding": result.proof.deciding if result.proof else None,
                     "tests_covered": result.proof.covered if result.proof else None,
                     "uncovered_because": result.proof.reason if result.proof else "",
+                    "unsealable_because": self.unsealable.get(result.task),
                     "measured": result.measured.document() if result.measured else None,
                     "fail_to_pass": list(result.fail_to_pass),
                     "pass_to_pass": list(result.pass_to_pass),
@@ -134,7 +144,7 @@ def validate_benchmark(
     for task_id, reason in build_environments(backend, list(unproved.values()), workers, say).items():
         add(Validation(task_id, Standing.ERROR, reason))
         del unproved[task_id]
-    with closing(_results(list(unproved.values()), backend, rounds, workers, unmeasured, measure)) as validations:
+    with closing(_results(list(unproved.values()), backend, rounds, workers, unmeasured, measure, say)) as validations:
         for result in validations:
             if result.measured is not None:
                 save_difficulty(unproved[result.task], result.measured)
@@ -160,7 +170,11 @@ def validate_benchmark(
         valid = [validation for validation in ordered if validation.valid]
         benchmark.record(valid)
         _keep_results(store, name, source, valid, rounds)
-    return Proof(benchmark, digest(all_tasks), rounds, len(proved), ordered)
+    unsealable = {
+        task.id: why_not_sealable(task, proof) for task in selected
+        if (proof := results[task.id].proof or find_proof(task))
+    }  # fmt: skip
+    return Proof(benchmark, digest(all_tasks), rounds, len(proved), ordered, unsealable)
 
 
 def _keep_results(store: Store, name: str, source: Source, valid: Sequence[Validation], rounds: int) -> None:
@@ -187,11 +201,17 @@ def _proved(store: Store, benchmark: Benchmark, tasks: Sequence[Task], rounds: i
 
 
 def _results(
-    tasks: Sequence[Task], backend: Backend, rounds: int, workers: int, proved: Collection[str], measure: Measure | None
+    tasks: Sequence[Task],
+    backend: Backend,
+    rounds: int,
+    workers: int,
+    proved: Collection[str],
+    measure: Measure | None,
+    say: Say,
 ) -> Generator[Validation, None, None]:
     """Yield results as they come. Tasks that ran out of time or hit an infrastructure failure are tried once more."""
     retried: set[str] = set()
-    prove = partial(_prove, rounds=rounds, proved=proved, measure=measure)
+    prove = partial(_prove, rounds=rounds, proved=proved, measure=measure, say=say)
     with closing(map_tasks(prove, tasks, backend, workers)) as results:
         for result in results:
             if result.out_of_time or result.standing is Standing.ERROR:
@@ -204,14 +224,14 @@ def _results(
 
 
 def _prove(
-    task: Task, new_sandbox: NewSandbox, rounds: int, proved: Collection[str], measure: Measure | None
+    task: Task, new_sandbox: NewSandbox, rounds: int, proved: Collection[str], measure: Measure | None, say: Say
 ) -> Validation:
     """Prove one task; an infrastructure failure becomes its result. A task in `proved` is only measured."""
     try:
         if measure and task.id in proved:
             with new_sandbox(spec_for(task, warm=False)) as sandbox:
                 return Validation(task.id, Standing.VALID, measured=measure(task, sandbox))
-        return validate(task, new_sandbox, rounds, measure)
+        return validate(task, new_sandbox, rounds, measure, say)
     except Exception as error:
         if find_policy(error).retried or isinstance(error, GuestBug):
             return Validation(task.id, Standing.ERROR, describe_error(error))

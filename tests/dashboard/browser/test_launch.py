@@ -16,7 +16,7 @@ def test_dashboard_is_private_by_default(monkeypatch: pytest.MonkeyPatch) -> Non
     argv, environment = command(port=8600)
     assert argv[0] == sys.executable and "--server.address=127.0.0.1" in argv and "--server.port=8600" in argv
     assert "--browser.gatherUsageStats=false" in argv and "--server.headless=true" in argv
-    assert environment["STACKRANK_DATABASE_URL"] == "sqlite:///before.db"
+    assert environment["STACKRANK_DATABASE_URL"] == f"sqlite:///{Path.cwd() / 'before.db'}"
 
 
 def test_command_line_does_not_show_the_database(monkeypatch: pytest.MonkeyPatch) -> None:

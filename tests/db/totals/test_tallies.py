@@ -39,7 +39,8 @@ def directly(engine: Engine, runs: list[int]) -> dict[tuple[int, int], Sums]:
         is_used = scored or row["tokens_in"] + row["tokens_out"] > 0 or row["verdict"] in ("resolved", "unresolved")
         classes = [int(failed and row["error_class"] == name) for name in ErrorClass]
         sums = Sums(
-            int(resolved), int(resolved and row["sealed"] > 0), int(scored and not resolved), int(failed),
+            int(resolved), int(resolved and row["sealed"] > 0), int(row["unverified"]),
+            int(scored and not resolved), int(failed),
             *(row[name] if scored else 0 for name in ("steps", "tokens_in", "tokens_out")),
             (row["cost_usd"] or 0.0) if scored else 0.0, int(scored and row["cost_usd"] is not None),
             row["wall_s"] if scored else 0.0, row["cost_usd"] or 0.0, int(row["cost_usd"] is None and is_used),

@@ -71,9 +71,8 @@ def test_listed_tests_that_the_command_does_not_run_are_found() -> None:
 
 
 def test_patterns_of_test_files() -> None:
-    assert test_files("pytest tests/test_a.py", ["tests/unit/test_b.py::t"], FILES) == (
-        "/tests/test_a.py", "/tests/unit/test_b.py",
-    )  # fmt: skip
+    patterns = test_files("pytest tests/test_a.py", ["tests/unit/test_b.py::t"], FILES)
+    assert [pattern.text for pattern in patterns] == ["/tests/test_a.py", "/tests/unit/test_b.py"]
 
 
 NAMED = "id: good, source: {path: code}, test: pytest tests/test_cart.py"

@@ -22,6 +22,7 @@ from stackrank.env.sandbox.guest.debugging.observers.calls import differences, p
 from stackrank.env.sandbox.guest.debugging.pdb.debugger import follow_line
 from stackrank.env.sandbox.guest.debugging.values import safe_locals, shown
 from stackrank.env.sandbox.guest.testing.commands import pytest_arguments, pytest_run
+from stackrank.env.sandbox.replies.decoder import to_json
 from stackrank.env.task import Limits
 from tests.support.waiting import run_out
 
@@ -97,6 +98,9 @@ def test_what_counts_as_plain_pytest(command: str, arguments: list[str] | None) 
         ),
         ("uv run pytest", [], ".", {}),
         ("coverage run --branch -m pytest x", ["x"], ".", {}),
+        ("coverage run -p --source shop,x --omit=a -m pytest -q", ["-q"], ".", {}),
+        ("python3 -m coverage run --data-file x -m pytest y", ["y"], ".", {}),
+        ("cd lib && bash -c 'cd app && A=1 pytest -q' && true", ["-q"], "lib/app", {"A": "1"}),
         ("python -W error -m pytest", [], ".", {"PYTHONWARNINGS": "error"}),
     ],
 )
@@ -107,7 +111,17 @@ def test_pytest_is_recognised_with_things_around_it(
 
 
 @pytest.mark.parametrize(
-    "command", ["make test", "pytest a && pytest b", "pytest $X", "(pytest)", "./run pytest", "rm x; pytest"]
+    "command",
+    [
+        "make test",
+        "pytest a && pytest b",
+        "pytest $X",
+        "(pytest)",
+        "./run pytest",
+        "rm x; pytest",
+        "sh -c 'pytest $X'",
+        "sh x pytest",
+    ],
 )
 def test_what_is_not_understood_is_not_taken_for_pytest(command: str) -> None:
     assert pytest_run(command) is None
@@ -190,7 +204,8 @@ def test_the_debugger_under_other_pythons(python: Path, monkeypatch: pytest.Monk
 
         def pdb(commands: str) -> dict[str, object]:
             reply = sandbox.debug(commands, "python p.py", run_out(0.7))
-            return {**reply["state"], **{key: reply[key] for key in ("text", "timed_out")}}
+            state: dict[str, object] = to_json(reply.standing)
+            return {**state, "text": reply.text, "timed_out": reply.timed_out}
 
         pdb("b p.py:2, a > 1\ncommands 1\np a * 100\nend\nb f")
         assert pdb("c")["line"] == 2

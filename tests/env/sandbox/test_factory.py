@@ -299,7 +299,7 @@ def test_the_first_processes_of_a_sandbox_hold_nothing_of_the_factorys(bubblewra
                 folder = Path(f"/proc/{pid}/fd")
                 held.append({str(fd.readlink()) for fd in folder.iterdir()})
         private = [{fd for fd in fds if fd.startswith(("socket", "pipe"))} for fds in held]
-        assert [len(fds) for fds in private] == [3, 1, 3, 1]  # a channel of two pipes, and the socket between the two
+        assert [len(fds) for fds in private] == [4, 1, 4, 1]  # three pipes to the host, and the socket between the two
         assert not (private[0] | private[1]) & (private[2] | private[3])
         kinds = {fd.split("[")[0].split("#")[0].split(" ")[0] for fds in held for fd in fds}
         assert kinds <= {"socket:", "pipe:", "/dev/null", "/memfd:guest", f"{_temporary()}/", f"{_temporary()}"}, kinds

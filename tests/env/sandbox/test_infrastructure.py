@@ -22,7 +22,7 @@ from stackrank.env.sandbox.base import Backend, SandboxError, SandboxSpec
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.docker import backend as docker_module
 from stackrank.env.sandbox.docker.backend import OWNER_LABEL, DockerBackend
-from stackrank.env.sandbox.process import OWNER_VARIABLE
+from stackrank.env.sandbox.process import OWNER_VARIABLE, ProcessChannel, starter
 from stackrank.env.task import Limits
 from stackrank.home import is_dead, process_mark
 from tests.fixtures.env import Play, cart
@@ -266,3 +266,24 @@ def test_hardening_is_what_the_engine_sees(sandbox_backend: Backend) -> None:
     assert (host["ReadonlyRootfs"], host["CapDrop"], host["Privileged"]) == (True, ["ALL"], False)
     assert "no-new-privileges" in host["SecurityOpt"] and host["Binds"] is None
     assert container["Config"]["User"] == "1000:1000" and host["LogConfig"]["Type"] == "none"
+
+
+def test_a_guest_that_floods_its_standard_error_fills_no_disk() -> None:
+    start = starter(["/bin/sh", "-c", "while :; do echo broken >&2; done"], {"PATH": os.environ["PATH"]})
+    channel = ProcessChannel(start, "flood", root="/", guest_limits={}, shared="")
+    try:
+        with pytest.raises(SandboxError, match="does not answer"):
+            channel.receive(1, time.monotonic() + 0.5)
+        assert str(Path(f"/proc/{channel._child.pid}/fd/2").readlink()).startswith("pipe:")
+    finally:
+        channel.close()
+    assert channel.join(10)
+
+
+def test_the_last_words_of_a_guest_are_in_the_error() -> None:
+    start = starter(["/bin/sh", "-c", "echo broken >&2; exit 3"], {"PATH": os.environ["PATH"]})
+    channel = ProcessChannel(start, "broken", root="/", guest_limits={}, shared="")
+    with pytest.raises(SandboxError, match="ended with status 3: broken"):
+        channel.receive(1, time.monotonic() + 10)
+    channel.close()
+    assert channel.join(10)

@@ -13,22 +13,26 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from typing_extensions import is_typeddict
 
-from stackrank.env.sandbox import replies
+from stackrank.env.sandbox.base import BadReply
 from stackrank.env.sandbox.guest.core import framing
-from stackrank.env.sandbox.replies import BadReply
+from stackrank.env.sandbox.replies import programs, workspace
+from stackrank.env.sandbox.replies.archive import read_archive
+from stackrank.env.sandbox.replies.debugger import Debugged
+from stackrank.env.sandbox.replies.decoder import decode, plain_path
+from stackrank.env.sandbox.replies.frames import BODY_LIMIT, Reply, read_frame
 from stackrank.env.scoring.report import parse
 
 ROUNDS = 25_000
-SHAPES = tuple(
-    value for value in vars(replies).values() if is_typeddict(value) and value.__module__ == replies.__name__
-)
+SHAPES = (workspace.Hello, workspace.Edited, workspace.Listing, programs.Tested, programs.Exchanged, programs.Typed)
+PAUSED = {
+    "event": "line", "file": "a.py", "line": 3, "function": "f", "depth": 1, "thread": None, "exception": None,
+    "locals": {"x": "1"}, "source": ["   3 -> x"], "stack": [],
+}  # fmt: skip
 DEBUGGED = {
     "id": 1, "ok": True, "text": "", "program": "", "dropped": 0, "notes": [], "alive": True, "timed_out": False,
-    "restarted": False, "moved": True, "breakpoints_changed": False,
-    "state": {"event": "line", "file": "a.py", "line": 3, "function": "f", "depth": 1, "locals": {"x": "1"},
-              "source": ["   3 -> x"], "stack": [], "breakpoints": []},
+    "restarted": False, "moved": True, "breakpoints_changed": False, "changed_files": [], "breakpoints": [],
+    "standing": PAUSED,
 }  # fmt: skip
 KEY = b"k" * 32
 
@@ -63,7 +67,7 @@ def reader(data: bytes) -> Callable[[int], bytes]:
     stream = io.BytesIO(data)
 
     def read_exactly(size: int) -> bytes:
-        assert size <= max(replies.HEADER_LIMIT, replies.BODY_LIMIT)
+        assert size <= BODY_LIMIT
         chunk = stream.read(size)
         if len(chunk) < size:
             raise BadReply("the channel closed")
@@ -73,17 +77,50 @@ def reader(data: bytes) -> Callable[[int], bytes]:
 
 
 def test_answers_of_any_shape() -> None:
-    assert {replies.Hello, replies.Followed, replies.Exchanged} <= set(SHAPES)
+    sound = decode(Debugged, json.dumps(DEBUGGED).encode())
+    assert sound.standing.event == "line" and sound.standing.locals == {"x": "1"}
     chance = random.Random(1)
     refused = 0
     for _ in range(ROUNDS):
-        header = mutated(DEBUGGED, chance)
-        for shape in (chance.choice(SHAPES), replies.Debugged):
+        data = json.dumps(mutated(DEBUGGED, chance)).encode()
+        for shape in (chance.choice(SHAPES), Debugged):
             try:
-                replies.check_reply(shape, header)
+                decode(shape, data)
             except BadReply:
                 refused += 1
     assert refused > ROUNDS / 2
+
+
+@pytest.mark.parametrize("field", sorted(DEBUGGED))
+def test_every_field_is_required(field: str) -> None:
+    with pytest.raises(BadReply, match=field):
+        decode(Debugged, json.dumps({name: value for name, value in DEBUGGED.items() if name != field}).encode())
+
+
+@pytest.mark.parametrize("field", sorted(set(PAUSED)))
+def test_every_field_of_a_stop_is_required(field: str) -> None:
+    stop = {name: value for name, value in PAUSED.items() if name != field}
+    with pytest.raises(BadReply, match="standing"):
+        decode(Debugged, json.dumps({**DEBUGGED, "standing": stop}).encode())
+
+
+@pytest.mark.parametrize(
+    "stop",
+    [{"event": "flying"}, {"line": -1}, {"line": 1 << 40}, {"line": 3.0}, {"line": True}, {"line": "3"},
+     {"depth": None}, {"locals": {"x": 1}}, {"locals": {str(n): "" for n in range(3000)}}, {"locals": []},
+     {"source": ["x"] * 3000},
+     {"stack": [{"file": "a.py"}]}, {"function": ["f"]}, {"file": "a" * 200_000}],
+    ids=str,
+)  # fmt: skip
+def test_stops_out_of_bounds(stop: dict[str, Any]) -> None:
+    with pytest.raises(BadReply, match="standing"):
+        decode(Debugged, json.dumps({**DEBUGGED, "standing": {**PAUSED, **stop}}).encode())
+
+
+def test_texts_can_be_stored_and_emoji_stay() -> None:
+    stop = {**PAUSED, "exception": "a\0b \ud83d \ud83d\ude00", "locals": {"\ude00": "\0"}}
+    standing = decode(Debugged, json.dumps({**DEBUGGED, "standing": stop}).encode()).standing
+    assert standing.exception == "a\u2400b \ufffd \U0001f600" and standing.locals == {"\ufffd": "\u2400"}
 
 
 def test_frames_of_any_bytes() -> None:
@@ -94,7 +131,12 @@ def test_frames_of_any_bytes() -> None:
         for _ in range(chance.randrange(1, 6)):
             data[chance.randrange(len(data))] = chance.randrange(256)
         with contextlib.suppress(BadReply):
-            replies.unpack(reader(bytes(data)))
+            read_frame(Reply, 1, reader(bytes(data)))
+
+
+def test_an_answer_to_another_request() -> None:
+    with pytest.raises(BadReply, match="another request"):
+        read_frame(Reply, 2, reader(framing.pack({"id": 1, "ok": True})))
 
 
 @pytest.mark.parametrize("lengths", [(0xFFFFFFFF, 0), (2, 0xFFFFFFFF), (0xFFFFFFFF, 0xFFFFFFFF)])
@@ -102,7 +144,7 @@ def test_a_frame_that_claims_gigabytes_costs_nothing(lengths: tuple[int, int]) -
     tracemalloc.start()
     try:
         with pytest.raises(BadReply, match="too large"):
-            replies.unpack(reader(struct.pack("!II", *lengths) + b"{}"))
+            read_frame(Reply, 1, reader(struct.pack("!II", *lengths) + b"{}"))
         assert tracemalloc.get_traced_memory()[1] < 1 << 20
     finally:
         tracemalloc.stop()
@@ -111,8 +153,7 @@ def test_a_frame_that_claims_gigabytes_costs_nothing(lengths: tuple[int, int]) -
 def test_json_as_deep_as_it_likes() -> None:
     header = b'{"id":1,"ok":' + b"[" * 200_000 + b"]" * 200_000 + b"}"
     with pytest.raises(BadReply):
-        header_read, _ = replies.unpack(reader(struct.pack("!II", len(header), 0) + header))
-        replies.check_reply(replies.Status, header_read)
+        read_frame(Reply, 1, reader(struct.pack("!II", len(header), 0) + header))
 
 
 def packed(*members: tuple[tarfile.TarInfo, bytes]) -> bytes:
@@ -149,7 +190,7 @@ def entry(name: str, kind: bytes = tarfile.REGTYPE, target: str = "") -> tuple[t
 )
 def test_an_archive_holds_plain_files_below_the_workspace(member: tuple[tarfile.TarInfo, bytes]) -> None:
     with pytest.raises(BadReply):
-        replies.read_archive(packed(member))
+        read_archive(packed(member))
 
 
 def test_an_archive_that_claims_more_than_it_holds() -> None:
@@ -159,10 +200,17 @@ def test_an_archive_that_claims_more_than_it_holds() -> None:
     tracemalloc.start()
     try:
         with pytest.raises(BadReply):
-            replies.read_archive(header + b"\0" * 10_240)
+            read_archive(header + b"\0" * 10_240)
         assert tracemalloc.get_traced_memory()[1] < 4 << 20
     finally:
         tracemalloc.stop()
+
+
+def test_a_member_of_negative_size_is_not_read_for_ever() -> None:
+    info = tarfile.TarInfo("a")
+    info.size = -1024
+    with pytest.raises(BadReply):
+        read_archive(info.tobuf(tarfile.GNU_FORMAT) + b"\0" * 10_240)
 
 
 def test_archives_of_any_bytes() -> None:
@@ -173,7 +221,7 @@ def test_archives_of_any_bytes() -> None:
         for _ in range(chance.randrange(1, 12)):
             data[chance.randrange(min(len(data), 1600))] = chance.randrange(256)
         with contextlib.suppress(BadReply):
-            assert all(replies.plain_path(path) == path for path in replies.read_archive(bytes(data))[0])
+            assert all(plain_path(path) == path for path in read_archive(bytes(data))[0])
 
 
 def test_reports_of_any_text() -> None:
@@ -192,7 +240,7 @@ def test_signed_reports_of_any_shape() -> None:
 
     chance = random.Random(5)
     record = {"seq": 0, "test": "t", "outcome": "passed", "reported": "passed", "when": "call", "canary": False,
-              "xfail": False, "message": "", "assertion": True, "lines": [3]}  # fmt: skip
+              "xfail": False, "message": "", "assertion": True, "lines": [3], "answers": ["3 = 7"]}  # fmt: skip
     for number in range(ROUNDS):
         record["outcome"] = ("passed", "failed")[number % 2]
         text = json.dumps(mutated(record, chance))

@@ -15,8 +15,8 @@ def test_files_and_commands(any_backend: Backend) -> None:
     with Sandbox(any_backend, SPEC) as sandbox:
         sandbox.put({"b/two.py": b"x = 2\n", "a.txt": b"one\n", "run.sh": b"#!/bin/sh\necho ran\n"})
         assert sandbox.read("a.txt") == b"one\n"
-        assert [entry[0] for entry in sandbox.listing(".", 2)["entries"]] == ["a.txt", "b", "b/two.py", "run.sh"]
-        assert sandbox.search("x =", glob="*.py")["matches"] == [("b/two.py", 1, "x = 2")]
+        assert [entry[0] for entry in sandbox.listing(".", 2).entries] == ["a.txt", "b", "b/two.py", "run.sh"]
+        assert sandbox.search("x =", glob="*.py").matches == [("b/two.py", 1, "x = 2")]
         assert sandbox.run("./run.sh; cat; echo $HOME $TZ; exit 3", 5).output == "ran\n/tmp UTC\n"
         result = sandbox.run("pwd; exit 3", 5)
         assert (result.output.strip(), result.exit, result.timed_out) == (sandbox.root, 3, False)

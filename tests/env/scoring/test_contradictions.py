@@ -196,7 +196,7 @@ def test_a_wrong_fix_that_is_off_by_one_is_no_tampering(own_home: None) -> None:
         assert not wrong.resolved and not wrong.tampered, wrong.notes
 
 
-def test_where_the_bug_shows_is_contradicted() -> None:
+def test_every_assertion_is_contradicted_and_where_the_bug_shows_is_known() -> None:
     proof = proof_of(
         with_fix("""
             from cart import total
@@ -205,12 +205,13 @@ def test_where_the_bug_shows_is_contradicted() -> None:
             def test_it():
                 assert len("abc") == 3
                 assert total([5]) == 5
+                assert total([7]) == 7
                 assert len("ab") == 2
         """)
     )
-    assert {contradiction.old for contradiction in proof.contradictions if contradiction.unit.endswith("test_it")} == {
-        "5"
-    }
+    shows = {contradiction.old: contradiction.shows_bug for contradiction in proof.contradictions}
+    assert shows.items() >= {"3": False, "5": True, "7": True, "2": False}.items()
+    assert proof.distinguishing == 2
 
 
 def test_without_a_fix_or_pytest_there_is_no_proof() -> None:

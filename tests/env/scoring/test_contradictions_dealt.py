@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from itertools import product
 
@@ -38,7 +39,7 @@ def test_with_many_units_each_is_contradicted_once_in_two_runs() -> None:
 def test_only_tests_that_the_bug_makes_fail_count_as_strength() -> None:
     """Of the others the program as given says which answer is wanted, and a forger asks it."""
     task = replace(cart(), hidden_files={"h.py": b""}, fail_to_pass=("h.py::a", "h.py::b"))
-    proof = Proof("", (*unit("a"), *unit("b"), *unit("c"), *unit("d")))
+    proof = Proof("", (*unit("a"), *unit("b"), *unit("c"), *unit("d")), distinguishing=1)
     draw = plan(task, proof, proof.contradictions)
     assert (len(draw.runs), draw.strength) == (3, 3), "twice log2(3)"
     unlisted = replace(task, fail_to_pass=())
@@ -48,6 +49,22 @@ def test_only_tests_that_the_bug_makes_fail_count_as_strength() -> None:
     draw = plan(other_task, proof, proof.contradictions)
     assert (len(draw.runs), draw.strength) == (2, 0), "a third run would tell nothing"
     assert can_seal(task, proof) and not can_seal(other_task, proof)
+    assert not can_seal(task, replace(proof, distinguishing=0)), "withheld expectations would exclude nobody"
+
+
+def test_any_assertion_of_a_unit_may_be_contradicted_and_mostly_one_that_shows_the_bug() -> None:
+    task = replace(cart(), hidden_files={"h.py": b""})
+    showing = [replace(option, line=line) for line in (5, 9) for option in unit("a")]
+    others = [replace(option, line=line, shows_bug=False) for line in (2, 7) for option in unit("a")]
+    proof = Proof("", (*others, *showing))
+    lines: Counter[int] = Counter()
+    for _ in range(800):
+        draw = plan(task, proof, proof.contradictions)
+        drawn = {contradiction.line for run in draw.runs for contradiction in run}
+        assert len(drawn) == 1, "one assertion in all runs, so that no text gives away which is genuine"
+        lines.update(drawn)
+    assert set(lines) == {2, 5, 7, 9}
+    assert 0.6 < (lines[5] + lines[9]) / 800 < 0.9
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def result(seq: int, **changes: object) -> dict[str, object]:
         "message": "",
         "assertion": True,
         "lines": [],
-        "answer": [],
+        "answers": [],
         "seq": seq,
         **changes,
     }
@@ -51,6 +51,9 @@ def test_report_that_is_right() -> None:
         [line(result(0, outcome=["passed"]))],
         [line(result(0, outcome="failed", lines="here"))],
         [line(result(0, canary=True))],
+        [line(result(0, answers=["7"]))],
+        [line(result(0, answers=["x = 7"]))],
+        [line(result(0, answers=["3 ~a,b 7"]))],
         [line(result(0, outcome="failed", reported="passed"))],
         [line({"suspicion": "something", "seq": 0})],
     ],

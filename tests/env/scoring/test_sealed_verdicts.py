@@ -9,9 +9,10 @@ import pytest
 
 from stackrank.env.benchmarks.bug_suite import BugSuite
 from stackrank.env.patches import make_diff
+from stackrank.env.patterns import globs
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.scoring import verdict
-from stackrank.env.scoring.blind import plan
+from stackrank.env.scoring.blind import can_seal, plan
 from stackrank.env.scoring.carry_over import carry_over
 from stackrank.env.scoring.proof import Proof, contradicted, find_proof, load
 from stackrank.env.scoring.verdict import score
@@ -83,7 +84,7 @@ UNITTEST = """
 
 
 @pytest.mark.parametrize("cheat", ["", "import os\n\nos._exit(0)\n"])
-def test_a_command_that_tells_only_its_exit_status_is_sealed_as_one_test(cheat: str, own_home: None) -> None:
+def test_a_command_that_tells_only_its_exit_status_is_verified_as_one_test(cheat: str, own_home: None) -> None:
     backend = usable("bubblewrap")
     task = replace(
         with_fix(""),
@@ -94,13 +95,53 @@ def test_a_command_that_tells_only_its_exit_status_is_sealed_as_one_test(cheat: 
     work = cheat.encode() or task.files["cart.py"].replace(b" - 1", b"")
     verdict = score(task, Changes(files={"cart.py": work}), lambda spec: Sandbox(backend, spec))
     assert verdict.resolved is not bool(cheat) and verdict.tampered is bool(cheat), verdict.notes
-    assert cheat or verdict.sealed == 1, verdict
+    assert cheat or (verdict.verified and not verdict.sealed), verdict
 
 
 def by_status(hidden: str = UNITTEST, **options: Any) -> Task:
     """A task whose command tells only its exit status."""
     files = {"test_hidden.py": source(hidden)}
     return replace(with_fix(""), hidden_files=files, test_command="python -m unittest", fail_to_pass=(), **options)
+
+
+NO_LITERALS = """
+    import unittest
+    from cart import total
+
+    class TotalTest(unittest.TestCase):
+        def test_total(self):
+            for number in range(5):
+                if total([number]) != number:
+                    raise ValueError(number)
+
+    if __name__ == "__main__":
+        unittest.main()
+"""
+EARLY_ENDS = {
+    "at import": "import os\n\nos._exit(0)\n",
+    "in a call": "import os\n\n\ndef total(prices):\n    os._exit(0)\n",
+    "by a signal": "import signal, os\n\n\ndef total(prices):\n"
+    "    signal.signal(15, lambda *_: os._exit(0))\n    os.kill(os.getpid(), 15)\n",
+}
+
+
+@pytest.mark.parametrize("command", ["make test", "python test_hidden.py", "sh run.sh"])
+@pytest.mark.parametrize("cheat", ["", *EARLY_ENDS])
+def test_an_early_end_is_no_success_of_a_command_that_wraps_the_tests(command: str, cheat: str, own_home: None) -> None:
+    backend = usable("bubblewrap")
+    task = by_status(NO_LITERALS)
+    wrapped = {"run.sh": b"python -m unittest -v\n", "Makefile": b"test:\n\tpython -m unittest discover\n"}
+    task = replace(task, files={**task.files, **wrapped}, test_command=command, readonly=("run.sh", "Makefile"))
+    work = EARLY_ENDS[cheat].encode() if cheat else task.files["cart.py"].replace(b" - 1", b"")
+    verdict = score(task, Changes(files={"cart.py": work}), lambda spec: Sandbox(backend, spec))
+    assert verdict.resolved is not bool(cheat), verdict
+    assert verdict.sealed == 0 and (cheat or verdict.unsealed)
+    # Without a known fix, nothing shows what the exit status is worth, unless the author of the task says so.
+    unfixed = replace(task, fix="")
+    assert not score(unfixed, Changes(files={"cart.py": work}), lambda spec: Sandbox(backend, spec)).resolved
+    if not cheat:
+        decided = replace(unfixed, status_decides=True)
+        assert score(decided, Changes(files={"cart.py": work}), lambda spec: Sandbox(backend, spec)).resolved
 
 
 def test_tests_that_the_fix_brings_or_changes_are_not_contradicted_by_status(own_home: None) -> None:
@@ -115,7 +156,7 @@ def test_tests_that_the_fix_brings_or_changes_are_not_contradicted_by_status(own
         "test_old.py": b"# Longer than it was.\n" + old.replace(b"44", b"45"),
     }
     del files["test_m.py"]
-    task = replace(task, files=files, fix=make_diff(files, fixed), readonly=("test_*.py",))
+    task = replace(task, files=files, fix=make_diff(files, fixed), readonly=globs(("test_*.py",)))
     proof = proof_of(task)
     assert not proof.contradictions and "no changed expectation" in proof.reason
     task = replace(by_status(), fix=make_diff(files, fixed), files=files)
@@ -123,7 +164,7 @@ def test_tests_that_the_fix_brings_or_changes_are_not_contradicted_by_status(own
     assert {contradiction.path for contradiction in proof.contradictions} == {"test_hidden.py"}
     work = {name: fixed[name] for name in ("cart.py", "test_old.py")}
     good = score(task, Changes(files=work), lambda spec: Sandbox(backend, spec))
-    assert good.resolved and good.sealed == 1, good
+    assert good.resolved and good.verified, good
 
 
 def test_the_command_is_the_one_test_whatever_the_task_lists() -> None:
@@ -225,11 +266,7 @@ def test_built_in_tasks_are_covered() -> None:
     stale = [name for name, proof in proofs.items() if proof is None or proof.digest != tasks[name].digest]
     assert not stale, f"run `stackrank validate bugs --record --tasks {','.join(stale)}`"
     present = [proof for proof in proofs.values() if proof is not None]
-    sealed = [
-        name for name, proof in proofs.items()
-        if any(change.path in tasks[name].hidden_files and not change.telling for change in proof.contradictions)
-    ]  # fmt: skip
-    assert len(sealed) >= 0.95 * len(tasks)
+    assert sum(can_seal(tasks[name], proof) for name, proof in proofs.items() if proof) >= 0.9 * len(tasks)
     assert sum(proof.covered for proof in present) >= 0.7 * sum(proof.deciding for proof in present)
     for name, proof in proofs.items():
         files = {**tasks[name].files, **tasks[name].hidden_files}

@@ -1,4 +1,4 @@
-"""The untold run: what tests look like without what they expect, and who is found by it."""
+"""The run with withheld expectations: what tests look like in it, and who is found by it."""
 
 from __future__ import annotations
 
@@ -10,63 +10,100 @@ import pytest
 from stackrank.env.patches import make_diff
 from stackrank.env.sandbox.base import Backend, spec_for
 from stackrank.env.sandbox.client import Changes, Sandbox
-from stackrank.env.scoring.contradictions import find_candidates
-from stackrank.env.scoring.proof import Contradiction
 from stackrank.env.scoring.prove import prove
 from stackrank.env.scoring.verdict import score
-from stackrank.env.scoring.withheld_expectations import told, untold
+from stackrank.env.scoring.withheld.answers import differing
+from stackrank.env.scoring.withheld.questions import withhold
 from stackrank.env.task import Task
 from tests.fixtures.env import cart, make_task, source, usable
 
 
-def without_answers(body: str, *tests: str) -> str:
-    """The file of these tests as the untold run has it."""
+def asked(body: str, **files: str) -> str:
+    """The file of these tests as the run with withheld expectations has it."""
     content, path = source(body), "tests/test_h.py"
-    candidates = find_candidates(path, content, [f"{path}::{test}" for test in tests])
-    contradictions = [
-        Contradiction(
-            candidate.unit, {}, candidate.path, candidate.places[0][0], candidate.edit, candidate.old, candidate.telling
-        )
-        for candidate in candidates
-    ]
-    changed = untold(replace(cart(), hidden_files={path: content}), contradictions).get(path, b"").decode()
+    task = replace(cart({"shop.py": "", **files}), hidden_files={path: content})
+    changed = withhold(task).get(path, b"").decode()
     assert not changed or changed.count("\n") == content.decode().count("\n"), "lines keep their numbers"
     return changed
 
 
 @pytest.mark.parametrize(
-    ("line", "expected"),
+    ("line", "question"),
     [
-        ("assert f(7) == 1", "assert f(7) == 'untold'"),
-        ("assert [1, 2] == f(7)", "assert 'untold' == f(7)"),
-        ("assert f(7) == Point(x=1)", "assert f(7) == 'untold'"),
-        ("assert f(7) == {'é': [1, (2, 3)]}, 'why'", "assert f(7) == 'untold', 'why'"),
-        ("self.assertEqual(f(7), 1)", "self.assertEqual(f(7), 'untold')"),
-        ("with pytest.raises(KeyError, match='k'): f(7)", "with __import__('contextlib').nullcontext(): f(7)"),
-        ("assert f(7) == 1; assert f(8) == 2", "assert f(7) == 'untold'; pass"),
+        ("assert f(7) == 1", '("6 =", f(7))'),
+        ("assert [1, 2] == f(7)", '("6 =", f(7))'),
+        ("assert f(7) == {'é': [1, (2, 3)]}, 'why'", '("6 =", f(7))'),
+        ("assert f(7) == sorted('ab')", '("6 =", f(7))'),
+        ("assert f(7) == own(7)", '("6 =", f(7))'),
+        ("assert f(7) == Point(7)", '("6 =", f(7))'),
+        ("assert f(7) == f(8) == 3", '("6 =", f(7)),__asked__("6 =", f(8))'),
+        ("assert f(7) is False", '("6 =", f(7))'),
+        ("assert f(7) is None", '("6 =", (f(7)) is None)'),
+        ("assert f(7) is not None and f(8) == 3", '("6 =", (f(7)) is None),__asked__("6 =", f(8))'),
+        ("assert f(7)", '("6 =", bool(f(7)))'),
+        ("assert not f(7)", '("6 =", bool(f(7)))'),
+        ("assert not (f(7) or f(8))", '("6 =", bool(f(7))),__asked__("6 =", bool(f(8)))'),
+        ("assert f(7) == pytest.approx(1.5)", '("6 ~2e-06,2e-12", f(7))'),
+        ("assert f(7) == pytest.approx(1.5, abs=0.1)", '("6 ~0,0.2", f(7))'),
+        ("assert isinstance(f(7), KeyError)", '.classes("6 !", f(7))'),
+        ("items = [2, 1]; f(items); assert items == [1, 2]", '("6 =", items)'),
+        ("self.assertEqual(f(7), 1)", '("6 =", f(7))'),
+        ("self.assertFalse(f(7))", '("6 =", bool(f(7)))'),
+        ("self.assertIsNotNone(f(7))", '("6 =", (f(7)) is None)'),
+        ("self.assertAlmostEqual(f(7), 1.5, places=2)", '("6 ~0,0.02", f(7))'),
+        ("self.assertRaises(KeyError, f, 7)", '.raises("6 !").by(f, 7)'),
+        ("with pytest.raises(KeyError, match='k'): f(7)", '.raises("6 !"): f(7)'),
+        ("m.assert_called_once_with(7)", '("6 =", m.call_args_list)'),
     ],
 )
-def test_expected_values_are_taken_away(line: str, expected: str) -> None:
-    assert expected in without_answers(f"def test_it(self=None):\n    {line}\n", "test_it")
+def test_what_an_assertion_says_is_asked_for_and_not_told(line: str, question: str) -> None:
+    head = "import pytest\nfrom shop import Point, f\ndef own(x): return [x]\n\n"
+    text = asked(f"{head}def test_it(self=None, m=None):\n    {line}\n").splitlines()[5]
+    assert f"__asked__{question}" in text.replace("), __asked__", "),__asked__"), text
+    assert not any(word in text for word in ("1.5", "Point", "own", "KeyError", "sorted", "why"))
 
 
 @pytest.mark.parametrize(
-    "line", ["assert f(7) == approx(1.5)", "assert f(7)", "assert 'ab' in f(7)", "assert f(7) < 3"]
+    ("line", "executed"),
+    [
+        ("assert f(7) == pytest.approx(1.5, rel=limit())", "(f(7),)"),
+        ("assert 'ab' in f(7)", "(f(7),)"),
+        ("assert f(7) < 3", "(f(7),)"),
+        ("assert f(7) != 3", "(f(7),)"),
+        ("assert f(7) == f(8)", "(f(7), f(8),)"),
+        ("assert near(f(7), 0.75)", "(f(7),)"),
+        ("assert f(7).startswith('ab')", "(f(7),)"),
+        ("assert all(f(x) == x + 1 for x in range(3))", "0"),
+        ("assert any(x == 3 for x in (1, 2))", "0"),
+    ],
 )
-def test_what_more_than_one_answer_may_meet_is_not_asked(line: str) -> None:
-    assert not without_answers(f"def test_it():\n    {line}\n", "test_it")
+def test_what_cannot_be_asked_without_telling_is_only_executed(line: str, executed: str) -> None:
+    head = "import pytest\nfrom shop import f, limit\ndef near(a, b): return abs(a - b) < limit()\n\n"
+    text = asked(f"{head}def test_it():\n    {line}\n    assert f(1) == 1\n").splitlines()[5].strip()
+    assert text == executed
 
 
-def test_cells_of_tables_and_what_else_tells_the_answer() -> None:
-    changed = without_answers(
+def test_what_only_said_what_is_wanted_goes() -> None:
+    changed = asked(
         """
         import pytest
+        from shop import f, g
 
         CASES = [
             (1, [1]),
             (2, [1,
                  2]),
         ]
+        TABLE = {"a": 17}
+
+
+        def check(given, wanted):
+            \"\"\"Compare 17.\"\"\"
+            assert f(given) == wanted
+
+
+        def slow(x):
+            return 17 * x
 
 
         @pytest.mark.parametrize("given, wanted", CASES)
@@ -75,65 +112,74 @@ def test_cells_of_tables_and_what_else_tells_the_answer() -> None:
 
 
         def test_more():
-            a = f(1)
-            assert a
-            assert f(2) == ("x")
-            assert g() == h()
-            for each in (1, 2):
-                assert not a
-                assert f(3) == 3
-            @later
-            def inner():
-                return 3
-            assert f(4) == inner()
+            wanted = 17  # is 17
+            assert f(2) == wanted
+            check(3, 17)
+            for key, value in TABLE.items():
+                assert f(key) == value
+            assert f(4) == slow(4)
 
 
-        def test_opaque():
-            assert f(1) == g(1)
-            assert f(2) != g(1)
-        """,
-        "test_cases[1]",
-        "test_cases[2]",
-        "test_more",
-        "test_opaque",
+        def test_that_asks_nothing():
+            assert f(1) != 17
+            assert "17" in g()
+        """
     )
-    assert "(1, 'untold')," in changed and "(2, ('untold'\n))" in changed
-    tail, opaque = changed.partition("def test_more")[2].split("def test_opaque")
-    assert tail.split() == ["():", "a", "=", "f(1)", "assert", "[a]", "assert", "f(2)", "==", "('untold')", "pass"]
-    assert opaque.split() == ["():", "pass"]
+    assert "(1, 'withheld')," in changed and "(2, ('withheld'\n))" in changed
+    assert "17" not in changed and "slow(" not in changed.partition("test_more")[2]
+    assert changed.partition("def test_that_asks_nothing")[2].split() == ["():", "pass"]
 
 
 @pytest.mark.parametrize(
     ("expected", "answers", "differs"),
     [
-        (("7", "'untold'"), ("7", "'untold'"), False),
-        (("7", "'untold'"), ("8", "'untold'"), True),
-        (("7", "'untold'"), ("7.0", "'untold'"), False),
-        (("0.3", "'untold'"), ("0.30000000000000004", "'untold'"), False),
-        (("{1: [2.0], 3: 4}", "'untold'"), ("{3: 4, 1: [2]}", "'untold'"), False),
-        (("[1, 2]", "'untold'"), ("[1, 2, 3]", "'untold'"), True),
-        (("[1, 2]", "'untold'"), ("<Anything>", "'untold'"), True),
-        (("<Point 1>", "'untold'"), ("<Point 1.0>", "'untold'"), False),
-        (("5", "'untold'"), ("Money(amount=5.0)", "'untold'"), False),
-        (("[1, 2]", "'untold'"), ("array([1, 2])", "'untold'"), False),
-        (("5", "'untold'"), ("Anything(4, 5)", "'untold'"), True),
-        (("5", "'untold'"), ("Anything([4, 5])", "'untold'"), True),
-        (("7", "'untold'"), ("(" * 900, "'untold'"), True),
-        (("7", "'untold'"), ("9" * 900, "'untold'"), True),
-        (("7", "'untold'"), ("'\ud800\0", "'untold'"), True),
-        (("7", "'untold'"), ("del x", "'untold'"), True),
-        (("7", "'untold'"), (), True),
-        (("7", "'untold'"), ("KeyError",), True),
-        (("Unknown KeyError Exception",), ("NoKey KeyError Exception",), False),
-        (("Unknown KeyError Exception",), ("Strange Exception",), True),
-        (("Exception BaseException",), ("KeyError Exception",), False),
-        (("KeyError Exception",), (), True),
+        ("7", "7", False),
+        ("7", "8", True),
+        ("7", "7.0", False),
+        ("0.3", "0.30000000000000004", False),
+        ("{1: [2.0], 3: 4}", "{3: 4, 1: [2]}", False),
+        ("[1, 2]", "[1, 2, 3]", True),
+        ("[1, 2]", "<Anything>", True),
+        ("<Point 1>", "<Point 1.0>", False),
+        ("5", "Money(amount=5.0)", False),
+        ("[1, 2]", "array([1, 2])", False),
+        ("5", "Anything(4, 5)", True),
+        ("5", "Anything([4, 5])", True),
+        ("Money(5, 'EUR')", "Money(6, 'EUR')", True),
+        ("Money(5, 'EUR')", "Money(5, 'EUR')", False),
+        ("Money(5, 'EUR')", "Cents(500, 'EUR')", False),
+        ("[datetime.date(2024, 1, 2)]", "[datetime.date(2024, 1, 3)]", True),
+        ("[Decimal('1.5')]", "[Decimal('1.50')]", True),
+        ("{'a': set(), 'b': inf}", "{'a': set(), 'b': inf}", False),
+        ("7", "(" * 900, True),
+        ("7", "9" * 900, True),
+        ("7", "'\ud800\0", True),
+        ("7", "del x", True),
     ],
 )
-def test_only_what_surely_differs_is_held_against_anybody(
-    expected: tuple[str, ...], answers: tuple[str, ...], differs: bool
+def test_only_what_surely_differs_is_held_against_anybody(expected: str, answers: str, differs: bool) -> None:
+    assert differing({"t": {"3 =": (expected,)}}, {"t": {"3 =": (answers,)}}) == ({"t": ["3 ="]} if differs else {})
+
+
+@pytest.mark.parametrize(
+    ("question", "expected", "answers", "differs"),
+    [
+        ("3 !", ("Unknown KeyError Exception",), ("NoKey KeyError Exception",), False),
+        ("3 !", ("Unknown KeyError Exception",), ("Strange Exception",), True),
+        ("3 !", ("Exception BaseException",), ("KeyError Exception",), False),
+        ("3 !", ("KeyError Exception",), ("nothing",), True),
+        ("3 !", ("KeyError Exception",), (), True),
+        ("3 =", ("7", "8"), ("7",), True),
+        ("3 =", ("7", "8"), ("7", "9"), True),
+        ("3 ~0,0.2", ("1.5",), ("1.6",), False),
+        ("3 ~0,0.2", ("1.5",), ("1.8",), True),
+    ],
+)
+def test_answers_of_one_question(
+    question: str, expected: tuple[str, ...], answers: tuple[str, ...], differs: bool
 ) -> None:
-    assert told({"t": expected}, {"t": answers}) == (["t"] if differs else [])
+    assert bool(differing({"t": {question: expected}}, {"t": {question: answers} if answers else {}})) is differs
+    assert differing({"t": {}}, {"t": {"0 !": ("KeyError",)}}) == {"t": ["0 !"]}, "the fix raised nothing"
 
 
 GIVEN = """

@@ -168,7 +168,7 @@ def test_a_rewrite_of_the_whole_file_says_which_lines_it_changed(
     local: Sandbox, new_code: str, lines: list[int]
 ) -> None:
     local.put({"a.txt": b"a\nb\nc\nd\n"})
-    assert local.edit("a.txt", new_code).touched == lines
+    assert local.edit("a.txt", new_code).touched == tuple(lines)
 
 
 def test_the_tool_edits_files_that_are_no_python(play: Play) -> None:

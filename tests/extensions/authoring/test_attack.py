@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from stackrank.env.patches import make_diff
+from stackrank.env.patterns import globs
 from stackrank.env.sandbox.base import Backend
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.task import Task
@@ -91,7 +92,7 @@ def shop(hidden: str) -> Task:
         test_command=command,
         score_command=f"{command} tests/test_hidden_shop.py",
         fix=make_diff({"shop.py": source(GIVEN)}, {"shop.py": source(FIXED)}),
-        readonly=("tests/**",),
+        readonly=globs(("tests/**",)),
     )
 
 

@@ -123,6 +123,8 @@ def evidence(**fields: Any) -> dict[str, Any]:
         "fixed": ["tests/test_cart.py::test_total"],
         "covers": [],
         "regressions": [],
+        "still_failing": [],
+        "touches": ["shop/cart.py: total"],
         "size": {"files": 1, "added": 1, "removed": 1},
         "lines": {"changed": 1, "run": 1},
         "unmeasured": "",
@@ -151,7 +153,7 @@ def proposal_row(run: int, entrant: int, episode: int, **fields: Any) -> dict[st
         "diff": FIX,
         "test_diff": "",
         "evidence": evidence(),
-        "surety": 0.9,
+        "doubts": [],
         **fields,
     }
 

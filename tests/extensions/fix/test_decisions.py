@@ -50,7 +50,9 @@ def change(engine: Engine, statement: Any) -> None:
 
 
 def test_a_proposal_and_its_decision(proposals: Proposals, matrix: SimpleNamespace) -> None:
-    low, high = proposals.propose([row(matrix, surety=0.2), row(matrix, problem="other", diff=SECOND_FIX, surety=0.7)])
+    low, high = proposals.propose(
+        [row(matrix, doubts=["a", "b"]), row(matrix, problem="other", diff=SECOND_FIX, doubts=[])]
+    )
     rows = queries.proposals(proposals.engine)
     assert [proposal["id"] for proposal in rows] == [high, low] and {proposal["status"] for proposal in rows} == {
         "open"

@@ -15,13 +15,14 @@ from stackrank.env.benchmarks.repo_schema import read_tasks
 from stackrank.env.localisation.spectrum import Spectrum
 from stackrank.env.patches import make_diff
 from stackrank.env.scoring.report import TestReport
-from stackrank.extensions.fix.evidence import find_altered_doctests, surety
+from stackrank.extensions.fix.evidence import find_altered_doctests, find_doubts
 from stackrank.extensions.fix.finding import problems as problems_module
 from stackrank.extensions.fix.finding import suite as suite_module
 from stackrank.extensions.fix.finding.issues import read_issues
 from stackrank.extensions.fix.finding.problems import Problem, explain_missing, find_problems, split_up, write_problems
 from stackrank.extensions.fix.finding.suite import Suite, run_again
 from stackrank.extensions.fix.propose import group_by_change
+from stackrank.wording import plain_verdict
 from tests.extensions.fix.fixing import (
     SHOP,
     evidence,
@@ -57,16 +58,15 @@ def test_tests_that_fail_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(problems_module, "measured", lambda *_: replace(measured, outcomes=outcomes))
         return {problem.tests: problem.parts for problem in find_problems(project, suite, usable("bubblewrap"), quiet)}
 
-    # One function of the tests may show two bugs; where the program raises, it is one.
-    assert found({9: {b}, 13: {a, c}, 14: {raises, unrelated}}) == {(a, c): (), (b,): (), (unrelated, raises): ()}
-    # What runs the same suspicious line is one problem, which can be taken apart.
-    assert found({9: {b}, 13: {a, c, raises, unrelated}}) == {
-        (unrelated, raises, a, c): ((unrelated, raises), (a, c)),
-        (b,): (),
-    }
-    # A line that passing tests run too is less so.
+    # Tests whose most suspicious lines are in one function are one problem, which can be taken apart.
+    together = {(unrelated, raises, a, c): ((unrelated, raises), (a, c)), (b,): ()}
+    assert found({9: {b}, 13: {a, c}, 14: {raises, unrelated}}) == together
+    assert found({9: {b}, 13: {a, c, raises, unrelated}}) == together
+    # One function of the tests may show two bugs.
+    assert found({9: {b}, 3: {a, c}, 14: {raises, unrelated}}) == {(a, c): (), (b,): (), (unrelated, raises): ()}
+    # A line that passing tests run too is less suspicious.
     lines = {15: {b, c, *good[:9]}, 8: {b}, 3: {a}, 12: {c}, 13: {unrelated, raises}}
-    assert found(lines) == {(a,): (), (b,): (), (c,): (), (unrelated, raises): ()}
+    assert found(lines) == {(a,): (), (b,): (), (unrelated, raises, c): ((unrelated, raises), (c,))}
 
 
 def test_tests_that_are_together_and_have_two_causes() -> None:
@@ -182,17 +182,18 @@ def test_issues_of_no_use(tmp_path: Path, name: str, text: str, words: str) -> N
         read_issues(tmp_path)
 
 
-def test_what_looks_surer() -> None:
-    sure = surety(evidence())
-    worse = (
-        {"regressions": ["t"]},
-        {"target": {"t": ["failed", "failed"]}},
-        {"suspicious": [{"file": "a", "line": 1, "what": "x"}]},
-        {"lines": {"changed": 2, "run": 1}},
-        {"size": {"files": 3, "added": 30, "removed": 9}},
-        {"record": {"rate": 0.1, "ci_low": 0, "ci_high": 0.5}},
-        {"agreement": {"same": 1, "played": 9}},
+def test_what_speaks_against_a_change() -> None:
+    assert find_doubts(evidence()) == [] and find_doubts(evidence(lines=None, record=None)) == []
+    doubts = {
+        "t no longer passes": {"regressions": ["t"]},
+        "t does not pass": {"target": {"t": ["failed", "failed"]}},
+        "a:1: x": {"suspicious": [{"file": "a", "line": 1, "what": "x"}]},
+        "no test runs 1 of 2 changed statements": {"lines": {"changed": 2, "run": 1}},
+        "t runs what was changed, and still fails": {"still_failing": ["t"]},
+    }
+    for doubt, fields in doubts.items():
+        assert find_doubts(evidence(**fields)) == [doubt]
+    verdict = plain_verdict(evidence(still_failing=["t"], regressions=["r", "s"]))
+    assert verdict == "1 of 1 targets pass; 1 other tests of what it changes still fail; 2 regressions; " + (
+        "touches shop/cart.py: total"
     )
-    assert all(0 <= surety(evidence(**fields)) < sure <= 1 for fields in worse)
-    assert surety(evidence(lines=None, record=None)) < sure
-    assert surety(evidence(regressions=["t"], agreement={"same": 2, "played": 2})) < surety(evidence(suspicious=[{}]))

@@ -271,13 +271,13 @@ def test_a_change_that_git_cannot_apply_holds_up_no_other(tmp_path: Path, publis
 
 def test_reading_many_files_takes_few_calls_of_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     repo = repository(tmp_path / "shop", {**SHOP, **{f"data/{n}.txt": str(n) for n in range(50)}})
-    files, calls, real = open_project(repo, TestOptions()).files, [], git_module.git
+    files, calls, real = open_project(repo, TestOptions()).files, [], git_module.read_git
 
     def counted(*arguments: Any, **options: Any) -> bytes:
         calls.append(arguments)
         return real(*arguments, **options)
 
-    monkeypatch.setattr(git_module, "git", counted)
+    monkeypatch.setattr(git_module, "read_git", counted)
     assert len({**files}) == len(SHOP) + 50 and "data/7.txt" in files and len(calls) < 5
 
 

@@ -30,7 +30,7 @@ def proposed(seeded: SimpleNamespace, diffs: dict[str, str]) -> list[int]:
             problem=name,
             title=titles[name],
             diff=diff,
-            surety=1 - n / 10,
+            doubts=["x"] * n,
             tests=[name],
             evidence=evidence(fixed=[name], target={name: ["failed", "passed"]}),
         )

@@ -20,6 +20,7 @@ from stackrank.env.benchmarks.bug_suite import BugSuite
 from stackrank.env.benchmarks.registry import load_benchmark, select
 from stackrank.env.environment import Environment
 from stackrank.env.patches import apply_patch, make_diff
+from stackrank.env.patterns import globs
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.scoring.verdict import score
 from stackrank.env.task import Task
@@ -128,7 +129,7 @@ def test_an_environment_comes_back(folder: Path, tmp_path: Path) -> None:
     (task,) = select(BugSuite().tasks(), None, 1)
     needs = Environment("3.12", ("attrs>=20; python_version<'4'",), ("echo 'é' \"x\"",), (("A", 'b"\x7f'),))
     with_environment = replace(
-        task, environment=needs.with_source(task.files), editable=("*.py",), fix="", faults=(), proof=""
+        task, environment=needs.with_source(task.files), editable=globs(("*.py",)), fix="", faults=(), proof=""
     )
     write_task(with_environment, tmp_path / "t" / with_environment.id)
     (read_back,) = Harbor(Source(tmp_path / "t" / with_environment.id)).tasks()

@@ -27,7 +27,7 @@ from stackrank.extensions.mcp.environment_server import _Guarded, serve_http
 from stackrank.extensions.mcp.outside_run import Client, OutsideGame
 from stackrank.extensions.training.serve import MOST_WAITING, make_app
 from stackrank.flows.cli.main import app
-from stackrank.listening import listen
+from stackrank.host.listening import listen
 from stackrank.wording import print_err
 from tests.fixtures.flows import database
 
@@ -137,8 +137,9 @@ class Sessions:
     names = ("bugs/a",)
     maker = SimpleNamespace(pool=SimpleNamespace(close=lambda: None), tools=tool_set("debug"))
 
-    def __init__(self) -> None:
+    def __init__(self, idle_s: float = 60) -> None:
         self.envs: list[Env] = []
+        self.idle_s = idle_s
 
     def choose(self, _: object) -> str:
         return self.names[0]
@@ -164,6 +165,37 @@ def test_pages_of_the_web_are_refused() -> None:
     assert not sessions.envs
     with TestClient(make_app(sessions)) as web:  # whoever listens for others knows no names of this machine
         assert web.get("/health", headers={"Host": "trainer.example"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"[" * 100_000, 400),
+        (b'{"a":' * 100_000, 400),
+        (b"NaN", 400),
+        (b"\xff", 400),
+        (b"", 400),
+        (b" " * (2 << 20), 413),
+    ],
+    ids=["lists", "objects", "NaN", "bytes", "empty", "large"],
+)  # fmt: skip
+@pytest.mark.parametrize("path", ["/mcp", "/reset", "/step"])
+def test_bodies_that_cannot_be_read_are_explained(path: str, body: bytes, status: int) -> None:
+    sessions: Any = Sessions()
+    with TestClient(make_app(sessions)) as web:
+        answer = web.post(path, content=body, headers={"Content-Type": "application/json"})
+        assert answer.status_code in (status, 422) and answer.json()["detail"]
+        assert web.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).json()["result"]["tools"]
+    assert not sessions.envs
+
+
+def test_a_client_that_sends_nothing_does_not_keep_its_session() -> None:
+    sessions: Any = Sessions(idle_s=0.05)
+    with TestClient(make_app(sessions)) as web, web.websocket_connect("/ws") as idle:
+        assert idle.receive_json()["data"]["code"] == "IDLE"
+        with pytest.raises(WebSocketDisconnect):
+            idle.receive_json()
+    assert sessions.envs[0].closed.is_set()
 
 
 def test_an_unexpected_error_is_reported_and_logged(caplog: pytest.LogCaptureFixture) -> None:

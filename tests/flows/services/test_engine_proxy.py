@@ -106,7 +106,7 @@ class _SeenError(Exception):
 
 @pytest.fixture
 def bodies(monkeypatch: pytest.MonkeyPatch) -> dict[str, Body]:
-    """What the backend really sends to make a sandbox, and a container for a build."""
+    """What the backend really sends to make a sandbox, a holder of its image, and a container for a build."""
     usable("docker")
     sent_bodies: list[Body] = []
 
@@ -116,11 +116,14 @@ def bodies(monkeypatch: pytest.MonkeyPatch) -> dict[str, Body]:
 
     monkeypatch.setattr(docker_sdk.APIClient, "create_container_from_config", spy)
     with pytest.raises(_SeenError):
-        DockerBackend().start(SPEC)
+        DockerBackend().start(SPEC)  # first it starts the holder
+    with pytest.raises(_SeenError):
+        DockerBackend("runsc").start(SPEC)
+    del sent_bodies[1]["HostConfig"]["Runtime"]
     base = {"Id": "sha256:0", "Config": {"Env": []}}
     with pytest.raises(_SeenError):
         docker_environments._commit(backend.client(), base, Environment(), "packages", "true", "0", "stackrank.owner")
-    return {"sandbox": sent_bodies[0], "build": sent_bodies[1]}
+    return dict(zip(("holder", "sandbox", "build"), sent_bodies, strict=True))
 
 
 def _set(*path: str, to: Any) -> Callable[[Body], None]:
@@ -197,7 +200,10 @@ SANDBOX: dict[str, Callable[[Body], None]] = {
 
 @pytest.mark.parametrize(
     ("kind", "case"),
-    [*((kind, case) for case in BOTH for kind in ("sandbox", "build")), *(("sandbox", case) for case in SANDBOX)],
+    [
+        *((kind, case) for case in BOTH for kind in ("sandbox", "holder", "build")),
+        *((kind, case) for case in SANDBOX for kind in ("sandbox", "holder") if (kind, case) != ("holder", "root")),
+    ],
 )
 def test_a_container_that_could_do_more_is_refused_in_a_sentence(bodies: dict[str, Body], kind: str, case: str) -> None:
     assert json.loads(check_container(json.dumps(bodies[kind]).encode(), ALLOWED)) == bodies[kind]

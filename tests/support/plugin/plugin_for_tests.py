@@ -20,6 +20,7 @@ from stackrank.api import (
     GaveUp,
     Observation,
     Page,
+    Pattern,
     Source,
     Task,
 )
@@ -77,7 +78,7 @@ class Tiny:
     def tasks(self) -> Sequence[Task]:
         """Return the task."""
         files = {"double.py": FIXED.replace("2 *", "3 *").encode(), "test_double.py": TEST.encode()}
-        return [Task("double", self.name, "double() triples.", files, readonly=("test_double.py",))]
+        return [Task("double", self.name, "double() triples.", files, readonly=(Pattern.literal("test_double.py"),))]
 
     def excluded(self) -> Mapping[str, str]:
         """Return no task."""

@@ -58,7 +58,7 @@ class Allowance:
             return 0.0
         (waits, ran), (waits_before, ran_before) = self._used(), self._before
         waited = max((wait - waits_before.get(pid, 0.0) for pid, wait in waits.items()), default=0.0)
-        return waited - self._given if waited > ran - ran_before else 0.0
+        return max(waited - self._given, 0.0) if waited > ran - ran_before else 0.0
 
     def used_s(self) -> float:
         """Return the seconds of the limit that were used up, without that waiting."""

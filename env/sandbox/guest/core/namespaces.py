@@ -25,6 +25,7 @@ _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
 
 # include/uapi/linux/mount.h
 _READ_ONLY, _NO_SUID, _NO_DEV, _NO_EXEC, _REMOUNT, _BIND, _RECURSIVE, _SLAVE = 1, 2, 4, 8, 32, 4096, 16384, 1 << 19
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
 SHARED_MEMORY = 64 << 20
 """Size of a sandbox's /dev/shm in bytes, the same as Docker's."""
 
@@ -70,6 +71,10 @@ def furnish(room: Dict[str, Any]) -> None:
             _bind("/dev/null", path)
     for path, size in ((room["root"], room["disk"]), ("/tmp", room["disk"]), ("/dev/shm", SHARED_MEMORY)):
         _empty(path, size)
+    # The devices are the machine's: whoever may write to one may set its times, which all later sandboxes see.
+    for device in _DEVICES:
+        if os.path.ismount(device):
+            _mount("none", device, "", _REMOUNT | _BIND | _READ_ONLY | _NO_SUID | _NO_EXEC)
     _mount("devpts", "/dev/pts", "devpts", _NO_SUID | _NO_EXEC, "newinstance,ptmxmode=0666,mode=620")
     _loopback()
     os.chdir(room["root"])

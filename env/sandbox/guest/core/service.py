@@ -14,6 +14,9 @@ from .launcher import Launcher
 from .processes import KEPT, descendants, kill_tree, protect_self, reap
 from .requests import CoreRequests, Reply, Request
 
+_LONGEST = 100_000
+"""The most characters that are kept of either end of a problem's description."""
+
 
 def serve(zip_fd: int, warm: Optional[Tuple[int, int]], parts: Sequence[Callable[[CoreRequests], Any]]) -> None:
     """Answer requests, which are frames on descriptor 0, with frames on descriptor 1. Does not return.
@@ -65,15 +68,15 @@ class Service:
             reply, content = self._handler(request["op"])(request, body)
             reply["ok"] = True
         except Refused as error:
-            reply, content = {"ok": False, "refused": str(error)}, b""
+            reply, content = _problem("refused", str(error)), b""
         except (OSError, MemoryError) as error:
             # The agent caused the state of the workspace; before the agent acts, the sandbox itself is at fault.
             kind = "failed" if request["op"] in ("hello", "prepare") else "refused"
-            reply, content = {"ok": False, kind: "%s: %s" % (type(error).__name__, error)}, b""
+            reply, content = _problem(kind, "%s: %s" % (type(error).__name__, error)), b""
         except Exception:
             import traceback
 
-            reply, content = {"ok": False, "bug": traceback.format_exc()}, b""
+            reply, content = _problem("bug", traceback.format_exc()), b""
         return reply, content
 
     def _handler(self, name: str) -> Callable[[Request, bytes], Reply]:
@@ -82,6 +85,10 @@ class Service:
             if handler is not None:
                 return handler
         raise ValueError("unknown request %r" % name)
+
+
+def _problem(problem: str, text: str) -> Dict[str, Any]:
+    return {"ok": False, "problem": problem, "text": text[:_LONGEST] + text[_LONGEST:][-_LONGEST:]}
 
 
 def _private(fd: int) -> int:

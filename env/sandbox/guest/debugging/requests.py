@@ -54,7 +54,8 @@ class DebuggingRequests:
     # ---- observers
 
     def do_follow(self, request: Request, body: bytes) -> Reply:
-        """Run a program under an observer; `records` is what it reported. See `observers.laboratory`."""
+        """Run a program under an observer (see `observers.laboratory`). The body begins with `records` bytes of its
+        report."""
         from .observers.records import RecordCollector
 
         test_run = pytest_run(request["command"])
@@ -81,8 +82,9 @@ class DebuggingRequests:
 
         reply, output = launcher.run(start, request, {report_read: collector.take})
         reply["changed_files"] = self._quick_news()
-        reply["records"], reply["unsound"] = collector.records()
-        return reply, output
+        records, reply["whole"] = collector.records()
+        reply["records"] = len(records)
+        return reply, records + output
 
     # ---- pdb
 

@@ -246,7 +246,7 @@ def call_stack(
     return [
         {
             "file": name_of(frame.f_code.co_filename),
-            "line": line,
+            "line": line or 0,  # some instructions have no line
             "function": getattr(frame.f_code, "co_qualname", frame.f_code.co_name),
             "current": first + position == current,
         }

@@ -11,6 +11,9 @@ _SEPARATORS = {"&&", "||", "|", ";", "&"}
 _HARMLESS = {"true", ":", "set", "echo", "tee", "tail", "head", "cat"}
 _RUNNERS = {"uv", "poetry", "pdm", "pipenv", "hatch"}
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_SHELLS = {"sh", "bash", "dash"}
+_COVERAGE_VALUES = {"--source", "--source-pkgs", "--omit", "--include", "--rcfile", "--data-file", "--concurrency"}
+"""Options of `coverage run` that may have their value in the next word."""
 PYTHON = re.compile(r"python(3(\.\d+)?)?")
 
 
@@ -57,6 +60,12 @@ def pytest_run(command: str) -> Optional[PytestRun]:
             variables.update(assigned, **_assignments(argv[1:])[0])
         elif argv[0] == "cd" and len(argv) == 2 and test_run is None:
             folder = os.path.normpath(os.path.join(folder, argv[1]))
+        elif os.path.basename(argv[0]) in _SHELLS and argv[1:2] == ["-c"] and len(argv) == 3:
+            inner = pytest_run(argv[2])
+            if inner is None or test_run is not None:
+                return None
+            inside = os.path.normpath(os.path.join(folder, inner.folder))
+            test_run = PytestRun(inner.arguments, inside, {**variables, **assigned, **inner.variables})
         elif argv[0] not in _HARMLESS:
             arguments = _pytest_arguments(argv, assigned)
             if arguments is None or test_run is not None:
@@ -118,8 +127,10 @@ def _pytest_arguments(segment: List[str], variables: Dict[str, str]) -> Optional
     argv = segment
     if (argv[0] in _RUNNERS and argv[1:2] == ["run"]) or (argv[0] == "timeout" and len(argv) > 2):
         argv = argv[2:]
+    if argv[1:3] == ["-m", "coverage"] and PYTHON.fullmatch(os.path.basename(argv[0])):
+        argv = argv[2:]
     if argv[:2] == ["coverage", "run"]:
-        argv = ["python", *argv[2:]]
+        argv = ["python", *_without_options(argv[2:])]
     if argv and argv[0] in ("pytest", "py.test"):
         return argv[1:]
     if not argv or not PYTHON.fullmatch(os.path.basename(argv[0])):
@@ -130,3 +141,10 @@ def _pytest_arguments(segment: List[str], variables: Dict[str, str]) -> Optional
             variables["PYTHONWARNINGS"] = argv[1] if len(argv) > 1 else ""
         argv = argv[2 if argv[0] == "-W" else 1 :]
     return argv[2:] if argv[:2] in (["-m", "pytest"], ["-m", "py.test"]) else None
+
+
+def _without_options(argv: List[str]) -> List[str]:
+    """Return the words of `coverage run` from the program on, which is a module here."""
+    while argv and argv[0].startswith("-") and argv[0] != "-m":
+        argv = argv[2 if argv[0] in _COVERAGE_VALUES else 1 :]
+    return argv

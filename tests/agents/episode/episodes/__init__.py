@@ -12,6 +12,7 @@ import yaml
 from stackrank.agents.episode.step import Step
 from stackrank.env.actions import Action, Observation
 from stackrank.env.patches import find_faults
+from stackrank.env.patterns import globs
 from stackrank.env.scoring.judge import Score
 from stackrank.env.task import Task
 
@@ -43,7 +44,12 @@ def write_recorded(tasks: dict[str, Any], episodes: dict[str, Any]) -> None:
 def task_as_json(task: Task) -> dict[str, Any]:
     """The part of a task that a diagnosis reads. Recorded, because the bug suite may change."""
     files = {path: content.decode() for path, content in task.files.items()}
-    return {"files": files, "fix": task.fix, "readonly": task.readonly, "shows_bug": task.shows_bug}
+    return {
+        "files": files,
+        "fix": task.fix,
+        "readonly": [pattern.text for pattern in task.readonly],
+        "shows_bug": task.shows_bug,
+    }
 
 
 def task_of(episode: dict[str, Any], tasks: dict[str, dict[str, Any]]) -> Task:
@@ -57,7 +63,7 @@ def task_of(episode: dict[str, Any], tasks: dict[str, dict[str, Any]]) -> Task:
         files,
         fix=fields["fix"],
         faults=find_faults(files, fields["fix"]),
-        readonly=tuple(fields["readonly"]),
+        readonly=globs(fields["readonly"]),
         shows_bug=fields["shows_bug"],
     )
 

@@ -24,6 +24,7 @@ import pytest
 
 from stackrank.env.benchmarks.registry import load_benchmark, select
 from stackrank.env.patches import make_diff
+from stackrank.env.patterns import globs
 from stackrank.env.sandbox.base import spec_for
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.scoring.prove import prove
@@ -97,7 +98,7 @@ def shop(cheat: dict[str, Any]) -> Task:
         fix=make_diff({"cart.py": task.files["cart.py"]}, {"cart.py": fixed}),
         fail_to_pass=tuple(f"tests/test_hidden.py::{name}" for name in hidden) if lists else (),
         test_command=cheat.get("COMMAND", task.test_command),
-        readonly=cheat.get("READONLY", task.readonly),
+        readonly=globs(cheat["READONLY"]) if "READONLY" in cheat else task.readonly,
         limits=Limits(timeout_s=cheat.get("LIMIT_S", 60)),
     )
 

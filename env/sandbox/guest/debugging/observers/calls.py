@@ -109,16 +109,20 @@ class CallsObserver(Observer):
             self._raised_too += 1
         self._end(frame, raised=describe(error) if error is not None else "an exception")
 
-    def _end(self, frame: types.FrameType, **ending: str) -> None:
+    def _end(self, frame: types.FrameType, result: Optional[str] = None, raised: Optional[str] = None) -> None:
         call = self._open.pop(id(frame), None)
         if call is not None:
-            self._teller.report.write("call", **call.record, **ending, **call.changes(), yields=call.yields)
+            self._report(call, result, raised)
             self._count_only(self._calls.count)
+
+    def _report(self, call: _Call, result: Optional[str] = None, raised: Optional[str] = None) -> None:
+        ending = {"result": result, "raised": raised, "yields": call.yields}
+        self._teller.report.write("call", **call.record, **ending, **call.changes())
 
     def finish(self) -> None:
         """Report the calls that have not ended, and the totals."""
         for call in list(self._open.values()):
-            self._teller.report.write("call", **call.record, **call.changes(), yields=call.yields, open=True)
+            self._report(call)
         is_own = self._teller.own
         places = [
             {"name": place.name, "file": is_own.shorten(place.file), "line": place.line, "function": place.function}

@@ -18,6 +18,7 @@ from .tracing import CALLS, LINES, RAISES, Observer, Tracer
 VALUE = 400
 """How many characters of a requested value are shown."""
 _MOST_RAISED = 20
+_MOST_PROBLEMS = 100
 
 
 class HitsObserver(Observer):
@@ -144,7 +145,8 @@ class HitsObserver(Observer):
             self._gates[0].next(self._skip + 1)
 
     def _problem(self, text: str) -> None:
-        self._problems[text] = self._problems.get(text, 0) + 1
+        if text in self._problems or len(self._problems) < _MOST_PROBLEMS:
+            self._problems[text] = self._problems.get(text, 0) + 1
 
     def _values(self, frame: types.FrameType) -> Dict[str, str]:
         values = {}

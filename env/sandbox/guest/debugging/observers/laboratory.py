@@ -104,7 +104,7 @@ class Session:
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):
                 stream.flush()
-        self._report.write("end", how=ending, exit=code, notes=notes)
+        self._report.write("end", how=ending, exit=code & 0xFF, notes=notes)
 
     def stop_now(self, ending: str) -> None:
         """End the program here: what was asked for has been seen."""
@@ -119,7 +119,7 @@ class Session:
         places = [self._teller.stack(frame)]
         places += [self._teller.stack(threads[ident]) for ident in idents]
         frames = next(filter(None, places), [])
-        self._report.write("interrupted", test=self._teller.test, frames=frames, threads=len(idents) + 1)
+        self._report.write("interrupted", test=self._teller.test, frames=frames)
         self.finish("interrupted", 1)
         self._exit(1)
 
@@ -127,7 +127,7 @@ class Session:
         """Take the place of `os._exit` for the program: report where it was called, then exit."""
         if os.getpid() == self._pid and not self._over.locked():
             frames = self._teller.stack(sys._getframe(1))
-            self._report.write("exited", status=status, frames=frames, test=self._teller.test)
+            self._report.write("exited", status=status & 0xFF, frames=frames)
             self.finish("os._exit", status)
         self._exit(status)
 

@@ -94,7 +94,7 @@ class Storyteller:
             assertion=isinstance(error, AssertionError),
             frames=self.traceback(error),
             causes=causes,
-            where=place or {},
+            where=place,
         )
 
     def traceback(self, error: BaseException) -> List[Dict[str, Any]]:

@@ -20,12 +20,13 @@ from ...core.processes import KEPT, Child, descendants, kill_tree
 from ..shortening import shortened
 from .batch import commands_of
 from .control import INTERRUPT
-from .reports import sound_report
+from .reports import sound_report, standing_of
 
 PROGRAM_CAP = 32 << 10
 INTERRUPT_PATIENCE_S = 0.7
 START_PATIENCE_S = 30.0
 _REPORT_LIMIT = 8 << 20
+_MOST_TEXT, _MOST_NOTES, _LONGEST_NOTE = 256 << 10, 200, 4000
 
 
 class Debugger:
@@ -169,31 +170,22 @@ class Debugger:
         while self._child is not None and report.get("stop", {}).get("defining"):
             report = self._ask(json.dumps({"command": "end"}), limit, program)
             texts.append(report.get("text", ""))
-        state = dict(report.get("stop") or {})
-        state.pop("defining", None)
-        stops = state.pop("stops", 0)
-        for key in ("ended", "exit", "died"):
-            if key in report:
-                state[key] = report[key]
-        if "tests" in report:
-            state["outcomes"] = report["tests"]
-            if self._only and set(report["tests"].values()) == {"passed"}:
-                notes.append(
-                    "all %d tests that ran passed: %s" % (len(report["tests"]), _listed(list(report["tests"])))
-                )
-        state["breakpoints"] = self.breakpoints
+        standing, stops = standing_of(report)
+        if report.get("tests") and self._only and set(report["tests"].values()) == {"passed"}:
+            notes.append("all %d tests that ran passed: %s" % (len(report["tests"]), _listed(list(report["tests"]))))
         # A breakpoint in a loop stops at the same place again, with other values.
         place_keys = ("event", "file", "line", "function", "depth", "exception")
-        place = [restarted, stops, *(state.get(key) for key in place_keys)]
+        place = [restarted, stops, *(standing.get(key) for key in place_keys)]
         moved, self._place = place[0] or self._fresh or place[1:] != self._place[1:], place
         self._fresh = False
         output, dropped = program.take()
         return {
-            "text": "".join(texts),
+            "text": shortened("".join(texts), _MOST_TEXT, "give fewer commands"),
             "program": output.decode("utf-8", "replace"),
             "dropped": dropped,
-            "notes": notes,
-            "state": state,
+            "notes": [shortened(note, _LONGEST_NOTE, "see the program") for note in notes[:_MOST_NOTES]],
+            "standing": standing,
+            "breakpoints": self.breakpoints,
             "alive": self._child is not None,
             "timed_out": timed_out,
             "restarted": restarted,

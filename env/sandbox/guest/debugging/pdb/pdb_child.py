@@ -103,6 +103,7 @@ class Debugger(TraceFunction):
             state["event"] = "start"
             return state
         frame, line = self.stack[self.curindex]
+        line = line or 0  # some instructions have no line
         name = self.canonic(frame.f_code.co_filename)
         state.update(
             stops=self._stops,
@@ -113,12 +114,13 @@ class Debugger(TraceFunction):
             depth=sum(1 for frame, _ in self.stack[: self.curindex + 1] if self.is_own(frame)),
             stack=call_stack(self.stack, self.curindex, lambda name: self.shorten(self.canonic(name))),
             exception=self._exception or None,
+            thread=None,
             # Not f_locals: before Python 3.13, reading it undoes what `!name = value` did.
             locals=safe_locals(self.curframe_locals),
             source=self._excerpt(name, line, frame),
         )
         if self._turns.thread is not threading.main_thread():
-            state["thread"] = self._turns.thread.name
+            state["thread"] = str(self._turns.thread.name)
         return state
 
     def _excerpt(self, name: str, line: int, frame: types.FrameType, around: int = 4) -> List[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Optional, Tuple
 
 _ROW = {
     "number": int, "file": str, "line": int, "temporary": bool, "enabled": bool, "ignore": int, "hits": int,
@@ -13,6 +14,7 @@ _STOP = {
     "stops": int, "event": str, "file": str, "line": int, "function": str, "depth": int, "locals": dict,
     "source": list, "stack": list,
 }  # fmt: skip
+_MOST_TESTS = 20_000
 
 
 def sound_report(raw: bytes) -> Optional[Dict[str, Any]]:
@@ -36,3 +38,14 @@ def sound_report(raw: bytes) -> Optional[Dict[str, Any]]:
             return None
     texts = [*report["notes"], *stop.get("source", []), *(line for row in table for line in row["commands"])]
     return report if all(isinstance(text, str) for text in texts) and ("file" in stop) <= ("depth" in stop) else None
+
+
+def standing_of(report: Dict[str, Any]) -> Tuple[Dict[str, Any], int]:
+    """Return where the program stands after a report, for the host, and how often it has stopped."""
+    if "died" in report:
+        return {"event": "died", "reason": report["died"]}, 0
+    if "ended" in report:
+        outcomes = dict(itertools.islice(report.get("tests", {}).items(), _MOST_TESTS))
+        return {"event": report["ended"], "exit": report.get("exit", 0) & 0xFF, "outcomes": outcomes}, 0
+    stop = report.get("stop", {})
+    return {key: value for key, value in stop.items() if key not in ("defining", "stops")}, stop.get("stops", 0)

@@ -1,0 +1,251 @@
+"""Copies in memory of what sandboxes see of this machine, so that no sandbox can leave a trace in them.
+
+Whether a page of a file on disk is in memory is state that programs can change and read, without any right to write
+the file. A file in a tmpfs is always in memory: no page of it can be dropped or loaded, its folders are never read
+from a disk, and its file system remembers no failed look-ups. Decision 20 has the other ways that were considered.
+
+Each file is copied once (`files`); a view of one environment is a tree of hard links to these copies.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import inspect
+import json
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from stackrank.env.sandbox.base import Say
+from stackrank.env.sandbox.bubblewrap import selection, shared_objects
+from stackrank.env.sandbox.bubblewrap.selection import Entries, files_below, select_folder, select_system
+from stackrank.env.sandbox.guest.holder import Problem, lock_file
+from stackrank.errors import StackrankError
+from stackrank.settings import settings
+
+_RESERVE = 4
+"""The copies may take one part in this many of the file system."""
+
+
+class NoMemory(StackrankError):
+    """The files cannot be kept in memory. The message completes "is not sealed: "."""
+
+
+@dataclass(frozen=True)
+class View:
+    """A tree in memory with everything that the sandboxes of one environment see."""
+
+    tree: Path
+    units: tuple[Path, ...]
+    """The folders outside of the system's, at the paths where sandboxes see them."""
+    problem: str
+    """Why the tree may leave memory nevertheless; empty if it cannot."""
+
+    def mounts(self) -> list[str]:
+        """Return the arguments that make bwrap mount the tree."""
+        arguments: list[str] = []
+        for folder in selection.SYSTEM:
+            copy = _below(self.tree, folder)
+            if copy.is_symlink():
+                arguments += ["--symlink", str(copy.readlink()), str(folder)]
+            elif copy.is_dir():
+                arguments += ["--ro-bind", str(copy), str(folder)]
+        for unit in self.units:
+            # By itself, bwrap creates parents with the host's permissions: root's home, for example, would be closed.
+            parents = [word for parent in reversed(unit.parents[:-1]) for word in ("--dir", str(parent))]
+            arguments += [*parents, "--ro-bind", str(_below(self.tree, unit)), str(unit)]
+        return arguments
+
+
+class Memory:
+    """The copies of this user. Safe to use from several processes and threads at once."""
+
+    def __init__(self, places: Sequence[Path] | None = None) -> None:
+        """`places`: folders to try, each in a file system in memory; None for the machine's."""
+        self._places = places
+        self._in_use: int | None = None
+        self._views: dict[object, View | NoMemory] = {}
+        self._locked: set[int] = set()
+
+    def view(self, folders: Mapping[Path, Path], say: Say) -> View:
+        """Return the view with these folders (where they are -> where sandboxes see them), made if it is missing.
+
+        Each folder has an interpreter at `bin/python`. Raises NoMemory.
+        """
+        key = tuple(sorted((str(folder), str(seen_as)) for folder, seen_as in folders.items()))
+        view = self._views.get(key)
+        if view is None or (isinstance(view, View) and not view.tree.is_dir()):
+            try:
+                view = self._find(folders, key, say)
+            except NoMemory as problem:
+                view = problem
+            except OSError as error:
+                view = NoMemory(f"what sandboxes share cannot be kept in memory ({error})")
+            self._views[key] = view
+        if isinstance(view, NoMemory):
+            raise view
+        return view
+
+    def _find(self, folders: Mapping[Path, Path], key: object, say: Say) -> View:
+        root = self._root()
+        programs = settings().sandbox_programs.split()
+        code = [inspect.getsource(module) for module in (selection, shared_objects)]
+        name = hashlib.sha256(json.dumps([key, programs, code]).encode()).hexdigest()[:16]
+        pythons = [folder / "bin" / "python" for folder in folders]
+        bases = {python.resolve().parent.parent for python in pythons}
+        units = tuple(sorted({*folders.values(), *(base for base in bases if not base.is_relative_to("/usr"))}))
+        with _locked(root / "lock"):
+            tree = _current(root, name)
+            if tree is None:
+                say("copying the programs of sandboxes into memory")
+                contents = {Path("/"): (Path("/"), select_system(pythons, programs, folders))}
+                contents |= {folder: (seen_as, select_folder(folder)) for folder, seen_as in folders.items()}
+                tree = _make(root, name, contents)
+                _prune(root)
+        return View(tree, units, self._lock(tree) if _swaps() else "")
+
+    def _lock(self, tree: Path) -> str:
+        """Lock the files of a tree, so that they cannot be swapped out. Returns why that is impossible."""
+        try:
+            for file in files_below(tree):
+                status = file.lstat()
+                if status.st_ino not in self._locked and stat.S_ISREG(status.st_mode) and status.st_size:
+                    lock_file(str(file))
+                    self._locked.add(status.st_ino)
+        except Problem as problem:
+            return f"this machine swaps, and {problem}: turn swap off, or raise the limit of locked memory (ulimit -l)"
+        return ""
+
+    def _root(self) -> Path:
+        """Return this user's folder, marked as in use by this process. Raises NoMemory."""
+        for place in self._places if self._places is not None else _machine_places():
+            root = place / f"stackrank-{os.getuid()}"
+            with contextlib.suppress(FileExistsError):
+                root.mkdir(mode=0o700)
+            status = root.lstat()
+            if status.st_uid != os.getuid() or not stat.S_ISDIR(status.st_mode) or status.st_mode & 0o077:
+                raise NoMemory(f"{root} is not a folder that only you can use: remove it")
+            if self._in_use is None:
+                self._in_use = os.open(root, os.O_RDONLY | os.O_CLOEXEC)
+                fcntl.flock(self._in_use, fcntl.LOCK_SH)
+            return root
+        raise NoMemory("this machine has no file system in memory (/dev/shm) in which programs can be executed")
+
+
+def _swaps() -> bool:
+    """Return whether this machine has somewhere to swap to."""
+    try:
+        return len(Path("/proc/swaps").read_text().splitlines()) > 1
+    except OSError:
+        return False
+
+
+def remove_unused(places: Sequence[Path] | None = None) -> list[str]:
+    """Remove this user's copies if no process uses them. Returns what was removed."""
+    removed = []
+    for place in places if places is not None else _machine_places():
+        root = place / f"stackrank-{os.getuid()}"
+        with contextlib.suppress(OSError):
+            fd = os.open(root, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(root)
+                removed.append(str(root))
+            finally:
+                os.close(fd)
+    return removed
+
+
+def _machine_places() -> list[Path]:
+    """Return the folders of this machine that lie in memory and from which programs can be executed."""
+    in_memory = {
+        fields[1] for line in Path("/proc/mounts").read_text().splitlines() if (fields := line.split())[2] == "tmpfs"
+    }
+    return [
+        Path(place)
+        for place in ("/dev/shm", os.environ.get("XDG_RUNTIME_DIR", ""))
+        if place in in_memory and os.access(place, os.W_OK) and not os.statvfs(place).f_flag & os.ST_NOEXEC
+    ]
+
+
+@contextlib.contextmanager
+def _locked(file: Path) -> Iterator[None]:
+    with file.open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _current(root: Path, name: str) -> Path | None:
+    """Return the tree of that name if the files that it was copied from are still the same."""
+    try:
+        tree, files = json.loads((root / f"{name}.json").read_text())
+        if all(_stamp(os.lstat(path)) == stamp for path, stamp in files.items()) and (root / tree).is_dir():
+            return root / str(tree)
+    except (OSError, ValueError):
+        pass
+    return None
+
+
+def _make(root: Path, name: str, contents: Mapping[Path, tuple[Path, Entries]]) -> Path:
+    """Copy entries and return their tree. `contents`: a folder -> where sandboxes see it, and its entries."""
+    statuses = {path: status for _, entries in contents.values() for path, status in entries.items()}
+    size = sum(status.st_size for status in statuses.values() if stat.S_ISREG(status.st_mode))
+    space = os.statvfs(root)
+    free = space.f_bavail * space.f_frsize
+    if size > free // _RESERVE:
+        raise NoMemory(
+            f"what sandboxes share has {size >> 20} MB, which is too much for the {free >> 20} MB free in {root.parent}"
+        )
+    store = root / "files"
+    store.mkdir(exist_ok=True)
+    tree = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=root))
+    tree.chmod(0o755)
+    for folder, (seen_as, entries) in contents.items():
+        for path, status in entries.items():
+            target = _below(tree, seen_as / path.relative_to(folder))
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if stat.S_ISLNK(status.st_mode):
+                target.symlink_to(path.readlink())
+            else:
+                target.hardlink_to(_copy(store, path, status))
+    stamps = {str(path): _stamp(status) for path, status in statuses.items()}
+    (root / f"{name}.json").write_text(json.dumps([tree.name, stamps]))
+    return tree
+
+
+def _below(tree: Path, path: Path) -> Path:
+    return tree / path.relative_to("/")
+
+
+def _prune(root: Path) -> None:
+    """Remove trees that were replaced or whose files are gone, and the copies that no tree uses any more."""
+    trees = {tree for file in root.glob("*.json") if (tree := _current(root, file.stem))}
+    for tree in root.glob("*-*"):
+        if tree not in trees:
+            shutil.rmtree(tree)
+    for copy in (root / "files").iterdir():
+        if copy.stat().st_nlink == 1:
+            copy.unlink()
+
+
+def _stamp(status: os.stat_result) -> list[int]:
+    return [status.st_ino, status.st_size, status.st_mtime_ns]
+
+
+def _copy(store: Path, source: Path, status: os.stat_result) -> Path:
+    """Return the copy of a file in memory, made if it is missing."""
+    identity = [status.st_dev, *_stamp(status), status.st_ctime_ns]
+    copy = store / hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:32]
+    if not copy.exists():
+        part = store / f".{os.getpid()}-{copy.name}"
+        shutil.copyfile(source, part)
+        part.chmod(status.st_mode & 0o555)
+        os.utime(part, ns=(status.st_mtime_ns, status.st_mtime_ns))
+        part.rename(copy)
+    return copy

@@ -1,0 +1,109 @@
+"""The copies in memory that bubblewrap sandboxes see."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from stackrank.env.sandbox.base import silent
+from stackrank.env.sandbox.bubblewrap import memory as memory_module
+from stackrank.env.sandbox.bubblewrap import selection
+from stackrank.env.sandbox.bubblewrap.memory import Memory, NoMemory, remove_unused
+from stackrank.env.sandbox.bubblewrap.shared_objects import linked_files
+
+SEEN_AS = Path("/opt/environment")
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture(autouse=True)
+def few_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selection, "PROGRAMS", frozenset({"sh"}))
+    monkeypatch.setattr(selection, "_DATA", {})
+    monkeypatch.setattr(selection._Selection, "add_python", lambda self, python: self.add(python))
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> Path:
+    folder = tmp_path / "environment"
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "python").symlink_to(os.path.realpath(sys.executable))
+    (folder / "module.py").write_text("x = 1\n")
+    return folder
+
+
+def test_a_changed_file_is_copied_again_and_nothing_old_stays(place: Path, environment: Path) -> None:
+    first = Memory((place,)).view({environment: SEEN_AS}, silent)
+    copy = first.tree / "opt/environment/module.py"
+    assert copy.read_text() == "x = 1\n" and copy.stat().st_dev == place.stat().st_dev
+    assert Memory((place,)).view({environment: SEEN_AS}, silent) == first
+    (environment / "module.py").write_text("x = 22\n")
+    second = Memory((place,)).view({environment: SEEN_AS}, silent)
+    assert (second.tree / "opt/environment/module.py").read_text() == "x = 22\n"
+    files = [path for path in place.rglob("*") if path.is_file() and not path.is_symlink()]
+    assert not first.tree.exists() and "x = 1\n" not in {path.read_bytes().decode("latin-1") for path in files}
+
+
+def test_environments_share_one_copy_of_each_file(place: Path, environment: Path) -> None:
+    memory = Memory((place,))
+    one = memory.view({environment: SEEN_AS}, silent)
+    two = memory.view({environment: environment}, silent)
+    assert (one.tree / "opt/environment/module.py").samefile(two.tree / str(environment)[1:] / "module.py")
+
+
+def test_what_does_not_fit_or_may_be_anybodys_is_refused(
+    place: Path, environment: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory_module, "_RESERVE", 10**9)
+    with pytest.raises(NoMemory, match=r"has \d+ MB, which is too much"):
+        Memory((place,)).view({environment: SEEN_AS}, silent)
+    root = place / f"stackrank-{os.getuid()}"
+    root.chmod(0o755)
+    with pytest.raises(NoMemory, match="remove it"):
+        Memory((place,)).view({environment: SEEN_AS}, silent)
+    root.rename(place / "elsewhere")
+    root.symlink_to(place / "elsewhere")
+    with pytest.raises(NoMemory, match="remove it"):
+        Memory((place,)).view({environment: SEEN_AS}, silent)
+    with pytest.raises(NoMemory, match="/dev/shm"):
+        Memory(()).view({environment: SEEN_AS}, silent)
+
+
+def test_copies_are_removed_once_nobody_uses_them(place: Path, environment: Path) -> None:
+    memory = Memory((place,))
+    memory.view({environment: SEEN_AS}, silent)
+    assert remove_unused((place,)) == []
+    os.close(memory._in_use or -1)
+    assert remove_unused((place,)) == [str(place / f"stackrank-{os.getuid()}")] and list(place.iterdir()) == []
+
+
+def test_where_the_machine_swaps_the_copies_are_locked(
+    place: Path, environment: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory_module, "_swaps", lambda: True)
+
+    def refuse(path: str) -> None:
+        raise memory_module.Problem("refused")
+
+    locked: list[str] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(memory_module, "lock_file", locked.append)
+        assert Memory((place,)).view({environment: SEEN_AS}, silent).problem == ""
+    assert {"module.py", "dash", "bash"} & {Path(path).name for path in locked}
+    monkeypatch.setattr(memory_module, "lock_file", refuse)
+    assert "ulimit -l" in Memory((place,)).view({environment: SEEN_AS}, silent).problem
+
+
+def test_the_libraries_of_a_program_are_found() -> None:
+    names = {file.name for file in linked_files(Path("/bin/sh").resolve())}
+    assert any(name.startswith("libc.") for name in names) and any(name.startswith("ld-") for name in names)
+    assert linked_files(Path(__file__)) == linked_files(Path("/nowhere")) == []

@@ -1,0 +1,174 @@
+"""What a sandbox lacks is told apart from what the program does, before anybody plays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stackrank.env.patches import make_diff
+from stackrank.extensions.fix.finding.judged import reproduce, set_aside_surroundings
+from stackrank.extensions.fix.finding.problems import Problem
+from stackrank.extensions.fix.finding.suite import run_suite
+from stackrank.extensions.fix.leftovers import without_leftovers
+from tests.extensions.fix.fixing import opened, quiet
+from tests.fixtures.env import usable
+
+pytestmark = pytest.mark.slow
+
+PROGRAM = """\
+import datetime, shutil, subprocess
+
+seen = []
+
+
+def total(items):
+    return sum(items[1:])
+
+
+def version():
+    return subprocess.run(["git", "rev-list", "--count", "HEAD"], capture_output=True, text=True).stdout.strip() or "0"
+
+
+def weekday():
+    return datetime.date.today().strftime("%A")
+
+
+def formatter():
+    return shutil.which("no-such-formatter")
+"""
+KINDS = {
+    # test -> part of the reason; empty: the program's own fault.
+    "assert total([1, 2]) == 3": "",
+    "print(datetime.datetime.now()); assert total([4]) == 4": "",
+    "open('/dev/null').close(); assert total([5, 1]) == 6": "",
+    "assert version() == '1'": "git",
+    "assert pathlib.Path('.git/HEAD').read_text()": "git",
+    "assert formatter(), 'install it'": "no-such-formatter",
+    "assert os.system('no-such-linter --check . && true') == 0": "no-such-linter",
+    "subprocess.run(['no-such-server', '--port', '1'], check=True)": "no-such-server",
+    "urllib.request.urlopen('http://stackrank.example/', timeout=2)": "network (stackrank.example)",
+    "socket.create_connection(('192.0.2.7', 80), timeout=2)": "network (192.0.2.7)",
+    "assert locale.setlocale(locale.LC_TIME, 'xx_YY.UTF-8')": "the locale xx_YY.UTF-8",
+    "assert os.get_terminal_size().columns": "terminal",
+    "assert time.strftime('%H', time.localtime(1719835200)) == '14'": "the time zone Europe/Berlin",
+    "assert datetime.date.today() < datetime.date(2026, 1, 1)": "the date",
+    "assert weekday() not in (datetime.datetime.fromtimestamp(START).strftime('%A'),)": "the date",
+    "assert str(pathlib.Path.cwd()).endswith('other/place')": "where the project is",
+    "pathlib.Path('/srv/app').mkdir()": "a place to write to",
+    "assert zoneinfo.ZoneInfo('Mars/Olympus')": "time zone Mars/Olympus",
+    "assert pathlib.Path('/etc/no-such-app/config.ini').read_text()": "/etc/no-such-app/config.ini",
+}
+HEAD = """\
+import datetime, locale, os, pathlib, socket, subprocess, time, urllib.request, zoneinfo
+
+import pytest
+from shop import seen, formatter, total, version, weekday
+
+START = {start}
+
+
+def test_that_passes():
+    os.system("true")
+"""
+UNSTABLE = """\
+import datetime, os, pathlib
+import pytest
+
+
+@pytest.mark.parametrize("day", [datetime.date.today()], ids=str)
+def test_day(day):
+    assert day
+
+
+@pytest.mark.parametrize("folder", [pathlib.Path.cwd()], ids=str)
+def test_folder(folder):
+    assert folder
+
+
+@pytest.mark.parametrize("process", [os.urandom(4).hex()])
+def test_process(process):
+    assert not process
+
+
+def test_wrong():
+    assert 1 == 2
+"""
+
+
+def test_what_a_sandbox_lacks_is_told_from_what_the_program_does(tmp_path: Path) -> None:
+    import time
+
+    body = "".join(f"\n\ndef test_{number}():\n    {code}\n" for number, code in enumerate(KINDS))
+    files = {"shop.py": PROGRAM, "test_shop.py": HEAD.format(start=time.time()) + body}
+    project, backend = opened(tmp_path / "p", files), usable("bubblewrap")
+    suite = set_aside_surroundings(project, backend, run_suite(project, backend, times=1), quiet)
+    reasons = {code: suite.lacking.get(f"test_shop.py::test_{number}", "") for number, code in enumerate(KINDS)}
+    reasons |= {
+        code: "outside" for number, code in enumerate(KINDS) if f"test_shop.py::test_{number}" in suite.not_isolated
+    }
+    wrong = {
+        code: (reasons[code], part)
+        for code, part in KINDS.items()
+        if (part not in reasons[code] and reasons[code] != "outside") or bool(part) != bool(reasons[code])
+    }
+    assert wrong == {}
+    assert set(suite.failing) == {f"test_shop.py::test_{number}" for number in range(3)}
+
+
+def test_ids_that_change_are_said_at_once(tmp_path: Path) -> None:
+    project, backend = opened(tmp_path / "p", {"test_ids.py": UNSTABLE}), usable("bubblewrap")
+    suite = set_aside_surroundings(project, backend, run_suite(project, backend, times=2), quiet)
+    reasons = {test.partition("[")[0].removeprefix("test_ids.py::"): reason for test, reason in suite.lacking.items()}
+    assert reasons == {
+        "test_day": "its id depends on the day",
+        "test_folder": "its id depends on the folder",
+        "test_process": "its id is another one in each process",
+    }
+    assert set(suite.failing) == {"test_ids.py::test_wrong"} and not suite.flaky
+
+
+ORDER = {
+    "shop.py": PROGRAM,
+    "test_a.py": "import shop\n\n\ndef test_first():\n    shop.seen.append(1)\n",
+    "test_b.py": (
+        "import shop\n\n\ndef test_alone():\n    assert not shop.seen\n\n\n"
+        "def test_total():\n    assert shop.total([1]) == 1\n\n\ndef test_neighbour():\n    pass\n"
+    ),
+    "test_c.py": "import shop\n\n\ndef test_only():\n    assert len(shop.seen) == 0\n",
+}
+
+
+def test_a_problem_fails_in_the_form_in_which_it_is_judged(tmp_path: Path) -> None:
+    project, backend = opened(tmp_path / "p", ORDER), usable("bubblewrap")
+    suite = run_suite(project, backend, times=1)
+    alone, total, only = "test_b.py::test_alone", "test_b.py::test_total", "test_c.py::test_only"
+    assert set(suite.failing) == {alone, total, only}
+    problems = [
+        Problem("b", "b", "b", (alone, total), suite, parts=((alone,), (total,))),
+        Problem("c", "c", "c", (only,), suite),
+    ]
+    (problem,), reasons = reproduce(project, backend, problems)
+    assert (problem.name, problem.tests, problem.parts) == ("b", (total,), ())
+    assert alone not in problem.statement and total in problem.statement
+    assert set(reasons) == {alone, only} and "tests that run before" in reasons[only]
+
+
+@pytest.mark.parametrize("needs_file", [False, True])
+def test_what_test_runs_left_behind_is_not_part_of_a_change(tmp_path: Path, needs_file: bool) -> None:
+    code = "import pathlib\n\n\ndef total(items):\n    return sum(items[1:])\n"
+    files = {
+        "shop.py": code,
+        "test_shop.py": "from shop import total\n\n\ndef test_it():\n    assert total([2]) == 2\n",
+    }
+    project, backend = opened(tmp_path / "p", {**files, "report.json": "{}\n"}), usable("bubblewrap")
+    problem = Problem("a", "a", "a", ("test_shop.py::test_it",), run_suite(project, backend, times=1))
+    read = "int(pathlib.Path('start.txt').read_text())" if needs_file else "0"
+    fixed = code.replace("items[1:]", f"items[{read}:]")
+    fix = {"shop.py": fixed, **({"start.txt": "0\n"} if needs_file else {})}
+    left = {".coverage.host.7": "x\n", "htmlcov/index.html": "<p>\n", "report.json": '{"at": 7}\n', "scratch.py": "1\n"}
+    old = dict(project.files)
+    change = make_diff(old, {**old, **{path: text.encode() for path, text in {**fix, **left}.items()}})
+    lean = make_diff(old, {**old, **{path: text.encode() for path, text in fix.items()}})
+    assert without_leftovers(project, backend, problem, change) == lean
+    assert without_leftovers(project, backend, problem, lean) == lean

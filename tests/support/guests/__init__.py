@@ -1,0 +1,1 @@
+"""A guest that lies, for tests: recorded replies, and changes of them."""
