@@ -47,7 +47,7 @@ class ProjectOptions:
     @pytest.hookimpl(trylast=True)
     def pytest_configure(self, config: Any) -> None:
         """Move the cache, so that this run does not change which tests the next `eval` runs."""
-        cache = getattr(config, "cache", None)
+        cache: Any = getattr(config, "cache", None)
         if hasattr(cache, "_cachedir"):
             self._cache = tempfile.mkdtemp()
             cache._cachedir = pathlib.Path(self._cache) / "cache"

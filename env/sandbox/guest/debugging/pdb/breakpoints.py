@@ -143,7 +143,7 @@ class Breakpoints(pdb.Pdb):
         if not location:  # something that only pdb finds, in a library
             return super().do_break(text, temporary)
         file, _, line = location.rpartition(":")
-        for point in bdb.Breakpoint.bplist.get((self.canonic(file), int(line)), ()):  # type: ignore[call-overload]
+        for point in bdb.Breakpoint.bplist.get((self.canonic(file), int(line)), ()):
             if (point.cond or "") == condition:
                 return self.error("breakpoint %d is already at %s:%s" % (point.number, self.shorten(file), line))
         return super().do_break(location + (", " + condition if condition else ""), temporary)
@@ -183,7 +183,8 @@ class Breakpoints(pdb.Pdb):
             return path is not None and not self.canonic(path).startswith(self._root)
         if self._started:
             with contextlib.suppress(Exception):
-                value = run(name, "eval", self.curframe.f_globals, self.curframe_locals)  # type: ignore[union-attr]
+                frame: Any = self.curframe
+                value = run(name, "eval", frame.f_globals, dict(self.curframe_locals))
                 return hasattr(getattr(value, "__func__", value), "__code__")
         return False
 
