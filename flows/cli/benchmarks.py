@@ -77,6 +77,7 @@ def tasks(
     from stackrank.db.connection.engine import connect
     from stackrank.env.benchmarks.base import Source, TaskByTask, digest
     from stackrank.env.benchmarks.registry import load_benchmark
+    from stackrank.env.benchmarks.verdict_rates import find_rates
     from stackrank.flows.runs.preparing.catalogue import task_rows
 
     loaded = load_benchmark(benchmark, Source(path, fixes, repos, environments, night))
@@ -97,6 +98,8 @@ def tasks(
     origin = f", from {loaded.source}" if loaded.source else ""
     licence = f"licence {loaded.license or 'unknown'}"
     print_out(f"\n{len(rows)} tasks, digest {digest(loaded.tasks())}, {licence}{origin}")
+    if measured_rates := find_rates(loaded, loaded.tasks()):
+        print_out(wording.verdict_rates(measured_rates.document(), digest(loaded.tasks())))
     proved = [row for row in rows if row["sealable"] is not None]
     if proved:
         print_out(f"{sum(row['sealable'] for row in proved)} of {len(proved)} proved tasks can be sealed")

@@ -92,7 +92,7 @@ class LabelledChange(_Strict):
 def read_changes(path: Path) -> list[LabelledChange]:
     """Read the changes of a JSONL file, or of a folder of patches `LABEL/AUTHOR/TASK.patch`. Raises BenchmarkError.
 
-    A second patch of the same task is called `TASK.2.patch`.
+    A second patch of the same task is called `TASK.2.patch`. Lines of JSONL that start with `#` are comments.
     """
     if path.is_dir():
         changes = [
@@ -103,8 +103,8 @@ def read_changes(path: Path) -> list[LabelledChange]:
             for file in sorted(path.glob(f"{label}/*/*.patch"))
         ]
     elif path.is_file():
-        lines = path.read_text(encoding="utf-8").splitlines()
-        changes = [_parse(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
+        lines = enumerate(path.read_text(encoding="utf-8").split("\n"), 1)
+        changes = [_parse(path, number, line) for number, line in lines if line.strip() and not line.startswith("#")]
     else:
         raise BenchmarkError(f"{path} does not exist: name a JSONL file or a folder of patches with --changes")
     if not changes:

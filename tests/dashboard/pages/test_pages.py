@@ -122,6 +122,7 @@ def test_tasks(visit: Any, seeded: SimpleNamespace) -> None:
     app = visit(seeded.url, "tasks", tk_category="logic")
     rates = app.dataframe[0].value
     assert len(rates) == 5 and "5 of 20 tasks" in texts(app)
+    assert "1 of 200 wrong changes accepted" in texts(app) and "with version b0" in texts(app)
     task_id = rates["Id"][0].rpartition("=")[2]
     page = visit(seeded.url, "task", id=task_id)
     assert len(page.dataframe[0].value) == 3 and "leaves out the first item" in texts(page)
