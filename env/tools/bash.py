@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 
 from pydantic import Field
@@ -24,6 +25,12 @@ def describe_exit(status: int, task: Task) -> str:
     return f"exit status {status}"
 
 
+def in_bash(command: str) -> str:
+    """Return a command that a plain shell passes on to bash, if the sandbox has it."""
+    text = shlex.quote(command)
+    return f"command -v bash >/dev/null && exec bash -c {text}\n{command}"
+
+
 class BashArguments(Arguments):
     """What to run."""
 
@@ -38,9 +45,9 @@ class Bash:
     """Runs a shell command."""
 
     name = "bash"
-    version = "2"
+    version = "3"
     description = (
-        "Run a shell command in the workspace and show its output. "
+        "Run a command in bash (sh where there is none) in the workspace and show its output. "
         "Standard input is empty, there is no network, and background processes end with the command."
     )
     arguments = BashArguments
@@ -49,7 +56,7 @@ class Bash:
         """Return the output and the exit status."""
         most_s = bench.task.limits.timeout_s
         timeout_s = min(arguments.timeout_s or most_s, most_s)
-        result = bench.sandbox.run(arguments.command, timeout_s)
+        result = bench.sandbox.run(in_bash(arguments.command), timeout_s)
         parts = [result.output.rstrip()] if result.output.strip() else []
         if result.timed_out:
             parts.append(f"[still running after {timeout_s:g} s: killed, with everything it started]")

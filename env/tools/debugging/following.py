@@ -49,6 +49,8 @@ class Run:
     """The test or the program that was run."""
     records: list[Record] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    timeout_s: float = 0
+    """The time limit of the run, in seconds."""
 
     def read(self, kind: type[Kind]) -> list[Kind]:
         """Return the records of a kind."""
@@ -94,7 +96,7 @@ def follow(bench: Bench, test: str | None, mode: str, *, first_failure: bool = F
     spec = {**options, "mode": mode, "test": target, "first_failure": first_failure}
     followed = bench.sandbox.follow(command, spec, bench.task.limits.timeout_s)
     result = followed.result
-    run = Run(result, target or command)
+    run = Run(result, target or command, timeout_s=bench.task.limits.timeout_s)
     for line in followed.records:
         try:
             run.records.append(read_record(line))
@@ -109,7 +111,8 @@ def follow(bench: Bench, test: str | None, mode: str, *, first_failure: bool = F
         run.note(note)
     if ending is None:
         exit_text = f"killed by signal {-result.exit}" if result.exit < 0 else f"ended with status {result.exit}"
-        text = "did not end in time and could not be interrupted" if result.timed_out else f"was {exit_text}"
+        in_time = f"did not end within {run.timeout_s:g} s and could not be interrupted"
+        text = in_time if result.timed_out else f"was {exit_text}"
         run.note(f"the program {text}; only what was reported before is shown".replace("was ended", "ended"))
     return run
 
@@ -166,7 +169,7 @@ def describe_end(run: Run) -> Iterator[str]:
     if passed:
         yield f"{passed} tests passed." if passed > 1 else f"{next(iter(set(run.outcomes) - set(bad)))} passed."
     if run.interrupted is not None:
-        yield "The program was still running at the time limit and was stopped."
+        yield f"The program was still running at the time limit of {run.timeout_s:g} s and was stopped."
     exited = run.first(Exited)
     if exited is not None:
         yield f"The program called os._exit({exited.status}){_at_last(exited.frames)}."

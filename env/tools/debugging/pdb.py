@@ -132,7 +132,8 @@ def _describe_end(standing: Standing) -> str:
         tests = standing.outcomes
         summary = ", ".join(f"{name}: {outcome}" for name, outcome in tests.items() if outcome != "passed")
         passed = sum(outcome == "passed" for outcome in tests.values())
-        outcome = f" {passed} tests passed{'; ' + summary if summary else ''}." if tests else ""
+        counted = [f"{passed} test{'' if passed == 1 else 's'} passed"] if passed else []
+        outcome = f" {'; '.join([*counted, *filter(None, [summary])])}." if tests else ""
         return f"The program ended (exit status {standing.exit}).{outcome} The next command starts it again."
     return "The program has not started yet: `c` runs it, `n` stops at its first line."
 
@@ -205,11 +206,13 @@ def _breakpoints(table: Sequence[Breakpoint]) -> str:
         return "No breakpoints."
     lines = []
     for row in table:
-        line = f"  {row.number}: {row.file}:{row.line}"
-        line += f" if {row.condition}" if row.condition else ""
-        line += f" (ignored {row.ignore} times)" if row.ignore else ""
-        line += " (temporary)" if row.temporary else ""
-        line += f" (runs {'; '.join(row.commands)})" if row.commands else ""
-        line += "" if row.enabled else " (disabled)"
-        lines.append(line)
+        notes = ["temporary"] if row.temporary else []
+        notes += [] if row.enabled else ["disabled"]
+        notes += [f"ignored {row.ignore} times"] if row.ignore else []
+        number = f"{row.number} ({', '.join(notes)})" if notes else str(row.number)
+        # What follows the number is a place that `b` takes.
+        condition = f" if {row.condition}" if row.condition else ""
+        lines.append(f"  {number}: {row.file}:{row.line}{condition}")
+        if row.commands:
+            lines.append(f"      runs {'; '.join(row.commands)}")
     return "Breakpoints:\n" + "\n".join(lines)

@@ -1,4 +1,9 @@
-"""Places in the program as an agent names them: `file:line`, `file:first-last`, a function, `Class.method`."""
+"""Places in the program as an agent names them: the one grammar of all debugging tools.
+
+`file:line`, `file:first-last`, `function`, `Class.method`, `package.module.Class.method` and `file:function`, and every
+form in which a tool shows a place: `cart.py:12 in total`, `cart.py:12 (total)`, `total (cart.py:12)`. A condition may
+follow: `cart.py:12 if price > 3`.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +11,19 @@ import ast
 import difflib
 import dis
 import os
+import re
 import types
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from ..core.files import Refused
-from .source import functions
+from .source import functions, is_overload
 
 _MOST_NAMED = 5
+_SHOWN = re.compile(
+    r"(?P<place>[^\s()]+:\d+):?(?: in [\w.<>]+| \([\w.<>]+\))?"
+    r"|[\w.<>]+(?: at |\s*\()(?P<inner>[^\s()]+:\d+)\)?"
+)
+"""A line of a file as a tool shows it, with its function."""
 
 
 class Place(NamedTuple):
@@ -24,10 +35,21 @@ class Place(NamedTuple):
     """The absolute path of the file."""
     line: int
     function: str
+    body: int
+    """The line to stop at: of a function, that of its first statement."""
 
     def is_function(self, code: types.CodeType) -> bool:
         """Whether a code object of the place's file is this function."""
         return code.co_firstlineno == self.line and code.co_name == self.function.rpartition(".")[2]
+
+
+def split_condition(text: str) -> Tuple[str, str]:
+    """Return a place and the condition after it: `place if condition`, or as in pdb `place, condition`."""
+    comma = text.find(",")
+    match = re.search(r"\sif\s", text if comma < 0 else text[:comma])
+    if match is not None:
+        return text[: match.start()].strip(), text[match.end() :].strip()
+    return (text.strip(), "") if comma < 0 else (text[:comma].strip(), text[comma + 1 :].strip())
 
 
 def find_places(root: str, text: str) -> List[Place]:
@@ -35,7 +57,7 @@ def find_places(root: str, text: str) -> List[Place]:
     places: List[Place] = []
     for name in (name.strip() for part in text.split("\n") for name in part.split(",")):
         if name:
-            places += _find(root, name.rstrip("()"))
+            places += find_place(root, name)
     if not places:
         raise Refused("no place given: name file:line, a function or Class.method")
     return places
@@ -43,22 +65,25 @@ def find_places(root: str, text: str) -> List[Place]:
 
 def find_functions(root: str, name: str) -> List[Place]:
     """Return the functions with that name. Raises Refused."""
-    places = _find(root, name.strip().rstrip("()"))
+    places = find_place(root, name.strip())
     if not places[0].function:
         raise Refused("%r is not a function: name one, as in total, Cart.total or cart.py:total" % name)
     return places
 
 
-def _find(root: str, name: str) -> List[Place]:
+def find_place(root: str, name: str) -> List[Place]:
+    """Return the lines, or the functions, that one name stands for. Raises Refused."""
+    shown = _SHOWN.fullmatch(name)
+    name = (shown["place"] or shown["inner"]) if shown else name.rstrip("()")
     file, colon, line_text = name.rpartition(":")
     first, dash, last = line_text.partition("-")
     if colon and first.isdigit() and (last.isdigit() if dash else not last):
         return _lines(root, name, find_file(root, file), int(first), int(last or first))
     if name.isdigit():
         raise Refused("%r names no file: write it as in cart.py:%s" % (name, name))
-    candidates: List[Tuple[str, str, int]] = []
+    candidates: List[Tuple[str, str, int, int]] = []
     for path in [find_file(root, file)] if colon else _python_files(root):
-        candidates += [(path, qualified, first) for qualified, first in _functions_of(path)]
+        candidates += [(path, *row) for row in _functions_of(path)]
     dotted = line_text.replace(".<locals>", "")
     matches = [row for row in candidates if row[1] == dotted] or [
         row for row in candidates if row[1].endswith("." + dotted)
@@ -71,10 +96,10 @@ def _find(root: str, name: str) -> List[Place]:
                 matches.append(row)
     if not matches:
         raise Refused(_unknown(root, name, dotted, candidates))
-    return [Place(name, path, first, qualified) for path, qualified, first in matches]
+    return [Place(name, path, first, qualified, body) for path, qualified, first, body in matches]
 
 
-def _unknown(root: str, name: str, dotted: str, candidates: List[Tuple[str, str, int]]) -> str:
+def _unknown(root: str, name: str, dotted: str, candidates: List[Tuple[str, str, int, int]]) -> str:
     if os.path.isfile(os.path.join(root, name)):
         return "%s is a file: name a line or a function in it, as in %s:12" % (name, name)
     methods = [row for row in candidates if ("." + row[1]).rpartition(".")[0].endswith("." + dotted)]
@@ -123,7 +148,7 @@ def _lines(root: str, name: str, path: str, first: int, last: int) -> List[Place
         )
         subject = str(first) if first == last else "%d-%d" % (first, last)
         raise Refused("%s:%s has no code%s" % (relative, subject, hint if nearest else ""))
-    return [Place(name, path, line, "") for line in inside_range]
+    return [Place(name, path, line, "", line) for line in inside_range]
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -133,14 +158,25 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from _codes(const)
 
 
-def _functions_of(path: str) -> Iterator[Tuple[str, int]]:
-    """Yield the qualified name and the first line, decorators included, of each function in a file."""
+def defined_at(path: str, line: int) -> str:
+    """Return the function whose definition, decorators included, is in that line; empty if there is none."""
+    return next((name for name, first, body in _functions_of(path) if first <= line < body), "")
+
+
+def _functions_of(path: str) -> Iterator[Tuple[str, int, int]]:
+    """Yield the qualified name, the first line (decorators included) and the line of the first statement of each
+    function in a file. Functions that only declare types are left out."""
     try:
         with open(path, "rb") as file:
             tree = ast.parse(file.read())
         for qualified, node in functions(tree):
             definition: Any = node
-            yield qualified, min([definition.lineno, *(decorator.lineno for decorator in definition.decorator_list)])
+            if is_overload(node):
+                continue
+            first = min([definition.lineno, *(decorator.lineno for decorator in definition.decorator_list)])
+            statement = definition.body[0]
+            is_docstring = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+            yield qualified, first, definition.body[is_docstring and len(definition.body) > 1].lineno
     except (SyntaxError, ValueError, OSError, RecursionError):
         return
 
@@ -165,6 +201,6 @@ class Names:
             return qualified.replace("<locals>.", "")
         functions = self._files.get(code.co_filename)
         if functions is None:
-            functions = {(first, name.rpartition(".")[2]): name for name, first in _functions_of(code.co_filename)}
+            functions = {(first, name.rpartition(".")[2]): name for name, first, _ in _functions_of(code.co_filename)}
             self._files[code.co_filename] = functions
         return functions.get((code.co_firstlineno, code.co_name), code.co_name)

@@ -29,6 +29,13 @@ _BRACKETS: Dict[type, Tuple[str, str]] = {
     set: ("{", "}"),
     frozenset: ("frozenset({", "})"),
 }
+_EXACT: Dict[type, Callable[[Any], Any]] = {
+    int: int.__int__,
+    float: float.__float__,
+    str: str.__str__,
+    bytes: lambda x: bytes.__getitem__(x, slice(None)),
+}
+"""How to get the plain value of an instance of a subclass, without running any code of the subclass."""
 _SORTABLE = (int, float, str, bytes)
 _MOST_BITS = 4000  # Python refuses to write integers of more than 4300 digits
 _CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)
@@ -64,12 +71,14 @@ class _Safe(reprlib.Repr):
             return "<%s %s>" % (kind.__name__, getattr(x, "__qualname__", "?"))
         if kind in _SAID_BY_REPR:
             return self.repr_instance(x, level)
+        if kind.__mro__[-2] is BaseException:
+            return self._exception(x, level)
         name = type.__getattribute__(kind, "__qualname__")
         if issubclass(kind, enum.Enum):
             return "<%s.%s>" % (name, object.__getattribute__(x, "__dict__").get("_name_"))
         if level <= 0:
             return "<%s ...>" % name
-        members = [self._contents(x, level)] if issubclass(kind, _CONTAINERS) else []
+        members = [self._contents(x, level)] if issubclass(kind, _CONTAINERS) else self._plain_part(x, level)
         named_values = list(attributes(x))
         if not named_values:
             return " ".join(["<" + name, *members]) + ">"
@@ -116,6 +125,35 @@ class _Safe(reprlib.Repr):
         elif type(x) is tuple and len(x) == 1:
             closing = "," + closing
         return opening + ", ".join(texts) + closing
+
+    def _plain_part(self, x: Any, level: int) -> List[str]:
+        """Show what an instance of a subclass of int, str, datetime and the like holds; or a NumPy scalar or array."""
+        for base in type.__getattribute__(type(x), "__mro__"):
+            if base in _PLAIN:
+                exact = _EXACT[base](x) if base in _EXACT else x
+                return [self.repr1(exact, level) if type(exact) is base else base.__repr__(x)]
+            if base in _SAID_BY_REPR:
+                return [self._cut(base.__repr__(x))]
+            if base.__module__ == "numpy" and not type.__getattribute__(base, "__flags__") & _HEAP_TYPE:
+                has_objects = base.__name__ == "object_" or getattr(getattr(x, "dtype", None), "hasobject", True)
+                return [] if has_objects else [self._cut(" ".join(base.__repr__(x).split()))]
+        return []
+
+    def _exception(self, x: BaseException, level: int) -> str:
+        """Show an exception with its arguments and attributes."""
+        described: Any = vars(BaseException)["args"]
+        arguments = described.__get__(x) if level > 0 else ("...",)
+        texts = [self.repr1(argument, level - 1) if level > 0 else "..." for argument in arguments[: self.most]]
+        text = "%s(%s)" % (type.__getattribute__(type(x), "__qualname__"), ", ".join(texts))
+        named_values = list(attributes(x))[: self.most] if level > 0 else []
+        named = ["%s=%s" % (key, self.repr1(value, level - 1)) for key, value in named_values]
+        return "<%s %s>" % (text, ", ".join(named)) if named else text
+
+    def _cut(self, text: str) -> str:
+        if len(text) <= self.maxother:
+            return text
+        half = max((self.maxother - 3) // 2, 6)
+        return text[:half] + "..." + text[-half:]
 
     def _contents(self, x: Any, level: int) -> str:
         """Show what an instance of a container's subclass holds, whatever its own methods say."""

@@ -207,8 +207,10 @@ class Session:
         import pytest
 
         from ...testing import pytest_determinism
+        from ..project_options import ProjectOptions, conftest_errors
 
         outer = self
+        collecting = False
         wanted_test: str = self._spec["test"]
         file = wanted_test.partition("::")[0]
         if wanted_test and not os.path.exists(file):
@@ -236,8 +238,9 @@ class Session:
 
             @pytest.hookimpl(hookwrapper=True, tryfirst=True)
             def pytest_collection(self, session: Any) -> Generator[None, Any, None]:
-                if getattr(outer._observer, "from_import", False):
-                    outer._follow()
+                nonlocal collecting
+                collecting = True
+                begin()
                 yield
 
             @pytest.hookimpl(hookwrapper=True, trylast=True)
@@ -271,7 +274,16 @@ class Session:
                     seconds = round(report.duration, 6)
                     outer._report.write("test", test=report.nodeid, outcome=report.outcome, seconds=seconds)
 
-        return int(pytest.main(["-s", "-p", "no:cacheprovider", *arguments], plugins=[Followed(), pytest_determinism]))
+        def begin() -> None:
+            if getattr(self._observer, "from_import", False):
+                self._follow()
+
+        def conftest_failed(name: str, error: BaseException) -> None:
+            if not collecting:  # else pytest reports it as the failure of a folder
+                outer._failed(name, error)
+
+        with conftest_errors(begin, conftest_failed):
+            return int(pytest.main(["-s", *arguments], plugins=[Followed(), ProjectOptions(), pytest_determinism]))
 
 
 def tracer(observer: Observer, is_own: Own) -> Tracer:

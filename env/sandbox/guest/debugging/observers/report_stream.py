@@ -8,6 +8,7 @@ import os
 import types
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
+from ..exceptions import chain_of
 from ..places import Names
 from ..values import safe_locals, shown
 from .tracing import Own
@@ -85,12 +86,7 @@ class Storyteller:
 
     def failure(self, test: str, error: BaseException, place: Optional[Dict[str, Any]]) -> None:
         """Report a failure with the frames of its traceback, and those of its causes."""
-        chain: List[BaseException] = []
-        cause: Optional[BaseException] = error
-        while cause is not None and cause not in chain and len(chain) < 4:
-            chain.append(cause)
-            cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
-        causes = [{"error": describe(cause), "frames": self.traceback(cause)} for cause in chain[1:]]
+        causes = [{"error": describe(cause), "frames": self.traceback(cause)} for cause in chain_of(error)[1:]]
         self.report.write(
             "failure",
             test=test,

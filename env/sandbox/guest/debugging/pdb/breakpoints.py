@@ -6,11 +6,16 @@ import bdb
 import contextlib
 import os
 import pdb
+import re
 import types
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Set
 
+from ...core.files import Refused
 from ..evaluation import run
-from ..source import find_function
+from ..places import defined_at, find_file, find_place, split_condition
+
+_ROW = re.compile(r"(?:Breakpoint )?\d+(?: \([^)]*\))?(?::| at)\s+")
+"""What stands before the place when breakpoints are shown."""
 
 
 class Breakpoints(pdb.Pdb):
@@ -22,6 +27,7 @@ class Breakpoints(pdb.Pdb):
         self._note = note
         # The ignore count that was asked for, not what is left of it: a restart counts from the beginning.
         self._ignore: Dict[int, int] = {}
+        self._restored: Set[int] = set()
         self._started = False
         # bdb stops silently if a condition raises an error. It evaluates conditions only through this name.
         setattr(bdb, "eval", self._condition)  # noqa: B010  typeshed does not know it
@@ -60,6 +66,18 @@ class Breakpoints(pdb.Pdb):
             if point is not None
         ]
 
+    def say(self, text: str) -> None:
+        """Add a sentence of the debugger's own to the next report."""
+        self._note(text)
+
+    def say_unreached(self, table: List[Dict[str, Any]]) -> None:
+        """Say which breakpoints the program did not reach in its whole run."""
+        for row in table:
+            if row["enabled"] and not row["hits"]:
+                when = "in this run" if row["number"] in self._restored else "after it was set"
+                place = "%d (%s:%d)" % (row["number"], row["file"], row["line"])
+                self._note("breakpoint %s was not reached %s" % (place, when))
+
     def restore(self, table: List[Dict[str, Any]]) -> None:
         """Set the breakpoints of an earlier session again, under their old numbers."""
         numbers: List[Any] = bdb.Breakpoint.bpbynumber
@@ -73,6 +91,7 @@ class Breakpoints(pdb.Pdb):
             if problem:
                 self._note("breakpoint %d could not be set again: %s" % (number, problem))
                 continue
+            self._restored.add(number)
             point = numbers[-1]
             point.ignore = self._ignore[number] = row["ignore"]
             if not row["enabled"]:
@@ -105,52 +124,69 @@ class Breakpoints(pdb.Pdb):
         if os.path.isfile(path):
             return self.canonic(path)
         if filename.endswith(".py"):
-            # Few sessions need these.
-            from ...core.files import Refused
-            from ..places import find_file
-
             with contextlib.suppress(Refused):
                 return self.canonic(find_file(self._root, filename))
         return super().lookupmodule(filename)
 
     def do_break(self, arg: str, temporary: Any = False) -> Any:
-        """As in pdb; `b function` and `b file:function` also work for code that is not imported yet."""
-        location, comma, condition = arg.partition(",")
-        if comma and not self._sound(condition):
+        """As in pdb, with the grammar of `places`: also `b PLACE if CONDITION`, and functions that are not imported."""
+        text = _ROW.sub("", arg.strip())
+        if not text:
+            return super().do_break("", temporary)
+        name, condition = split_condition(text)
+        if condition and not self._sound(condition):
             return None
-        if not self._started and location.strip().isdigit():
-            if not self.entry_file:
-                return self.error("no program is running yet: name the file, as in b cart.py:%s" % location.strip())
-            arg = "%s:%s" % (self.entry_file, arg.strip())
-        located = self._locate(location.strip())
-        if located:
-            arg = located + comma + condition
-        old_count = len(bdb.Breakpoint.bpbynumber)
-        result = super().do_break(arg, temporary)
-        if location.strip() and len(bdb.Breakpoint.bpbynumber) == old_count:
-            # Few sessions need these.
-            from ...core.files import Refused
-            from ..places import find_places
-
-            try:
-                find_places(self._root, location)
-            except Refused as error:
-                self._note(str(error))
-        return result
+        try:
+            location = self._locate(name)
+        except Refused as error:
+            return self.error(str(error))
+        if not location:  # something that only pdb finds, in a library
+            return super().do_break(text, temporary)
+        file, _, line = location.rpartition(":")
+        for point in bdb.Breakpoint.bplist.get((self.canonic(file), int(line)), ()):
+            if (point.cond or "") == condition:
+                return self.error("breakpoint %d is already at %s:%s" % (point.number, self.shorten(file), line))
+        return super().do_break(location + (", " + condition if condition else ""), temporary)
 
     do_b = do_break
 
-    def _locate(self, location: str) -> str:
-        file, colon, name = location.rpartition(":")
-        if not name or name.isdigit() or not name.replace(".", "").replace("_", "").isalnum():
-            return ""
-        matched = find_function(self._root, name, file if colon else "")
-        if len(matched) == 1:
-            return "%s:%d" % matched[0]
-        if len(matched) > 1:
-            places = ", ".join("%s:%d" % place for place in matched[:8])
-            self._note("%s is defined in several places: %s" % (name, places))
-        return ""
+    def _locate(self, name: str) -> str:
+        """Return a place of the workspace as `file:line`; empty if it may be one of a library. Raises Refused."""
+        if name.isdigit():
+            frame: Optional[types.FrameType] = getattr(self, "curframe", None) if self._started else None
+            file = self.canonic(frame.f_code.co_filename) if frame is not None else self.entry_file
+            if not file:
+                raise Refused("no program is running yet: name the file, as in b cart.py:%s" % name)
+            name = "%s:%s" % (file, name)
+        try:
+            places = find_place(self._root, name)
+        except Refused:
+            if self._in_library(name):
+                return ""
+            raise
+        if len(places) > 1:
+            listed = ", ".join("%s:%d" % (self.shorten(place.file), place.body) for place in places[:8])
+            raise Refused("%s is defined in several places: %s" % (name, listed))
+        function = "" if places[0].function else defined_at(places[0].file, places[0].line)
+        if function:
+            self._note(
+                "line %d defines %s, so this breakpoint stops when the definition runs; `b %s` stops in each call"
+                % (places[0].line, function, function)
+            )
+        return "%s:%d" % (places[0].file, places[0].body)
+
+    def _in_library(self, name: str) -> bool:
+        """Whether a name stands for a function that the program knows, or for a line outside the workspace."""
+        file, colon, line = name.rpartition(":")
+        if colon and line.isdigit():
+            path = super().lookupmodule(file)
+            return path is not None and not self.canonic(path).startswith(self._root)
+        if self._started:
+            with contextlib.suppress(Exception):
+                frame: Any = self.curframe
+                value = run(name, "eval", frame.f_globals, dict(self.curframe_locals))
+                return hasattr(getattr(value, "__func__", value), "__code__")
+        return False
 
     def do_condition(self, arg: str) -> Any:
         """As in pdb; a condition that is no Python expression is refused."""

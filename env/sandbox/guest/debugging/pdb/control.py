@@ -30,6 +30,8 @@ class Control(io.TextIOBase):
         self.notes: List[str] = []
         self.value_limit = 1000
         """How many characters of one value are shown."""
+        self.time_limit = ""
+        """How long a command may take, in words."""
         self.waiting = False
         """Whether a report was sent and the next command has not arrived yet. An interrupt then comes too late."""
 
@@ -42,8 +44,9 @@ class Control(io.TextIOBase):
         return request
 
     def note(self, text: str) -> None:
-        """Add a sentence of the debugger's own to the next report."""
-        self.notes.append(text)
+        """Add a sentence of the debugger's own to the next report, once."""
+        if text not in self.notes:
+            self.notes.append(text)
 
     def write(self, text: str) -> int:
         """Collect what pdb prints."""
@@ -72,6 +75,7 @@ class Control(io.TextIOBase):
         request = self.request()
         command: str = request["command"]
         self.value_limit = request.get("value_limit", self.value_limit)
+        self.time_limit = request.get("time_limit", self.time_limit)
         self.waiting = False
         return command + "\n"
 

@@ -49,6 +49,7 @@ class Debugger:
         self.files_may_have_changed = False
         """Set by the guest after a request that may change files. Checking them all takes time in a large workspace."""
         self._edited: Set[str] = set()
+        self._time_limit = ""
         self.breakpoints: List[Dict[str, Any]] = []
 
     # ---- life
@@ -131,6 +132,7 @@ class Debugger:
         texts: List[str] = []
         report: Dict[str, Any] = {}
         self._only = only
+        self._time_limit = "%g s" % timeout_s
         restarted = self._needs_restart(entry, notes)
         old_breakpoints = list(self.breakpoints)
         if restarted or self._child is None:
@@ -151,7 +153,8 @@ class Debugger:
                 report = self._start(self._entry, notes)
                 texts.append("the program was restarted\n")
                 continue
-            report = self._ask(json.dumps({"command": command, "value_limit": value_limit}), limit, program)
+            request = {"command": command, "value_limit": value_limit, "time_limit": self._time_limit}
+            report = self._ask(json.dumps(request), limit, program)
             texts.append(report.get("text", ""))
             notes += report.get("notes", [])
             if report.get("restart"):
@@ -160,7 +163,8 @@ class Debugger:
                 timed_out = True
                 if position + 1 < len(commands):
                     notes.append(
-                        "not run, because the time limit was reached: %s" % "; ".join(commands[position + 1 :])
+                        "not run, because the time limit of %s was reached: %s"
+                        % (self._time_limit, "; ".join(commands[position + 1 :]))
                     )
                 break
         while self._child is not None and report.get("stop", {}).get("defining"):
@@ -278,7 +282,10 @@ class Debugger:
         if reason:
             pass
         elif timed_out:
-            reason = "the program could not be interrupted, so it was killed; the next command restarts it"
+            reason = (
+                "the program was still running at the time limit of %s and could not be interrupted, so it was killed; "
+                "the next command restarts it" % self._time_limit
+            )
         else:
             try:
                 code = self._child.wait(timeout=0.5)

@@ -5,6 +5,8 @@ and where the program stands. So a program that prints `(Pdb) ` cannot confuse a
 
 Threads: a breakpoint stops the thread that reaches it, whichever it is; stepping then follows that thread, and the
 others run on until they reach a breakpoint themselves.
+
+Clocks: nothing here reads one, because the program may have stopped or replaced it.
 """
 
 from __future__ import annotations
@@ -16,17 +18,15 @@ import os
 import signal
 import sys
 import threading
-import time
 import traceback
 import types
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
+from ..exceptions import chain_of
 from ..values import call_stack, safe_locals
 from .control import INTERRUPT, Control
-from .shell import Shell
-
-STEP_PATIENCE_S = 0.3
-"""How long a thread at a breakpoint waits for another thread's step, which may need a lock that this thread holds."""
+from .taking_turns import Turns
+from .trace_function import TraceFunction
 
 # Commands that work before the program runs.
 _BEFORE_START = {
@@ -37,7 +37,7 @@ _RUN = {"c", "cont", "continue"}
 _FIRST_STOP = {"n", "next", "s", "step", "w", "where", "bt"}
 
 
-class Debugger(Shell):
+class Debugger(TraceFunction):
     """pdb with a program to debug, and an interrupt that stops the program where it hangs."""
 
     def __init__(self, control: Control, root: str) -> None:
@@ -52,9 +52,9 @@ class Debugger(Shell):
         self._pause_at_test = False
         self._first = False
         self._outcomes: Dict[str, str] = {}
-        self._turn = threading.RLock()
-        self._focus = threading.get_ident()
-        self._resumed = 0.0
+        self._turns = Turns(control.note)
+        self._chain: List[Tuple[BaseException, types.TracebackType]] = []
+        self._link = 0
         self._evaluating = 0
         control.where = self.where
         signal.signal(INTERRUPT, self._interrupted)
@@ -65,8 +65,7 @@ class Debugger(Shell):
 
     def _leave(self) -> None:
         """Stop debugging in a child that the program forked."""
-        sys.settrace(None)
-        threading.settrace(None)
+        self.stop_tracing()
         setattr(self, "trace_dispatch", lambda *_: None)  # noqa: B010
         signal.signal(INTERRUPT, signal.SIG_DFL)
         self._control.abandon()
@@ -83,7 +82,7 @@ class Debugger(Shell):
 
     def stop_here(self, frame: types.FrameType) -> bool:
         """Step through the workspace's code only, in one thread; a breakpoint elsewhere still stops."""
-        if threading.get_ident() != self._focus or (frame is not self.stopframe and not self.is_own(frame)):
+        if not self._turns.is_mine or (frame is not self.stopframe and not self.is_own(frame)):
             return False
         return bool(super().stop_here(frame))
 
@@ -91,12 +90,9 @@ class Debugger(Shell):
         """Let breakpoints stop any thread, one at a time; a step of another thread is finished first."""
         if self.canonic(frame.f_code.co_filename) not in self.breaks:
             return False
-        while True:
-            with self._turn:
-                stepping = self.stoplineno != -1 and threading.get_ident() != self._focus
-                if not stepping or time.monotonic() - self._resumed > STEP_PATIENCE_S:
-                    return bool(super().break_here(frame))
-            time.sleep(0.002)
+        self._turns.wait(lambda: self.stoplineno != -1)
+        with self._turns.lock:
+            return bool(super().break_here(frame))
 
     # ---- reports
 
@@ -123,8 +119,8 @@ class Debugger(Shell):
             locals=safe_locals(self.curframe_locals),
             source=self._excerpt(name, line, frame),
         )
-        if self._focus != threading.main_thread().ident:
-            state["thread"] = str(threading.current_thread().name)
+        if self._turns.thread is not threading.main_thread():
+            state["thread"] = str(self._turns.thread.name)
         return state
 
     def _excerpt(self, name: str, line: int, frame: types.FrameType, around: int = 4) -> List[str]:
@@ -190,12 +186,9 @@ class Debugger(Shell):
         self._started = True
         self.forget()
 
-    def _trace(self, on: bool) -> None:
-        sys.settrace(self.trace_dispatch if on else None)
-        threading.settrace(self.trace_dispatch if on else None)
-
     def begin(self, pause: bool) -> None:
         """Start tracing: stop at the first line of own code, or at breakpoints only."""
+        self.stand_in()
         self.reset()
         self.botframe = sys._getframe()
         self._first = pause
@@ -222,8 +215,7 @@ class Debugger(Shell):
     @contextlib.contextmanager
     def _stopped(self, event: str, exception: str = "", frame: Optional[types.FrameType] = None) -> Iterator[None]:
         """Let one thread at a time talk to the agent; stepping follows that thread from then on."""
-        with self._turn:
-            self._focus = threading.get_ident()
+        with self._turns.taken():
             self._event, self._exception = event, exception
             self._stops += 1
             # Trace the callers too, or a step out of `frame` would not stop in them (bdb before 3.12).
@@ -232,10 +224,7 @@ class Debugger(Shell):
                 if self.is_own(outer):
                     outer.f_trace = self.trace_dispatch
                 outer = outer.f_back
-            try:
-                yield
-            finally:
-                self._resumed = time.monotonic()
+            yield
 
     def user_line(self, frame: types.FrameType) -> None:
         """Stop at a line."""
@@ -276,17 +265,25 @@ class Debugger(Shell):
         return stack, index
 
     def post_mortem(self, error: BaseException) -> bool:
-        """Stop where an exception was raised. False when none of its frames is own code."""
-        tb = error.__traceback__
-        while tb is not None and not self.is_own(tb.tb_frame):
-            tb = tb.tb_next
-        if tb is None:
+        """Stop where an exception was raised, or what caused it. False when none of their frames is own code."""
+        self._chain, self._link = [], 0
+        for link in chain_of(error):
+            tb = link.__traceback__
+            while tb is not None and not self.is_own(tb.tb_frame):
+                tb = tb.tb_next
+            if tb is not None:
+                self._chain.append((link, tb))
+        if not self._chain:
             return False
-        sys.settrace(None)
-        with self._stopped("post_mortem", describe(error)):
-            self._control.write("%s\n" % self._exception)
+        self._set_trace_function(None)
+        with self._stopped("post_mortem", describe(self._chain[0][0])):
+            self._control.write("%s\n" % describe(error))
+            if len(self._chain) > 1:
+                self._control.write("Exceptions (`exceptions N` goes to one):\n")
+                self.do_exceptions("")
             self.reset()
-            self.interaction(None, tb)
+            self.interaction(None, self._chain[0][1])
+            self._chain = []
             self.reset()
             # What comes after (the next test) runs on, with the existing breakpoints.
             self.botframe = sys._getframe()
@@ -294,9 +291,29 @@ class Debugger(Shell):
         self._trace(bool(self.breaks))
         return True
 
+    def do_exceptions(self, arg: str) -> None:
+        """List the exception and what led to it, or go to the one with that number."""
+        if not self._chain:
+            self.error("there is no exception here")
+        elif not arg:
+            for number, (error, tb) in enumerate(self._chain):
+                stack, index = self.get_stack(None, tb)
+                frame, line = stack[index]
+                place = "%s:%d in %s" % (self.shorten(frame.f_code.co_filename), line, frame.f_code.co_name)
+                self.message("%s %d %s" % (">" if number == self._link else " ", number, describe(error)))
+                self.message("      at %s" % place)
+        elif not (arg.isdigit() and int(arg) < len(self._chain)):
+            self.error("no exception %s: `exceptions` lists them" % arg)
+        else:
+            self._link = int(arg)
+            error, tb = self._chain[self._link]
+            self._exception = describe(error)
+            self.setup(None, tb)
+            self.print_stack_entry(self.stack[self.curindex])
+
     def breakpoint_hook(self, *args: Any, **options: Any) -> None:
         """Stop after a `breakpoint()` or `pdb.set_trace()` of the program's own."""
-        self._focus = threading.get_ident()
+        self._turns.take()
         frame = sys._getframe(1)
         self.set_trace(frame)
         self.botframe = self._bottom(frame)
@@ -328,7 +345,9 @@ class Debugger(Shell):
         if self._control.waiting:
             return
         if self._evaluating:
-            self._control.note("the expression reached the time limit and was interrupted")
+            self._control.note(
+                "the expression reached the time limit of %s and was interrupted" % self._control.time_limit
+            )
             if self._evaluating == threading.get_ident():
                 raise KeyboardInterrupt
             number, exception = ctypes.c_ulong(self._evaluating), ctypes.py_object(KeyboardInterrupt)
@@ -340,7 +359,7 @@ class Debugger(Shell):
         place = own_frame or frame
         if place is None:
             return
-        sys.settrace(None)
+        self._set_trace_function(None)
         self.reset()
         outer: Optional[types.FrameType] = place
         while outer is not None:
@@ -348,12 +367,15 @@ class Debugger(Shell):
                 outer.f_trace = self.trace_dispatch
             self.botframe = outer
             outer = outer.f_back
-        self._control.note("the program was still running at the time limit; it is paused where it was")
+        self._control.note(
+            "the program was still running at the time limit of %s; it is paused where it was"
+            % self._control.time_limit
+        )
         with self._stopped("interrupted"):
             self.set_step()
-            sys.settrace(None)
+            self._set_trace_function(None)
             self.interaction(place, None)
-        if self.breaks or not (self.stopframe is self.botframe and self.stoplineno == -1):
+        if self._needed:
             self._trace(True)
 
 

@@ -11,7 +11,6 @@ import pdb
 import runpy
 import socket
 import sys
-import threading
 import traceback
 import types
 from typing import Any, Generator, List
@@ -41,9 +40,9 @@ def main(argv: List[str]) -> int:
     except BaseException as error:
         code = 1
         control.write("".join(traceback.format_exception_only(type(error), error)))
-    sys.settrace(None)
-    threading.settrace(None)
+    debugger.stop_tracing()
     table = debugger.breakpoint_table()
+    debugger.say_unreached(table)
     control.send({"ended": "finished", "exit": code, "breakpoints": table, "tests": debugger.outcomes()})
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):
@@ -81,12 +80,12 @@ def run(debugger: Debugger, entry: List[str], only: List[str]) -> int:
         debugger.begin(pause=debugger.pauses_first)
         exec(code, module.__dict__)
     except SystemExit as error:
-        sys.settrace(None)
+        debugger.stop_tracing()
         if error.code is not None and not isinstance(error.code, int):
             print(error.code, file=sys.stderr)
         return error.code if isinstance(error.code, int) else 0 if error.code is None else 1
     except Exception as error:
-        sys.settrace(None)
+        debugger.stop_tracing()
         if not debugger.post_mortem(error):
             raise
         return 1
@@ -112,8 +111,22 @@ def _run_pytest(debugger: Debugger, arguments: List[str], only: List[str]) -> in
     import pytest
 
     from ...testing import pytest_determinism
+    from ..project_options import ProjectOptions, conftest_errors
+
+    begun = collecting = False
+
+    def begin() -> None:
+        nonlocal begun
+        if not begun:
+            begun = True
+            debugger.begin(pause=False)
 
     class UnderDebugger:
+        @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+        def pytest_cmdline_main(self, config: Any) -> Generator[None, Any, None]:
+            config.args = [*config.args, *_missing_files(config, only)]
+            yield
+
         @pytest.hookimpl(trylast=True)
         def pytest_configure(self, config: Any) -> None:
             # The report tells the outcome; pytest's own output would drown what the program prints.
@@ -122,37 +135,66 @@ def _run_pytest(debugger: Debugger, arguments: List[str], only: List[str]) -> in
                 terminal._tw._file = open(os.devnull, "w")  # noqa: SIM115
             sys.breakpointhook = pdb.set_trace = debugger.breakpoint_hook
 
-        @pytest.hookimpl(trylast=True)
-        def pytest_collection_modifyitems(self, session: Any, config: Any, items: List[Any]) -> None:
+        @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+        def pytest_collection_modifyitems(
+            self, session: Any, config: Any, items: List[Any]
+        ) -> Generator[None, Any, None]:
+            all_items = {item.nodeid: item for item in items}
+            yield
             session.collected_items = list(items)  # for agents that run all tests again from inside
-            chosen_items = [item for item in items if item.nodeid in only]
-            if chosen_items:
-                config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in only])
-                items[:] = chosen_items
+            chosen = {name: item for name, item in all_items.items() if name in only or name.partition("::")[0] in only}
+            absent = [name for name in only if name not in chosen and not any(_is_in(name, item) for item in chosen)]
+            if chosen:
+                config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in chosen])
+                items[:] = chosen.values()
+            if absent:
+                instead = "" if chosen else "; all tests of the command run instead"
+                debugger.say("not found, so not run: %s%s" % (", ".join(absent[:5]), instead))
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_collection(self, session: Any) -> Generator[None, Any, None]:
-            debugger.begin(pause=False)
+            nonlocal collecting
+            collecting = True
+            begin()
             yield
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_runtest_call(self, item: Any) -> Generator[None, Any, None]:
+            debugger.retrace()
             debugger.pause()
             yield
+            debugger.retrace()
 
         def pytest_exception_interact(self, node: Any, call: Any, report: Any) -> None:
-            error = call.excinfo.value
-            while error.__cause__ is not None and type(error).__name__ == "CollectError":
-                error = error.__cause__
-            debugger.failed(node.nodeid, error)
+            debugger.failed(node.nodeid, call.excinfo.value)
 
         def pytest_runtest_logreport(self, report: Any) -> None:
             if report.when == "call" or report.outcome != "passed":
                 debugger.outcome(report.nodeid, report.outcome)
 
+    def conftest_failed(name: str, error: BaseException) -> None:
+        if not collecting:  # else pytest reports it as the failure of a folder
+            debugger.failed(name, error)
+
     debugger.wait_at_start()
-    # pytest's own debugger would wait for somebody to type.
-    arguments = [argument for argument in arguments if argument not in ("--pdb", "--trace")]
-    arguments = ["-s", "-p", "no:cacheprovider", *arguments]
-    with prepared(arguments):
-        return int(pytest.main(arguments, plugins=[UnderDebugger(), pytest_determinism, *searched()]))
+    arguments = ["-s", *arguments]
+    plugins = [UnderDebugger(), ProjectOptions(), pytest_determinism, *searched()]
+    with prepared(arguments), conftest_errors(begin, conftest_failed):
+        return int(pytest.main(arguments, plugins=plugins))
+
+
+def _is_in(file: str, test: str) -> bool:
+    return test.partition("::")[0] == file
+
+
+def _missing_files(config: Any, tests: List[str]) -> List[str]:
+    """Return the files of these tests that pytest would not look at, because its arguments do not name them."""
+    start = os.path.abspath(str(config.invocation_params.dir))
+    named = [os.path.join(start, argument) for argument in config.args if "::" not in argument]
+    named = [os.path.normpath(path) for path in named]
+    files = []
+    for name in dict.fromkeys(test.partition("::")[0] for test in tests):
+        path = os.path.normpath(os.path.join(str(config.rootdir), name))
+        if os.path.isfile(path) and not any(path == place or path.startswith(place + os.sep) for place in named):
+            files.append(path)
+    return files

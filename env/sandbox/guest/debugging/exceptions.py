@@ -1,0 +1,24 @@
+"""An exception and what led to it."""
+
+from __future__ import annotations
+
+from typing import List
+
+_MOST = 6
+
+
+def chain_of(error: BaseException) -> List[BaseException]:
+    """Return an exception, what caused it (or was being handled when it was raised), and the members of groups."""
+    chain: List[BaseException] = []
+    pending: List[BaseException] = [error]
+    while pending and len(chain) < _MOST:
+        current = pending.pop(0)
+        if any(current is earlier for earlier in chain):
+            continue
+        chain.append(current)
+        cause = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
+        pending += [cause] if cause is not None else []
+        members = getattr(current, "exceptions", ())
+        if isinstance(members, tuple):
+            pending += [member for member in members if isinstance(member, BaseException)]
+    return chain
