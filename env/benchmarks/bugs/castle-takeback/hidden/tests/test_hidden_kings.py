@@ -85,3 +85,11 @@ def test_only_the_side_to_move_moves_also_after_a_take_back():
     game.move("a1", "a5")
     assert game.board["a5"] == "R"
     assert game.white is False
+
+
+def test_pieces_back_at_home_do_not_bring_rights_back():
+    game = Game()
+    for start, end in (("e1", "e2"), ("a8", "b8"), ("e2", "e1"), ("b8", "a8"), ("a1", "a2")):
+        game.move(start, end)
+    game.take_back()
+    assert game.rights == {"k"}

@@ -45,3 +45,23 @@ def test_song():
     assert hardest_step([book["A"], book["D"], book["A"]]) == 3
     assert hardest_step([]) == 0
     assert is_easy(Chord.parse("X x02220"), Chord.parse("Y x02200"))
+
+
+def test_adding_to_a_book_that_was_read():
+    book = Book(SAME)
+    assert book.names() == ["A", "B", "D", "F"]
+    book.add(Chord.parse("C x32010"))
+    assert book.names() == ["A", "B", "C", "D", "F"]
+    assert [chord.name for chord in book] == ["A", "B", "C", "D", "F"]
+
+
+def test_breaking_off_inside():
+    book = Book(SAME)
+    seen = []
+    for first in book:
+        for second in book:
+            seen.append(first.name + second.name)
+            break
+        if len(seen) > 9:
+            break
+    assert seen == ["AA", "BA", "DA", "FA"]

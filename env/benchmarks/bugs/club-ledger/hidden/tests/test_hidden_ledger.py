@@ -51,3 +51,10 @@ def test_is_within():
 def test_balance_until_a_date():
     assert balance(parse_journal(JOURNAL), "Assets", until="2024-03-01") == -30000
     assert with_groups(["A:B:C", "A:D"]) == ["A", "A:B", "A:B:C", "A:D"]
+
+
+def test_names_with_other_signs():
+    assert not is_within("Assets:Bank-North", "Assets:Bank")
+    assert not is_within("Assets:Bank.North", "Assets:Bank")
+    assert not is_within("Assets:Bank North:Savings", "Assets:Bank")
+    assert is_within("Assets:Bank-North:Savings", "Assets:Bank-North")

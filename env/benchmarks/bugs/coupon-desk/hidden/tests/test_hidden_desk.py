@@ -2,6 +2,7 @@
 from coupons.desk import Desk
 from coupons.model import Basket, Coupon
 from coupons.pricing import to_pay
+from coupons.rules import alone_stays_alone
 
 PLAIN = Coupon("PLAIN", cents=50)
 MORE = Coupon("MORE", percent=20)
@@ -44,3 +45,9 @@ def test_lone_coupon_alone():
 
 def test_other_reasons_first():
     assert offers("LONE", "JAM", "LONE", "NONE")[0] == [None, "minimum not reached", "used already", "unknown code"]
+
+
+def test_a_coupon_that_is_alone_keeps_all_others_out():
+    alone = Coupon("ALONE", cents=100, flags=frozenset({"alone"}))
+    basket = Basket([], [alone, Coupon("ONE", percent=5), Coupon("TWO", percent=5)])
+    assert alone_stays_alone(basket, Coupon("THREE", percent=5)) == "not with other offers"

@@ -81,3 +81,12 @@ def test_losers_may_withdraw():
 
 def test_seed_order():
     assert seed_order(8) == [1, 8, 4, 5, 2, 7, 3, 6]
+
+
+def test_walkover_from_below():
+    cup = Bracket(["ann", "ben", "cat", "dan"])
+    cup.report("ben", "cat")
+    cup.withdraw("ben")
+    cup.report("ann", "dan")
+    assert cup.champion == "ann"
+    assert cup.open_matches() == []

@@ -42,3 +42,9 @@ def test_a_ferry_may_be_loaded_to_the_limit():
     assert plan.weight == 100
     assert plan.last_car == "C1"
     assert [v.plate for v in plan.left] == ["M2"]
+
+
+def test_the_last_car_is_the_one_that_came_last():
+    plan = make_plan(parse_queue("C9 car 40 10\nC5 car 40 10\nC1 car 20 10\nL1 lorry 120 30\n"), lanes(), 500)
+    assert plan.last_car == "C1"
+    assert [v.plate for v in plan.lanes[0].vehicles] == ["C9", "C5", "C1"]

@@ -43,3 +43,9 @@ def test_changes_and_steps():
     assert [fire.step() for _ in range(5)] == [2, 3, 2, 1, 0]
     fire = Simulation(["*T" + "T" * 20])
     assert fire.run(limit=5) == 16
+
+
+def test_ash_beside_a_tree_saves_it_not():
+    assert pictures(["aT*"], 2) == [".*a", ".a."]
+    assert pictures(["Ta*T"], 2) == ["T.a*", "T..a"]
+    assert pictures(["a", "T", "*"], 1) == ["./*/a"]

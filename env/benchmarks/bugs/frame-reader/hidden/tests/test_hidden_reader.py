@@ -41,3 +41,9 @@ def test_cut_number():
 def test_nothing():
     assert read_all([]) == []
     assert read_all([b"", b"abc"]) == []
+
+
+def test_a_broken_frame_is_not_a_damaged_one():
+    reader = Reader([encode(Frame(1, b"a")), encode(LONG)[:20]])
+    assert list(reader) == [Frame(1, b"a")]
+    assert (reader.skipped, reader.damaged, reader.broken) == (0, 0, True)

@@ -41,3 +41,10 @@ def test_no_code_is_shorter(text, bits):
     size, codes, data = pack(text)
     assert len(data) == (bits + 7) // 8
     assert unpack((size, codes, data)) == text
+
+
+def test_pages_full_of_one_other_sign():
+    for sign in (" ", "\n", "0", "é"):
+        size, codes, data = pack(sign * 12)
+        assert (size, len(data)) == (12, 2)
+        assert unpack((size, codes, data)) == sign * 12

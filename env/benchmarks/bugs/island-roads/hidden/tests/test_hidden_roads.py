@@ -58,3 +58,10 @@ def test_standing_still():
     network = Network.parse(ISLAND)
     assert trip(network, "P", "P") == (0, [])
     assert trip(network, "P", "U") is None
+
+
+def test_roads_asked_for_twice_at_the_same_time():
+    network = Network.parse("one: A - B 1\ntwo: A - C 2\nthree: A - D 3\n")
+    first, second = network.leaving("A"), network.leaving("A")
+    assert [road.name for road in second] == ["one", "two", "three"]
+    assert [road.name for road in first] == ["one", "two", "three"]

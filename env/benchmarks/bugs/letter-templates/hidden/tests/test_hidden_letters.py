@@ -39,3 +39,8 @@ def test_own_values_come_before_common_ones():
     letters = Mailing("{{who}}", "{{a}}", who="all", a="x")
     assert letters.letter({"who": "{{a}}"}) == "{{a}}\n\nx"
     assert letters.lacking([{}]) == []
+
+
+def test_white_space_and_odd_signs_are_kept():
+    assert render("\n  {{a}} \n", {"a": " x "}) == "\n   x  \n"
+    assert render("{{a}}", {"a": "x\0{{b}}"}) == "x\0{{b}}"

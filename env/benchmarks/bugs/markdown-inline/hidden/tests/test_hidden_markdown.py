@@ -46,3 +46,8 @@ def test_escape_inside_an_address():
 def test_emphasis_and_entities():
     assert render_inline("a & b < *c* **d**") == "a &amp; b &lt; <em>c</em> <strong>d</strong>"
     assert render_inline("``a ` b``") == "<code>a ` b</code>"
+
+
+def test_very_many_pieces():
+    row = " ".join(r"\*0" for _ in range(320))
+    assert render_inline(row) == " ".join("*0" for _ in range(320))

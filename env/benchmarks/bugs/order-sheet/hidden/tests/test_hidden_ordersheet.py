@@ -54,11 +54,3 @@ def test_guest():
     guest = customer({"name": "Eve"})
     assert isinstance(guest, Guest)
     assert print_order(order({"name": "Eve"}))[0] == "Order 1 for Eve (guest)"
-
-
-def test_guests_have_reached_nothing():
-    guest = Guest("Eve")
-    assert guest.reached(0) is True
-    assert guest.reached(1) is False
-    assert guest.reached(2) is False
-    assert guest.label == "Eve (guest)"

@@ -66,3 +66,12 @@ def test_interrupted_reader_does_not_keep_the_connection(database):
     with pytest.raises(KeyboardInterrupt):
         first_row(pool, "n", interrupt)
     assert pool.lent == 0
+
+
+def test_two_readers_who_stop_early_both_give_back():
+    pool = Pool(Database({"t": [{"n": 1}, {"n": 2}]}), size=2)
+    first, second = rows(pool, "t"), rows(pool, "t")
+    next(first), next(second)
+    first.close()
+    second.close()
+    assert (pool.idle, pool.lent) == (2, 0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 import pytest
 
 from snippets import Index, mark
-from snippets.folding import fold_with_origin
 
 
 @pytest.mark.parametrize("text, words, marked", [
@@ -36,11 +35,3 @@ def test_end_of_text():
 def test_plain_text_as_before():
     assert mark("aXbxA", ["x", "b"]) == "a<b>Xbx</b>A"
     assert mark("aaaa", ["aa"]) == "<b>aaaa</b>"
-
-
-def test_origins():
-    folded = fold_with_origin("Aß\u0130b")
-    assert folded.text == "assi\u0307b"
-    assert folded.origin == [0, 1, 1, 2, 2, 3, 4]
-    assert fold_with_origin("").origin == [0]
-    assert fold_with_origin("Spaß").origin == [0, 1, 2, 3, 3, 4]

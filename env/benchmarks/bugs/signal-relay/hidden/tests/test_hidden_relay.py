@@ -50,3 +50,11 @@ def test_off():
     hub.on("x", seen.append)
     hub.off("x", seen.append)
     assert hub.send("x", 1) == 0 and seen == []
+
+
+def test_many_values():
+    a, _, relay, seen = hubs()
+    relay.carry("x")
+    a.send("x", 1, 2, 3)
+    a.send("x", *"signal", side="left")
+    assert seen == [((1, 2, 3), {}), (("s", "i", "g", "n", "a", "l"), {"side": "left"})]

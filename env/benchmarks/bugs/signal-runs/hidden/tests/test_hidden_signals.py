@@ -56,3 +56,9 @@ def test_peeking_before_anything_else():
     assert list(stream) == [6]
     with pytest.raises(IndexError):
         stream.peek()
+
+
+def test_every_short_signal_below_zero():
+    for signal in product([None, -1, -2, 5], repeat=4):
+        assert load(dump(iter(signal))) == list(signal)
+    assert longest([-1, -1, -1, 7]) == (-1, 3)

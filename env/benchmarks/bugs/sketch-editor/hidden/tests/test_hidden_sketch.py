@@ -125,3 +125,17 @@ def test_as_many_steps_as_the_limit_can_be_undone():
     editor = drawn(5, limit=3)
     assert [editor.undo() for _ in range(4)] == [True, True, True, False]
     assert list(editor.drawing.shapes) == ["s0", "s1"]
+
+
+def test_back_to_what_was_saved_after_drawing_something_else():
+    editor = drawn(1)
+    editor.save()
+    editor.add("b")
+    editor.add("c")
+    editor.undo()
+    editor.add("d")
+    assert editor.title_bar() == "map *"
+    editor.undo()
+    editor.undo()
+    assert editor.title_bar() == "map"
+    assert editor.may_close() is True

@@ -71,3 +71,10 @@ def test_change_from_the_coins_put_in():
 def test_sold_out():
     with pytest.raises(SoldOut):
         machine({}, count=0).buy("A1")
+
+
+def test_several_coins_of_a_kind_stay_in_the_box():
+    box = CoinBox({50: 3, 20: 1})
+    with pytest.raises(NoChange):
+        box.pay_out(180)
+    assert (box.count(50), box.count(20), box.total()) == (3, 1, 170)

@@ -39,3 +39,10 @@ def test_open_band_must_be_last():
     for text in ("", "-:1 5:2", "5:1"):
         with pytest.raises(ValueError):
             parse_bands(text)
+
+
+def test_rounded_once():
+    bands = parse_bands("50:1 100:1 150:1 -:1")
+    assert tax_on(155, bands) == 1
+    assert tax_on(199, bands) == 1
+    assert tax_on(255, parse_bands("50:3 120:7 -:9")) == 18

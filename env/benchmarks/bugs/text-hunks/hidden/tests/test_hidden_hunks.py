@@ -54,3 +54,14 @@ def test_wrong_counts():
 
 def test_empty_context_line():
     assert apply("a\n\nb\n", "@@ -1,3 +1,3 @@\n a\n\n-b\n+c\n") == "a\n\nc\n"
+
+
+def test_counts_of_one_are_checked():
+    for patch in (
+        "@@ -1,1 +1,1 @@\n-one\n-two\n+1\n",
+        "@@ -1,2 +1,1 @@\n-one\n-two\n+1\n+2\n",
+        "@@ -1 +1 @@\n-one\n+1\n+2\n",
+        "@@ -1 +1 @@\n-one\n",
+    ):
+        with pytest.raises(BadPatch):
+            apply("one\ntwo\n", patch)

@@ -43,3 +43,9 @@ def test_ranges():
 def test_same_version_once():
     assert newest(["1.0.0-rc.1", " 1.0.0-rc.1"], pre=True) == ["1.0.0-rc.1"]
     assert Version("1.0.0-rc.1") == Version("1.0.0-rc.1")
+
+
+def test_third_parts_count():
+    assert newest(["1.0.0-a.b.2", "1.0.0-a.b.10", "1.0.0-a.b.1"], pre=True) == ["1.0.0-a.b.10", "1.0.0-a.b.2", "1.0.0-a.b.1"]
+    assert update("1.0.0-a.b.2", ["1.0.0-a.b.1"]) is None
+    assert update("1.0.0-a.b.2", ["1.0.0-a.b.3"]) == "1.0.0-a.b.3"

@@ -72,3 +72,16 @@ def test_reset_while_paused():
     assert not washer.start()
     washer.select("spin")
     assert washer.start() and washer.state == "spinning"
+
+
+def test_a_second_pause_is_none():
+    washer = Washer()
+    washer.select("cotton")
+    washer.start()
+    washer.tick(10)
+    washer.pause()
+    washer.open_door()
+    washer.pause()
+    washer.close_door()
+    assert washer.start()
+    assert washer.log == ["idle", "filling", "washing", "paused", "washing"]
