@@ -12,8 +12,8 @@ from stackrank.env.actions import Action, Observation
 from stackrank.env.task import Task
 
 WEIGHTS = {
-    "view": 5, "rewrite": 4, "pdb": 3, "trace": 3, "calls": 3, "snapshot": 3, "eval": 2, "grep": 2, "listdir": 1,
-    "bash": 1, "terminal": 1, "submit": 0.2,
+    "view": 5, "rewrite": 4, "pdb": 3, "inspect": 3, "trace": 3, "calls": 3, "snapshot": 3, "eval": 2, "grep": 2,
+    "listdir": 1, "bash": 1, "terminal": 1, "submit": 0.2,
 }  # fmt: skip
 """The relative frequency with which each tool is picked."""
 COMMANDS = ("ls", "ls -R", "cat *.py", "python -m pytest -x")
@@ -49,6 +49,7 @@ class RandomAgent(Agent):
             "view": self._view,
             "rewrite": self._rewrite,
             "pdb": self._pdb,
+            "inspect": lambda: {"place": "{}:{}".format(*self._pick(self._lines))} if self._lines else {},
             "trace": lambda: {"at": "{}:{}".format(*self._pick(self._lines))} if self._lines else None,
             "calls": lambda: {"function": self._pick(self._words)} if self._words else None,
             "snapshot": lambda: {"show": self._random.choice(("frames", "steps", "tree", "difference"))},

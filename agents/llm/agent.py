@@ -11,7 +11,7 @@ from stackrank.agents.llm.conversation import make_setup
 from stackrank.agents.llm.dialogue import Dialogue, total
 from stackrank.agents.llm.investigator import PROMPTS as INVESTIGATORS
 from stackrank.agents.llm.investigator import Investigator, investigator_settings
-from stackrank.agents.llm.prompting import Prompts, describe_tools, digest, inline_prompts
+from stackrank.agents.llm.prompting import Prompts, describe_tools, digest, inline_prompts, with_steps_left
 from stackrank.agents.llm.settings import LlmSettings, identity, read_settings
 from stackrank.agents.llm.syntaxes.syntax import write_first_observation
 from stackrank.env.actions import Observation
@@ -27,7 +27,7 @@ class LlmAgent(Agent):
     If the model calls `investigate`, the investigator acts until it has answered. Each of its actions is a step.
     """
 
-    version = f"4+{digest(*_PROMPTS, *INVESTIGATORS, 'text')}"
+    version = f"5+{digest(*_PROMPTS, *INVESTIGATORS, 'text')}"
     needs_model = True
     debuggers = frozenset(DEBUGGERS)
     inline_files = staticmethod(inline_prompts)
@@ -96,7 +96,8 @@ class LlmAgent(Agent):
         if self._investigator is not None and not self._investigator.over:
             recorded = self._past[self._steps] if self._steps < len(self._past) else None
             return self._investigator.act(observation, recorded)
-        action, thought, exchanges = self._dialogue.next(observation)
+        used = self._steps - 1
+        action, thought, exchanges = self._dialogue.next(with_steps_left(observation, used, self._briefing.max_steps))
         if action.tool == "investigate":
             self._question = str(action.arguments.get("question"))
         return Decision(action, thought, total(exchanges), exchanges)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import jinja2
 import jinja2.sandbox
 
 from stackrank.agents.episode.protocol import Briefing, SetupError
+from stackrank.env.actions import Observation
 from stackrank.env.tools import ToolSet
 
 _FOLDER = Path(__file__).parent / "prompts"
@@ -124,3 +126,10 @@ def describe_tools(tools: ToolSet) -> Sequence[dict[str, str]]:
         }
         for name in tools.tools
     ]
+
+
+def with_steps_left(observation: Observation, used: int, max_steps: int) -> Observation:
+    """Return an observation that says how many steps are left, from the middle of the episode on."""
+    if used * 2 < max_steps:
+        return observation
+    return replace(observation, text=f"{observation.text}\n[steps left: {max(max_steps - used, 0)}]")

@@ -27,7 +27,7 @@ from stackrank.env.tools import find_tool
 from stackrank.env.tools.base import Arguments
 
 _PROMPTS = ("seeker", "seeker_task", "coder", "coder_task")
-_SEEKER_TOOLS = ("eval", "view", "listdir", "grep", "pdb", "trace", "calls", "snapshot")
+_SEEKER_TOOLS = ("eval", "view", "listdir", "grep", "pdb", "inspect", "trace", "calls", "snapshot")
 _CODER_TOOLS = ("rewrite", "eval", "submit")
 _REFERENCE = re.compile(r"^(?P<path>.+?)(?::(?P<start>\d+)-(?P<end>\d+))?$")
 

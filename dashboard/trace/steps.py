@@ -68,8 +68,11 @@ def outline(url: str, episode_id: int, first: int, last: int, marks: tuple[tuple
 
 
 def _did(row: Mapping[str, Any]) -> Hashable:
-    """Return what a step did and its result, for comparison. An action known only by its beginning equals no other."""
-    is_short = len(row["arguments"]) < _WHOLE
+    """Return what a step did and its result, for comparison.
+
+    An action known only by its beginning equals no other; nor does an answer that was refused, whose text is not here.
+    """
+    is_short = row["tool"] and len(row["arguments"]) < _WHOLE
     names = ("tool", "arguments", "file", "line", "function", "passed", "failed", "ok")
     return tuple(row[name] for name in names) if is_short else row["index"]
 

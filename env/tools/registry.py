@@ -10,6 +10,7 @@ from stackrank.env.environment import Environment
 from stackrank.env.tools.base import Tool
 from stackrank.env.tools.bash import Bash
 from stackrank.env.tools.debugging.calls import Calls
+from stackrank.env.tools.debugging.inspect import Inspect
 from stackrank.env.tools.debugging.investigate import INVESTIGATOR, Answer, Investigate
 from stackrank.env.tools.debugging.pdb import Pdb
 from stackrank.env.tools.debugging.snapshot import Snapshot
@@ -32,7 +33,7 @@ GROUP = "stackrank.tools"
 
 BUILT_IN: tuple[Callable[[], Tool], ...] = (
     *(Eval, View, Listdir, Grep, Rewrite, StrReplace, Insert, Create, Undo),
-    *(Pdb, Trace, Calls, Snapshot, Investigate, Answer, Bash, Terminal, RunProgram, Submit),
+    *(Pdb, Inspect, Trace, Calls, Snapshot, Investigate, Answer, Bash, Terminal, RunProgram, Submit),
 )
 
 
@@ -106,6 +107,7 @@ TOOL_SETS: dict[str, ToolSet] = {
         ToolSet("debug", ("eval", *_READ, "pdb", "rewrite", "submit")),
         ToolSet("debug5", ("eval", *_READ, "pdb", "rewrite", "submit"), (("pdb", 5),)),
         # Like `debug`, with another interface to the running program instead of pdb.
+        ToolSet("inspect", ("eval", *_READ, "inspect", "rewrite", "submit")),
         ToolSet("trace", ("eval", *_READ, "trace", "rewrite", "submit")),
         ToolSet("calls", ("eval", *_READ, "calls", "rewrite", "submit")),
         ToolSet("snapshot", ("eval", *_READ, "snapshot", "rewrite", "submit")),

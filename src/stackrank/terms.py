@@ -211,5 +211,5 @@ STAGES = (
 )
 """The stages of the funnel, in order: milestones, and the verdict at the end."""
 
-DEBUGGERS = ("pdb", "trace", "calls", "snapshot", "investigate")
+DEBUGGERS = ("pdb", "inspect", "trace", "calls", "snapshot", "investigate")
 """The tools that show what a program does while it runs. Comparisons of tool sets are about these."""

@@ -137,6 +137,23 @@ class Captured(Stopped):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluated:
+    """A statement, with what it printed and its value."""
+
+    code: Text
+    value: Text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inspected(Stopped):
+    """Code was run at the requested place, when it was reached for that time."""
+
+    kind: Literal["inspected"]
+    number: Number
+    values: Few[Evaluated]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Raised(Stopped):
     """The requested exception was raised."""
 
@@ -270,8 +287,8 @@ class Tree:
 
 
 Record = (
-    Refusal | TestEnd | Failure | Interrupted | Captured | Raised | Exited | End | Hit | Hits | ObservedCall | Calls
-    | Moment | Path | Tree
+    Refusal | TestEnd | Failure | Interrupted | Captured | Inspected | Raised | Exited | End | Hit | Hits
+    | ObservedCall | Calls | Moment | Path | Tree
 )  # fmt: skip
 _RECORD = cast(Any, Annotated[Record, Field(discriminator="kind")])
 

@@ -32,6 +32,8 @@ TEST = (
     "Default: the first failing test."
 )
 """The description of the argument `test`."""
+PLACE = "`file:line`, `function`, `Class.method` or `file:function`."
+CONDITION = "Count only hits at which this expression is true."
 
 
 Kind = TypeVar("Kind", bound=Record)

@@ -34,9 +34,8 @@ class PdbArguments(Arguments):
     body = "command"
 
     command: str = Field(
-        description="pdb commands, one per line, carried out in order, for instance "
-        "`b cart.py:12, total > 3` then `c` then `p total`. `b function` works too, and so does Python code of "
-        "several lines."
+        description="pdb commands, one per line, such as `b cart.py:12 if total > 3`, `b Cart.total`, `c`, `p total`; "
+        "or Python code of several lines."
     )
     entrypoint: str | None = Field(
         None,
@@ -54,10 +53,9 @@ class Pdb:
     version = "4"
     runs_program = True
     description = (
-        "Debug the program with Python's pdb. The first command starts the tests that failed last under the debugger "
-        "(`b` sets breakpoints before anything runs); `c` runs to the next breakpoint or into the failing frame of a "
-        "test. n, s, r, until, p, pp, w, u, d, l, b, tbreak, condition, commands and the others work as in pdb. "
-        "Breakpoints stay through edits and restarts; after an edit the next command starts the program again."
+        "Debug the tests that failed last with Python's pdb. `b` sets breakpoints before anything runs; `c` runs to "
+        "the next breakpoint or into the failing frame of a test. All commands of pdb work. Breakpoints stay through "
+        "edits; after an edit the next command starts the program again."
     )
     arguments = PdbArguments
 

@@ -41,13 +41,11 @@ class SnapshotArguments(Arguments):
 
     show: Literal["frames", "steps", "tree", "difference"] = Field(
         "frames",
-        description="frames: all frames with their local variables at the first failure. steps: the lines that ran "
-        "before it, with the variables that changed. tree: who called whom. difference: where the run of the failing "
-        "test first differs from that of a passing one.",
+        description="frames: at the failure, with their local variables. steps: the lines that ran before it, with "
+        "the variables that changed. tree: who called whom. difference: where the run first differs from that of a "
+        "passing test.",
     )
-    back: int = Field(
-        0, ge=0, description="Frames: not at the failure, but this many lines (stops) before it; `steps` counts them."
-    )
+    back: int = Field(0, ge=0, description="Frames: this many lines before the failure; `steps` counts them.")
     test: str | None = Field(None, description=TEST)
     passing: str | None = Field(
         None, description="Difference: the test to compare with. Default: a test of the same file that passes."
@@ -61,9 +59,8 @@ class Snapshot:
     version = "2"
     runs_program = True
     description = (
-        "Run a test into its first failing assertion or exception and show all frames with their local variables; or "
-        "the program some lines before (back), the last steps, the tree of calls, or the first difference from the "
-        "run of a passing test."
+        "Run a test into its first failure and show the frames with their local variables, the last steps, the tree "
+        "of calls, or the first difference from a passing test."
     )
     arguments = SnapshotArguments
 

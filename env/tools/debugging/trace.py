@@ -12,6 +12,8 @@ from stackrank.env.sandbox.replies.records import Hit, Hits, Raised
 from stackrank.env.state import ReachedPlace
 from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.env.tools.debugging.following import (
+    CONDITION,
+    PLACE,
     TEST,
     describe_end,
     follow,
@@ -35,15 +37,13 @@ class TraceArguments(Arguments):
 
     at: str = Field(
         "",
-        description="Places, separated by commas: `file:line`, `file:first-last`, `function`, `Class.method`, "
-        "`file:function`. "
-        "Empty: only look for the exception.",
+        description=f"Places, separated by commas: `file:first-last`, {PLACE} Empty: only look for the exception.",
     )
     show: str = Field(
         "",
-        description="Expressions to log at each hit, one a line. Default: the local variables that changed.",
+        description="Expressions to log at each hit, one a line. Default: the variables that changed.",
     )
-    condition: str = Field("", description="Log only hits at which this expression is true.")
+    condition: str = Field("", description=CONDITION)
     hits: int = Field(20, ge=1, le=200, description="How many hits to log; further ones are counted.")
     skip: int = Field(0, ge=0, description="How many hits to pass over first.")
     exception: str = Field(
@@ -59,9 +59,8 @@ class Trace:
     version = "2"
     runs_program = True
     description = (
-        "Run a test and log values each time a place in the program is reached, without pausing. A line is logged "
-        "before it runs, a function when it is called. Also stops where an exception is first raised. "
-        "Example: at `cart.py:12, Cart.total`, show `len(items)`, condition `price > 100`."
+        "Run a test and log values each time a place in the program is reached: a line before it runs, a function "
+        "when it is called. Also stops where an exception is first raised."
     )
     arguments = TraceArguments
 
@@ -94,7 +93,7 @@ class Trace:
         state = state_of(run, frames, event, places)
         if raised:
             state["exception"] = raised.error
-        parts = [*_summary(totals), *_hits(hits, totals), *_exception(arguments.exception, raised, totals)]
+        parts = [*summarize(totals), *_hits(hits, totals), *_exception(arguments.exception, raised, totals)]
         if not raised:
             parts += describe_end(run)
         elif run.notes:
@@ -104,7 +103,8 @@ class Trace:
         return Observation(join_parts(parts, run), state=state)
 
 
-def _summary(totals: Hits | None) -> Iterator[str]:
+def summarize(totals: Hits | None) -> Iterator[str]:
+    """Yield how often the places were reached, and which errors conditions raised."""
     places = totals.places if totals else ()
     if len(places) > MOST_PLACES:
         hit_lines = format_lines((place.file, place.line) for place in places if place.reached)

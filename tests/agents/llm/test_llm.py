@@ -91,6 +91,15 @@ def test_several_calls_one_of_them_wrong(serve: Any) -> None:
     assert outcome.stop_reason is StopReason.SUBMITTED
 
 
+def test_the_steps_left_are_told_from_the_middle_on(serve: Any) -> None:
+    server = serve([call("view", path="cart.py")])
+    outcome, _ = play_fake(FakeEnv(cart()), make(), Budget(steps=4, repeats=None))
+    assert outcome.stop_reason is StopReason.STEP_LIMIT
+    results = [message["content"] for message in server.requests[-1]["messages"] if message["role"] == "tool"]
+    assert [text.rpartition("\n")[2] for text in results[1:]] == ["[steps left: 2]", "[steps left: 1]"]
+    assert "steps left" not in results[0]
+
+
 # ---- a whole episode
 
 

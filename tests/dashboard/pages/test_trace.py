@@ -135,6 +135,9 @@ def test_steps_with_different_outcomes_are_not_repeats(visit: Any, tmp_path: Pat
     long = {"path": "core.py", "new_code": "x" * 500}
     for index in range(len(lines), len(lines) + 4):
         store.add_step(Step(episode_id=episode, index=index, tool="rewrite", arguments=long, ok=False))
+    for index in range(len(lines) + 4, len(lines) + 8):
+        refusal = f"Invalid arguments {index}"
+        store.add_step(Step(episode_id=episode, index=index, observation=refusal, ok=False))
     assert outline(visit(url, "episode", id=str(episode)))["repeats"] == [[2, 5, 1]]
 
 

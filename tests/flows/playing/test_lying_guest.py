@@ -90,6 +90,10 @@ SCENES: Mapping[str, Sequence[Action]] = {
         Action("trace", {"at": "cart.py:11-13"}),
         Action("trace", {"exception": "KeyError", "test": "tests/test_cart.py"}),
     ],
+    "inspect": [
+        Action("inspect", {"expressions": "1 + 1"}),
+        Action("inspect", {"place": "cart.py:12", "expressions": "x = 2\nx", "hit": 2}),
+    ],
     "calls": [
         Action("calls", {"function": "price"}),
         Action("calls", {"function": "price", "n": -1, "test": "tests/test_cart.py"}),

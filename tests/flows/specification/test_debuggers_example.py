@@ -15,7 +15,7 @@ from tests.fixtures.calls import CommandLine
 from tests.fixtures.env import usable
 
 FILE = Path(__file__).parents[3] / "deploy/examples/debuggers.yaml"
-SETS = ["rewrite", "debug", "trace", "calls", "snapshot", "investigate"]
+SETS = ["rewrite", "debug", "inspect", "trace", "calls", "snapshot", "investigate"]
 
 
 def checked(**overrides: Any) -> Any:
@@ -45,7 +45,13 @@ def test_the_tool_sets_differ_in_the_debugger_only() -> None:
 
 
 @pytest.mark.parametrize(
-    ("agent", "tools"), [("repair", SETS[:3]), ("random", SETS[:5]), ("oracle", SETS[:5]), ("llm", SETS)]
+    ("agent", "tools"),
+    [
+        ("repair", ["rewrite", "debug", "trace"]),
+        ("random", SETS[:6]),
+        ("oracle", SETS[:6]),
+        ("llm", SETS),
+    ],
 )
 def test_an_entrant_that_uses_no_debugger_of_its_tools_is_left_out(
     monkeypatch: pytest.MonkeyPatch, agent: str, tools: list[str]
@@ -69,7 +75,7 @@ def test_a_set_with_one_tool_that_it_uses_is_played() -> None:
 def test_a_run_in_which_no_entrant_plays_is_refused() -> None:
     with pytest.raises(SpecError, match="the agent repair does not use snapshot, but pdb or trace"):
         checked(agent=["repair"], tools=["snapshot"])
-    with pytest.raises(SpecError, match="does not use calls"):
+    with pytest.raises(SpecError, match="does not use inspect"):
         checked(agent=["repair"], stop={"decided": 0.05, "against": "repair (calls)"})
 
 

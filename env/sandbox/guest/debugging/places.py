@@ -52,6 +52,16 @@ def split_condition(text: str) -> Tuple[str, str]:
     return (text.strip(), "") if comma < 0 else (text[:comma].strip(), text[comma + 1 :].strip())
 
 
+def separate_condition(places: str, condition: str) -> Tuple[str, str]:
+    """Return places and their condition, which may follow them: `a.py:3, b.py:4 if x > 1`. Raises Refused."""
+    match = re.search(r"\sif\s", places)
+    if match is None:
+        return places, condition
+    if condition:
+        raise Refused("two conditions given: one after the place and one as `condition`")
+    return places[: match.start()].strip(), places[match.end() :].strip()
+
+
 def find_places(root: str, text: str) -> List[Place]:
     """Return the places that a text names, separated by commas or newlines. Raises Refused."""
     places: List[Place] = []

@@ -11,8 +11,6 @@ import shutil
 import tempfile
 from typing import Any, Callable, Dict, Generator, Iterator, Optional
 
-import pytest
-
 _NEUTRAL: Dict[str, Any] = {
     # Earlier runs must not decide which tests run.
     "lf": False, "failedfirst": False, "newfirst": False, "stepwise": False, "stepwise_skip": False,
@@ -26,37 +24,38 @@ _NEUTRAL: Dict[str, Any] = {
 }  # fmt: skip
 
 
-class ProjectOptions:
-    """A plug-in that neutralises these options and gives the run a cache of its own."""
+def project_options() -> Any:
+    """Return a plug-in that neutralises these options and gives the run a cache of its own."""
+    import pytest
 
-    def __init__(self) -> None:
-        self._cache: Optional[str] = None
+    class ProjectOptions:
+        def __init__(self) -> None:
+            self._cache: Optional[str] = None
 
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_load_initial_conftests(self, early_config: Any) -> Generator[None, Any, None]:
-        """Neutralise the options before plug-ins read them, as pytest-cov does here."""
-        _neutralise(early_config.known_args_namespace)
-        yield
+        @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+        def pytest_load_initial_conftests(self, early_config: Any) -> Generator[None, Any, None]:
+            _neutralise(early_config.known_args_namespace)  # here pytest-cov starts
+            yield
 
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_cmdline_main(self, config: Any) -> Generator[None, Any, None]:
-        """Neutralise the options before the session is configured."""
-        _neutralise(config.option)
-        yield
+        @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+        def pytest_cmdline_main(self, config: Any) -> Generator[None, Any, None]:
+            _neutralise(config.option)
+            yield
 
-    @pytest.hookimpl(trylast=True)
-    def pytest_configure(self, config: Any) -> None:
-        """Move the cache, so that this run does not change which tests the next `eval` runs."""
-        cache: Any = getattr(config, "cache", None)
-        if hasattr(cache, "_cachedir"):
-            self._cache = tempfile.mkdtemp()
-            cache._cachedir = pathlib.Path(self._cache) / "cache"
+        @pytest.hookimpl(trylast=True)
+        def pytest_configure(self, config: Any) -> None:
+            # This run must not change which tests the next `eval` runs.
+            cache: Any = getattr(config, "cache", None)
+            if hasattr(cache, "_cachedir"):
+                self._cache = tempfile.mkdtemp()
+                cache._cachedir = pathlib.Path(self._cache) / "cache"
 
-    @pytest.hookimpl(trylast=True)
-    def pytest_unconfigure(self, config: Any) -> None:
-        """Remove the cache."""
-        if self._cache is not None:
-            shutil.rmtree(self._cache, ignore_errors=True)
+        @pytest.hookimpl(trylast=True)
+        def pytest_unconfigure(self, config: Any) -> None:
+            if self._cache is not None:
+                shutil.rmtree(self._cache, ignore_errors=True)
+
+    return ProjectOptions()
 
 
 def _neutralise(options: Any) -> None:

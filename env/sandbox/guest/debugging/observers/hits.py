@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ...core.files import Refused
 from ..evaluation import evaluate
-from ..places import Place, find_places
+from ..places import Place, find_places, separate_condition
 from ..values import safe_locals, shown
 from .gates import NEVER, Gate
 from .report_stream import Storyteller, describe
@@ -38,9 +38,10 @@ class HitsObserver(Observer):
         self._skip: int = spec["skip"]
         self._most: int = spec["hits"]
         self._exception: str = spec["exception"]
-        self._places: List[Place] = find_places(spec["root"], spec["at"]) if spec["at"] else []
+        at, condition = separate_condition(spec["at"], spec["condition"])
+        self._places: List[Place] = find_places(spec["root"], at) if at else []
         self._shown = [(text, _compiled(text)) for text in spec["show"]]
-        self._condition = _compiled(spec["condition"]) if spec["condition"] else None
+        self._condition = _compiled(condition) if condition else None
         self._named: Dict[str, List[int]] = {}
         self._lines: Dict[str, Dict[int, List[int]]] = {}
         for number, place in enumerate(self._places):
@@ -128,6 +129,10 @@ class HitsObserver(Observer):
             return
         self._told += 1
         self._shown_at[number] += 1
+        self.tell(number, frame)
+
+    def tell(self, number: int, frame: types.FrameType) -> None:
+        """Report one hit of the place with that number."""
         values = self._values(frame) if self._shown else self._changed(frame)
         record = self._teller.place(frame)
         if self._places[number].function:

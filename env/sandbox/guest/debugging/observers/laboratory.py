@@ -24,6 +24,7 @@ from ..places import Names
 from .calls import CallsObserver
 from .hits import HitsObserver
 from .insertion import Inserter, usable
+from .inspection import InspectObserver
 from .report_stream import Report, Storyteller
 from .steps import PathObserver, StepsObserver
 from .tracing import Monitor, Observer, Own, SetTracer, Tracer
@@ -31,6 +32,7 @@ from .tree import TreeObserver
 
 OBSERVERS = {
     "trace": HitsObserver,
+    "inspect": InspectObserver,
     "calls": CallsObserver,
     "steps": StepsObserver,
     "tree": TreeObserver,
@@ -207,7 +209,7 @@ class Session:
         import pytest
 
         from ...testing import pytest_determinism
-        from ..project_options import ProjectOptions, conftest_errors
+        from ..project_options import conftest_errors, project_options
 
         outer = self
         collecting = False
@@ -283,7 +285,7 @@ class Session:
                 outer._failed(name, error)
 
         with conftest_errors(begin, conftest_failed):
-            return int(pytest.main(["-s", *arguments], plugins=[Followed(), ProjectOptions(), pytest_determinism]))
+            return int(pytest.main(["-s", *arguments], plugins=[Followed(), project_options(), pytest_determinism]))
 
 
 def tracer(observer: Observer, is_own: Own) -> Tracer:

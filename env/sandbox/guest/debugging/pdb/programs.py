@@ -111,7 +111,7 @@ def _run_pytest(debugger: Debugger, arguments: List[str], only: List[str]) -> in
     import pytest
 
     from ...testing import pytest_determinism
-    from ..project_options import ProjectOptions, conftest_errors
+    from ..project_options import conftest_errors, project_options
 
     begun = collecting = False
 
@@ -178,7 +178,7 @@ def _run_pytest(debugger: Debugger, arguments: List[str], only: List[str]) -> in
 
     debugger.wait_at_start()
     arguments = ["-s", *arguments]
-    plugins = [UnderDebugger(), ProjectOptions(), pytest_determinism, *searched()]
+    plugins = [UnderDebugger(), project_options(), pytest_determinism, *searched()]
     with prepared(arguments), conftest_errors(begin, conftest_failed):
         return int(pytest.main(arguments, plugins=plugins))
 

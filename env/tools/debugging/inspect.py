@@ -1,0 +1,110 @@
+"""The tool that runs to a place and evaluates code there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from stackrank.env.actions import Observation
+from stackrank.env.sandbox.replies.records import Hits, Inspected
+from stackrank.env.state import ReachedPlace
+from stackrank.env.tools.base import Arguments, Bench
+from stackrank.env.tools.debugging.following import (
+    CONDITION,
+    PLACE,
+    TEST,
+    describe_end,
+    follow,
+    format_place,
+    frames_of,
+    frames_text,
+    join_parts,
+    state_of,
+)
+from stackrank.env.tools.debugging.trace import summarize
+
+_MOST_FRAMES = 1500
+
+
+class InspectArguments(Arguments):
+    """Where to run to, and what to evaluate there."""
+
+    body = "expressions"
+
+    place: str = Field("", description=f"{PLACE} Default: where the test fails.")
+    condition: str = Field("", description=CONDITION)
+    hit: int = Field(1, ge=1, description="Which hit to stop at, counted from 1.")
+    expressions: str = Field(
+        "", description="Python code to run there, of any number of lines; shows the value of each expression."
+    )
+    test: str | None = Field(None, description=TEST)
+
+
+class Inspect:
+    """Runs a test to a place, evaluates code there and ends the run."""
+
+    name = "inspect"
+    version = "1"
+    runs_program = True
+    description = (
+        "Run a test to a place in the program, or into its failure, evaluate Python code there, and show the values "
+        "and the frames with their local variables."
+    )
+    arguments = InspectArguments
+
+    def __call__(self, bench: Bench, arguments: InspectArguments) -> Observation:
+        """Return the frames, the values, and how the run ended."""
+        place = arguments.place.strip()
+        run = follow(
+            bench,
+            arguments.test,
+            "inspect",
+            first_failure=not place,
+            at=place,
+            show=[],
+            condition=arguments.condition.strip(),
+            hits=1,
+            skip=arguments.hit - 1,
+            exception="",
+            code=arguments.expressions,
+        )
+        inspected, totals = run.first(Inspected), run.first(Hits)
+        reached = totals.places if totals else ()
+        places = [
+            ReachedPlace(
+                file=location.file,
+                line=location.line,
+                function=location.function,
+                hits=location.hits,
+                shown=location.shown,
+            )
+            for location in reached
+        ]
+        frames = inspected.frames if inspected else frames_of(run)
+        event = "stopped" if inspected and place else "interrupted" if run.interrupted else "failed"
+        state = state_of(run, frames, event, places)
+        parts: list[str] = []
+        if not place:
+            parts += describe_end(run)
+        if inspected:
+            parts += _show(inspected, place)
+        else:
+            parts += [
+                *summarize(totals),
+                *([f"Hit {arguments.hit} did not happen, so nothing was evaluated."] if place else []),
+            ]
+        if place:
+            parts += [f"[{note}]" for note in run.notes] if inspected else describe_end(run)
+        return Observation(join_parts(parts, run), state=state)
+
+
+def _show(inspected: Inspected, place: str) -> Iterator[str]:
+    if place and inspected.frames:
+        during = f", in {inspected.test}" if inspected.test else ""
+        yield f"{format_place(inspected.frames[-1])}, hit {inspected.number}{during}."
+    for evaluated in inspected.values:
+        code = evaluated.code.replace("\n", "\n... ")
+        yield f">>> {code}" + (f"\n{evaluated.value}" if evaluated.value else "")
+    yield "The frames, outermost first:"
+    yield frames_text(inspected.frames, _MOST_FRAMES)
