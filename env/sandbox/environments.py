@@ -197,12 +197,17 @@ def find_reason(output: str) -> str:
     return line_found[:300]
 
 
-@functools.cache
 def pip_settings() -> tuple[dict[str, str], tuple[str, ...]]:
     """Return pip's configuration here: environment variables, and the local files and folders that they name.
 
     Both go into the sandbox that builds an environment, so that pip finds the same packages there as here.
     """
+    own = {name: value for name, value in os.environ.items() if name.startswith("PIP_") or name in _PROXIES}
+    return _read_pip_settings(frozenset(own.items()))
+
+
+@functools.cache
+def _read_pip_settings(_environment: frozenset[tuple[str, str]]) -> tuple[dict[str, str], tuple[str, ...]]:
     listing = programs.run(programs.python("-m", "pip", "config", "list")).text
     variables = {name: os.environ[name] for name in _PROXIES if name in os.environ}
     # Entries of files come first, the environment last, so that it wins, as in pip itself.

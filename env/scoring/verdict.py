@@ -69,6 +69,7 @@ from stackrank.env.sandbox.base import (
     MachineBusy,
     PreparationFailed,
     Refused,
+    SandboxClosed,
     SandboxError,
     SandboxSpec,
     spec_for,
@@ -134,10 +135,10 @@ def _proved(task: Task, new_sandbox: NewSandbox) -> Proof:
 
 @contextmanager
 def _preparing(problem: str) -> Iterator[None]:
-    """Turn errors that are not the agent's fault into PreparationFailed; MachineBusy passes through."""
+    """Turn errors that are not the agent's fault into PreparationFailed; those that say whose they are pass through."""
     try:
         yield
-    except (MachineBusy, PreparationFailed):
+    except (MachineBusy, PreparationFailed, SandboxClosed):
         raise
     except (PatchError, SandboxError, GuestBug, Refused) as error:
         raise PreparationFailed(f"{problem}: {error}") from error

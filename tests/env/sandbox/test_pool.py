@@ -28,13 +28,13 @@ def test_take_gives_what_was_started_ahead_and_never_one_twice(sandbox_backend: 
         with pool.take(SPEC) as first, pool.take(SPEC) as second:
             first.put({"a": b"1"})
             second.put({})
-            assert second.listing().entries == []
+            assert second.listing().entries == ()
             assert {first.name, second.name} == ahead
         wait_for(lambda: pool.waiting() == 2, "the pool")
         with pool.take(SPEC) as third:
             assert third.name not in ahead
             third.put({})
-            assert third.listing().entries == []
+            assert third.listing().entries == ()
 
 
 def test_one_that_died_is_not_handed_out(sandbox_backend: Backend) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from stackrank.env.sandbox.base import Backend, Refused, SandboxError, SandboxSpec
 from stackrank.env.sandbox.client import OUTPUT_CAP, Sandbox
+from stackrank.env.sandbox.replies.workspace import Match
 from stackrank.env.task import Limits
 
 SPEC = SandboxSpec(limits=Limits(timeout_s=60, memory_mb=512))
@@ -16,7 +17,7 @@ def test_files_and_commands(any_backend: Backend) -> None:
         sandbox.put({"b/two.py": b"x = 2\n", "a.txt": b"one\n", "run.sh": b"#!/bin/sh\necho ran\n"})
         assert sandbox.read("a.txt") == b"one\n"
         assert [entry[0] for entry in sandbox.listing(".", 2).entries] == ["a.txt", "b", "b/two.py", "run.sh"]
-        assert sandbox.search("x =", glob="*.py").matches == [("b/two.py", 1, "x = 2")]
+        assert sandbox.search("x =", glob="*.py").matches == (Match("b/two.py", 1, "x = 2"),)
         assert sandbox.run("./run.sh; cat; echo $HOME $TZ; exit 3", 5).output == "ran\n/tmp UTC\n"
         result = sandbox.run("pwd; exit 3", 5)
         assert (result.output.strip(), result.exit, result.timed_out) == (sandbox.root, 3, False)
@@ -36,7 +37,7 @@ def test_changes_are_what_differs_from_the_baseline(any_backend: Backend) -> Non
         )
         changes = sandbox.changes()
         assert changes.files == {"edited.py": b"2\n", "n/new.txt": b"new\n"}
-        assert (changes.deleted, changes.skipped) == (("gone.py",), ("link", "caf\udce9.txt"))
+        assert (changes.deleted, changes.skipped) == (("gone.py",), ("link", "caf\ufffd.txt"))
 
 
 def test_refusals_leave_the_sandbox_well(any_backend: Backend) -> None:

@@ -76,7 +76,7 @@ def test_who_says_more_than_the_known_fix_is_no_cheat(own_home: None) -> None:
     proof = proof_of(task)
     save_proof(task, proof)
     verdict = score(task, Changes(files={"cart.py": program.encode()}), lambda spec: Sandbox(backend, spec))
-    assert verdict.resolved and verdict.sealed and not verdict.tampered, verdict.notes
+    assert verdict.resolved and not verdict.tampered, verdict.notes
 
 
 def test_tolerances_hide_nothing() -> None:

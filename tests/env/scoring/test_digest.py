@@ -177,6 +177,7 @@ def test_verdicts_do_not_depend_on_what_the_digest_leaves_out(tmp_path: Path) ->
         (house / "env" / folder).mkdir()
     blanked = {path: ast.unparse(without_wording(parse_python(source))) for path, source in covered_sources().items()}
     for path, text in blanked.items():
+        (house / "env" / path).parent.mkdir(parents=True, exist_ok=True)
         (house / "env" / path).write_text(text, encoding="utf-8")
     assert digest_of({path: text.encode() for path, text in blanked.items()}) == scorer_digest()
     usual, changed = (_verdicts(path, tmp_path / "home") for path in (ROOT / "src", tmp_path))

@@ -9,7 +9,7 @@ import pytest
 
 from stackrank.env.benchmarks.bug_suite import BugSuite
 from stackrank.env.patches import make_diff
-from stackrank.env.patterns import globs
+from stackrank.env.patterns import Pattern, globs
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.scoring import verdict
 from stackrank.env.scoring.blind import can_seal, plan
@@ -131,7 +131,12 @@ def test_an_early_end_is_no_success_of_a_command_that_wraps_the_tests(command: s
     backend = usable("bubblewrap")
     task = by_status(NO_LITERALS)
     wrapped = {"run.sh": b"python -m unittest -v\n", "Makefile": b"test:\n\tpython -m unittest discover\n"}
-    task = replace(task, files={**task.files, **wrapped}, test_command=command, readonly=("run.sh", "Makefile"))
+    task = replace(
+        task,
+        files={**task.files, **wrapped},
+        test_command=command,
+        readonly=(Pattern.literal("run.sh"), Pattern.literal("Makefile")),
+    )
     work = EARLY_ENDS[cheat].encode() if cheat else task.files["cart.py"].replace(b" - 1", b"")
     verdict = score(task, Changes(files={"cart.py": work}), lambda spec: Sandbox(backend, spec))
     assert verdict.resolved is not bool(cheat), verdict

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from typing import cast
+from typing import Any, cast
 
 import psutil
 import pytest
@@ -13,6 +13,7 @@ import regex
 from stackrank.env.actions import Observation
 from stackrank.env.sandbox.base import Backend, SandboxSpec
 from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.sandbox.replies.programs import Typed
 from stackrank.env.task import Limits
 from stackrank.env.terminal.session import Session
 from stackrank.env.tools.base import Bench, ToolError
@@ -140,13 +141,20 @@ def test_patterns_in_what_comes_in_pieces(say: Say) -> None:
 @pytest.mark.parametrize("pieces", [[b"a" * 2048, b"a" * 3000, b"!\r\n$ "], [b"a" * 9000 + b"!\r\n$ "]])
 def test_a_line_ends_where_it_ends(pieces: list[bytes]) -> None:
     """And not where a piece of it does."""
-    standing = {"untyped": 0, "too_long": False, "started": False, "why": "", "program": "", "exit": None, "dropped": 0}
+    standing: dict[str, Any] = {
+        "untyped": 0,
+        "too_long": False,
+        "started": False,
+        "why": "",
+        "program": "",
+        "exit": None,
+    }
+    standing |= {"ok": True, "id": 1, "dropped": 0, "size": (40, 120), "changed_files": ()}
 
     class Told:
-        def type(self, *_: object, **__: object) -> tuple[dict[str, object], bytes]:
+        def type(self, *_: object, **__: object) -> tuple[Typed, bytes]:
             data = pieces.pop(0) if pieces else b""
-            event = "output" if data else "prompt"
-            return {**standing, "event": event, "idle": not data, "size": [40, 120]}, data
+            return Typed(**standing, event="output" if data else "prompt", idle=not data), data
 
     step = Session(cast(Sandbox, Told())).step(["x\r"], (), pattern=regex.compile(r"a+$", regex.MULTILINE), timeout_s=5)
     assert step.event == "idle"

@@ -216,7 +216,9 @@ def test_a_task_whose_verdicts_cannot_be_sealed_is_no_task_of_a_night(monkeypatc
 
     def holds(test: str) -> bool:
         changed = Contradiction(test, {f"h.py::{test}": f"h.py::{test}"}, "h.py", 1, Edit(0, 1, "x"), "y")
-        monkeypatch.setattr(fresh_night, "find_proof", lambda _: Proof("", (changed,), deciding=1, covered=1))
+        monkeypatch.setattr(
+            fresh_night, "find_proof", lambda _: Proof("", (changed,), deciding=1, covered=1, distinguishing=1)
+        )
         search: Any = SimpleNamespace(_backend=None)
         return fresh_night._Search._is_sound(search, task)
 
