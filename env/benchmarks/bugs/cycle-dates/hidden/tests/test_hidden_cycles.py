@@ -62,3 +62,13 @@ def test_same_cycle_twice():
     planner.add("b", date(2024, 2, 22), 12)
     planner.add("c", date(2024, 2, 16), 6)
     assert planner.together(["a", "b", "c"], date(2024, 2, 10)) == date(2024, 2, 22)
+
+
+@pytest.mark.parametrize("pair, wanted", [
+    (((40, 39), (100, 79)), (200, 79)),
+    (((90, 70), (60, 10)), (180, 70)),
+    (((84, 80), (120, 116)), (840, 836)),
+    (((1000, 998), (750, 748)), (3000, 2998)),
+])
+def test_long_cycles(pair, wanted):
+    assert meet([Cycle(*c) for c in pair]) == Cycle(*wanted)

@@ -82,3 +82,11 @@ def test_missing_folder(tmp_path):
     usage = measure(tmp_path / "none")
     assert usage.unreadable == [str(tmp_path / "none")]
     assert usage.folders == 0
+
+
+def test_a_folder_named_from_where_one_stands(tmp_path, monkeypatch):
+    build(tmp_path, {"top/src/a.bin": 3, "top/b.bin": 4})
+    link(tmp_path / "top" / "alink", tmp_path / "top" / "src")
+    monkeypatch.chdir(tmp_path)
+    usage = measure("top", follow_links=True)
+    assert (usage.size, usage.folders) == (7, 2)

@@ -71,3 +71,9 @@ def test_trails_that_cost_nothing():
     assert best["s"] == (0, None)
     assert {name: cost for name, (cost, _) in best.items()} == {"s": 0, "x": 0, "y": 0, "z": 500}
     assert [trail.end for trail in way_back(best, "z")] == ["x", "y", "z"]
+
+
+def test_a_minute_less_is_quicker():
+    trails = TrailMap.from_text("A B 2000\nA C 1000\nC B 933\nB D 2000\n")
+    assert plan(trails, ["A", "D"]) == (["A", "C", "B", "D"], 59)
+    assert plan(trails, ["D", "A"]) == (["D", "B", "C", "A"], 59)

@@ -104,3 +104,15 @@ def test_crew_ends_and_keeps_the_outcomes():
     assert sorted(o.result for o in outcomes if o.error is None) == ["X", "Y"]
     assert [o.order for o in outcomes if isinstance(o.error, TypeError)] == [5]
     assert not any(thread.is_alive() for thread in crew._threads)
+
+
+def test_who_finds_nothing_again_and_again_waits_on():
+    box = Mailbox()
+    got, threads = takers(box, 5)
+    for number in (1, 2, 3, 4):
+        box.put(number)
+        until(lambda: len(got) == number and box.waiting == 5 - number)
+    assert got == [1, 2, 3, 4]
+    box.put(5)
+    finish(threads)
+    assert got == [1, 2, 3, 4, 5]

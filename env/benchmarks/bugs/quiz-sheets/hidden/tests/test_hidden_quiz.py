@@ -55,3 +55,13 @@ def test_line_numbers():
     source = Lines(["", "# x", "one", "", "two"])
     assert (source.take(), source.number, source.take(), source.number) == ("one", 3, "two", 5)
     assert grade(7, 10) == "B"
+
+
+@pytest.mark.parametrize("cut", [1, 2, 3])
+def test_cut_off_before_an_answer_that_counts_little(cut):
+    quiz = Quiz("q", (Question("a", "x", 5), Question("b", "y", 1), Question("c", "z", 1)))
+    file = ["sheet Ann", "room 1", "x", "y", "z", "sheet Bob", "room 2", "x", "y", "z"]
+    assert mark_file(file, quiz) == [("Ann", 7, "A"), ("Bob", 7, "A")]
+    with pytest.raises(TooShort) as caught:
+        mark_file(file[:-cut], quiz)
+    assert str(caught.value) == "file ends too early, in sheet 2"

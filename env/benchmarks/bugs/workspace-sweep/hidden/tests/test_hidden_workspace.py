@@ -62,3 +62,13 @@ def test_other_errors_are_raised(tmp_path):
     with pytest.raises(OSError):
         sweep(build)
     assert build.layout.lock.exists()
+
+
+def test_a_folder_in_place_of_the_log(tmp_path):
+    build = Build(tmp_path, "app", ["main.c"])
+    build.run()
+    build.layout.log.unlink()
+    build.layout.log.mkdir()
+    with pytest.raises(OSError):
+        sweep(build)
+    assert build.layout.lock.exists()
