@@ -54,6 +54,14 @@ class TestCommand:
         return self.on(self.targets, *options)
 
 
+_OF_EARLIER_RUNS = {
+    "--lf", "--last-failed", "--ff", "--failed-first", "--nf", "--new-first", "--lfnf", "--last-failed-no-failures",
+    "--sw", "--stepwise", "--sw-skip", "--stepwise-skip", "--sw-reset", "--stepwise-reset", "--cache-clear",
+    "--cache-show", "--pdb", "--trace",
+}  # fmt: skip
+"""Options with which a run depends on earlier ones, or waits for somebody to type."""
+
+
 def default_command(files: Mapping[str, bytes]) -> str:
     """Return the default command for a project's tests.
 
@@ -61,4 +69,18 @@ def default_command(files: Mapping[str, bytes]) -> str:
     """
     in_src = any(path.startswith("src/") and path.endswith(".py") for path in files)
     in_src = in_src and "pythonpath" not in pytest_settings(files)
-    return f"python -m pytest -q -p no:cacheprovider{' -o pythonpath=src' if in_src else ''}"
+    return f"python -m pytest -q {independent_options(files)}{' -o pythonpath=src' if in_src else ''}"
+
+
+def independent_options(files: Mapping[str, bytes]) -> str:
+    """Return options of pytest with which no run depends on an earlier one, whatever the project's settings say."""
+    settings = pytest_settings(files)
+    addopts = settings.get("addopts", "")
+    try:
+        options = list(map(str, addopts)) if isinstance(addopts, list) else shlex.split(str(addopts))
+    except ValueError:  # pytest itself says what is wrong
+        options = []
+    kept = [option for option in options if option.partition("=")[0] not in _OF_EARLIER_RUNS]
+    # Without its plug-in, pytest does not know these options, nor the setting.
+    cache = "-o cache_dir=/tmp/pytest-cache" if "cache_dir" in settings else "-p no:cacheprovider"
+    return cache if kept == options else f"{cache} -o {shlex.quote('addopts=' + shlex.join(kept))}"

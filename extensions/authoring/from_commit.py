@@ -9,12 +9,14 @@ from pathlib import Path
 from stackrank.diffs import HEADER, own_name, read_diff
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import (
+    CommitFiles,
     diff_of,
     open_repository,
     parent_and_message,
     resolve_commit,
 )
 from stackrank.env.benchmarks.guess_setup import guess_setup
+from stackrank.env.benchmarks.pytest_command import independent_options
 from stackrank.env.benchmarks.repo_schema import (
     TASKS_FILE,
     PythonEntry,
@@ -68,11 +70,12 @@ def draft(repo: str, commit: str, options: TaskOptions) -> Draft:
     runnable = [path for path in changed_tests if re.search(r"(^|/)(test[^/]*|[^/]*_test)\.py$", path)]
     if not (runnable or options.test):
         raise BenchmarkError(f"{short} changes no test file that pytest would run: name the test command with --test")
+    parent_files = CommitFiles(repository, parent_commit, subdir=options.subdir.strip("/") or ".")
     below = "" if options.subdir == "." else f"{options.subdir.strip('/')}/"
     entry = TaskEntry(
         id=options.id or f"{id_from(Path(repo.rstrip('/')).name.removesuffix('.git'))}-{fixing_commit[:8]}",
         source=SourceEntry(git=repo if "://" in repo else str(repository), commit=parent_commit, subdir=options.subdir),
-        test=options.test or " ".join(["python -m pytest -q -p no:cacheprovider", *runnable]),
+        test=options.test or " ".join(["python -m pytest -q", independent_options(parent_files), *runnable]),
         statement=options.statement,
         setup=list(options.setup) or guess_setup(repository, parent_commit, below),
         python=PythonEntry(version=options.python or None, requirements=list(options.requirements)),

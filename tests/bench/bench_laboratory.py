@@ -84,7 +84,7 @@ def ratios(sandbox: Sandbox, task: Task, test: str, rounds: int) -> tuple[float,
         modes |= {
             "trace": {"mode": "trace", "at": hot, **HITS},
             "exception": {"mode": "trace", "at": "", **HITS, "exception": "NoSuchError"},
-            "calls": {"mode": "calls", "function": hot, "first": 1, "last": 8},
+            "calls": {"mode": "calls", "function": hot, "first": 1, "last": 8, "condition": "", "numbers": []},
         }
     modes |= {"steps": {"mode": "steps", **CLOCK}, "tree": {"mode": "tree", "from_call": 0}}
     modes["difference"] = {"mode": "path", "from_call": 0, "capture": 0}

@@ -245,6 +245,9 @@ class Calls:
     count: Number
     raised: Few[Number]
     raised_too: Number
+    matching: Few[Number]
+    """The numbers of the calls that meet the condition."""
+    problems: Counts
     places: Few[Place]
 
 

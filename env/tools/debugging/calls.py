@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
+from typing import Any
 
 from pydantic import Field
 
 from stackrank.env.actions import Observation
+from stackrank.env.sandbox.guest.core import files as guest_files
+from stackrank.env.sandbox.guest.debugging.places import separate_condition
 from stackrank.env.sandbox.replies.records import Calls as Totals
 from stackrank.env.sandbox.replies.records import ObservedCall
 from stackrank.env.state import ReachedPlace
-from stackrank.env.tools.base import Arguments, Bench
+from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.env.tools.debugging.following import (
     TEST,
     Run,
@@ -33,8 +36,11 @@ class CallsArguments(Arguments):
     """Which calls to show."""
 
     function: str = Field(description="`function`, `Class.method` or `file:function`.")
+    condition: str = Field(
+        "", description="Only calls for which this is true; it may use the arguments, `result` and `raised`."
+    )
     n: int | None = Field(
-        None, description="Number of the call to show in full, from 1; -1 is the last. Default: a line for each call."
+        None, description="Which call to show in full, from 1; -1 is the last. Default: a line for each call."
     )
     test: str | None = Field(None, description=TEST)
 
@@ -43,7 +49,7 @@ class Calls:
     """Shows what the calls of a function received, returned and changed."""
 
     name = "calls"
-    version = "2"
+    version = "3"
     runs_program = True
     description = (
         "Run a test and show the calls of a function: arguments, result or exception, and what the call changed in "
@@ -54,33 +60,49 @@ class Calls:
     def __call__(self, bench: Bench, arguments: CallsArguments) -> Observation:
         """Return the calls and how the run ended."""
         n = arguments.n or 0
-        first, last = (n, n) if n > 0 else (1, CALLS_PER_END) if n == 0 else (0, 0)
+        try:
+            function, condition = separate_condition(arguments.function.strip(), arguments.condition.strip())
+        except guest_files.Refused as refused:
+            raise ToolError(str(refused)) from None
 
-        def run(first: int, last: int) -> Run:
-            return follow(bench, arguments.test, "calls", function=arguments.function, first=first, last=last)
+        def run(first: int, last: int, condition: str = "", numbers: Sequence[int] = ()) -> Run:
+            options: dict[str, Any] = {"first": first, "last": last, "condition": condition, "numbers": list(numbers)}
+            return follow(bench, arguments.test, "calls", function=function, **options)
 
-        report = run(first, last)
-        totals = report.first(Totals)
-        count = totals.count if totals else 0
-        calls = report.read(ObservedCall)
-        # The numbers of the last calls are known only now, so the program runs again to show them.
-        if n < 0 and count + n >= 0:
-            calls = run(count + n + 1, count + n + 1).read(ObservedCall)
-        elif n == 0 and count > CALLS_PER_END:
-            calls += run(max(count - CALLS_PER_END, CALLS_PER_END) + 1, count).read(ObservedCall)
+        if condition:
+            report = run(0, -1, condition)
+            totals = report.first(Totals)
+            matching = totals.matching if totals else ()
+            count = len(matching)
+            chosen = matching[n - 1 if n > 0 else n :][:1] if n and -count <= n <= count else ()
+            chosen = chosen if n else (*matching[:CALLS_PER_END], *matching[CALLS_PER_END:][-CALLS_PER_END:])
+            # The calls that meet the condition are known only now, so the program runs again to show them.
+            calls = run(chosen[0], chosen[-1], numbers=chosen).read(ObservedCall) if chosen else []
+        else:
+            report = run(*((n, n) if n > 0 else (1, CALLS_PER_END) if n == 0 else (0, 0)))
+            totals = report.first(Totals)
+            count = totals.count if totals else 0
+            calls = report.read(ObservedCall)
+            # The numbers of the last calls are known only now, so the program runs again to show them.
+            if n < 0 and count + n >= 0:
+                calls = run(count + n + 1, count + n + 1).read(ObservedCall)
+            elif n == 0 and count > CALLS_PER_END:
+                calls += run(max(count - CALLS_PER_END, CALLS_PER_END) + 1, count).read(ObservedCall)
         calls.sort(key=lambda call: call.number)
         places = [
             ReachedPlace(file=place.file, line=place.line, function=place.function, hits=count, shown=len(calls))
             for place in (totals.places if totals else ())
         ]
         state = state_of(report, frames_of(report), "failed", places)
-        head = _head(arguments.function, totals)
+        head = _head(function, totals)
+        if condition and totals:
+            head += f" The condition was true for {count}." + "".join(_problems(totals))
         if n and calls:
             parts = [head, *_details(calls[0]), *describe_end(report)]
         elif n and count:
             parts = [f"{head} There is no call {n}.", *describe_end(report)]
         else:
-            parts = [head, *_summaries(calls), *describe_end(report)]
+            parts = [head, *_summaries(calls, bool(condition)), *describe_end(report)]
         return Observation(join_parts(parts, report), state=state)
 
 
@@ -98,10 +120,15 @@ def _head(function: str, totals: Totals | None) -> str:
     return f"{function} ({places}): {count} call{'s' if count > 1 else ''}{by}."
 
 
-def _summaries(calls: list[ObservedCall]) -> Iterator[str]:
+def _problems(totals: Totals) -> Iterator[str]:
+    for problem, times in list(totals.problems.items())[:3]:
+        yield f"\n[{problem}, {times} times; counted as false]"
+
+
+def _summaries(calls: list[ObservedCall], selected: bool) -> Iterator[str]:
     last_number = 0
     for call, *repeats in _group_repeats(calls):
-        if last_number and call.number > last_number + 1:
+        if not selected and last_number and call.number > last_number + 1:
             yield f"[#{last_number + 1} to #{call.number - 1} omitted: n shows one of them]"
         last_number = (repeats or [call])[-1].number
         repeated = f" to #{last_number}, the same:" if repeats else ""

@@ -43,3 +43,16 @@ def test_what_was_not_reached_or_cannot_be_evaluated_is_said(play: Play) -> None
     ):
         observation = step("inspect", **refused)
         assert not observation.ok and reason in observation.text
+
+
+def test_calls_can_be_chosen_by_a_condition(play: Play) -> None:
+    test = "from cart import total\ndef test():\n    for n in range(40):\n        total([n])\n    total('x')\n"
+    step = play(cart({"tests/test_many.py": test}))
+    few = step("calls", function="total", condition="raised or result > 36", test="tests/test_many.py").text
+    assert ": 41 calls; #41 raised an exception. The condition was true for 3." in few
+    assert "#39 total(items=[38]) -> 37\n" in few and "#41 total(items='x') -> raised TypeError" in few
+    assert "#38" not in few and "omitted" not in few
+    one = step("calls", function="total if items[0] == 7", n=-1, test="tests/test_many.py").text
+    assert "Call #8 of total" in one
+    wrong = step("calls", function="total", condition="items.x", test="tests/test_many.py").text
+    assert "The condition was true for 0.\n[the condition raised AttributeError" in wrong

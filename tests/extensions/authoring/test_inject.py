@@ -155,6 +155,23 @@ def test_a_command_is_taken_apart() -> None:
     assert "pythonpath" not in default_command(project(configured))
 
 
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ("addopts = -x --sw", "-p no:cacheprovider -o addopts=-x"),
+        ("addopts = --last-failed-no-failures=all --ff --cache-clear --pdb", "-p no:cacheprovider -o addopts="),
+        ("addopts = -m 'not slow' --lf", """-p no:cacheprovider -o 'addopts=-m '"'"'not slow'"'"''"""),
+        ("addopts = -x --strict-markers", "-p no:cacheprovider"),
+        ("cache_dir = .cache", "-o cache_dir=/tmp/pytest-cache"),
+    ],
+)
+def test_the_default_command_does_not_depend_on_earlier_runs(settings: str, expected: str) -> None:
+    files = {"a.py": b"", "pytest.ini": f"[pytest]\n{settings}\n".encode()}
+    command = default_command(files)
+    assert command == f"python -m pytest -q {expected}"
+    assert TestCommand.of(command, files).targets == ()
+
+
 def proposals(code: str, operator: str) -> set[str]:
     """What an operator makes of the body of a function."""
     text = textwrap.dedent(code).strip("\n") + "\n"

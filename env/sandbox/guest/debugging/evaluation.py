@@ -5,6 +5,8 @@ from __future__ import annotations
 import types
 from typing import Any, Dict, MutableMapping
 
+from ..core.files import Refused
+
 
 def run(source: str, mode: str, outer: Dict[str, Any], names: MutableMapping[str, Any]) -> Any:
     """Run source code in a mode of `compile` with these globals and locals. Returns the value of an expression."""
@@ -28,3 +30,11 @@ def evaluate(code: types.CodeType, outer: Dict[str, Any], names: MutableMapping[
             if name not in old_scope or old_scope[name] is not value:
                 outer[name] = value
         scope.update(names)  # so that a function defined here can call itself
+
+
+def compiled(text: str) -> types.CodeType:
+    """Compile an expression. Raises Refused."""
+    try:
+        return compile(text.strip(), "<expression>", "eval", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise Refused("%r is not a Python expression: %s" % (text, error.args[0] if error.args else error)) from None

@@ -7,6 +7,7 @@ import enum
 import types
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
+from ..evaluation import compiled, evaluate
 from ..places import find_functions
 from ..values import attributes, shallow, shown
 from .gates import NEVER, Gate
@@ -19,13 +20,19 @@ _MOST_ITEMS = 60
 _MOST_CHANGES = 12
 _DEPTH = 4
 _YIELDED = 3
+_MOST_MATCHING = 1000
+_MOST_PROBLEMS = 20
 _SIZED = "%s of %d"
 FOLLOWED = 2000
 """Number of calls that are followed to their ends; later calls are followed only if they are reported."""
 
 
 class CallsObserver(Observer):
-    """Expects `function` (a name) and `first`, `last`: the numbers of the calls to report, counted from 1."""
+    """Expects `function` (a name), and which calls to report.
+
+    `first`, `last`: their numbers, counted from 1; `numbers`: only these of them, if there are any. With a `condition`
+    (an expression over the arguments, `result` and `raised`) only the numbers of the calls that meet it are reported.
+    """
 
     from_import = True
     tracer: Tracer
@@ -37,6 +44,12 @@ class CallsObserver(Observer):
         self._places = find_functions(spec["root"], spec["function"])
         self._first: int = spec["first"]
         self._last: int = spec["last"]
+        self._only = frozenset(spec["numbers"])
+        self._condition = compiled(spec["condition"]) if spec["condition"] else None
+        self._received: Dict[int, Dict[str, Any]] = {}
+        """Id of the frame -> arguments, for the calls whose ends decide whether they meet the condition."""
+        self._matching: List[int] = []
+        self._problems: Dict[str, int] = {}
         self._calls = Gate()
         self._ends = Gate()
         self._raised: List[int] = []
@@ -68,7 +81,11 @@ class CallsObserver(Observer):
         number = self._calls.told()
         for table in (self._open, self._numbers):  # an earlier call, whose end nobody saw
             table.pop(id(frame), None)
-        if self._first <= number <= self._last:
+        if self._condition is not None:
+            self._numbers[id(frame)] = number
+            self._received[id(frame)] = dict(arguments(frame))
+            return
+        if (not self._only or number in self._only) and self._first <= number <= self._last:
             self._ends.next(0)
             self._open[id(frame)] = _Call(number, frame, self._teller)
         elif number <= FOLLOWED:
@@ -93,11 +110,13 @@ class CallsObserver(Observer):
 
     def left(self, frame: types.FrameType, value: Any) -> None:
         """Record that a call returns."""
+        self._check(frame, value, None)
         if self._numbers.pop(id(frame), None) is None and id(frame) in self._open:
             self._end(frame, result=shown(value, 400))
 
     def unwound(self, frame: types.FrameType, error: Optional[BaseException]) -> None:
         """Record that an exception leaves a call."""
+        self._check(frame, None, error)
         call = self._open.get(id(frame))
         number = call.number if call is not None else self._numbers.pop(id(frame), 0)
         if isinstance(error, GeneratorExit):
@@ -108,6 +127,19 @@ class CallsObserver(Observer):
         else:
             self._raised_too += 1
         self._end(frame, raised=describe(error) if error is not None else "an exception")
+
+    def _check(self, frame: types.FrameType, result: Any, error: Optional[BaseException]) -> None:
+        """Note a call that ends, if it meets the condition."""
+        received = self._received.pop(id(frame), None)
+        if received is None or self._condition is None:
+            return
+        try:
+            if evaluate(self._condition, frame.f_globals, {**received, "result": result, "raised": error}):
+                self._matching += [self._numbers[id(frame)]] if len(self._matching) < _MOST_MATCHING else []
+        except BaseException as problem:  # SystemExit too, so that the program goes on
+            text = "the condition raised %s" % describe(problem).split("\n")[0]
+            if text in self._problems or len(self._problems) < _MOST_PROBLEMS:
+                self._problems[text] = self._problems.get(text, 0) + 1
 
     def _end(self, frame: types.FrameType, result: Optional[str] = None, raised: Optional[str] = None) -> None:
         call = self._open.pop(id(frame), None)
@@ -128,7 +160,8 @@ class CallsObserver(Observer):
             {"name": place.name, "file": is_own.shorten(place.file), "line": place.line, "function": place.function}
             for place in self._places
         ]
-        counts = {"count": self._calls.count, "raised": self._raised, "raised_too": self._raised_too}
+        counts: Dict[str, Any] = {"matching": sorted(self._matching), "problems": self._problems}
+        counts.update({"count": self._calls.count, "raised": self._raised, "raised_too": self._raised_too})
         self._teller.report.write("calls", places=places, **counts)
 
 

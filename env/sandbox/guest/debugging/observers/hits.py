@@ -7,8 +7,7 @@ import os
 import types
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from ...core.files import Refused
-from ..evaluation import evaluate
+from ..evaluation import compiled, evaluate
 from ..places import Place, find_places, separate_condition
 from ..values import safe_locals, shown
 from .gates import NEVER, Gate
@@ -40,8 +39,8 @@ class HitsObserver(Observer):
         self._exception: str = spec["exception"]
         at, condition = separate_condition(spec["at"], spec["condition"])
         self._places: List[Place] = find_places(spec["root"], at) if at else []
-        self._shown = [(text, _compiled(text)) for text in spec["show"]]
-        self._condition = _compiled(condition) if condition else None
+        self._shown = [(text, compiled(text)) for text in spec["show"]]
+        self._condition = compiled(condition) if condition else None
         self._named: Dict[str, List[int]] = {}
         self._lines: Dict[str, Dict[int, List[int]]] = {}
         for number, place in enumerate(self._places):
@@ -207,10 +206,3 @@ class HitsObserver(Observer):
         self._teller.report.write(
             "hits", places=places, problems=self._problems, met=met, told=self._told, raised=raised
         )
-
-
-def _compiled(text: str) -> types.CodeType:
-    try:
-        return compile(text.strip(), "<expression>", "eval", dont_inherit=True)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise Refused("%r is not a Python expression: %s" % (text, error.args[0] if error.args else error)) from None
