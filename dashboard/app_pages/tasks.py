@@ -50,7 +50,8 @@ st.caption(
 played = ask(queries.describe_scope, scope)
 version = next((row for row in ask(queries.benchmarks) if row["digest"] == played["version"]), None)
 if version and version["name"] == played["benchmark"] and version["rates"]:
-    st.caption(f":material/gavel: {show.escaped(wording.verdict_rates(version['rates'], version['digest']))}")
+    rates = "; ".join(wording.verdict_rates(version["rates"], version["digest"]))
+    st.caption(f":material/gavel: Verdicts: {show.escaped(rates)}")
 
 
 def told(side: GridCell) -> str:

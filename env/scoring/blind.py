@@ -77,9 +77,7 @@ def why_not_sealable(task: Task, proof: Proof) -> str:
     if all(contradiction.telling for contradiction in proof.contradictions):
         return message("no expectation in its tests can be changed")
     if not any(_telling_forgers(task, proof, places) for places in proof.units.values()):
-        return message(
-            "no hidden test that shows the bug has an expectation that can be changed without giving that away"
-        )
+        return message("no hidden test of the bug has an expectation that can be changed unnoticed")
     if not proof.distinguishing:
         return message("without expected values, its tests do not tell the bug from the fix")
     return ""

@@ -233,4 +233,5 @@ def rates(
         why = f" ({'; '.join((*grade.tests, *grade.notes))})" if grade.tests or grade.notes else ""
         print_out(f"{grade.change.final_label}, but {verdict}: {grade.change.task}: {grade.change.note}{why}")
         print_out(grade.diff)
-    print_out(wording.verdict_rates(measured.rates.document(), measured.rates.digest))
+    for line in wording.verdict_rates(measured.rates.document(), measured.rates.digest):
+        print_out(line)

@@ -44,7 +44,8 @@ def benchmarks(as_json: Json = False) -> None:
     print_table(cells, columns, "There is no benchmark.", width=120)
     for row in rows:
         if row.get("rates"):
-            print_out(f"{row['set'] or row['benchmark']}: {wording.verdict_rates(row['rates'], row['digest'])}")
+            for line in wording.verdict_rates(row["rates"], row["digest"]):
+                print_out(f"verdicts of {row['set'] or row['benchmark']}: {line}")
     for problem in dict.fromkeys(row["problem"] for row in rows if row["problem"]):
         print_out(problem)
 
@@ -87,19 +88,18 @@ def tasks(
         return
     columns = {
         "task": "task", "title": "title", "category": "category", "difficulty": "difficulty",
-        "predicted": "predicted", "traceback": "traceback", "rank": "rank",
-        "agents_see": "agents see", "validated": "validated", "covered": "tests sealed", "seal": "can be sealed",
+        "traceback": "traceback", "rank": "rank", "agents_see": "agents see", "validated": "validated",
+        "covered": "tests sealed",
     }  # fmt: skip
     left_out = [row for row in rows if row["left_out"]]
     rows = [row for row in rows if not row["left_out"]]
-    seals = {True: "yes", False: "no", None: ""}
-    cells = [{**row, "seal": seals[row["sealable"]]} for row in rows]
-    print_table(cells, columns, f"{benchmark} has no tasks.", width=120)
+    print_table(rows, columns, f"{benchmark} has no tasks.", width=120)
     origin = f", from {loaded.source}" if loaded.source else ""
     licence = f"licence {loaded.license or 'unknown'}"
     print_out(f"\n{len(rows)} tasks, digest {digest(loaded.tasks())}, {licence}{origin}")
     if measured_rates := find_rates(loaded, loaded.tasks()):
-        print_out(wording.verdict_rates(measured_rates.document(), digest(loaded.tasks())))
+        for line in wording.verdict_rates(measured_rates.document(), digest(loaded.tasks())):
+            print_out(f"verdicts: {line}")
     proved = [row for row in rows if row["sealable"] is not None]
     if proved:
         print_out(f"{sum(row['sealable'] for row in proved)} of {len(proved)} proved tasks can be sealed")

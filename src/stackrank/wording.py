@@ -262,19 +262,18 @@ def difficulty(measured: Mapping[str, Any]) -> str:
     return f"predicted difficulty {measured['predicted']:g} of 8: traceback leads {leads}, {ranked}, {run}{distance}"
 
 
-def verdict_rates(rates: Mapping[str, Any], digest: str) -> str:
+def verdict_rates(rates: Mapping[str, Any], digest: str) -> list[str]:
     """Say how often verdicts are wrong. `rates`: as `db.models` documents it; `digest`: of the benchmark as it is."""
-    sides = []
+    lines = []
     for name, kind, verdict in (
         ("false_accepts", "wrong changes", "accepted"),
         ("false_rejects", "right repairs", "rejected"),
     ):
         side = rates[name]
-        counted = f"{side['errors']} of {side['changes']} {kind} {verdict}"
-        around = f"{percent(side['rate'])}, 95% interval {interval(side['low'], side['high'])}"
-        sides.append(f"{counted} ({around})" if side["changes"] else counted)
+        around = f" ({percent(side['rate'])}, 95% interval {interval(side['low'], side['high'])})"
+        lines.append(f"{side['errors']} of {side['changes']} {kind} {verdict}{around if side['changes'] else ''}")
     version = "" if rates["digest"] == digest else f", with version {rates['digest'][:8]}"
-    return f"Verdicts: {', '.join(sides)}; measured on {rates['measured_on']}{version}."
+    return [*lines, f"measured on {rates['measured_on']}{version}"]
 
 
 def _files(count: int) -> str:

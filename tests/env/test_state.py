@@ -104,7 +104,7 @@ def test_a_command_says_what_it_changed() -> None:
 
 
 def test_a_file_that_may_not_be_read_is_no_failure_of_the_sandbox() -> None:
-    task = make_task({"a.py": "x = 1\n"}, test_command="true")
+    task = make_task({"a.py": "x = 1\n"}, test_command="true", status_decides=True)
     with DebugEnv(task, tool_set("bash-debug"), lambda spec: Sandbox(usable("bubblewrap"), spec)) as env:
         env.reset()
         state = env.step(Action("bash", {"command": "echo more >> a.py; chmod 000 a.py"}))[0].state

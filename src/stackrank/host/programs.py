@@ -25,8 +25,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, NoReturn
 
-from stackrank.settings import absolute_variables
-
 FOLDER = "/"
 """The folder in which programs run. It is never the user's: programs read code and configuration from theirs."""
 PIPE, DEVNULL, STDOUT = subprocess.PIPE, subprocess.DEVNULL, subprocess.STDOUT
@@ -76,6 +74,8 @@ def find_program(name: str, path: str | None = None) -> str | None:
 
 def environment(overrides: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return this process's environment for another program: paths are absolute, and Python's path is its own."""
+    from stackrank.settings import absolute_variables  # takes long to import, and `--help` starts nothing
+
     variables = {**os.environ, **absolute_variables(), **(overrides or {})}
     return {**_clean(variables), _SAFE: "1"}
 

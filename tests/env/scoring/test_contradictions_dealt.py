@@ -108,7 +108,7 @@ def test_with_few_units_a_third_run_has_other_contradictions() -> None:
 
 
 def seen(outcomes: dict[str, str]) -> Run:
-    return Run(CommandResult(1, "", False, 0.0, 0, 1.0, ""), TestReport(outcomes, complete=True), "pytest")
+    return Run(CommandResult(1, "", False, 0.0, 0, 1.0, ""), TestReport(outcomes, complete=True), "pytest", shared="")
 
 
 def test_a_wrong_program_may_meet_a_contradiction() -> None:

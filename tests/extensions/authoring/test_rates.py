@@ -95,12 +95,12 @@ def test_rates_of_an_earlier_version_say_so() -> None:
     none = ErrorRate(changes=0, errors=0, tasks=0, authors=0, rate=None, low=None, high=None)
     rates = VerdictRates("abcdef0123456789", "2026-11-26", side, none)
     assert load(rates.dump()) == rates
-    sentence = verdict_rates(rates.document(), "0123456789abcdef")
+    sentence = "; ".join(verdict_rates(rates.document(), "0123456789abcdef"))
     assert sentence == (
-        "Verdicts: 2 of 200 wrong changes accepted (1.0%, 95% interval 0.2–3.6%), 0 of 0 right repairs rejected; "
-        "measured on 2026-11-26, with version abcdef01."
+        "2 of 200 wrong changes accepted (1.0%, 95% interval 0.2–3.6%); 0 of 0 right repairs rejected; "
+        "measured on 2026-11-26, with version abcdef01"
     )
-    assert "version" not in verdict_rates(rates.document(), rates.digest)
+    assert "version" not in "".join(verdict_rates(rates.document(), rates.digest))
 
 
 def test_without_changes_the_remedy_is_named(stackrank: CommandLine, tmp_path: Path) -> None:

@@ -28,7 +28,6 @@ ROOT = Path(__file__).parents[3]
 @pytest.mark.parametrize(
     ("call", "status", "words"),
     [
-        ("run", 2, ["no entrant", "--agent"]),
         ("run --agent nobody", 2, ["nobody", "oracle"]),
         ("run --agent oracle --benchmark nothing", 2, ["nothing", "bugs"]),
         ("run --agent oracle --tasks no-such-task", 2, ["no-such-task", "stackrank tasks"]),

@@ -51,7 +51,7 @@ def test_a_forged_stop_ends_its_own_episode_and_no_other(database: str, monkeypa
     with OpenAIServer(answer) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
-        entrants = [{"agent": "llm", "model": "forger", "tools": "full"}, {"agent": "oracle"}]
+        entrants = [{"agent": "llm", "model": "forger", "tools": "bash-debug"}, {"agent": "oracle"}]
         run_id = make_run(tasks=["vat-table"], attempts=len(FORGED), entrants=entrants, sandbox="bubblewrap", workers=1)
         assert drive(run_id) == ""
     episodes = queries.episodes(connect(), run_id)

@@ -53,7 +53,9 @@ def test_the_paper_in_one_file(stackrank: CommandLine, monkeypatch: pytest.Monke
     rates = {row["entrant"]: row["rate"] for row in board["entrants"]}
     assert rates == {
         "llm/strong (debug)": 1.0, "llm/strong (debug5)": 1.0, "llm/strong (rewrite)": 0.5,
+        "llm/strong (bash)": 0.5, "llm/strong (bash-debug)": 1.0,
         "llm/weak (debug)": 0.0, "llm/weak (debug5)": 0.0, "llm/weak (rewrite)": 0.0,
+        "llm/weak (bash)": 0.0, "llm/weak (bash-debug)": 0.0,
     }  # fmt: skip
     call_ = ("compare", "llm/strong (rewrite)", "llm/strong (debug)", "--run", "paper")
     document = stackrank(*call_, "--json").json()
