@@ -66,6 +66,10 @@ def settle(item: Any) -> None:
     """End the set-up of the test that is stopped, so that others can run."""
     from _pytest import runner
 
+    # The debugger stands in for `sys.settrace`, and would set its own trace function again for each test.
+    debugger = getattr(sys.settrace, "__self__", None)
+    if hasattr(debugger, "stop_tracing"):
+        debugger.stop_tracing()
     sys.settrace(None)
     threading.settrace(None)
     # An exception must not stop in the debugger here, and its text should be short.

@@ -57,7 +57,8 @@ class TraceFunction(Shell):
 
     def retrace(self) -> None:
         """Set our trace function again if a fixture, a plug-in or the program has replaced it."""
-        if self._needed and sys.gettrace() != self.trace_dispatch:
+        stands_in = sys.settrace == self._of_the_program
+        if stands_in and self._needed and sys.gettrace() != self.trace_dispatch:
             self._note(
                 "something in the program (a fixture, coverage) had replaced the debugger's trace function, so "
                 "breakpoints may have been missed; it is set again"
