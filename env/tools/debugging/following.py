@@ -171,7 +171,7 @@ def describe_end(run: Run) -> Iterator[str]:
     if passed:
         yield f"{passed} tests passed." if passed > 1 else f"{next(iter(set(run.outcomes) - set(bad)))} passed."
     if run.interrupted is not None:
-        yield f"The program was still running at the time limit of {run.timeout_s:g} s and was stopped."
+        yield f"The program was still running at the time limit of {round(run.timeout_s, 1):g} s and was stopped."
     exited = run.first(Exited)
     if exited is not None:
         yield f"The program called os._exit({exited.status}){_at_last(exited.frames)}."

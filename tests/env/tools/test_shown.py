@@ -85,6 +85,8 @@ def test_no_tool_shows_more_than_is_asked_for_whatever_the_program_does(play: Pl
         ("trace", {"at": "deep", "show": "value\nn\nlocals()", "hits": 20}),
         ("trace", {"at": "z" * 9_000}),
         ("trace", {"exception": "ValueError", "condition": "("}),
+        ("inspect", {"place": "deep", "expressions": "value\nlocals()\n'x' * 90000"}),
+        ("inspect", {"place": "z" * 9_000}),
         ("calls", {"function": "deep"}),
         ("calls", {"function": "deep", "n": 5}),
         *(("snapshot", {"show": show}) for show in ("frames", "steps", "tree", "difference")),

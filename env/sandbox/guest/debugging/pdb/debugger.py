@@ -132,7 +132,7 @@ class Debugger:
         texts: List[str] = []
         report: Dict[str, Any] = {}
         self._only = only
-        self._time_limit = "%g s" % timeout_s
+        self._time_limit = "%g s" % round(timeout_s, 1)
         restarted = self._needs_restart(entry, notes)
         old_breakpoints = list(self.breakpoints)
         if restarted or self._child is None:
