@@ -131,8 +131,8 @@ def _sentence(
 
 def _effort_part(comparison: EffortComparison) -> str:
     saved, unit = comparison["saved"], comparison["by"]
-    if saved is None:
-        return ""
+    if saved is None or not (comparison["first"] or comparison["second"]):
+        return ""  # unknown, or neither uses any: repair uses no tokens
     direction = "more" if saved < 0 else "less" if unit == "cost_usd" else "fewer"
     noun = "" if unit == "cost_usd" else f" {unit}"
     return (

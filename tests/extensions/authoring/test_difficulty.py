@@ -17,6 +17,9 @@ from stackrank.env.patches import find_faults, make_diff
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.task import Limits, Task
 from stackrank.extensions.authoring.difficulty import fault_places, measure
+from stackrank.extensions.authoring.inject.candidates import find_candidates
+from stackrank.extensions.authoring.inject.reach import Reach
+from stackrank.extensions.authoring.inject.verify import difficulty, shallow
 
 LIMITS = Limits(timeout_s=60)
 STORE = """
@@ -200,3 +203,31 @@ def test_what_was_measured_is_of_one_version_of_a_task(tmp_path: Path, monkeypat
     assert load(hard.dump().replace('"version": 1', '"version": 0')) is None
     save_difficulty(rated, Difficulty(rated.digest, "no pytest"))
     assert difficulty_label(rated) == "easy"
+
+
+def test_a_fault_near_its_failure_is_not_deep() -> None:
+    deep = Difficulty("d", test="t", ranks={"ochiai": 20.5}, lines=99, lines_run=50, functions_run=5, distance=3)
+    assert shallow(deep) == ""
+    assert "leads" in shallow(replace(deep, in_traceback=True, in_named_file=True))
+    assert "names its file" in shallow(replace(deep, in_named_file=True))
+    assert "first 20" in shallow(replace(deep, ranks={"ochiai": 20.0}))
+    assert shallow(replace(deep, ranks={"ochiai": None})) == ""
+    assert "cannot be measured" in shallow(replace(deep, unmeasured="no pytest"))
+
+
+@pytest.mark.parametrize(
+    ("frames", "expected"),
+    [
+        ([("tests/test_a.py", "test_a"), ("a.py", "g"), ("a.py", "f")], "easy"),
+        ([("tests/test_a.py", "test_a"), ("a.py", "f"), ("a.py", "g")], "medium"),
+        ([("tests/test_a.py", "test_a"), ("a.py", "f"), ("/usr/lib/json.py", "loads")], "easy"),
+        ([("tests/test_a.py", "test_a")], "hard"),
+        ([], "hard"),
+    ],
+)
+def test_difficulty_by_the_frames_of_a_failure(frames: list[tuple[str, str]], expected: str) -> None:
+    code = b"class A:\n    def f(self, x):\n        return x < 1\n"
+    reach = Reach(("t",), (0.0,), (frozenset({0}),), {"a.py": {3: 0}})
+    candidate = find_candidates({"a.py": code}, reach, 0)[0]
+    lines = [f'  File "{"" if file[0] == "/" else "/workspace/"}{file}", line 3, in {name}' for file, name in frames]
+    assert difficulty("\n".join(lines), "/workspace", candidate) == expected

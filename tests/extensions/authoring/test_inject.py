@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ import yaml
 from stackrank.env.benchmarks.base import BenchmarkError, Source
 from stackrank.env.benchmarks.pytest_command import TestCommand, default_command
 from stackrank.env.benchmarks.repo import Repo
-from stackrank.env.difficulty import Difficulty
 from stackrank.env.environment import Environment
 from stackrank.env.sandbox.base import SandboxError, spec_for
 from stackrank.env.sandbox.client import Sandbox
@@ -23,7 +21,7 @@ from stackrank.extensions.authoring.inject.deep_operators import DEEP
 from stackrank.extensions.authoring.inject.injection import Injection, InjectionOptions, Tally
 from stackrank.extensions.authoring.inject.operators import OPERATORS
 from stackrank.extensions.authoring.inject.reach import Reach
-from stackrank.extensions.authoring.inject.verify import LEFT, Project, Verified, difficulty, shallow, verify
+from stackrank.extensions.authoring.inject.verify import LEFT, Project, Verified, verify
 from stackrank.extensions.authoring.inject.write import write_benchmark, write_source
 from tests.fixtures.env import source, usable
 from tests.support.waiting import run_out
@@ -250,24 +248,6 @@ def test_only_lines_that_tests_alone_reach_are_changed() -> None:
     assert candidates and all(mutant.lines <= {2} for mutant in candidates if "+" not in mutant.operator)
 
 
-@pytest.mark.parametrize(
-    ("frames", "expected"),
-    [
-        ([("tests/test_a.py", "test_a"), ("a.py", "g"), ("a.py", "f")], "easy"),
-        ([("tests/test_a.py", "test_a"), ("a.py", "f"), ("a.py", "g")], "medium"),
-        ([("tests/test_a.py", "test_a"), ("a.py", "f"), ("/usr/lib/json.py", "loads")], "easy"),
-        ([("tests/test_a.py", "test_a")], "hard"),
-        ([], "hard"),
-    ],
-)
-def test_difficulty(frames: list[tuple[str, str]], expected: str) -> None:
-    code = b"class A:\n    def f(self, x):\n        return x < 1\n"
-    reach = Reach(("t",), (0.0,), (frozenset({0}),), {"a.py": {3: 0}})
-    candidate = find_candidates({"a.py": code}, reach, 0)[0]
-    lines = [f'  File "{"" if file[0] == "/" else "/workspace/"}{file}", line 3, in {name}' for file, name in frames]
-    assert difficulty("\n".join(lines), "/workspace", candidate) == expected
-
-
 def test_a_benchmark_of_bugs(tmp_path: Path) -> None:
     files = project()
     injection = session(tmp_path, files, count=6)
@@ -405,13 +385,3 @@ def test_a_deep_fault_leaves_nothing_unused() -> None:
     )
     nowhere = object.__new__(Sandbox)  # nothing is run for it
     assert verify(nowhere, Project(files, command, reach, 30, deep=True), candidate).problem == LEFT
-
-
-def test_a_fault_near_its_failure_is_not_deep() -> None:
-    deep = Difficulty("d", test="t", ranks={"ochiai": 20.5}, lines=99, lines_run=50, functions_run=5, distance=3)
-    assert shallow(deep) == ""
-    assert "leads" in shallow(replace(deep, in_traceback=True, in_named_file=True))
-    assert "names its file" in shallow(replace(deep, in_named_file=True))
-    assert "first 20" in shallow(replace(deep, ranks={"ochiai": 20.0}))
-    assert shallow(replace(deep, ranks={"ochiai": None})) == ""
-    assert "cannot be measured" in shallow(replace(deep, unmeasured="no pytest"))

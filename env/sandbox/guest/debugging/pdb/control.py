@@ -75,7 +75,7 @@ class Control(io.TextIOBase):
         request = self.request()
         command: str = request["command"]
         self.value_limit = request.get("value_limit", self.value_limit)
-        self.time_limit = request.get("time_limit", self.time_limit)
+        self.time_limit = request.get("stated_limit", self.time_limit)
         self.waiting = False
         return command + "\n"
 

@@ -153,7 +153,7 @@ class Debugger:
                 report = self._start(self._entry, notes)
                 texts.append("the program was restarted\n")
                 continue
-            request = {"command": command, "value_limit": value_limit, "time_limit": self._time_limit}
+            request = {"command": command, "value_limit": value_limit, "stated_limit": self._time_limit}
             report = self._ask(json.dumps(request), limit, program)
             texts.append(report.get("text", ""))
             notes += report.get("notes", [])
