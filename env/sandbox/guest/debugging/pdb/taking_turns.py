@@ -22,7 +22,6 @@ class Turns:
         self.lock = threading.RLock()
         self.thread = threading.current_thread()
         """The thread that stopped last."""
-        self._ident = threading.get_ident()
         self._taken = 0
         self._never = threading.Lock()
         self._never.acquire()
@@ -31,7 +30,7 @@ class Turns:
     @property
     def is_mine(self) -> bool:
         """Whether the calling thread is the one that stopped last."""
-        return threading.get_ident() == self._ident
+        return threading.current_thread() is self.thread  # numbers of threads are used again
 
     def wait(self, stepping: Callable[[], bool]) -> None:
         """Wait in a thread at a breakpoint until the step of the thread that stopped last is finished."""
@@ -44,7 +43,7 @@ class Turns:
     def take(self) -> None:
         """Let the calling thread be the one that stopped last. Note if it was another one."""
         if not self.is_mine:
-            old, self.thread, self._ident = self.thread, threading.current_thread(), threading.get_ident()
+            old, self.thread = self.thread, threading.current_thread()
             if self._taken:
                 ended = "" if old.is_alive() else ", because thread %s has ended" % old.name
                 self._note(
