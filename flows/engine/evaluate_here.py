@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from queue import Empty
 from types import FrameType
 
@@ -25,6 +25,13 @@ START_PATIENCE_S = 60.0
 _PAUSE_S = 3.0
 
 
+@contextmanager
+def _outside_user_folder() -> Iterator[None]:
+    with outside_user_folder(home()):
+        yield
+
+
+@_outside_user_folder()
 def evaluate_here(
     run_id: int,
     label: str,
@@ -43,20 +50,6 @@ def evaluate_here(
     the server are retried as usual. `is_started`: whether the flow has begun to play the run. The first Ctrl-C cancels
     the run, the second raises KeyboardInterrupt.
     """
-    with outside_user_folder(home()):
-        return _evaluate(run_id, label, url, errors, debug, on_pool, say, is_started)
-
-
-def _evaluate(
-    run_id: int,
-    label: str,
-    url: str,
-    errors: bool,
-    debug: bool,
-    on_pool: bool,
-    say: Say,
-    is_started: Callable[[], bool],
-) -> bool:
     os.environ.update(client_env(url))
     # Failures are in the database and on the dashboard; Prefect would print a traceback of each.
     for name in ("PREFECT_LOGGING_LEVEL", "PREFECT_INTERNAL_LOGGING_LEVEL"):

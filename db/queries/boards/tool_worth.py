@@ -13,11 +13,11 @@ from stackrank.db.connection.transactions import EPISODE
 from stackrank.db.queries.boards.consumption import EffortUnit
 from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, Selection
 from stackrank.db.queries.comparisons.compare import Comparison
-from stackrank.db.queries.comparisons.effort import EffortComparison, effort
+from stackrank.db.queries.comparisons.effort import EffortComparison, effort, saving
 from stackrank.db.queries.reading import fetch
 from stackrank.db.stats import ALPHA
 from stackrank.db.totals.sums import TaskKey
-from stackrank.wording import amount, amount_interval, p_is, point_interval, points
+from stackrank.wording import amount_interval, p_is, point_interval, points
 
 PHASES = ("searching", "diagnosing", "repairing")
 """Until the fault was first seen; from then to the first edit there; from that edit on."""
@@ -133,11 +133,7 @@ def _effort_part(comparison: EffortComparison) -> str:
     saved, unit = comparison["saved"], comparison["by"]
     if saved is None or not (comparison["first"] or comparison["second"]):
         return ""  # unknown, or neither uses any: repair uses no tokens
-    direction = "more" if saved < 0 else "less" if unit == "cost_usd" else "fewer"
-    noun = "" if unit == "cost_usd" else f" {unit}"
-    return (
-        f"{amount(abs(saved), unit)} {direction}{noun} ({amount_interval(comparison['low'], comparison['high'], unit)})"
-    )
+    return f"{saving(saved, unit)} ({amount_interval(comparison['low'], comparison['high'], unit)})"
 
 
 def _phase_sentence(phases: Mapping[str, float | None]) -> str:

@@ -95,17 +95,22 @@ def _allowed_budget(selection: Selection, by: EffortUnit) -> float:
     return float(limit) if isinstance(limit, int | float) else 0.0
 
 
+def saving(saved: float, by: str) -> str:
+    """Format what one side needs less than the other, or more: `3.2 fewer steps`, `$0.01 more`."""
+    if by == "cost_usd":
+        return f"{amount(abs(saved), by)} {'less' if saved >= 0 else 'more'}"
+    return f"{amount(abs(saved), by)} {'fewer' if saved >= 0 else 'more'} {by}"
+
+
 def effort_sentence(first: str, second: str, comparison: EffortComparison) -> str:
     """Say what the second of two entrants saves; empty if they have no task in common."""
     if comparison["saved"] is None or comparison["low"] is None or comparison["high"] is None:
         return ""
-    by, needs_less = comparison["by"], comparison["saved"] >= 0
-    saves = f"{amount(abs(comparison['saved']), by)} {'less' if needs_less else 'more'}"
-    if by != "cost_usd":
-        saves = f"{amount(abs(comparison['saved']), by)} {'fewer' if needs_less else 'more'} {by}"
+    by = comparison["by"]
+    needs = saving(comparison["saved"], by)
     low, high = amount(comparison["low"], by, signed=True), amount(comparison["high"], by, signed=True)
     means = f"{amount(comparison['second'] or 0, by)} against {amount(comparison['first'] or 0, by)}"
     return (
-        f"To resolve a task, {second} needs {saves} than {first} [{low}, {high}], {p_is(comparison['p_value'])}: "
+        f"To resolve a task, {second} needs {needs} than {first} [{low}, {high}], {p_is(comparison['p_value'])}: "
         f"{means}; an episode that does not resolve its task counts as {amount(comparison['budget'], by)}."
     )

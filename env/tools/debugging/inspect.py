@@ -8,7 +8,6 @@ from pydantic import Field
 
 from stackrank.env.actions import Observation
 from stackrank.env.sandbox.replies.records import Hits, Inspected
-from stackrank.env.state import ReachedPlace
 from stackrank.env.tools.base import Arguments, Bench
 from stackrank.env.tools.debugging.following import (
     CONDITION,
@@ -22,7 +21,7 @@ from stackrank.env.tools.debugging.following import (
     join_parts,
     state_of,
 )
-from stackrank.env.tools.debugging.trace import summarize
+from stackrank.env.tools.debugging.trace import reached_places, summarize
 
 _MOST_FRAMES = 1500
 
@@ -70,20 +69,9 @@ class Inspect:
             code=arguments.expressions,
         )
         inspected, totals = run.first(Inspected), run.first(Hits)
-        reached = totals.places if totals else ()
-        places = [
-            ReachedPlace(
-                file=location.file,
-                line=location.line,
-                function=location.function,
-                hits=location.hits,
-                shown=location.shown,
-            )
-            for location in reached
-        ]
         frames = inspected.frames if inspected else frames_of(run)
         event = "stopped" if inspected and place else "interrupted" if run.interrupted else "failed"
-        state = state_of(run, frames, event, places)
+        state = state_of(run, frames, event, reached_places(totals))
         parts: list[str] = []
         if not place:
             parts += describe_end(run)

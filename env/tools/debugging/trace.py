@@ -78,19 +78,9 @@ class Trace:
         run = follow(bench, arguments.test, "trace", **options)
         hits, totals = run.read(Hit), run.first(Hits)
         raised = run.first(Raised)
-        places = [
-            ReachedPlace(
-                file=place.file,
-                line=place.line,
-                function=place.function,
-                hits=place.hits,
-                shown=place.shown,
-            )
-            for place in (totals.places if totals else ())
-        ]
         frames = raised.frames if raised else frames_of(run)
         event = "raised" if raised else "interrupted" if run.interrupted else "failed"
-        state = state_of(run, frames, event, places)
+        state = state_of(run, frames, event, reached_places(totals))
         if raised:
             state["exception"] = raised.error
         parts = [*summarize(totals), *_hits(hits, totals), *_exception(arguments.exception, raised, totals)]
@@ -101,6 +91,14 @@ class Trace:
         if run.interrupted is not None:
             parts += ["It was at:", frames_text(run.interrupted.frames, 1200)]
         return Observation(join_parts(parts, run), state=state)
+
+
+def reached_places(totals: Hits | None) -> list[ReachedPlace]:
+    """Return how often each place was reached, for the step's state; empty if the run did not get that far."""
+    return [
+        ReachedPlace(file=place.file, line=place.line, function=place.function, hits=place.hits, shown=place.shown)
+        for place in (totals.places if totals else ())
+    ]
 
 
 def summarize(totals: Hits | None) -> Iterator[str]:
