@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -13,17 +14,25 @@ from stackrank.env.patterns import Matcher, Pattern, globs
 def read_tree(folder: Path, hidden: Iterable[Pattern] = (), *, caches: bool = False) -> dict[str, bytes]:
     """Return relative path -> content of regular files below `folder` that no pattern in `hidden` matches.
 
-    Links are left out, because they could lead anywhere. `caches`: whether files in a `__pycache__` are wanted too.
+    Links are left out, because they could lead anywhere, and so are files that vanish meanwhile.
+    `caches`: whether files in a `__pycache__` are wanted too. Raises BenchmarkError for a file that cannot be read.
     """
     matcher = Matcher(hidden)
     files = {}
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder).as_posix()
-        if not caches and "__pycache__" in path.parts:
-            continue
-        if path.is_file() and not path.is_symlink() and not matcher.matches(name):
-            files[name] = path.read_bytes()
-    return files
+    for place, folders, file_names in os.walk(folder):
+        if not caches and "__pycache__" in folders:
+            folders.remove("__pycache__")
+        for path in (Path(place, name) for name in file_names):
+            name = path.relative_to(folder).as_posix()
+            if matcher.matches(name) or path.is_symlink() or not path.is_file():
+                continue
+            try:
+                files[name] = path.read_bytes()
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise BenchmarkError(f"{path} cannot be read: {error.strerror}") from None
+    return dict(sorted(files.items(), key=lambda file: file[0].split("/")))
 
 
 def read_text(file: Path, *, exact: bool = False) -> str:

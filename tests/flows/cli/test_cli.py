@@ -66,7 +66,8 @@ ROOT = Path(__file__).parents[3]
 def test_a_bad_call_is_one_sentence(stackrank: CommandLine, call: str, status: int, words: list[str]) -> None:
     result = stackrank(*call.split())
     assert result.status == status
-    assert all(word in result.sentence() for word in words)
+    sentence = result.sentence()
+    assert [word for word in words if word not in sentence] == [], sentence
     assert result.out == ""
 
 
