@@ -68,7 +68,7 @@ def settle(item: Any) -> None:
 
     # The debugger stands in for `sys.settrace`, and would set its own trace function again for each test.
     debugger = getattr(sys.settrace, "__self__", None)
-    if hasattr(debugger, "stop_tracing"):
+    if debugger is not None and hasattr(debugger, "stop_tracing"):
         debugger.stop_tracing()
     sys.settrace(None)
     threading.settrace(None)
