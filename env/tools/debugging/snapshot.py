@@ -48,7 +48,7 @@ class SnapshotArguments(Arguments):
     back: int = Field(0, ge=0, description="Frames: this many lines before the failure; `steps` counts them.")
     test: str | None = Field(None, description=TEST)
     passing: str | None = Field(
-        None, description="Difference: the test to compare with. Default: a test of the same file that passes."
+        None, description="Difference: the passing test to compare with. Default: the most similar."
     )
 
 
@@ -58,10 +58,7 @@ class Snapshot:
     name = "snapshot"
     version = "2"
     runs_program = True
-    description = (
-        "Run a test into its first failure and show the frames with their local variables, the last steps, the tree "
-        "of calls, or the first difference from a passing test."
-    )
+    description = "Run a test into its first failure, and show the program there or what led to it."
     arguments = SnapshotArguments
 
     def __call__(self, bench: Bench, arguments: SnapshotArguments) -> Observation:
