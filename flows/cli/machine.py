@@ -9,7 +9,7 @@ import typer
 
 from stackrank.flows.cli.options import Json
 from stackrank.flows.cli.output import print_json, print_table
-from stackrank.wording import print_err, print_out
+from stackrank.wording import count_of, print_err, print_out
 
 if TYPE_CHECKING:
     from stackrank.db.maintenance.backup import Manifest
@@ -82,7 +82,7 @@ def restore(
 
 
 def _report(table: str, rows: int) -> None:
-    print_err(f"{table}: {rows} rows")
+    print_err(f"{table}: {count_of(rows, 'row')}")
 
 
 def _document(file: Path, manifest: Manifest) -> dict[str, Any]:
@@ -92,5 +92,5 @@ def _document(file: Path, manifest: Manifest) -> dict[str, Any]:
 
 
 def _describe(manifest: Manifest) -> str:
-    runs, episodes, files = manifest.rows["run"], manifest.rows["episode"], len(manifest.files) - 1
-    return f"{runs:,} runs, {episodes:,} episodes and {files} files of the home folder"
+    runs, episodes = count_of(manifest.rows["run"], "run"), count_of(manifest.rows["episode"], "episode")
+    return f"{runs}, {episodes} and {count_of(len(manifest.files) - 1, 'file')} of the home folder"
