@@ -19,6 +19,7 @@ from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.env.tools.debugging.following import PROGRAM, find_program
 from stackrank.env.tools.output_dedup import Kind, find_repeated
 from stackrank.env.tools.shown import limit, strip_padding
+from stackrank.wording import count_of
 
 INVESTIGATION = "investigation"
 """The name of the debugger session of an investigation."""
@@ -128,7 +129,7 @@ def _describe_end(standing: Standing, named: str) -> str:
         tests = standing.outcomes
         summary = ", ".join(f"{name}: {outcome}" for name, outcome in tests.items() if outcome != "passed")
         passed = sum(outcome == "passed" for outcome in tests.values())
-        counted = f"{passed} test{'' if passed == 1 else 's'} passed; " if passed else ""
+        counted = f"{count_of(passed, 'test')} passed; " if passed else ""
         outcome = f" {counted}{summary}." if summary else ""  # a note lists the tests if all of them passed
         return f"The program ended (exit status {standing.exit}).{outcome} {starts}"
     return "The program has not started yet: `c` runs it, `n` stops at its first line."
