@@ -122,7 +122,7 @@ class Notation:
             spellings = [re.sub(r"\s", lambda blank: f"\\u{ord(blank[0]):04x}", text)]
         else:
             quoted = [f'"{value}"', f"'{value}'"]
-            spellings = [value, *quoted] if _types(self._properties[name]) == {"string"} else quoted
+            spellings = [value, *quoted] if value and _types(self._properties[name]) == {"string"} else quoted
         for spelling in spellings:
             word = spelling if in_order else f"{name}={spelling}"
             match = self._word.match(word)

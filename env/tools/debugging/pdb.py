@@ -131,7 +131,8 @@ def _describe_end(standing: Standing, named: str) -> str:
         passed = sum(outcome == "passed" for outcome in tests.values())
         counted = f"{count_of(passed, 'test')} passed; " if passed else ""
         outcome = f" {counted}{summary}." if summary else ""  # a note lists the tests if all of them passed
-        return f"The program ended (exit status {standing.exit}).{outcome} {starts}"
+        how = "was ended" if standing.event == "quit" else f"ended (exit status {standing.exit})"
+        return f"The program {how}.{outcome} {starts}"
     return "The program has not started yet: `c` runs it, `n` stops at its first line."
 
 

@@ -138,7 +138,7 @@ def _before_failure(bench: Bench, arguments: SnapshotArguments) -> Observation:
     if captured is None:
         raise ToolError("the program did not reach that stop again: it does not run the same way twice")
     error = report.error.split("\n")[0] if report.failure else "the time limit"
-    parts = [f"{arguments.back} stops before {error}", "The frames, outermost first:"]
+    parts = [f"{count_of(arguments.back, 'line')} before {error}", "The frames, outermost first:"]
     parts += [frames_text(captured.frames, 3000), *(f"[{note}]" for note in repeat.notes)]
     return Observation(join_parts(parts, repeat), state=state_of(report, captured.frames, "stopped"))
 

@@ -27,6 +27,7 @@ from stackrank.env.tools.debugging.following import (
     start_at,
     state_of,
 )
+from stackrank.wording import count_of
 
 MOST_PLACES = 8
 """If there are more places, they are summarised."""
@@ -137,7 +138,7 @@ def _hits(hits: list[Hit], totals: Hits | None) -> Iterator[str]:
         yield f"{number}{place}: {format_variables(hit.values, seen_values) or 'nothing changed'}"
         position = last + 1
     if totals and hits and totals.met > hits[-1].number:
-        yield f"[{_times(totals.met - hits[-1].number)} more; `hit` and `count` choose which are logged]"
+        yield f"[{count_of(totals.met - hits[-1].number, 'more hit')}; `hit` and `count` choose which are logged]"
 
 
 def _repeats(left: Hit, right: Hit) -> bool:
@@ -149,7 +150,7 @@ def _repeats(left: Hit, right: Hit) -> bool:
 def _exception(name: str, raised: Raised | None, totals: Hits | None) -> Iterator[str]:
     if raised is not None:
         during = f" in {raised.test}" if raised.test else ""
-        yield f"Raised{during}, and stopped there: {raised.error}"
+        yield f"First raised{during}; the run was ended there: {raised.error}"
         yield frames_text(raised.frames, 2500)
     elif name and totals is not None:
         raised_elsewhere = [f"{place} ({_times(times)})" for place, times in list(totals.raised.items())[:8]]

@@ -69,6 +69,10 @@ class Insert:
         """Edit the file, or refuse and change nothing."""
         if not arguments.new_str:
             raise ToolError("new_str is empty: there is nothing to insert")
+        content = _read_if_present(bench, arguments.path) or b""
+        total = len(decode(content).removesuffix("\n").split("\n")) if content else 0
+        if arguments.line > total:
+            raise ToolError(f"{arguments.path} has {count_of(total, 'line')}: there is no line {arguments.line}")
         return edit_file(bench, arguments.path, arguments.new_str, arguments.line + 1, arguments.line)
 
 
@@ -170,7 +174,7 @@ def _describe_lines(path: str, edit: Edit, start: int | None) -> str:
 
 
 def _excerpt(edit: Edit, margin: int = 3) -> str:
-    lines = decode(edit.content).split("\n")
+    lines = decode(edit.content).removesuffix("\n").split("\n")
     start = max(edit.first - margin, 1)
     stop = min(edit.first + min(edit.added, 60) - 1 + margin, len(lines))
     return "\n".join(f"{number:>5}  {lines[number - 1].rstrip(chr(13))[:300]}" for number in range(start, stop + 1))

@@ -90,7 +90,9 @@ def test_the_variables_of_a_new_call_are_all_new(play: Play) -> None:
 def test_an_exception_is_caught_where_it_is_first_raised(play: Play) -> None:
     step = play(shop())
     observation = step("trace", exception="KeyError", test="tests/test_shop.py::test_price")
-    assert "Raised in tests/test_shop.py::test_price[b], and stopped there: KeyError: 'b'" in observation.text
+    assert (
+        "First raised in tests/test_shop.py::test_price[b]; the run was ended there: KeyError: 'b'" in observation.text
+    )
     assert "shop.py:14 in Cart.price: return PRICES[name]" in observation.text
     assert (observation.state["event"], observation.state["file"], observation.state["locals"]["name"]) == (
         "raised",
@@ -256,7 +258,7 @@ def test_steps_lead_back_from_the_failure(play: Play) -> None:
     earlier = step("snapshot", back=2)
     assert (earlier.state["file"], earlier.state["line"], earlier.state["event"]) == ("cart.py", 4, "stopped")
     assert earlier.state["locals"] == {"items": "[1, 2, 3]", "result": "3", "price": "3"}
-    assert "only 9 stops before the failure are known" in step("snapshot", back=10).text
+    assert "only 9 lines before the failure are known" in step("snapshot", back=10).text
 
 
 def test_steps_of_a_long_run_are_found_by_running_it_again(play: Play) -> None:

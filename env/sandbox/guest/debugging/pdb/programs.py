@@ -151,7 +151,7 @@ def _run_pytest(debugger: Debugger, arguments: List[str], test: str, only: List[
                 try:
                     names = choose(list(all_items), test)
                 except Refused as refused:
-                    debugger.say("nothing was run: %s" % refused)
+                    debugger.say("nothing was run, as there is %s" % refused)
             if names or test:
                 config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in names])
                 items[:] = [item for name, item in all_items.items() if name in names]
