@@ -131,7 +131,7 @@ def _before_failure(bench: Bench, arguments: SnapshotArguments) -> Observation:
     target = moment.lines - arguments.back
     if target < 1:
         raise ToolError(
-            f"only {count_of(moment.lines - 1, 'stop')} before the failure are known: give a smaller `back`"
+            f"only {count_of(moment.lines - 1, 'line')} before the failure are known: give a smaller `back`"
         )
     repeat, _ = run(**start, capture=target)
     captured = repeat.first(Captured)
