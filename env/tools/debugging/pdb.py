@@ -137,7 +137,7 @@ def _describe_end(standing: Standing, named: str) -> str:
 
 
 def _place(paused: Paused, repeated: frozenset[Kind]) -> str:
-    position = f"[{paused.file}:{paused.line}, {paused.function}, depth {paused.depth}"
+    position = f"[{paused.file}:{paused.line} in {paused.function}, depth {paused.depth}"
     if paused.thread:
         position += f", thread {paused.thread}"
     if paused.exception:

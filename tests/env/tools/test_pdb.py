@@ -51,12 +51,12 @@ def test_what_the_same_call_has_shown_is_not_told_again(play: Play) -> None:
     step = play(make_task({"run.py": code}))
     stop = step.pdb("b run.py:3\nc\nl\nw\np locals()", test="python run.py")
     assert stop.text.count("return n") == 3, "by c, by l and by w, and not in an excerpt below"
-    assert "[run.py:3, f, depth 2]" in stop.text and "Calls:" not in stop.text and "Locals:" not in stop.text
+    assert "[run.py:3 in f, depth 2]" in stop.text and "Calls:" not in stop.text and "Locals:" not in stop.text
     assert stop.state["source"] and stop.state["stack"] and stop.state["locals"] == {"n": "1"}, (
         "a trace shows all of it"
     )
     resumed = step.pdb("c").text
-    assert "Locals: n = 2" in resumed and "[run.py:3, f, depth 2]" in resumed, "the same place, another time"
+    assert "Locals: n = 2" in resumed and "[run.py:3 in f, depth 2]" in resumed, "the same place, another time"
     moved = step.pdb("w\np locals()\nu").text
     assert "Calls: " in moved and "Locals: " in moved, "what was shown was the frame before"
     assert "Calls: " not in step.pdb("p 1").text, "nothing moved"
