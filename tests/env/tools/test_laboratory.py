@@ -70,7 +70,7 @@ def test_values_are_logged_each_time_a_line_is_reached(play: Play) -> None:
     assert observation.state["places"] == [{"file": "cart.py", "line": 4, "function": "", "hits": 2, "shown": 2}]
     assert observation.state["outcomes"] == {"tests/test_cart.py::test_total": "failed"}
     capped = step("trace", place="cart.py:4", code="price", count=1, hit=2)
-    assert "#2: price = 2" in capped.text and "[once more" in capped.text
+    assert "#2: price = 2" in capped.text and "[1 more hit; `hit` and `count` choose" in capped.text
     wrong = step("trace", place="cart.py:4", condition="prise > 1")
     assert "[the condition raised NameError: name 'prise' is not defined, 3 times; counted as false]" in wrong.text
 
@@ -100,7 +100,7 @@ def test_an_exception_is_caught_where_it_is_first_raised(play: Play) -> None:
         "'b'",
     )
     by_base = step("trace", exception="LookupError", test="test_price[b]")
-    assert "stopped there: KeyError" in by_base.text
+    assert "the run was ended there: KeyError" in by_base.text
     never = step("trace", exception="ValueError", test="test_price[b]")
     assert "No ValueError was raised in the workspace. Other exceptions" in never.text
     assert "were raised: KeyError at shop.py:14" in never.text
@@ -290,7 +290,7 @@ def test_the_tree_and_the_first_difference(play: Play) -> None:
     tree = step("snapshot", show="tree", test="test_deep")
     assert "test_deep (tests/test_shop.py:12): raised an exception\n  deep (shop.py:19): 30 more inside" in tree.text
     difference = step("snapshot", show="difference")
-    assert "the last shop.py:14 in Cart.price: return PRICES[name]" in difference.text
+    assert "up to shop.py:14 in Cart.price: return PRICES[name]" in difference.text
     assert "The first continues at shop.py:15 in Cart.price" in difference.text
     assert "The second runs no further line." in difference.text
     assert "name: 'b' and 'a'" in difference.text

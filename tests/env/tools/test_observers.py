@@ -114,7 +114,7 @@ def test_a_test_is_named_alike_everywhere_and_holds_for_its_call_only(play: Play
         assert "[started: the tests that failed last, tests/test_cart.py::test_large]" in step.pdb("b total\nc").text
         step.pdb("cl\nq")
     unknown = step.pdb("c", test="test_lost").text
-    assert "nothing was run, as there is no test test_lost: the closest are tests/test_cart.py::test_l" in unknown
+    assert "nothing was run, as there is no test test_lost: the closest are tests/test_cart.py::test_" in unknown
     assert "passed" not in unknown
 
 
