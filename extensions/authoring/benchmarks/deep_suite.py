@@ -30,6 +30,7 @@ from stackrank.env.difficulty import find_difficulty
 from stackrank.env.environment import Environment
 from stackrank.env.patches import find_faults, make_diff
 from stackrank.env.patterns import Matcher, Pattern, globs
+from stackrank.env.sandbox.guest.testing.ids import path_of
 from stackrank.env.task import Limits, Task
 from stackrank.env.validate import Validation
 from stackrank.extensions.authoring.benchmarks.deep_recipe import Recipe, TaskRecipe, digest_of, plant, read_recipe
@@ -152,7 +153,7 @@ def _load(recipe: Recipe, outline: _Outline, parts: Sequence[TaskRecipe], measur
     right = {**files, **plant(files, reworded)}
     hidden_tests = list(dict.fromkeys(test for part in parts for test in part.hidden))
     suite = list(dict.fromkeys(path for part in parts for path in part.suite))
-    noticing = dict.fromkeys(test.partition("::")[0] for test in hidden_tests)
+    noticing = dict.fromkeys(path_of(test) for test in hidden_tests)
     if missing := [path for path in (*noticing, *suite) if path not in library]:
         raise BenchmarkError(f"{outline.id}: {recipe.library} {recipe.version} has no {missing[0]}")
     hidden = {path: library[path] for path in noticing}
@@ -167,13 +168,11 @@ def _load(recipe: Recipe, outline: _Outline, parts: Sequence[TaskRecipe], measur
     hidden_reports = _files_of_texts(HIDDEN_REPORT, [part.hidden_report for part in parts])
     workspace |= visible_suite | reports
     hidden |= hidden_reports
-    library_tests = [
-        test for test in recipe.suite if test.partition("::")[0] not in hidden and test not in visible_suite
-    ]
+    library_tests = [test for test in recipe.suite if path_of(test) not in hidden and test not in visible_suite]
     visible = [*reports, *visible_suite, *library_tests]
     scored = [
         *visible,
-        *(test for test in hidden_tests if test.partition("::")[0] not in visible_suite),
+        *(test for test in hidden_tests if path_of(test) not in visible_suite),
         *hidden_reports,
     ]
     pytest = f"python -m pytest -q -p no:cacheprovider {recipe.options}".strip()
