@@ -43,6 +43,7 @@ from stackrank.extensions.authoring.benchmarks.deep_record import (
 )
 from stackrank.extensions.authoring.benchmarks.source_archive import archive_path, fetch_missing, read_archive
 from stackrank.extensions.authoring.inject.leftovers import left_behind
+from stackrank.wording import count_of
 
 DATA = Path(__file__).parent / "deep"
 REPORT, HIDDEN_REPORT = "test_report.py", "test_more_reports.py"
@@ -82,7 +83,9 @@ class Deep(TaskByTask):
         self._recipes = {file: read_recipe(file) for file in sorted(self.folder.glob("*.yaml"))}
         self.license = ", ".join(sorted({recipe.license for recipe in self._recipes.values()}))
         libraries = [f"{recipe.library} {recipe.version}" for recipe in self._recipes.values()]
-        self.source = ", ".join(libraries) if len(libraries) <= 3 else f"{len(libraries)} libraries of a package index"
+        self.source = (
+            ", ".join(libraries) if len(libraries) <= 3 else f"{count_of(len(libraries), 'library')} of a package index"
+        )
 
     def _entries(self) -> Iterator[tuple[str, Callable[[], Task]]]:
         recipes = [recipe for recipe in self._recipes.values() if self._ids(recipe)]
@@ -160,7 +163,7 @@ class Releases(Deep):
         outline = _Outline(
             id=task_id,
             benchmark=Releases.name,
-            title=f"{len(parts)} faults in one release of {recipe.library}",
+            title=f"{count_of(len(parts), 'fault')} in one release of {recipe.library}",
             statement=_LETTER.format(library=recipe.library, reports=_listed(part.statement for part in parts)),
             category="several faults",
         )

@@ -24,7 +24,7 @@ from stackrank.env.sandbox.environments import pip_settings
 from stackrank.extensions.authoring.benchmarks.deep_recipe import Recipe
 from stackrank.home import home, locked, write_whole
 from stackrank.host import programs
-from stackrank.wording import print_err
+from stackrank.wording import count_of, print_err
 
 _SHOW_INDEX = "from pip._internal.models.index import PyPI; print(PyPI.simple_url)"
 _TIMEOUT_S = 300.0
@@ -53,7 +53,7 @@ def fetch_missing(recipes: Iterable[Recipe]) -> None:
         return
     with locked("libraries"):
         missing = [recipe for sha256, recipe in by_hash.items() if not archive_path(sha256).is_file()]
-        print_err(f"fetching {len(missing)} {'library' if len(missing) == 1 else 'libraries'}")
+        print_err(f"fetching {count_of(len(missing), 'library')}")
         told = time.monotonic()
         with ThreadPoolExecutor(max_workers=_DOWNLOADS) as threads:
             for number, _ in enumerate(threads.map(_try_to_download, missing), 1):

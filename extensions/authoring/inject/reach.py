@@ -21,6 +21,7 @@ from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.environments import HOME
 from stackrank.env.sandbox.guest.testing.ids import function_of, path_of
 from stackrank.env.scoring.report import PASSED, TestReport, parse
+from stackrank.wording import count_of
 
 log = logging.getLogger(__name__)
 _NOTHING_COLLECTED = 5
@@ -216,5 +217,5 @@ def _without(command: TestCommand, tests: Sequence[str]) -> str:
     """Return how to say that these tests are left out; if they are many, with those of the first files."""
     files = list(dict.fromkeys(path_of(test) for test in tests))
     deselected = [f"--deselect={target}" for target in (tests if len(tests) <= _MOST_NAMED else files[:_MOST_NAMED])]
-    note = f" (and {len(files) - _MOST_NAMED} more files)" if len(tests) > _MOST_NAMED < len(files) else ""
+    note = f" (and {count_of(len(files) - _MOST_NAMED, 'more file')})" if len(tests) > _MOST_NAMED < len(files) else ""
     return f" with --test {shlex.quote(command.whole(*deselected))}{note}"
