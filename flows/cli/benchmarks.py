@@ -77,6 +77,7 @@ def tasks(
     """List the tasks of a benchmark."""
     from stackrank.db.connection.engine import connect
     from stackrank.env.benchmarks.base import Source, TaskByTask, digest
+    from stackrank.env.benchmarks.description import descriptions_of
     from stackrank.env.benchmarks.registry import load_benchmark
     from stackrank.env.benchmarks.verdict_rates import find_rates
     from stackrank.flows.runs.preparing.catalogue import task_rows
@@ -96,9 +97,10 @@ def tasks(
     print_table(rows, columns, f"{benchmark} has no tasks.", width=120)
     origin = f", from {loaded.source}" if loaded.source else ""
     licence = f"licence {loaded.license or 'unknown'}"
-    print_out(f"\n{count_of(len(rows), 'task')}, digest {digest(loaded.tasks())}, {licence}{origin}")
-    if measured_rates := find_rates(loaded, loaded.tasks()):
-        for line in wording.verdict_rates(measured_rates.document(), digest(loaded.tasks())):
+    described, _excluded = descriptions_of(loaded)
+    print_out(f"\n{count_of(len(rows), 'task')}, digest {digest(described)}, {licence}{origin}")
+    if measured_rates := find_rates(loaded, described):
+        for line in wording.verdict_rates(measured_rates.document(), digest(described)):
             print_out(f"verdicts: {line}")
     proved = [row for row in rows if row["sealable"] is not None]
     if proved:
