@@ -131,4 +131,4 @@ def test_guide_loop_prints_the_documented_output() -> None:
     completed = subprocess.run([sys.executable, "-c", loop], capture_output=True, text=True, check=False)
     if "no sandbox can be started" in completed.stderr:
         missing(completed.stderr.splitlines()[-1])
-    assert completed.stdout == blocks("guide/trajectories.md", "console")[-1], completed.stderr
+    assert completed.stdout == blocks("guide/trajectories.md", "text")[-1], completed.stderr

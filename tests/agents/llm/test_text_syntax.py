@@ -197,7 +197,9 @@ def test_debugs_with_pdb_and_resolves(serve: Any) -> None:
     first, *answers = [message["content"] for message in messages if message["role"] == "user"]
     assert "\nTest command: python -m pytest" in first and "\n\nFiles in the workspace:\ncart.py\n" in first
     assert [answer.split("\n")[0] for answer in answers] == ["ok", "ok", "refused", "ok"]
-    assert answers[0].split("\n")[1].startswith("cart.py, lines 1 to ") and "[cart.py:5 in total, depth 2]" in answers[1]
+    assert (
+        answers[0].split("\n")[1].startswith("cart.py, lines 1 to ") and "[cart.py:5 in total, depth 2]" in answers[1]
+    )
     assert answers[2].startswith("refused\nYour answer contains no action.")
 
 

@@ -7,13 +7,14 @@ import os
 from typing import List, Set
 
 from ..core.files import Refused
+from ..testing.ids import path_of
 
 _CLOSE = 5
 
 
 def choose(collected: List[str], name: str) -> Set[str]:
     """Return the tests that an id, the beginning of one, a file or a name stands for. Raises Refused."""
-    name = os.path.normpath(name.partition("::")[0]) + name[len(name.partition("::")[0]) :]
+    name = os.path.normpath(path_of(name)) + name[len(path_of(name)) :]
     ways = (
         lambda test: test == name,
         lambda test: test.startswith((name + "[", name + "::")) or test.rstrip("/").startswith(name + "/"),

@@ -18,6 +18,7 @@ from typing import Any, Dict, Generator, List, Optional, Tuple
 
 from ...core.files import Refused
 from ...core.framing import take_input
+from ...testing.ids import path_of
 from ...testing.shadows import forget_shadowed
 from ..choice import choose
 from ..places import Names
@@ -213,9 +214,9 @@ class Session:
         outer = self
         collecting = False
         wanted_test: str = self._spec["test"]
-        file = wanted_test.partition("::")[0]
+        file = path_of(wanted_test)
         if wanted_test and not os.path.exists(file):
-            if "::" in wanted_test or wanted_test.endswith(".py"):
+            if file != wanted_test or file.endswith(".py"):
                 raise Refused("no file %s" % file)
             file = ""
 

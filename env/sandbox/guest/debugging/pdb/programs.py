@@ -16,6 +16,7 @@ import types
 from typing import Any, Generator, List
 
 from ...core.files import Refused
+from ...testing.ids import path_of
 from ...testing.prepared import plugin as searched
 from ...testing.prepared import prepared
 from ...testing.shadows import forget_shadowed
@@ -145,7 +146,7 @@ def _run_pytest(debugger: Debugger, arguments: List[str], test: str, only: List[
             all_items = {item.nodeid: item for item in items}
             yield
             session.collected_items = list(items)  # for agents that run all tests again from inside
-            names = {name for name in all_items if name in only or name.partition("::")[0] in only}
+            names = {name for name in all_items if name in only or path_of(name) in only}
             absent = [name for name in only if name not in names and not any(_is_in(name, item) for item in names)]
             if test:
                 try:
@@ -192,7 +193,7 @@ def _run_pytest(debugger: Debugger, arguments: List[str], test: str, only: List[
 
 
 def _is_in(file: str, test: str) -> bool:
-    return test.partition("::")[0] == file
+    return path_of(test) == file
 
 
 def _missing_files(config: Any, tests: List[str]) -> List[str]:
@@ -201,7 +202,7 @@ def _missing_files(config: Any, tests: List[str]) -> List[str]:
     named = [os.path.join(start, argument) for argument in config.args if "::" not in argument]
     named = [os.path.normpath(path) for path in named]
     files = []
-    for name in dict.fromkeys(test.partition("::")[0] for test in tests):
+    for name in dict.fromkeys(map(path_of, tests)):
         path = os.path.normpath(os.path.join(str(config.rootdir), name))
         if os.path.isfile(path) and not any(path == place or path.startswith(place + os.sep) for place in named):
             files.append(path)
