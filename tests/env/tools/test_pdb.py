@@ -194,7 +194,7 @@ def test_entry_point_that_does_not_work(play: Play) -> None:
         "python -m missing": "No module named missing",
         "python -m pytest tests/missing.py": "missing.py",
         "./program": "nothing was run, as there is no test program",
-        "tests/test_a.py::test and more": "is neither a test nor a Python program",
+        "test and more": "is neither a test nor a Python program",
         "python -m pytest 'unclosed": "cannot be debugged",
         "python broken.py": "SyntaxError",
         "python fails.py": "ZeroDivisionError",
