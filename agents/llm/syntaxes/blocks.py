@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from stackrank.agents.llm.repairs.thoughts import blank_thoughts
+
 _FENCE = re.compile(r"^(?P<indent>[ \t]*)(?P<marks>`{3,}|~{3,})(?P<info>[^`\n]*)$")
-_THINK, _END = "<think>", "</think>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ def write_block(info: str, text: str) -> str:
 
 def find_blocks(text: str) -> list[Block]:
     """Return the blocks of a reply, without those in the model's thoughts."""
-    return _find(_without_thoughts(text))
+    return _find(blank_thoughts(text, _code_lines))
 
 
 def _find(text: str) -> list[Block]:
@@ -64,35 +65,5 @@ def _is_fence(line: str, mark: str) -> bool:
     return set(line.strip()) == {mark}
 
 
-def _without_thoughts(text: str) -> str:
-    """Replace thoughts by as many empty lines. Some servers leave out the opening tag, which is part of their prompt.
-
-    A tag in a block is code, unless the reply begins with thoughts.
-    """
-    if text.lstrip().startswith(_THINK):
-        text = _blank(text, 0, _after(text, _END, text.index(_THINK)))
-    elif (end := _outside_blocks(text, _END)) >= 0:
-        text = _blank(text, 0, end + len(_END))
-    while (start := _outside_blocks(text, _THINK)) >= 0:
-        text = _blank(text, start, _after(text, _END, start))
-    return text
-
-
-def _outside_blocks(text: str, tag: str) -> int:
-    """Return where a tag occurs first outside of blocks, or -1."""
-    at = text.find(tag)
-    if at < 0:
-        return at
-    inside = {number for block in _find(text) for number in range(block.start, block.end)}
-    while at >= 0 and text.count("\n", 0, at) in inside:
-        at = text.find(tag, at + 1)
-    return at
-
-
-def _after(text: str, tag: str, start: int) -> int:
-    at = text.find(tag, start)
-    return len(text) if at < 0 else at + len(tag)
-
-
-def _blank(text: str, start: int, stop: int) -> str:
-    return text[:start] + "\n" * text.count("\n", start, stop) + text[stop:]
+def _code_lines(text: str) -> set[int]:
+    return {number for block in _find(text) for number in range(block.start, block.end)}

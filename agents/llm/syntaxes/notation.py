@@ -21,7 +21,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stackrank.agents.llm.syntaxes.syntax import MAX_SHOWN, BadCall, parse_json
+from stackrank.agents.llm.repairs.json_object import MAX_SHOWN
+from stackrank.agents.llm.syntaxes.syntax import BadCall, parse_json
 from stackrank.env.tools.base import Described, schema
 
 _MARK = re.compile(r"(?P<marks>={3,}) (?P<name>.+?)(?P<open> \(no newline at end\))?[ \t]*")

@@ -10,9 +10,10 @@ from typing import Any
 
 from stackrank.agents.llm import prompting
 from stackrank.agents.llm.endpoints.endpoint import Message, Reply
+from stackrank.agents.llm.repairs.json_object import MAX_CALL, MAX_SHOWN
 from stackrank.agents.llm.syntaxes.blocks import Block, find_blocks, write_block
 from stackrank.agents.llm.syntaxes.notation import Notation
-from stackrank.agents.llm.syntaxes.syntax import MAX_CALL, MAX_SHOWN, BadCall, parse_json, unknown_tool
+from stackrank.agents.llm.syntaxes.syntax import BadCall, parse_json, unknown_tool
 from stackrank.agents.llm.syntaxes.tool_call import ToolCall
 from stackrank.env.actions import Action, Observation
 from stackrank.env.tools.base import Described, descriptions, schema
