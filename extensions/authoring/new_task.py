@@ -33,8 +33,9 @@ def make_task(repo: str, commit: str, out: Path, options: TaskOptions, backend: 
     """
     drafted = draft(repo, commit, options)
     say(f"{drafted.entry.id}: {drafted.entry.test}")
-    if drafted.entry.setup:
-        say(f"{drafted.entry.id}: installed with `{'; '.join(drafted.entry.setup)}`; --setup overrides it")
+    if drafted.entry.setup and not options.setup:
+        setup = "; ".join(drafted.entry.setup)
+        say(f"{drafted.entry.id}: installed with `{setup}`, guessed from its files; --setup overrides it")
     broken, fixed = _both_states(drafted, backend, say)
     broken, fixed = _without_unstable(drafted, broken, fixed, backend, say)
     with tempfile.TemporaryDirectory(prefix="stackrank-") as name:

@@ -209,7 +209,8 @@ def validate(
         rows += [{"task": name, "is": "left out", "why": reason} for name, reason in left_out.items()]
         if rows:
             print_table(rows, {"task": "task", "is": "is", "why": "why"}, "")
-        proved = f"{proof.counts[Standing.VALID]} of {count_of(len(proof.results), 'task')} of {proof.benchmark.name}"
-        print_out(f"{proved} fail as given and pass with their fix, {rounds} times in a row.")
+        valid, tried = proof.counts[Standing.VALID], count_of(len(proof.results), "task")
+        does = "fails as given and passes with its fix" if valid == 1 else "fail as given and pass with their fix"
+        print_out(f"{valid} of {tried} of {proof.benchmark.name} {does}, {rounds} times in a row.")
         print_out(f"Verdicts of {count_of(proof.sealable, 'task')} can be sealed.")
     raise typer.Exit(0 if proof.sound else 1)
