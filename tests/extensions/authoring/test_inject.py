@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -22,7 +20,6 @@ from stackrank.extensions.authoring.inject.candidates import Mutant, find_candid
 from stackrank.extensions.authoring.inject.deep_operators import DEEP
 from stackrank.extensions.authoring.inject.injection import Injection, InjectionOptions, Tally
 from stackrank.extensions.authoring.inject.operators import OPERATORS
-from stackrank.extensions.authoring.inject.plant import plant
 from stackrank.extensions.authoring.inject.reach import Reach
 from stackrank.extensions.authoring.inject.verify import LEFT, Project, Verified, verify
 from stackrank.extensions.authoring.inject.write import write_benchmark, write_source
@@ -285,27 +282,6 @@ def test_a_benchmark_of_bugs(tmp_path: Path) -> None:
     write_benchmark(tmp_path, "shop", files, same_bugs, Environment(), 30)
     assert (tmp_path / "tasks.yaml").read_text() == text
     assert len(yaml.safe_load(text)["tasks"]) == 6
-
-
-def test_a_bug_that_does_not_show_as_it_is_judged_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    find_bugs = Injection.bugs
-
-    def find_one_that_its_command_does_not_run(*arguments: Any) -> list[Any]:
-        (mutant, verified), *others = find_bugs(*arguments)
-        other_test = "python -m pytest -q tests/test_stock.py::test_nothing"
-        return [(mutant, replace(verified, command=other_test)), *others]
-
-    monkeypatch.setattr(Injection, "bugs", find_one_that_its_command_does_not_run)
-    for path, content in project().items():
-        place = tmp_path / "shop" / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(content)
-    lines: list[str] = []
-    where = {"out": tmp_path / "out", "backend": usable("bubblewrap"), "environment": Environment()}
-    how = {"count": 2, "seed": 1, "test": None, "timeout_s": 30, "workers": 2}
-    planted = plant(tmp_path / "shop", **where, **how, say=lines.append, on_tally=silent)  # type: ignore[arg-type]
-    assert any(line.startswith("shop-001 is left out: with the fix, ") for line in lines)
-    assert len(planted.bugs) == 1 == len(Repo(Source(tmp_path / "out")).tasks())
 
 
 def test_a_project_that_has_to_be_set_up(tmp_path: Path) -> None:
