@@ -30,7 +30,7 @@ _SERVES_S = 60.0
 
 @dataclass
 class Reader:
-    """A reader of a page: a shell in a folder in which everything of the checkout can be named."""
+    """A reader of a page: a shell in a folder that looks like the checkout."""
 
     home: Path
     folder: Path
@@ -41,6 +41,15 @@ class Reader:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("STACKRANK_", "PREFECT_"))}
         path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
         self.variables = {**kept, "STACKRANK_HOME": str(self.home), "PATH": path, "COLUMNS": "300"}
+        # What a page installs is there for its reader alone.
+        site, programs = self.home.with_name("site"), self.home.with_name("bin")
+        programs.mkdir()
+        options = f"--target {site} --no-build-isolation"
+        (programs / "pip").write_text(
+            f'#!/bin/sh\ncommand="$1"; shift\nexec {sys.executable} -m pip "$command" {options} "$@"\n'
+        )
+        (programs / "pip").chmod(0o755)
+        self.variables |= {"PATH": f"{programs}{os.pathsep}{path}", "PYTHONPATH": str(site)}
 
     def run(self, command: str) -> tuple[str, str, int]:
         """Return what a command printed to standard output and to both, and its exit status."""
@@ -97,8 +106,10 @@ def reader(folder: Path) -> Reader:
     place = folder / "stackrank"
     place.mkdir()
     for path in ROOT.iterdir():
-        if path.name not in ("my-bugs", "shop"):
-            (place / path.name).symlink_to(path)
+        (place / path.name).symlink_to(path)
+    # pip builds packages in their folders.
+    (place / "docs").unlink()
+    shutil.copytree(ROOT / "docs", place / "docs")
     return Reader(folder / "home", place)
 
 
