@@ -41,7 +41,8 @@ def write_tools() -> str:
         for name, entry in described["properties"].items():
             limits = {key: value for key, value in entry.items() if key not in ("description", "default")}
             kind = ", ".join(f"{key} {value}" for key, value in limits.items())
-            need = "required" if name in described["required"] else f"default {entry.get('default', 'none')!r}"
+            need = "required" if name in described["required"] else "optional"
+            need = f"default {entry['default']!r}" if "default" in entry else need
             lines += [f"\n{name} ({kind}; {need})", f"    {entry['description']}"]
         parts.append(section(tool.name, "\n".join(lines)))
     return "".join(parts)
