@@ -9,7 +9,7 @@ import pytest
 from stackrank.env.benchmarks.testfiles import is_doctest
 from stackrank.extensions.authoring.inject.injection import Tally
 from stackrank.extensions.authoring.inject.reach import Reach
-from tests.extensions.authoring.test_inject import PROJECT, project, session, silent
+from tests.extensions.authoring.inject.test_inject import PROJECT, project, session, silent
 
 pytestmark = pytest.mark.slow
 
