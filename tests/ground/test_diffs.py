@@ -12,7 +12,8 @@ from stackrank.dashboard.trace.files import Files
 from stackrank.diffs import unquoted
 from stackrank.env.benchmarks.git import diff_of
 from stackrank.env.patches import PatchError, apply_patch, make_diff, reverse_patch, touched_files
-from tests.support.shop import git, repository
+from stackrank.extensions.authoring.from_commit import split
+from tests.extensions.fix.fixing import git, repository
 
 NAMES = ("plain.py", "with space.py", "ü.py", 'quo"te.py', "back\\slash.py", "a\ttab ü.py", "two\nlines.py", " b/x.py")
 NAMES += ("odd b/x.py", "odd b/odd b/y z.py", 'all "of\tit" b/ü.py', "x b/x", "\r.py", "tests b/test_it.py")
@@ -40,7 +41,8 @@ def test_quoted_file_names(tmp_path: Path) -> None:
     git(repo, "commit", "-qam", "Fix")
     diff = diff_of(repo, "HEAD~1", "HEAD")
     assert '"a/\\303\\274.py"' in diff
-    assert touched_files(diff) == {"tests/test_ü\t.py", "ü.py"}
+    tests, fix = split(diff)
+    assert [touched_files(patch) for patch in (tests, fix)] == [{"tests/test_ü\t.py"}, {"ü.py"}]
     assert unquoted('"a/caf\\351 \\"x\\".py"') == 'a/caf\udce9 "x".py' and unquoted('"') == '"'
 
 
