@@ -19,14 +19,22 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from stackrank.agents.llm.repairs.json_object import MAX_SHOWN
 from stackrank.agents.llm.syntaxes.syntax import BadCall, parse_json
 from stackrank.env.tools.base import Described, schema
 
-_MARK = re.compile(r"(?P<marks>={3,}) (?P<name>.+?)(?P<open> \(no newline at end\))?[ \t]*")
 _OPEN = " (no newline at end)"
+
+
+class _Mark(NamedTuple):
+    """The line above a text: `=== old_str`."""
+
+    signs: str
+    name: str
+    is_open: bool
+    """Whether the text's last line does not end with a newline."""
 
 
 class Notation:
@@ -136,9 +144,7 @@ class Notation:
         return None
 
     def _write_sections(self, texts: Mapping[str, str]) -> str:
-        taken = {
-            len(mark["marks"]) for text in texts.values() for line in text.split("\n") if (mark := self._mark(line))
-        }
+        taken = {len(mark.signs) for text in texts.values() for line in text.split("\n") if (mark := self._mark(line))}
         marks = next("=" * length for length in range(3, len(taken) + 4) if length not in taken)
         parts = []
         for name, text in texts.items():
@@ -158,7 +164,7 @@ class Notation:
         arguments, rest = self._read_head(head)
         sections: dict[str, Any] = {}
         if below and not rest and (mark := self._mark(below[0])):
-            sections = self._read_sections(below, mark["marks"])
+            sections = self._read_sections(below, mark.signs)
         elif self._text and (below or rest):
             sections = {self._text: "\n".join([*([rest] if rest else []), *below]) + ("\n" if below else "")}
         elif below:
@@ -206,29 +212,33 @@ class Notation:
             raise BadCall(f"{name} is given twice. {self._explain()}")
         return name
 
-    def _mark(self, line: str) -> re.Match[str] | None:
-        """Return the mark of a text, if a line is one: `=== old_str`."""
-        mark = _MARK.fullmatch(line)
-        return mark if mark and mark["name"] in self._properties else None
+    def _mark(self, line: str) -> _Mark | None:
+        """Return the mark that a line is, if it is one."""
+        signs = line[: len(line) - len(line.lstrip("="))]
+        name = line[len(signs) + 1 :].rstrip(" \t")
+        is_open = name.endswith(_OPEN)
+        name = name.removesuffix(_OPEN)
+        is_mark = len(signs) >= 3 and line[len(signs) :].startswith(" ") and name in self._properties
+        return _Mark(signs, name, is_open) if is_mark else None
 
-    def _read_sections(self, lines: Sequence[str], marks: str) -> dict[str, Any]:
-        parts: list[tuple[re.Match[str], list[str]]] = []
+    def _read_sections(self, lines: Sequence[str], signs: str) -> dict[str, Any]:
+        parts: list[tuple[_Mark, list[str]]] = []
         for line in lines:
             mark = self._mark(line)
-            if mark and mark["marks"] == marks:
+            if mark and mark.signs == signs:
                 parts.append((mark, []))
             else:
                 parts[-1][1].append(line)
         texts: dict[str, Any] = {}
         for mark, text in parts:
-            name = mark["name"]
+            name = mark.name
             if name in texts:
                 raise BadCall(
-                    f"{name} is given twice. If the text itself contains the line {mark[0]!r}, use another number of "
-                    f"equals signs. {self._explain()}"
+                    f"{name} is given twice. If the text itself contains the line '{signs} {name}', use another "
+                    f"number of equals signs. {self._explain()}"
                 )
             value = "".join(f"{line}\n" for line in text)
-            value = value.removesuffix("\n") if mark["open"] else value
+            value = value.removesuffix("\n") if mark.is_open else value
             types = _types(self._properties[name])
             texts[name] = value if not types or "string" in types else _from_json(value, value)
         return texts
