@@ -5,9 +5,8 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import NamedTuple
 
-from unidiff.patch import Hunk
-
-from stackrank.diffs import read_diff
+from stackrank.patches.reading import Hunk, Patch
+from stackrank.patches.writing import readable
 
 
 class Sides(NamedTuple):
@@ -21,9 +20,9 @@ class Sides(NamedTuple):
 def sides(diff: str) -> list[Sides]:
     """Return the files of a diff. Each line starts with `-`, `+` or a space, and its number."""
     rows_found = []
-    for file in read_diff(diff):
+    for file in readable(Patch.read(diff)).files:
         rows: list[tuple[str, str]] = []
-        for hunk in file:
+        for hunk in file.hunks:
             rows += [("⋯", "⋯")] if rows else []
             rows += _rows(hunk)
         left_text, right = ("\n".join(row[side] for row in rows) for side in (0, 1))
@@ -35,14 +34,14 @@ def _rows(hunk: Hunk) -> list[tuple[str, str]]:
     rows: list[tuple[str, str]] = []
     old: list[str] = []
     new: list[str] = []
-    for line in hunk:
-        text = line.value.rstrip("\r\n")
-        if line.is_removed:
-            old.append(f"-{line.source_line_no:>5} {text}")
-        elif line.is_added:
-            new.append(f"+{line.target_line_no:>5} {text}")
-        elif line.is_context:
+    for line in hunk.lines:
+        text = line.text.rstrip("\r\n")
+        if line.mark == "-":
+            old.append(f"-{line.old:>5} {text}")
+        elif line.mark == "+":
+            new.append(f"+{line.new:>5} {text}")
+        else:
             rows += zip_longest(old, new, fillvalue="")
             old, new = [], []
-            rows.append((f" {line.source_line_no:>5} {text}", f" {line.target_line_no:>5} {text}"))
+            rows.append((f" {line.old:>5} {text}", f" {line.new:>5} {text}"))
     return [*rows, *zip_longest(old, new, fillvalue="")]

@@ -14,6 +14,7 @@ from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.patterns import Matcher, Pattern, globs
 from stackrank.env.sandbox.guest.debugging.source import functions
 from stackrank.env.sandbox.guest.testing.commands import PytestRun, pytest_run
+from stackrank.patches.contents import like
 from stackrank.source import parse_python
 
 TEST_NAMES = ("test_*.py", "*_test.py", "tests.py", "conftest.py")
@@ -62,11 +63,11 @@ def without_tests(content: bytes, tests: Iterable[str], path: str) -> bytes:
     removed = {
         test.partition("[")[0].partition("::")[2].replace("::", ".") for test in tests if test.startswith(f"{path}::")
     }
-    lines = content.decode().split("\n")
+    lines = content.split(b"\n")
     spans = [_span(node) for name, node in functions(parse_python(content)) if name in removed]
     for first, last in sorted(spans, reverse=True):
         del lines[first - 1 : last]
-    remaining = "\n".join(lines).encode()
+    remaining = like(b"\n".join(lines), content)
     try:
         parse_python(remaining)
     except (SyntaxError, ValueError):

@@ -34,6 +34,8 @@ def make_task(repo: str, commit: str, out: Path, options: TaskOptions, backend: 
     say(f"{drafted.entry.id}: {drafted.entry.test}")
     if drafted.entry.setup:
         say(f"{drafted.entry.id}: installed with `{'; '.join(drafted.entry.setup)}`; --setup overrides it")
+    for note in drafted.notes:
+        say(f"{drafted.entry.id}: {note}")
     broken, fixed = _both_states(drafted, backend, say)
     broken, fixed = _without_unstable(drafted, broken, fixed, backend, say)
     with tempfile.TemporaryDirectory(prefix="stackrank-") as name:

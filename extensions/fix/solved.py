@@ -8,6 +8,7 @@ from typing import Any
 
 from stackrank.env.benchmarks.repo_schema import TASKS_FILE, read_tasks, write_tasks
 from stackrank.extensions.fix.finding.folder import SOLVED
+from stackrank.patches.reading import Patch
 
 
 def write_solved(approved: Sequence[Mapping[str, Any]], out: Path) -> Path | None:
@@ -27,7 +28,9 @@ def write_solved(approved: Sequence[Mapping[str, Any]], out: Path) -> Path | Non
     for entry in content.tasks if content else ():
         fix_texts = {fixes.get((entry.source.commit or "", test)) for test in entry.fail_to_pass or [entry.id]}
         if len(fix_texts) == 1 and (fix := fix_texts.pop()):
-            solved.append(entry.model_copy(update={"fix": fix}))
+            below = "" if entry.source.subdir == "." else f"{entry.source.subdir}/"
+            inside = Patch.read(fix).renamed(lambda path, below=below: path.removeprefix(below))
+            solved.append(entry.model_copy(update={"fix": inside.text}))
     if content is None or not solved:
         file.unlink(missing_ok=True)
         return None

@@ -10,11 +10,11 @@ import pytest
 
 from stackrank.env.actions import Action, Observation
 from stackrank.env.debug_env import DebugEnv
-from stackrank.env.file_diffs import file_diff
 from stackrank.env.patches import apply_patch
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.state import check_state, messages_of, outcomes_of
 from stackrank.env.tools import tool_set
+from stackrank.patches.writing import file_diff
 from tests.fixtures.env import make_task, usable
 
 

@@ -36,7 +36,7 @@ class StrReplace:
 
     def __call__(self, bench: Bench, arguments: StrReplaceArguments) -> Observation:
         """Edit the file, or refuse and change nothing."""
-        text = decode(bench.sandbox.read(arguments.path)).replace("\r\n", "\n")
+        text = decode(bench.sandbox.read(arguments.path), arguments.path).replace("\r\n", "\n")
         old, new = (text.replace("\r\n", "\n") for text in (arguments.old_str, arguments.new_str))
         if not old:
             raise ToolError("old_str is empty: use insert to add text, create to write a file")
@@ -152,7 +152,7 @@ def _describe_edit(path: str, edit: Edit, start: int | None) -> str:
     head = f"Created {path}: {_count(edit.added)}." if edit.created else _describe_lines(path, edit, start)
     if edit.syntax_error:
         head += f"\nThe file does not parse: {edit.syntax_error}"
-    return head if start is None else f"{head}\n{_excerpt(edit)}"
+    return head if start is None else f"{head}\n{_excerpt(path, edit)}"
 
 
 def _describe_lines(path: str, edit: Edit, start: int | None) -> str:
@@ -172,8 +172,8 @@ def _count(lines: int) -> str:
     return "1 line" if lines == 1 else f"{lines} lines"
 
 
-def _excerpt(edit: Edit, margin: int = 3) -> str:
-    lines = decode(edit.content).split("\n")
+def _excerpt(path: str, edit: Edit, margin: int = 3) -> str:
+    lines = decode(edit.content, path).split("\n")
     start = max(edit.first - margin, 1)
     stop = min(edit.first + min(edit.added, 60) - 1 + margin, len(lines))
     return "\n".join(f"{number:>5}  {lines[number - 1].rstrip(chr(13))[:300]}" for number in range(start, stop + 1))

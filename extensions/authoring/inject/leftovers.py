@@ -41,7 +41,7 @@ def _words(source: bytes) -> Counter[str]:
 @functools.lru_cache(maxsize=_KNOWN)
 def _table(source: bytes) -> symtable.SymbolTable:
     # Names in annotations count as used, even if Python does not evaluate them.
-    return symtable.symtable(_LATE.sub(b"pass", source).decode(), "source", "exec")
+    return symtable.symtable(_LATE.sub(b"pass", source), "source", "exec")
 
 
 @functools.lru_cache(maxsize=_KNOWN)

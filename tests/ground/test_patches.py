@@ -9,10 +9,11 @@ import pytest
 from stackrank.agents.episode.line_map import LineMap
 from stackrank.dashboard.parts.side_by_side import sides
 from stackrank.dashboard.trace.files import Files
-from stackrank.diffs import unquoted
 from stackrank.env.benchmarks.git import diff_of
 from stackrank.env.patches import PatchError, apply_patch, make_diff, reverse_patch, touched_files
 from stackrank.extensions.authoring.from_commit import split
+from stackrank.patches.names import unquoted
+from stackrank.patches.reading import Patch
 from tests.extensions.fix.fixing import git, repository
 
 NAMES = ("plain.py", "with space.py", "ü.py", 'quo"te.py', "back\\slash.py", "a\ttab ü.py", "two\nlines.py", " b/x.py")
@@ -39,10 +40,12 @@ def test_quoted_file_names(tmp_path: Path) -> None:
     for name in ("ü.py", "tests/test_ü\t.py"):
         (repo / name).write_text("two = 2\n")
     git(repo, "commit", "-qam", "Fix")
-    diff = diff_of(repo, "HEAD~1", "HEAD")
-    assert '"a/\\303\\274.py"' in diff
-    tests, fix = split(diff)
-    assert [touched_files(patch) for patch in (tests, fix)] == [{"tests/test_ü\t.py"}, {"ü.py"}]
+    theirs = Patch.read(git(repo, "diff", "--no-renames", "HEAD~1", "HEAD"))
+    assert '"a/\\303\\274.py"' in theirs.text
+    ours = diff_of(repo, "HEAD~1", "HEAD").patch
+    assert ours.paths == theirs.paths
+    tests, fix = split(ours)
+    assert [patch.paths for patch in (tests, fix)] == [{"tests/test_ü\t.py"}, {"ü.py"}]
     assert unquoted('"a/caf\\351 \\"x\\".py"') == 'a/caf\udce9 "x".py' and unquoted('"') == '"'
 
 
