@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import NamedTuple
 
-from stackrank.patches.reading import Hunk, Patch
-from stackrank.patches.writing import readable
+from stackrank.patches.reading import FilePatch, Hunk, Patch
+from stackrank.patches.writing import readable_file
 
 
 class Sides(NamedTuple):
@@ -20,14 +20,28 @@ class Sides(NamedTuple):
 def sides(diff: str) -> list[Sides]:
     """Return the files of a diff. Each line starts with `-`, `+` or a space, and its number."""
     rows_found = []
-    for file in readable(Patch.read(diff)).files:
+    for file in Patch.read(diff).files:
         rows: list[tuple[str, str]] = []
-        for hunk in file.hunks:
+        for hunk in readable_file(file).hunks:
             rows += [("⋯", "⋯")] if rows else []
             rows += _rows(hunk)
+        rows = rows or [_kinds(file)]
         left_text, right = ("\n".join(row[side] for row in rows) for side in (0, 1))
         rows_found.append(Sides(file.path, left_text, right))
     return rows_found
+
+
+def _kinds(file: FilePatch) -> tuple[str, str]:
+    """Say what a file is on both sides if no line of it is shown."""
+    old, new = file.contents or (None, None)
+    return _kind(file.old, file.old_mode, old), _kind(file.new, file.new_mode, new)
+
+
+def _kind(path: str | None, mode: str, content: bytes | None) -> str:
+    if path is None:
+        return "(no file)"
+    size = "" if content is None else f", {len(content):,} bytes"
+    return f"{path}{size}{', mode ' if mode else ''}{mode}"
 
 
 def _rows(hunk: Hunk) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from stackrank.patches.binary import literal, object_name
 from stackrank.patches.contents import Link, decode_text, is_utf8_text, mode_of, stored_bytes
 from stackrank.patches.names import quoted
-from stackrank.patches.reading import FilePatch, Patch
+from stackrank.patches.reading import FilePatch, Patch, PatchError
 
 # Not str.splitlines: form feeds and Unicode separators do not end a line of a patch.
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
@@ -74,6 +74,14 @@ def unshown(path: str) -> str:
 def readable(patch: Patch) -> Patch:
     """Return a patch for readers: texts that the patch holds as binary files, since they are not UTF-8, are decoded."""
     return Patch(tuple(map(readable_file, patch.files)))
+
+
+def shown_text(patch: str) -> str:
+    """Return the text of a patch for readers; see `readable`. A text that is no patch is returned as it is."""
+    try:
+        return readable(Patch.read(patch)).text
+    except PatchError:
+        return patch
 
 
 def readable_file(file: FilePatch) -> FilePatch:
