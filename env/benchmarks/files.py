@@ -15,7 +15,7 @@ from stackrank.patches.contents import Link, read_content
 def read_tree(folder: Path, hidden: Iterable[Pattern] = (), *, caches: bool = False) -> dict[str, bytes]:
     """Return relative path -> content of files below `folder` that no pattern in `hidden` matches.
 
-    Links that leave the folder are left out, and so are files that vanish meanwhile.
+    The content of a link that leaves the folder is not read. Files that vanish meanwhile are left out.
     `caches`: whether files in a `__pycache__` are wanted too. Raises BenchmarkError for a file that cannot be read.
     """
     matcher = Matcher(hidden)
@@ -40,13 +40,11 @@ def read_tree(folder: Path, hidden: Iterable[Pattern] = (), *, caches: bool = Fa
 
 
 def _followed(folder: Path, path: Path) -> bytes | None:
-    """Return a link with the content to which it leads; None if that is not in the folder."""
+    """Return a link with the content of the file to which it leads, if that is in the folder."""
     link, target = read_content(path), path.resolve()
-    if not isinstance(link, Link) or link.target.startswith(b"/") or not target.is_relative_to(folder.resolve()):
-        return None
-    return (
-        Link(link.target, target.read_bytes()) if target.is_file() else Link(link.target) if target.is_dir() else None
-    )
+    if isinstance(link, Link) and target.is_relative_to(folder.resolve()) and target.is_file():
+        return Link(link.target, target.read_bytes())
+    return link
 
 
 def read_text(file: Path, *, exact: bool = False) -> str:

@@ -7,7 +7,7 @@ import hashlib
 import io
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import NamedTuple
 
 from stackrank.env.benchmarks.base import BenchmarkError
@@ -90,7 +90,7 @@ class _Entry(NamedTuple):
     target: bytes = b""
     """Of a link: where it leads, relative to its folder."""
     destination: str = ""
-    """Of a link: the path to which it leads."""
+    """Of a link: the path to which it leads; empty if that is not below the folder."""
 
 
 class Difference(NamedTuple):
@@ -152,7 +152,7 @@ def latest_version(repository: Path, commit: str) -> str:
 
 @functools.lru_cache(maxsize=_TREES)
 def _tree(repository: Path, commit: str, subdir: str) -> dict[str, _Entry]:
-    """Return path below `subdir` -> what git stores for every file. Submodules and links that leave it are left out."""
+    """Return path below `subdir` -> what git stores for every file. Submodules are left out."""
     treeish = commit if subdir == "." else f"{commit}:{subdir.strip('/')}"
     try:
         tree = dict(_entries(read_git(repository, "ls-tree", "-r", "-z", treeish)))
@@ -161,13 +161,8 @@ def _tree(repository: Path, commit: str, subdir: str) -> dict[str, _Entry]:
             raise
         raise BenchmarkError(f"{repository} has no files below {subdir} in the commit {commit[:12]}") from None
     links = [path for path, entry in tree.items() if entry.mode == LINK]
-    places = {*tree, *(str(folder) for path in tree for folder in PurePosixPath(path).parents)} if links else set()
     for path, target in zip(links, _read(repository, (tree[path].name for path in links)), strict=True):
-        destination = link_destination(path, target)
-        if destination in places:
-            tree[path] = tree[path]._replace(target=target, destination=destination)
-        else:
-            del tree[path]
+        tree[path] = tree[path]._replace(target=target, destination=link_destination(path, target) or "")
     return tree
 
 
@@ -194,7 +189,7 @@ def _contents_of(repository: Path, tree: Mapping[str, _Entry], paths: Iterable[s
 
 
 def _followed(tree: Mapping[str, _Entry], path: str) -> _Entry | None:
-    """Return the file to which a path leads, through any number of links; None if that is a folder or a circle."""
+    """Return the file to which a path leads, through any number of links; None if there is none."""
     passed: set[str] = set()
     while path in tree and path not in passed:
         if tree[path].mode != LINK:

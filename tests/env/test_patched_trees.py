@@ -119,8 +119,7 @@ def check_change(repo: Path, before: dict[str, bytes], after: dict[str, bytes]) 
     old, new = (git(repo, "rev-parse", commit).strip() for commit in ("HEAD~1", "HEAD"))
     difference = diff_of(repo, old, new)
     assert difference.patch.text == patch and not difference.submodules
-    inside = CommitFiles(repo, new)
-    assert {path: content for path, content in stored(after).items() if path in inside} == stored(dict(inside))
+    assert stored(CommitFiles(repo, new)) == stored(after)
     for options in (("--no-renames",), ("--find-renames=30%",)):
         raw = repo / ".git" / "raw.patch"
         git(repo, "diff", "--binary", *options, f"--output={raw}", old, new)
