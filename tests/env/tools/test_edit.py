@@ -45,7 +45,7 @@ EXACT: dict[str, tuple[bytes, int | None, int | None, str, bytes]] = {
     ),
     "no encoding is declared any more": (LATIN, None, None, "x = 'ö'\n", "x = 'ö'\n".encode()),
     "an encoding that does not exist": (b"# coding: x\na = 1\n", 2, 2, "a = 2", b"# coding: x\na = 2\n"),
-    "an encoding of other lines": (ESCAPES, 2, 2, "a = '\\n'", b"# coding: unicode_escape\na = '\\n'\n"),
+    "an encoding that is no text": (ESCAPES, 2, 2, "a = 2\nb = 3", b"# coding: unicode_escape\na = 2\nb = 3\n"),
     "no final newline": (b"a\nb", 1, 1, "x", b"x\nb"),
     "no final newline, last line": (b"a\nb", 2, 2, "x", b"a\nx"),
     "append after no final newline": (b"a\nb", 3, 2, "c", b"a\nb\nc"),
