@@ -6,10 +6,12 @@ from collections import defaultdict
 from dataclasses import replace
 
 from stackrank.env.actions import Observation
+from stackrank.env.sandbox.guest.testing.ids import path_of
 from stackrank.env.state import State, outcomes_of
 from stackrank.env.task import Task
 from stackrank.env.tools.listdir import mark_readonly
 from stackrank.patches.contents import decode_text
+from stackrank.wording import count_of
 
 _MOST_FILES = 60
 _MOST_CHARS = 3000
@@ -48,7 +50,7 @@ def list_files(task: Task) -> tuple[str, ...]:
 
 
 def _counted(read_only: bool, folder: str, number: int) -> str:
-    return f"{folder}  ({number} files{', read-only' if read_only else ''})"
+    return f"{folder}  ({count_of(number, 'file')}{', read-only' if read_only else ''})"
 
 
 def find_failing_file(task: Task, first: State) -> str:
@@ -56,7 +58,7 @@ def find_failing_file(task: Task, first: State) -> str:
 
     A report of pytest shows the failing tests, but not the helpers and the data that they use.
     """
-    files = {test.partition("::")[0] for test, outcome in outcomes_of(first).items() if outcome == "failed"}
+    files = {path_of(test) for test, outcome in outcomes_of(first).items() if outcome == "failed"}
     path = min(files, default="")
     code = (decode_text(task.files.get(path, b""), path) or "").removeprefix("\ufeff").strip()
     return f"{path}:\n{code}" if len(files) == 1 and code and len(code) <= _MOST_CODE else ""
