@@ -123,7 +123,7 @@ class FilePatch:
     def reversed(self) -> FilePatch:
         """Return what undoes this. Raises PatchError if the patch does not hold what is needed for that."""
         if self.withheld or len(self.sides) == 1:
-            raise PatchError(f"the patch changes {self.path} without its content, so it cannot be reversed")
+            raise PatchError(f"the patch lacks the content of {self.path}, which is binary, so it cannot be reversed")
         if self.copied:
             raise PatchError(f"the patch copies {self.old} to {self.new}, so it cannot be reversed")
         return _written(
