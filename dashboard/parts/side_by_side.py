@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from stackrank.patches.reading import FilePatch, Hunk, Patch
 from stackrank.patches.writing import readable_file
+from stackrank.wording import count_of
 
 
 class Sides(NamedTuple):
@@ -40,7 +41,7 @@ def _kinds(file: FilePatch) -> tuple[str, str]:
 def _kind(path: str | None, mode: str, content: bytes | None) -> str:
     if path is None:
         return "(no file)"
-    size = "" if content is None else f", {len(content):,} bytes"
+    size = "" if content is None else f", {count_of(len(content), 'byte')}"
     return f"{path}{size}{', mode ' if mode else ''}{mode}"
 
 
