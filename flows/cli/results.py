@@ -13,6 +13,7 @@ from stackrank.db.search import HELP
 from stackrank.errors import UsageError
 from stackrank.flows.cli.options import Episode, Json, Run, Verdicts, check_terms
 from stackrank.flows.cli.output import print_json, print_table
+from stackrank.patches.writing import shown_text
 from stackrank.terms import FailurePoint, Label, RunStatus, Verdict
 from stackrank.wording import count_of, errors, moment, one_of, print_err, print_out, seal, suspicious_lines, unverified
 
@@ -161,7 +162,7 @@ def trace(
         print_out(f"\nsuspicious: {line}", end="")
     print_out()
     if row["diff"]:
-        print_out(f"\n--- the agent's changes\n{row['diff']}")
+        print_out(f"\n--- the agent's changes\n{shown_text(row['diff'])}")
 
 
 def _print_step(step: Mapping[str, Any]) -> None:
