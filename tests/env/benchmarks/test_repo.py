@@ -22,6 +22,7 @@ from stackrank.env.scoring.log_formats import format_for, read_log
 from stackrank.env.scoring.verdict import score
 from stackrank.env.task import Task
 from stackrank.env.validate import validate
+from stackrank.patches.contents import Link
 from tests.fixtures.env import usable
 from tests.support.repository import (
     BUGGY,
@@ -126,7 +127,8 @@ def test_links_do_not_lead_out(folder: Path) -> None:
     )
     reasons = sorted(benchmark.excluded().values())
     assert reasons == [f"leak.patch leaves {folder}", f"source.path leak leaves {folder}"]
-    assert "secret.txt" not in benchmark.tasks()[0].files
+    assert benchmark.tasks()[0].files["secret.txt"] == Link(b"/etc/passwd"), "it was not read"
+    assert not bytes(benchmark.tasks()[0].files["secret.txt"])
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from stackrank.env.sandbox.registry import backend
 from stackrank.env.scoring.proof import find_proof
 from stackrank.extensions.authoring.from_commit import TaskOptions, draft, split
 from stackrank.extensions.authoring.new_task import make_task
+from stackrank.patches.reading import Patch
 from tests.env.benchmarks.test_repo import BUG, TESTS
 from tests.support.repository import FIXED, NEW_TEST, REMEDY, SampleRepository, git, make_repository, write
 
@@ -65,11 +66,12 @@ def test_commits_that_make_no_task(repo: SampleRepository, tmp_path: Path) -> No
 
 
 def test_split() -> None:
-    binary = "diff --git a/tests/x.png b/tests/x.png\nBinary files a/tests/x.png and b/tests/x.png differ\n"
-    assert split(TESTS + binary + BUG) == (TESTS, BUG)
+    binary = make_diff({}, {"tests/x.png": b"\0"})
+    assert tuple(patch.text for patch in split(Patch.read(TESTS + BUG + binary))) == (TESTS + binary, BUG)
 
 
 def test_split_files_with_unusual_names() -> None:
     names = ("ü.py", "tests/test_ü\t.py")
     fix, tests = (make_diff({name: b"one = 1\n"}, {name: b"two = 2\n"}) for name in names)
-    assert split(tests + fix) == (tests, fix) == split(fix + tests)
+    for diff in (tests + fix, fix + tests):
+        assert tuple(patch.text for patch in split(Patch.read(diff))) == (tests, fix)
