@@ -25,8 +25,8 @@ from stackrank.extensions.fix.finding.suite import Suite, select_broken_since
 from stackrank.extensions.fix.propose import group_by_change
 from stackrank.extensions.fix.publish import BRANCH, Published, publish, require_applies
 from stackrank.patches.contents import like
-from tests.extensions.fix.fixing import BROKEN, FIX, SECOND_FIX, SHOP, git, proposal_row, repository, tree, write
 from tests.fixtures.env import usable
+from tests.support.shop import BROKEN, FIX, SECOND_FIX, SHOP, git, proposal_row, repository, tree, write
 
 CART = "shop/cart.py"
 
