@@ -38,8 +38,8 @@ class HitsObserver(Observer):
         self._skip: int = spec["skip"]
         self._most: int = spec["count"]
         self._exception: str = spec["exception"]
-        place, condition = separate_condition(spec["place"], spec["condition"])
-        self._places: List[Place] = find_places(spec["root"], place) if place else []
+        names, condition = separate_condition(spec["place"], spec["condition"])
+        self._places: List[Place] = find_places(spec["root"], names) if names else []
         self.code = statements(spec["code"])
         self._condition = compiled(condition) if condition else None
         self._named: Dict[str, List[int]] = {}
