@@ -12,6 +12,7 @@ from stackrank.flows.cli.options import (
     Environments,
     Episode,
     FailingTest,
+    FailureState,
     Fixes,
     Json,
     Night,
@@ -65,6 +66,7 @@ def run(
         ),
     ] = None,
     shows_failing_test: FailingTest = None,
+    shows_failure_state: FailureState = None,
     owner: Annotated[str | None, typer.Option(help="Owner of the run. Default: STACKRANK_OWNER, else you.")] = None,
     project: Annotated[str | None, typer.Option(help="Project of the run. Default: STACKRANK_PROJECT.")] = None,
     include_invalid: Annotated[
@@ -168,6 +170,7 @@ def play(
     tools: Annotated[str, typer.Option(help="A tool set, or tools separated by commas.")] = "bash-debug",
     sandbox: Sandbox = None,
     shows_failing_test: FailingTest = None,
+    shows_failure_state: FailureState = None,
 ) -> None:
     """Debug a task yourself. Your episode is recorded like an agent's."""
     from stackrank.db import queries
@@ -178,8 +181,8 @@ def play(
     places = {"path": path, "fixes": fixes, "repos": repos, "environments": environments}
     fields: dict[str, Any] = {name: str(place) for name, place in places.items() if place}
     fields |= {"benchmark": benchmark, "night": night, "sandbox": sandbox}
-    if shows_failing_test is not None:
-        fields["shows_failing_test"] = shows_failing_test
+    shown = {"shows_failing_test": shows_failing_test, "shows_failure_state": shows_failure_state}
+    fields |= {name: value for name, value in shown.items() if value is not None}
     engine = connect()
     outcome = play_by_hand(Store(engine), task, tools, fields, print_err)
     if outcome.status is RunStatus.FAILED:
