@@ -15,6 +15,7 @@ from stackrank.agents.episode.step import Step, Usage
 from stackrank.env.actions import Action, Observation
 from stackrank.env.state import hanging_test
 from stackrank.env.task import Task
+from stackrank.wording import count_of
 
 
 class OutsideSession:
@@ -166,5 +167,5 @@ def opening(briefing: Briefing, observation: Observation) -> str:
     return (
         f"{observation.text}\n\n{hung}Files in the workspace:\n{files}\n\n"
         f"Only the tools of this server can reach the workspace. Paths are relative to it; line numbers are 1-based. "
-        f"You have {briefing.max_steps} steps{time_limit}; every call counts as one step. {ends}"
+        f"You have {count_of(briefing.max_steps, 'step')}{time_limit}; every call counts as one step. {ends}"
     )

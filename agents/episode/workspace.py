@@ -10,6 +10,7 @@ from stackrank.env.state import State, outcomes_of
 from stackrank.env.task import Task
 from stackrank.env.tools.listdir import mark_readonly
 from stackrank.env.tools.view import decode
+from stackrank.wording import count_of
 
 _MOST_FILES = 60
 _MOST_CHARS = 3000
@@ -48,7 +49,7 @@ def list_files(task: Task) -> tuple[str, ...]:
 
 
 def _counted(read_only: bool, folder: str, number: int) -> str:
-    return f"{folder}  ({number} files{', read-only' if read_only else ''})"
+    return f"{folder}  ({count_of(number, 'file')}{', read-only' if read_only else ''})"
 
 
 def find_failing_file(task: Task, first: State) -> str:

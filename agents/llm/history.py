@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 
 from stackrank.agents.llm.endpoints.endpoint import Message
+from stackrank.wording import count_of
 
 CHARACTERS_PER_TOKEN = 3.5
 KEPT_TURNS = 4
@@ -46,7 +47,10 @@ def shrink(messages: list[Message], limit: int, characters_per_token: float = CH
         excess, too_long = excess - length, too_long - length
         dropped += 1
     if dropped:
-        head = [*head, {"role": "user", "content": f"[{dropped} earlier turns of this conversation were omitted]"}]
+        head = [
+            *head,
+            {"role": "user", "content": f"[{count_of(dropped, 'earlier turn')} of this conversation omitted]"},
+        ]
     return [*head, *(message for turn in turns for message in turn)]
 
 
@@ -68,7 +72,7 @@ def _cut(message: Message) -> Message:
     omitted = len(content) - 2 * KEPT_CHARACTERS
     if omitted < KEPT_CHARACTERS:
         return message
-    note = f"\n[... {omitted} characters of this observation were omitted ...]\n"
+    note = f"\n[... {count_of(omitted, 'character')} of this observation omitted ...]\n"
     return {**message, "content": content[:KEPT_CHARACTERS] + note + content[-KEPT_CHARACTERS:]}
 
 

@@ -13,6 +13,7 @@ from stackrank.agents.llm.settings import InvestigatorSettings, LlmSettings, Set
 from stackrank.env.actions import Action, Observation
 from stackrank.env.tools import find_tool
 from stackrank.env.tools.debugging.investigate import INVESTIGATOR
+from stackrank.wording import count_of
 
 PROMPTS = ("investigator", "investigator_task")
 MAX_ANSWER = 3000
@@ -140,6 +141,8 @@ def _check_answer(action: Action, output: str, exchanges: tuple[Exchange, ...], 
         raise malformed("The answer is empty: write it into `text`.", output, exchanges)
     if len(text) > MAX_ANSWER and not cut:
         raise malformed(
-            f"The answer has {len(text)} characters; the limit is {MAX_ANSWER}. Shorten it.", output, exchanges
+            f"The answer has {count_of(len(text), 'character')}; the limit is {MAX_ANSWER}. Shorten it.",
+            output,
+            exchanges,
         )
     return Action("answer", {"text": text[:MAX_ANSWER]})

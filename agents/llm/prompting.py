@@ -15,6 +15,7 @@ import jinja2.sandbox
 from stackrank.agents.episode.protocol import Briefing, SetupError
 from stackrank.env.actions import Observation
 from stackrank.env.tools import ToolSet
+from stackrank.wording import count_of
 
 _FOLDER = Path(__file__).parent / "prompts"
 _EXAMPLE: Mapping[str, Any] = {
@@ -122,7 +123,7 @@ def describe_tools(tools: ToolSet) -> Sequence[dict[str, str]]:
         {
             "name": name,
             "description": tools.find(name).description,
-            "note": f"becomes available after {locked[name]} successful rewrites" if name in locked else "",
+            "note": f"becomes available after {count_of(locked[name], 'successful rewrite')}" if name in locked else "",
         }
         for name in tools.tools
     ]

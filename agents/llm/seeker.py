@@ -25,6 +25,7 @@ from stackrank.env.actions import Action, Observation
 from stackrank.env.task import Task
 from stackrank.env.tools import find_tool
 from stackrank.env.tools.base import Arguments
+from stackrank.wording import count_of
 
 _PROMPTS = ("seeker", "seeker_task", "coder", "coder_task")
 _SEEKER_TOOLS = ("eval", "view", "listdir", "grep", "pdb", "inspect", "trace", "calls", "snapshot")
@@ -80,7 +81,7 @@ class Brief:
     def __init__(self, characters: int, files: int) -> None:
         self.description = (
             "Hand over to the programmer, who sees only the statement, this brief and the files that it names. "
-            f"At most {characters} characters and {files} files."
+            f"At most {count_of(characters, 'character')} and {count_of(files, 'file')}."
         )
 
 
@@ -242,10 +243,11 @@ def read_brief(arguments: Mapping[str, Any], settings: SeekerSettings) -> tuple[
     if not text or not references:
         raise ValueError("A brief needs a text and the files that the programmer must see.")
     if len(text) > longest:
-        raise ValueError(f"The brief has {len(text)} characters; the limit is {longest}. Shorten it.")
+        raise ValueError(f"The brief has {count_of(len(text), 'character')}; the limit is {longest}. Shorten it.")
     if len(references) > max_files:
         raise ValueError(
-            f"The brief names {len(references)} files; the limit is {max_files}. Name only the most important ones."
+            f"The brief names {count_of(len(references), 'file')}; the limit is {max_files}. Name only the most "
+            "important ones."
         )
     return text, references
 

@@ -11,6 +11,7 @@ from stackrank.dashboard.data import ask
 from stackrank.dashboard.parts import show
 from stackrank.dashboard.parts.tables import DIVERGE_PAGE, RUN_PAGE, RUNS_PAGE, pick
 from stackrank.db import queries
+from stackrank.wording import count_of
 
 refs = [st.query_params.get(side, "").strip() for side in ("a", "b")]
 if not all(refs):
@@ -31,7 +32,7 @@ with st.container(border=True):
     if comparison["entrants"]:
         st.caption(
             "Paired by task, over the tasks that have a verdict in both runs, each with the same weight; p-values are "
-            f"corrected (Holm) for {len(comparison['entrants'])} entrants."
+            f"corrected (Holm) for {count_of(len(comparison['entrants']), 'entrant')}."
         )
 if not comparison["entrants"]:
     st.stop()
@@ -65,7 +66,8 @@ def opened(row: Mapping[str, Any]) -> None:
 
 def flips(heading: str, rows: Sequence[Mapping[str, Any]], key: str) -> None:
     """Draw the tasks whose result changed, one of which can be opened."""
-    st.subheader(f"{heading}: {len({row['task'] for row in rows})} tasks", anchor=False)
+    tasks = {row["task"] for row in rows}
+    st.subheader(f"{heading}: {count_of(len(tasks), 'task')}", anchor=False)
     if not rows:
         return
     frame = pd.DataFrame(

@@ -15,6 +15,7 @@ from stackrank.dashboard.parts import filters, show
 from stackrank.dashboard.parts.tables import DIVERGE_PAGE, EPISODE_PAGE, MOST_COMPARED, TASK_PAGE, pick
 from stackrank.db import queries
 from stackrank.terms import ErrorsAre
+from stackrank.wording import count_of
 
 st.title("Compare")
 scope = filters.choose("cmp")
@@ -102,13 +103,15 @@ for column, row, better in zip(st.columns(2), (first, second), (pair["only_first
             st.metric("Resolved", wording.percent(row["rate"], 1), interval, delta_color="off", delta_arrow="off")
             if row["unverified"]:
                 st.metric("Unverified", f"{row['unverified']} of {row['resolved']}")
-            st.metric("Better on", f"{len(better)} tasks")
+            st.metric("Better on", count_of(len(better), "task"))
             st.metric("Cost per resolved", wording.usd(row["cost_per_resolved"]))
             st.metric("Steps", wording.NOTHING if row["steps_mean"] is None else f"{row['steps_mean']:.1f}")
         counted = row["resolved"] + row["unresolved"]
         error_rule = "counted as failures" if scope.errors == ErrorsAre.AS_FAILURES else "left out of rates"
-        errors = f"{row['errors']} {'error' if row['errors'] == 1 else 'errors'}"
-        st.caption(f"{counted} episodes with a verdict on {row['tasks']} tasks; {errors}, {error_rule}")
+        errors = count_of(row["errors"], "error")
+        st.caption(
+            f"{count_of(counted, 'episode')} with a verdict on {count_of(row['tasks'], 'task')}; {errors}, {error_rule}"
+        )
 
 
 def traces(task: Mapping[str, Any]) -> None:

@@ -16,6 +16,7 @@ from stackrank.dashboard.trace.detail import step_body
 from stackrank.dashboard.trace.header import facts
 from stackrank.dashboard.trace.steps import brief, tool_of
 from stackrank.db import queries
+from stackrank.wording import count_of
 
 AROUND = 200
 """The number of lines of the alignment on one page."""
@@ -35,7 +36,9 @@ def choose(opposite: Mapping[str, Any], side: str) -> None:
     def label(row_id: int) -> str:
         row = choices[row_id]
         verdict = show.VERDICTS.get(row["verdict"], "")
-        return wording.visible(f"{row_id}: {verdict}, {row['entrant']}, run {row['run']}, {row['steps']} steps")
+        return wording.visible(
+            f"{row_id}: {verdict}, {row['entrant']}, run {row['run']}, {count_of(row['steps'], 'step')}"
+        )
 
     key = f"diverge_{side}"
 
@@ -144,12 +147,12 @@ split = None if parted is None else next(at for at, pair in enumerate(pairs) if 
 position = address.number("at")
 selected = min(len(pairs) - 1, (split or 0) if position is None else position)
 if split is None:
-    st.success(f"Both did the same in all {len(pairs)} steps.", icon=":material/check:")
+    st.success(f"Both did the same in all {count_of(len(pairs), 'step')}.", icon=":material/check:")
 else:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
             f":material/fork_right: They part at line {split} of {len(pairs) - 1}; "
-            f"{sum(pair.same for pair in pairs)} actions are the same.",
+            f"{count_of(sum(pair.same for pair in pairs), 'action is', 'actions are')} the same.",
             width="content",
         )
         if selected != split:

@@ -14,6 +14,7 @@ from stackrank.db import queries
 from stackrank.db.search import HELP, parse
 from stackrank.errors import UsageError
 from stackrank.terms import UNKNOWN, FailurePoint, StopReason, Verdict
+from stackrank.wording import count_of
 
 _PAGE = 100
 _MOST_ASKED = 500
@@ -99,5 +100,5 @@ if rows:
 elif following is None:
     st.info("No episode matches these filters.", icon=":material/filter_alt_off:")
 if following is not None and len(rows) < _PAGE:
-    st.caption(f"The texts of {matches['looked_at']:,} episodes were looked through, back to episode {following}.")
+    st.caption(f"Searched the texts of {count_of(matches['looked_at'], 'episode')}, back to episode {following}.")
 address.pager("ep_after", following, first="First page", next_label="Next page" if len(rows) == _PAGE else "Search on")

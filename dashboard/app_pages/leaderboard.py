@@ -13,6 +13,7 @@ from stackrank.dashboard.data import ask
 from stackrank.dashboard.parts import filters, show
 from stackrank.dashboard.parts.tables import COMPARE_PAGE, MOST_COMPARED, leaderboard_table
 from stackrank.db import queries
+from stackrank.wording import count_of
 
 Row = TypeVar("Row", bound=Mapping[str, Any])
 st.title("Leaderboard")
@@ -64,7 +65,10 @@ def drawn(rows: Sequence[Row]) -> Sequence[Row]:
         return rows
     drawn_ids = (ticked or ids)[: charts.MOST_DRAWN]
     selection = "those ticked above" if ticked else "the best, or those that you tick above"
-    st.caption(f"The chart shows {len(drawn_ids)} of {len(ids)} entrants: {selection}. The table shows all of them.")
+    st.caption(
+        f"The chart shows {len(drawn_ids)} of {count_of(len(ids), 'entrant')}: {selection}. The table shows all "
+        "of them."
+    )
     return [row for row in rows if row["entrant_id"] in drawn_ids]
 
 

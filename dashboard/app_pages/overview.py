@@ -17,6 +17,7 @@ from stackrank.dashboard.parts.tables import (
 from stackrank.db import queries
 from stackrank.db.queries import Scope
 from stackrank.terms import RunStatus
+from stackrank.wording import count_of
 
 st.title("Overview")
 
@@ -123,7 +124,7 @@ def changed(run_id: int) -> None:
         columns = {"Points": st.column_config.NumberColumn(format="%+.1f"), "Before": share, "Now": share}
         show.grid(lines, column_config=columns, alt="What got better or worse")
     calm = len(rows) - len(sure)
-    text = f"{calm} of {len(rows)} entrants show no clear change. " if calm else ""
+    text = f"{calm} of {count_of(len(rows), 'entrant')} without a clear change. " if calm else ""
     st.caption(
         f"{text}Paired by task with up to 10 earlier runs of the series that were not reported as worse. A change is "
         "clear if p < 0.05 after Holm's correction over the entrants."
@@ -147,8 +148,8 @@ def infrastructure() -> None:
             border=True,
             help="Runs in progress without a heartbeat for a minute.",
         )
-    of = "the newest run" if health["runs"] == 1 else f"the newest {health['runs']} runs"
-    st.caption(f"Of {of}, {health['done']} episodes.")
+    of = "the newest run" if health["runs"] == 1 else f"the newest {count_of(health['runs'], 'run')}"
+    st.caption(f"Of {of}, {count_of(health['done'], 'episode')}.")
     for run in health["stalled"]:
         message = f"Run {run['id']} ({show.escaped(run['name'])}) has sent no heartbeat for a while."
         st.warning(f"{message} To continue it: `stackrank resume {run['id']}`.", icon=":material/hourglass_disabled:")

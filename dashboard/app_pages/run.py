@@ -20,6 +20,7 @@ from stackrank.db import queries
 from stackrank.db.queries import Scope
 from stackrank.settings import settings
 from stackrank.terms import RunStatus
+from stackrank.wording import count_of
 
 # Seconds without a heartbeat after which a run counts as stalled.
 _SILENT_S = settings().run_silent_s
@@ -52,7 +53,7 @@ def figures(current: Mapping[str, Any]) -> None:
     left_s = None
     if current["status"] == "running" and played and current["wall_s"] and silent_s <= _SILENT_S:
         left_s = current["wall_s"] / played * (total - played)
-    text = f"{played} of {total} episodes" + (f", about {wording.duration(left_s)} left" if left_s else "")
+    text = f"{played} of {count_of(total, 'episode')}" + (f", about {wording.duration(left_s)} left" if left_s else "")
     st.progress(min(1.0, played / total) if total else 0.0, text=text)
     with st.container(horizontal=True):
         show.resolved_metric(current)

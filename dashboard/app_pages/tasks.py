@@ -15,6 +15,7 @@ from stackrank.dashboard.parts import filters, labels, show
 from stackrank.dashboard.parts.tables import EPISODE_PAGE, LEADERBOARD_PAGE, TASK_PAGE, leaderboard_table, pick
 from stackrank.db import queries
 from stackrank.db.queries.boards.grid import GridCell
+from stackrank.wording import count_of
 
 _MOST_LINKS = 5
 _SHOWN = ["all", "decisive", "disputed", "suspect", "flaky"]
@@ -42,7 +43,8 @@ table = [
 ]
 disputed = [row for row in rows if row["disputed_by"]]
 st.caption(
-    f"{len(table)} of {len(rows)} tasks; {sum(row['decisive'] for row in rows)} where the debugger was decisive, that "
+    f"{len(table)} of {count_of(len(rows), 'task')}; {sum(row['decisive'] for row in rows)} where the debugger "
+    "was decisive, that "
     f"is, resolved only with it, all else being equal; {sum(bool(row['suspect']) for row in rows)} with a suspected "
     f"defect, {len(disputed)} disputed. {_HOW_MARKED}"
 )
@@ -116,7 +118,7 @@ def without_disputed() -> None:
     """Draw the leaderboard without the tasks that people dispute."""
     undisputed = replace(scope, without_disputed=True)
     with st.container(border=True):
-        st.markdown(f"**Without the {len(disputed)} disputed {'task' if len(disputed) == 1 else 'tasks'}**")
+        st.markdown(f"**Without the {count_of(len(disputed), 'disputed task')}**")
         board = ask(queries.leaderboard, undisputed)
         columns = ["Rank", "Entrant", "Rate", "95% interval", "Tasks", "Episodes", "Errors"]
         leaderboard_table(board, key="tk_rest", alt="Leaderboard without disputed tasks", columns=columns)

@@ -13,6 +13,7 @@ from stackrank.dashboard.data import ask
 from stackrank.dashboard.parts import filters, show
 from stackrank.dashboard.parts.tables import COMPARE_PAGE
 from stackrank.db import queries
+from stackrank.wording import count_of
 
 st.title("Tool sets")
 scope = filters.choose("ts")
@@ -159,7 +160,7 @@ def use() -> None:
     charts.draw(charts.tool_calls(tool_rows), key="ts_calls", alt="Calls of each tool in an episode, by phase")
     st.caption(
         "Searching: until the fault was first seen. Diagnosing: from then to the first edit there. Repairing: from "
-        f"that edit on. Over {tool_rows[0]['played']} counted episodes."
+        f"that edit on. Over {count_of(tool_rows[0]['played'], 'counted episode')}."
     )
     lines = [
         {

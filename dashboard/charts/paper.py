@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import escape
 
-from stackrank.wording import visible
+from stackrank.wording import count_of, visible
 
 _WIDTH, _ROW, _LABELS, _RIGHT, _CHARS, _LABEL_CHARS = 480, 20, 190, 46, 92, 36
 _STEPS = (1, 2, 5, 10, 20, 25, 50, 100)
@@ -59,9 +59,11 @@ def ranking(rows: Sequence[Mapping[str, Any]], scope: str) -> str:
     """Draw the rates of a leaderboard."""
     rated = [row for row in rows if row["rate"] is not None]
     least, most_tasks = (edge((row["tasks"] for row in rated), default=0) for edge in (min, max))
-    tasks = f"{most_tasks}" if least == most_tasks else f"{least} to {most_tasks}"
+    tasks = count_of(most_tasks, "task")
+    tasks = tasks if least == most_tasks else f"{least} to {tasks}"
     caption = (
-        f"Resolution rates of {len(rated)} entrants on {tasks} tasks, each with the same weight, with 95% intervals "
+        f"Resolution rates of {count_of(len(rated), 'entrant')} on {tasks}, each with the same weight, with 95% "
+        "intervals "
         "(Wilson; clustered by task if tasks have several attempts). Differences between entrants are tested paired by "
         f"task, with Holm's correction over the leaderboard; do not read them off these intervals. {scope}"
     )

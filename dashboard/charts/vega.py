@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stackrank.dashboard.charts.style import HUES, INK, color_of, on_page, symbol_of
-from stackrank.wording import interval, percent, words
+from stackrank.wording import count_of, interval, percent, words
 
 Spec = dict[str, Any]
 _SHAPES = {
@@ -39,9 +39,9 @@ def ranking(rows: Sequence[Mapping[str, Any]]) -> Spec:
     """Rates as dots with their 95% intervals, best on top."""
     values = []
     for row in (row for row in rows if row["rate"] is not None):
-        evidence = f"{row['tasks']} tasks"
+        evidence = f"{count_of(row['tasks'], 'task')}"
         if "resolved" in row:  # observed, not predicted by a model
-            evidence = f"{row['resolved']} of {row['resolved'] + row['unresolved']} episodes, {evidence}"
+            evidence = f"{row['resolved']} of {count_of(row['resolved'] + row['unresolved'], 'episode')}, {evidence}"
         values.append(
             {
                 "label": row["entrant"],
@@ -77,7 +77,7 @@ def forest(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> Spec:
                 "fill": color if sure else "transparent",  # A filled mark: the interval excludes 0.
                 "shape": "diamond",
                 "told": f"{points:+.1f} points [{low:+.1f}, {high:+.1f}]",
-                "about": f"{row['tasks']} tasks",
+                "about": f"{count_of(row['tasks'], 'task')}",
             }
         )
     reach = 1.1 * max([5.0, *(abs(row[end]) for row in values for end in ("low", "high"))])
@@ -141,7 +141,7 @@ def funnel(rows: Sequence[Mapping[str, Any]], stages: Sequence[str]) -> Spec:
             "id": row["entrant_id"],
             "stage": words(stage).capitalize(),
             "share": row["shares"][stage],
-            "told": f"{row[stage]} of {row['counted']} episodes, {percent(row['shares'][stage], 0)}",
+            "told": f"{row[stage]} of {count_of(row['counted'], 'episode')}, {percent(row['shares'][stage], 0)}",
         }
         for row in rows
         for stage in stages

@@ -14,6 +14,7 @@ from stackrank.dashboard.parts import show
 from stackrank.dashboard.parts.tables import EPISODE_PAGE, EPISODES_PAGE
 from stackrank.db import queries
 from stackrank.db.queries import Scope
+from stackrank.wording import count_of
 
 
 def note_other_versions(scope: Scope) -> None:
@@ -62,7 +63,7 @@ def _examples(entrant: str | None, point: str | None, scope: Scope) -> None:
     with st.container(border=True):
         st.markdown(f"Newest examples: **{caption}**")
         for row in rows:
-            label = f"{show.escaped(row['task'])}, attempt {row['attempt']}, {row['steps']} steps"
+            label = f"{show.escaped(row['task'])}, attempt {row['attempt']}, {count_of(row['steps'], 'step')}"
             show.link(EPISODE_PAGE, label, id=row["id"], step=row["failure_step"])
         if not rows:
             st.caption("There are no such episodes.")

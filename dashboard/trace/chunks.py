@@ -19,6 +19,7 @@ from stackrank.db import queries
 from stackrank.db.connection.engine import default_url
 from stackrank.db.queries.episodes.pauses import Pause
 from stackrank.debug_events import KEY, with_stop
+from stackrank.wording import count_of
 
 CHUNK = 30
 """The number of steps that are sent at once."""
@@ -145,6 +146,6 @@ def _investigation(episode: Mapping[str, Any], step: Mapping[str, Any]) -> dict[
     calls = [(row, brief(json.dumps(row["arguments"])) or row["thought"]) for row in steps]
     return {
         "answer": said(answers[0]["observation"]) if answers else None,
-        "about": f"{len(steps)} steps, {tokens:,} tokens{cost}",
+        "about": f"{count_of(len(steps), 'step')}, {tokens:,} tokens{cost}",
         "steps": [[row["index"], wording.visible(f"{tool_of(row)} {text[:80]}")] for row, text in calls],
     }

@@ -9,6 +9,7 @@ from typing import Any
 
 from stackrank import wording
 from stackrank.dashboard.trace.texts import said
+from stackrank.wording import count_of
 
 MOST_EARLIER = 200
 """The most messages before the new ones that are sent to the browser; the newest are kept."""
@@ -67,9 +68,10 @@ def _left_out(request: Mapping[str, Any]) -> str:
     if "history_cut_to_tokens" not in request:
         return ""
     messages = json.dumps(request.get("messages"))
-    turns = next(map(int, re.findall(r"\[(\d+) earlier turns of this conversation were omitted\]", messages)), 0)
-    cut = len(re.findall(r"\[\.\.\. \d+ characters of this observation were omitted", messages))
-    parts = [f"{turns} earlier turns are left out"] * bool(turns)
+    omission = re.search(r"\[([\d,]+) earlier turns? of this conversation omitted\]", messages)
+    turns = int(omission[1].replace(",", "")) if omission else 0
+    cut = len(re.findall(r"\[\.\.\. [\d,]+ characters? of this observation omitted", messages))
+    parts = [f"{count_of(turns, 'earlier turn is', 'earlier turns are')} left out"] * bool(turns)
     parts += [f"{cut} observation{'s are' if cut > 1 else ' is'} cut in the middle"] * bool(cut)
     details = f": {', '.join(parts)}" if parts else ""
     return f"The conversation was cut to about {request['history_cut_to_tokens']} tokens for this question{details}."

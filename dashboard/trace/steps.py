@@ -15,6 +15,7 @@ from stackrank.dashboard import data
 from stackrank.dashboard.trace import travel
 from stackrank.dashboard.trace.repeats import repeats
 from stackrank.db import queries
+from stackrank.wording import count_of
 
 WINDOW = 5_000
 """The number of steps that are sent to the browser at once."""
@@ -120,7 +121,7 @@ def _row(row: Mapping[str, Any], marks: list[str]) -> dict[str, Any]:
 
 def distance(step: Mapping[str, Any]) -> str:
     """Say how near a step came to the fault; empty if that is not known."""
-    away = f", {step['distance_lines']} lines away" if step["distance_lines"] else ""
+    away = f", {count_of(step['distance_lines'], 'line')} away" if step["distance_lines"] else ""
     return f"{_DISTANCES.get(step['distance'], step['distance'])}{away}"
 
 

@@ -10,6 +10,7 @@ from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
 from stackrank import wording
+from stackrank.wording import count_of
 
 CUT = 20_000
 """How many characters of a text are shown before someone asks for all."""
@@ -77,13 +78,17 @@ def body(
     """
     total = len(text) if total is None else total
     if total > CUT:
-        label = f"Load all {total:,} characters" if total <= MOST else f"Load {MOST:,} of {total:,} characters"
+        label = (
+            f"Load all {count_of(total, 'character')}"
+            if total <= MOST
+            else f"Load {MOST:,} of {count_of(total, 'character')}"
+        )
         show_all = st.toggle(label, key=f"{key}_all")
         text = (load(MOST) if load else text)[:MOST] if show_all else text[:CUT]
     hidden_chars = total - len(text)
     text = wording.visible(text)
     if hidden_chars > 0:
-        text += f"\n[{hidden_chars:,} more characters]"
+        text += f"\n[{count_of(hidden_chars, 'more character')}]"
     long = len(text) > _LONG or text.count("\n") > _LONG_LINES
     # Highlighting a long text takes seconds.
     highlight = None if len(text) > 2 * CUT else language

@@ -31,6 +31,7 @@ from stackrank.db.queries import Scope
 from stackrank.db.queries.reading import open_connection
 from stackrank.db.texts import Packed
 from stackrank.terms import Verdict
+from stackrank.wording import count_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -160,7 +161,9 @@ def _write(path: Path, query: Select[Any], rows: Rows) -> int:
         if group or not count:
             writer.write_table(pa.Table.from_pylist(group, schema))
     if (stored := pq.ParquetFile(path).metadata.num_rows) != count:
-        raise DatabaseError(f"Of {count} rows {stored} are in {path.name}, so nothing was archived: try again.")
+        raise DatabaseError(
+            f"Of {count_of(count, 'row')} {stored} are in {path.name}, so nothing was archived: try again."
+        )
     return count
 
 

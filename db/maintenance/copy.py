@@ -12,6 +12,7 @@ from stackrank.db.connection.errors import FAILURES, DatabaseError, explain
 from stackrank.db.connection.partitions import make_partitions
 from stackrank.db.connection.transactions import COUNTER, STEP
 from stackrank.db.models import runs as models
+from stackrank.wording import count_of
 
 assert models  # Importing this module registers the tables.
 _BATCH = 500
@@ -72,7 +73,9 @@ def _copy_table(reading: Connection, writing: Connection, table: Table) -> int:
         writing.execute(insert(table), [dict(row) for row in part])
     copied = _count(writing, table)
     if copied != expected:
-        raise DatabaseError(f"Of {expected} rows of {table.name} {copied} arrived, so nothing was copied: try again.")
+        raise DatabaseError(
+            f"Of {count_of(expected, 'row')} of {table.name} {copied} arrived, so nothing was copied: try again."
+        )
     if writing.dialect.name == "postgresql" and "id" in table.c and copied:
         # The rows came with their ids, so the sequence that generates ids does not know of them yet.
         writing.execute(

@@ -6,6 +6,7 @@ from alembic import op
 from sqlalchemy import text
 
 from stackrank.db.connection.errors import DatabaseError
+from stackrank.wording import count_of
 
 
 def set_check(table: str, name: str, condition: str) -> None:
@@ -18,7 +19,7 @@ def set_check(table: str, name: str, condition: str) -> None:
     breaking = op.get_bind().scalar(text(f'SELECT count(*) FROM "{table}" WHERE NOT ({condition})'))
     if breaking:
         raise DatabaseError(
-            f"{breaking} rows of the table {table} break a rule of the new schema, {condition}: "
+            f"{count_of(breaking, 'row')} of the table {table} break a rule of the new schema, {condition}: "
             "correct or delete them, then upgrade again."
         )
     if op.get_bind().dialect.name == "postgresql":

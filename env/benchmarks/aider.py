@@ -18,6 +18,7 @@ from stackrank.env.benchmarks.files import commit_of, read_text, read_tree
 from stackrank.env.patches import enclosing, make_diff
 from stackrank.env.patterns import Pattern
 from stackrank.env.task import Fault, Limits, Task
+from stackrank.wording import count_of
 
 # Exercises in rewriting code that works: there is nothing to fix.
 REFACTORINGS = ("ledger", "markdown")
@@ -65,7 +66,9 @@ def load_task(folder: Path) -> Task:
         if name not in files:
             raise BenchmarkError(f"{config} names {name}, which {folder} does not have")
     if len(example) != len(solution):
-        raise BenchmarkError(f"{config} has {len(example)} reference files for {len(solution)} solution files")
+        raise BenchmarkError(
+            f"{config} has {count_of(len(example), 'reference file')} for {count_of(len(solution), 'solution file')}"
+        )
     reference = {}
     for name, path in zip(solution, example, strict=True):
         place = (folder / path).resolve()

@@ -10,6 +10,7 @@ from stackrank.env.state import ShownState
 from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.env.tools.listdir import list_folder
 from stackrank.env.tools.shown import MOST_SHOWN, fit_lines
+from stackrank.wording import count_of
 
 MAX_LINES = 400
 MOST_ASKED = 60_000
@@ -54,7 +55,7 @@ class View:
         total = len(lines)
         first = arguments.start or 1
         if total and first > total:
-            raise ToolError(f"{arguments.path} has {total} lines; line {first} does not exist")
+            raise ToolError(f"{arguments.path} has {count_of(total, 'line')}; line {first} does not exist")
         if arguments.end is not None and arguments.end < first:
             raise ToolError(f"the last line ({arguments.end}) comes before the first ({first})")
         last = min(arguments.end or total, total, first + MAX_LINES - 1)

@@ -11,7 +11,7 @@ from stackrank import wording
 from stackrank.flows.cli.options import Json, PythonVersion, Requirements, Sandbox, Setup
 from stackrank.flows.cli.output import print_json
 from stackrank.flows.cli.progress import progress
-from stackrank.wording import print_err, print_out
+from stackrank.wording import count_of, print_err, print_out
 
 if TYPE_CHECKING:
     from stackrank.env.benchmarks.base import Source
@@ -63,7 +63,7 @@ def inject(
             rejected.clear()
             rejected.update(tally.problems)
             reasons = ", ".join(f"{number} {reason}" for reason, number in tally.problems.most_common(3))
-            tried = f"{tally.tried} of {tally.candidates} candidates tried"
+            tried = f"{tally.tried} of {count_of(tally.candidates, 'candidate')} tried"
             # Of more than are wanted, those with hidden tests are taken.
             show(min(tally.bugs, count), count, f"{tried}; {reasons}" if reasons else tried)
 
@@ -91,7 +91,7 @@ def inject(
         print_json({**document, "categories": kinds, "difficulties": difficulties, "rejected": rejected})
         return
     fewer = f" ({count} were requested, but the tests detect no other possible bug)" if bug_count < count else ""
-    print_out(f"{file}: {bug_count} bugs{fewer}, {planted.with_hidden} of them with hidden tests")
+    print_out(f"{file}: {count_of(bug_count, 'bug')}{fewer}, {planted.with_hidden} of them with hidden tests")
     print_out(", ".join(f"{number} {name}" for name, number in (*kinds.most_common(), *difficulties.most_common())))
     for reason, number in rejected.most_common():
         print_out(f"rejected: {number}: {reason}")
@@ -144,7 +144,7 @@ def init_task(
         lists = task.model_dump(include={"fail_to_pass", "test"})
         print_json({"task": task.id, "file": str(out / TASKS_FILE), **lists})
         return
-    counts = f"{len(task.fail_to_pass)} tests to pass, {len(task.pass_to_pass)} to keep"
+    counts = f"{count_of(len(task.fail_to_pass), 'test')} to pass, {len(task.pass_to_pass)} to keep"
     print_out(f"{out / TASKS_FILE}: {task.id}, {counts}.")
     print_out(f"Play it: stackrank run --benchmark repo --path {out} --tasks {task.id} --agent oracle")
 
@@ -189,8 +189,11 @@ def attack(
             print_out(f"{result.task}: {wrong.kind} passes ({wrong.test}: {wrong.wrong} instead of {wrong.fixed})")
             print_out(wrong.diff)
     tried, undecided = (audit.document()[name] for name in ("candidates", "undecided"))
-    print_out(f"{audit.weak} of {audit.audited} tasks of {benchmark} let a wrong change through.")
-    print_out(f"{tried} changes were tried; {undecided} of them pass and behave like the fix as far as known.")
+    print_out(f"{audit.weak} of {count_of(audit.audited, 'task')} of {benchmark} let a wrong change through.")
+    print_out(
+        f"{count_of(tried, 'change was', 'changes were')} tried; {undecided} of them pass and behave like the "
+        "fix as far as known."
+    )
 
 
 def rates(

@@ -8,7 +8,7 @@ from typing import Any
 
 from stackrank.extensions.fix.finding.folder import COMMENT
 from stackrank.settings import settings
-from stackrank.wording import evidence_lines
+from stackrank.wording import count_of, evidence_lines
 
 _MOST_CHARS = 60_000
 """GitHub takes comments of at most 65,536 characters."""
@@ -24,7 +24,7 @@ def write_comment(project: str, proposals: Sequence[Mapping[str, Any]], without:
     file.unlink(missing_ok=True)
     if not proposals and not without:
         return file
-    lines = [f"## stackrank: {len(proposals)} proposed fixes for {project}", ""]
+    lines = [f"## stackrank: {count_of(len(proposals), 'proposed fix', 'proposed fixes')} for {project}", ""]
     parts = [(f"proposal {proposal['id']}", _about(proposal)) for proposal in proposals]
     if without:
         listed = "\n".join(f"{name}: {reason}" for name, reason in without.items())

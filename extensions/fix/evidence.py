@@ -23,6 +23,7 @@ from stackrank.extensions.fix.finding.project import Project
 from stackrank.extensions.fix.finding.suite import run_again
 from stackrank.source import parse_python
 from stackrank.terms import DEBUGGERS
+from stackrank.wording import count_of
 
 Row = dict[str, Any]
 _MOST_STOPS = 5
@@ -100,7 +101,9 @@ def find_doubts(evidence: Mapping[str, Any]) -> list[str]:
     doubts += [f"{test} runs what was changed, and still fails" for test in evidence["still_failing"]]
     doubts += [f"{finding['file']}:{finding['line']}: {finding['what']}" for finding in evidence["suspicious"]]
     if lines and lines["run"] < lines["changed"]:
-        doubts.append(f"no test runs {lines['changed'] - lines['run']} of {lines['changed']} changed statements")
+        doubts.append(
+            f"no test runs {lines['changed'] - lines['run']} of {count_of(lines['changed'], 'changed statement')}"
+        )
     return doubts
 
 

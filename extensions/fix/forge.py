@@ -14,7 +14,7 @@ from stackrank.env.git import git_folders, push_git, remote_addresses
 from stackrank.errors import InfrastructureError, UsageError
 from stackrank.extensions.fix.publish import BRANCH
 from stackrank.settings import settings
-from stackrank.wording import evidence_lines, one_line
+from stackrank.wording import count_of, evidence_lines, one_line
 
 Row = dict[str, Any]
 _PAGE, _MOST_PAGES = 100, 50
@@ -73,7 +73,7 @@ def open_pull_request(api: str, repository: str, onto: str, approved: Sequence[M
         for row in approved
     )
     place, fails = f"repos/{repository}/pulls", "opens no pull request for"
-    content = {"title": f"{len(approved)} approved fixes", "base": onto, "body": body}
+    content = {"title": f"{count_of(len(approved), 'approved fix', 'approved fixes')}", "base": onto, "body": body}
     branch = f"{repository.partition('/')[0]}:{BRANCH}"
     existing = _ask(api, "GET", place, fails, repository, params={"state": "open", "head": branch, "base": onto})
     if isinstance(existing, list) and existing:

@@ -24,6 +24,7 @@ from stackrank.extensions.fix.finding.project import Project
 from stackrank.extensions.fix.leftovers import without_leftovers
 from stackrank.extensions.fix.publish import require_applies
 from stackrank.terms import Verdict
+from stackrank.wording import count_of
 
 Row = dict[str, Any]
 Show = Callable[[int, int], None]
@@ -137,7 +138,7 @@ def _explain_missing(played: Sequence[Mapping[str, Any]]) -> str:
     ends = sorted(
         {episode["failure_point"] or episode["stop_reason"] or episode["verdict"] or "open" for episode in played}
     )
-    return f"none of {len(played)} episodes resolved it ({', '.join(ends)})"
+    return f"none of {count_of(len(played), 'episode')} resolved it ({', '.join(ends)})"
 
 
 def _row(

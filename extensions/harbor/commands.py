@@ -9,7 +9,7 @@ import typer
 
 from stackrank.flows.cli.options import BenchmarkName, DataPath, Environments, Fixes, Json, Repos
 from stackrank.flows.cli.output import print_json
-from stackrank.wording import print_out
+from stackrank.wording import count_of, print_out
 
 
 def export_tasks(
@@ -39,6 +39,6 @@ def export_tasks(
     if as_json:
         print_json({"benchmark": loaded.name, "folder": str(out.absolute()), "tasks": task_count, "left_out": left_out})
         return
-    print_out(f"{out}: {task_count} tasks of {loaded.name}, licence {loaded.license or 'unknown'}")
+    print_out(f"{out}: {count_of(task_count, 'task')} of {loaded.name}, licence {loaded.license or 'unknown'}")
     for task_id, reason in left_out.items():
         print_out(f"left out: {task_id}: {reason}")

@@ -17,6 +17,7 @@ from stackrank.flows.runs.playing.single_episode import PlayedEpisode, play_prep
 from stackrank.flows.runs.preparing.prepared_run import check, prepare
 from stackrank.flows.runs.specification.spec import make_spec
 from stackrank.terms import RunStatus
+from stackrank.wording import count_of
 
 
 class Client(NamedTuple):
@@ -110,7 +111,7 @@ class OutsideGame:
         row = queries.episode(self._store.engine, episode_end.episode_id)
         last = queries.steps(self._store.engine, episode_end.episode_id)[-1]
         summary = (
-            f"The episode is over after {row['steps']} steps ({row['stop_reason']}): {row['verdict']}. "
+            f"The episode is over after {count_of(row['steps'], 'step')} ({row['stop_reason']}): {row['verdict']}. "
             f"Every step of it: stackrank trace {row['id']}"
         )
         return Observation(f"{last['observation']}\n\n{summary}" if last["index"] else summary, bool(last["ok"]))

@@ -15,6 +15,7 @@ from stackrank.extensions.repair import combine, debugger, syntax, tracing
 from stackrank.extensions.repair.donors import insertions
 from stackrank.extensions.repair.proposals import Proposals
 from stackrank.extensions.repair.workspace import PlannedStep, Workspace
+from stackrank.wording import count_of
 
 BATCH = 24
 """The number of candidates tried in the stopped program with one action."""
@@ -252,7 +253,9 @@ class Search(Workspace):
             if not batch or self.steps_left < 6 or has_looked or hangs > 10 * MOST_HANGS:
                 break
             question = debugger.ask_trials(batch, failing, self._effort, self._test_steps, self._restart)
-            thought = f"Would one of {len(batch)} changes do? The first: line {batch[0].line}, {batch[0].kind}."
+            thought = (
+                f"Would one of {count_of(len(batch), 'change')} do? The first: line {batch[0].line}, {batch[0].kind}."
+            )
             results = debugger.trial_results((yield from self.step(question, thought)))
             self._restart = results is None
             was_fixed = first_fixed is not None

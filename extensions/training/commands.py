@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from stackrank.flows.cli.options import DataPath, Environments, FailingTest, FailureState, Repos, Sandbox, port_option
-from stackrank.wording import print_err
+from stackrank.wording import count_of, print_err
 
 
 def serve_env(
@@ -50,7 +50,7 @@ def serve_env(
         repos=repos,
         environments=environments,
     )
-    description = f"{len(names)} tasks" if len(names) > 1 else names[0]
+    description = count_of(len(names), "task") if len(names) > 1 else names[0]
     listening = listen(host, port)
     address, port = listening.getsockname()[:2]
     print_err(f"serving {description} at ws://{shown(address)}:{port}/ws (Ctrl-C stops it)")

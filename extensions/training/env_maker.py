@@ -18,6 +18,7 @@ from stackrank.env.tools import ToolSet, tool_set
 from stackrank.extensions.training.env import TrainingEnv
 from stackrank.extensions.training.rewards import Chosen, Term, TrainingError, read_weights
 from stackrank.extensions.training.vec import VecEnv
+from stackrank.wording import count_of
 
 MOST_ENVS = 1024
 
@@ -158,14 +159,15 @@ def _names(tasks: str | Sequence[str], count: int | None, source: Source) -> lis
         available = _benchmark(tasks, source).tasks()
         if count is not None and count > len(available):
             raise TrainingError(
-                f"count is {count}: {tasks} has {len(available)} tasks; name one task to play it several times"
+                f"count is {count}: {tasks} has {count_of(len(available), 'task')}; name one task to play it "
+                "several times"
             )
         return [f"{tasks}/{task.id}" for task in select(available, None, count)]
     names = list(tasks)
     if not names:
         raise TrainingError("tasks is empty: name at least one task, as in ['bugs/shop-filters']")
     if count not in (None, len(names)):
-        raise TrainingError(f"count is {count} and there are {len(names)} tasks: omit count")
+        raise TrainingError(f"count is {count} for {count_of(len(names), 'task')}: omit count")
     return names
 
 

@@ -30,6 +30,7 @@ from stackrank.extensions.training.env_maker import EnvMaker
 from stackrank.extensions.training.openenv import WireAction, WireReset, WireState
 from stackrank.extensions.training.rewards import TrainingError
 from stackrank.storable import read_json
+from stackrank.wording import count_of
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -79,7 +80,9 @@ class Sessions:
     async def env(self) -> AsyncIterator[TrainingEnv]:
         """Provide an environment for one session. Raises TrainingError if the limit of sessions is reached."""
         if self.open >= self.most:
-            raise TrainingError(f"{self.most} sessions are open, which is the limit: try again later")
+            raise TrainingError(
+                f"{count_of(self.most, 'session is', 'sessions are')} open, which is the limit: try again later"
+            )
         self.open += 1
         try:
             async with self.maker.env(self.names[0]) as env:

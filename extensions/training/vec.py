@@ -15,6 +15,7 @@ from stackrank.errors import InfrastructureError
 from stackrank.extensions.training.env import Act, Info, TrainingEnv, Transition
 from stackrank.extensions.training.rewards import TrainingError
 from stackrank.terms import StopReason
+from stackrank.wording import count_of
 
 Result = TypeVar("Result")
 
@@ -129,7 +130,7 @@ class VecEnv:
         self._require_open()
         if isinstance(values, str) or not isinstance(values, Sequence) or len(values) != len(self):
             count = len(values) if isinstance(values, Sequence) and not isinstance(values, str) else repr(values)
-            raise TrainingError(f"{name} are {count}: give one for each of the {len(self)} environments")
+            raise TrainingError(f"{name} are {count}: give one for each of the {count_of(len(self), 'environment')}")
         return values
 
     def _all(self, work: Sequence[Callable[[], Result]]) -> list[Result]:

@@ -21,7 +21,7 @@ from stackrank.flows.cli.options import (
 from stackrank.flows.cli.output import print_json, print_table
 from stackrank.flows.cli.plugin_commands import find_option
 from stackrank.flows.cli.progress import progress
-from stackrank.wording import print_err, print_out
+from stackrank.wording import count_of, print_err, print_out
 
 app = typer.Typer()
 
@@ -96,20 +96,23 @@ def tasks(
     print_table(rows, columns, f"{benchmark} has no tasks.", width=120)
     origin = f", from {loaded.source}" if loaded.source else ""
     licence = f"licence {loaded.license or 'unknown'}"
-    print_out(f"\n{len(rows)} tasks, digest {digest(loaded.tasks())}, {licence}{origin}")
+    print_out(f"\n{count_of(len(rows), 'task')}, digest {digest(loaded.tasks())}, {licence}{origin}")
     if measured_rates := find_rates(loaded, loaded.tasks()):
         for line in wording.verdict_rates(measured_rates.document(), digest(loaded.tasks())):
             print_out(f"verdicts: {line}")
     proved = [row for row in rows if row["sealable"] is not None]
     if proved:
-        print_out(f"{sum(row['sealable'] for row in proved)} of {len(proved)} proved tasks can be sealed")
+        print_out(f"{sum(row['sealable'] for row in proved)} of {count_of(len(proved), 'proved task')} can be sealed")
     for row in rows:
         if row["sealable"] is False:
             print_out(f"cannot be sealed: {row['task']}: {row['unsealable_because']}")
         if row["validated"] == "invalid":
             print_out(f"invalid: {row['task']}: {row['reason']}")
         if row["wrong_changes"]:
-            print_out(f"weak tests: {row['task']}: {row['wrong_changes']} wrong changes pass (validate --attack)")
+            print_out(
+                f"weak tests: {row['task']}: "
+                f"{count_of(row['wrong_changes'], 'wrong change passes', 'wrong changes pass')} (validate --attack)"
+            )
     for row in left_out:
         print_out(f"left out: {row['task']}: {row['left_out']}")
     for note in loaded.notes if isinstance(loaded, TaskByTask) else ():
@@ -204,7 +207,7 @@ def validate(
         rows += [{"task": name, "is": "left out", "why": reason} for name, reason in left_out.items()]
         if rows:
             print_table(rows, {"task": "task", "is": "is", "why": "why"}, "")
-        proved = f"{proof.counts[Standing.VALID]} of {len(proof.results)} tasks of {proof.benchmark.name}"
+        proved = f"{proof.counts[Standing.VALID]} of {count_of(len(proof.results), 'task')} of {proof.benchmark.name}"
         print_out(f"{proved} fail as given and pass with their fix, {rounds} times in a row.")
-        print_out(f"Verdicts of {proof.sealable} tasks can be sealed.")
+        print_out(f"Verdicts of {count_of(proof.sealable, 'task')} can be sealed.")
     raise typer.Exit(0 if proof.sound else 1)

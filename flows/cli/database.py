@@ -9,7 +9,7 @@ import typer
 
 from stackrank.flows.cli.options import Json
 from stackrank.flows.cli.output import print_json, print_table
-from stackrank.wording import masked, print_err, print_out
+from stackrank.wording import count_of, masked, print_err, print_out
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -74,12 +74,16 @@ def copy(
     if source.strip() == target.strip():
         raise DatabaseError(f"--from and --to are the same database {masked(source)}: name two.")
     rows = copy_rows(
-        connect(source, create=False), connect(target), lambda table, count: print_err(f"{table}: {count} rows")
+        connect(source, create=False),
+        connect(target),
+        lambda table, count: print_err(f"{table}: {count_of(count, 'row')}"),
     )
     if as_json:
         print_json({"from": masked(source), "to": masked(target), "rows": rows})
     else:
-        print_out(f"copied {sum(rows.values())} rows; use them with STACKRANK_DATABASE_URL={masked(target)}")
+        print_out(
+            f"copied {count_of(sum(rows.values()), 'row')}; use them with STACKRANK_DATABASE_URL={masked(target)}"
+        )
 
 
 Runs = Annotated[list[str] | None, typer.Argument(help="Runs by number or name, or `latest`.", metavar="[RUN]...")]

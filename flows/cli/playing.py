@@ -16,7 +16,7 @@ from stackrank.flows.cli.output import (
 )
 from stackrank.flows.cli.progress import progress
 from stackrank.terms import RunStatus
-from stackrank.wording import masked, print_err, print_out
+from stackrank.wording import count_of, masked, print_err, print_out
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -60,7 +60,7 @@ def prepare_resume(engine: Engine, run: RunRow, pending: int) -> str:
     join_run(run["id"], print_err)  # raises before anything starts if the run cannot be played
     url = ensure_server(say=print_err)
     reopen(Store(engine), run)
-    print_err(f"run {run['id']}: {pending} of {run['episodes_total']} episodes are left")
+    print_err(f"run {run['id']}: {pending} of {count_of(run['episodes_total'], 'episode')} left")
     return url
 
 
@@ -92,14 +92,17 @@ def begin(engine: Engine, spec: RunSpec) -> tuple[int, str]:
         print_err(f"left out: {name}: {reason}")
     if invalid := list(prepared.invalid):
         more = f"; {len(invalid) - 3} more" if len(invalid) > 3 else ""
-        sentence = f"{len(invalid)} tasks are invalid and left out ({explain(prepared.invalid)}{more})"
+        sentence = (
+            f"{count_of(len(invalid), 'task is', 'tasks are')} invalid and left out ({explain(prepared.invalid)}{more})"
+        )
         print_err(f"{sentence}: --include-invalid plays them anyway")
     url = ensure_server(say=print_err)
     run_id = open_session(create_run(Store(engine), prepared)).run_id
     total = len(prepared.tasks) * len(prepared.entrants) * spec.attempts
     print_err(
-        f"run {run_id}: {len(prepared.tasks)} tasks x {len(prepared.entrants)} entrants x {spec.attempts} attempts = "
-        f"{total} episodes, {spec.workers} at a time, in {prepared.backend.name} sandboxes"
+        f"run {run_id}: {count_of(len(prepared.tasks), 'task')} x {count_of(len(prepared.entrants), 'entrant')} "
+        f"x {count_of(spec.attempts, 'attempt')} = "
+        f"{count_of(total, 'episode')}, {spec.workers} at a time, in {prepared.backend.name} sandboxes"
     )
     return run_id, url
 
@@ -204,7 +207,9 @@ def _print_tables(engine: Engine, run_id: int) -> None:
     columns = {"entrant": "entrant", "point": "failure point", "episodes": "episodes"}
     print_table(points, columns, "No episode is unresolved.")
     if row["errors"]:
-        print_out(f"\n{row['errors']} episodes ended in an infrastructure error and do not count, for instance:")
+        print_out(
+            f"\n{count_of(row['errors'], 'episode')} ended in an infrastructure error and do not count, for instance:"
+        )
         for episode in queries.episodes(engine, run_id, verdict="error", limit=3):
             print_out(f"  episode {episode['id']}: {episode['error']}")
     print_out(f"\nDatabase:  {masked(default_url())}")

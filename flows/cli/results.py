@@ -13,7 +13,7 @@ from stackrank.db.search import HELP
 from stackrank.flows.cli.options import Episode, Json, Run, Verdicts, check_terms
 from stackrank.flows.cli.output import print_json, print_table
 from stackrank.terms import FailurePoint, Verdict
-from stackrank.wording import errors, moment, one_of, print_err, print_out, seal, suspicious_lines, unverified
+from stackrank.wording import count_of, errors, moment, one_of, print_err, print_out, seal, suspicious_lines, unverified
 
 app = typer.Typer()
 MOST_LINES = 40
@@ -230,7 +230,7 @@ def export(
     row = queries.run(engine, run)
     filters = {"verdict": verdict, "entrant": entrant, "task": task, "failure_point": failure_point, "tool": tool}
     count = write(engine, row, format, out, filters, split or ())
-    print_err(f"{count} episodes of run {row['id']} ({row['name']}) written to {out or 'standard output'}")
+    print_err(f"{count_of(count, 'episode')} of run {row['id']} ({row['name']}) written to {out or 'standard output'}")
     print_err(queries.describe_scope(engine, queries.Scope(run=row["id"]))["sentence"])
 
 

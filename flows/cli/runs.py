@@ -24,7 +24,7 @@ from stackrank.flows.cli.output import print_json, print_table
 from stackrank.flows.cli.playing import INTERRUPTED, begin, evaluate, prepare_resume, print_result, reopen
 from stackrank.flows.cli.progress import progress
 from stackrank.terms import RunStatus
-from stackrank.wording import print_err, print_out
+from stackrank.wording import count_of, print_err, print_out
 
 app = typer.Typer()
 
@@ -149,12 +149,15 @@ def cancel(run: Run = "latest", as_json: Json = False) -> None:
     if as_json:
         print_json({"run": row["id"], "status": "cancelled", **counts})
     else:
-        progress_text = f"{counts['done']} of {row['episodes_total']} episodes ended"
+        progress_text = f"{counts['done']} of {count_of(row['episodes_total'], 'episode')} ended"
         print_out(f"Run {row['id']} ({row['name']}) is cancelled: {progress_text}.")
         print_out(f"Resume it with `stackrank resume {row['id']}`.")
     if claims:
         workers = ", ".join(sorted({claim["claimed_by"].partition("#")[0] for claim in claims}))
-        print_err(f"{len(claims)} episodes have not ended yet because their workers do not answer: {workers}")
+        print_err(
+            f"{count_of(len(claims), 'episode has', 'episodes have')} not ended yet because a worker does not "
+            f"answer: {workers}"
+        )
         raise typer.Exit(1)
 
 
@@ -192,7 +195,7 @@ def play(
         print_err(f"{outcome.reason}: episode {outcome.episode_id} is not counted")
         raise typer.Exit(INTERRUPTED)
     row = queries.episode(engine, outcome.episode_id)
-    print_out(f"\n{row['verdict']} after {row['steps']} steps ({row['stop_reason']})")
+    print_out(f"\n{row['verdict']} after {count_of(row['steps'], 'step')} ({row['stop_reason']})")
     for test in row["score"]["unfixed"]:
         print_out(f"does not pass: {test}")
     for test in row["score"]["regressions"]:
@@ -235,7 +238,8 @@ def replay(
         print_out(f"The first of them, at step {first.step} ({first.tool}):\n{first.diff}")
     else:
         print_out(
-            f"same: all {row['steps']} steps of episode {row['id']} gave the same observations, and the same verdict"
+            f"same: all {count_of(row['steps'], 'step')} of episode {row['id']} gave the same observations, and "
+            "the same verdict"
         )
     raise typer.Exit(0 if difference is None else 1)
 
@@ -269,7 +273,9 @@ def rescore(
     else:
         columns = {"episode": "episode", "task": "task", "entrant": "entrant", "before": "before", "after": "after"}
         run_and_scorer = f"run {rescoring.run} ({rescoring.name}) with the scorer {rescoring.scorer}"
-        summary = f"{document['rescored']} episodes of {run_and_scorer}, {rescoring.done_before} of them earlier"
+        summary = (
+            f"{count_of(document['rescored'], 'episode')} of {run_and_scorer}, {rescoring.done_before} of them earlier"
+        )
         print_out(f"Scored again: {summary}.")
         print_table(document["changed"], {**columns, "why": "why"}, "Every verdict is the same.")
         if rescoring.impossible:

@@ -26,6 +26,7 @@ from stackrank.flows.runs.playing.driver import reopen_errors
 from stackrank.flows.runs.playing.early_stopping import reconsider
 from stackrank.flows.runs.playing.session import join_run, leave_run
 from stackrank.terms import RunStatus
+from stackrank.wording import count_of
 
 
 @flow(name="evaluate", flow_run_name="{label}", persist_result=False)
@@ -70,7 +71,10 @@ def evaluate(run_id: int, label: str, errors: bool = True) -> State[Any]:
         session.end_run(RunStatus.CANCELLED, reason)
         return Cancelled(message=reason)
     if not early_end and (unplayed := counts["pending"] + counts["running"]):
-        early_end = f"{unplayed} episodes have no verdict: play them with `stackrank resume {run_id}`"
+        early_end = (
+            f"{count_of(unplayed, 'episode has', 'episodes have')} no verdict: play them with "
+            f"`stackrank resume {run_id}`"
+        )
     if early_end:
         session.end_run(RunStatus.FAILED, early_end)
         return Failed(message=early_end)

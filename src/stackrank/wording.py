@@ -98,6 +98,13 @@ def words(name: str) -> str:
     return name.replace("_", " ")
 
 
+def count_of(number: int, noun: str, plural: str | None = None) -> str:
+    """Format a number with its noun: `1 episode`, `1,200 episodes`. `plural` is needed where it is not noun + s."""
+    if plural is None:
+        plural = f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2] not in "aeiou" else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
 def one_of(choices: Iterable[str]) -> str:
     """Join choices as `a, b or c`."""
     *first, last = choices
@@ -257,8 +264,11 @@ def difficulty(measured: Mapping[str, Any]) -> str:
     rank = measured["ranks"]["ochiai"]
     ranked = "no test runs the fault" if rank is None else f"rank {rank:g} of {measured['lines']} by its tests"
     calls = measured["distance"]
-    distance = "" if calls is None else f", {calls} call{'' if calls == 1 else 's'} between fault and failure"
-    run = f"the failing test runs {measured['lines_run']} lines of {measured['functions_run']} functions"
+    distance = "" if calls is None else f", {count_of(calls, 'call')} between fault and failure"
+    run = (
+        f"the failing test runs {count_of(measured['lines_run'], 'line')} of "
+        f"{count_of(measured['functions_run'], 'function')}"
+    )
     return f"predicted difficulty {measured['predicted']:g} of 8: traceback leads {leads}, {ranked}, {run}{distance}"
 
 
@@ -276,19 +286,15 @@ def verdict_rates(rates: Mapping[str, Any], digest: str) -> list[str]:
     return [*lines, f"measured on {rates['measured_on']}{version}"]
 
 
-def _files(count: int) -> str:
-    return f"{count} file{'' if count == 1 else 's'}"
-
-
 def plain_verdict(evidence: Mapping[str, Any]) -> str:
     """Say what a proposed change does: which targets pass, what else of the same bug fails, and what it touches."""
     target, failing = evidence["target"], evidence["still_failing"]
     passed = sum(outcome == "passed" for _, outcome in target.values())
-    parts = [f"{passed} of {len(target)} targets pass"]
+    parts = [f"targets that pass: {passed} of {len(target)}"]
     if failing:
-        parts.append(f"{len(failing)} other tests of what it changes still fail")
+        parts.append(f"{count_of(len(failing), 'other test')} of what it changes still failing")
     if evidence["regressions"]:
-        parts.append(f"{len(evidence['regressions'])} regressions")
+        parts.append(count_of(len(evidence["regressions"]), "regression"))
     return "; ".join([*parts, f"touches {', '.join(evidence['touches'])}"])
 
 
@@ -303,18 +309,19 @@ def evidence_lines(proposal: Mapping[str, Any]) -> list[str]:
     ]
     lines.append(
         f"Suite: {suite_before['passed']} passed and {suite_before['failed']} failed before, "
-        f"{suite_after['passed']} and {suite_after['failed']} after; {len(evidence['regressions'])} regressions"
+        f"{suite_after['passed']} and {suite_after['failed']} after; "
+        f"{count_of(len(evidence['regressions']), 'regression')}"
     )
     if unread := suite_after["unread"]:
-        lines.append(f"Not run: the tests in {_files(unread)}, which need a module that is not installed")
+        lines.append(f"Not run: the tests in {count_of(unread, 'file')}, which need a module that is not installed")
     lines += [f"Regression: {test}" for test in evidence["regressions"]]
     lines += [f"Still fails, and runs what was changed: {test}" for test in evidence["still_failing"]]
     if further_tests := [test for test in evidence["fixed"] if test not in evidence["target"]]:
         suffix = f" and {len(further_tests) - 5} more" if len(further_tests) > 5 else ""
         lines.append(f"Also fixed: {', '.join(further_tests[:5])}{suffix}")
     if len(covers := evidence["covers"]) > 1:
-        lines.append(f"Covers {len(covers)} problems: {', '.join(covers)}")
-    lines.append(f"Size: {_files(size['files'])}, +{size['added']} -{size['removed']}")
+        lines.append(f"Covers {count_of(len(covers), 'problem')}: {', '.join(covers)}")
+    lines.append(f"Size: {count_of(size['files'], 'file')}, +{size['added']} -{size['removed']}")
     if evidence["lines"]:
         lines.append(
             f"Changed statements that a test runs: {evidence['lines']['run']} of {evidence['lines']['changed']}"

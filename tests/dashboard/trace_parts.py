@@ -86,8 +86,8 @@ def play(url: str) -> SimpleNamespace:
     edit = {"kind": "edit", "edited": "core.py", "lines": [14, 14], "diff": changed(SOURCE, fixed_source)}
     store.add_step(Step(episode_id=episode, index=2, tool="rewrite", arguments=first, state=edit))
     usage = {"tokens_in": 7, "tokens_out": 2}
-    notes = ["[3 earlier turns of this conversation were omitted]"]
-    notes.append("a\n[... 512 characters of this observation were omitted ...]\nb")
+    notes = ["[3 earlier turns of this conversation omitted]"]
+    notes.append("a\n[... 512 characters of this observation omitted ...]\nb")
     request = {"messages": ["why?", *({"content": note} for note in notes)], "history_cut_to_tokens": 900}
     calls_of_model = [{"model": "m", "request": request, "answer": {"text": "so"}, "usage": usage}]
     store.add_step(

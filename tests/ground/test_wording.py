@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import csv
 import io
+import itertools
 import json
 import logging
 import re
@@ -23,7 +24,7 @@ from stackrank.env.actions import Observation
 from stackrank.env.tools import tool_set
 from stackrank.flows.cli import main as command_line
 from stackrank.flows.runs.afterwards.html_report import render
-from stackrank.wording import csv_lines, one_line, percent, visible
+from stackrank.wording import count_of, csv_lines, one_line, percent, visible
 from tests.support.episodes import start
 from tests.test_layout import ROOT, sources
 
@@ -230,3 +231,36 @@ def test_p_values_are_never_shown_as_zero() -> None:
         "p = 3.9e-07",
         "p = 0.0496",
     )
+
+
+_NOUNS = "tasks|episodes|entrants|attempts|steps|files|workers|rows|problems|proposals|pairs|errors|nights|bugs"
+
+
+def _disagreeing(source: str) -> list[str]:
+    """The numbers in f-strings of `source` whose noun is a plural whatever the number; constants are no numbers."""
+    return [
+        f"line {value.lineno}: {{{ast.unparse(value.value)}}}{text.value[:40]}"
+        for string in ast.walk(ast.parse(source))
+        if isinstance(string, ast.JoinedStr)
+        for value, text in itertools.pairwise(string.values)
+        if isinstance(value, ast.FormattedValue) and isinstance(text, ast.Constant)
+        if re.match(rf" (?:more |other |earlier )?(?:{_NOUNS})\b", text.value)
+        if not (value.format_spec and "." in ast.unparse(value.format_spec))
+        if not re.match(r"[A-Z_]+$|.*\bone_of\(|.*url$", ast.unparse(value.value))
+    ]
+
+
+def test_counts_agree_with_their_nouns() -> None:
+    assert [count_of(number, "task") for number in (0, 1, 2, 1200)] == ["0 tasks", "1 task", "2 tasks", "1,200 tasks"]
+    assert [count_of(number, "category") for number in (1, 3)] == ["1 category", "3 categories"]
+    assert [count_of(number, "day") for number in (1, 2)] == ["1 day", "2 days"]
+    assert [count_of(number, "fix is", "fixes are") for number in (1, 2)] == ["1 fix is", "2 fixes are"]
+    assert _disagreeing('f"{len(x)} tasks"') and not _disagreeing('f"{MOST} tasks in {path}"')
+    files = [
+        path
+        for room in ("agents", "db", "env", "extensions", "flows", "dashboard", "src")
+        for path in sources(ROOT / room)
+        if "guest" not in path.parts
+    ]
+    found = {str(file.relative_to(ROOT)): _disagreeing(file.read_text(encoding="utf-8")) for file in files}
+    assert {file: counts for file, counts in found.items() if counts} == {}

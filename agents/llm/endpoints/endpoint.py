@@ -30,6 +30,7 @@ from stackrank.errors import StackrankError
 from stackrank.host import awake
 from stackrank.storable import storable_json
 from stackrank.terms import StopReason
+from stackrank.wording import count_of
 
 _CHECK_TIMEOUT_S = 60.0
 _CHECK_TOKENS = 16
@@ -350,7 +351,7 @@ class Endpoint(ABC):
             )
         if error.status in _BAD_REQUEST:
             return SetupError(f"{subject} does not accept the request: check the entrant's config ({message})")
-        times = "at the first try" if tries == 1 else f"after {tries} tries in {seconds:.0f} s"
+        times = "at the first try" if tries == 1 else f"after {count_of(tries, 'try')} in {seconds:.0f} s"
         summary = f"{subject} failed {times}: {message}"
         if not retries.is_temporary(error) or isinstance(error, Garbled):
             return EndpointError(summary)

@@ -12,6 +12,7 @@ from stackrank.env.actions import Action, Observation
 from stackrank.env.state import hanging_test
 from stackrank.env.tools.base import Described
 from stackrank.errors import StackrankError
+from stackrank.wording import count_of
 
 MAX_SHOWN = 200
 """Most characters of a wrong call that its correction repeats."""
@@ -32,7 +33,9 @@ def write_first_observation(syntax: Syntax, observation: Observation) -> str:
 def parse_json(text: str, label: str) -> Any:
     """Parse JSON from a model; texts may hold raw newlines. `label`: its name in the correction. Raises BadCall."""
     if len(text) > MAX_CALL:
-        raise BadCall(f"{label} has {len(text):,} characters, and at most {MAX_CALL:,} are read. Nothing was done.")
+        raise BadCall(
+            f"{label} has {count_of(len(text), 'character')}, and at most {MAX_CALL:,} are read. Nothing was done."
+        )
     try:
         return json.loads(text, strict=False, object_pairs_hook=_object)
     except ValueError as error:

@@ -10,6 +10,7 @@ from sqlalchemy import Engine
 
 from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, fetch_entrants, without_reference
 from stackrank.db.totals.sums import Cells, Sums, TaskKey
+from stackrank.wording import count_of
 
 _Key = TypeVar("_Key")
 _LEVELS = ("easiest third", "middle third", "hardest third")
@@ -135,7 +136,7 @@ def abilities(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> AbilityBoard:
     ]
     order = sorted(range(len(keys)), key=lambda index: model.tasks[index].difficulty)
     names = {entrant_id: entrant_rows[entrant_id]["name"] for entrant_id in played}
-    by_category = f"{model.clusters} categories" if model.clusters < len(keys) else f"{len(keys)} tasks"
+    by_category = count_of(model.clusters, "category") if model.clusters < len(keys) else count_of(len(keys), "task")
     return {
         "entrants": sorted(ability_rows, key=lambda row: (not row["linked"], -row["ability"])),
         "tasks": sorted(difficulty_rows, key=lambda row: -row["difficulty"]),

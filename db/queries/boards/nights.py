@@ -17,6 +17,7 @@ from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, fetch_entran
 from stackrank.db.queries.reading import fetch_tuples
 from stackrank.db.stats.abilities import AbilityEstimate, AbilityModel, fit_abilities
 from stackrank.db.totals.sums import Sums, TaskKey
+from stackrank.wording import count_of
 
 FAMILY, FIXED = "fresh", "deep"
 _Key = tuple[str, TaskKey]
@@ -102,7 +103,8 @@ def nights(engine: Engine, scope: Scope = DEFAULT_SCOPE, fixed: str = FIXED) -> 
     night_rows = [_night_row(name, played, names, difficulties) for name in night_names]
     fixed_tasks = sum(name == fixed for name, _ in keys)
     note = (
-        f"Equated over {len(night_rows)} nights with {len(keys) - fixed_tasks} tasks, and {fixed_tasks} tasks of "
+        f"Equated over {count_of(len(night_rows), 'night')} with {count_of(len(keys) - fixed_tasks, 'task')}, "
+        f"and {count_of(fixed_tasks, 'task')} of "
         f"{fixed} as anchors. Gap: rate on the nights minus rate on {fixed}. An entrant that learns nothing, such as "
         "repair, shows how much of a gap comes from the tasks."
     )

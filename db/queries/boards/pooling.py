@@ -14,6 +14,7 @@ from stackrank.db.queries.reading import fetch_tuples
 from stackrank.db.writes import conditions
 from stackrank.storable import storable_text
 from stackrank.terms import RunStatus
+from stackrank.wording import count_of
 
 
 class PooledRun(NamedTuple):
@@ -126,6 +127,7 @@ def benchmark_names(engine: Engine, ref: str) -> list[str]:
     matches = [name for name in names if name.startswith(prefix) or name.endswith(suffix)]
     if len(matches) > 1:
         raise NotComparable(
-            f"{ref} matches {len(matches)} benchmarks, which cannot be pooled: choose one of {', '.join(matches)}."
+            f"{ref} matches {count_of(len(matches), 'benchmark')}, which cannot be pooled: choose one of "
+            f"{', '.join(matches)}."
         )
     return matches

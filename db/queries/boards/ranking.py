@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from stackrank.db import stats
 from stackrank.db.totals.sums import Cells, Sums, TaskKey
-from stackrank.wording import p_is, percent
+from stackrank.wording import count_of, p_is, percent
 
 _MIN_RATE_GAP = 0.01
 """A part of the tasks counts as equally hard as the whole if the others' rates on both differ by less than this."""
@@ -60,13 +60,14 @@ def rank_entrants(cells: Mapping[int, Cells]) -> Ranking:
         if entrant_id not in ranked_ids:
             shared = sum(key in cells[entrant_id] and cells[entrant_id][key].counted > 0 for key in tasks)
             unranked[entrant_id] = (
-                f"It played {shared} of the {len(tasks)} tasks that the others are ranked on, too few to be ranked."
+                f"It played {shared} of the {count_of(len(tasks), 'task')} that the others are ranked on, too "
+                "few to be ranked."
             )
     resolved, counted = rankable.resolved[rankable.ranked], rankable.counted[rankable.ranked]
     ranges = stats.rank_ranges(resolved, counted)
     leads, others_rates = stats.mean_leads(resolved[:, rankable.is_board_task], counted[:, rankable.is_board_task])
     partial_warnings = {
-        entrant_id: f"Its rate covers {played} of the board's {len(tasks)} tasks. The others resolved "
+        entrant_id: f"Its rate covers {played} of the board's {count_of(len(tasks), 'task')}. The others resolved "
         f"{percent(rate_on_played)} of those tasks and {percent(rate_on_all)} of all tasks."
         for entrant_id, (played, rate_on_played, rate_on_all) in zip(ranked_ids, others_rates, strict=True)
         if played < len(tasks) and abs(rate_on_played - rate_on_all) >= _MIN_RATE_GAP
@@ -127,7 +128,8 @@ def error_warnings(cells: Mapping[int, Cells]) -> dict[int, str]:
         expected = (errors.sum(axis=0) / episodes.sum(axis=0) * episodes[row]).sum()
         comparison = "more than" if errors[row].sum() > expected else "fewer than"
         warnings[entrant_id] = (
-            f"{error_count} of {episode_count} episodes ended in an error, {comparison} the others' on the same tasks "
+            f"{error_count} of {count_of(episode_count, 'episode')} ended in an error, {comparison} the others' "
+            "on the same tasks "
         )
         warnings[entrant_id] += f"({p_is(p)}); its rate is {percent(bounds[0])} with errors counted as failures, "
         warnings[entrant_id] += f"{percent(bounds[1])} as successes."

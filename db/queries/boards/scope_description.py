@@ -16,6 +16,7 @@ from stackrank.db.queries.reading import Json
 from stackrank.db.totals.sums import Cells, total
 from stackrank.db.writes import conditions
 from stackrank.terms import ErrorsAre
+from stackrank.wording import count_of
 
 _MAX_NAMED = 4
 """Up to this many runs, tasks or entrants are named one by one."""
@@ -152,7 +153,7 @@ def _sentence(document: ScopeDescription) -> str:
         parts.append(f"{_runs_text(document['stopped'])} stopped early: {rely}")
     if document["invalid_tasks"]:
         spent = f", ${document['invalid_usd']:.2f}" if document["invalid_usd"] else ""
-        episodes = f"{document['invalid_episodes']} episodes{spent}"
+        episodes = f"{count_of(document['invalid_episodes'], 'episode')}{spent}"
         parts.append(f"invalid tasks are excluded: {_list_text(document['invalid_tasks'])} ({episodes})")
     if document["disputed_tasks"]:
         treatment = "excluded" if document["without_disputed"] else "still counted"
@@ -168,13 +169,14 @@ def _common_tasks_text(document: ScopeDescription) -> str:
     common, of = document["common_tasks"], document["tasks"]
     if not document["entrants"]:
         return "no episode has a verdict"
-    by = "by the only entrant" if document["entrants"] == 1 else f"by all {document['entrants']} entrants"
-    return f"{common} of {of} {'task' if of == 1 else 'tasks'} played {by}"
+    entrants = document["entrants"]
+    by = {1: "by the only entrant", 2: "by both entrants"}.get(entrants, f"by all {count_of(entrants, 'entrant')}")
+    return f"{common} of {count_of(of, 'task')} played {by}"
 
 
 def _runs_text(ids: Sequence[int]) -> str:
     if len(ids) > _MAX_NAMED:
-        return f"{len(ids)} runs ({min(ids)} to {max(ids)})"
+        return f"{count_of(len(ids), 'run')} ({min(ids)} to {max(ids)})"
     return f"{'run' if len(ids) == 1 else 'runs'} {', '.join(map(str, ids))}"
 
 
@@ -193,7 +195,7 @@ def exclusion_sentence(document: ScopeDescription) -> str:
 
 def _other_reasons_text(excluded_runs: Sequence[ExcludedRuns]) -> str:
     return (
-        f"; and {sum(len(excluded['runs']) for excluded in excluded_runs)} runs for other reasons"
+        f"; and {count_of(sum(len(excluded['runs']) for excluded in excluded_runs), 'run')} for other reasons"
         if excluded_runs
         else ""
     )

@@ -15,6 +15,7 @@ from stackrank.db.queries.catalogue import task as find_task
 from stackrank.db.queries.labels import disputed, labels
 from stackrank.db.queries.reading import Row, fetch
 from stackrank.db.totals.sums import Sums, total
+from stackrank.wording import count_of
 
 _E = EPISODE.c
 _SUSPECT_EPISODES, _SUSPECT_ENTRANTS = 4, 2
@@ -86,7 +87,10 @@ def suspicion(task: Mapping[str, Any], sides: Sequence[Sums], disputed_by: Seque
     episodes = sum(side.unresolved for side in playing)
     if any(side.resolved for side in playing) or len(playing) < _SUSPECT_ENTRANTS or episodes < _SUSPECT_EPISODES:
         return ""
-    return f"None of {episodes} episodes by {len(playing)} entrants resolved it: it may be defective, or just hard."
+    return (
+        f"None of {count_of(episodes, 'episode')} by {count_of(len(playing), 'entrant')} resolved it: it may "
+        "be defective, or just hard."
+    )
 
 
 def task_board(engine: Engine, task_id: int, scope: Scope = DEFAULT_SCOPE, *, limit: int = 1000) -> Row:

@@ -17,7 +17,7 @@ from stackrank.db.queries.comparisons.effort import EffortComparison, effort, sa
 from stackrank.db.queries.reading import fetch
 from stackrank.db.stats import ALPHA
 from stackrank.db.totals.sums import TaskKey
-from stackrank.wording import amount_interval, p_is, point_interval, points
+from stackrank.wording import amount_interval, count_of, p_is, point_interval, points
 
 PHASES = ("searching", "diagnosing", "repairing")
 """Until the fault was first seen; from then to the first edit there; from that edit on."""
@@ -122,7 +122,7 @@ def _sentence(
     instead = f" instead of {', '.join(removed)}" if removed else ""
     question = f"{', '.join(added) or pair['second']['tools']}{instead}, added to {pair['first']['entrant']}"
     verdict = "" if is_clear else "no clear difference in the rate, "
-    count = f"{pair['tasks']} {'task' if pair['tasks'] == 1 else 'tasks'}"
+    count = count_of(pair["tasks"], "task")
     rate = f"{points(pair['difference'])} points ({point_interval(pair['ci_low'], pair['ci_high'])})"
     parts = [f"{verdict}{rate}, {p_is(p_rate)}, on {count}", *(_effort_part(efforts[unit]) for unit in _UNITS)]
     sentence = f"{question}: {'; '.join(filter(None, parts))}."

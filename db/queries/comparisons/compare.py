@@ -18,7 +18,7 @@ from stackrank.db.queries.catalogue import EntrantRow
 from stackrank.db.queries.comparisons.entrant_lookup import candidates_for, choose_playing, require_different
 from stackrank.db.queries.reading import Row
 from stackrank.db.totals.sums import Cells, TaskKey, total
-from stackrank.wording import p_is, point_interval, points
+from stackrank.wording import count_of, p_is, point_interval, points
 
 _E = EPISODE.c
 _SETTINGS = ("agent", "agent_version", "model", "tools", "tool_list", "tool_versions")
@@ -125,7 +125,7 @@ def add_holm(pairs: list[Comparison], board_p_values: Mapping[frozenset[int], fl
     }
     family = {**(board_p_values or {}), **tested}
     corrected = dict(zip(family, stats.holm(list(family.values())), strict=True))
-    preamble = f"After Holm's correction for the {len(family)} pairs of the board, "
+    preamble = f"After Holm's correction for the {count_of(len(family), 'pair')} of the board, "
     return [
         {
             **pair,
@@ -211,7 +211,10 @@ def _cluster_interval(
 
 def _cluster_sentence(clustered: stats.ClusterInterval, difference: stats.PairedDifference) -> str:
     """Say what the interval with categories as clusters is, and whether it still excludes 0."""
-    text = f"Tasks of a category may be alike: with the {clustered.clusters} categories as clusters the interval is "
+    text = (
+        f"Tasks of a category may be alike: with the {count_of(clustered.clusters, 'category')} as clusters "
+        "the interval is "
+    )
     if (clustered.low, clustered.high) == (difference.low, difference.high):
         return f"{text}no wider."
     text += f"[{points(clustered.low)}, {points(clustered.high)}]"
@@ -229,14 +232,16 @@ def _warning(sides: Sequence[EntrantRow], cells: Sequence[Cells], difference: st
     parts = [f"{side['name']}: {warnings[side['id']]}" for side in sides if side["id"] in warnings]
     for side, sums in zip(sides, map(total, (entrant_cells.values() for entrant_cells in cells)), strict=True):
         if sums.unverified:
-            parts.append(f"{side['name']}: unverified: {sums.unverified} of {sums.resolved} resolved episodes.")
+            parts.append(
+                f"{side['name']}: unverified: {sums.unverified} of {count_of(sums.resolved, 'resolved episode')}."
+            )
     failing = [{key: sums.with_errors_failed() for key, sums in entrant_cells.items()} for entrant_cells in cells]
     with_errors = stats.paired_difference(*pair_up(*failing))
     if _significant_direction(with_errors) != _significant_direction(difference):
         parts.append(
             f"With errors counted as failures the difference is {points(with_errors.difference)} points "
             f"({point_interval(with_errors.low, with_errors.high)}), {p_is(with_errors.p_value)}, "
-            f"n = {with_errors.tasks} tasks."
+            f"n = {count_of(with_errors.tasks, 'task')}."
         )
     return " ".join(parts)
 
@@ -306,7 +311,7 @@ def comparison_sentence(
     if difference.uplift is not None and difference.uplift_low is not None:
         upper_end = "no upper end" if difference.uplift_high is None else f"{100 * difference.uplift_high:+.0f}%"
         text += f"relatively {100 * difference.uplift:+.0f}% [{100 * difference.uplift_low:+.0f}%, {upper_end}], "
-    text += f"{p_is(difference.p_value)}, n = {difference.tasks} {'task' if difference.tasks == 1 else 'tasks'}"
+    text += f"{p_is(difference.p_value)}, n = {count_of(difference.tasks, 'task')}"
     if detectable is None:
         return f"{text}; with so few tasks, no difference is detectable."
     return f"{text}; the smallest detectable difference is {100 * detectable:.1f} points."

@@ -18,7 +18,7 @@ from stackrank.db.queries.runs import run as find_run
 from stackrank.db.stats.noninferiority import judge_noninferiority
 from stackrank.db.totals.sums import Cells
 from stackrank.terms import GateOutcome, RunStatus
-from stackrank.wording import points
+from stackrank.wording import count_of, points
 
 
 class GateReport(TypedDict):
@@ -173,7 +173,8 @@ def _missing_tasks_warning(sides: _Sides) -> str:
         return ""
     of_run = "" if sides.runs[0] is None else f" in run {sides.runs[0]}"
     return (
-        f"The candidate did not play {missing} of the {len(counted)} tasks of {sides.names[0]}{of_run}, so these are "
+        f"The candidate did not play {missing} of the {count_of(len(counted), 'task')} of "
+        f"{sides.names[0]}{of_run}, so these are "
         "not compared."
     )
 
@@ -191,7 +192,7 @@ def _errors_warning(sides: _Sides, outcome: GateOutcome, max_drop: float) -> str
     ends = f"[{points(gap.low)}, {points(gap.high)}]"
     return (
         f"With errors counted as failures the outcome changes: {points(gap.difference)} points {ends} on "
-        f"{len(gaps)} tasks (--errors as-failures)."
+        f"{count_of(len(gaps), 'task')} (--errors as-failures)."
     )
 
 
@@ -224,15 +225,15 @@ def _sentence(report: GateReport) -> str:
     }[GateOutcome(report["outcome"])]
     if report["difference"] is None:
         return f"{statement}: they have no counted task in common."
-    tasks = f"{report['tasks']} {'task' if report['tasks'] == 1 else 'tasks'}"
+    tasks = count_of(report["tasks"], "task")
     ends = f"[{points(report['ci_low'])}, {points(report['ci_high'])}]"
     text = f"{statement}: {points(report['difference'])} points {ends} on {tasks}"
     text += f", now in run {report['run']}" if report["run"] is not None else ""
     if sum(report["errors"]):
-        text += f", {report['errors'][0]} and {report['errors'][1]} errors are excluded"
+        text += f", {report['errors'][0]} and {count_of(report['errors'][1], 'error')} excluded"
     if report["outcome"] != GateOutcome.UNKNOWN:
         return f"{text}."
     more_tasks = report["more_tasks"]
     if more_tasks is None:
         return f"{text}; it is so close to the margin that more tasks would hardly settle it."
-    return f"{text}; about {more_tasks} more {'task' if more_tasks == 1 else 'tasks'} would probably settle it."
+    return f"{text}; about {count_of(more_tasks, 'more task')} would probably settle it."

@@ -11,7 +11,7 @@ from stackrank.db.queries.comparisons.series import EntrantHistory, load_histori
 from stackrank.db.queries.reading import Row
 from stackrank.db.queries.runs import run as find_run
 from stackrank.db.totals.sums import Sums, total
-from stackrank.wording import p_is
+from stackrank.wording import count_of, p_is
 
 LEAST_ERRORS = 2
 """With fewer errors than this, no jump is reported, whatever their share: one hiccup is no regression."""
@@ -54,7 +54,11 @@ def regressions(
             _error_finding(history, usual, errors),
             _cost_finding(history, usual, cost),
         ]
-        since = f"run {baseline[-1]}" if len(baseline) == 1 else f"the {len(baseline)} runs to run {baseline[-1]}"
+        since = (
+            f"run {baseline[-1]}"
+            if len(baseline) == 1
+            else f"the {count_of(len(baseline), 'run')} to run {baseline[-1]}"
+        )
         for finding in findings:
             if finding:
                 rows.append(
@@ -69,8 +73,11 @@ def regressions(
 
 def _rate_finding(drop: RateChange) -> Row:
     rate_before, rate = drop["rate_before"], drop["rate"]
-    lately = f" in the last {drop['runs']} runs" if drop["runs"] > 1 else ""
-    sentence = f"resolved {rate_before:.1%} -> {rate:.1%} of {drop['tasks']} tasks{lately} ({p_is(drop['p_value'])})"
+    lately = f" in the last {count_of(drop['runs'], 'run')}" if drop["runs"] > 1 else ""
+    sentence = (
+        f"resolved {rate_before:.1%} -> {rate:.1%} of {count_of(drop['tasks'], 'task')}{lately} "
+        f"({p_is(drop['p_value'])})"
+    )
     return _finding("rate", rate_before, rate, drop["tasks"], sentence, drop["p_value"], drop["runs"])
 
 

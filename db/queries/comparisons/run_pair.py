@@ -14,7 +14,7 @@ from stackrank.db.queries.comparisons.changes import RateDifference, rate_differ
 from stackrank.db.queries.reading import fetch
 from stackrank.db.queries.runs import run as find_run
 from stackrank.db.writes import conditions
-from stackrank.wording import p_is, percent, point_interval, points
+from stackrank.wording import count_of, p_is, percent, point_interval, points
 
 _E = EPISODE.c
 EpisodeResult = Mapping[str, Any]
@@ -165,8 +165,8 @@ def pair_sentence(entrants: Sequence[Mapping[str, Any]], worse: Sequence[Flip], 
                 f"{p_is(row['p_value'])})"
                 for row in significant
             )
-            parts.append(f"{len(significant)} of {len(entrants)} entrants {word}: {descriptions}")
-    parts = parts or [f"None of {len(entrants)} entrants is significantly better or worse"]
+            parts.append(f"{len(significant)} of {count_of(len(entrants), 'entrant')} {word}: {descriptions}")
+    parts = parts or [f"None of {count_of(len(entrants), 'entrant')} is significantly better or worse"]
     worse_tasks, better_tasks = (len({flip["task"] for flip in flips}) for flips in (worse, better))
     return f"{'; '.join(parts)}; tasks resolved less often: {worse_tasks}, more often: {better_tasks}."
 

@@ -19,7 +19,7 @@ from stackrank.db.queries.runs import RunRow
 from stackrank.db.queries.runs import run as find_run
 from stackrank.db.stats.sequential import Sequential, decide, sequence_interval
 from stackrank.terms import Decision, EpisodeStatus, Verdict
-from stackrank.wording import p_is
+from stackrank.wording import count_of, p_is
 
 _E = EPISODE.c
 
@@ -218,7 +218,7 @@ def _pair_decision(
     alpha, margin = float(stop["decided"]), stop.get("equal_within")
     interval_ends = sequence_interval(gaps, alpha, horizon=progress.horizon)
     first, second = (progress.names[entrant_id] for entrant_id in ids)
-    tasks = f"{state.tasks} {'task' if state.tasks == 1 else 'tasks'}"
+    tasks = f"{count_of(state.tasks, 'task')}"
     statement = {
         Decision.AHEAD: f"{second} is ahead of {first}",
         Decision.BEHIND: f"{second} is behind {first}",
@@ -248,9 +248,12 @@ def _pair_decision(
 
 def _sentence(pairs: Sequence[PairDecision], run: RunRow, usd: float | None) -> str:
     decided_count = sum(pair["decision"] != Decision.OPEN for pair in pairs)
-    summary = f"{decided_count} of {len(pairs)} comparisons are decided"
+    summary = f"{decided_count} of {count_of(len(pairs), 'comparison')} decided"
     if not run["not_played"]:
         return f"{summary}; no episodes were saved."
     share = run["not_played"] / max(1, run["episodes_total"])
     money = "" if not usd else f" and about ${usd:.2f}"
-    return f"{summary}; {run['not_played']} of {run['episodes_total']} episodes ({share:.0%}){money} were not needed."
+    return (
+        f"{summary}; {run['not_played']} of {count_of(run['episodes_total'], 'episode')} "
+        f"({share:.0%}){money} were not needed."
+    )

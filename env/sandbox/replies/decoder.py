@@ -16,6 +16,7 @@ from pydantic import AfterValidator, BeforeValidator, FailFast, Field, TypeAdapt
 
 from stackrank.env.sandbox.base import BadReply
 from stackrank.storable import storable_json
+from stackrank.wording import count_of
 
 _UNSTORABLE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 
@@ -58,7 +59,7 @@ def _at_most(count: int) -> Callable[[Any], Any]:
     def check(table: Any) -> Any:
         # Before its items are looked at: there would be an error for each.
         if isinstance(table, dict) and len(table) > count:
-            raise ValueError(f"has more than {count} items")
+            raise ValueError(f"has more than {count_of(count, 'item')}")
         return table
 
     return check

@@ -28,6 +28,7 @@ from stackrank.env.sandbox.replies.records import (
 from stackrank.env.state import FollowedState
 from stackrank.env.tools.base import Bench, ToolError
 from stackrank.env.tools.shown import LESS, MOST_SHOWN, clip, strip_padding
+from stackrank.wording import count_of
 
 TEST = (
     "The test to run, as in `tests/test_x.py::test_y`, or a program, as in `python script.py arguments`. "
@@ -191,7 +192,7 @@ def describe_end(run: Run) -> Iterator[str]:
     if failures:
         yield "; ".join(failures[:5]) + (f"; and {len(failures) - 5} more" if len(failures) > 5 else "")
     if passed:
-        yield f"{passed} tests passed." if passed > 1 else f"{next(iter(set(run.outcomes) - set(bad)))} passed."
+        yield (f"{passed:,} tests passed." if passed > 1 else f"{next(iter(set(run.outcomes) - set(bad)))} passed.")
     if run.interrupted is not None:
         yield f"The program was still running at the time limit of {round(run.timeout_s, 1):g} s and was stopped."
     exited = run.first(Exited)
@@ -266,10 +267,8 @@ def frames_text(frames: Sequence[Frame], room: int, most_locals: int = 0, most_v
             lines.append(f"    [{len(values) - most_locals} more]")
         if times > 1:
             lines.insert(0, f"[the next frame occurs {times} times; its locals are those of the last]")
-        if frame.skipped or any(repeated.skipped for repeated in frames[position - times : position]):
-            lines.insert(
-                0, f"[{sum(repeated.skipped for repeated in frames[position - times : position])} frames omitted]"
-            )
+        if skipped := sum(repeated.skipped for repeated in frames[position - times : position]):
+            lines.insert(0, f"[{count_of(skipped, 'frame')} omitted]")
         text = "\n".join(lines)
         if len(text) > remaining:
             if not texts:

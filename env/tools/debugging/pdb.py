@@ -19,6 +19,7 @@ from stackrank.env.state import DebuggerState
 from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.env.tools.output_dedup import Kind, find_repeated
 from stackrank.env.tools.shown import limit, strip_padding
+from stackrank.wording import count_of
 
 FAILING = "tests"
 """The entry point that stands for the tests that failed last."""
@@ -162,7 +163,7 @@ def _describe_end(standing: Standing) -> str:
         tests = standing.outcomes
         summary = ", ".join(f"{name}: {outcome}" for name, outcome in tests.items() if outcome != "passed")
         passed = sum(outcome == "passed" for outcome in tests.values())
-        counted = [f"{passed} test{'' if passed == 1 else 's'} passed"] if passed else []
+        counted = [f"{count_of(passed, 'test')} passed"] if passed else []
         outcome = f" {'; '.join([*counted, *filter(None, [summary])])}." if tests else ""
         return f"The program ended (exit status {standing.exit}).{outcome} The next command starts it again."
     return "The program has not started yet: `c` runs it, `n` stops at its first line."

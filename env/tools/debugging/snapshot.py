@@ -23,6 +23,7 @@ from stackrank.env.tools.debugging.following import (
 )
 from stackrank.env.tools.editing.difference import compare_runs
 from stackrank.env.tools.shown import clip
+from stackrank.wording import count_of
 
 STEPS = 12
 """How many stops before a failure are shown."""
@@ -132,7 +133,9 @@ def _before_failure(bench: Bench, arguments: SnapshotArguments) -> Observation:
         return _steps(report, moment)
     target = moment.lines - arguments.back
     if target < 1:
-        raise ToolError(f"only {moment.lines - 1} stops before the failure are known: give a smaller `back`")
+        raise ToolError(
+            f"only {count_of(moment.lines - 1, 'stop')} before the failure are known: give a smaller `back`"
+        )
     repeat, _ = run(**start, capture=target)
     captured = repeat.first(Captured)
     if captured is None:
@@ -172,7 +175,7 @@ def _tree(bench: Bench, arguments: SnapshotArguments) -> Observation:
     rows = tree.rows if tree else ()
     lines = []
     for row in rows:
-        notes = [f"{row.count} calls"] if row.count > 1 else []
+        notes = [f"{count_of(row.count, 'call')}"] if row.count > 1 else []
         notes += [f"{row.recursive} more inside itself"] if row.recursive else []
         if row.raised:
             notes.append(f"raised an exception {row.raised} times" if row.raised > 1 else "raised an exception")
@@ -186,6 +189,6 @@ def _tree(bench: Bench, arguments: SnapshotArguments) -> Observation:
         # The deepest rows are left out first.
         limit = sorted(row.depth for row in rows)[MOST_ROWS]
         visible = [line for line, row in zip(lines, rows, strict=False) if row.depth < max(limit, 1)][:MOST_ROWS]
-        lines = [*visible, f"[{len(rows) - len(visible)} lines of the tree omitted, the deepest ones]"]
+        lines = [*visible, f"[{count_of(len(rows) - len(visible), 'line')} of the tree omitted, the deepest ones]"]
     parts = [*describe_end(run), "Who called whom:" if lines else "Nothing in the workspace was called.", *lines]
     return Observation(join_parts(parts, run), state=state_of(run, frames_of(run), _event(run)))

@@ -17,6 +17,7 @@ from stackrank.env.tools.debugging.following import (
     state_of,
 )
 from stackrank.env.tools.debugging.trace import watched_place
+from stackrank.wording import count_of
 
 
 def compare_runs(bench: Bench, failing: str | None, passing: str | None) -> Observation:
@@ -65,11 +66,13 @@ def _was_cut_short(run: Run) -> bool:
 
 def _describe_divergence(ours: list[SourceLine], theirs: list[SourceLine], shared: int) -> Iterator[str]:
     if shared == len(ours) == len(theirs):
-        yield f"Both run the same {shared} lines of the program; only values differ."
+        yield f"Both run the same {count_of(shared, 'line')} of the program; only values differ."
         return
     if shared:
         last = ours[shared - 1]
-        yield f"Both run the same {shared} lines of the program, the last {format_place(last)}: {last.source}"
+        yield (
+            f"Both run the same {count_of(shared, 'line')} of the program, the last {format_place(last)}: {last.source}"
+        )
     for name, path in (("first", ours), ("second", theirs)):
         begins = "continues at" if shared else "begins at"
         if shared < len(path):

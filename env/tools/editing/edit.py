@@ -10,6 +10,7 @@ from stackrank.env.sandbox.client import Edit
 from stackrank.env.state import EditState
 from stackrank.env.tools.base import Arguments, Bench, ToolError, Undoable
 from stackrank.env.tools.view import decode
+from stackrank.wording import count_of
 
 MAX_BYTES = 2 << 20
 _MOST_PLACES = 8
@@ -132,7 +133,7 @@ def edit_file(bench: Bench, path: str, text: str, start: int | None = None, end:
         hint = f"; write tests of your own in {bench.own_test}" if bench.own_test else ""
         raise ToolError(f"{path} is read-only: fix the program, not its tests{hint}")
     if len(text) > MAX_BYTES:
-        raise ToolError(f"the new text has {len(text):,} characters; at most {MAX_BYTES:,} can be written")
+        raise ToolError(f"the new text has {count_of(len(text), 'character')}; at most {MAX_BYTES:,} can be written")
     content = _read_if_present(bench, path)
     edit = bench.sandbox.edit(path, text, start, end)
     if edit.syntax_error and bench.must_parse:
@@ -149,7 +150,7 @@ def edit_file(bench: Bench, path: str, text: str, start: int | None = None, end:
 
 
 def _describe_edit(path: str, edit: Edit, start: int | None) -> str:
-    head = f"Created {path}: {_count(edit.added)}." if edit.created else _describe_lines(path, edit, start)
+    head = f"Created {path}: {count_of(edit.added, 'line')}." if edit.created else _describe_lines(path, edit, start)
     if edit.syntax_error:
         head += f"\nThe file does not parse: {edit.syntax_error}"
     return head if start is None else f"{head}\n{_excerpt(edit)}"
@@ -157,19 +158,15 @@ def _describe_edit(path: str, edit: Edit, start: int | None) -> str:
 
 def _describe_lines(path: str, edit: Edit, start: int | None) -> str:
     if start is None:
-        return f"Replaced the content of {path}: {_count(edit.added)}."
+        return f"Replaced the content of {path}: {count_of(edit.added, 'line')}."
     if not edit.replaced:
-        return f"Inserted {_count(edit.added)} in {path}."
+        return f"Inserted {count_of(edit.added, 'line')} in {path}."
     last = edit.first + edit.replaced - 1
     lines = f"line {last}" if edit.replaced == 1 else f"lines {edit.first} to {last}"
     if not edit.added:
         return f"Deleted {lines} of {path}."
-    by = "" if edit.added == edit.replaced else f" by {_count(edit.added)}"
+    by = "" if edit.added == edit.replaced else f" by {count_of(edit.added, 'line')}"
     return f"Replaced {lines} of {path}{by}."
-
-
-def _count(lines: int) -> str:
-    return "1 line" if lines == 1 else f"{lines} lines"
 
 
 def _excerpt(edit: Edit, margin: int = 3) -> str:

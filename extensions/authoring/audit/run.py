@@ -41,6 +41,7 @@ from stackrank.flows.runs.playing.error_policy import describe_error, find_polic
 from stackrank.flows.runs.playing.sandboxes import map_tasks
 from stackrank.flows.runs.preparing.environments import build_environments
 from stackrank.flows.runs.preparing.stored_benchmark import save_benchmark
+from stackrank.wording import count_of
 
 _AUDIT = TypeAdapter(Audit)
 OnAudit = Callable[[Audit, int, int], None]
@@ -116,7 +117,7 @@ def audit_benchmark(
         if (row := stored.get((task.id, task.digest))) and row.get("conditions") == conditions[task.id]
     }
     if reused := len(results):
-        say(f"{reused} of {len(selected)} tasks have results of an earlier audit; --again repeats it")
+        say(f"{reused} of {count_of(len(selected), 'task')} with results of an earlier audit; --again repeats it")
     remaining = [task for task in selected if task.id not in results]
     workers = workers or os.cpu_count() or 2
     unbuilt = build_environments(backend, remaining, workers, say)

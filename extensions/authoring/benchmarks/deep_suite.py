@@ -36,7 +36,7 @@ from stackrank.extensions.authoring.benchmarks.deep_recipe import Recipe, TaskRe
 from stackrank.extensions.authoring.benchmarks.source_archive import download
 from stackrank.extensions.authoring.inject.leftovers import left_behind
 from stackrank.home import home, locked, write_whole
-from stackrank.wording import print_err
+from stackrank.wording import count_of, print_err
 
 DATA = Path(__file__).parent / "deep"
 REPORT, HIDDEN_REPORT = "test_report.py", "test_more_reports.py"
@@ -76,7 +76,9 @@ class Deep(TaskByTask):
         self._recipes = {file: read_recipe(file) for file in sorted(self.folder.glob("*.yaml"))}
         self.license = ", ".join(sorted({recipe.license for recipe in self._recipes.values()}))
         libraries = [f"{recipe.library} {recipe.version}" for recipe in self._recipes.values()]
-        self.source = ", ".join(libraries) if len(libraries) <= 3 else f"{len(libraries)} libraries of a package index"
+        self.source = (
+            ", ".join(libraries) if len(libraries) <= 3 else f"{count_of(len(libraries), 'library')} of a package index"
+        )
 
     def _entries(self) -> Iterator[tuple[str, Callable[[], Task]]]:
         if not self._source.fetch and not any(
@@ -123,7 +125,7 @@ class Releases(Deep):
         outline = _Outline(
             id=task_id,
             benchmark=Releases.name,
-            title=f"{len(parts)} faults in one release of {recipe.library}",
+            title=f"{count_of(len(parts), 'fault')} in one release of {recipe.library}",
             statement=_LETTER.format(library=recipe.library, reports=_listed(part.statement for part in parts)),
             category="several faults",
         )

@@ -26,7 +26,7 @@ from stackrank.extensions.authoring.benchmarks.deep_recipe import read_recipe
 from stackrank.extensions.authoring.benchmarks.deep_suite import DATA
 from stackrank.extensions.authoring.benchmarks.fresh_task import FreshTask, load_task
 from stackrank.home import home, locked, write_whole
-from stackrank.wording import print_err
+from stackrank.wording import count_of, print_err
 
 PER_NIGHT = 10
 
@@ -54,7 +54,7 @@ class Fresh(TaskByTask):
         files = sorted((self._source.path or DATA).glob("*.yaml"))
         self._recipes = {recipe.library: recipe for recipe in map(read_recipe, files) if recipe.own_tests}
         self.license = ", ".join(sorted({recipe.license for recipe in self._recipes.values()}))
-        self.source = f"made from {len(self._recipes)} libraries of a package index"
+        self.source = f"made from {count_of(len(self._recipes), 'library')} of a package index"
         self.empty = f"the night {self.seed} of fresh has no task yet: `stackrank tasks fresh` makes today's"
 
     def _entries(self) -> Iterator[tuple[str, Callable[[], Task]]]:

@@ -37,6 +37,7 @@ from stackrank.extensions.authoring.inject.reach import Reach
 from stackrank.extensions.authoring.inject.verify import LEAST_RANK, Verified, guessed_rank, shallow
 from stackrank.extensions.authoring.withheld import choose_withheld, find_sealing_tests
 from stackrank.home import home
+from stackrank.wording import count_of
 
 PARTS = 16
 """All possible changes are divided into this many parts, of which a night has one. Nights that are fewer days apart
@@ -120,7 +121,10 @@ class _Progress:
             if not proved and time.monotonic() - self._said < _SAY_EVERY_S:
                 return
             self._said = time.monotonic()
-            self.say(f"fresh {self._seed}: {self._proved} of {self._count} tasks proved, {self._tried} faults tried")
+            self.say(
+                f"fresh {self._seed}: {self._proved} of {count_of(self._count, 'task')} proved, "
+                f"{count_of(self._tried, 'fault')} tried"
+            )
 
 
 class _Stopped(StackrankError):

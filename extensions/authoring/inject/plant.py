@@ -22,6 +22,7 @@ from stackrank.extensions.authoring.inject.candidates import Mutant
 from stackrank.extensions.authoring.inject.injection import Injection, InjectionOptions, Tally
 from stackrank.extensions.authoring.inject.verify import Verified
 from stackrank.extensions.authoring.inject.write import write_benchmark, write_source
+from stackrank.wording import count_of
 
 # Build output and copies of the source, in which the fix could be found.
 _BUILT = globs(("/build/", "/dist/", "*.egg-info/", "*.orig", "*.pyc", "node_modules/"))
@@ -90,13 +91,16 @@ def plant(
         injection.prepare(say)
         say(f"{name}: running its tests to measure what they reach (at most {20 * timeout_s:g} s)")
         reach = injection.reach()
-        say(f"{name}: {len(reach.tests)} tests reach {sum(map(len, reach.lines.values()))} lines")
+        say(
+            f"{name}: {count_of(len(reach.tests), 'test reaches', 'tests reach')} "
+            f"{count_of(sum(map(len, reach.lines.values())), 'line')}"
+        )
         bugs = injection.bugs(reach, on_tally)
     except BenchmarkError as error:
         raise BenchmarkError(f"{path}: {error}") from None
     if not bugs:
-        of_them = " deep" if deep else ""
-        raise BenchmarkError(f"{path}: its tests detect none of the{of_them} bugs that were tried")
+        tried = "deep bugs" if deep else "bugs"
+        raise BenchmarkError(f"{path}: its tests detect none of the {tried} that were tried")
     (folder / _REQUEST).write_text(request)
     write_source(folder, files)
     tasks = write_benchmark(folder, name, files, bugs, environment, timeout_s)

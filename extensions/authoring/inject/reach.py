@@ -20,6 +20,7 @@ from stackrank.env.localisation.spectrum import AT_IMPORT, Unmeasured, measure_s
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.environments import HOME
 from stackrank.env.scoring.report import PASSED, TestReport, parse
+from stackrank.wording import count_of
 
 log = logging.getLogger(__name__)
 _NOTHING_COLLECTED = 5
@@ -215,5 +216,5 @@ def _without(command: TestCommand, tests: Sequence[str]) -> str:
     """Return how to say that these tests are left out; if they are many, with those of the first files."""
     files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
     deselected = [f"--deselect={target}" for target in (tests if len(tests) <= _MOST_NAMED else files[:_MOST_NAMED])]
-    note = f" (and {len(files) - _MOST_NAMED} more files)" if len(tests) > _MOST_NAMED < len(files) else ""
+    note = f" (and {count_of(len(files) - _MOST_NAMED, 'more file')})" if len(tests) > _MOST_NAMED < len(files) else ""
     return f" with --test {shlex.quote(command.whole(*deselected))}{note}"

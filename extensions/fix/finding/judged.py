@@ -22,6 +22,7 @@ from stackrank.env.task import Task
 from stackrank.extensions.fix.finding.problems import Problem, is_file, with_tests, write_problems
 from stackrank.extensions.fix.finding.project import Project
 from stackrank.extensions.fix.finding.suite import Suite
+from stackrank.wording import count_of
 
 TIMES = 2
 """How often a problem is judged as given."""
@@ -34,7 +35,10 @@ def set_aside_surroundings(project: Project, backend: Backend, suite: Suite, say
     """
     if not suite.failing:
         return suite
-    say(f"{project.name}: finding out whether {len(suite.failing)} failing tests depend on what a sandbox lacks")
+    say(
+        f"{project.name}: finding out whether {count_of(len(suite.failing), 'failing test')} depend on what a "
+        "sandbox lacks"
+    )
     files = sorted({test.partition("::")[0] for test in suite.failing})
     command = project.command.on(files)
     written_at = commit_time(project.repository, project.commit)

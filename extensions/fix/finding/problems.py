@@ -28,6 +28,7 @@ from stackrank.env.sandbox.base import Backend, Say
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.extensions.fix.finding.project import Project
 from stackrank.extensions.fix.finding.suite import Suite
+from stackrank.wording import count_of
 
 MEASURED_TIMES = 3
 """The factor by which a suite's time limit is extended while it is measured."""
@@ -128,7 +129,8 @@ def explain_missing(problem: Problem, reason: str, fixed: Collection[str]) -> st
     """Say why a problem has no proposal: `reason`, and that other bugs hide it, if proposals fix some of its tests."""
     solved = len({*problem.tests} & {*fixed})
     suffix = (
-        f"; proposals fix {solved} of its {len(problem.tests)} tests: once they are in, `stackrank fix` shows the rest"
+        f"; proposals fix {solved} of its {count_of(len(problem.tests), 'test')}: once they are in, "
+        "`stackrank fix` shows the rest"
     )
     return reason + suffix * bool(solved)
 

@@ -15,7 +15,7 @@ from stackrank.db.queries.episodes.time_spent import TimeBreakdown
 from stackrank.db.queries.runs import RunRow
 from stackrank.settings import settings
 from stackrank.terms import RunStatus
-from stackrank.wording import duration, percent
+from stackrank.wording import count_of, duration, percent
 
 PARTS = {
     "waited_s": "waiting for the endpoint (its limits, and tries that failed)",
@@ -68,7 +68,7 @@ def _silence(run: RunRow) -> float | None:
 
 def _state(run: RunRow) -> str:
     total = run["episodes_total"] - run["not_played"]
-    text = f"Run {run['id']} ({run['name']}) is {run['status']}: {run['done']} of {total} episodes"
+    text = f"Run {run['id']} ({run['name']}) is {run['status']}: {run['done']} of {count_of(total, 'episode')}"
     text += f" in {duration(run['wall_s'])}." if run["wall_s"] is not None else "."
     if (silence := _silence(run)) is not None:
         return f"{text} Nobody has played it for {duration(silence)}."
@@ -97,7 +97,7 @@ def _speed(run: RunRow, spent: Sequence[TimeBreakdown], shares: dict[str, float]
 
 def _failing(run: RunRow, example: str) -> str:
     if not run["errors"]:
-        retries = f" {run['retried']} tries were repeated." if run["retried"] else ""
+        retries = f" {count_of(run['retried'], 'try was', 'tries were')} repeated." if run["retried"] else ""
         return f"No episode ended in an error.{retries}"
     classes = ", ".join(f"{count} by {name}" for name, count in sorted(run["errors_by_class"].items()))
     return f"{run['errors']} ended in an error ({classes}), for instance: {example[:300].rstrip('.')}."

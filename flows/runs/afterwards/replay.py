@@ -23,6 +23,7 @@ from stackrank.flows.runs.playing.trajectories import load_trajectory, recorded_
 from stackrank.flows.runs.specification.spec import RunSpec, SpecError, make_spec
 from stackrank.storable import storable_text
 from stackrank.terms import Verdict
+from stackrank.wording import count_of
 
 MOST_LINES = 40
 """Most lines of a difference that are shown."""
@@ -59,7 +60,7 @@ class Replayed:
             return "verdict" if self.difference.step is None else f"step {self.difference.step}"
         if not self.different_answers:
             return "same"
-        answers = "1 answer" if len(self.different_answers) == 1 else f"{len(self.different_answers)} answers"
+        answers = count_of(len(self.different_answers), "answer")
         return f"same but for {answers} of MCP servers"
 
 
@@ -77,7 +78,9 @@ def replay(engine: Engine, row: EpisodeRow, sandbox: str) -> Replayed:
     """
     past = load_trajectory(engine, row["id"])
     if not row["verdict"] or not past:
-        raise SpecError(f"episode {row['id']} cannot be replayed: it is {row['status']} and has {len(past)} steps")
+        raise SpecError(
+            f"episode {row['id']} cannot be replayed: it is {row['status']} and has {count_of(len(past), 'step')}"
+        )
     task = _task(engine, row)
     try:
         tools = recorded_tools(row["tools"], queries.run(engine, row["run_id"])["spec"], past[0].observation.state)

@@ -18,6 +18,7 @@ from stackrank.flows.runs.playing.outages import Outages
 from stackrank.flows.runs.playing.query_throttle import ThrottledQuery
 from stackrank.flows.runs.playing.session import Session
 from stackrank.terms import ErrorClass, StopReason
+from stackrank.wording import count_of
 
 TICK_S = 1.0
 BACKOFF_S = 2.0
@@ -230,7 +231,7 @@ def too_many_errors(session: Session) -> str:
         return ""
     (last,) = queries.episodes(session.store.engine, session.run_id, verdict="error", limit=1, newest_first=True)
     return (
-        f"{error_count} of {ended_count} episodes ended in an error, more than {share:.0%}; "
+        f"{error_count} of {count_of(ended_count, 'episode')} ended in an error, more than {share:.0%}; "
         f"the latest error: {last['error']}"
     )
 

@@ -16,6 +16,7 @@ from stackrank.db.queries.runs import Outage
 from stackrank.db.writes.claims import ClaimedEpisode
 from stackrank.flows.runs.playing.error_policy import EpisodeFailed
 from stackrank.flows.runs.playing.session import Session
+from stackrank.wording import count_of
 
 FIRST_PAUSE_S = 15.0
 LONGEST_PAUSE_S = 300.0
@@ -128,6 +129,7 @@ class Outages:
         """Say in one line which endpoints do not answer, and how many episodes wait."""
         waiting = self._store.count_waiting(self._session.run_id, self.waiting)
         return (
-            f"{waiting} episodes wait: {queries.describe_outages(self._outages)}; once it answers again, continue with "
+            f"{count_of(waiting, 'episode waits', 'episodes wait')}: {queries.describe_outages(self._outages)}; "
+            "once it answers again, continue with "
             f"`stackrank resume {self._session.run_id}`"
         )

@@ -21,7 +21,7 @@ from stackrank.env.benchmarks.registry import load_benchmark, select
 from stackrank.flows.runs.preparing.entrants import why_idle
 from stackrank.flows.runs.preparing.prepared_run import invalid_tasks
 from stackrank.flows.runs.specification.spec import EntrantSpec, RunSpec, SpecError
-from stackrank.wording import duration, usd
+from stackrank.wording import count_of, duration, usd
 
 TOKENS_IN, TOKENS_CACHED, TOKENS_OUT = 150_000, 75_000, 5_000
 MODEL_S, SCRIPT_S = 120.0, 20.0
@@ -190,7 +190,8 @@ def _advice(
     """Say whether more tasks or more attempts help."""
     share = spread.between / spread.of(attempts) if spread.of(attempts) else 0.0
     reason = (
-        f"{share:.0%} of the variance at {_count(attempts, 'attempt')} lies between tasks, which attempts do not reduce"
+        f"{share:.0%} of the variance at {count_of(attempts, 'attempt')} lies between tasks, which "
+        "attempts do not reduce"
     )
     if power(detect, played, attempts, spread, alpha) >= POWER:
         return "The run is large enough."
@@ -198,11 +199,15 @@ def _advice(
         at_best = detectable_difference(available, 100, spread, alpha)
         least = "nothing" if at_best is None else f"{100 * at_best:.1f} points"
         return (
-            f"The benchmark is too small: with all its {available} tasks and any number of attempts, {least} could be "
+            f"The benchmark is too small: with all its {count_of(available, 'task')} and any number of "
+            f"attempts, {least} could be "
             f"detected. More tasks are needed: {reason}."
         )
     if cheapest["attempts"] > attempts:
-        return f"More attempts help, because there are only {available} tasks; more tasks would be cheaper: {reason}."
+        return (
+            f"More attempts help, because there are only {count_of(available, 'task')}; more tasks would be "
+            f"cheaper: {reason}."
+        )
     return f"More tasks help more than more attempts: {reason}."
 
 
@@ -210,12 +215,16 @@ def _sentence(document: Row) -> str:
     difference, as_written, cheapest = document["detect"], document["as_written"], document["cheapest"]
     smallest = "no difference" if as_written["detectable"] is None else f"{100 * as_written['detectable']:.1f} points"
     pairs = document["pairs"]
-    corrected = f" in any of {pairs} comparisons" if pairs > 1 else ""
+    corrected = f" in any of {count_of(pairs, 'comparison')}" if pairs > 1 else ""
     alone = as_written["detectable_in_one_pair"]
     if pairs > 1 and alone is not None:
         smallest += f" ({100 * alone:.1f} if only two were compared)"
     text = f"To detect {100 * difference:g} points{corrected} with {document['power']:.0%} power: "
-    text += _size(cheapest) if cheapest else f"the benchmark's {document['tasks_available']} tasks are not enough"
+    text += (
+        _size(cheapest)
+        if cheapest
+        else f"the benchmark, with {count_of(document['tasks_available'], 'task')}, is too small"
+    )
     text += f". As written ({_size(as_written)}) it can detect {smallest}, and {100 * difference:g} points with "
     return f"{text}{as_written['power']:.0%} power. {document['advice']}"
 
@@ -225,10 +234,6 @@ def _size(amounts: Row) -> str:
         "at an unknown cost, " if amounts["usd"] is None else f"about {usd(amounts['usd'])}, " if amounts["usd"] else ""
     )
     return (
-        f"{_count(amounts['tasks'], 'task')} x {_count(amounts['attempts'], 'attempt')}, {money}"
+        f"{count_of(amounts['tasks'], 'task')} x {count_of(amounts['attempts'], 'attempt')}, {money}"
         f"{duration(ceil(amounts['hours'] * 3600))}"
     )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

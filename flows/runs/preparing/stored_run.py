@@ -21,6 +21,7 @@ from stackrank.flows.runs.preparing.prepared_run import PreparedRun, build, chec
 from stackrank.flows.runs.preparing.stored_benchmark import save_benchmark
 from stackrank.flows.runs.specification.spec import SpecError, make_spec
 from stackrank.terms import FAILURE_POINTS
+from stackrank.wording import count_of
 
 _NAMED = 3
 """Most entrants that the name of a run lists."""
@@ -90,7 +91,7 @@ def load_run(run_id: int, say: Say) -> StoredRun:
     if stored < row["episodes_total"]:
         raise SpecError(
             f"run {run_id} is still being created, or its creation was interrupted (it has {stored} of its "
-            f"{row['episodes_total']} episodes): start a new run"
+            f"{count_of(row['episodes_total'], 'episode')}): start a new run"
         )
     # The tasks chosen when the run was created, because the set of tasks known as invalid may have changed since.
     selection = {"tasks": queries.tasks_of_run(engine, run_id)}

@@ -1,4 +1,4 @@
-"""Proves every task of a benchmark, in parallel; tasks that were proved before are not proved again."""
+"""Proves every task of a benchmark, in parallel; tasks that proved before are not proved again."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from stackrank.flows.runs.playing.error_policy import describe_error, find_polic
 from stackrank.flows.runs.playing.sandboxes import map_tasks
 from stackrank.flows.runs.preparing.environments import build_environments
 from stackrank.flows.runs.preparing.stored_benchmark import save_benchmark
+from stackrank.wording import count_of
 
 _STORED = {Standing.VALID: True, Standing.INVALID: False, Standing.UNPROVEN: None}
 OnResult = Callable[[Validation, int, int], None]
@@ -128,7 +129,7 @@ def validate_benchmark(
     proved = set() if recheck or record else _proved(store, benchmark, selected, rounds)
     unmeasured = {task.id for task in selected if measure and task.id in proved and find_difficulty(task) is None}
     if proved:
-        say(f"{len(proved)} of {len(selected)} tasks were proved before (--again proves them again)")
+        say(f"{len(proved)} of {count_of(len(selected), 'task')} proved before (--again proves them again)")
     if unmeasured:
         say(f"measuring the difficulty of {len(unmeasured)} of them, which was not measured before")
     results = {task: Validation(task, Standing.VALID) for task in proved - unmeasured}
@@ -155,7 +156,10 @@ def validate_benchmark(
                 save_correction(unproved[result.task], result.dropped)
                 if result.dropped:
                     examples = ", ".join(result.dropped[:3])
-                    say(f"{result.task}: {len(result.dropped)} listed tests do not count on this machine: {examples}")
+                    say(
+                        f"{result.task}: {count_of(len(result.dropped), 'listed test does', 'listed tests do')} "
+                        f"not count on this machine: {examples}"
+                    )
             if result.standing is not Standing.ERROR:
                 outcome = (_STORED[result.standing], result.reason)
                 covered = (result.proof.deciding, result.proof.covered) if result.proof else (None, None)

@@ -41,7 +41,7 @@ def test_the_overview(visit: Any, seeded: SimpleNamespace) -> None:
     assert {metric.label: metric.value for metric in app.metric}["Episodes"] == "60/60"
     board, going_on, reasons = (table.value for table in app.dataframe)
     assert "None of 3 entrants is significantly better or worse; tasks resolved less often: " in texts(app)
-    assert len(board) == 3 and "3 of 3 entrants show no clear change" in texts(app)
+    assert len(board) == 3 and "3 of 3 entrants without a clear change" in texts(app)
     assert reasons["What failed"].tolist() == ["The sandbox did not answer within 60 s."]
     assert going_on["Id"].tolist() == [f"run?id={seeded.made.live_run}"]
     saved = [part.proto.label for part in app.get("download_button")]

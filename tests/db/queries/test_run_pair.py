@@ -75,7 +75,7 @@ def test_attempts_errors_and_missing_tasks_of_a_run_pair(store: Store) -> None:
     (flip,) = pair["better"]
     assert (flip["task"], flip["before"], flip["now"], flip["difference"]) == ("t1", "1 of 2", "2 of 2", 0.5)
     assert queries.episode(store.engine, flip["episode_before"])["verdict"] == "unresolved"
-    assert pair["sentence"].startswith("None of 1 entrants is significantly better or worse; ")
+    assert pair["sentence"].startswith("None of 1 entrant is significantly better or worse; ")
 
 
 def test_new_versions_of_an_entrant_and_of_a_task(store: Store) -> None:

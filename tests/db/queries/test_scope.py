@@ -192,7 +192,7 @@ def test_common_tasks_are_those_that_all_ranked_entrants_played(store: Store, ru
     runs({"oracle": 1}, tasks=TASKS[:1])
     scope = queries.board(store.engine)["scope"]
     assert (scope["common_tasks"], scope["tasks"], scope["entrants"]) == (3, 4, 2)
-    assert "3 of 4 tasks played by all 2 entrants" in scope["sentence"]
+    assert "3 of 4 tasks played by both entrants" in scope["sentence"]
 
 
 def test_rate_history_skips_runs_with_few_tasks(store: Store, runs: Runs) -> None:
@@ -222,7 +222,7 @@ def test_invalid_tasks_are_excluded(store: Store, runs: Runs) -> None:
             1,
             0.5,
         )
-        assert "invalid tasks are excluded: t0 (1 episodes, $0.50)" in description["sentence"]
+        assert "invalid tasks are excluded: t0 (1 episode, $0.50)" in description["sentence"]
         assert queries.rate_history(store.engine, scope) == {1: [pytest.approx(1 / 3)]}
     assert queries.run_summary(store.engine, run)["entrants"][0]["resolved"] == 1
 

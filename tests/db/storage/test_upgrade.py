@@ -87,7 +87,7 @@ def test_rows_rules_and_triggers_outlive_an_upgrade(seeded: str, request: pytest
 def test_rows_that_break_a_new_rule_are_named(seeded: str, become_later: pytest.MonkeyPatch, tmp_path: Path) -> None:
     file = tmp_path / "migrations" / "versions" / f"{LATER}_moods.py"
     file.write_text(MIGRATION.replace("'finished', ", ""))
-    with pytest.raises(DatabaseError, match=r"1 rows of the table run break a rule.*status IN"):
+    with pytest.raises(DatabaseError, match=r"1 row of the table run break a rule.*status IN"):
         connect(seeded, upgrade=True)
     assert schema(seeded) == HEAD, "nothing has changed"
 

@@ -116,7 +116,7 @@ def test_what_cannot_be_made_is_one_sentence(keywords: dict[str, Any], message: 
     ("tasks", "count", "message"),
     [
         ([], None, "tasks is empty"),
-        (["bugs/shop-filters"], 2, "count is 2 and there are 1 tasks"),
+        (["bugs/shop-filters"], 2, "count is 2 for 1 task"),
         ("bugs", 1000, "count is 1000: bugs has 150 tasks"),
         ("bugs/shop-filters", 0, "count is 0: give it a whole number"),
         ("bugs/shop-filters", 2000, "1024 environments at most"),

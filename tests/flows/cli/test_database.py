@@ -32,7 +32,7 @@ def test_copy(stackrank: CommandLine, database: str, tmp_path: Path) -> None:
     target = f"sqlite:///{tmp_path / 'copy.db'}"
     result = stackrank("db", "copy", "--from", database, "--to", target, "--json")
     assert result.json()["rows"]["run"] == 1
-    assert "run: 1 rows" in result.err
+    assert "run: 1 row" in result.err
     assert "already has rows" in stackrank("db", "copy", "--from", database, "--to", target).sentence()
     assert "same database" in stackrank("db", "copy", "--from", database, "--to", database).sentence()
     missing = f"sqlite:///{tmp_path / 'typo.db'}"

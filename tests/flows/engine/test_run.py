@@ -109,7 +109,7 @@ def test_the_printed_plan(stackrank: CommandLine) -> None:
     assert result.status == 0
     for words in ("oracle (debug)", "100.0%", "Failure points", "No episode is unresolved", "stackrank dashboard"):
         assert words in result.out
-    assert "1 tasks x 1 entrants" in result.err
+    assert "1 task x 1 entrant x" in result.err
 
 
 @pytest.mark.exhaustive
