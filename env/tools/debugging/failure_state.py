@@ -5,7 +5,8 @@ A condition of a run (`shows_failure_state`) decides whether agents see it below
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
 from stackrank.debug_events import DebugEvent
 from stackrank.env.sandbox.base import BadReply
@@ -71,10 +72,18 @@ def _describe(failure: Failure, room: int) -> Iterator[str]:
     yield f"{clip(failure.test, 200)}: {_first_line(failure.error)}"
     if failure.frames:
         yield _frames(failure.frames, room)
+    shown = {(frame.function, *local) for frame in failure.frames for local in frame.locals.items()}
     for cause in failure.causes[:2]:
         yield f"caused by {_first_line(cause.error)}"
-        if cause.frames:
-            yield _frames(cause.frames[-2:], _CAUSE)
+        frames = [_without(frame, shown) for frame in cause.frames[-2:]]
+        if frames:
+            yield _frames(frames, _CAUSE)
+
+
+def _without(frame: Frame, shown: Collection[tuple[str, str, str]]) -> Frame:
+    """Return a frame without the locals that another frame of its function has shown."""
+    values = {name: value for name, value in frame.locals.items() if (frame.function, name, value) not in shown}
+    return replace(frame, locals=values)
 
 
 def _first_line(error: str) -> str:

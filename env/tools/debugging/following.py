@@ -264,7 +264,7 @@ def frames_text(frames: Sequence[Frame], room: int, most_locals: int = 0, most_v
             text = shorten_repeat(name, value, seen_values, "below")
             lines.append(f"    {name} = {clip(text, most_value) if most_value else text}")
         if most_locals and len(values) > most_locals:
-            lines.append(f"    [{len(values) - most_locals} more]")
+            lines.append("    [other locals omitted]")
         if times > 1:
             lines.insert(0, f"[the next frame occurs {times} times; its locals are those of the last]")
         if skipped := sum(repeated.skipped for repeated in frames[position - times : position]):
