@@ -13,6 +13,7 @@ from stackrank.flows.cli.options import (
     FailingTest,
     FailureState,
     Fixes,
+    IncludeInvalid,
     Repos,
     Sandbox,
     port_option,
@@ -35,6 +36,7 @@ def mcp(
     name: Annotated[str, typer.Option(help="Name of the agent. Default: the client's name for itself.")] = "",
     shows_failing_test: FailingTest = None,
     shows_failure_state: FailureState = None,
+    include_invalid: IncludeInvalid = None,
     leaderboard: Annotated[str | None, typer.Option(help="Leaderboard to which the run belongs.")] = None,
     http: Annotated[bool, typer.Option("--http", help="Serve over HTTP instead of standard input and output.")] = False,
     port: Annotated[int, port_option("Port for --http; 0 for any free port.")] = 8380,
@@ -59,6 +61,7 @@ def mcp(
         "leaderboard": leaderboard,
     }
     overrides |= {"shows_failing_test": shows_failing_test, "shows_failure_state": shows_failure_state}
+    overrides["include_invalid"] = include_invalid
     spec_fields = {key: value for key, value in overrides.items() if value is not None}
     game = OutsideGame(Store(connect()), task, tools, name, spec_fields, print_err)
     if http:

@@ -42,6 +42,9 @@ FailureState = Annotated[
         "Default: they do not.",
     ),
 ]
+IncludeInvalid = Annotated[
+    bool | None, typer.Option("--include-invalid", help="Also play tasks that validation found invalid.")
+]
 Setup = Annotated[
     list[str] | None,
     typer.Option(

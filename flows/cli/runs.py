@@ -14,6 +14,7 @@ from stackrank.flows.cli.options import (
     FailingTest,
     FailureState,
     Fixes,
+    IncludeInvalid,
     Json,
     Night,
     Repos,
@@ -69,9 +70,7 @@ def run(
     shows_failure_state: FailureState = None,
     owner: Annotated[str | None, typer.Option(help="Owner of the run. Default: STACKRANK_OWNER, else you.")] = None,
     project: Annotated[str | None, typer.Option(help="Project of the run. Default: STACKRANK_PROJECT.")] = None,
-    include_invalid: Annotated[
-        bool | None, typer.Option("--include-invalid", help="Also play tasks that validation found invalid.")
-    ] = None,
+    include_invalid: IncludeInvalid = None,
     as_json: Json = False,
 ) -> None:
     """Play a run: tasks x entrants x attempts."""
@@ -174,6 +173,7 @@ def play(
     sandbox: Sandbox = None,
     shows_failing_test: FailingTest = None,
     shows_failure_state: FailureState = None,
+    include_invalid: IncludeInvalid = None,
 ) -> None:
     """Debug a task yourself. Your episode is recorded like an agent's."""
     from stackrank.db import queries
@@ -184,8 +184,9 @@ def play(
     places = {"path": path, "fixes": fixes, "repos": repos, "environments": environments}
     fields: dict[str, Any] = {name: str(place) for name, place in places.items() if place}
     fields |= {"benchmark": benchmark, "night": night, "sandbox": sandbox}
-    shown = {"shows_failing_test": shows_failing_test, "shows_failure_state": shows_failure_state}
-    fields |= {name: value for name, value in shown.items() if value is not None}
+    flags = {"shows_failing_test": shows_failing_test, "shows_failure_state": shows_failure_state}
+    flags["include_invalid"] = include_invalid
+    fields |= {name: value for name, value in flags.items() if value is not None}
     engine = connect()
     outcome = play_by_hand(Store(engine), task, tools, fields, print_err)
     if outcome.status is RunStatus.FAILED:
