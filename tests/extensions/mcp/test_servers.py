@@ -119,7 +119,7 @@ def test_what_a_server_saw_of_the_program_is_checked_and_recorded(any_backend: B
     ):
         refused = play("other_debug", text=json.dumps(wrong))
         assert not refused.ok and "debug_events" not in refused.state
-        assert f"the MCP server other answered, but {problem[:12]}" in refused.text and problem in refused.text
+        assert "the MCP server other answered, but debug_events" in refused.text and problem in refused.text
 
 
 def test_a_change_of_a_file_is_recorded_as_for_bash(sandbox_backend: Backend, start_episode: Any) -> None:
