@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 from stackrank.env.normalise import normalise
 from stackrank.env.state import NoState, State, read_state
@@ -45,7 +45,8 @@ class Observation:
         if self.state["kind"] != "tests" or "failure_state" not in self.state:
             return self
         shown = normalise(self.state["failure_state"], root)
-        return replace(self, text=f"{self.text}\n\n{shown}", state={**self.state, "failure_state": shown})
+        state = cast(State, {**self.state, "failure_state": shown})
+        return replace(self, text=f"{self.text}\n\n{shown}", state=state)
 
     def as_json(self) -> str:
         """Return the observation as one JSON document: the structured text that text-only models read.

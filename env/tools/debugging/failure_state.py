@@ -24,7 +24,7 @@ _MOST_LOCALS, _MOST_VALUE, _MOST_ERROR = 8, 160, 300
 
 def read_failures(run: FollowedRun) -> list[Failure]:
     """Return the failures that a run of the visible tests reported. What the program wrote there is left out."""
-    failures = []
+    failures: list[Failure] = []
     for line in run.records:
         try:
             record = read_record(line)
@@ -36,7 +36,7 @@ def read_failures(run: FollowedRun) -> list[Failure]:
 
 def failure_events(failures: Sequence[Failure]) -> list[DebugEvent]:
     """Return the frames of failures as events."""
-    events = []
+    events: list[DebugEvent] = []
     for failure in failures:
         for frame in failure.frames:
             event = DebugEvent(event="paused", file=frame.file, line=frame.line, function=frame.function)
