@@ -103,7 +103,8 @@ def _speed(run: RunRow, spent: Sequence[TimeBreakdown], shares: dict[str, float]
         text += f" {first} is the slowest entrant, {last} the fastest."
     unplayed = run["pending"] + run["running"]
     if unplayed and run["status"] == RunStatus.RUNNING:
-        text += f" {run['running']} are being played, {run['pending']} are waiting."
+        playing = count_of(run["running"], "episode is", "episodes are")
+        text += f" {playing} being played, {count_of(run['pending'], 'is', 'are')} waiting."
     return text
 
 

@@ -306,6 +306,14 @@ _BUILT = '[build-system]\nrequires = []\n[project]\nname = "p"\n'
     ("files", "needs"),
     [
         ({"pyproject.toml": _BUILT + '[project.optional-dependencies]\ntesting = ["attrs"]\n'}, ".[testing]"),
+        # No index has the project itself.
+        (
+            {
+                "pyproject.toml": _BUILT + '[project.optional-dependencies]\nall = ["P[x]"]\nx = ["attrs"]\n',
+                "tests/test_p.py": "import p\n",
+            },
+            ".",
+        ),
         ({"pyproject.toml": _BUILT, "requirements/tests.txt": "attrs"}, ". -r requirements/tests.txt"),
         ({"pyproject.toml": _BUILT, "test-requirements.txt": "attrs"}, ". -r test-requirements.txt"),
         (
