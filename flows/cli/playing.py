@@ -183,6 +183,7 @@ def _print_tables(engine: Engine, run_id: int) -> None:
     """Print the run's leaderboard and failure points, and where to look next."""
     from stackrank.db import queries
     from stackrank.db.connection.engine import default_url
+    from stackrank.db.stats.sequential import Decision
 
     row = queries.run(engine, run_id)
     print_out(f"\nRun {run_id} ({row['name']}): {row['status']} after {row['wall_s'] or 0:.0f} s\n")
@@ -197,7 +198,8 @@ def _print_tables(engine: Engine, run_id: int) -> None:
     if stop := queries.stopping(engine, run_id):
         print_out(f"\nStopped early: {stop['sentence']}")
         for pair in stop["pairs"]:
-            print_out(f"  {pair['sentence']}")
+            if pair["decision"] != Decision.OPEN:
+                print_out(f"  {pair['sentence']}")
     print_out("\nFailure points")
     points = [
         {"entrant": entrant["entrant"], "point": name, "episodes": count}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -34,6 +35,13 @@ class GroupWithPlugins(TyperGroup):
                     names.append(name)
         return names
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the list of commands for `--help`, each with its whole first sentence; click would cut it off."""
+        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        rows = [(name, _first_sentence(command.help)) for name, command in commands if command and not command.hidden]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command, or None if there is none of that name. Raises PluginError."""
         command = super().get_command(ctx, cmd_name)
@@ -48,6 +56,11 @@ def find_option(command: str, option: str, extension: str) -> Callable[..., None
     if answer is None:
         raise UsageError(f"--{option} needs the extension {extension}, which is not installed: install it or omit it")
     return answer
+
+
+def _first_sentence(text: str | None) -> str:
+    paragraph = " ".join((text or "").split("\n\n")[0].split())
+    return re.split(r"(?<=\.) (?=[A-Z`-])", paragraph)[0]
 
 
 def _as_click(name: str, command: Command) -> Any:

@@ -27,7 +27,12 @@ def dashboard(port: Annotated[int, port_option("Port to listen on.")] = 8501, ho
 
 
 @app.command()
-def up(port: Annotated[int, port_option("Port of the dashboard.")] = 8501, as_json: Json = False) -> None:
+def up(
+    port: Annotated[
+        int | None, port_option("Port of the dashboard. Default: 8501, or another if that is taken.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
     """Start the Prefect server, a worker and the dashboard in the background."""
     import os
 
@@ -86,7 +91,10 @@ def worker(
     from stackrank.flows.engine.worker import serve_pool
     from stackrank.flows.services.metrics import serve
     from stackrank.flows.services.prefect_server import ensure_server
+    from stackrank.host.listening import listen
 
+    if port is not None:
+        listen(host, port).close()
     engine = connect()
     if metrics_port is not None:
         serve(engine, metrics_port, host)

@@ -65,7 +65,7 @@ def test_a_port_that_is_taken(stackrank: CommandLine) -> None:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         result = stackrank("dashboard", "--port", str(listener.getsockname()[1]))
-    assert result.status == 1
+    assert result.status == 2
     assert "--port" in result.sentence()
 
 

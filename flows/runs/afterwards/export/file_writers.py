@@ -16,6 +16,7 @@ import orjson
 
 from stackrank.flows.runs.afterwards.export.columns import Column, Columns
 from stackrank.flows.runs.specification.spec import SpecError
+from stackrank.host.disk import naming
 from stackrank.wording import as_json, csv_lines, escaped
 
 Record = Mapping[str, Any]
@@ -62,7 +63,8 @@ def written_whole(out: Path) -> Iterator[Path]:
     Raises SpecError if `out` is a folder, or is to be in a folder that does not exist.
     """
     if is_stream(out):
-        yield out
+        with naming(out):
+            yield out
         return
     if out.is_dir():
         raise SpecError(f"{out} is a folder: name a file in it with --out")
@@ -71,8 +73,9 @@ def written_whole(out: Path) -> Iterator[Path]:
         raise SpecError(f"{out} cannot be written, because there is no folder {target.parent}: create it first")
     part = target.with_name(f"{target.name}.part")
     try:
-        yield part
-        part.replace(target)
+        with naming(out):
+            yield part
+            part.replace(target)
     finally:
         part.unlink(missing_ok=True)
 
