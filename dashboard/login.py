@@ -35,6 +35,11 @@ def allowed(email: str, verified: object, rules: str) -> bool:
     return "*" in rules_listed or address in rules_listed or "@" + address.partition("@")[2] in rules_listed
 
 
+def address_is_verified(claim: object) -> object:
+    """Return the claim `email_verified`, or `STACKRANK_TRUST_EMAILS` where a provider sends none."""
+    return settings().trust_emails if claim is None else claim
+
+
 def require() -> None:
     """Let permitted readers pass; the script ends here for everybody else."""
     if not configured():
@@ -45,14 +50,17 @@ def require() -> None:
             st.button("Sign in", icon=":material/login:", on_click=st.login, type="primary")
         st.stop()
     email = str(st.user.get("email") or "")
-    verified = st.user.get("email_verified")
+    verified = address_is_verified(st.user.get("email_verified"))
     if not allowed(email, verified, settings().allowed_users):
         with st.container(border=True, horizontal_alignment="center"):
             st.title("No access", width="content")
             account = escaped(email or "an account without an address")
             message = f"You are signed in as {account}. `STACKRANK_ALLOWED_USERS` does not include this account."
             if verified not in (True, "true"):
-                message = f"You are signed in as {account}, but the provider has not verified this address."
+                message = (
+                    f"You are signed in as {account}, but the provider does not say that this address is verified "
+                    "(the claim `email_verified`)."
+                )
             st.markdown(message)
             st.button("Sign out", icon=":material/logout:", on_click=st.logout)
         st.stop()

@@ -141,6 +141,8 @@ def command_line() -> str:
     )
     # Every command has a section below; typer's list of them cuts the sentences off.
     text = re.sub(r"\*\*Commands\*\*:\n\n(\* .*\n)+\n", "", text)
+    # Usage lines are patterns; a console block is for commands that can be run as they stand.
+    text = text.replace("```console\n$ ", "```text\n")
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 

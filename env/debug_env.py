@@ -31,6 +31,7 @@ from stackrank.env.tools import Bench, ToolError, ToolSet
 from stackrank.env.tools.debugging.investigate import INVESTIGATOR, restore_workspace
 from stackrank.env.tools.run_tests import run_visible_tests
 from stackrank.env.tools.server_plugin import server_plugin
+from stackrank.env.tools.servers import ServerConnection, ToolServerChanged, ToolServerFailed
 from stackrank.env.tools.shown import cap, requested_limit
 from stackrank.errors import InfrastructureError, StackrankError
 from stackrank.host import awake
@@ -52,6 +53,7 @@ Test command: {command}
 Write tests of the reported behaviour in `{own}`{how}. They are not part of your solution."""
 
 _TAKEN_OVER = "A program in the sandbox took the place of stackrank's own"
+_NO_SERVER = "A tool server of this entrant cannot be used"
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
@@ -118,24 +120,27 @@ class DebugEnv:
     def reset(self) -> tuple[Observation, dict[str, Any]]:
         """Start a fresh sandbox; return instructions and the tests' output.
 
-        Raises SandboxError, PreparationFailed, ToolServerFailed. If a server of the entrant takes the guest's place,
-        the episode is over.
+        Raises SandboxError, PreparationFailed. If a server of the entrant fails or takes the guest's place, the episode
+        is over.
         """
         self.close()
         started = awake.now()
         self._over, self._score, self._past_actions, self.changes = None, None, [], None
         self._failures.clear()
+        info = {"task": self.task.id, "tools": list(self.tools.tools)}
         try:
             bench = self._open_bench()
             tests = self._run_first_tests(bench)
+        except ToolServerFailed as fault:
+            return self._end_by(fault, _NO_SERVER), info
         except GuestBug as fault:
             if not self.tools.offers:  # nothing of the entrant runs yet
                 raise PreparationFailed(f"the episode of {self.task.id} could not be prepared: {fault}") from None
-            return self._end_by(fault, _TAKEN_OVER), {"task": self.task.id, "tools": list(self.tools.tools)}
+            return self._end_by(fault, _TAKEN_OVER), info
         text = "\n\n".join(filter(None, (self._instructions(), tests.text)))
         text = normalise(text, bench.sandbox.root)
         observation = Observation(text, True, tests.state, (awake.now() - started) * 1000)
-        return observation, {"task": self.task.id, "tools": list(self.tools.tools)}
+        return observation, info
 
     def _instructions(self) -> str:
         fields = {"statement": self.task.statement.strip(), "command": self.shown.test_command}
@@ -185,7 +190,7 @@ class DebugEnv:
         for offer in self.tools.offers:
             connection = server_plugin().connect(sandbox, offer.name, offer.server, offer)
             self._bench.servers[offer.name] = connection
-            connection.open()
+            _open_server(connection)
         return self._bench
 
     def _run_first_tests(self, bench: Bench) -> Observation:
@@ -211,6 +216,8 @@ class DebugEnv:
             return result
         except SandboxLost as lost:
             return self._end_by(lost, "This action crashed the sandbox twice"), None
+        except ToolServerFailed as failed:  # it does not start in the sandbox that replaces a lost one
+            return self._end_by(failed, _NO_SERVER), None
         except BadReply as reply:  # nothing in this sandbox can be believed any more
             return self._end_by(reply, _TAKEN_OVER), None
 
@@ -309,7 +316,7 @@ class DebugEnv:
                     self.changes = changes
                 score = self.judge(self.changes)
                 self._score = replace(score, notes=(*score.notes, *dict.fromkeys(self._failures)))
-            except (SandboxLost, Refused, GuestBug) as error:
+            except (SandboxLost, ToolServerFailed, Refused, GuestBug) as error:
                 self._score = _unscorable(error)
             self.score_ms = (awake.now() - started) * 1000
         return self._score
@@ -337,6 +344,18 @@ class DebugEnv:
         if self._bench is None:
             raise RuntimeError("no episode is in progress: call reset")
         return self._bench
+
+
+def _open_server(connection: ServerConnection) -> None:
+    """Start a server of the entrant; if it fails, once more. Raises ToolServerFailed, SandboxError."""
+    try:
+        connection.open()
+    except ToolServerChanged:
+        raise
+    except ToolServerFailed as error:
+        log.warning("%s; it is started again", error)
+        connection.close()
+        connection.open()
 
 
 def _unscorable(error: Exception) -> Score:

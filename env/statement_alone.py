@@ -16,6 +16,7 @@ from stackrank.env.benchmarks.testfiles import is_test, paths_named, shell_comma
 from stackrank.env.patterns import Pattern
 from stackrank.env.sandbox.client import Changes
 from stackrank.env.sandbox.guest.testing.commands import pytest_run
+from stackrank.env.sandbox.guest.testing.ids import path_of
 from stackrank.env.task import Task
 
 
@@ -78,8 +79,8 @@ def _withheld(task: Task) -> set[str]:
 
 def _file_of(test: str, folder: str, task: Task) -> str:
     """Return the file of a test id, which is relative to the workspace or the command's folder; else empty."""
-    path, colons, _ = test.partition("::")
-    candidates = (path, str(PurePosixPath(folder, path))) if colons else ()
+    path = path_of(test)
+    candidates = (path, str(PurePosixPath(folder, path))) if path != test else ()
     return next((path for path in candidates if path in task.files or path in task.hidden_files), "")
 
 
@@ -122,7 +123,7 @@ def _way_up(folder: str) -> str:
 
 
 def _is_path_of(word: str, folder: str, paths: Collection[str]) -> bool:
-    return not word.startswith("-") and str(PurePosixPath(folder, word.partition("::")[0])) in paths
+    return not word.startswith("-") and str(PurePosixPath(folder, path_of(word))) in paths
 
 
 def _is_in(path: str, folder: str) -> bool:

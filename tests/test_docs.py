@@ -131,4 +131,14 @@ def test_guide_loop_prints_the_documented_output() -> None:
     completed = subprocess.run([sys.executable, "-c", loop], capture_output=True, text=True, check=False)
     if "no sandbox can be started" in completed.stderr:
         missing(completed.stderr.splitlines()[-1])
-    assert completed.stdout == blocks("guide/trajectories.md", "console")[-1], completed.stderr
+    assert completed.stdout == blocks("guide/trajectories.md", "text")[-1], completed.stderr
+
+
+@pytest.mark.parametrize(
+    ("page", "folder"), [("guide/write-an-agent.md", "agent"), ("guide/write-a-benchmark.md", "benchmark")]
+)
+def test_shown_packages_are_those_of_the_examples(page: str, folder: str) -> None:
+    place = ROOT / "docs" / "examples" / folder
+    (module,) = place.glob("*.py")
+    assert blocks(page, "python") == [module.read_text(encoding="utf-8")]
+    assert blocks(page, "toml") == [(place / "pyproject.toml").read_text(encoding="utf-8")]

@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import replace
 
 from stackrank.env.actions import Observation
+from stackrank.env.sandbox.guest.testing.ids import path_of
 from stackrank.env.state import State, outcomes_of
 from stackrank.env.task import Task
 from stackrank.env.tools.listdir import mark_readonly
@@ -57,7 +58,7 @@ def find_failing_file(task: Task, first: State) -> str:
 
     A report of pytest shows the failing tests, but not the helpers and the data that they use.
     """
-    files = {test.partition("::")[0] for test, outcome in outcomes_of(first).items() if outcome == "failed"}
+    files = {path_of(test) for test, outcome in outcomes_of(first).items() if outcome == "failed"}
     content = task.files.get(min(files, default=""), b"")
     code = decode(content).strip()
     return f"{min(files)}:\n{code}" if len(files) == 1 and code and len(code) <= _MOST_CODE else ""

@@ -114,6 +114,20 @@ def family_of(name: str) -> str:
     return name.partition("/")[0]
 
 
-def digest(tasks: Sequence[Task]) -> str:
+class Identified(Protocol):
+    """A task, or what lists show of one."""
+
+    @property
+    def id(self) -> str:
+        """The task's name."""
+        ...
+
+    @property
+    def digest(self) -> str:
+        """The task's digest."""
+        ...
+
+
+def digest(tasks: Sequence[Identified]) -> str:
     """Return one digest for a set of tasks; it is equal for equal tasks only."""
     return hashlib.sha256("\n".join(sorted(f"{task.id} {task.digest}" for task in tasks)).encode()).hexdigest()[:16]

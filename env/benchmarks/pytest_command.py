@@ -11,6 +11,7 @@ from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.guess_setup import pytest_settings
 from stackrank.env.benchmarks.testfiles import OPTIONS_WITH_VALUE
 from stackrank.env.sandbox.guest.testing.commands import pytest_arguments
+from stackrank.env.sandbox.guest.testing.ids import path_of
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class TestCommand:
         options: list[str] = []
         targets: list[str] = []
         for previous, word in zip(["", *arguments], arguments, strict=False):
-            is_place = word.partition("::")[0].removeprefix("./").rstrip("/") in places
+            is_place = path_of(word).removeprefix("./").rstrip("/") in places
             (targets if is_place and previous not in OPTIONS_WITH_VALUE else options).append(word)
         return cls(tuple(options), tuple(targets))
 

@@ -14,6 +14,7 @@ from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.patterns import Matcher, Pattern, globs
 from stackrank.env.sandbox.guest.debugging.source import functions
 from stackrank.env.sandbox.guest.testing.commands import PytestRun, pytest_run
+from stackrank.env.sandbox.guest.testing.ids import parse_id, path_of
 from stackrank.source import parse_python
 
 TEST_NAMES = ("test_*.py", "*_test.py", "tests.py", "conftest.py")
@@ -59,9 +60,7 @@ def without_tests(content: bytes, tests: Iterable[str], path: str) -> bytes:
 
     Raises BenchmarkError if they cannot be cut out.
     """
-    removed = {
-        test.partition("[")[0].partition("::")[2].replace("::", ".") for test in tests if test.startswith(f"{path}::")
-    }
+    removed = {test_id.qualified for test_id in map(parse_id, tests) if test_id.path == path and test_id.names}
     lines = content.decode().split("\n")
     spans = [_span(node) for name, node in functions(parse_python(content)) if name in removed]
     for first, last in sorted(spans, reverse=True):
@@ -81,8 +80,8 @@ def defining_id(content: bytes, test: str) -> str:
 
     Empty if the file defines no such function.
     """
-    path, _, name = test.partition("[")[0].partition("::")
-    owner, _, function = name.rpartition("::")
+    path, names, _ = parse_id(test)
+    owner, function = "::".join(names[:-1]), parse_id(test).name
     functions_defined, bases = _definitions(content)
     waiting, visited = [owner], set[str]()
     while waiting:
@@ -136,15 +135,16 @@ def is_doctest(test: str) -> bool:
 
     pytest calls a doctest by its dotted name, and the doctest of a whole module by the module's name.
     """
-    path, _, name = test.partition("::")
-    place = PurePosixPath(path)
+    test_id = parse_id(test)
+    place = PurePosixPath(test_id.path)
     module = place.parent.name if place.stem == "__init__" else place.stem
-    return "." in name.partition("[")[0] or (name == module and not name.startswith("test"))
+    name = test_id.qualified
+    return "." in test_id.name or (name == module and not name.startswith("test"))
 
 
 def with_doctests(ids: Iterable[str]) -> set[str]:
     """Return the files of the program among those of test ids: a doctest is in the file that it tests."""
-    files = {test.partition("::")[0] for test in ids if is_doctest(test)}
+    files = {path_of(test) for test in ids if is_doctest(test)}
     return {path for path in files if path.endswith(".py") and not is_test(path)}
 
 
@@ -162,7 +162,7 @@ def _places(command: str) -> dict[str, str]:
     places: dict[str, str] = {}
     for previous, word in zip(["", *parts], parts, strict=False):
         is_path = not word.startswith("-") and previous not in OPTIONS_WITH_VALUE
-        places[word] = posixpath.normpath(posixpath.join(folder, word.partition("::")[0])) if is_path else ""
+        places[word] = posixpath.normpath(posixpath.join(folder, path_of(word))) if is_path else ""
     return places
 
 
@@ -174,7 +174,7 @@ def find_unrun(command: str, ids: Iterable[str], files: Collection[str]) -> list
         return []
     unrun = []
     for test in ids:
-        path = test.partition("::")[0]
+        path = path_of(test)
         paths = {path, posixpath.normpath(posixpath.join(run.folder, path))} & {*files}
         if "::" in test and paths and not any(is_below(path, place) for path in paths for place in places):
             unrun.append(test)
@@ -188,7 +188,7 @@ def is_below(path: str, place: str) -> bool:
 
 def test_files(command: str, ids: Iterable[str], files: Collection[str]) -> tuple[Pattern, ...]:
     """Return patterns of the files from which a verdict comes; agents may never change them."""
-    from_ids = {test.partition("::")[0] for test in ids if "::" in test}
+    from_ids = {path_of(test) for test in ids if "::" in test}
     patterns = {Pattern.literal(path) for path in from_ids if path in files}
     for path in paths_named(command, files):
         if path in files:
@@ -238,7 +238,7 @@ def _is_new(path: str, test: str, hidden: Mapping[str, bytes], files: Mapping[st
     """Whether only the hidden version of its file defines a test function."""
     if "::" not in test or path not in hidden or path not in files:
         return False
-    name = f"{path}::{test.partition('::')[2]}"
+    name = f"{path}{test.removeprefix(path_of(test))}"
     try:
         return bool(defining_id(hidden[path], name)) and not defining_id(files[path], name)
     except (SyntaxError, ValueError):

@@ -8,8 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from stackrank.env.benchmarks.base import Benchmark, digest
-from stackrank.env.task import Task
+from stackrank.env.benchmarks.base import Benchmark, Identified, digest
 from stackrank.home import home, write_whole
 
 CHANGES, RATES = "changes.jsonl", "rates.json"
@@ -71,7 +70,7 @@ def load(text: str) -> VerdictRates:
     return VerdictRates(**fields, false_accepts=accepts, false_rejects=rejects)
 
 
-def find_rates(benchmark: Benchmark, tasks: Sequence[Task]) -> VerdictRates | None:
+def find_rates(benchmark: Benchmark, tasks: Sequence[Identified]) -> VerdictRates | None:
     """Return the rates measured on this machine for exactly these tasks, else those in the benchmark's folder.
 
     The latter may have been measured with an earlier version of the tasks: their digest says which.

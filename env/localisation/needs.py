@@ -16,6 +16,7 @@ from typing import Any
 
 from stackrank.env.localisation.spectrum import Unmeasured, decode_answer, run_plugin
 from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.sandbox.guest.testing.ids import function_of
 from stackrank.env.sandbox.replies.decoder import Many, Name
 
 _DAY_S = 86400.0
@@ -101,8 +102,8 @@ def inspect_surroundings(
 
 def _moved(base: _Result, other: _Result) -> list[str]:
     """Return the tests that the other run did not find, if it found others of the same function."""
-    names = {test.partition("[")[0] for test in other.collected}
-    return [test for test in base.collected if test not in other.collected and test.partition("[")[0] in names]
+    names = {function_of(test) for test in other.collected}
+    return [test for test in base.collected if test not in other.collected and function_of(test) in names]
 
 
 def _combinations(written_at: float | None) -> list[list[_Condition]]:

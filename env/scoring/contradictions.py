@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from stackrank.env.sandbox.guest.testing.ids import function_of, parse_id
 from stackrank.env.scoring.literals import EXCEPTIONS, Edit, Source, called, other_values, parts
 
 MOST_PER_PLACE = 3
@@ -60,10 +61,10 @@ def find_candidates(path: str, content: bytes, tests: Sequence[str]) -> list[Can
         return []
     groups: dict[str, list[str]] = defaultdict(list)
     for test in tests:
-        groups[test.partition("[")[0]].append(test)
+        groups[function_of(test)].append(test)
     by_function: dict[int, tuple[_Function, list[str]]] = {}
     for name, ids in groups.items():
-        node, owner = _find(source.tree.body, name.split("::")[1:])
+        node, owner = _find(source.tree.body, parse_id(name).names)
         if node is not None:
             function = _Function(source, path, name, node, owner)
             by_function.setdefault(id(node), (function, []))[1].extend(ids)
@@ -88,7 +89,7 @@ def test_functions(path: str, content: bytes) -> dict[str, Def]:
     }
 
 
-def _find(body: Sequence[ast.stmt], names: list[str]) -> tuple[Def | None, ast.ClassDef | None]:
+def _find(body: Sequence[ast.stmt], names: Sequence[str]) -> tuple[Def | None, ast.ClassDef | None]:
     """Return the function of that qualified name, which a class of the file may inherit, and its class."""
     classes = {node.name: node for node in body if isinstance(node, ast.ClassDef)}
     if len(names) == 1:

@@ -12,6 +12,7 @@ from typing import Any
 from stackrank.env.sandbox.base import MachineBusy, SandboxError
 from stackrank.env.sandbox.client import OUTPUT_CAP, CommandResult, Sandbox
 from stackrank.env.sandbox.guest.core.messages import message
+from stackrank.env.sandbox.guest.testing.ids import function_of
 from stackrank.env.scoring.log_formats import read_log
 from stackrank.env.scoring.processor_limit import ProcessorLimit, ended_by_limit
 from stackrank.env.scoring.report import PASSED, TestReport, outcome_of, parse
@@ -139,7 +140,7 @@ def read_report(task: Task, result: CommandResult, key: bytes) -> TestReport | N
 
 def cases_of(outcomes: Iterable[str]) -> dict[str, int]:
     """Count the tests of each test function."""
-    return dict(Counter(test.partition("[")[0] for test in outcomes))
+    return dict(Counter(function_of(test) for test in outcomes))
 
 
 def shortcomings(

@@ -119,7 +119,7 @@ def load(text: str) -> Proof | None:
 
 def find_proof(task: Task) -> Proof | None:
     """Return the proof of exactly this task: the one that comes with it, else the one made on this machine."""
-    stored = _file(task)
+    stored = _file(task.digest)
     for text in (task.proof, stored.read_text(encoding="utf-8") if stored.is_file() else ""):
         proof = load(text) if text else None
         if proof is not None and proof.digest == task.digest:
@@ -129,11 +129,16 @@ def find_proof(task: Task) -> Proof | None:
 
 def save_proof(task: Task, proof: Proof) -> None:
     """Store a proof on this machine."""
-    write_whole(_file(task), proof.dump())
+    write_whole(_file(task.digest), proof.dump())
 
 
-def _file(task: Task) -> Path:
-    return home() / "proofs" / f"{task.digest}.json"
+def is_stored(task_digest: str) -> bool:
+    """Whether this machine has a proof of the task with this digest."""
+    return _file(task_digest).is_file()
+
+
+def _file(task_digest: str) -> Path:
+    return home() / "proofs" / f"{task_digest}.json"
 
 
 def contradicted(files: Mapping[str, bytes], contradictions: Iterable[Contradiction]) -> dict[str, bytes]:

@@ -18,6 +18,7 @@ from stackrank.env.patches import PatchError, apply_patch
 from stackrank.env.sandbox.base import SandboxError, Say, silent
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.guest.core.messages import message
+from stackrank.env.sandbox.guest.testing.ids import function_of, parse_id, path_of
 from stackrank.env.scoring.contradictions import find_candidates, test_functions
 from stackrank.env.scoring.judge import Run, cases_of, run_tests, shortcomings
 from stackrank.env.scoring.literals import Edit
@@ -95,10 +96,10 @@ class Prover:
         if any(shortcomings(task, base, base.outcomes, excused)):
             return Proof(task.digest, reason=message("its tests do not pass with the known fix"))
         deciding = self._deciding()
-        functions = {test.partition("[")[0] for test in deciding}
+        functions = {function_of(test) for test in deciding}
         proved = self._proved(self._candidates(deciding))
         contradictions = self._confirmed(without_telling(proved))
-        covered = {test.partition("[")[0] for change in contradictions if not change.telling for test in change.tests}
+        covered = {function_of(test) for change in contradictions if not change.telling for test in change.tests}
         return Proof(
             task.digest,
             tuple(contradictions),
@@ -216,22 +217,22 @@ class Prover:
         """Return what is tried in each unit, in this order."""
         by_path: dict[str, list[str]] = defaultdict(list)
         for test in deciding:
-            by_path[test.partition("::")[0]].append(test)
+            by_path[path_of(test)].append(test)
         units: dict[str, list[Trial]] = defaultdict(list)
         shows = ShowsBug(self._given, self._answers, self._unmet)
         for path, tests in by_path.items():
             if path not in self._files or not self._is_original(path):
                 continue
             candidates = find_candidates(path, self._files[path], tests)
-            cases = {candidate.unit.partition("[")[0] for candidate in candidates if "[" in candidate.unit}
+            cases = {function_of(candidate.unit) for candidate in candidates if parse_id(candidate.unit).parameters}
             for candidate in candidates:
-                if "[" in candidate.unit or candidate.unit not in cases:
+                if parse_id(candidate.unit).parameters or candidate.unit not in cases:
                     contradiction = contradiction_of(candidate, shows_bug=shows(candidate))
                     units[candidate.unit].append(Trial(contradiction, candidate))
         return {unit: self._in_order(unit, options) for unit, options in units.items()}
 
     def _in_order(self, unit: str, options: Sequence[Trial]) -> list[Trial]:
-        return in_order(unit, options, hidden=unit.partition("::")[0] in self._task.hidden_files)
+        return in_order(unit, options, hidden=path_of(unit) in self._task.hidden_files)
 
     # ---- running them
 
@@ -272,7 +273,7 @@ class Prover:
         for outcomes in (self._base.outcomes, run.outcomes):
             group: dict[str, list[str]] = defaultdict(list)
             for test in outcomes:
-                group[test.partition("[")[0]].append(test)
+                group[function_of(test)].append(test)
             groups.append(group)
         if any(len(ids) != len(groups[1].get(name, ())) for name, ids in groups[0].items()):
             return None

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from stackrank.env.sandbox.guest.testing.ids import function_of
 from stackrank.env.scoring.contradictions import Candidate
 from stackrank.env.scoring.judge import Run
 from stackrank.env.scoring.proof import Contradiction
@@ -93,7 +94,7 @@ class ShowsBug:
         if self._given is None:
             return True
         lines = {line for first, last in candidate.places for line in range(first, last + 1)}
-        function = candidate.unit.partition("[")[0]
+        function = function_of(candidate.unit)
         if not lines.isdisjoint(self._unmet[function]):
             return True
         reached = [line for test in candidate.tests for line in self._reached.get(test, ())]
@@ -105,5 +106,5 @@ class ShowsBug:
 def _lines_by_function(questions: Mapping[str, Iterable[str]]) -> defaultdict[str, set[int]]:
     lines: defaultdict[str, set[int]] = defaultdict(set)
     for test, names in questions.items():
-        lines[test.partition("[")[0]] |= set(map(line_of, names))
+        lines[function_of(test)] |= set(map(line_of, names))
     return lines

@@ -13,6 +13,7 @@ from pydantic import Field
 from stackrank.env.actions import Observation
 from stackrank.env.sandbox.client import CommandResult, Sandbox
 from stackrank.env.sandbox.guest.testing.commands import pytest_run
+from stackrank.env.sandbox.guest.testing.ids import path_of
 from stackrank.env.scoring.judge import read_report
 from stackrank.env.scoring.report import PASSED, TestReport, outcome_of
 from stackrank.env.state import TestsState
@@ -131,7 +132,7 @@ def command_for(task: Task, ids: Collection[str], verbose: bool) -> str:
 def _without_paths(arguments: list[str], task: Task, folder: str) -> list[str]:
     words: list[str] = []
     for argument in arguments:
-        place = argument.partition("::")[0].rstrip("/")
+        place = path_of(argument).rstrip("/")
         path = place if folder == "." else f"{folder}/{place}"
         is_path = path == "." or any(file == path or file.startswith(f"{path}/") for file in task.files)
         if argument.startswith("-") or not is_path or (words and _WITH_VALUE.fullmatch(words[-1])):

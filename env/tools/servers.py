@@ -11,11 +11,12 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from stackrank.env.environment import Environment
 from stackrank.env.state import Spoken
-from stackrank.errors import InfrastructureError
+from stackrank.errors import StackrankError
 
 
-class ToolServerFailed(InfrastructureError):
-    """A tool server failed before the agent ran anything. This is never the entrant's failure."""
+class ToolServerFailed(StackrankError):
+    """A tool server does not start. Before a run, its description is wrong; in an episode, the entrant that brought the
+    server has failed, as if its own program had."""
 
 
 class ToolServerChanged(ToolServerFailed):

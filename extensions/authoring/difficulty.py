@@ -23,6 +23,7 @@ from stackrank.env.localisation.spectrum import (
 from stackrank.env.patches import function_spans
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.guest.testing.commands import pytest_run
+from stackrank.env.sandbox.guest.testing.ids import path_of
 from stackrank.env.task import Fault, Task
 from stackrank.source import parse_python
 
@@ -82,7 +83,7 @@ def _decisive_test(task: Task, suite: Spectrum) -> str:
         raise Unmeasured("none of its tests fails while they are measured")
 
     def order(test: str) -> tuple[bool, bool]:
-        file = test.partition("::")[0]
+        file = path_of(test)
         return file in task.hidden_files or file not in task.files, bool(task.must_pass) and test not in task.must_pass
 
     return min(suite.failing, key=order)

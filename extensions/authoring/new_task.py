@@ -14,6 +14,7 @@ from stackrank.env.localisation.spectrum import Unmeasured
 from stackrank.env.patches import apply_patch
 from stackrank.env.sandbox.base import Backend, Say, spec_for
 from stackrank.env.sandbox.client import Changes, Sandbox
+from stackrank.env.sandbox.guest.testing.ids import function_of
 from stackrank.env.sandbox.pool import Pool
 from stackrank.env.scoring.judge import Score
 from stackrank.env.scoring.proof import save_proof
@@ -32,8 +33,9 @@ def make_task(repo: str, commit: str, out: Path, options: TaskOptions, backend: 
     """
     drafted = draft(repo, commit, options)
     say(f"{drafted.entry.id}: {drafted.entry.test}")
-    if drafted.entry.setup:
-        say(f"{drafted.entry.id}: installed with `{'; '.join(drafted.entry.setup)}`; --setup overrides it")
+    if drafted.entry.setup and not options.setup:
+        setup = "; ".join(drafted.entry.setup)
+        say(f"{drafted.entry.id}: installed with `{setup}`, guessed from its files; --setup overrides it")
     broken, fixed = _both_states(drafted, backend, say)
     broken, fixed = _without_unstable(drafted, broken, fixed, backend, say)
     with tempfile.TemporaryDirectory(prefix="stackrank-") as name:
@@ -88,8 +90,8 @@ def _without_unstable(
     except Unmeasured:  # its tests are not run by pytest
         return broken, fixed
     # An id that changes is another one in each of these runs.
-    changing = {test.partition("[")[0]: reason for test, reason in surroundings.unstable.items()}
-    reasons = {test: changing[name] for test in fixed.outcomes if (name := test.partition("[")[0]) in changing}
+    changing = {function_of(test): reason for test, reason in surroundings.unstable.items()}
+    reasons = {test: changing[name] for test in fixed.outcomes if (name := function_of(test)) in changing}
     reasons |= surroundings.lacking
     for test, reason in reasons.items():
         say(f"left out: {test}: {reason}")
@@ -100,7 +102,7 @@ def _without_unstable(
             {
                 test: outcome
                 for test, outcome in report.outcomes.items()
-                if test not in reasons and test.partition("[")[0] not in changing
+                if test not in reasons and function_of(test) not in changing
             }
         )
         for report in (broken, fixed)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.testfiles import defining_id, without_tests
+from stackrank.env.sandbox.guest.testing.ids import function_of, parse_id, path_of
 from stackrank.env.scoring.contradictions import find_candidates
 from stackrank.env.scoring.proof import Contradiction
 
@@ -21,13 +22,13 @@ def choose_withheld(
     Functions that could seal a verdict are withheld first. Raises BenchmarkError if there is none, if fewer than two
     functions fail, or if the rest is not valid Python.
     """
-    functions = dict.fromkeys(test.partition("[")[0] for test in (*failing, *command_tests))
-    defined = {function: defining_id(files[function.partition("::")[0]], function) for function in functions}
+    functions = dict.fromkeys(function_of(test) for test in (*failing, *command_tests))
+    defined = {function: defining_id(files[path_of(function)], function) for function in functions}
     definitions = {function: place or function for function, place in defined.items()}
-    detecting = list(dict.fromkeys(definitions[test.partition("[")[0]] for test in failing))
-    failing_functions = {test.partition("[")[0] for test in failing}
+    detecting = list(dict.fromkeys(definitions[function_of(test)] for test in failing))
+    failing_functions = {function_of(test) for test in failing}
     by_text = find_sealing_tests(
-        files, [*failing, *(test for test in passing if test.partition("[")[0] in failing_functions)]
+        files, [*failing, *(test for test in passing if function_of(test) in failing_functions)]
     )
     sealing = {definitions[function] for function in by_text}
     detecting.sort(key=lambda function: function in sealing)
@@ -47,8 +48,8 @@ def choose_withheld(
 
 def without_withheld(files: Mapping[str, bytes], withheld: Iterable[str]) -> dict[str, bytes]:
     """Return the test files that define these functions, as agents see them. Raises BenchmarkError."""
-    places = [defining_id(files[function.partition("::")[0]], function) or function for function in withheld]
-    paths = sorted({function.partition("::")[0] for function in places})
+    places = [defining_id(files[path_of(function)], function) or function for function in withheld]
+    paths = sorted({path_of(function) for function in places})
     return {path: without_tests(files[path], places, path) for path in paths}
 
 
@@ -56,9 +57,9 @@ def find_sealing_tests(files: Mapping[str, bytes], tests: Iterable[str]) -> set[
     """Return the functions of those of the tests that could seal a verdict, as far as their text tells."""
     by_file: dict[str, list[str]] = defaultdict(list)
     for test in tests:
-        by_file[test.partition("::")[0]].append(test)
+        by_file[path_of(test)].append(test)
     return {
-        test.partition("[")[0]
+        function_of(test)
         for path, file_tests in by_file.items()
         for candidate in find_candidates(path, files[path], file_tests)
         if not candidate.telling
@@ -73,4 +74,4 @@ def words_in_test_name(test: str) -> str:
 
 
 def _name(test: str) -> str:
-    return test.partition("[")[0].rpartition("::")[2]
+    return parse_id(test).name

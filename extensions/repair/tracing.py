@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from stackrank.env.actions import Action, Observation
+from stackrank.env.sandbox.guest.testing.ids import function_of, path_of
 
 MOST_PASSING = 2
 """The most passing tests that are traced."""
@@ -35,9 +36,9 @@ def values_at_failure(observation: Observation) -> dict[str, str]:
 def alike(failing: str, tests: Mapping[str, str]) -> Sequence[str]:
     """Return passing tests, those most like the failing one first: same function with other parameters, same file."""
 
-    function, file = failing.partition("[")[0], failing.partition("::")[0]
+    function, file = function_of(failing), path_of(failing)
     passing = [test for test, outcome in tests.items() if outcome == "passed"]
-    passing.sort(key=lambda test: (test.partition("[")[0] != function, test.partition("::")[0] != file))
+    passing.sort(key=lambda test: (function_of(test) != function, path_of(test) != file))
     return passing[:MOST_PASSING]
 
 

@@ -11,6 +11,7 @@ import libcst as cst
 from stackrank.agents.episode.protocol import Briefing
 from stackrank.env.actions import Action, Observation
 from stackrank.env.mutation.source import ParsedFile
+from stackrank.env.sandbox.guest.testing.ids import parse_id, path_of
 from stackrank.env.state import messages_of, outcomes_of
 from stackrank.extensions.repair.debugger import MOST
 from stackrank.extensions.repair.localise import Suspicion, frames, functions_of, words
@@ -74,7 +75,7 @@ class Workspace:
         """Read the files that matter: failing tests, then the program, starting with what the tests mention."""
         paths = (yield from self._listed()) if self.can_use("listdir") else []
         mentioned = [path for path, _ in frames(self.shown, paths or _mentioned_files(self.shown))]
-        tests = list(dict.fromkeys(test.partition("::")[0] for test in self.failing))
+        tests = list(dict.fromkeys(path_of(test) for test in self.failing))
         tests += [path for path in mentioned if _is_test(path) and path not in tests]
         # A doctest is part of the file that it tests.
         doctests = [path for path in tests if path in paths and path not in self.readonly and not _is_test(path)]
@@ -168,11 +169,11 @@ class Workspace:
     def _mentioned(self) -> set[str]:
         """Return the names that the failing tests mention, and those in the helpers of their file that they call."""
         names: set[str] = set()
-        bad = {re.sub(r"\[.*", "", test).rpartition("::")[2] for test in self.failing}
+        bad = {parse_id(test).name or test for test in self.failing}
         for test in self.failing:
-            path, _, name = test.partition("::")
-            if path in self.files:  # a doctest: its name ends with what it tests
-                names.add(name.rpartition(".")[2])
+            test_id = parse_id(test)
+            if test_id.path in self.files:  # a doctest: its name ends with what it tests
+                names.add(test_id.qualified.rpartition(".")[2])
         for path, text in self.tests.items():
             functions = {function.name: function for function in functions_of(path, text) if function.text}
             # A test file that cannot be imported has no failing test in it: all its functions count.

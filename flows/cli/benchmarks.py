@@ -77,6 +77,7 @@ def tasks(
     """List the tasks of a benchmark."""
     from stackrank.db.connection.engine import connect
     from stackrank.env.benchmarks.base import Source, TaskByTask, digest
+    from stackrank.env.benchmarks.description import descriptions_of
     from stackrank.env.benchmarks.registry import load_benchmark
     from stackrank.env.benchmarks.verdict_rates import find_rates
     from stackrank.flows.runs.preparing.catalogue import task_rows
@@ -96,9 +97,10 @@ def tasks(
     print_table(rows, columns, f"{benchmark} has no tasks.")
     origin = f", from {loaded.source}" if loaded.source else ""
     licence = f"licence {loaded.license or 'unknown'}"
-    print_out(f"\n{count_of(len(rows), 'task')}, digest {digest(loaded.tasks())}, {licence}{origin}")
-    if measured_rates := find_rates(loaded, loaded.tasks()):
-        for line in wording.verdict_rates(measured_rates.document(), digest(loaded.tasks())):
+    described, _excluded = descriptions_of(loaded)
+    print_out(f"\n{count_of(len(rows), 'task')}, digest {digest(described)}, {licence}{origin}")
+    if measured_rates := find_rates(loaded, described):
+        for line in wording.verdict_rates(measured_rates.document(), digest(described)):
             print_out(f"verdicts: {line}")
     proved = [row for row in rows if row["sealable"] is not None]
     if proved:
@@ -207,7 +209,8 @@ def validate(
         rows += [{"task": name, "is": "left out", "why": reason} for name, reason in left_out.items()]
         if rows:
             print_table(rows, {"task": "task", "is": "is", "why": "why"}, "")
-        proved = f"{proof.counts[Standing.VALID]} of {count_of(len(proof.results), 'task')} of {proof.benchmark.name}"
-        print_out(f"{proved} fail as given and pass with their fix, {rounds} times in a row.")
+        valid, tried = proof.counts[Standing.VALID], count_of(len(proof.results), "task")
+        does = "fails as given and passes with its fix" if valid == 1 else "fail as given and pass with their fix"
+        print_out(f"{valid} of {tried} of {proof.benchmark.name} {does}, {rounds} times in a row.")
         print_out(f"Verdicts of {count_of(proof.sealable, 'task')} can be sealed.")
     raise typer.Exit(0 if proof.sound else 1)

@@ -12,7 +12,18 @@ import typer
 from stackrank import log
 from stackrank.errors import InfrastructureError, SettingsError, UsageError
 from stackrank.extras import missing_extra
-from stackrank.flows.cli import benchmarks, boards, database, doctor, label, plan, results, runs, schedule, services
+from stackrank.flows.cli import (
+    benchmarks,
+    boards,
+    database,
+    label,
+    machine,
+    plan,
+    results,
+    runs,
+    schedule,
+    services,
+)
 from stackrank.flows.cli.plugin_commands import GroupWithPlugins
 from stackrank.host.programs import protect_environment
 from stackrank.wording import print_err, print_out
@@ -26,7 +37,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for group in (runs, label, plan, results, boards, benchmarks, services, doctor):
+for group in (runs, label, plan, results, boards, benchmarks, services, machine):
     app.add_typer(group.app)
 app.add_typer(database.app, name="db")
 app.add_typer(schedule.app, name="schedule")

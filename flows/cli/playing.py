@@ -15,7 +15,7 @@ from stackrank.flows.cli.output import (
     print_table,
 )
 from stackrank.flows.cli.progress import progress
-from stackrank.terms import RunStatus
+from stackrank.terms import Decision, RunStatus
 from stackrank.wording import count_of, masked, print_err, print_out
 
 if TYPE_CHECKING:
@@ -183,7 +183,6 @@ def _print_tables(engine: Engine, run_id: int) -> None:
     """Print the run's leaderboard and failure points, and where to look next."""
     from stackrank.db import queries
     from stackrank.db.connection.engine import default_url
-    from stackrank.db.stats.sequential import Decision
 
     row = queries.run(engine, run_id)
     print_out(f"\nRun {run_id} ({row['name']}): {row['status']} after {row['wall_s'] or 0:.0f} s\n")

@@ -21,8 +21,6 @@
           BuildError          the environment that sandboxes start in
           CannotFork          the kernel does not let a factory fork sandboxes
         PreparationFailed     preparing a sandbox, before any code of an agent ran in it
-        ToolServerFailed      an entrant's MCP server, before any code of the agent ran
-          ToolServerChanged   it offers different tools than when the run began
         EndpointError         the model's endpoint
           EndpointDown        it, or one of its models, does not answer: the entrants that use it wait
         DatabaseError         the database
@@ -35,6 +33,8 @@
       OutOfTime               the episode's time ran out before the agent decided
       Unclear                 a person's input is not an action
       ToolError               a tool was used wrongly; the agent is told
+      ToolServerFailed        an entrant's MCP server does not start
+        ToolServerChanged     it offers different tools than when the run began
       NoMemory                files cannot be kept in memory, so the verdicts of a machine are not sealed
       Refused                 a sandbox refuses to read or write a file
       Unmeasured              the difficulty of a task cannot be measured

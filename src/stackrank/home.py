@@ -35,7 +35,7 @@ def make_private(folder: Path) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
 
 
-def write_whole(file: Path, text: str) -> None:
+def write_whole(file: Path, content: str | bytes) -> None:
     """Write a file atomically: readers see the old or the new content, never a mix. Only its owner can read it.
 
     Creates its folder if necessary.
@@ -46,7 +46,7 @@ def write_whole(file: Path, text: str) -> None:
     try:
         with naming(file):
             part.touch(mode=0o600)
-            part.write_text(text, encoding="utf-8")
+            part.write_bytes(content.encode() if isinstance(content, str) else content)
             part.replace(file)
     finally:
         part.unlink(missing_ok=True)

@@ -100,6 +100,9 @@ class Settings(BaseSettings):
     allowed_users: str = ""
     """Who may log in to the dashboard: email addresses, domains such as `@example.org`, or `*` for everybody with an
     account, separated by commas or spaces."""
+    trust_emails: bool = False
+    """Whether an account may log in whose provider sends no claim `email_verified`. Only for a provider that gives out
+    addresses itself, such as an organisation's own directory; an address that it calls unverified stays refused."""
     dashboard_open: bool = False
     """Whether a dashboard without a login may listen for other machines, because a proxy in front of it authenticates
     users."""

@@ -94,7 +94,7 @@ class StopReason(StrEnum):
     """The model's endpoint refused to go on with the conversation because of what is in it."""
     MALFORMED_ACTIONS = "malformed_actions"
     SANDBOX_LOST = "sandbox_lost"
-    """The last action killed its sandbox, and did so again in a new one."""
+    """The last action killed its sandbox, and did so again in a new one; or a server of the entrant spoils it."""
     CANCELLED = "cancelled"
     DECIDED = "decided"
     """The episode was not played, because every comparison that it would have been part of was decided."""

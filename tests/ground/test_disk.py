@@ -127,7 +127,7 @@ def test_commands_in_a_full_home(tmp_path: Path, command: str, words: list[str])
 def test_a_file_that_does_not_fit_stays_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "state.json"
     write_whole(file, "old")
-    monkeypatch.setattr(Path, "write_text", _no_space)
+    monkeypatch.setattr(Path, "write_bytes", _no_space)
     with pytest.raises(OSError) as error:
         write_whole(file, "new")
     assert explain_os_error(error.value) == f"{file}: the disk is full: free some space"

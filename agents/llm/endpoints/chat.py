@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from stackrank.agents.llm.endpoints.endpoint import EMPTY_TEXT, WITHHELD, Endpoint, Message, Reply, count, count_in
 from stackrank.agents.llm.endpoints.transport import Garbled, make_failure
-from stackrank.agents.llm.syntaxes.tool_call import ToolCall, arguments_text, find_single_object, make_sendable
+from stackrank.agents.llm.repairs.pieces import merge_piece
+from stackrank.agents.llm.syntaxes.tool_call import ToolCall, make_sendable, read_call
 
-_TEXT = {"type": "text"}
 _KNOWN = ("role", "content", "tool_calls")
-_REPEATED = ("role", "type", "index", "id", "format")
-"""Fields that the pieces of a stream repeat instead of continuing."""
 _CUT_OFF = ("length", "max_tokens", "model_length", "model_context_window_exceeded")
 _BROKEN_OFF = ("error", "network_error", "insufficient_system_resource")
 """Finish reasons of OpenRouter, Z.AI and DeepSeek that mean that the server failed, not that the model stopped."""
@@ -65,20 +62,17 @@ class ChatCompletions(Endpoint):
         )
         source = choice.get("message") or {} if filtered else choice["message"]
         text = _text(source.get("content")) or source.get("refusal") or (WITHHELD if filtered else "")
-        calls, sendable_calls = [], []
-        for number, tool_call in enumerate(source.get("tool_calls") or ()):
-            function = tool_call.get("function") or {"name": tool_call.get("type")}
-            call = ToolCall(
-                str(tool_call.get("id") or f"call_{number}"),
-                str(function.get("name") or ""),
-                arguments_text(function.get("arguments")),
-            )
+        calls: list[ToolCall] = []
+        sendable_calls = []
+        for number, tool_call in enumerate(_tool_calls(source)):
+            call = read_call(tool_call, number, [call.id for call in calls])
             calls.append(call)
-            function = function if verbatim else {}
-            sendable_function = {**function, **make_sendable(call)}
+            function = tool_call.get("function") if verbatim else None
+            sendable_function = {**(function if isinstance(function, dict) else {}), **make_sendable(call)}
             extra = tool_call if verbatim else {}
-            kind = extra.get("type") or "function"
-            sendable_calls.append({**extra, "id": call.id, "type": kind, "function": sendable_function})
+            sendable_calls.append(
+                {**extra, "id": call.id, "type": extra.get("type") or "function", "function": sendable_function}
+            )
         # Fields without a value are dropped: servers refuse some that they send, such as an empty list of calls.
         # The other fields go back in their original order.
         message = {
@@ -94,6 +88,7 @@ class ChatCompletions(Endpoint):
         message["content"] = source.get("content") or (empty_content if calls else text or EMPTY_TEXT)
         if calls:
             message["tool_calls"] = sendable_calls
+            message.pop("function_call", None)
         tokens_in, tokens_cached = count_in(usage, "prompt_tokens")
         tokens_out, tokens_reasoning = _count_completion(usage)
         return Reply(
@@ -138,6 +133,13 @@ class ChatCompletions(Endpoint):
         return answer
 
 
+def _tool_calls(message: dict[str, Any]) -> Sequence[dict[str, Any]]:
+    """Return the calls of a message; old servers send a single one in a field of its own."""
+    calls = message.get("tool_calls") or ()
+    single = message.get("function_call")
+    return [{"function": single}] if not calls and isinstance(single, dict) else calls
+
+
 def _without_proxy_fields(message: dict[str, Any]) -> dict[str, Any]:
     """Return a message without what only LiteLLM's proxy adds: providers refuse fields that they do not know.
 
@@ -149,84 +151,6 @@ def _without_proxy_fields(message: dict[str, Any]) -> dict[str, Any]:
     provider_fields = {name: value for name, value in added.items() if value is not None}
     details = provider_fields.pop("reasoning_details", message.get("reasoning_details"))
     return {**message, "reasoning_details": details, "provider_specific_fields": provider_fields or None}
-
-
-def merge_piece(target: dict[str, Any], piece: dict[str, Any]) -> None:
-    """Merge a piece of a stream into `target`: texts and lists grow, and items with an `index` are merged by index."""
-    for name, value in piece.items():
-        current = target.get(name)
-        if isinstance(current, list) and isinstance(value, str):
-            value = [_TEXT | {"text": value}] if value else None
-        elif isinstance(current, str) and isinstance(value, list):
-            current = target[name] = [_TEXT | {"text": current}] if current else []
-        if current is None or name in _REPEATED:
-            # Some servers repeat these fields as empty texts.
-            target[name] = copy.deepcopy(value) if current in (None, "") else current
-        elif isinstance(current, str) and isinstance(value, str):
-            # Some servers repeat a call's name with each piece of its arguments.
-            target[name] = current if name == "name" and current == value else current + value
-        elif isinstance(current, dict) and isinstance(value, dict):
-            merge_piece(current, value)
-        elif not isinstance(current, list) or not isinstance(value, list):
-            target[name] = current if value is None else value
-        if isinstance(value, list) and value:
-            target[name] = _join_lists(current or [], value)
-
-
-def _join_lists(target: list[Any], pieces: list[Any]) -> list[Any]:
-    places = {part.get("index"): part for part in target if isinstance(part, dict) and "index" in part}
-    for piece in pieces:
-        place = _find_part(target, places, piece)
-        if place is not None:
-            merge_piece(place, piece)
-        else:
-            target.append(copy.deepcopy(piece))
-            if isinstance(piece, dict) and "index" in piece:
-                places[piece["index"]] = target[-1]
-    return target
-
-
-def _find_part(parts: list[Any], places: dict[Any, dict[str, Any]], piece: Any) -> dict[str, Any] | None:
-    """Return the part that a piece continues; None if it begins a new part."""
-    if not isinstance(piece, dict):
-        return None
-    if piece.get("index") is not None:
-        place = places.get(piece["index"])
-        if place is None or not _starts_new_part(place, piece):
-            return place
-    elif piece.get("id"):
-        return next((part for part in parts if isinstance(part, dict) and part.get("id") == piece["id"]), None)
-    return parts[-1] if parts and _continues(parts[-1], piece) else None
-
-
-def _starts_new_part(part: dict[str, Any], piece: dict[str, Any]) -> bool:
-    """Return whether a piece begins a new part at the same index: some servers give every call the index 0, or number
-    each kind of thought separately."""
-    if part.get("type") and piece.get("type") and part["type"] != piece["type"]:
-        return True
-    function = piece.get("function") or {}
-    if not function.get("name"):
-        return False
-    if part.get("id") and piece.get("id"):
-        return bool(part["id"] != piece["id"])
-    arguments = str((part.get("function") or {}).get("arguments") or "")
-    return bool(function.get("arguments") and arguments.endswith("}") and find_single_object(arguments + "{}"))
-
-
-def _continues(part: Any, piece: dict[str, Any]) -> bool:
-    """Return whether a piece that does not say where it belongs continues the part before it.
-
-    Texts do, thoughts do until they are signed, and calls do until the next one is named.
-    """
-    if not isinstance(part, dict) or piece.get("index") is not None or piece.get("id"):
-        return False
-    if "function" in part:
-        return "function" in piece and not (piece["function"] or {}).get("name")
-    if {"index", "id"} & {*part, *piece}:
-        return False
-    kind = part.get("type")
-    signed = part.get("signature") and piece.get("thinking")
-    return kind == piece.get("type") and (kind == "text" or (kind == "thinking" and not signed))
 
 
 def _text(content: Any) -> str:

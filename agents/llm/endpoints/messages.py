@@ -11,13 +11,20 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from stackrank.agents.llm.endpoints.chat import merge_piece
 from stackrank.agents.llm.endpoints.endpoint import EMPTY_TEXT, WITHHELD, Endpoint, Message, Reply, count
 from stackrank.agents.llm.endpoints.transport import Garbled
-from stackrank.agents.llm.syntaxes.tool_call import ToolCall, make_name_sendable
+from stackrank.agents.llm.repairs.pieces import merge_piece
+from stackrank.agents.llm.syntaxes.tool_call import (
+    ToolCall,
+    arguments_text,
+    make_arguments_sendable,
+    make_name_sendable,
+    read_call,
+)
 
 _MOST_TOKENS = 32_000
 """The default for `max_tokens`; the API has none of its own."""
+_BEGINNINGS = {"text_delta": {"type": "text", "text": ""}, "thinking_delta": {"type": "thinking", "thinking": ""}}
 _THOUGHTS = ("thinking", "redacted_thinking")
 
 
@@ -96,16 +103,14 @@ class Messages(Endpoint):
     @classmethod
     def reply(cls, answer: dict[str, Any], verbatim: bool = True) -> Reply:
         """Parse an answer."""
-        blocks, texts, thoughts, calls = [], [], [], []
+        calls: list[ToolCall] = []
+        blocks, texts, thoughts = [], [], []
         for number, block in enumerate(answer["content"] or ()):
             if block["type"] == "tool_use":
-                tool_input = block.get("input")
-                call_id, name = str(block.get("id") or f"call_{number}"), str(block.get("name") or "")
-                calls.append(
-                    ToolCall(call_id, name, tool_input if isinstance(tool_input, str) else json.dumps(tool_input))
-                )
-                arguments = tool_input if isinstance(tool_input, dict) else {}
-                block = {**block, "id": call_id, "name": make_name_sendable(name), "input": arguments}
+                call = read_call(block, number, [call.id for call in calls])
+                calls.append(call)
+                arguments = json.loads(make_arguments_sendable(call.arguments))
+                block = {**block, "id": call.id, "name": make_name_sendable(call.name), "input": arguments}
             elif block["type"] == "text":
                 if not block["text"].strip():
                     continue  # the API sends blank texts and refuses to take them back
@@ -142,18 +147,25 @@ class Messages(Endpoint):
         answer: dict[str, Any] = {}
         blocks: dict[int, dict[str, Any]] = {}
         inputs: dict[int, str] = {}
+        last = -1
         for event in events:
             kind = event["type"]
             if kind == "message_start":
                 answer = {**event["message"], "content": []}
             elif kind == "content_block_start":
                 # Some servers count from 1, or leave numbers out.
-                blocks[event["index"]] = dict(event["content_block"])
-                answer["content"].append(blocks[event["index"]])
+                last = event.get("index", len(blocks))
+                blocks[last] = dict(event["content_block"])
+                answer["content"].append(blocks[last])
             elif kind == "content_block_delta":
-                block, delta = blocks[event["index"]], event["delta"]
+                delta = event["delta"]
+                last = event.get("index", last)
+                if last not in blocks and delta["type"] in _BEGINNINGS:  # some servers do not announce a text
+                    blocks[last] = dict(_BEGINNINGS[delta["type"]])
+                    answer["content"].append(blocks[last])
+                block = blocks[last]
                 if delta["type"] == "input_json_delta":
-                    inputs[event["index"]] = inputs.get(event["index"], "") + delta["partial_json"]
+                    inputs[last] = inputs.get(last, "") + (delta.get("partial_json") or "")
                 elif delta["type"] == "citations_delta":
                     block["citations"] = [*(block.get("citations") or ()), delta["citation"]]
                 else:
@@ -167,10 +179,11 @@ class Messages(Endpoint):
             raise Garbled("its answer broke off: the stream ends without a finish reason")
         for index, text in inputs.items():
             if text:  # else the block's first event held all of it
+                whole = arguments_text(blocks[index].get("input"))
                 try:
-                    blocks[index]["input"] = json.loads(text)
+                    blocks[index]["input"] = json.loads(whole + text)
                 except ValueError:
-                    blocks[index]["input"] = text
+                    blocks[index]["input"] = whole + text
         return answer
 
 

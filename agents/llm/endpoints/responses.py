@@ -14,7 +14,7 @@ from stackrank.agents.episode.protocol import GaveUp
 from stackrank.agents.llm.endpoints.endpoint import EMPTY_TEXT, WITHHELD, Endpoint, Message, Reply, count, count_in
 from stackrank.agents.llm.endpoints.retries import REFUSALS
 from stackrank.agents.llm.endpoints.transport import Garbled, make_failure
-from stackrank.agents.llm.syntaxes.tool_call import ToolCall, arguments_text, make_sendable
+from stackrank.agents.llm.syntaxes.tool_call import ToolCall, make_sendable, read_call
 from stackrank.terms import StopReason
 
 _REASONING = re.compile(r"(^|/)(o\d|gpt-5|codex)")
@@ -75,13 +75,13 @@ class Responses(Endpoint):
             if error.get("code") in REFUSALS:
                 raise GaveUp(f"the endpoint refused the conversation ({reason})", StopReason.REFUSED)
             raise make_failure(error)
-        texts, thoughts, calls, items = [], [], [], []
+        calls: list[ToolCall] = []
+        texts, thoughts, items = [], [], []
         for number, item in enumerate(answer["output"]):
             if item["type"] == "function_call":
-                call_id = str(item.get("call_id") or f"call_{number}")
-                call = ToolCall(call_id, str(item.get("name") or ""), arguments_text(item.get("arguments")))
+                call = read_call(item, number, [call.id for call in calls], "call_id")
                 calls.append(call)
-                item = {**item, "call_id": call_id, **make_sendable(call)}
+                item = {**item, "call_id": call.id, **make_sendable(call)}
             elif item["type"] == "message":
                 content = item["content"] or ()
                 parts = [{"text": content}] if isinstance(content, str) else content

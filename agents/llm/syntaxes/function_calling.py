@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from stackrank.agents.llm.endpoints.endpoint import Message, Reply
-from stackrank.agents.llm.syntaxes.call_repair import find_calls_in_text, repair_call
+from stackrank.agents.llm.repairs.calls import repair_call
+from stackrank.agents.llm.repairs.leaked_calls import Leaked, find_leaked
 from stackrank.agents.llm.syntaxes.tool_call import ToolCall
 from stackrank.env.actions import Action, Observation
 from stackrank.env.tools.base import Described, schema
@@ -30,7 +31,10 @@ class FunctionCalling:
 
     def find_calls(self, reply: Reply) -> Sequence[ToolCall]:
         """Return the calls that the endpoint reports, else those that it left in the text."""
-        return reply.calls or find_calls_in_text(reply.text)
+        return reply.calls or self._leaked(reply).calls
+
+    def _leaked(self, reply: Reply) -> Leaked:
+        return find_leaked(reply.text, reply.reasoning, [tool.name for tool in self._tools])
 
     def trim_text(self, reply: Reply) -> str:
         """Return the reply's text unchanged."""
@@ -45,7 +49,8 @@ class FunctionCalling:
         if reply.cut_off:
             return "Your answer was cut off at the length limit before it called a tool. Be brief, and call one tool."
         names = ", ".join(tool.name for tool in self._tools)
-        return f"Your answer calls no tool. Every answer must call one of: {names}."
+        reasons = filter(None, ["Your answer calls no tool.", self._leaked(reply).refusal])
+        return f"{' '.join(reasons)} Every answer must call one of: {names}."
 
     def write_opening(self, observation: Observation) -> str:
         """Return the observation's text unchanged."""

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any, Protocol
 
 from stackrank.agents.llm.endpoints.endpoint import Message, Reply
+from stackrank.agents.llm.repairs.json_object import MAX_SHOWN, Unclear, decode
 from stackrank.agents.llm.syntaxes.tool_call import ToolCall
 from stackrank.env.actions import Action, Observation
 from stackrank.env.state import hanging_test
 from stackrank.env.tools.base import Described
 from stackrank.errors import StackrankError
-from stackrank.wording import count_of
-
-MAX_SHOWN = 200
-"""Most characters of a wrong call that its correction repeats."""
-MAX_CALL = 1_000_000
-"""Most characters of a call that are read."""
 
 
 class BadCall(StackrankError):
@@ -32,24 +26,10 @@ def write_first_observation(syntax: Syntax, observation: Observation) -> str:
 
 def parse_json(text: str, label: str) -> Any:
     """Parse JSON from a model; texts may hold raw newlines. `label`: its name in the correction. Raises BadCall."""
-    if len(text) > MAX_CALL:
-        raise BadCall(
-            f"{label} has {count_of(len(text), 'character')}, and at most {MAX_CALL:,} are read. Nothing was done."
-        )
     try:
-        return json.loads(text, strict=False, object_pairs_hook=_object)
-    except ValueError as error:
-        wrong = f"not valid JSON ({error})"
-    except RecursionError:
-        wrong = "nested too deep"
-    raise BadCall(f"{label} is {wrong}: {text[:MAX_SHOWN]!r}. Nothing was done.")
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    decoded = dict(pairs)
-    if len(decoded) < len(pairs) and (twice := [name for name, value in pairs if decoded[name] != value]):
-        raise ValueError(f"{twice[0]!r} occurs twice, with different values")
-    return decoded
+        return decode(text)
+    except Unclear as error:
+        raise BadCall(f"{label} is {error}: {text[:MAX_SHOWN]!r}. Nothing was done.") from None
 
 
 class Syntax(Protocol):

@@ -21,7 +21,9 @@ from typing import Any
 
 from stackrank.agents.llm import prompting
 from stackrank.agents.llm.endpoints.endpoint import Message, Reply
-from stackrank.agents.llm.syntaxes.syntax import MAX_CALL, MAX_SHOWN, BadCall, parse_json, unknown_tool
+from stackrank.agents.llm.repairs.json_object import MAX_CALL, MAX_SHOWN
+from stackrank.agents.llm.repairs.thoughts import blank_thoughts
+from stackrank.agents.llm.syntaxes.syntax import BadCall, parse_json, unknown_tool
 from stackrank.agents.llm.syntaxes.tool_call import ToolCall
 from stackrank.env.actions import Action, Observation
 from stackrank.env.tools.base import Described, descriptions, schema
@@ -29,8 +31,6 @@ from stackrank.env.tools.describe import usage
 
 _FENCE = re.compile(r"^(?P<indent>[ \t]*)(?P<marks>`{3,}|~{3,})(?P<info>[^`\n]*)$")
 _WORD = re.compile(r"""(?:(?P<name>\w+)=)?(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|(?P<plain>\S+))""")
-# Some servers leave out the opening tag, because it is part of their prompt.
-_THINKING = re.compile(r"\A(?:(?!<think>).)*?</think>|<think>.*?(?:</think>|\Z)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class FencedText:
 
     def _block(self, reply: Reply) -> _Block | None:
         """Return the block with the action: the first that is marked as one, else the only one that looks like one."""
-        blocks = [block for block in _blocks(_THINKING.sub(_blank, reply.text)) if block.closed or not reply.cut_off]
+        blocks = [block for block in _blocks(blank_thoughts(reply.text)) if block.closed or not reply.cut_off]
         marked = [block for block in blocks if block.info == "action"]
         if marked:
             return marked[0]
@@ -210,11 +210,6 @@ class FencedText:
             arguments[word["name"]] = _value(word, properties[word["name"]])
             text = text[word.end() :].lstrip()
         return arguments, text
-
-
-def _blank(thinking: re.Match[str]) -> str:
-    """Return as many empty lines, so that the following lines keep their numbers."""
-    return "\n" * thinking[0].count("\n")
 
 
 def _blocks(text: str) -> list[_Block]:

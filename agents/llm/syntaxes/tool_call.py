@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
+
+from stackrank.agents.llm.repairs.json_object import Unclear, read_object
+
+WRAPPERS = ("arguments", "parameters", "input", "args")
+"""What models and servers call the arguments of a call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +29,23 @@ def arguments_text(arguments: Any) -> str:
     return arguments if isinstance(arguments, str) else json.dumps(arguments) if arguments else ""
 
 
+def read_call(fields: Any, number: int, taken: Collection[str], id_field: str = "id") -> ToolCall:
+    """Return the call with these fields, which servers name differently. Its id is none of those that are `taken`.
+
+    `number`: the position in the answer, which stands for a missing id. Raises AttributeError.
+    """
+    call_id = str(fields.get(id_field) or f"call_{number}")
+    function = fields.get("function")
+    if not isinstance(function, dict):
+        function = {"name": function, **fields} if isinstance(function, str) else fields
+    arguments = next((function[name] for name in WRAPPERS if function.get(name) is not None), None)
+    return ToolCall(
+        call_id if call_id not in taken else f"{call_id}_{number}",
+        str(function.get("name") or ""),
+        arguments_text(arguments),
+    )
+
+
 def make_sendable(call: ToolCall) -> dict[str, str]:
     """Return the name and the arguments of a call in a form that servers accept back."""
     return {"name": make_name_sendable(call.name), "arguments": make_arguments_sendable(call.arguments)}
@@ -35,34 +58,13 @@ def make_name_sendable(name: Any) -> str:
 
 def make_arguments_sendable(arguments: str) -> str:
     """Return arguments in a form that servers accept back: unchanged if they are a JSON object, else as the object that
-    they can be read as, else as an empty object."""
-    for strict in (True, False):
-        try:
-            decoded = json.loads(arguments, strict=strict)
-            if isinstance(decoded, str):
-                decoded, strict = json.loads(decoded, strict=False), False
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(decoded, dict):
-            return arguments if strict else json.dumps(decoded)
-    decoded = find_single_object(arguments)
-    return "{}" if decoded is None else json.dumps(decoded)
-
-
-def find_single_object(text: str) -> dict[str, Any] | None:
-    """Return the object that a text of several JSON objects means, if all non-empty ones are equal; else None.
-
-    Gateways put an empty object before the one that the model wrote, and some servers send an object once more as a
-    whole after they have sent it in pieces.
-    """
-    decoder, values, at = json.JSONDecoder(strict=False), list[Any](), 0
+    they mean, else as an empty object."""
     try:
-        while at < len(text):
-            value, at = decoder.raw_decode(text, at)
-            values.append(value)
-            at += len(text[at:]) - len(text[at:].lstrip())
+        if isinstance(json.loads(arguments), dict):
+            return arguments
     except (ValueError, RecursionError):
-        return None
-    candidates = [candidate for candidate in values if candidate != {}] or values
-    is_unique = len(values) > 1 and all(candidate == candidates[0] for candidate in candidates)
-    return candidates[0] if is_unique and isinstance(candidates[0], dict) else None
+        pass
+    try:
+        return json.dumps(read_object(arguments, objects=())[0])
+    except Unclear:
+        return "{}"

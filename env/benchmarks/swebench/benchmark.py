@@ -19,6 +19,7 @@ from stackrank.env.benchmarks.testfiles import visible_command, words
 from stackrank.env.corrections import corrected
 from stackrank.env.patches import PatchError, apply_patch, find_faults, touched_files
 from stackrank.env.patterns import Pattern
+from stackrank.env.sandbox.guest.testing.ids import path_of
 from stackrank.env.scoring.log_formats import format_for
 from stackrank.env.task import Fault, Limits, Task
 
@@ -172,7 +173,7 @@ class _Tests:
 
 
 def _paths(command: str) -> list[str]:
-    return [word.partition("::")[0] for word in words(command)[1:] if word.partition("::")[0].endswith(".py")]
+    return [path_of(word) for word in words(command)[1:] if path_of(word).endswith(".py")]
 
 
 def _touched(instance: Instance, field: str) -> set[str]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stackrank.env.patches import PatchError, make_diff, reverse_patch, touched_files
+from stackrank.env.sandbox.guest.testing.ids import parse_id, path_of
 from stackrank.source import literal
 
 Row = Mapping[str, Any]
@@ -110,8 +111,8 @@ def _smith_fix(row: Row) -> str:
 
 def _passing_beside(row: Row) -> list[str]:
     """Return the passing tests in the files of the failing ones: its harness runs only these files, and so do we."""
-    files = {test.partition("::")[0] for test in names(row["FAIL_TO_PASS"])}
-    return [test for test in names(row["PASS_TO_PASS"]) if test.partition("::")[0] in files]
+    files = {path_of(test) for test in names(row["FAIL_TO_PASS"])}
+    return [test for test in names(row["PASS_TO_PASS"]) if path_of(test) in files]
 
 
 # ---- R2E-Gym: commits with tests of their own, whose outcomes are in the logs of both sides.
@@ -154,7 +155,7 @@ def _r2e_passed(log: Any) -> dict[str, str]:
     """Return test name, as in `expected_output_json`, -> test id, for the tests that passed according to a log."""
     text = re.sub(r"\x1b\[[0-9;]*m|\r", "", str(log or ""))
     ids = re.findall(r"^PASSED (\S+?::.+?)(?: - .*)?$", text, re.M)
-    return {".".join(test_id.split("::")[1:]): test_id for test_id in ids}
+    return {parse_id(test_id).qualified + parse_id(test_id).parameters: test_id for test_id in ids}
 
 
 def _r2e_lists(row: Row) -> tuple[list[str], list[str]]:
@@ -273,7 +274,7 @@ LAYOUTS = (
             "patch": _smith_fix,
             "test_patch": lambda row: "",
             "PASS_TO_PASS": _passing_beside,
-            "test_files": lambda row: sorted({test.partition("::")[0] for test in names(row["FAIL_TO_PASS"])}),
+            "test_files": lambda row: sorted({path_of(test) for test in names(row["FAIL_TO_PASS"])}),
             "image": "image_name",
         },
         frozenset({"strategy"}),

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from stackrank.env.sandbox.guest.core.messages import message
+from stackrank.env.sandbox.guest.testing.ids import function_of
 from stackrank.env.scoring.judge import Run
 from stackrank.env.scoring.proof import Proof
 from stackrank.env.scoring.prove import Prover
@@ -67,7 +68,7 @@ class OwnReference(Prover):
 
     def _has_run(self, trial: Trial) -> bool:
         unit = trial.contradiction.unit
-        functions = {test.partition("[")[0] for test in self._known.failing}
+        functions = {function_of(test) for test in self._known.failing}
         failed = unit in self._known.failing or unit in functions
         return trial.candidate.certain or (failed and unit not in {name for name, _ in self._held})
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from stackrank.env.actions import Observation
+from stackrank.env.sandbox.guest.testing.ids import function_of, parse_id
 from stackrank.env.sandbox.replies.records import Captured, Frame, Path, SourceLine
 from stackrank.env.state import ReachedPlace
 from stackrank.env.tools.base import Bench, ToolError
@@ -87,7 +88,8 @@ def _describe_divergence(ours: list[SourceLine], theirs: list[SourceLine], share
 def _choose_passing(bench: Bench, failing: str) -> str:
     """Choose a passing test: the same function with other parameters, else one of the same file, else any."""
     passed = [test for test, outcome in bench.outcomes.items() if outcome == "passed"]
-    for prefix in (failing.partition("[")[0], failing.rpartition("::")[0], failing.partition("::")[0], ""):
+    path, names, _ = parse_id(failing)
+    for prefix in (function_of(failing), "::".join((path, *names[:-1])), path, ""):
         candidate = next((test for test in passed if test.startswith(prefix)), None)
         if candidate is not None:
             return candidate

@@ -153,7 +153,7 @@ def _describe_edit(path: str, edit: Edit, start: int | None) -> str:
     head = f"Created {path}: {count_of(edit.added, 'line')}." if edit.created else _describe_lines(path, edit, start)
     if edit.syntax_error:
         head += f"\nThe file does not parse: {edit.syntax_error}"
-    return head if start is None else f"{head}\n{_excerpt(edit)}"
+    return head if start is None else f"{head}\n{_excerpt(edit)}".rstrip("\n")
 
 
 def _describe_lines(path: str, edit: Edit, start: int | None) -> str:
@@ -171,6 +171,8 @@ def _describe_lines(path: str, edit: Edit, start: int | None) -> str:
 
 def _excerpt(edit: Edit, margin: int = 3) -> str:
     lines = decode(edit.content).split("\n")
+    if not lines[-1]:  # the end of the last line, which begins no other
+        lines.pop()
     start = max(edit.first - margin, 1)
     stop = min(edit.first + min(edit.added, 60) - 1 + margin, len(lines))
     return "\n".join(f"{number:>5}  {lines[number - 1].rstrip(chr(13))[:300]}" for number in range(start, stop + 1))

@@ -23,6 +23,7 @@ from stackrank.env.patches import PatchError, apply_patch, make_diff
 from stackrank.env.sandbox.base import Refused, SandboxError, spec_for
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.sandbox.guest import testing
+from stackrank.env.sandbox.guest.testing.ids import parse_id, path_of
 from stackrank.env.scoring.verdict import NewSandbox, score_in
 from stackrank.env.task import Task
 from stackrank.extensions.authoring.audit import changes
@@ -260,10 +261,10 @@ def _named_tests(path: str, targets: Sequence[str]) -> list[str] | None:
     """Return the tests of a file that a command's targets name: an empty list for all of them, None for none."""
     tests: dict[str, None] = {}
     for target in targets:
-        place, _, test = target.partition("::")
+        place = path_of(target)
         if PurePosixPath(place) not in (PurePosixPath(path), *PurePosixPath(path).parents):
             continue
-        if not test:
+        if place == target:
             return []
-        tests[test.partition("[")[0]] = None
+        tests["::".join(parse_id(target).names)] = None
     return list(tests) or (None if targets else [])

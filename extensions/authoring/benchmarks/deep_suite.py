@@ -3,7 +3,8 @@
 There is one recipe per library, in `extensions/authoring/benchmarks/deep/`:
 
 LIBRARY.yaml    what to take, and its tasks (`deep_recipe`)
-LIBRARY.json    task or release -> how hard it is (`env.difficulty`); `stackrank validate --record` writes it
+LIBRARY.json    what lists show of them, and LIBRARY.proofs, what their verdicts are sealed with (`deep_record`);
+                `stackrank validate --record` writes both
 
 Nothing of a library is in this repository: its source distribution is downloaded once, checked by its hash, into
 stackrank's home, where nothing in a sandbox finds it. An agent sees the library with the fault in it, without the test
@@ -13,30 +14,36 @@ files that notice the fault, and a user's report with a test. The verdict comes 
 from __future__ import annotations
 
 import functools
-import hashlib
 import io
-import json
 import shlex
 import tarfile
-import tempfile
 import textwrap
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from stackrank.env.benchmarks.base import BenchmarkError, Source, TaskByTask, family_of, own_name
+from stackrank.env.benchmarks.description import TaskDescription, describe
 from stackrank.env.benchmarks.testfiles import TEST_NAMES, TEST_PATTERNS, without_tests
 from stackrank.env.difficulty import find_difficulty
 from stackrank.env.environment import Environment
 from stackrank.env.patches import find_faults, make_diff
 from stackrank.env.patterns import Matcher, Pattern, globs
+from stackrank.env.sandbox.guest.testing.ids import path_of
 from stackrank.env.task import Limits, Task
 from stackrank.env.validate import Validation
 from stackrank.extensions.authoring.benchmarks.deep_recipe import Recipe, TaskRecipe, digest_of, plant, read_recipe
-from stackrank.extensions.authoring.benchmarks.source_archive import download
+from stackrank.extensions.authoring.benchmarks.deep_record import (
+    TaskRecord,
+    digest_of_recipe,
+    read_proofs,
+    read_records,
+    write_proofs,
+    write_records,
+)
+from stackrank.extensions.authoring.benchmarks.source_archive import archive_path, fetch_missing, read_archive
 from stackrank.extensions.authoring.inject.leftovers import left_behind
-from stackrank.home import home, locked, write_whole
-from stackrank.wording import count_of, print_err
+from stackrank.wording import count_of
 
 DATA = Path(__file__).parent / "deep"
 REPORT, HIDDEN_REPORT = "test_report.py", "test_more_reports.py"
@@ -81,35 +88,66 @@ class Deep(TaskByTask):
         )
 
     def _entries(self) -> Iterator[tuple[str, Callable[[], Task]]]:
-        if not self._source.fetch and not any(
-            _archive_path(recipe.sha256).is_file() for recipe in self._recipes.values()
-        ):
+        recipes = [recipe for recipe in self._recipes.values() if self._ids(recipe)]
+        if self._source.fetch:
+            fetch_missing(recipes)
+        elif not any(archive_path(recipe.sha256).is_file() for recipe in recipes):
             return  # `empty` reports it once, not for each task
         for file, recipe in self._recipes.items():
-            measured = _read_measured(file)
             for task_id in self._ids(recipe):
-                yield task_id, functools.partial(self._load, recipe, task_id, measured.get(task_id, ""))
+                yield task_id, functools.partial(self._load_recorded, file, task_id)
+
+    def descriptions(self) -> tuple[Sequence[TaskDescription], Mapping[str, str]]:
+        """Return what lists show of the tasks; a task is loaded only if the record says too little about it."""
+        described: list[TaskDescription] = []
+        excluded: dict[str, str] = {}
+        for file, recipe in self._recipes.items():
+            records = read_records(file)
+            for task_id in self._ids(recipe):
+                record = records.get(task_id)
+                if record is not None and record.is_complete(recipe):
+                    described.append(record.description)
+                    continue
+                try:
+                    described.append(describe(self._load_recorded(file, task_id)))
+                except BenchmarkError as error:
+                    excluded[task_id] = " ".join(str(error).split())
+        return described, excluded
 
     def to_record(self, task: Task) -> Task:
         """Return the task without its lists: the new ones must not depend on them."""
         return replace(task, fail_to_pass=(), pass_to_pass=())
 
     def record(self, validations: Sequence[Validation]) -> None:
-        """Write how hard tasks are into files next to their recipes."""
-        measured = {validation.task: validation.measured for validation in validations if validation.measured}
+        """Write what lists show of tasks, and their proofs, into files next to their recipes."""
+        by_task = {validation.task: validation for validation in validations}
         for file, recipe in self._recipes.items():
-            names = [*(task.id for task in recipe.tasks), *recipe.releases]
-            new = {name: measured[name].dump() for name in names if name in measured}
-            merged = {**_read_measured(file), **new}
-            if new:
-                stored = {name: json.loads(merged[name]) for name in sorted(merged)}
-                write_whole(file.with_suffix(".json"), json.dumps(stored, indent=1) + "\n")
+            names = [name for name in self._ids(recipe) if name in by_task]
+            if not names:
+                continue
+            known = {*(task.id for task in recipe.tasks), *recipe.releases}
+            proofs = {name: text for name, text in read_proofs(file).items() if name in known}
+            records = {name: record for name, record in read_records(file).items() if name in known}
+            for name in names:
+                if proof := by_task[name].proof:
+                    proofs[name] = proof.dump()
+                measured = by_task[name].measured
+                task = self._load(recipe, name, measured.dump() if measured else "", proofs.get(name, ""))
+                records[name] = TaskRecord(digest_of_recipe(recipe, name), describe(task))
+            write_proofs(file, proofs)
+            write_records(file, records)
 
     def _ids(self, recipe: Recipe) -> Iterable[str]:
         return [task.id for task in recipe.tasks]
 
-    def _load(self, recipe: Recipe, task_id: str, measured: str) -> Task:
-        return load_task(recipe, recipe.task(task_id), measured, self._source.fetch)
+    def _load_recorded(self, file: Path, task_id: str) -> Task:
+        record = read_records(file).get(task_id)
+        return self._load(
+            self._recipes[file], task_id, record.measured if record else "", read_proofs(file).get(task_id, "")
+        )
+
+    def _load(self, recipe: Recipe, task_id: str, measured: str, proof: str) -> Task:
+        return load_task(recipe, recipe.task(task_id), measured, proof, self._source.fetch)
 
 
 class Releases(Deep):
@@ -120,7 +158,7 @@ class Releases(Deep):
     def _ids(self, recipe: Recipe) -> Iterable[str]:
         return recipe.releases
 
-    def _load(self, recipe: Recipe, task_id: str, measured: str) -> Task:
+    def _load(self, recipe: Recipe, task_id: str, measured: str, proof: str) -> Task:
         parts = [recipe.task(part) for part in recipe.releases[task_id]]
         outline = _Outline(
             id=task_id,
@@ -129,16 +167,18 @@ class Releases(Deep):
             statement=_LETTER.format(library=recipe.library, reports=_listed(part.statement for part in parts)),
             category="several faults",
         )
-        return _load(recipe, outline, parts, measured, self._source.fetch)
+        return _load(recipe, outline, parts, measured, proof, self._source.fetch)
 
 
-def load_task(recipe: Recipe, task: TaskRecipe, measured: str = "", fetch: bool = True) -> Task:
+def load_task(recipe: Recipe, task: TaskRecipe, measured: str = "", proof: str = "", fetch: bool = True) -> Task:
     """Load one task. Raises BenchmarkError."""
     outline = _Outline(task.id, Deep.name, task.title, task.statement.strip(), task.category)
-    return _load(recipe, outline, [task], measured, fetch)
+    return _load(recipe, outline, [task], measured, proof, fetch)
 
 
-def _load(recipe: Recipe, outline: _Outline, parts: Sequence[TaskRecipe], measured: str, fetch: bool) -> Task:
+def _load(
+    recipe: Recipe, outline: _Outline, parts: Sequence[TaskRecipe], measured: str, proof: str, fetch: bool
+) -> Task:
     """Load a task with the faults and the tests of all `parts`. Raises BenchmarkError."""
     library = library_files(recipe, fetch)
     files = without(library, globs(recipe.omit))
@@ -154,7 +194,7 @@ def _load(recipe: Recipe, outline: _Outline, parts: Sequence[TaskRecipe], measur
     right = {**files, **plant(files, reworded)}
     hidden_tests = list(dict.fromkeys(test for part in parts for test in part.hidden))
     suite = list(dict.fromkeys(path for part in parts for path in part.suite))
-    noticing = dict.fromkeys(test.partition("::")[0] for test in hidden_tests)
+    noticing = dict.fromkeys(path_of(test) for test in hidden_tests)
     if missing := [path for path in (*noticing, *suite) if path not in library]:
         raise BenchmarkError(f"{outline.id}: {recipe.library} {recipe.version} has no {missing[0]}")
     hidden = {path: library[path] for path in noticing}
@@ -169,13 +209,11 @@ def _load(recipe: Recipe, outline: _Outline, parts: Sequence[TaskRecipe], measur
     hidden_reports = _files_of_texts(HIDDEN_REPORT, [part.hidden_report for part in parts])
     workspace |= visible_suite | reports
     hidden |= hidden_reports
-    library_tests = [
-        test for test in recipe.suite if test.partition("::")[0] not in hidden and test not in visible_suite
-    ]
+    library_tests = [test for test in recipe.suite if path_of(test) not in hidden and test not in visible_suite]
     visible = [*reports, *visible_suite, *library_tests]
     scored = [
         *visible,
-        *(test for test in hidden_tests if test.partition("::")[0] not in visible_suite),
+        *(test for test in hidden_tests if path_of(test) not in visible_suite),
         *hidden_reports,
     ]
     pytest = f"python -m pytest -q -p no:cacheprovider {recipe.options}".strip()
@@ -199,6 +237,7 @@ def _load(recipe: Recipe, outline: _Outline, parts: Sequence[TaskRecipe], measur
         environment=Environment(requirements=tuple(recipe.requirements)) if recipe.requirements else None,
         limits=Limits(timeout_s=recipe.timeout_s),
         measured=measured,
+        proof=proof,
     )
     # A task that was measured in exactly this form was checked then; the check takes half as long as all the rest.
     if find_difficulty(task) is None and (unused := left_behind(right, broken)):
@@ -239,36 +278,16 @@ def _files_around(
     return {path: content for path, content in library.items() if path not in present and belongs(path)}
 
 
-def _read_measured(file: Path) -> dict[str, str]:
-    json_file = file.with_suffix(".json")
-    measurements = json.loads(json_file.read_text(encoding="utf-8")) if json_file.is_file() else {}
-    return {name: json.dumps(measurement) for name, measurement in measurements.items()}
-
-
 def without(files: Mapping[str, bytes], patterns: Iterable[Pattern]) -> dict[str, bytes]:
     """Return the files that no pattern matches."""
     omitted = Matcher(patterns)
     return {path: content for path, content in files.items() if not omitted.matches(path)}
 
 
-def _archive_path(sha256: str) -> Path:
-    """Return where a source distribution is once it has been fetched."""
-    return home() / "libraries" / f"{sha256}.tar.gz"
-
-
 @functools.lru_cache(maxsize=4)
 def _library(library: str, version: str, sha256: str, fetch: bool) -> Mapping[str, bytes]:
     """Return the files of a source distribution. Raises BenchmarkError."""
-    archive_path = _archive_path(sha256)
-    if not archive_path.is_file():
-        if not fetch:
-            raise BenchmarkError(f"{library} {version} has not been downloaded yet")
-        with locked("libraries"):
-            if not archive_path.is_file():
-                _download(library, version, sha256, archive_path)
-    content = archive_path.read_bytes()
-    if hashlib.sha256(content).hexdigest() != sha256:
-        raise BenchmarkError(f"{archive_path} is damaged: delete it to download it again")
+    content = read_archive(library, version, sha256, fetch)
     files = {}
     with tarfile.open(fileobj=io.BytesIO(content)) as archive:
         for member in archive.getmembers():
@@ -276,13 +295,3 @@ def _library(library: str, version: str, sha256: str, fetch: bool) -> Mapping[st
             if member.isfile() and ".." not in path.parts and (opened := archive.extractfile(member)) is not None:
                 files[str(path)] = opened.read()
     return files
-
-
-def _download(library: str, version: str, sha256: str, archive_path: Path) -> None:
-    """Download a source distribution; the caller holds the lock. Raises BenchmarkError."""
-    print_err(f"fetching {library} {version}")
-    archive_path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=archive_path.parent) as part:
-        file = Path(part, archive_path.name)
-        file.write_bytes(download(library, version, sha256))
-        file.replace(archive_path)

@@ -21,6 +21,7 @@ from stackrank.env.difficulty import find_difficulty, save_difficulty
 from stackrank.env.environment import Environment
 from stackrank.env.sandbox.base import Backend, SandboxSpec, Say, spec_for
 from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.sandbox.guest.testing.ids import function_of
 from stackrank.env.scoring.blind import can_seal
 from stackrank.env.scoring.judge import run_tests
 from stackrank.env.scoring.proof import find_proof, save_proof
@@ -245,9 +246,7 @@ class _Search:
                 pass_to_pass=_of([*failing, *passing], verified.pass_to_pass),
                 withheld=withheld,
                 messages={
-                    test: message
-                    for test, message in verified.messages.items()
-                    if test.partition("[")[0] not in withheld
+                    test: message for test, message in verified.messages.items() if function_of(test) not in withheld
                 },
             )
             if task.broken in self._used:
@@ -299,14 +298,14 @@ class _Search:
 
 def _could_be_sealed(candidate: Mutant, reach: Reach, by_text: Collection[str]) -> bool:
     """Whether several test functions reach a fault, so that some can be withheld, and one could seal verdicts."""
-    functions = {reach.tests[number].partition("[")[0] for number in candidate.tests}
+    functions = {function_of(reach.tests[number]) for number in candidate.tests}
     return len(functions) > 1 and any(function in by_text for function in functions)
 
 
 def _select_tests(verified: Verified) -> tuple[list[str], list[str]]:
     """Return the test functions that notice a fault, and some of the others that reach it."""
-    functions = list(dict.fromkeys(test.partition("[")[0] for test in verified.fail_to_pass))
-    passing = [test.partition("[")[0] for test in verified.pass_to_pass]
+    functions = list(dict.fromkeys(function_of(test) for test in verified.fail_to_pass))
+    passing = [function_of(test) for test in verified.pass_to_pass]
     passing = [test for test in dict.fromkeys(passing) if test not in functions]
     sampled = (
         [passing[place * len(passing) // _OTHERS] for place in range(_OTHERS)] if len(passing) > _OTHERS else passing
@@ -316,7 +315,7 @@ def _select_tests(verified: Verified) -> tuple[list[str], list[str]]:
 
 def _of(functions: Sequence[str], tests: Sequence[str]) -> tuple[str, ...]:
     """Return the tests that belong to some test functions."""
-    return tuple(test for test in tests if test.partition("[")[0] in functions)
+    return tuple(test for test in tests if function_of(test) in functions)
 
 
 def part_of(key: str) -> int:

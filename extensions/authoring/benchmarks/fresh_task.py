@@ -11,6 +11,7 @@ from stackrank.env.benchmarks.testfiles import TEST_PATTERNS
 from stackrank.env.environment import Environment
 from stackrank.env.patches import find_faults, make_diff
 from stackrank.env.patterns import Pattern, globs
+from stackrank.env.sandbox.guest.testing.ids import function_of
 from stackrank.env.task import Limits, Task
 from stackrank.extensions.authoring.benchmarks.deep_recipe import Recipe, RecipeChange, digest_of, plant
 from stackrank.extensions.authoring.benchmarks.deep_suite import library_files
@@ -55,7 +56,7 @@ def load_task(recipe: Recipe, fresh_task: FreshTask) -> Task:
     fix = make_diff(broken, {path: files[path] for path in broken})
     workspace = {**files, **broken, **visible_tests}
     faults = find_faults(workspace, fix)
-    visible_failing = [test for test in fresh_task.fail_to_pass if test.partition("[")[0] not in fresh_task.withheld]
+    visible_failing = [test for test in fresh_task.fail_to_pass if function_of(test) not in fresh_task.withheld]
     opening = f"Since we use this copy of {recipe.library}, something is wrong with it that was right before"
     title, description = statement(
         opening, {test: fresh_task.messages.get(test, "") for test in visible_failing}, fresh_task.change.file, faults

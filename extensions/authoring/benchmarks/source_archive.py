@@ -6,9 +6,12 @@ recognised by its hash, so it does not matter which index offers it.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
@@ -18,12 +21,72 @@ import httpx
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.sandbox.environments import pip_settings
+from stackrank.extensions.authoring.benchmarks.deep_recipe import Recipe
+from stackrank.home import home, locked, write_whole
 from stackrank.host import programs
+from stackrank.wording import count_of, print_err
 
 _SHOW_INDEX = "from pip._internal.models.index import PyPI; print(PyPI.simple_url)"
 _TIMEOUT_S = 300.0
 _LINK = re.compile(r"""<a\b[^>]*?\bhref\s*=\s*["']([^"']+)["']""", re.IGNORECASE)
 _LARGEST_BYTES = 200 << 20
+_DOWNLOADS = 6
+"""How many files are downloaded at a time."""
+_SAY_EVERY_S = 5.0
+_unavailable: dict[str, str] = {}
+"""Hash of a source distribution that could not be downloaded in this process -> why."""
+
+
+def archive_path(sha256: str) -> Path:
+    """Return where a source distribution is once it has been fetched."""
+    return home() / "libraries" / f"{sha256}.tar.gz"
+
+
+def fetch_missing(recipes: Iterable[Recipe]) -> None:
+    """Download the source distributions that are missing, several at a time.
+
+    One that cannot be downloaded is reported by `read_archive`, to those who need it.
+    """
+    _unavailable.clear()
+    by_hash = {recipe.sha256: recipe for recipe in recipes}
+    if all(archive_path(sha256).is_file() for sha256 in by_hash):
+        return
+    with locked("libraries"):
+        missing = [recipe for sha256, recipe in by_hash.items() if not archive_path(sha256).is_file()]
+        print_err(f"fetching {count_of(len(missing), 'library')}")
+        told = time.monotonic()
+        with ThreadPoolExecutor(max_workers=_DOWNLOADS) as threads:
+            for number, _ in enumerate(threads.map(_try_to_download, missing), 1):
+                if time.monotonic() - told > _SAY_EVERY_S:
+                    told = time.monotonic()
+                    print_err(f"fetched {number} of {len(missing)}")
+
+
+def read_archive(library: str, version: str, sha256: str, fetch: bool) -> bytes:
+    """Return a source distribution; download it if it is missing and `fetch` is set. Raises BenchmarkError."""
+    file = archive_path(sha256)
+    if not file.is_file():
+        if not fetch:
+            raise BenchmarkError(f"{library} {version} has not been downloaded yet")
+        if sha256 in _unavailable:
+            raise BenchmarkError(_unavailable[sha256])
+        with locked("libraries"):
+            if not file.is_file():
+                print_err(f"fetching {library} {version}")
+                write_whole(file, download(library, version, sha256))
+    content = file.read_bytes()
+    if not _has(content, sha256):
+        raise BenchmarkError(f"{file} is damaged: delete it to download it again")
+    return content
+
+
+def _try_to_download(recipe: Recipe) -> None:
+    try:
+        content = download(recipe.library, recipe.version, recipe.sha256)
+    except BenchmarkError as error:
+        _unavailable[recipe.sha256] = str(error)
+    else:
+        write_whole(archive_path(recipe.sha256), content)
 
 
 def download(library: str, version: str, sha256: str) -> bytes:
@@ -55,6 +118,7 @@ def _pages(library: str, variables: Mapping[str, str]) -> Iterator[str]:
         yield f"{index.rstrip('/')}/{name}/"
 
 
+@functools.cache
 def _default_index() -> str:
     return programs.run(programs.python("-c", _SHOW_INDEX)).text.strip()
 

@@ -19,6 +19,7 @@ from stackrank.env.benchmarks.testfiles import is_doctest
 from stackrank.env.localisation.spectrum import AT_IMPORT, Unmeasured, measure_suite
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.environments import HOME
+from stackrank.env.sandbox.guest.testing.ids import function_of, path_of
 from stackrank.env.scoring.report import PASSED, TestReport, parse
 from stackrank.wording import count_of
 
@@ -71,7 +72,7 @@ class Reach:
     @cached_property
     def passing(self) -> frozenset[str]:
         """The tests that can be relied upon."""
-        return frozenset(test for test in self.tests if test.partition("[")[0] not in self.unstable)
+        return frozenset(test for test in self.tests if function_of(test) not in self.unstable)
 
     @cached_property
     def only_doctests(self) -> bool:
@@ -120,7 +121,7 @@ def measure(sandbox: Sandbox, files: Mapping[str, bytes], command: TestCommand, 
     if report.collect_errors:
         reason = _reason(report.collect_errors[0], files) or " ".join(report.collect_errors[0].split())[:300]
         broken = sorted({error.partition(": ")[0] for error in report.collect_errors})
-        files_with_tests = {test.partition("::")[0] for test in report.outcomes}
+        files_with_tests = {path_of(test) for test in report.outcomes}
         if _MOST_BROKEN * len(broken) > len(files_with_tests):
             raise BenchmarkError(f"its tests cannot be collected: {reason} (use --require, --setup or --test)")
         log.warning("left out because they cannot be collected (%s): %s", reason, ", ".join(broken))
@@ -185,7 +186,7 @@ def _measured(
         raise BenchmarkError(
             f"its tests give different results when they are measured: leave these out{_without(command, differing)}"
         )
-    unstable = tuple(dict.fromkeys(test.partition("[")[0] for test in differing))
+    unstable = tuple(dict.fromkeys(function_of(test) for test in differing))
     if unstable:
         log.warning("left out because their results change while coverage.py measures them: %s", ", ".join(unstable))
     return Reach(suite.tests, suite.seconds, suite.groups, suite.lines, unstable=unstable)
@@ -214,7 +215,7 @@ def _reason(output: str, files: Iterable[str]) -> str:
 
 def _without(command: TestCommand, tests: Sequence[str]) -> str:
     """Return how to say that these tests are left out; if they are many, with those of the first files."""
-    files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
+    files = list(dict.fromkeys(path_of(test) for test in tests))
     deselected = [f"--deselect={target}" for target in (tests if len(tests) <= _MOST_NAMED else files[:_MOST_NAMED])]
     note = f" (and {count_of(len(files) - _MOST_NAMED, 'more file')})" if len(tests) > _MOST_NAMED < len(files) else ""
     return f" with --test {shlex.quote(command.whole(*deselected))}{note}"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
+from stackrank.env.sandbox.guest.testing.ids import path_of
 from stackrank.env.task import Fault
 from stackrank.extensions.authoring.withheld import words_in_test_name
 
@@ -40,7 +41,7 @@ def _most_telling(tests: Mapping[str, str], file: str, faults: Sequence[Fault]) 
     telling = {_plain(name) for name in (*functions, PurePosixPath(file).stem)} - {""}
     best = ("", "")
     for test, message in tests.items():
-        if test.partition("::")[0] == file:
+        if path_of(test) == file:
             continue
         words, sentence = words_in_test_name(test), _describe_failure(message)
         words = "" if any(name in _plain(words) for name in telling) else words

@@ -18,6 +18,7 @@ from stackrank.env.localisation.formulas import Counts, ochiai, rank
 from stackrank.env.localisation.spectrum import AT_IMPORT
 from stackrank.env.patches import find_faults, make_diff
 from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.sandbox.guest.testing.ids import function_of, path_of
 from stackrank.env.scoring.report import PASSED, TestReport, parse
 from stackrank.env.task import Limits, Task
 from stackrank.extensions.authoring.difficulty import measure
@@ -98,7 +99,7 @@ def verify(sandbox: Sandbox, project: Project, candidate: Mutant) -> Verified:
     if project.deep and left_behind(project.files, {candidate.file: broken}):
         return Verified(candidate.key, LEFT)
     files = {**project.files, candidate.file: broken}
-    reaching = sorted({project.reach.tests[number].partition("[")[0] for number in candidate.tests})
+    reaching = sorted({function_of(project.reach.tests[number]) for number in candidate.tests})
     if not project.reach.only_doctests and not (reaching := [test for test in reaching if not is_doctest(test)]):
         return Verified(candidate.key, "only doctests reach it")
     near_tests = _targets(project, candidate, reaching, by_name=True)
@@ -228,9 +229,9 @@ def _find_defect(broken: bytes, original: bytes) -> str | None:
 
 def _targets(project: Project, candidate: Mutant, reaching: list[str], *, by_name: bool) -> list[str]:
     """Return the tests by name if only these are wanted (`named`) or their files are slow, else their files."""
-    files = sorted({test.partition("::")[0] for test in reaching})
+    files = sorted({path_of(test) for test in reaching})
     times = zip(project.reach.tests, project.reach.seconds, strict=True)
-    slow = sum(seconds for test, seconds in times if test.partition("::")[0] in files) > _SLOW_FILES_S
+    slow = sum(seconds for test, seconds in times if path_of(test) in files) > _SLOW_FILES_S
     is_safe = all(_SAFE.fullmatch(test) for test in reaching)
     return reaching if (by_name or slow) and is_safe and len(reaching) <= MOST_NAMED else files
 

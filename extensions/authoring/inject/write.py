@@ -21,6 +21,7 @@ from stackrank.env.benchmarks.repo_schema import (
 from stackrank.env.benchmarks.testfiles import is_doctest
 from stackrank.env.environment import Environment
 from stackrank.env.patches import find_faults, make_diff
+from stackrank.env.sandbox.guest.testing.ids import function_of, path_of
 from stackrank.extensions.authoring.inject.candidates import Mutant
 from stackrank.extensions.authoring.inject.statement import statement
 from stackrank.extensions.authoring.inject.verify import Verified
@@ -72,7 +73,7 @@ def _entry(
     visible = without_withheld(files, withheld := choose_hidden(files, verified))
     complete = {path: files[path] for path in visible}
     fix = make_diff(bad, good)
-    visible_failing = [test for test in verified.fail_to_pass if test.partition("[")[0] not in withheld]
+    visible_failing = [test for test in verified.fail_to_pass if function_of(test) not in withheld]
     shows = {test: verified.messages.get(test, "") for test in visible_failing}
     opening = f"Since the last change of {project}, something is wrong that was right before"
     title, description = statement(opening, shows, candidate.file, find_faults({**files, **bad}, fix))
@@ -103,7 +104,7 @@ def choose_hidden(files: Mapping[str, bytes], verified: Verified) -> tuple[str, 
         [test for test in tests if not is_doctest(test)] for tests in (verified.fail_to_pass, verified.pass_to_pass)
     )
     tests = (*failing, *passing)
-    if not all(test.partition("::")[0] in files for test in tests):
+    if not all(path_of(test) in files for test in tests):
         return ()
     try:
         return choose_withheld(files, failing, tests, passing)

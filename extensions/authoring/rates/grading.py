@@ -11,6 +11,7 @@ from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.patches import apply_patch
 from stackrank.env.sandbox.base import GuestBug, spec_for
 from stackrank.env.sandbox.client import Changes
+from stackrank.env.sandbox.guest.testing.ids import path_of
 from stackrank.env.scoring.judge import Score
 from stackrank.env.scoring.verdict import NewSandbox, score
 from stackrank.env.task import Task
@@ -96,7 +97,7 @@ def _grade(task: Task, change: LabelledChange, new_sandbox: NewSandbox) -> Grade
 
 def _passes_visible_tests(task: Task, verdict: Score) -> bool:
     failing = (*verdict.unfixed, *verdict.regressions)
-    return all(test.partition("::")[0] in task.hidden_files for test in failing)
+    return all(path_of(test) in task.hidden_files for test in failing)
 
 
 def _is_proved(task: Task, change: LabelledChange, changes: Changes, new_sandbox: NewSandbox) -> bool:

@@ -19,6 +19,7 @@ from stackrank.env.benchmarks.repo_schema import TaskEntry, id_from
 from stackrank.env.patches import PatchError, apply_patch, make_diff
 from stackrank.env.patterns import Pattern
 from stackrank.env.sandbox.base import Backend
+from stackrank.env.sandbox.guest.testing.ids import path_of
 from stackrank.extensions.fix.finding.problems import Problem, entry_of
 from stackrank.extensions.fix.finding.project import Project
 from stackrank.extensions.fix.finding.suite import Suite, run_suite
@@ -173,7 +174,7 @@ def _problem(project: Project, backend: Backend, suite: Suite, issue: Issue, dif
     if not changed:
         return f"the episode left no {path}"
     test_run = run_suite(project, backend, changed, times=times, only=[path])
-    tests = tuple(test for test in test_run.failing if test.partition("::")[0] == path)
+    tests = tuple(test for test in test_run.failing if path_of(test) == path)
     if not tests:
         return f"the test of {path} does not fail each time"
     suite_before = replace(

@@ -15,6 +15,7 @@ from stackrank.env.localisation.needs import inspect_surroundings
 from stackrank.env.localisation.spectrum import Unmeasured
 from stackrank.env.sandbox.base import Backend, Say, spec_for
 from stackrank.env.sandbox.client import Changes, Sandbox
+from stackrank.env.sandbox.guest.testing.ids import path_of
 from stackrank.env.scoring.judge import Score
 from stackrank.env.scoring.report import PASSED, outcome_of
 from stackrank.env.scoring.verdict import score_in
@@ -39,7 +40,7 @@ def set_aside_surroundings(project: Project, backend: Backend, suite: Suite, say
         f"{project.name}: finding out whether {count_of(len(suite.failing), 'failing test')} depend on what a "
         "sandbox lacks"
     )
-    files = sorted({test.partition("::")[0] for test in suite.failing})
+    files = sorted({path_of(test) for test in suite.failing})
     command = project.command.on(files)
     written_at = commit_time(project.repository, project.commit)
     try:

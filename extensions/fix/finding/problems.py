@@ -26,6 +26,7 @@ from stackrank.env.patches import enclosing
 from stackrank.env.patterns import Pattern
 from stackrank.env.sandbox.base import Backend, Say
 from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.sandbox.guest.testing.ids import function_of, path_of
 from stackrank.extensions.fix.finding.project import Project
 from stackrank.extensions.fix.finding.suite import Suite
 from stackrank.wording import count_of
@@ -76,7 +77,7 @@ def find_problems(project: Project, suite: Suite, backend: Backend, say: Say) ->
         if is_file(test):
             key: tuple[str, ...] = ("", suite.failing[test])
         else:
-            key = (place,) if place else (test.partition("[")[0], _own_function(project.files, spectrum, test))
+            key = (place,) if place else (function_of(test), _own_function(project.files, spectrum, test))
         groups.setdefault(key, []).append(test)
     problems: list[Problem] = []
     for parts in _merge([(tests, _suspect_functions(project.files, spectrum, tests)) for tests in groups.values()]):
@@ -252,15 +253,13 @@ def _entry(project: Project, problem: Problem) -> TaskEntry:
     The tests of a file that cannot be imported are unknown, so its task has no lists of tests, and all must pass.
     """
     suite = problem.suite
-    files = sorted({test.partition("::")[0] for test in problem.tests})
-    neighbours = sorted(test for test in suite.passing if test.partition("::")[0] in files)
+    files = sorted({path_of(test) for test in problem.tests})
+    neighbours = sorted(test for test in suite.passing if path_of(test) in files)
     excluded = {*suite.failing, *suite.flaky, *suite.not_isolated, *suite.lacking} - set(problem.tests)
     # pytest deselects all tests with this prefix, and `test_x` is a prefix of `test_x_again`.
     counted = (*problem.tests, *neighbours)
     pass_to_pass = sorted(
-        test
-        for test in excluded
-        if test.partition("::")[0] in files and not any(prefix.startswith(test) for prefix in counted)
+        test for test in excluded if path_of(test) in files and not any(prefix.startswith(test) for prefix in counted)
     )
     return entry_of(
         project,

@@ -13,6 +13,7 @@ from stackrank.env.benchmarks.git import resolve_commit
 from stackrank.env.git import read_git
 from stackrank.env.sandbox.base import Backend
 from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.sandbox.guest.testing.ids import function_of
 from stackrank.env.scoring.report import PASSED, TestReport, parse
 from stackrank.extensions.fix.finding.project import Project
 from stackrank.source import literal
@@ -112,13 +113,13 @@ def _combine_runs(runs: Sequence[tuple[TestReport, set[str]]], files: Iterable[s
     reports = [report for report, _ in runs]
     reported = {test for report in reports for test in report.outcomes}
     passing, failing, flaky, not_isolated, lacking = set(), {}, [], [], {}
-    functions = [{test.partition("[")[0] for test in report.outcomes} for report in reports]
+    functions = [{function_of(test) for test in report.outcomes} for report in reports]
     for test in sorted(reported):
         outcomes = {report.outcomes.get(test, "missing") for report in reports}
         message = next((report.messages[test] for report in reports if test in report.messages), "")
         if outcomes <= set(PASSED):
             passing.add(test)
-        elif "missing" in outcomes and all(test.partition("[")[0] in names for names in functions):
+        elif "missing" in outcomes and all(function_of(test) in names for names in functions):
             lacking[test] = "its id is another one in each process"
         elif len(outcomes) > 1:
             flaky.append(test)

@@ -13,7 +13,6 @@ from stackrank.agents.episode.loop import ReplayDiffers
 from stackrank.agents.episode.protocol import AccessError, EndpointDown, EndpointError, SetupError
 from stackrank.db.connection.errors import DatabaseError
 from stackrank.env.sandbox.base import BuildError, PreparationFailed, SandboxError
-from stackrank.env.tools.servers import ToolServerChanged, ToolServerFailed
 from stackrank.errors import PluginError, StackrankError
 from stackrank.terms import ErrorClass
 
@@ -41,8 +40,6 @@ POLICIES: dict[type[Exception], Policy] = {
     BuildError: Policy("the environment", ErrorClass.ENVIRONMENT, retried=False),  # before its base class
     SandboxError: Policy("the sandbox", ErrorClass.MACHINE, retried=True),
     PreparationFailed: Policy("the preparation of the episode", ErrorClass.MACHINE, retried=True),
-    ToolServerChanged: Policy("an MCP server", ErrorClass.ENVIRONMENT, retried=False),  # before its base class
-    ToolServerFailed: Policy("an MCP server", ErrorClass.ENVIRONMENT, retried=True),
     EndpointDown: Policy(
         "the model's endpoint", ErrorClass.ENDPOINT, retried=True, waits=True
     ),  # before its base class

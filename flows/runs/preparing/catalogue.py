@@ -10,13 +10,10 @@ from sqlalchemy import Engine
 
 from stackrank.db import queries
 from stackrank.env.benchmarks.base import Benchmark, BenchmarkError, Source, digest, family_of
+from stackrank.env.benchmarks.description import TaskDescription, descriptions_of
 from stackrank.env.benchmarks.registry import benchmark_names, load_benchmark
-from stackrank.env.benchmarks.testfiles import is_below, is_test_file, paths_named
 from stackrank.env.benchmarks.verdict_rates import find_rates
-from stackrank.env.difficulty import Difficulty, difficulty_label, find_difficulty
-from stackrank.env.scoring.blind import can_seal, why_not_sealable
-from stackrank.env.scoring.proof import find_proof
-from stackrank.env.task import Task
+from stackrank.env.difficulty import Difficulty
 from stackrank.errors import PluginError
 
 Row = dict[str, Any]
@@ -34,12 +31,12 @@ def benchmark_rows(engine: Engine) -> list[Row]:
         family = [stored.pop(set_name) for set_name in list(stored) if family_of(set_name) == name]
         try:
             benchmark = load_benchmark(name, Source(fetch=False))
-            tasks = tuple(benchmark.tasks())
+            tasks, excluded = descriptions_of(benchmark)
         except (BenchmarkError, PluginError) as error:
             last_rows = [_stored(engine, row) for row in family] or [{"benchmark": name, "set": "", "tasks": None}]
             rows += [{**row, "problem": str(error)} for row in last_rows]
             continue
-        rows.append({**_about(benchmark, tasks, engine), "problem": ""})
+        rows.append({**_about(benchmark, tasks, excluded, engine), "problem": ""})
         rows += [{**_stored(engine, row), "problem": ""} for row in family if row["name"] != name]
     return rows + [{**_stored(engine, row), "problem": ""} for row in stored.values()]
 
@@ -49,56 +46,43 @@ def task_rows(engine: Engine, benchmark: Benchmark) -> list[Row]:
     validations, audits = queries.validations(engine, benchmark.name), queries.audits(engine, benchmark.name)
     repaired = queries.resolved_by(engine, benchmark.name, "repair")
     rows: list[Row] = []
-    for task in benchmark.tasks():
+    tasks, excluded = descriptions_of(benchmark)
+    for task in tasks:
         row = validations.get((task.id, task.digest))
-        proof = find_proof(task)
         audit = audits.get((task.id, task.digest))
-        measured = find_difficulty(task)
         repair = repaired.get((task.id, task.digest))
+        proved = task.deciding is not None
         rows.append(
             {
                 "task": task.id,
                 "title": task.title,
                 "category": task.category,
-                "difficulty": difficulty_label(task),
-                "predicted": measured.predicted if measured else None,
-                "measured": measured.document() if measured else None,
-                "files": _count(task),
-                "fault_files": [fault.file for fault in task.faults],
-                "fail_to_pass": len(task.fail_to_pass),
+                "difficulty": task.label,
+                "predicted": task.measured.predicted if task.measured else None,
+                "measured": task.measured.document() if task.measured else None,
+                "files": task.files,
+                "fault_files": list(task.fault_files),
+                "fail_to_pass": task.fail_to_pass,
                 "digest": task.digest,
                 "validated": _STANDING[row["valid"]] if row else None,
                 "validated_rounds": row["validated_rounds"] if row else 0,
-                "tests_deciding": proof.deciding if proof else None,
-                "tests_covered": proof.covered if proof else None,
-                "sealable": can_seal(task, proof) if proof else None,
-                "unsealable_because": why_not_sealable(task, proof) if proof else "",
-                "covered": f"{proof.covered} of {proof.deciding}" if proof else None,
+                "tests_deciding": task.deciding,
+                "tests_covered": task.covered,
+                "sealable": not task.unsealable if proved else None,
+                "unsealable_because": task.unsealable,
+                "covered": f"{task.covered} of {task.deciding}" if proved else None,
                 "reason": row["invalid_reason"] if row else "",
                 "wrong_changes": len(audit["wrong"]) if audit else None,
-                "test": task.score_command or task.test_command,
-                "visible_test": task.test_command,
-                "agents_see": _visible_part(task),
-                **_rank_of(measured),
+                "test": task.test,
+                "visible_test": task.visible_test,
+                "agents_see": task.agents_see,
+                **_rank_of(task.measured),
                 "left_out": "",
                 "repair": f"{repair[0]} of {repair[1]}" if repair else None,
             }
         )
     blank: Row = dict.fromkeys(rows[0]) if rows else {}
-    return rows + [{**blank, "task": name, "left_out": reason} for name, reason in benchmark.excluded().items()]
-
-
-def _visible_part(task: Task) -> str:
-    """Say which of the tests that decide agents see."""
-    if not task.test_command:
-        return "statement alone"
-    command = task.score_command or task.test_command
-    try:
-        places = paths_named(command, {*task.files, *task.hidden_files}) or ["."]
-    except BenchmarkError:  # its repository is not available
-        places = ["."]
-    hidden = any(is_below(path, place) for path in filter(is_test_file, task.hidden_files) for place in places)
-    return "a part" if hidden or command != task.test_command else "all tests"
+    return rows + [{**blank, "task": name, "left_out": reason} for name, reason in excluded.items()]
 
 
 def _rank_of(measured: Difficulty | None) -> Row:
@@ -110,7 +94,7 @@ def _rank_of(measured: Difficulty | None) -> Row:
     return {"traceback": leads, "rank": "-" if rank is None else f"{rank:g}"}
 
 
-def _about(benchmark: Benchmark, tasks: Sequence[Task], engine: Engine) -> Row:
+def _about(benchmark: Benchmark, tasks: Sequence[TaskDescription], excluded: Mapping[str, str], engine: Engine) -> Row:
     stored = queries.validations(engine, benchmark.name)
     rates = find_rates(benchmark, tasks)
     validations = [stored.get((task.id, task.digest)) for task in tasks]
@@ -119,11 +103,11 @@ def _about(benchmark: Benchmark, tasks: Sequence[Task], engine: Engine) -> Row:
         "set": benchmark.name,
         "tasks": len(tasks),
         "categories": dict(Counter(task.category for task in tasks)),
-        "difficulties": dict(Counter(difficulty_label(task) for task in tasks)),
+        "difficulties": dict(Counter(task.label for task in tasks)),
         "license": benchmark.license,
         "source": benchmark.source,
         "digest": digest(tasks),
-        "excluded": dict(benchmark.excluded()),
+        "excluded": dict(excluded),
         "rates": rates.document() if rates else None,
     }
     return {**facts, **_validated([row for row in validations if row], len(tasks))}
@@ -154,11 +138,3 @@ def _validated(rows: Sequence[Mapping[str, Any]], total: int) -> Row:
         "validated_rounds": min((row["validated_rounds"] for row in valid), default=0),
         "validated_at": max(row["validated_at"] for row in rows),
     }
-
-
-def _count(task: Task) -> int | None:
-    """Return how many files a task has; None if its repository is not available."""
-    try:
-        return len(task.files)
-    except BenchmarkError:
-        return None

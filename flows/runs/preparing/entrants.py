@@ -10,7 +10,7 @@ from typing import Any
 
 from stackrank.agents.episode.protocol import Agent, Setup, SetupError
 from stackrank.agents.registry import find_agent
-from stackrank.env.sandbox.base import Backend, BuildError, Refused, Say, spec_for
+from stackrank.env.sandbox.base import Backend, BuildError, GuestBug, Refused, Say, spec_for
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.task import Task
 from stackrank.env.tools import ToolSet, tool_set
@@ -183,3 +183,5 @@ def _ask_server(backend: Backend, task: Task, name: str, server: ToolServer, say
             return server_plugin().connect(sandbox, name, server).open()
         except (ToolServerFailed, Refused) as error:
             raise SpecError(f"{error}; correct it under `mcp:` in the specification") from None
+        except GuestBug as fault:
+            raise SpecError(f"the MCP server {name} cannot be used: it disturbs the sandbox ({fault})") from None

@@ -115,7 +115,7 @@ def validate_benchmark(
 
     A task that was proved before, in at least as many rounds, is not proved again unless `again` or `record` is set.
     `record` writes the results into the tasks' own files: for `bugs` the tests that must pass, the proofs and the
-    measured difficulty, for `deep` and `releases` only that, for `repo` lists of tests where there are
+    measured difficulty, for `deep` and `releases` the latter two, for `repo` lists of tests where there are
     none. Raises BenchmarkError, SandboxError.
     """
     benchmark = load_benchmark(name, source)

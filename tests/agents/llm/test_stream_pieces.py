@@ -109,6 +109,84 @@ HALVES = ARGUMENTS[:8], ARGUMENTS[8:]
             [A],
             id="an empty object before the arguments",
         ),
+        pytest.param(  # NousResearch/hermes-agent#35718, vercel/ai#15888
+            [
+                delta(index=0, id="1", function=function_piece("view", "")),
+                *(delta(index=0, function=arguments_piece(ARGUMENTS[:end])) for end in range(1, len(ARGUMENTS) + 1)),
+            ],
+            [A],
+            id="all arguments so far in each piece",
+        ),
+        pytest.param(  # elizaOS/eliza#16973, anomalyco/opencode#17339
+            [
+                delta(index=0, id="1", function=function_piece("view", "")),
+                *(delta(index=0, function=arguments_piece(text)) for text in (*HALVES, ARGUMENTS)),
+            ],
+            [A],
+            id="all arguments once more at the end",
+        ),
+        pytest.param(  # vllm-project/vllm#44098, vllm-project/vllm-ascend#8178
+            [
+                delta(index=0, id="1", type="function", function=function_piece("view", HALVES[0])),
+                delta(index=0, id="1", type="function", function=function_piece("view", HALVES[1])),
+                delta(index=0, id="1", type="function", function=function_piece("view", "")),
+            ],
+            [A],
+            id="id, type and name in each piece",
+        ),
+        pytest.param(
+            [delta(index=0, function=function_piece()), delta(index=0, function=function_piece())],
+            [A],
+            id="the whole call once more, without an id",
+        ),
+        pytest.param(  # anomalyco/opencode#43328, sgl-project/sglang#35542, Effect-TS/effect#8333
+            [
+                delta(index=0, id="1", type="function", function=function_piece("view", None)),
+                *(delta(index=0, id=None, type=None, function={"name": None, "arguments": part}) for part in HALVES),
+                delta(index=0, id=None, type=None, function=None),
+                {"delta": {"role": None, "content": None, "tool_calls": None}},
+                {"delta": None},
+            ],
+            [A],
+            id="null for what does not change",
+        ),
+        pytest.param(
+            [
+                delta(index=0, id="1", function=function_piece("vi", "")),
+                delta(index=0, function={"name": "ew"}),
+                delta(index=0, function=arguments_piece(ARGUMENTS)),
+            ],
+            [A],
+            id="a name in two pieces",
+        ),
+        pytest.param(  # ollama/ollama#15457, BerriAI/litellm#33678, BerriAI/litellm#37792
+            [delta(index=0, id=f"{n}", function=function_piece("view", p.arguments)) for n, p in enumerate((A, B))],
+            [A, B],
+            id="every call at index 0, with an object for its arguments",
+        ),
+        pytest.param(  # ggml-org/llama.cpp#27966
+            [
+                delta(index=n, id="1", function=function_piece("view", json.dumps(p.arguments)))
+                for n, p in enumerate((A, B))
+            ],
+            [A, B],
+            id="the same id for each call",
+        ),
+        pytest.param(
+            [delta(id="1", function=function_piece("view", json.dumps(part.arguments))) for part in (A, B)],
+            [A, B],
+            id="the same id for each call, and no index",
+        ),
+        pytest.param(
+            [delta(index=0, id="1", function={"name": "view", "parameters": {"path": "a.py"}})],
+            [A],
+            id="parameters for arguments",
+        ),
+        pytest.param(
+            [delta(index=0, id="1", name="view", arguments=ARGUMENTS)],
+            [A],
+            id="no function around name and arguments",
+        ),
     ],
 )
 def test_calls_in_pieces(monkeypatch: pytest.MonkeyPatch, choices: list[dict[str, Any]], actions: list[Action]) -> None:
@@ -120,7 +198,7 @@ def test_calls_in_pieces(monkeypatch: pytest.MonkeyPatch, choices: list[dict[str
         taken_call.arguments for taken_call in actions
     ]
     ids = [taken_call["id"] for taken_call in sent]
-    assert all(ids) and server.requests[-1]["messages"][3]["tool_call_id"] == ids[0]
+    assert all(ids) and len(set(ids)) == len(ids) and server.requests[-1]["messages"][3]["tool_call_id"] == ids[0]
 
 
 @pytest.mark.parametrize("api", APIS)

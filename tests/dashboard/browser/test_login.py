@@ -13,7 +13,7 @@ import pytest
 from oidc_provider_mock import User, run_server_in_thread
 
 from stackrank.dashboard.launch import command
-from stackrank.dashboard.login import allowed
+from stackrank.dashboard.login import address_is_verified, allowed
 from stackrank.errors import UsageError
 from tests.dashboard.browsing import heading, opens_for_certain, ready, sync_api
 from tests.dashboard.serving import free_port, serve
@@ -46,6 +46,14 @@ RULES = "ada@example.org, @team.example"
 )
 def test_allowed_users(email: str, verified: object, rules: str, expected: bool) -> None:
     assert allowed(email, verified, rules) is expected
+
+
+@pytest.mark.parametrize(("claim", "trusted", "expected"), [(None, "", False), (None, "1", True), (False, "1", False)])
+def test_only_a_missing_claim_can_be_trusted(
+    claim: object, trusted: str, expected: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STACKRANK_TRUST_EMAILS", trusted or "0")
+    assert allowed("ada@example.org", address_is_verified(claim), RULES) is expected
 
 
 def secrets(folder: Path, port: int, provider: int) -> Path:

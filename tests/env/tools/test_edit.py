@@ -102,6 +102,13 @@ def test_a_full_disk_leaves_the_old_content(sandbox: Sandbox) -> None:
     assert sandbox.read("a.py") == b"x = 1\n"
 
 
+def test_lines_that_a_file_has_are_shown(play: Play) -> None:
+    step = play(make_task({"a.py": "x = 1\ny = 2\n", "tests/test_a.py": "def test(): assert 0\n"}))
+    changed = step("rewrite", path="a.py", start=2, end=2, new_code="y = 3\n")
+    assert changed.text == "Replaced line 2 of a.py.\n    1  x = 1\n    2  y = 3"
+    assert step("rewrite", path="a.py", start=1, end=2, new_code="").text == "Deleted lines 1 to 2 of a.py."
+
+
 def test_the_tool_shows_what_was_done(play: Play) -> None:
     step = play(cart())
     observation = step("rewrite", path="cart.py", start=5, end=5, new_code="    return result")

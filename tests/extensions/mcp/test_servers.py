@@ -18,11 +18,14 @@ from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.task import Limits
 from stackrank.env.tools import tool_set
 from stackrank.env.tools.base import schema
-from stackrank.env.tools.servers import Offer, ToolServer, ToolServerChanged, ToolServerFailed
+from stackrank.env.tools.servers import Offer, ToolServer, ToolServerFailed
 from stackrank.env.tools.shown import MOST_SHOWN
+from stackrank.errors import InfrastructureError
 from stackrank.extensions.mcp import connection, messages
 from stackrank.extensions.mcp.connection import Connection
 from stackrank.extensions.mcp.offers import recorded_offer
+from stackrank.flows.runs.playing.error_policy import POLICIES
+from stackrank.terms import StopReason
 from tests.fixtures.env import Episode, cart, usable
 from tests.support.waiting import run_out, runs, wait_for
 
@@ -219,8 +222,34 @@ def test_another_server_than_the_run_began_with(
     start_episode: Any, offer: Offer, mode: str, env: dict[str, str], difference: str
 ) -> None:
     changed = replace(offer, server=by_hand(mode, env=env))
-    with pytest.raises(ToolServerChanged, match=f"the MCP server other has changed since the run began: {difference}"):
-        start_episode(offers=[changed])
+    env_of_it = start_episode(offers=[changed]).env
+    assert env_of_it.over == StopReason.SANDBOX_LOST
+    (note,) = env_of_it.score().notes
+    assert f"the MCP server other has changed since the run began: {difference}" in note
+
+
+@pytest.mark.parametrize("mode", ["dies", "old", "none", "wrong_schema", "wrong_list"])
+def test_a_server_that_fails_in_an_episode_is_the_entrants_fault(start_episode: Any, offer: Offer, mode: str) -> None:
+    """It has worked before the run, so it is no mistake of the specification, and no error that could stop the run."""
+    env = start_episode(offers=[replace(offer, server=by_hand(mode))]).env
+    assert env.over == StopReason.SANDBOX_LOST and not env.score().resolved
+    assert env.score().notes[0].startswith("the MCP server other ")
+    assert not issubclass(ToolServerFailed, (InfrastructureError, *POLICIES))
+
+
+def test_a_server_that_fails_once_is_started_again(start_episode: Any, offer: Offer) -> None:
+    script = 'test -e /tmp/began && exec python -c "$0"; touch /tmp/began; exit 3'
+    server = offer.server.model_copy(update={"command": ["bash", "-c", script, SCRIPT]})
+    play = start_episode(offers=[replace(offer, server=server)])
+    assert play.env.over is None and play("other_echo", text="at last").text == "at last"
+
+
+def test_a_server_that_fails_in_a_replaced_sandbox(start_episode: Any, offer: Offer) -> None:
+    server = by_hand()
+    play = start_episode(offers=[replace(offer, server=server)])
+    server.env["MODE"] = "dies"
+    play.env.sandbox._channel._child.kill()
+    assert not play("bash", command="true").ok and play.env.over == StopReason.SANDBOX_LOST
 
 
 def test_a_server_that_changes_in_an_episode_is_not_used_any_more(start_episode: Any) -> None:

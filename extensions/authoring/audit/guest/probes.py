@@ -51,8 +51,8 @@ class Probes:
         self._until = self._until or time.monotonic() + _WAITS * self._seconds
         if time.process_time() > self._seconds or time.monotonic() > self._until:
             self.pytest_sessionfinish(item.session, 0)
-        # Ids of parameters may hold values of the program.
-        name = item.nodeid.partition("[")[0]
+        # Without parameters, whose ids may hold values of the program.
+        name = f"{item.parent.nodeid}::{getattr(item, 'originalname', None) or item.name}"
         number = self._count[name] = self._count.get(name, 0) + 1
         self._key = f"{name} {number}"
         return None if self._known is None or self._key in self._known else True

@@ -19,6 +19,7 @@ from typing import Any, Dict, Generator, List, Optional, Set, Tuple
 
 from ...core.files import Refused
 from ...core.framing import take_input
+from ...testing.ids import path_of
 from ...testing.shadows import forget_shadowed
 from ..places import Names
 from .calls import CallsObserver
@@ -214,9 +215,9 @@ class Session:
         outer = self
         collecting = False
         wanted_test: str = self._spec["test"]
-        file = wanted_test.partition("::")[0]
+        file = path_of(wanted_test)
         if wanted_test and not os.path.exists(file):
-            if "::" in wanted_test or wanted_test.endswith(".py"):
+            if file != wanted_test or file.endswith(".py"):
                 raise Refused("no file %s" % file)
             file = ""
 
@@ -297,7 +298,7 @@ def tracer(observer: Observer, is_own: Own) -> Tracer:
 
 def choose(collected: List[str], name: str) -> Set[str]:
     """Return the tests that an id, the beginning of one, a file or a name stands for. Raises Refused."""
-    name = os.path.normpath(name.partition("::")[0]) + name[len(name.partition("::")[0]) :]
+    name = os.path.normpath(path_of(name)) + name[len(path_of(name)) :]
     ways = (
         lambda test: test == name,
         lambda test: test.startswith((name + "[", name + "::")) or test.rstrip("/").startswith(name + "/"),

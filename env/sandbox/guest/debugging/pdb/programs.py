@@ -15,6 +15,7 @@ import traceback
 import types
 from typing import Any, Generator, List
 
+from ...testing.ids import path_of
 from ...testing.prepared import plugin as searched
 from ...testing.prepared import prepared
 from ...testing.shadows import forget_shadowed
@@ -142,7 +143,7 @@ def _run_pytest(debugger: Debugger, arguments: List[str], only: List[str]) -> in
             all_items = {item.nodeid: item for item in items}
             yield
             session.collected_items = list(items)  # for agents that run all tests again from inside
-            chosen = {name: item for name, item in all_items.items() if name in only or name.partition("::")[0] in only}
+            chosen = {name: item for name, item in all_items.items() if name in only or path_of(name) in only}
             absent = [name for name in only if name not in chosen and not any(_is_in(name, item) for item in chosen)]
             if chosen:
                 config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in chosen])
@@ -184,7 +185,7 @@ def _run_pytest(debugger: Debugger, arguments: List[str], only: List[str]) -> in
 
 
 def _is_in(file: str, test: str) -> bool:
-    return test.partition("::")[0] == file
+    return path_of(test) == file
 
 
 def _missing_files(config: Any, tests: List[str]) -> List[str]:
@@ -193,7 +194,7 @@ def _missing_files(config: Any, tests: List[str]) -> List[str]:
     named = [os.path.join(start, argument) for argument in config.args if "::" not in argument]
     named = [os.path.normpath(path) for path in named]
     files = []
-    for name in dict.fromkeys(test.partition("::")[0] for test in tests):
+    for name in dict.fromkeys(map(path_of, tests)):
         path = os.path.normpath(os.path.join(str(config.rootdir), name))
         if os.path.isfile(path) and not any(path == place or path.startswith(place + os.sep) for place in named):
             files.append(path)

@@ -9,7 +9,6 @@ import pytest
 
 from stackrank.agents.episode.protocol import Briefing
 from stackrank.agents.llm import LlmAgent
-from stackrank.agents.llm.endpoints.endpoint import Reply
 from stackrank.agents.llm.syntaxes.function_calling import FunctionCalling
 from stackrank.agents.llm.syntaxes.syntax import BadCall
 from stackrank.agents.llm.syntaxes.tool_call import ToolCall
@@ -19,8 +18,6 @@ from tests.support.openai_server import ScriptedReply, call, says
 
 SYNTAX = FunctionCalling([find_tool(name) for name in tool_set("debug").tools])
 HERMES = '<tool_call>\n{"name": "view", "arguments": {"path": "a.py"}}\n</tool_call>'
-LLAMA = 'functions.view:\n{"path": "a.py"}\n'
-QWEN = "<function=view>\n<parameter=path>\na.py\n</parameter>\n<parameter=start>\n3\n</parameter>\n</function>"
 
 
 @pytest.mark.parametrize(
@@ -50,9 +47,25 @@ QWEN = "<function=view>\n<parameter=path>\na.py\n</parameter>\n<parameter=start>
         ("functions.view:0", '{"path": "a.py"}', Action("view", {"path": "a.py"}), "the tool view"),
         ("default_api.view", '{"path": "a.py"}', Action("view", {"path": "a.py"}), "the tool view"),
         ("view<|channel|>commentary", '{"path": "a.py"}', Action("view", {"path": "a.py"}), "the tool view"),
-        ("view", '{}{"path": "a.py"}', Action("view", {"path": "a.py"}), "used the only JSON object"),
-        ("view", '{"path": "a.py"} {"path": "a.py"}', Action("view", {"path": "a.py"}), "used the only JSON object"),
-        ("view", '{"path": "a.py", "path": "a.py"}', Action("view", {"path": "a.py"}), ""),
+        ("view", '{"path": "a.py"}}', Action("view", {"path": "a.py"}), "ignored '}' after its JSON object"),
+        # NousResearch/hermes-agent#3468: the name comes again with each piece.
+        ("viewviewview", '{"path": "a.py"}', Action("view", {"path": "a.py"}), "the tool view"),
+        ("vivieview", '{"path": "a.py"}', Action("view", {"path": "a.py"}), "the tool view"),
+        # ggml-org/llama.cpp#24658: Kimi's own name of a call.
+        ("functions_view_2", '{"path": "a.py"}', Action("view", {"path": "a.py"}), "the tool view"),
+        ("list-dir", "{}", Action("listdir", {}), "the tool listdir"),
+        # lidge-jun/opencodex#1938 and NousResearch/hermes-agent#5265: values of another type than the schema says.
+        ("grep", '{"pattern": 42}', Action("grep", {"pattern": "42"}), ""),
+        ("view", '{"path": "a.py", "start": "3"}', Action("view", {"path": "a.py", "start": 3}), ""),
+        # ml-explore/mlx-lm#1417
+        ("view", '{"path": "a.py", "start": "3.0"}', Action("view", {"path": "a.py", "start": 3}), ""),
+        ("eval", '{"verbose": "True"}', Action("eval", {"verbose": True}), ""),
+        (
+            "eval",
+            '{"parameters": "{\\"verbose\\": true}"}',
+            Action("eval", {"verbose": True}),
+            "took the arguments out",
+        ),
         (
             "EVAL",
             '{"verbose": true, "why": 1}',
@@ -74,7 +87,10 @@ def test_a_call_with_one_meaning_is_repaired(name: str, arguments: str, action: 
         ("view", "[1]", "JSON object"),
         ("view", '"[1]"', "JSON object"),
         ("view", '{"path": ', "not valid JSON"),
-        ("view", '{"path": "a.py"}{"path": "b.py"}', "not valid JSON"),
+        ("view", '{"path": "a.py"}{"path": "b.py"}', "several JSON objects, which differ"),
+        ("viewevalview", '{"path": "a.py"}', "no tool 'viewevalview'"),
+        ("viev", '{"path": "a.py"}', "no tool 'viev'"),
+        ("", '{"path": "a.py"}', "no tool ''"),
         ("view", '{"path": "a.py", "path": "b.py"}', "'path' occurs twice"),
         ("view", "[" * 100_000, "nested too deep"),
     ],
@@ -84,29 +100,14 @@ def test_a_call_without_a_clear_meaning_is_refused(name: str, arguments: str, me
         SYNTAX.read_action(ToolCall("1", name, arguments))
 
 
-@pytest.mark.parametrize(("text", "actions"), [(HERMES, 1), (HERMES * 2, 2), (QWEN, 1), ("<tool_call>{no", 0), ("", 0)])
-def test_calls_that_a_server_left_in_the_text(text: str, actions: int) -> None:
-    calls = SYNTAX.find_calls(Reply(f"I look.\n{text}"))
-    assert len(calls) == actions
-    for found_call in calls:
-        action, note = SYNTAX.read_action(found_call)
-        assert action.arguments["path"] == "a.py" and action.arguments.get("start", 3) == 3 and not note
-    assert SYNTAX.find_calls(Reply(text, calls=(ToolCall("1", "eval", ""),))) == (ToolCall("1", "eval", ""),)
+def test_a_name_that_only_the_id_says() -> None:
+    assert SYNTAX.read_action(ToolCall("functions.eval:0", "", "{}"))[0] == Action("eval", {})
 
 
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        (LLAMA, ["view"]),
-        (f"{LLAMA}functions.eval:\n{LLAMA}", ["view", "eval", "view"]),
-        ("functions.submit:", ["submit"]),
-        (f"I call {LLAMA}", []),
-        ("functions.view: it shows a file", []),
-    ],
-)
-def test_calls_in_the_form_of_llama_cpp_python(text: str, names: list[str]) -> None:
-    calls = SYNTAX.find_calls(Reply(text))
-    assert [SYNTAX.read_action(found_call)[0].tool for found_call in calls] == names
+def test_a_value_that_is_not_of_the_type_stays_as_it_is() -> None:
+    for text in ("true", "x", "[3]", "3.5"):
+        arguments = json.dumps({"path": "a.py", "start": text})
+        assert SYNTAX.read_action(ToolCall("1", "view", arguments))[0].arguments["start"] == text
 
 
 def test_the_model_sees_its_own_call_and_a_note_on_the_repair(serve: Any) -> None:
