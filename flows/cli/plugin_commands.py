@@ -19,7 +19,18 @@ Command = Callable[..., None] | typer.Typer
 name of the command; a name such as `validate.attack` answers the option `--attack` of a command of the core."""
 
 
-class GroupWithPlugins(TyperGroup):
+class Group(TyperGroup):
+    """A group whose `--help` lists each command with its whole first sentence; click would cut it off."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the list of commands."""
+        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        rows = [(name, _first_sentence(command.help)) for name, command in commands if command and not command.hidden]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+class GroupWithPlugins(Group):
     """The commands of the core and of plug-ins. A plug-in is imported when its command is called, and for `--help`."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -34,13 +45,6 @@ class GroupWithPlugins(TyperGroup):
                 else:
                     names.append(name)
         return names
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the list of commands for `--help`, each with its whole first sentence; click would cut it off."""
-        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-        rows = [(name, _first_sentence(command.help)) for name, command in commands if command and not command.hidden]
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command, or None if there is none of that name. Raises PluginError."""
