@@ -45,6 +45,8 @@ def up(
     leave_user_folder(home())
     connect().dispose()
     login = "" if configured_server() else f" (user and password: {login_file()})"
+    DASHBOARD.check(port)
+    WORKER.check()
     prefect = ensure_server(say=print_err)
     os.environ.update(client_env(prefect))
     # Prefect reads these variables once, when it is imported.
@@ -157,8 +159,10 @@ def demo_endpoint(
 
     from stackrank.agents.llm.scripted.script import Player, read_script
     from stackrank.agents.llm.scripted.server import OpenAIServer
+    from stackrank.host.listening import listen
 
     answers = read_script(script)
+    listen("127.0.0.1", port).close()
     player = Player(answers, fail)
     server = OpenAIServer(
         player,

@@ -127,6 +127,14 @@ class Service:
         state = self._read_state()
         return state.url if state else None
 
+    def check(self, port: int | None = None) -> None:
+        """Raise UsageError if `ensure` would, because of the port or the database. Nothing is started."""
+        state = self._read_state()
+        if state and state.process():
+            self._check_same(state, port)
+        elif port is not None:
+            listen("127.0.0.1", port).close()
+
     def _check_same(self, state: _State, port: int | None) -> None:
         """Raise UsageError if the service runs on another port than is asked for, or with another database."""
         if port is not None and port != state.port:
