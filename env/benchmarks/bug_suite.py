@@ -70,6 +70,7 @@ class BugSuite(TaskByTask):
         """Write which tests have to pass, the proofs and the difficulties into the tasks' folders."""
         for validation in validations:
             record_validation(self.folder / validation.task, validation)
+        _load_once.cache_clear()
 
 
 def load_task(folder: Path) -> Task:

@@ -183,7 +183,8 @@ def _blind(task: Task, work: Work, proof: Proof, new_sandbox: NewSandbox) -> Sco
         outcome = verdict.after(run, contradictions)
         if verdict.settled(outcome):
             return outcome
-    outcome = replace(outcome, verified=True)
+    # A test that only ever fails, added to a command that tells no more than its status, can be told from the others.
+    outcome = replace(outcome, verified=not all(contradiction.telling for contradiction in usable))
     if reason := why_not_sealable(task, replace(proof, contradictions=tuple(usable))):
         return replace(outcome, unsealed=reason)
     if run.shared:

@@ -7,7 +7,16 @@ from typing import Annotated, Any
 
 import typer
 
-from stackrank.flows.cli.options import DataPath, Environments, FailingTest, Fixes, Repos, Sandbox, port_option
+from stackrank.flows.cli.options import (
+    DataPath,
+    Environments,
+    FailingTest,
+    Fixes,
+    IncludeInvalid,
+    Repos,
+    Sandbox,
+    port_option,
+)
 from stackrank.host import programs
 from stackrank.wording import print_err
 
@@ -25,6 +34,7 @@ def mcp(
     wall_s: Annotated[float | None, typer.Option(help="Time limit in seconds, from the first call on.")] = None,
     name: Annotated[str, typer.Option(help="Name of the agent. Default: the client's name for itself.")] = "",
     shows_failing_test: FailingTest = None,
+    include_invalid: IncludeInvalid = None,
     leaderboard: Annotated[str | None, typer.Option(help="Leaderboard to which the run belongs.")] = None,
     http: Annotated[bool, typer.Option("--http", help="Serve over HTTP instead of standard input and output.")] = False,
     port: Annotated[int, port_option("Port for --http; 0 for any free port.")] = 8380,
@@ -48,7 +58,7 @@ def mcp(
         "wall_s": wall_s,
         "leaderboard": leaderboard,
     }
-    overrides["shows_failing_test"] = shows_failing_test
+    overrides |= {"shows_failing_test": shows_failing_test, "include_invalid": include_invalid}
     spec_fields = {key: value for key, value in overrides.items() if value is not None}
     game = OutsideGame(Store(connect()), task, tools, name, spec_fields, print_err)
     if http:

@@ -34,6 +34,9 @@ FailingTest = Annotated[
         help="Whether the failing tests are shown, or only the statement. Default: they are shown.",
     ),
 ]
+IncludeInvalid = Annotated[
+    bool | None, typer.Option("--include-invalid", help="Also play tasks that validation found invalid.")
+]
 Setup = Annotated[
     list[str] | None,
     typer.Option(

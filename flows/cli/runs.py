@@ -13,6 +13,7 @@ from stackrank.flows.cli.options import (
     Episode,
     FailingTest,
     Fixes,
+    IncludeInvalid,
     Json,
     Night,
     Repos,
@@ -67,9 +68,7 @@ def run(
     shows_failing_test: FailingTest = None,
     owner: Annotated[str | None, typer.Option(help="Owner of the run. Default: STACKRANK_OWNER, else you.")] = None,
     project: Annotated[str | None, typer.Option(help="Project of the run. Default: STACKRANK_PROJECT.")] = None,
-    include_invalid: Annotated[
-        bool | None, typer.Option("--include-invalid", help="Also play tasks that validation found invalid.")
-    ] = None,
+    include_invalid: IncludeInvalid = None,
     as_json: Json = False,
 ) -> None:
     """Play a run: tasks x entrants x attempts."""
@@ -171,6 +170,7 @@ def play(
     tools: Annotated[str, typer.Option(help="A tool set, or tools separated by commas.")] = "bash-debug",
     sandbox: Sandbox = None,
     shows_failing_test: FailingTest = None,
+    include_invalid: IncludeInvalid = None,
 ) -> None:
     """Debug a task yourself. Your episode is recorded like an agent's."""
     from stackrank.db import queries
@@ -181,8 +181,8 @@ def play(
     places = {"path": path, "fixes": fixes, "repos": repos, "environments": environments}
     fields: dict[str, Any] = {name: str(place) for name, place in places.items() if place}
     fields |= {"benchmark": benchmark, "night": night, "sandbox": sandbox}
-    if shows_failing_test is not None:
-        fields["shows_failing_test"] = shows_failing_test
+    flags = {"shows_failing_test": shows_failing_test, "include_invalid": include_invalid}
+    fields |= {name: value for name, value in flags.items() if value is not None}
     engine = connect()
     outcome = play_by_hand(Store(engine), task, tools, fields, print_err)
     if outcome.status is RunStatus.FAILED:

@@ -5,19 +5,22 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.base import BenchmarkError, Source
 from stackrank.env.benchmarks.files import read_tree
 from stackrank.env.benchmarks.guess_setup import project_alone, setup_of
 from stackrank.env.benchmarks.pytest_command import TestCommand, default_command
-from stackrank.env.benchmarks.repo import NEVER
+from stackrank.env.benchmarks.repo import NEVER, Repo
 from stackrank.env.benchmarks.repo_schema import TASKS_FILE
 from stackrank.env.environment import Environment, files_digest
 from stackrank.env.patterns import Pattern, globs
-from stackrank.env.sandbox.base import Backend, BuildError, SandboxSpec, Say
+from stackrank.env.sandbox.base import Backend, BuildError, SandboxSpec, Say, silent, spec_for
 from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.task import Task
+from stackrank.env.validate import Standing, Validation, try_once
 from stackrank.extensions.authoring.inject.candidates import Mutant
 from stackrank.extensions.authoring.inject.injection import Injection, InjectionOptions, Tally
 from stackrank.extensions.authoring.inject.verify import Verified
@@ -104,7 +107,30 @@ def plant(
     (folder / _REQUEST).write_text(request)
     write_source(folder, files)
     tasks = write_benchmark(folder, name, files, bugs, environment, timeout_s)
+    if refused := _try_tasks(folder, backend, workers):
+        for task, reason in refused.items():
+            say(f"{task} is left out: {reason}")
+        bugs = [bug for bug, entry in zip(bugs, tasks, strict=True) if entry.id not in refused]
+        if not bugs:
+            raise BenchmarkError(f"{path}: no bug shows in the form in which it would be judged ({reason})")
+        tasks = write_benchmark(folder, name, files, bugs, environment, timeout_s)
     return Planted(folder, bugs, sum(task.hidden_tests for task in tasks))
+
+
+def _try_tasks(folder: Path, backend: Backend, workers: int) -> dict[str, str]:
+    """Try each task once, in the form in which it will be judged. Returns those of no use: id -> why.
+
+    Raises SandboxError.
+    """
+
+    def attempt(task: Task) -> Validation:
+        if task.environment is not None:
+            backend.prepare(spec_for(task), silent)
+        return try_once(task, lambda spec: Sandbox(backend, spec))
+
+    with ThreadPoolExecutor(max_workers=workers) as threads:
+        results = list(threads.map(attempt, Repo(Source(folder)).tasks()))
+    return {result.task: result.reason for result in results if result.standing is Standing.INVALID}
 
 
 def _pinned(environment: Environment, files: Mapping[str, bytes], backend: Backend, say: Say) -> Environment:

@@ -47,7 +47,7 @@ def play_by_hand(store: Store, task: str, tools: str, fields: dict[str, Any], sa
         "wall_s": None,
         "tags": ["play"],
     }
-    return play_prepared(store, prepare(make_spec(data, ""), say), in_this_thread=True)
+    return play_prepared(store, prepare(make_spec(data, ""), say, store.engine), in_this_thread=True)
 
 
 def play_prepared(store: Store, run: PreparedRun, *, in_this_thread: bool = False) -> PlayedEpisode:

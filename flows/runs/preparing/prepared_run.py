@@ -117,13 +117,12 @@ def build(run: PreparedRun, say: Say) -> PreparedRun:
     return replace(run, tasks=tasks, entrants=entrants, left_out={**run.left_out, **unbuilt})
 
 
-def prepare(spec: RunSpec, say: Say, engine: Engine | None = None) -> PreparedRun:
-    """Check a specification, and build what it needs on this machine: see `check` and `build`.
+def prepare(spec: RunSpec, say: Say, engine: Engine) -> PreparedRun:
+    """Check the specification of a new run, and build what it needs on this machine: see `check` and `build`.
 
-    With `engine`, as for every new run, tasks that were never validated are tried once (`try_unvalidated`).
+    Tasks that were never validated are tried once (`try_unvalidated`).
     """
-    built = build(check(spec, engine), say)
-    return built if engine is None else _tried(built, engine, say)
+    return _tried(build(check(spec, engine), say), engine, say)
 
 
 def _tried(run: PreparedRun, engine: Engine, say: Say) -> PreparedRun:

@@ -173,21 +173,26 @@ def validate_benchmark(
     if record and isinstance(benchmark, RecordsValidations):
         valid = [validation for validation in ordered if validation.valid]
         benchmark.record(valid)
-        _keep_results(store, name, source, valid, rounds)
+        recorded = {task.id: task for task in _keep_results(store, name, source, valid, rounds)}
+        selected = [recorded.get(task.id, task) for task in selected]
     unsealable = {
         task.id: why_not_sealable(task, proof) for task in selected
-        if (proof := results[task.id].proof or find_proof(task))
+        if (proof := find_proof(task) or results[task.id].proof)
     }  # fmt: skip
     return Proof(benchmark, digest(all_tasks), rounds, len(proved), ordered, unsealable)
 
 
-def _keep_results(store: Store, name: str, source: Source, valid: Sequence[Validation], rounds: int) -> None:
-    """Store the results also for the tasks as the record has changed them: they are the same tasks."""
+def _keep_results(
+    store: Store, name: str, source: Source, valid: Sequence[Validation], rounds: int
+) -> tuple[Task, ...]:
+    """Store the results also for the tasks as the record has changed them: they are the same tasks. Returns these."""
     benchmark = load_benchmark(name, source)
-    saved = save_benchmark(store, benchmark, tuple(benchmark.tasks()))
+    tasks = tuple(benchmark.tasks())
+    saved = save_benchmark(store, benchmark, tasks)
     for result in valid:
         covered = (result.proof.deciding, result.proof.covered) if result.proof else (None, None)
         store.save_validation(saved.id, {result.task: (True, "")}, rounds=rounds, covered=covered)
+    return tasks
 
 
 def _find_measure(say: Say) -> Measure | None:

@@ -140,7 +140,7 @@ def test_an_early_end_is_no_success_of_a_command_that_wraps_the_tests(command: s
     work = EARLY_ENDS[cheat].encode() if cheat else task.files["cart.py"].replace(b" - 1", b"")
     verdict = score(task, Changes(files={"cart.py": work}), lambda spec: Sandbox(backend, spec))
     assert verdict.resolved is not bool(cheat), verdict
-    assert verdict.sealed == 0 and (cheat or verdict.unsealed)
+    assert verdict.sealed == 0 and (cheat or (verdict.unsealed and not verdict.verified))
     # Without a known fix, nothing shows what the exit status is worth, unless the author of the task says so.
     unfixed = replace(task, fix="")
     assert not score(unfixed, Changes(files={"cart.py": work}), lambda spec: Sandbox(backend, spec)).resolved

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from stackrank.env.benchmarks.base import Source
+from stackrank.env.benchmarks.repo import Repo
 from stackrank.env.benchmarks.testfiles import is_doctest
-from stackrank.extensions.authoring.inject.injection import Tally
+from stackrank.env.environment import Environment
+from stackrank.extensions.authoring.inject.injection import Injection, Tally
+from stackrank.extensions.authoring.inject.plant import plant
 from stackrank.extensions.authoring.inject.reach import Reach
 from tests.extensions.authoring.test_inject import PROJECT, project, session, silent
+from tests.fixtures.env import usable
 
 pytestmark = pytest.mark.slow
 
@@ -85,3 +92,24 @@ def test_examples_in_docstrings_notice_no_bugs(tmp_path: Path) -> None:
     bugs = injection.bugs(reach, tallies.append)
     assert {candidate.function for candidate, _ in bugs} == {"half"}
     assert tallies[-1].problems["only doctests reach it"]
+
+
+def test_a_bug_that_does_not_show_as_it_is_judged_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    find_bugs = Injection.bugs
+
+    def find_one_that_its_command_does_not_run(*arguments: Any) -> list[Any]:
+        (mutant, verified), *others = find_bugs(*arguments)
+        other_test = "python -m pytest -q tests/test_stock.py::test_nothing"
+        return [(mutant, replace(verified, command=other_test)), *others]
+
+    monkeypatch.setattr(Injection, "bugs", find_one_that_its_command_does_not_run)
+    for path, content in project().items():
+        place = tmp_path / "shop" / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content)
+    lines: list[str] = []
+    where = {"out": tmp_path / "out", "backend": usable("bubblewrap"), "environment": Environment()}
+    how = {"count": 2, "seed": 1, "test": None, "timeout_s": 30, "workers": 2}
+    planted = plant(tmp_path / "shop", **where, **how, say=lines.append, on_tally=silent)  # type: ignore[arg-type]
+    assert any(line.startswith("shop-001 is left out: with the fix, ") for line in lines)
+    assert len(planted.bugs) == 1 == len(Repo(Source(tmp_path / "out")).tasks())

@@ -188,7 +188,10 @@ def test_record_writes_the_lists(stackrank: CommandLine, tmp_path: Path) -> None
     text = (suite / "club-ledger" / "task.toml").read_text()
     lists = f'fail_to_pass = [\n    "{task_before.fail_to_pass[0]}",\n]\n'  # of when there were fewer tests
     (suite / "club-ledger" / "task.toml").write_text(text[: text.index("fail_to_pass")] + lists)
-    assert stackrank("validate", "bugs", "--path", str(suite), "--rounds", "1", "--record").status == 0
+    result = stackrank("validate", "bugs", "--path", str(suite), "--rounds", "1", "--record", "--json")
+    assert result.status == 0 and result.json()["sealable"] == 1  # by the lists that were written
+    (row,) = stackrank("tasks", "bugs", "--path", str(suite), "--json").json()
+    assert row["sealable"] and row["validated"] == "valid"
     task_after = load_task(suite / "club-ledger")
     assert sorted(task_after.fail_to_pass) == sorted(task_before.fail_to_pass)
     assert sorted(task_after.pass_to_pass) == sorted(task_before.pass_to_pass)

@@ -50,6 +50,24 @@ def test_from_a_pipe(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) ->
     assert stackrank("replay", "1").status == 0
 
 
+def test_a_task_of_ones_own_is_tried_before_it_is_played(
+    stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Nobody debugs for an hour what passes in the form in which it is judged."""
+    folder = tmp_path / "bugs"
+    (folder / "code").mkdir(parents=True)
+    (folder / "code" / "test_a.py").write_text("def test_a():\n    assert 1 + 1 == 2\n")
+    task = "{id: nothing, source: {path: code}, test: python -m pytest -q test_a.py, statement: Odd.}"
+    (folder / "tasks.yaml").write_text(f"schema: 1\nname: own\ntasks:\n  - {task}\n")
+    own = ("play", "nothing", "--benchmark", "repo", "--path", str(folder), "--sandbox", "bubblewrap")
+    for _ in range(2):  # the second time it is known
+        result = stackrank(*own)
+        assert result.status == 2 and "its tests pass as given, so there is nothing to fix" in result.sentence()
+    assert stackrank("runs", "--json").json() == []
+    monkeypatch.setattr("sys.stdin", io.StringIO("submit\n"))
+    assert stackrank(*own, "--include-invalid").status == 0
+
+
 def test_a_task_of_another_night(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fresh.Fresh, "_night", lambda _: fresh.Night())
     result = stackrank("play", "some-task", "--benchmark", "fresh", "--night", "2026-11-07", "--sandbox", "bubblewrap")

@@ -48,3 +48,15 @@ def test_errors():
     for text in ("(a", "a b", "a)", "", "$"):
         with pytest.raises(ValueError):
             read(text)
+
+
+def test_formulas_as_trees():
+    assert show(Op("-", 10, Op("-", 4, 3))) == "10 - (4 - 3)"
+    assert show(Op("/", 8, Op("*", 4, 2))) == "8 / (4 * 2)"
+    assert show(Op("^", Op("^", "a", 2), 3)) == "(a ^ 2) ^ 3"
+
+
+def test_results_after_printing():
+    assert calculate(read(show(Op("-", 10, Op("-", 4, 3))))) == 9
+    assert calculate(read(show(Op("^", Op("^", 2, 3), 2)))) == 64
+    assert calculate(read(show(Op("/", 12, Op("/", 6, 2))))) == 4

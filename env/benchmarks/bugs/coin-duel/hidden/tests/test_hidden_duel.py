@@ -99,3 +99,14 @@ def test_nothing_more_is_tried_when_the_gain_is_high(tried, high, count):
 
 def test_whole_game():
     assert sum(int(line[0]) for line in play(Game((3, 8, 1, 9, 2, 7)))) == 6
+
+
+def test_long_games():
+    assert value(Game((1, 9, 0, 7, 4, 8, 3, 3))) == 7
+    assert value(Game((9, 2, 5, 8, 9, 9, 1, 3))) == 10
+    assert value(Game((4, 2, 0, 5, 5, 5, 2, 6))) == 3
+
+
+def test_a_long_game_with_a_lead():
+    assert value(Game((5, 1, 6, 2, 0, 4, 6, 6), 2)) == 10
+    assert value(Game((8, 4, 6, 3, 4, 6, 4, 8), -4)) == -3

@@ -72,3 +72,15 @@ def test_same_cycle_twice():
 ])
 def test_long_cycles(pair, wanted):
     assert meet([Cycle(*c) for c in pair]) == Cycle(*wanted)
+
+
+def test_where_pairs_meet():
+    both = meet([Cycle(6, 2), Cycle(4, 0)])
+    assert both.offset == 8
+    assert both.length == 12
+
+
+def test_where_three_meet():
+    all_three = meet([Cycle(4, 3), Cycle(6, 1), Cycle(9, 7)])
+    assert all_three.offset == 7
+    assert all_three.length == 36

@@ -70,3 +70,21 @@ def test_members_are_independent():
     for _ in range(3):
         assert library.page("m")["reserved"] == {"c": 1}
         assert library.page("n")["reserved"] == {"c": 2}
+
+
+def test_reservations_of_an_old_version():
+    library = Library(interval=3)
+    library.record("m", *HISTORY)
+    library.account("m", 4)
+    library.account("m", 11)
+    assert library.account("m", 5)["reserved"] == {"c": ["east", "west"]}
+    assert library.account("m", 5)["fees"] == [30]
+
+
+def test_page_on_every_reload():
+    library = Library(interval=3)
+    library.record("m", *HISTORY[:8])
+    library.page("m")
+    library.page("m")
+    assert library.page("m")["reserved"] == {"c": 2}
+    assert library.page("m")["owed"] == 40

@@ -49,3 +49,17 @@ def test_whole_schedule():
 def test_truth_value_is_no_rate():
     with pytest.raises(TypeError):
         Rate.of(True)
+
+
+def test_interest_of_the_first_month():
+    products = load_products(json.dumps({
+        "small": {"amount": 1001, "rate": 0.06, "months": 6}, "large": {"amount": 2001, "rate": 0.06, "months": 6},
+    }))
+    assert str(schedule(products["small"])[0].interest) == "5.01"
+    assert str(schedule(products["large"])[0].interest) == "10.01"
+
+
+def test_rates_as_text():
+    assert str(Rate.of(0.0725).yearly) == "0.0725"
+    assert str(Rate.of(0.1).yearly) == "0.1"
+    assert str(Rate.of(0.06).monthly_interest(Decimal("1003"))) == "5.02"

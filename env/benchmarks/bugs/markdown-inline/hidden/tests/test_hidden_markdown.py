@@ -51,3 +51,16 @@ def test_emphasis_and_entities():
 def test_very_many_pieces():
     row = " ".join(r"\*0" for _ in range(320))
     assert render_inline(row) == " ".join("*0" for _ in range(320))
+
+
+def test_a_row_of_the_table():
+    row = ", ".join(rf"7\*{n}" for n in range(1, 13))
+    html = render_inline(row)
+    assert html == "7*1, 7*2, 7*3, 7*4, 7*5, 7*6, 7*7, 7*8, 7*9, 7*10, 7*11, 7*12"
+    assert html.split(", ")[1] == "7*2"
+
+
+def test_code_before_a_digit():
+    words = "".join(f"`{word}`0" for word in "abcdefghijkl")
+    assert render_inline(words)[:29] == "<code>a</code>0<code>b</code>"
+    assert render_inline(words).count("0") == 12

@@ -71,3 +71,17 @@ def test_the_best_and_their_limit():
     best.offer(4.0, Station("mid", (2, 0)))
     assert best.limit == 4.0
     assert [station.name for station in best.stations()] == ["near", "mid"]
+
+
+def city():
+    return Network([Station(f"s{n:02}", (n * 7 % 53, n * 11 % 47), n % 4) for n in range(60)])
+
+
+def test_nearest_in_a_large_city():
+    assert city().nearest((18, 45), 5, 2) == ["s55", "s34", "s03", "s42", "s46"]
+    assert city().nearest((21, 42), 5, 2)[3] == "s03"
+
+
+def test_more_in_a_large_city():
+    assert city().nearest((24, 39), 5, 2)[-1] == "s55"
+    assert city().nearest((24, 45), 5, 2) == ["s34", "s42", "s55", "s03", "s50"]

@@ -45,3 +45,14 @@ def test_large_stock_quickly():
 
 def test_fewest():
     assert desk([(1, 9), (4, 2), (6, 1)]).fewest(8) == 2
+
+
+def test_numbers_of_ways():
+    assert desk([(1, 3), (2, 3), (3, 2), (5, 1)]).ways(9) == 8
+    assert desk([(5, 1), (3, 2), (2, 3), (1, 3)]).ways(14) == 6
+    assert desk([(1, 3), (2, 3), (3, 2), (5, 1)]).ways(19) == 1
+
+
+def test_ways_of_a_large_letter():
+    assert desk([(5, 1), (1, 3), (3, 2), (2, 3)]).ways(15) == 5
+    assert desk([(3, 2), (5, 1), (1, 3), (2, 3)]).ways(17) == 3
