@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import stackrank
+from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.extensions.training.rewards import TrainingError
 
 
@@ -30,5 +31,5 @@ def test_one_environment_of_a_vector_is_reset_alone() -> None:
         assert steps == [2, 1, 2]
         with pytest.raises(TrainingError, match="index is 3: the environments are 0 to 2"):
             vec.reset_at(3)
-        with pytest.raises(TrainingError):
+        with pytest.raises(BenchmarkError, match="no task no-such-task"):
             vec.reset_at(0, "bugs/no-such-task")
