@@ -58,7 +58,8 @@ def _python() -> Row:
 
 def _disk() -> Row:
     """Check the space and the permissions of the folders to which stackrank writes."""
-    problems, spaces = [], []
+    problems: list[str] = []
+    spaces: list[str] = []
     for folder in (home(), Path(tempfile.gettempdir())):
         free = free_bytes(folder)
         existing = next((place for place in (folder, *folder.parents) if place.exists()), folder)
