@@ -22,6 +22,7 @@ from enum import Enum
 from typing import Any, Literal, NotRequired, Required
 
 from stackrank.errors import PluginError
+from stackrank.source import parse_python
 from stackrank.wording import as_json
 
 Kind = Literal["whole number", "number", "true or false", "text", "JSON text", "list", "record"]
@@ -150,7 +151,7 @@ def _fits(value: Any, kind: Kind) -> bool:
 def _descriptions(row: Any) -> dict[str, str]:
     """Return field -> the docstring below it, of a row type and those that it extends."""
     try:
-        definition = ast.parse(textwrap.dedent(inspect.getsource(row))).body[0]
+        definition = parse_python(textwrap.dedent(inspect.getsource(row))).body[0]
     except (OSError, TypeError):  # made by a call, not by a class statement
         return {}
     assert isinstance(definition, ast.ClassDef)
