@@ -114,6 +114,8 @@ class ChatCompletions(Endpoint):
         choice = answer["choices"][0]
         said_so_far: dict[str, Any] = {}
         for event in events:
+            if event.get("object") == "error":  # vLLM
+                raise make_failure(event)
             answer |= {name: value for name, value in event.items() if name != "choices" and value is not None}
             for piece in event.get("choices") or ():
                 merge_piece(choice["message"], piece.get("delta") or {})

@@ -5,6 +5,7 @@ One generator makes the packages of OpenAI and Anthropic: clients and exceptions
 
 from __future__ import annotations
 
+import functools
 import importlib
 import re
 import time
@@ -126,6 +127,18 @@ def make_bounded_client(package: Any) -> Any:
     return package.DefaultHttpxClient(event_hooks={"request": [record_start], "response": [bound_response]})
 
 
+@functools.cache
+def _make_stream(package: Any) -> Any:
+    """Return the class of streams of `package` without events that have no data, as keep-alive messages and `retry`
+    are: the packages would decode these as JSON (openai/openai-python issue 2722)."""
+
+    class Events(package.Stream[object]):  # type: ignore[misc]  # of a package that the settings choose
+        def _iter_events(self) -> Iterator[Any]:
+            return (event for event in super()._iter_events() if event.data.strip())
+
+    return Events
+
+
 class Transport:
     """Sends requests and lists models through a provider's client. Safe to share between threads."""
 
@@ -146,7 +159,7 @@ class Transport:
         self, path: str, body: Mapping[str, Any], timeout_s: float, headers: Mapping[str, str] = _NONE
     ) -> list[Any]:
         """Return the events of a streamed answer, as JSON. Raises Failed."""
-        kind = self._package.Stream[object]
+        kind = _make_stream(self._package)
         arguments = {"body": body, "options": {"timeout": timeout_s, "headers": dict(headers)}, "stream": True}
         try:
             return list(
@@ -181,7 +194,7 @@ class Transport:
         except package.APIConnectionError as error:
             raise (error.__cause__ if isinstance(error.__cause__, Failed) else Failed(str(error))) from None
         except package.APIError as error:
-            inner = error.body if isinstance(error.body, dict) else {}
+            inner = error.body if isinstance(error.body, dict) else {"message": error.body}
             raise make_failure({"message": str(error), **_without_empty(inner)}) from None
 
 

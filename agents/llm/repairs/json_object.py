@@ -25,8 +25,8 @@ _MOST_REPEATED = 16 * MAX_CALL
 """Most characters of arguments that a server sends again with each piece."""
 _MOST_PIECES = 20_000
 """Most pieces of such arguments."""
-_MOST_STEPS = 20 * MAX_CALL
-"""Most characters that are decoded in search of the last object of a text."""
+_MOST_TRIES = 500
+"""Most places at which the last object of a text may begin."""
 TOKEN = r"(?:<\|[^<>|\s]{1,40}\|>|<\|\w{1,40}>|<\w{1,40}\|>|<｜[^<>\s]{1,40}｜>|</(?:tool_call|function|s|eos)>)"
 """A special token of a model, or a tag around a call."""
 _BEFORE = re.compile(rf"(?:\s|{TOKEN}|<tool_call>|```\w*\n|json\s*(?=\{{))*")
@@ -34,9 +34,10 @@ _LAST_MARK = re.compile(rf"(?:{TOKEN}|```)\Z")
 _OPENS = r"<[|｜](?:python_tag|tool_call\b|[^<>]*(?:begin|start|channel))"
 _AFTER = re.compile(rf"(?:\s|(?!{_OPENS}){TOKEN}|```|[}}\])])*")
 _UNCLEAR_TAIL = re.compile(r"\A[,:]|[{\"]|<\||<｜|<tool_call|<function|<invoke|\[TOOL_CALLS|\bfunctions[.:]")
-_STRING = re.compile(r'<\|"\|>(.*?)<\|"\|>|"(?:\\.|[^"\\])*"', re.DOTALL)
+_STRING = re.compile(r'<\|"\|>(.*?)(?:<\|"\|>|\Z)|"(?:\\.|[^"\\])*(?:"|\\?\Z)', re.DOTALL)  # also one without an end
 _BARE_KEY = re.compile(r"([{,]\s*)([A-Za-z_]\w*)(?=\s*:)")
 _OTHER_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\[^\\'\"bfnrtu\n]")
+_OBJECT = re.compile(r'\{(?=\s*["}])')
 _SPACE = re.compile(r"\s*")
 _NAMES = {"true": True, "false": False, "null": None}
 
@@ -153,7 +154,9 @@ def _read_framed(text: str, objects: Collection[str] | None) -> Reading | None:
     """Read an object between special tokens, or in a fence."""
     start, end = _BEFORE.match(text).end(), len(text)  # type: ignore[union-attr]  # it matches an empty text
     while (mark := _LAST_MARK.search(text, max(start, end - 50), end)) is not None:
-        end = start + len(text[start : mark.start()].rstrip())
+        end = mark.start()
+        while end > start and text[end - 1].isspace():
+            end -= 1
     if (start, end) == (0, len(text)) or start >= end:
         return None
     inner, note = read_object(text[start:end], objects)
@@ -203,25 +206,24 @@ def _leading_objects(text: str) -> tuple[list[dict[str, Any]], int]:
         except Unclear:
             break
         values.append(value)
-        end += len(text[end:]) - len(text[end:].lstrip())
+        end = _SPACE.match(text, end).end()  # type: ignore[union-attr]  # it matches an empty text
     return values, end
 
 
 def _last_object(text: str) -> tuple[dict[str, Any], int] | None:
     """Return the object with which a text ends, and where that begins."""
     decoder = json.JSONDecoder(strict=False, object_pairs_hook=_join_pairs)
-    start, steps = len(text), 0
-    while steps < _MOST_STEPS and (start := text.rfind("{", 0, start)) >= 0:
+    starts = [match.start() for match in _OBJECT.finditer(text)]
+    # Each failure counts the lines before it, so their number is limited.
+    for start in starts[: -_MOST_TRIES - 1 : -1]:
         try:
             value, end = decoder.raw_decode(text, start)
-        except json.JSONDecodeError as error:
-            end = error.pos
+        except json.JSONDecodeError:
+            continue
         except (Unclear, RecursionError):
             return None
-        else:
-            if end == len(text):
-                return value, start
-        steps += end - start
+        if end == len(text):
+            return value, start
     return None
 
 

@@ -10,11 +10,11 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from stackrank.agents.llm.repairs.json_object import TOKEN, Unclear
+from stackrank.agents.llm.repairs.json_object import TOKEN, Unclear, read_leading
 from stackrank.agents.llm.repairs.leaked_forms import FORMS, read_json, read_python
 from stackrank.agents.llm.repairs.names import find_name
 from stackrank.agents.llm.repairs.thoughts import blank_thoughts
-from stackrank.agents.llm.syntaxes.tool_call import ToolCall
+from stackrank.agents.llm.syntaxes.tool_call import ToolCall, arguments_text
 
 # DeepSeek and MiniMax put these around the names of tags.
 _MINIMAX = re.compile(r"\]<\]minimax\[>\[(?=<tool_call>)")
@@ -26,7 +26,7 @@ _OPENING = re.compile(
     # A tag begins a line, as a sentence may name one; a special token is nothing that one writes in a sentence.
     r"^[ \t]*(?:<tool_calls?>|<function_calls>|<calls>|<\w+:tool_call>|\[TOOL_CALLS\]|<function(?=[= ])|<invoke\s)"
     r"|<\|(?:tool_call\|?|tool_calls_section_begin\||tool_call_begin\||tool_call_start\||python_tag\|)>"
-    r"|<｜tool▁calls?▁begin｜>|(?:<\|start\|>assistant)?(?:<\|channel\|>commentary)?\s*to=functions\.",
+    r"|<｜tool▁calls?▁begin｜>|(?:<\|start\|>assistant)?(?:<\|channel\|>commentary)? ?to=functions\.",
     re.MULTILINE,
 )
 _CODE = re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1|\Z)|(?<!`)`[^`\n]+`", re.MULTILINE | re.DOTALL)
@@ -34,7 +34,7 @@ _FENCE = re.compile(r"\A\s*```\w*\n|```\s*\Z")
 _MENTION = re.compile(
     r"<tool_call|<function=|<invoke\b|\[TOOL_CALLS\]|<\|tool_call|<\|python_tag|<｜tool▁|to=functions\."
 )
-_LLAMA_CPP = re.compile(r"functions\.([\w-]+):\s*(\{.*?\})?\s*(?=functions\.[\w-]+:|\Z)", re.DOTALL)
+_LLAMA_CPP = re.compile(r"\s*functions\.([\w-]+):\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +92,8 @@ def _skip_marks(text: str, start: int) -> int:
 def _read_bare(text: str, tools: Collection[str]) -> tuple[ToolCall, ...]:
     """Return the calls that all of a text consists of, if they name tools, without a token that announces them."""
     text = text.strip()
-    if text.startswith("functions."):  # llama-cpp-python leaves calls like that, if a model first begins a message
-        return tuple(ToolCall("", name, arguments) for name, arguments in _LLAMA_CPP.findall(text))
+    if text.startswith("functions."):
+        return _read_llama_cpp(text)
     for read in (read_json, read_python):
         try:
             reading = read(text, 0)
@@ -105,3 +105,20 @@ def _read_bare(text: str, tools: Collection[str]) -> tuple[ToolCall, ...]:
             if all(call.arguments and find_name(call.name, tools) for call in calls):
                 return calls
     return ()
+
+
+def _read_llama_cpp(text: str) -> tuple[ToolCall, ...]:
+    """Return the calls that llama-cpp-python leaves in the text if a model first begins a message; none if there is
+    anything else."""
+    calls, end = [], 0
+    while end < len(text):
+        if (head := _LLAMA_CPP.match(text, end)) is None:
+            return ()
+        arguments, end = None, head.end()
+        if text.startswith("{", end):
+            try:
+                arguments, end = read_leading(text, end)
+            except Unclear:
+                return ()
+        calls.append(ToolCall("", head[1], arguments_text(arguments)))
+    return tuple(calls)

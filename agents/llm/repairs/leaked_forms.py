@@ -28,7 +28,7 @@ _FUNCTION = re.compile(r"<function(?:=|\s+name=)[\"']?([\w.:-]+)[\"']?>")
 _INVOKE = re.compile(r"<invoke\s+name=[\"']?([\w.:-]+)[\"']?\s*>")
 _PARAMETER = re.compile(r"\s*<parameter(?:=|\s+name=)[\"']?([\w.-]+)[\"']?(\s+string=\"false\")?[^>\n]*>")
 _PARAMETER_END = re.compile(
-    r"</parameter>(?:\s*</parameter>)*(?=\s*(?:<parameter\b|</function>|</invoke>|</tool_call>|\Z))"
+    r"</parameter>(?:\s*</parameter>){0,3}(?=\s*(?:<parameter\b|</function>|</invoke>|</tool_call>|\Z))"
 )
 _CHILD = re.compile(r"\s*<([a-z_]\w*)>(.*?)</\1>(?=\s*<(?:[a-z_]\w*>|/invoke>))", re.DOTALL)
 _MARKUP = re.compile(r"<(?:/?parameter|/?function|/?invoke|/?arg_key|/?arg_value)\b")
@@ -39,6 +39,7 @@ _NAMED = re.compile(
     r"|(?:<\|start\|>)?(?:assistant|commentary|<\|channel\|>|\s)*to=(?P<harmony>[\w.:-]+)"
     r"(?:\s|commentary|json|code|<\|(?:channel|constrain)\|>)*<\|message\|>)\s*(?:```json\s*)?"
 )
+_SPACE = re.compile(r"\s*")
 _NUMBER = re.compile(r":\d+\Z")
 _FENCE_END = re.compile(r"(?:\s*```)?")
 _GLM = re.compile(r"([\w.:-]+)\s*(?=<arg_key>|</tool_call>)")
@@ -166,7 +167,7 @@ def _next_end(text: str, start: int, mark: str = "") -> int:
 
 
 def _skip_space(text: str, start: int) -> int:
-    return len(text) - len(text[start:].lstrip())
+    return _SPACE.match(text, start).end()  # type: ignore[union-attr]  # it matches an empty text
 
 
 def _skip(text: str, start: int, closing: str) -> int:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 _BEFORE = re.compile(r"\A.*\bto=|\A[\s\"'`]+|\A(?:functions|tools|default_api)[.:]", re.DOTALL)
+_MOST_CHARACTERS = 2000
 _KIMI = re.compile(r"\Afunctions_(.+)_\d+\Z")
 _AFTER = re.compile(r"<\|.*\Z|\[ARGS\].*\Z|(?::\d+|\(\)|[\s\"'`])+\Z", re.DOTALL)
 """What models and servers put around a tool's name: a module, the model's special tokens, the number of the call."""
@@ -16,6 +17,8 @@ def find_name(said: str, names: Iterable[str]) -> str | None:
     names = list(names)
     if said in names:
         return said
+    if len(said) > _MOST_CHARACTERS:
+        return None
     said = _KIMI.sub(r"\1", said.strip())
     plain = _BEFORE.sub("", _BEFORE.sub("", _AFTER.sub("", said)))
     if plain in names:

@@ -126,15 +126,41 @@ def test_a_text_that_no_event_announces(monkeypatch: pytest.MonkeyPatch) -> None
     assert decided.action == A and decided.thought == "Hm"
 
 
-def test_lines_of_a_stream_without_a_space(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And with comments, with other fields, and with the usage in a chunk of its own."""
+@pytest.mark.parametrize(
+    "alive",
+    [": OPENROUTER PROCESSING", "retry: 10", "id: 7", "data:", "data: ", "event: ping", ": ping\nid: 7\nretry: 1"],
+)
+def test_keep_alive_messages_within_a_stream(monkeypatch: pytest.MonkeyPatch, alive: str) -> None:
+    """openai/openai-python#2722, theopenco/llmgateway#2334, omnigent-ai/omnigent#1474, openai/openai-go#621
+
+    Here with lines that have no space, and with the usage in a chunk of its own.
+    """
     events: list[dict[str, Any]] = [
         {"choices": [{"delta": {"tool_calls": [{"index": 0, "id": "1", "function": function_piece()}]}}]},
         {"choices": [{"delta": {}, "finish_reason": "stop"}]},
         {"choices": [], "usage": {"prompt_tokens": 40, "completion_tokens": 7}},
     ]
-    lines = "".join(f": OPENROUTER PROCESSING\n\nretry:10\ndata:{json.dumps(event)}\n\n" for event in events)
+    lines = "".join(f"{alive}\n\nid:1\ndata:{json.dumps(event)}\n\n{alive}\n\n" for event in events)
     with serve(monkeypatch, [Fault(200, f"{lines}data:[DONE]\n\n".encode(), STREAM)]):
         decided = play_steps(agent(stream=True), 1)[0]
-    assert decided.action == Action("view", {"path": "a.py"})
+    assert decided.action == A
     assert (decided.usage.tokens_in, decided.usage.tokens_out, decided.usage.estimated) == (40, 7, False)
+
+
+@pytest.mark.parametrize("alive", ["retry: 10", "data:", ": ping"])
+def test_keep_alive_messages_within_streamed_messages(monkeypatch: pytest.MonkeyPatch, alive: str) -> None:
+    stream = messages_stream(block({}, index=0), piece(ARGUMENTS, index=0))
+    data = stream.body.replace(b"\n\n", f"\n\n{alive}\n\n".encode())
+    with serve(monkeypatch, [Fault(200, data, STREAM)]):
+        assert play_steps(agent(api="messages", stream=True), 1)[0].action == A
+
+
+@pytest.mark.parametrize(
+    "error", [{"message": "Oh.", "code": 503}, {"object": "error", "message": "Oh.", "code": "503"}]
+)
+def test_an_error_after_the_first_pieces(monkeypatch: pytest.MonkeyPatch, error: dict[str, Any]) -> None:
+    """BerriAI/litellm#40578, vllm-project/guidellm#743, aaif-goose/goose#8027"""
+    events = [{"choices": [{"delta": {"content": "Le"}}]}, {"error": error}]
+    with serve(monkeypatch, [streamed(events), call("eval")]) as server:
+        assert play_steps(agent(stream=True, retry_s=30.0), 1)[0].action == Action("eval", {})
+        assert server.asked == 2

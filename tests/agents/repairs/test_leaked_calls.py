@@ -9,8 +9,9 @@ import pytest
 
 from stackrank.agents.llm.endpoints.endpoint import Reply
 from stackrank.agents.llm.repairs.leaked_calls import find_leaked
+from stackrank.agents.llm.repairs.names import find_name
 from stackrank.agents.llm.syntaxes.function_calling import FunctionCalling
-from stackrank.agents.llm.syntaxes.tool_call import ToolCall
+from stackrank.agents.llm.syntaxes.tool_call import ToolCall, make_arguments_sendable
 from stackrank.env.actions import Action
 from stackrank.env.tools import find_tool, tool_set
 
@@ -183,6 +184,23 @@ def test_what_a_call_in_the_text_writes_is_not_carried_out(leak: str) -> None:
     )
     tagged = f"<function=rewrite>\n<parameter=path>\na.py\n</parameter>\n<parameter=new_code>\n{leak}\n</parameter>\n"
     assert read(f"{tagged}</function>") in ([Action("rewrite", {"path": "a.py", "new_code": leak})], [])
+
+
+LONG = """<think> ``` ` { } [ < <| </s> <a> </a> " \\ \\" {"a": functions.a:{} functions.a:{}x to=functions. view()
+call:a{ <tool_call> </tool_call> <function=a> <parameter=a> </parameter> <invoke_name=a> <arg_key>a</arg_key><arg_value>
+[TOOL_CALLS]a[ARGS]{} <｜DSML｜ <|channel|> ]<]minimax[>["""
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("part", [" ", "\n", "```\n", *LONG.split()])
+def test_long_texts_are_read(part: str) -> None:
+    """Whoever reads them in more than linear time does not come to an end."""
+    text = part * (200_000 // len(part))
+    for said in (text, f"<tool_call>{text}", f"<function=view>\n<parameter=path>{text}", f"{text}{HERMES}"):
+        assert find_leaked(said, "", TOOLS) == find_leaked(said, "", TOOLS)
+    for arguments in (text, "{" + text, '{"path": "' + text, f'{{"path": "a.py"}}{text}'):
+        make_arguments_sendable(arguments)
+    find_name(text, TOOLS)
 
 
 def test_the_values_of_tags_have_the_types_of_the_schema() -> None:
