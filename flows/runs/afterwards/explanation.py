@@ -96,7 +96,7 @@ def _speed(run: RunRow, spent: Sequence[TimeBreakdown], shares: dict[str, float]
         text += f" {first} is the slowest entrant, {last} the fastest."
     unplayed = run["pending"] + run["running"]
     if unplayed and run["status"] == RunStatus.RUNNING:
-        text += f" {run['running']} are being played, {run['pending']} are waiting."
+        text += f" {run['running']} being played, {run['pending']} waiting."
     return text
 
 
