@@ -7,17 +7,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from stackrank.patches.contents import REGULAR, mode_of, stored_bytes
+
 Files = Mapping[str, bytes]
 
 
 def files_digest(files: Files) -> str:
-    """Hash paths and contents. A mapping that has a `digest` already is not read."""
+    """Hash paths, contents and modes. A mapping that has a `digest` already is not read."""
     stored_digest = getattr(files, "digest", None)
     if isinstance(stored_digest, str):
         return stored_digest
     digest = hashlib.sha256()
     for path in sorted(files):
-        digest.update(path.encode() + b"\0" + hashlib.sha256(files[path]).digest())
+        content, mode = stored_bytes(files[path]), mode_of(files[path])
+        name = path.encode("utf-8", "surrogateescape") + (b"" if mode == REGULAR else f"\0{mode}".encode())
+        digest.update(name + b"\0" + hashlib.sha256(content).digest())
     return digest.hexdigest()
 
 

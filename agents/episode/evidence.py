@@ -17,6 +17,7 @@ from stackrank.agents.episode.failures import Counts, FailureDetector
 from stackrank.agents.episode.line_map import LineMap
 from stackrank.env.actions import Observation
 from stackrank.env.task import Task
+from stackrank.patches.contents import decode_text
 from stackrank.source import parse_python
 
 NEAR_LINES = 5
@@ -173,7 +174,7 @@ def _telling_lines(task: Task) -> Sequence[tuple[str, CodeRange]]:
     if not task.faults:
         return ()
     texts = {
-        path: [line.strip() for line in content.decode("utf-8", "replace").split("\n")]
+        path: [line.strip() for line in (decode_text(content, path) or "").split("\n")]
         for path, content in task.files.items()
     }
     times = Counter(line for lines in texts.values() for line in lines)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from unidiff.errors import UnidiffParseError
-from unidiff.patch import Hunk
-
-from stackrank.diffs import read_diff
+from stackrank.patches.reading import Hunk, Patch, PatchError
+from stackrank.patches.writing import readable_file
 
 
 class LineMap:
@@ -42,9 +40,9 @@ class LineMap:
         for file, hunks in _read(diff):
             origins, new, copied = self._of(file), [], 0
             for hunk in hunks:
-                start = max(hunk.source_start - (hunk.source_length > 0), 0)
+                start = max(hunk.old_start - (hunk.old_length > 0), 0)
                 new += [*origins[copied:start], *self._apply(origins, hunk)[0]]
-                copied = start + hunk.source_length
+                copied = start + hunk.old_length
             self._origins[file] = [*new, *origins[copied:]]
 
     def _of(self, file: str) -> list[int]:
@@ -55,19 +53,19 @@ class LineMap:
     @staticmethod
     def _apply(origins: list[int], hunk: Hunk) -> tuple[list[int], list[int]]:
         """Return the original numbers of the lines of a hunk as it leaves them, and of the lines that it touches."""
-        at = max(hunk.source_start - (hunk.source_length > 0), 0)
+        at = max(hunk.old_start - (hunk.old_length > 0), 0)
         result: list[int] = []
         touched: list[int] = []
         removed: list[int] = []
-        for line in hunk:
+        for line in hunk.lines:
             current = origins[min(at, len(origins) - 1)] if origins else 1
             previous = origins[at - 1] if 0 < at <= len(origins) else current
-            if line.is_added:
+            if line.mark == "+":
                 touched += [] if removed else [previous, current]
                 result.append(removed.pop(0) if len(removed) > 1 else removed[0] if removed else previous)
                 continue
             at += 1
-            if line.is_removed:
+            if line.mark == "-":
                 touched.append(current)
                 removed.append(current)
             else:
@@ -76,11 +74,11 @@ class LineMap:
         return result, touched
 
 
-def _read(diff: str) -> list[tuple[str, list[Hunk]]]:
+def _read(diff: str) -> list[tuple[str, tuple[Hunk, ...]]]:
     """Return the files that a diff names, each with its hunks; none if the text is no diff."""
     if not diff:
         return []
     try:
-        return [(file.path, list(file)) for file in read_diff(diff)]
-    except UnidiffParseError:  # the name of a file in it may be anything
+        return [(file.path, readable_file(file).hunks) for file in Patch.read(diff).files]
+    except PatchError:  # a plug-in's state may say anything
         return []

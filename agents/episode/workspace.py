@@ -10,7 +10,7 @@ from stackrank.env.sandbox.guest.testing.ids import path_of
 from stackrank.env.state import State, outcomes_of
 from stackrank.env.task import Task
 from stackrank.env.tools.listdir import mark_readonly
-from stackrank.env.tools.view import decode
+from stackrank.patches.contents import decode_text
 from stackrank.wording import count_of
 
 _MOST_FILES = 60
@@ -59,9 +59,9 @@ def find_failing_file(task: Task, first: State) -> str:
     A report of pytest shows the failing tests, but not the helpers and the data that they use.
     """
     files = {path_of(test) for test, outcome in outcomes_of(first).items() if outcome == "failed"}
-    content = task.files.get(min(files, default=""), b"")
-    code = decode(content).strip()
-    return f"{min(files)}:\n{code}" if len(files) == 1 and code and len(code) <= _MOST_CODE else ""
+    path = min(files, default="")
+    code = (decode_text(task.files.get(path, b""), path) or "").removeprefix("\ufeff").strip()
+    return f"{path}:\n{code}" if len(files) == 1 and code and len(code) <= _MOST_CODE else ""
 
 
 def append_workspace(task: Task, first: Observation) -> Observation:

@@ -7,7 +7,7 @@ from typing import Any
 
 from stackrank.agents.episode.protocol import Agent, Briefing, Decision, GaveUp, Setup, SetupError
 from stackrank.agents.episode.step import Step
-from stackrank.agents.human.commands import Unclear, files_in, help_text, read_action, suggestions
+from stackrank.agents.human.commands import UnclearInput, files_in, help_text, read_action, suggestions
 from stackrank.agents.human.console import console
 from stackrank.env.actions import Observation
 from stackrank.env.task import Task
@@ -71,7 +71,7 @@ class Human(Agent):
                     action = read_action(line, self._tools, self._code)
                     self._steps += 1
                     return Decision(action, "\n".join(thoughts))
-            except Unclear as error:
+            except UnclearInput as error:
                 print_out(error)
             except EOFError:
                 raise GaveUp("the player quit") from None

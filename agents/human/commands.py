@@ -39,7 +39,7 @@ _OPTION = re.compile(r"""(\w+)=(?:"([^"]*)"|'([^']*)'|(\S+))(?:\s+|$)""")
 _FILE = re.compile(r"(?<![\w.-])[\w-][\w./-]*\.[A-Za-z]\w{0,4}\b(?!\()")
 
 
-class Unclear(StackrankError):
+class UnclearInput(StackrankError):
     """The line is not an action; the message says what to type instead."""
 
 
@@ -51,33 +51,33 @@ def usage(name: str, tools: ToolSet) -> str:
 
 
 def help_text(tools: ToolSet, name: str = "") -> str:
-    """Return what can be typed, or how one tool is used. Raises Unclear for an unknown tool."""
+    """Return what can be typed, or how one tool is used. Raises UnclearInput for an unknown tool."""
     if not name:
         usages = [usage(tool_name, tools) for tool_name in tools.tools]
         return "\n".join([*usages, *(f"{line:<12}{meaning}" for line, meaning in META_COMMANDS.items())])
     if name not in tools.tools:
-        raise Unclear(f"there is no tool {name!r} here: {', '.join(tools.tools)}")
+        raise UnclearInput(f"there is no tool {name!r} here: {', '.join(tools.tools)}")
     tool = tools.find(name)
     fields = [f"  {tool_name}: {described}" for tool_name, described in descriptions(schema(tool)).items()]
     return "\n".join([usage(name, tools), tool.description, *fields])
 
 
 def read_action(line: str, tools: ToolSet, read_code: Callable[[], str]) -> Action:
-    """Return the action that a line means; `read_code` reads the lines of code that belong to it. Raises Unclear."""
+    """Return the action that a line means; `read_code` reads the code that belongs to it. Raises UnclearInput."""
     name, _, typed = line.strip().partition(" ")
     typed = typed.strip()
     if name not in tools.tools:
-        raise Unclear(f"there is no tool {name!r} here: {', '.join(tools.tools)}; `help` shows how to type them")
+        raise UnclearInput(f"there is no tool {name!r} here: {', '.join(tools.tools)}; `help` shows how to type them")
     if name in _TEXT_ARGUMENTS:
         arguments = _text(typed, _TEXT_ARGUMENTS[name], schema(tools.find(name))["properties"].keys())
         if name != "terminal" and "command" not in arguments:
-            raise Unclear(f"usage: {usage(name, tools)}")
+            raise UnclearInput(f"usage: {usage(name, tools)}")
         return Action(name, arguments)
     try:
         words = shlex.split(typed)
         arguments = _PARSERS[name](words) if name in _PARSERS else _by_name(tools, name, words)
     except ValueError:
-        raise Unclear(f"usage: {usage(name, tools)}") from None
+        raise UnclearInput(f"usage: {usage(name, tools)}") from None
     if name == "rewrite":
         arguments["new_code"] = read_code()
     return Action(name, arguments)

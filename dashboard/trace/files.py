@@ -5,15 +5,12 @@ from __future__ import annotations
 import difflib
 import posixpath
 import re
-from collections.abc import Iterable, Mapping
-from itertools import zip_longest
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from stackrank.diffs import HEADER, own_name
+from stackrank.patches.reading import FilePatch, Hunk, Patch, PatchError
 
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
-_FILES = re.compile("^" + HEADER + r"(?P<head>(?:(?!diff --git |@@ ).*\n)*)(?P<hunks>(?:[-+ @\\].*\n)*)", re.M)
-_HUNK = re.compile(r"^@@ -(\d+)(,0)?.*\n", re.M)
 
 
 class Files:
@@ -29,22 +26,20 @@ class Files:
     def follow(self, edits: Iterable[Mapping[str, Any]]) -> Files:
         """Apply the diffs that rows of `db.queries.edits` recorded, and return the same object."""
         for edit in edits:
-            for file in _FILES.finditer(edit["diff"]):
-                self._change(own_name(file), file["head"], file["hunks"])
+            for file in _read(edit["diff"]):
+                self._change(file)
         return self
 
-    def _change(self, path: str, head: str, hunks: str) -> None:
-        new = None
-        if hunks and path not in self.lost:
-            new = patched(self.texts.get(path, ""), hunks)
-        if head.startswith("deleted "):
+    def _change(self, file: FilePatch) -> None:
+        path = file.path
+        if file.new is None:
             self.texts.pop(path, None)
-        elif head.startswith("new ") and " differ\n" not in head:
-            self.texts[path] = patched("", hunks) or ""
+        elif file.old is None and not file.withheld:
+            self.texts[path] = patched("", file.hunks) or ""
             self.lost.discard(path)
-        elif new is None:
+        elif path in self.lost or file.withheld or (new := patched(self.texts.get(path, ""), file.hunks)) is None:
             self._lose(path)
-        else:
+        elif file.hunks:  # else only its mode changes
             self.texts[path] = new
 
     def _lose(self, path: str) -> None:
@@ -57,25 +52,29 @@ class Files:
         return "".join(_unified(path, self.given.get(path), self.texts.get(path)) for path in paths)
 
 
-def patched(text: str, hunks: str) -> str | None:
+def _read(diff: str) -> Sequence[FilePatch]:
+    try:
+        return Patch.read(diff).files
+    except PatchError:  # a plug-in's state may say anything
+        return ()
+
+
+def patched(text: str, hunks: Iterable[Hunk]) -> str | None:
     """Apply the hunks of a diff to `text`; None if they were made from a different text."""
     lines = _LINES.findall(text)
     result: list[str] = []
     at = 0
-    starts = [*_HUNK.finditer(hunks)]
-    for hunk, following in zip_longest(starts, starts[1:]):
-        start = int(hunk[1]) - (0 if hunk[2] else 1)
+    for hunk in hunks:
+        start = hunk.old_start - (1 if hunk.old_length else 0)
         result += lines[at:start]
         at = start
-        body = _LINES.findall(hunks[hunk.end() : following.start() if following else None])
-        for line, next_line in zip(body, [*body[1:], ""], strict=True):
-            content = line[1:-1] if next_line.startswith("\\") else line[1:]
-            if line[0] in " -":
-                if lines[at : at + 1] != [content]:
+        for line in hunk.lines:
+            if line.mark != "+":
+                if lines[at : at + 1] != [line.text]:
                     return None
                 at += 1
-            if line[0] in " +":
-                result.append(content)
+            if line.mark != "-":
+                result.append(line.text)
     return "".join(result + lines[at:])
 
 

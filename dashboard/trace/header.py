@@ -15,6 +15,7 @@ from stackrank.dashboard.parts import show
 from stackrank.dashboard.parts.tables import DIVERGE_PAGE, EPISODE_PAGE, RUN_PAGE, RUNS_PAGE, TASK_PAGE
 from stackrank.dashboard.trace.texts import body
 from stackrank.db import queries
+from stackrank.patches.writing import shown_text
 
 
 def header(episode: Mapping[str, Any], around: dict[str, Any]) -> None:
@@ -136,7 +137,7 @@ def outcome(episode: Mapping[str, Any]) -> None:
 
 def _left(episode: Mapping[str, Any]) -> None:
     if episode["diff"]:
-        body(episode["diff"], key="trace_diff", language="diff")
+        body(shown_text(episode["diff"]), key="trace_diff", language="diff")
     else:
         st.caption("The agent changed none of the files that it may edit.")
 
@@ -147,7 +148,7 @@ def _known_fix(episode: Mapping[str, Any]) -> None:
             functions = ", ".join(fault.get("functions") or []) or "module level"
             lines = ", ".join(map(str, fault.get("lines") or []))
             st.text(wording.visible(f"{fault.get('file')}: {functions}, lines {lines}"))
-        body(episode["fix"] or "No fix is known.", key="trace_fix", language="diff")
+        body(shown_text(episode["fix"]) or "No fix is known.", key="trace_fix", language="diff")
 
 
 def scored(score: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ from stackrank.dashboard.data import ask
 from stackrank.dashboard.trace.files import Files
 from stackrank.dashboard.trace.texts import said
 from stackrank.db import queries
+from stackrank.patches.writing import shown_text
 
 
 def files_at(episode_id: int, last: int) -> Files:
@@ -44,7 +45,7 @@ def diffs(episode: Mapping[str, Any], step: int) -> dict[str, Any]:
     return {
         "so_far": said(files.diff()),
         "doubts": doubts(files),
-        "final": said(episode["diff"]) if episode["verdict"] else None,
+        "final": said(shown_text(episode["diff"])) if episode["verdict"] else None,
     }
 
 

@@ -5,19 +5,25 @@ from __future__ import annotations
 import functools
 import hashlib
 import io
-import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.environment import files_digest
-from stackrank.env.git import exchange_git, read_git
+from stackrank.env.git import GitError, exchange_git, read_git
+from stackrank.env.patches import make_diff
 from stackrank.env.patterns import Matcher, Pattern
 from stackrank.home import home, locked
+from stackrank.patches.contents import LINK, Link, link_destination, with_mode
+from stackrank.patches.reading import SUBMODULE, Patch
 
+LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+"""How a file begins that only points to its content in Git LFS."""
+_ABSENT = "000000"
+"""The mode of a file that does not exist."""
 _TREES = 4  # whole trees kept in memory, tens of megabytes each with their contents
-_LINK = "120000"
 
 
 def is_repository(folder: Path) -> bool:
@@ -75,12 +81,48 @@ def resolve_commit(repository: Path, commit: str) -> str:
     return read_git(repository, "rev-parse", "--verify", f"{commit}^{{commit}}").decode().strip()
 
 
-def diff_of(repository: Path, old: str, new: str, subdir: str = ".") -> str:
-    """Return the unified diff between two commits, with paths relative to `subdir`."""
-    limits = [] if subdir == "." else [f"--relative={subdir}"]
-    return read_git(
-        repository, "diff", "--no-ext-diff", "--no-textconv", "--no-renames", "--full-index", *limits, old, new
-    ).decode("utf-8", "surrogateescape")
+class _Entry(NamedTuple):
+    """A file of a commit."""
+
+    mode: str
+    name: str
+    """The hash of its content."""
+    target: bytes = b""
+    """Of a link: where it leads, relative to its folder."""
+    destination: str = ""
+    """Of a link: the path to which it leads; empty if that is not below the folder."""
+
+
+class Difference(NamedTuple):
+    """What differs between two commits."""
+
+    patch: Patch
+    """The changes of files, with paths relative to the subfolder."""
+    submodules: tuple[str, ...]
+    """Paths of submodules that changed. They are no part of the patch, because their files are in other repositories.
+    """
+    pointers: tuple[str, ...]
+    """Paths of changed files whose content is in Git LFS: the patch has only pointers to it."""
+
+
+def diff_of(repository: Path, old: str, new: str, subdir: str = ".") -> Difference:
+    """Return what differs between two commits below `subdir`, byte for byte. Raises BenchmarkError."""
+    limits = [] if subdir == "." else [f"--relative={subdir.strip('/')}/"]
+    out = read_git(repository, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--full-index", *limits, old, new)
+    fields = iter(out.decode("utf-8", "surrogateescape").split("\0"))
+    submodules: list[str] = []
+    blobs: list[tuple[dict[str, bytes], str, str, str]] = []  # side, path, mode, hash
+    sides: tuple[dict[str, bytes], dict[str, bytes]] = {}, {}
+    for attributes, path in zip(fields, fields, strict=False):
+        old_mode, new_mode, old_name, new_name = attributes.removeprefix(":").split()[:4]
+        if SUBMODULE in (old_mode, new_mode):
+            submodules.append(path)
+        entries = zip(sides, (old_mode, new_mode), (old_name, new_name), strict=True)
+        blobs += [(side, path, mode, name) for side, mode, name in entries if mode not in (SUBMODULE, _ABSENT)]
+    for (side, path, mode, _), content in zip(blobs, _read(repository, (blob[-1] for blob in blobs)), strict=True):
+        side[path] = with_mode(content, mode)
+    pointers = (path for side in sides for path, content in side.items() if content.startswith(LFS_POINTER))
+    return Difference(Patch.read(make_diff(*sides)), tuple(submodules), tuple(dict.fromkeys(pointers)))
 
 
 def parent_and_message(repository: Path, commit: str) -> tuple[str, str]:
@@ -109,26 +151,52 @@ def latest_version(repository: Path, commit: str) -> str:
 
 
 @functools.lru_cache(maxsize=_TREES)
-def _tree(repository: Path, commit: str, subdir: str) -> dict[str, str]:
-    """Return path below `subdir` -> hash of every file.
-
-    A link that stays inside counts as the file to which it leads; other links, and submodules, are left out.
-    """
+def _tree(repository: Path, commit: str, subdir: str) -> dict[str, _Entry]:
+    """Return path below `subdir` -> what git stores for every file. Submodules are left out."""
     treeish = commit if subdir == "." else f"{commit}:{subdir.strip('/')}"
-    entries = read_git(repository, "ls-tree", "-r", "-z", treeish).decode("utf-8", "surrogateescape").split("\0")
-    hashes: dict[str, str] = {}
-    links: dict[str, str] = {}
-    for entry in filter(None, entries):
-        attributes, _, path = entry.partition("\t")
+    try:
+        tree = dict(_entries(read_git(repository, "ls-tree", "-r", "-z", treeish)))
+    except GitError:
+        if subdir == ".":
+            raise
+        raise BenchmarkError(f"{repository} has no files below {subdir} in the commit {commit[:12]}") from None
+    links = [path for path, entry in tree.items() if entry.mode == LINK]
+    for path, target in zip(links, _read(repository, (tree[path].name for path in links)), strict=True):
+        tree[path] = tree[path]._replace(target=target, destination=link_destination(path, target) or "")
+    return tree
+
+
+def _entries(listing: bytes) -> Iterator[tuple[str, _Entry]]:
+    """Yield path and entry of every file in a listing of git."""
+    for line in filter(None, listing.decode("utf-8", "surrogateescape").split("\0")):
+        attributes, _, path = line.partition("\t")
         mode, kind, name = attributes.split()
         if kind == "blob":
-            (links if mode == _LINK else hashes)[path] = name
-    resolved: dict[str, str] = {}
-    for path, target in zip(links, _read(repository, links.values()), strict=True):
-        real = posixpath.normpath(posixpath.join(posixpath.dirname(path), target.decode("utf-8", "replace")))
-        if real in hashes:
-            resolved[path] = hashes[real]
-    return {**hashes, **resolved}
+            yield path, _Entry(mode, name)
+
+
+def _contents_of(repository: Path, tree: Mapping[str, _Entry], paths: Iterable[str]) -> dict[str, bytes]:
+    """Return path -> content for files of a tree. A link has the content of the file to which it leads."""
+    files = {path: _followed(tree, path) for path in paths}
+    names = list(dict.fromkeys(entry.name for entry in files.values() if entry is not None))
+    blobs = dict(zip(names, _read(repository, names), strict=True))
+    contents = {}
+    for path, file in files.items():
+        content = b"" if file is None else blobs[file.name]
+        entry = tree[path]
+        contents[path] = Link(entry.target, content) if entry.mode == LINK else with_mode(content, entry.mode)
+    return contents
+
+
+def _followed(tree: Mapping[str, _Entry], path: str) -> _Entry | None:
+    """Return the file to which a path leads, through any number of links; None if there is none."""
+    passed: set[str] = set()
+    while path in tree and path not in passed:
+        if tree[path].mode != LINK:
+            return tree[path]
+        passed.add(path)
+        path = tree[path].destination
+    return None
 
 
 def _read(repository: Path, names: Iterable[str]) -> list[bytes]:
@@ -149,28 +217,20 @@ def _read(repository: Path, names: Iterable[str]) -> list[bytes]:
 
 def read_at(repository: Path, commit: str, paths: Collection[str]) -> dict[str, bytes]:
     """Return those of the given files that a commit has, without listing its other files."""
-    requested = [path for path in paths if "\n" not in path]
-    stdin = "".join(f"{commit}:{path}\n" for path in requested).encode()
-    out = io.BytesIO(read_git(repository, "cat-file", "--batch", stdin=stdin))
-    files = {}
-    for path in requested:
-        header = out.readline().split()
-        if header[-1] == b"missing":
-            continue
-        content = out.read(int(header[-1]))
-        out.read(1)
-        if header[-2] == b"blob":
-            files[path] = content
-    # A request is a line, so these cannot be asked for by name.
-    if remaining := [path for path in paths if "\n" in path]:
-        files |= CommitFiles(repository, commit).read(remaining)
-    return files
+    if not paths:
+        return {}
+    listing = read_git(repository, "--literal-pathspecs", "ls-tree", "-z", commit, "--", *paths)
+    entries = {path: entry for path, entry in _entries(listing) if path in paths}
+    contents = _read(repository, (entry.name for entry in entries.values()))
+    return {
+        path: with_mode(content, entry.mode) for (path, entry), content in zip(entries.items(), contents, strict=True)
+    }
 
 
 @functools.lru_cache(maxsize=_TREES)
 def _contents(repository: Path, commit: str, subdir: str) -> dict[str, bytes]:
     tree = _tree(repository, commit, subdir)
-    return dict(zip(tree, _read(repository, tree.values()), strict=True))
+    return _contents_of(repository, tree, tree)
 
 
 class CommitFiles(Mapping[str, bytes]):
@@ -218,8 +278,7 @@ class CommitFiles(Mapping[str, bytes]):
         existing = [path for path in paths if path in self]
         files = {path: content for path in existing if (content := self._changed.get(path)) is not None}
         unchanged = [path for path in existing if path not in files]
-        files.update(zip(unchanged, _read(self._place[0], (tree[path] for path in unchanged)), strict=True))
-        return files
+        return {**files, **_contents_of(self._place[0], tree, unchanged)}
 
     def with_changes(self, changed: Mapping[str, bytes | None], hidden: tuple[Pattern, ...] = ()) -> CommitFiles:
         """Return the same files with changes on top."""

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from stackrank.env.benchmarks.base import BenchmarkError, Source, TaskByTask
-from stackrank.env.benchmarks.files import commit_of, read_patterns, read_text, read_tree
-from stackrank.env.patches import PatchError, apply_patch, find_faults
+from stackrank.env.benchmarks.files import commit_of, read_patch, read_patterns, read_tree
+from stackrank.env.patches import PatchError, apply_patch, find_faults, portable_patch
 from stackrank.env.patterns import Pattern, globs
 from stackrank.env.task import Limits, Task
 from stackrank.source import parse_python
@@ -66,10 +66,11 @@ def load_task(folder: Path, fixes: Path | None = None) -> Task:
             "the program reads from the network, which a sandbox does not have: add the file to the task"
         )
     patch = fixes / f"{folder.name}.patch" if fixes else None
-    fix = read_text(patch) if patch and patch.is_file() else ""
+    fix = read_patch(patch) if patch and patch.is_file() else ""
     try:
         if fix:
             apply_patch(files, fix)
+            fix = portable_patch(files, fix)
         faults = find_faults(files, fix) if fix else ()
     except PatchError as error:
         raise BenchmarkError(f"{patch}: {error}") from None

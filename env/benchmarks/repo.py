@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from stackrank.env.benchmarks.base import BenchmarkError, Source, TaskByTask, own_name
-from stackrank.env.benchmarks.files import read_text, read_tree
+from stackrank.env.benchmarks.files import read_patch, read_tree
 from stackrank.env.benchmarks.git import CommitFiles, open_repository, resolve_commit
 from stackrank.env.benchmarks.repo_lists import write_lists
 from stackrank.env.benchmarks.repo_schema import DefaultsEntry, TaskEntry, TasksFile, is_diff, read_tasks
@@ -24,7 +24,7 @@ from stackrank.env.benchmarks.testfiles import (
 )
 from stackrank.env.difficulty import save_difficulty
 from stackrank.env.environment import Environment
-from stackrank.env.patches import PatchError, apply_patch, find_faults, make_diff, touched_files
+from stackrank.env.patches import PatchError, apply_patch, find_faults, make_diff, portable_patch, touched_files
 from stackrank.env.patterns import Matcher, Pattern, globs
 from stackrank.env.scoring.proof import save_proof
 from stackrank.env.task import Limits, Task
@@ -104,6 +104,7 @@ def load_task(entry: TaskEntry, content: TasksFile, file: Path) -> Task:
         fix = _diff(entry.fix, folder) or (_reverse_bug(entry, content, file) if entry.apply else "")
         _apply(files, fix, "fix")
         touched = touched_files(fix) if fix else set()
+        fix = portable_patch(_read(files, touched), fix)
         faults = find_faults(_read(files, touched), fix) if fix else ()
     except (PatchError, OSError, ValueError) as error:
         raise BenchmarkError(str(error)) from None
@@ -186,7 +187,7 @@ def _diff(value: str | None, folder: Path) -> str:
         raise BenchmarkError(f"{value} leaves {folder}")
     if not place.is_file():
         raise BenchmarkError(f"there is no patch {place}")
-    return read_text(place)
+    return read_patch(place)
 
 
 def _apply(files: Mapping[str, bytes], diff: str, field: str) -> dict[str, bytes | None]:

@@ -15,6 +15,7 @@ from stackrank.env.patterns import Matcher, Pattern, globs
 from stackrank.env.sandbox.guest.debugging.source import functions
 from stackrank.env.sandbox.guest.testing.commands import PytestRun, pytest_run
 from stackrank.env.sandbox.guest.testing.ids import parse_id, path_of
+from stackrank.patches.contents import like
 from stackrank.source import parse_python
 
 TEST_NAMES = ("test_*.py", "*_test.py", "tests.py", "conftest.py")
@@ -61,11 +62,11 @@ def without_tests(content: bytes, tests: Iterable[str], path: str) -> bytes:
     Raises BenchmarkError if they cannot be cut out.
     """
     removed = {test_id.qualified for test_id in map(parse_id, tests) if test_id.path == path and test_id.names}
-    lines = content.decode().split("\n")
+    lines = content.split(b"\n")
     spans = [_span(node) for name, node in functions(parse_python(content)) if name in removed]
     for first, last in sorted(spans, reverse=True):
         del lines[first - 1 : last]
-    remaining = "\n".join(lines).encode()
+    remaining = like(b"\n".join(lines), content)
     try:
         parse_python(remaining)
     except (SyntaxError, ValueError):

@@ -39,12 +39,12 @@ class ParsedFile:
         those of methods that can be called without an argument.
         """
         self.path = path
-        self.text = content if isinstance(content, str) else content.decode()
         self.coroutines = coroutines
         self.methods = methods
         # Of bytes, libcst keeps encoding and byte order mark.
         self._tree = MetadataWrapper(cst.parse_module(content), unsafe_skip_copy=True)
         self.module = self._tree.module
+        self.text = content if isinstance(content, str) else content.decode(self.module.encoding)
         self._positions = self._tree.resolve(PositionProvider)
         self._starts = [0]
         for line in self.text.splitlines(keepends=True):

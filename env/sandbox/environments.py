@@ -22,6 +22,7 @@ from stackrank.env.sandbox.base import BuildError
 from stackrank.env.sandbox.guest.core.files import ARTEFACTS
 from stackrank.env.sandbox.python_env import REQUIREMENTS
 from stackrank.host import programs
+from stackrank.patches.contents import Link, link_destination, runs_as_program
 
 HOME = "/opt/environment"
 SOURCE = "/workspace"
@@ -159,15 +160,25 @@ def build_context(environment: Environment, part: str) -> bytes:
 
 
 def archive(files: Mapping[str, bytes], mtime: int = _OLDEST_S) -> bytes:
-    """Return a tar archive of `files`, which maps paths to contents. Absolute paths become relative to the root."""
+    """Return a tar archive of `files`, which maps paths to contents. Absolute paths become relative to the root.
+
+    Scripts are executable, whether their mode is known or not. Links that leave the tree are left out.
+    """
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as tar:
         for path in sorted(files):
             info = tarfile.TarInfo(path.lstrip("/"))
-            info.size = len(files[path])
             info.mtime = mtime
-            info.mode = 0o755 if files[path].startswith(b"#!") else 0o644
-            tar.addfile(info, io.BytesIO(files[path]))
+            content = files[path]
+            if isinstance(content, Link):
+                if link_destination(info.name, content.target) is None:
+                    continue
+                info.type, info.linkname = tarfile.SYMTYPE, os.fsdecode(content.target)
+                tar.addfile(info)
+                continue
+            info.size = len(content)
+            info.mode = 0o755 if runs_as_program(content) else 0o644
+            tar.addfile(info, io.BytesIO(content))
     return buffer.getvalue()
 
 

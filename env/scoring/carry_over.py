@@ -12,6 +12,7 @@ from stackrank.env.patches import touched_files
 from stackrank.env.sandbox.client import Changes
 from stackrank.env.sandbox.guest.core.messages import message
 from stackrank.env.task import Task
+from stackrank.patches.contents import Executable, runs_as_program
 
 # Python, pytest or coverage load these because of their names, whoever wrote them: files, and modules of any form.
 _LOADED_BY_NAME = {
@@ -54,7 +55,8 @@ def carry_over(task: Task, changes: Changes) -> Work:
         if path in original or (refusal.changes_run and _only_deceives(path, content)):
             attempts.append(notes[-1])
 
-    for path, content in changes.files.items():
+    for path, content_in_sandbox in changes.files.items():
+        content = _with_known_mode(content_in_sandbox, original.get(path))
         refusal = rules.refuse(path)
         if refusal is None:
             work[path] = content
@@ -72,6 +74,13 @@ def carry_over(task: Task, changes: Changes) -> Work:
         if new is not old and _REACHES_FOR_PYTEST.search(new) and not _REACHES_FOR_PYTEST.search(old):
             attempts.append(message(f"{path} now imports what runs the tests"))
     return Work(work, original, tuple(notes), tuple(attempts))
+
+
+def _with_known_mode(content: bytes, original: bytes | None) -> bytes:
+    """Return a changed file as an executable one if the task's file is, unless its mode differs in the sandbox."""
+    if original is None or runs_as_program(original) != isinstance(content, Executable):
+        return content
+    return Executable(content) if isinstance(original, Executable) else bytes(content)
 
 
 class Refusal(NamedTuple):

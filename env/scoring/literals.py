@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import codecs
 import random
 import re
 from collections.abc import Iterator, Sequence
@@ -42,7 +43,9 @@ class Source:
         content.decode("utf-8")
         self.content = content
         self.tree = parse_python(content)
-        self._lines = [0, *(match.end() for match in re.finditer(rb"\r\n|\r|\n", content))]
+        # The parser counts from after a byte-order mark.
+        start = len(codecs.BOM_UTF8) if content.startswith(codecs.BOM_UTF8) else 0
+        self._lines = [start, *(match.end() for match in re.finditer(rb"\r\n|\r|\n", content))]
 
     def span(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
         """Return where the bytes of a node start and end."""

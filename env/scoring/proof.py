@@ -17,6 +17,7 @@ from stackrank.env.scoring.literals import EXCEPTIONS, Edit
 from stackrank.env.scoring.withheld.answers import Answers
 from stackrank.env.task import Task
 from stackrank.home import home, write_whole
+from stackrank.patches.contents import like
 
 VERSION = 2
 """Changes when new proofs say something else than stored ones."""
@@ -146,5 +147,6 @@ def contradicted(files: Mapping[str, bytes], contradictions: Iterable[Contradict
     result = dict(files)
     # Start from the end, so that no edit moves the next one.
     for contradiction in sorted(contradictions, key=lambda contradiction: contradiction.edit.start, reverse=True):
-        result[contradiction.path] = contradiction.edit.apply(result[contradiction.path])
+        content = result[contradiction.path]
+        result[contradiction.path] = like(contradiction.edit.apply(content), content)
     return result

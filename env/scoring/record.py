@@ -13,6 +13,7 @@ from stackrank.env.sandbox.client import Changes
 from stackrank.env.sandbox.python_env import REQUIREMENTS
 from stackrank.env.task import Task
 from stackrank.errors import StackrankError
+from stackrank.patches.contents import EXECUTABLE, REGULAR, Executable, with_mode
 
 MOST_CHANGE = 16 << 20
 """The most bytes of a change that is stored."""
@@ -36,6 +37,7 @@ def pack(changes: Changes) -> tuple[str, bytes] | None:
         return None
     files = {path: base64.b64encode(content).decode() for path, content in changes.files.items()}
     document = {"files": files, "deleted": sorted(changes.deleted), "skipped": sorted(changes.skipped)}
+    document["executable"] = sorted(path for path, file in changes.files.items() if isinstance(file, Executable))
     content = json.dumps(document, sort_keys=True).encode()
     return _digest(content), zlib.compress(content)
 
@@ -47,7 +49,11 @@ def unpack(digest: str, packed: bytes) -> Changes:
         if _digest(content) != digest:
             raise DamagedChange(f"the change {digest} is not what was stored under this digest")
         document = json.loads(content)
-        files = {path: base64.b64decode(text, validate=True) for path, text in document["files"].items()}
+        executable = {*document["executable"]}
+        files = {
+            path: with_mode(base64.b64decode(text, validate=True), EXECUTABLE if path in executable else REGULAR)
+            for path, text in document["files"].items()
+        }
         return Changes(files, tuple(document["deleted"]), tuple(document["skipped"]))
     except (zlib.error, ValueError, binascii.Error, KeyError, TypeError) as error:
         raise DamagedChange(f"the change {digest} cannot be read: {error}") from None

@@ -11,19 +11,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 from pydantic import BaseModel, ConfigDict, field_validator
 
 from stackrank.env.actions import Observation
-from stackrank.env.file_diffs import file_diff, quoted
 from stackrank.env.sandbox.base import Refused
 from stackrank.env.sandbox.client import ChangedFile, Changes, Sandbox
 from stackrank.env.state import State, check_state, outcomes_of
 from stackrank.env.task import Task
 from stackrank.env.tools.servers import ServerConnection
 from stackrank.errors import StackrankError
+from stackrank.patches.writing import MOST_SHOWN, file_diff, unshown
 
 if TYPE_CHECKING:
     from stackrank.env.terminal.session import Session
-
-MOST_DIFF = 256 << 10
-"""The most bytes of diffs that one step keeps."""
 
 
 class ToolError(StackrankError):
@@ -147,16 +144,15 @@ class Bench:
         Files that would make the diff too large are named and not shown.
         """
         parts: list[str] = []
-        room = MOST_DIFF
+        room = MOST_SHOWN
         for path, size, _ in changed:
             old = self.last_seen[path] if path in self.last_seen else self.task.files.get(path)
             try:
-                if size is not None and (size > MOST_DIFF or room <= 0):
+                if size is not None and (size > MOST_SHOWN or room <= 0):
                     raise Refused(f"{path} is too large")
                 new = None if size is None else self.sandbox.read(path)
             except Refused:
-                names = quoted(f"a/{path}"), quoted(f"b/{path}")
-                parts.append("diff --git {0} {1}\nFiles {0} and {1} differ\n".format(*names))
+                parts.append(unshown(path))
                 continue
             self.last_seen[path] = new
             parts.append(file_diff(path, old, new))

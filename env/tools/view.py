@@ -6,6 +6,7 @@ from pydantic import Field
 
 from stackrank.env.actions import Observation
 from stackrank.env.sandbox.base import Refused
+from stackrank.env.sandbox.guest.core.texts import find_encoding
 from stackrank.env.state import ShownState
 from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.env.tools.listdir import list_folder
@@ -43,7 +44,7 @@ class View:
     def __call__(self, bench: Bench, arguments: ViewArguments) -> Observation:
         """Return the lines asked for: only whole lines, and at most MAX_LINES."""
         try:
-            text = decode(bench.sandbox.read(arguments.path))
+            text = decode(bench.sandbox.read(arguments.path), arguments.path)
         except Refused as refused:
             try:
                 return list_folder(bench, arguments.path, 2, arguments.limit)
@@ -77,9 +78,11 @@ class View:
         return Observation(f"{head}\n{visible_text}" if total else head, state=state)
 
 
-def decode(content: bytes) -> str:
-    """Decode a file as UTF-8, else as Latin-1, which accepts any bytes."""
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content.decode("latin-1")
+def decode(content: bytes, path: str) -> str:
+    """Return the text of a file in the encoding that it declares, else in the one that fits, without a byte-order mark.
+
+    Raises ToolError for a binary file.
+    """
+    if b"\0" in content:
+        raise ToolError(f"{path} is a binary file of {len(content):,} bytes, and not text")
+    return content.decode(find_encoding(content, path)).removeprefix("\ufeff")

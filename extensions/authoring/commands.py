@@ -11,6 +11,7 @@ from stackrank import wording
 from stackrank.flows.cli.options import Json, PythonVersion, Requirements, Sandbox, Setup
 from stackrank.flows.cli.output import print_json
 from stackrank.flows.cli.progress import progress
+from stackrank.patches.writing import shown_text
 from stackrank.wording import count_of, print_err, print_out
 
 if TYPE_CHECKING:
@@ -187,7 +188,7 @@ def attack(
             print_out(f"not audited: {result.task}: {result.reason}")
         for wrong in result.wrong:
             print_out(f"{result.task}: {wrong.kind} passes ({wrong.test}: {wrong.wrong} instead of {wrong.fixed})")
-            print_out(wrong.diff)
+            print_out(shown_text(wrong.diff))
     tried, undecided = (audit.document()[name] for name in ("candidates", "undecided"))
     print_out(f"{audit.weak} of {count_of(audit.audited, 'task')} of {benchmark} let a wrong change through.")
     print_out(
@@ -235,6 +236,6 @@ def rates(
         verdict = "resolved" if grade.resolved else "unresolved"
         why = f" ({'; '.join((*grade.tests, *grade.notes))})" if grade.tests or grade.notes else ""
         print_out(f"{grade.change.final_label}, but {verdict}: {grade.change.task}: {grade.change.note}{why}")
-        print_out(grade.diff)
+        print_out(shown_text(grade.diff))
     for line in wording.verdict_rates(measured.rates.document(), measured.rates.digest):
         print_out(line)

@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from stackrank.diffs import HEADER, own_name, read_diff
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import (
     CommitFiles,
@@ -29,6 +28,7 @@ from stackrank.env.benchmarks.repo_schema import (
 )
 from stackrank.env.benchmarks.testfiles import is_test
 from stackrank.env.scoring.report import PASSED, TestReport
+from stackrank.patches.reading import Patch
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,10 @@ class Draft:
     """A task without its lists of tests, and its patches."""
 
     entry: TaskEntry
-    fix: str
-    test_patch: str
+    fix: Patch
+    test_patch: Patch
+    notes: tuple[str, ...] = ()
+    """What of the commit is no part of the task, a sentence each."""
 
 
 def draft(repo: str, commit: str, options: TaskOptions) -> Draft:
@@ -60,13 +62,14 @@ def draft(repo: str, commit: str, options: TaskOptions) -> Draft:
     repository = open_repository(repo, commit, Path.cwd())
     fixing_commit = resolve_commit(repository, commit)
     parent_commit, _message = parent_and_message(repository, fixing_commit)
-    tests, fix = split(diff_of(repository, parent_commit, fixing_commit, options.subdir))
+    difference = diff_of(repository, parent_commit, fixing_commit, options.subdir)
+    tests, fix = split(difference.patch)
     short = fixing_commit[:12]
-    if not tests:
+    if not tests.files:
         raise BenchmarkError(f"{short} changes no test, so nothing shows the bug: choose a commit that includes a test")
-    if not fix:
+    if not fix.files:
         raise BenchmarkError(f"{short} changes only tests, so it contains no fix")
-    changed_tests = [file.path for file in read_diff(tests) if file.path.endswith(".py") and not file.is_removed_file]
+    changed_tests = [file.new for file in tests.files if file.new is not None and file.new.endswith(".py")]
     runnable = [path for path in changed_tests if re.search(r"(^|/)(test[^/]*|[^/]*_test)\.py$", path)]
     if not (runnable or options.test):
         raise BenchmarkError(f"{short} changes no test file that pytest would run: name the test command with --test")
@@ -83,20 +86,14 @@ def draft(repo: str, commit: str, options: TaskOptions) -> Draft:
         timeout_s=options.timeout_s,
     )
     entry = entry.model_copy(update={"fix": f"{entry.id}.fix.patch", "test_patch": f"{entry.id}.tests.patch"})
-    return Draft(entry, fix, tests)
+    notes = [f"submodule {path} changes too, and is left as it is" for path in difference.submodules]
+    notes += [f"{path} is in Git LFS: the task has only the pointer to it" for path in difference.pointers]
+    return Draft(entry, fix, tests, tuple(notes))
 
 
-def split(diff: str) -> tuple[str, str]:
-    """Return the parts of a diff that change tests, and those that change other files. Binary files are left out."""
-    tests: list[str] = []
-    fix: list[str] = []
-    for part in re.split(r"(?m)^(?=diff --git )", diff):
-        if not part.strip() or re.search(r"(?m)^(Binary files |GIT binary patch)", part):
-            continue
-        header = re.match(HEADER, part)
-        if header is not None:
-            (tests if is_test(own_name(header)) else fix).append(part)
-    return "".join(tests), "".join(fix)
+def split(patch: Patch) -> tuple[Patch, Patch]:
+    """Return the parts of a patch that change tests, and those that change other files."""
+    return patch.where(lambda file: is_test(file.path)), patch.where(lambda file: not is_test(file.path))
 
 
 def save(draft: Draft, folder: Path, broken: TestReport | None = None, fixed: TestReport | None = None) -> TaskEntry:
@@ -114,8 +111,8 @@ def save(draft: Draft, folder: Path, broken: TestReport | None = None, fixed: Te
     file = folder / TASKS_FILE
     content = read_tasks(file)[0] if file.exists() else TasksFile(schema=1, tasks=[entry])
     other_tasks = [task for task in content.tasks if task.id != entry.id]
-    (folder / f"{entry.id}.fix.patch").write_text(draft.fix, encoding="utf-8", errors="surrogateescape")
-    (folder / f"{entry.id}.tests.patch").write_text(draft.test_patch, encoding="utf-8", errors="surrogateescape")
+    (folder / f"{entry.id}.fix.patch").write_bytes(draft.fix.text.encode())
+    (folder / f"{entry.id}.tests.patch").write_bytes(draft.test_patch.text.encode())
     write_tasks(file, content.model_copy(update={"tasks": [*other_tasks, entry]}))
     return entry
 

@@ -36,6 +36,8 @@ def make_task(repo: str, commit: str, out: Path, options: TaskOptions, backend: 
     if drafted.entry.setup and not options.setup:
         setup = "; ".join(drafted.entry.setup)
         say(f"{drafted.entry.id}: installed with `{setup}`, guessed from its files; --setup overrides it")
+    for note in drafted.notes:
+        say(f"{drafted.entry.id}: {note}")
     broken, fixed = _both_states(drafted, backend, say)
     broken, fixed = _without_unstable(drafted, broken, fixed, backend, say)
     with tempfile.TemporaryDirectory(prefix="stackrank-") as name:

@@ -18,7 +18,8 @@ from stackrank.wording import print_err, print_out
 def fix(
     context: typer.Context,
     repo: Annotated[
-        Path, typer.Argument(help="Git repository of a Python project with tests. It is never changed.")
+        Path,
+        typer.Argument(help="Git repository of a Python project with tests, or a folder in one. It is never changed."),
     ] = Path(),
     out: Annotated[Path, typer.Option(help="Folder for tasks, evidence and patches.")] = Path("proposals"),
     issues: Annotated[
@@ -63,6 +64,7 @@ def fix(
     from stackrank.extensions.fix.finding.project import (
         TestOptions,
         list_lfs_pointers,
+        list_submodules,
         open_project,
         require_separate,
         shorten,
@@ -82,6 +84,11 @@ def fix(
         print_err(
             f"{project.name}: tests that need {shorten(lfs_files)} fail, because these files are in Git LFS and not in "
             "the commit"
+        )
+    if submodules := list_submodules(project):
+        print_err(
+            f"{project.name}: its submodules ({shorten(submodules)}) are left alone, and tests that need their files "
+            "fail, because these are not in the commit"
         )
     reported = read_issues(issues) if issues else []
     if issues_of:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from stackrank.extensions.fix.finding.folder import COMMENT
+from stackrank.patches.writing import shown_text
 from stackrank.settings import settings
 from stackrank.wording import count_of, evidence_lines
 
@@ -47,8 +48,8 @@ def _about(proposal: Mapping[str, Any]) -> list[str]:
     lines = [f"### Proposal {proposal['id']} ({proposal['status']})", ""]
     lines += _block("text", "\n".join(evidence_lines(proposal)))
     if proposal["test_diff"]:
-        lines += ["The test that was written for it:", "", *_block("diff", proposal["test_diff"])]
-    lines += _block("diff", proposal["diff"])
+        lines += ["The test that was written for it:", "", *_block("diff", shown_text(proposal["test_diff"]))]
+    lines += _block("diff", shown_text(proposal["diff"]))
     if address := settings().dashboard_url:
         lines += [f"[Decide]({address.rstrip('/')}/proposals?pr_id={proposal['id']})", ""]
     return lines

@@ -10,7 +10,6 @@ from doctest import DocTestParser
 from typing import Any
 
 from sqlalchemy import Engine
-from unidiff.patch import PatchSet
 
 from stackrank.db import queries
 from stackrank.env.localisation.spectrum import SourceLine, Unmeasured
@@ -21,6 +20,8 @@ from stackrank.env.task import Fault
 from stackrank.extensions.fix.finding.problems import Problem, is_file, measured
 from stackrank.extensions.fix.finding.project import Project
 from stackrank.extensions.fix.finding.suite import run_again
+from stackrank.patches.reading import Patch
+from stackrank.patches.writing import readable
 from stackrank.source import parse_python
 from stackrank.terms import DEBUGGERS
 from stackrank.wording import count_of
@@ -79,7 +80,7 @@ def gather_evidence(
         "regressions": sorted(test for test in suite_before.passing if test not in suite_after.passing),
         "still_failing": _still_failing(project, backend, files, faults, others),
         "touches": [f"{fault.file}: {', '.join(fault.functions) or 'module level'}" for fault in faults],
-        "size": _size(diff),
+        "size": readable(Patch.read(diff)).size._asdict(),
         "lines": executed,
         "unmeasured": reason,
         "suspicious": [dict(record) for record in find_suspicious(files, work)] + find_altered_doctests(files, work),
@@ -123,11 +124,6 @@ def _still_failing(
         lines = [line for name in fault.functions for line in spans.get(name, ())] or fault.lines
         changed |= {(fault.file, line) for line in lines}
     return [test for test in tests if test in spectrum.tests and changed & {*spectrum.run_by(test)}]
-
-
-def _size(diff: str) -> dict[str, int]:
-    patch = PatchSet(diff)
-    return {"files": len(patch), "added": patch.added, "removed": patch.removed}
 
 
 def find_altered_doctests(files: Mapping[str, bytes], work: Mapping[str, bytes]) -> list[Row]:

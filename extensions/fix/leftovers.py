@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
-from stackrank.diffs import HEADER, own_name
 from stackrank.env.patches import PatchError, apply_patch
 from stackrank.env.sandbox.base import Backend, spec_for
 from stackrank.env.sandbox.client import Changes, Sandbox
@@ -13,6 +10,7 @@ from stackrank.env.task import Task
 from stackrank.extensions.fix.finding.judged import task_of
 from stackrank.extensions.fix.finding.problems import Problem
 from stackrank.extensions.fix.finding.project import Project
+from stackrank.patches.reading import Patch
 
 MOST_TRIED = 8
 """How many files are tried one by one if the fix needs some of them."""
@@ -24,34 +22,27 @@ def without_leftovers(project: Project, backend: Backend, problem: Problem, diff
     Only new files and files that are not Python are tried, because test runs write such files: caches, coverage data,
     reports, generated data. Raises SandboxError.
     """
-    parts = [part for part in re.split(r"(?m)^(?=diff --git )", diff) if part]
-    doubtful = [part for part in parts if _may_be_left(part)]
+    files = Patch.read(diff).files
+    doubtful = [file for file in files if file.old is None or not file.path.endswith(".py")]
     if not doubtful:
         return diff
     task = task_of(project, problem)
     with Sandbox(backend, spec_for(task, warm=False)) as sandbox:
-        needed = [part for part in parts if part not in doubtful]
-        if needed and _resolves(sandbox, task, "".join(needed)):
-            return "".join(needed)
-        for part in doubtful[:MOST_TRIED] if len(doubtful) > 1 or needed else ():
-            fewer = [other for other in parts if other != part]
-            if _resolves(sandbox, task, "".join(fewer)):
-                parts = fewer
-    return "".join(parts)
+        needed = tuple(file for file in files if file not in doubtful)
+        if needed and _resolves(sandbox, task, Patch(needed)):
+            return Patch(needed).text
+        for file in doubtful[:MOST_TRIED] if len(doubtful) > 1 or needed else ():
+            fewer = tuple(other for other in files if other != file)
+            if _resolves(sandbox, task, Patch(fewer)):
+                files = fewer
+    return Patch(files).text
 
 
-def _may_be_left(part: str) -> bool:
-    match = re.match(HEADER, part)
-    if match is None:
-        return False
-    return not own_name(match).endswith(".py") or re.match(HEADER + "new file mode ", part) is not None
-
-
-def _resolves(sandbox: Sandbox, task: Task, diff: str) -> bool:
-    if not diff.strip():
+def _resolves(sandbox: Sandbox, task: Task, patch: Patch) -> bool:
+    if not patch.files:
         return False
     try:
-        work = apply_patch(task.files, diff)
+        work = apply_patch(task.files, patch.text)
     except PatchError:
         return False
     files = {path: content for path, content in work.items() if task.files.get(path) != content}

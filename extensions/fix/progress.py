@@ -44,6 +44,7 @@ def digest_command(project: Project, *settings: object) -> str:
     parts = (
         project.repository,
         project.commit,
+        project.subdir,
         project.command,
         project.environment,
         project.timeout_s,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,6 @@ from sqlalchemy import Engine
 
 from stackrank.db import queries
 from stackrank.db.writes.store import Store
-from stackrank.diffs import HEADER, own_name
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.patches import PatchError
 from stackrank.env.patterns import Matcher, globs
@@ -23,6 +21,7 @@ from stackrank.extensions.fix.finding.problems import Problem, title_of
 from stackrank.extensions.fix.finding.project import Project
 from stackrank.extensions.fix.leftovers import without_leftovers
 from stackrank.extensions.fix.publish import require_applies
+from stackrank.patches.reading import Patch
 from stackrank.terms import Verdict
 from stackrank.wording import count_of
 
@@ -65,7 +64,7 @@ def propose(
         show(number, len(candidates))
         problem, episodes = _merge_problems(group), [episode for _, group_rows, _ in group for episode in group_rows]
         try:
-            require_applies(project.repository, project.commit, problem.test_diff + diff)
+            require_applies(project.repository, project.commit, project.in_repository(problem.test_diff + diff))
             evidence = gather_evidence(
                 store.engine, project, backend, problem, diff,
                 times=times, episodes=episodes, played=sum(number for _, _, number in group),
@@ -116,20 +115,12 @@ def group_by_change(
     ignored = Matcher(globs(project.files.get(".gitignore", b"").decode("utf-8", "replace").splitlines()))
     changes: dict[str, list[Mapping[str, Any]]] = {}
     for _, episode in sorted(episodes.items()):
-        diff = "".join(
-            part
-            for part in re.split(r"(?m)^(?=diff --git )", episode["diff"])
-            if not (path := _new_file(part)) or not (path in leaves or ignored.matches(path))
+        patch = Patch.read(episode["diff"]).where(
+            lambda file: file.old is not None or not (file.path in leaves or ignored.matches(file.path))
         )
-        if diff.strip() and not episode["tampered"]:
-            changes.setdefault(diff, []).append(episode)
+        if patch.files and not episode["tampered"]:
+            changes.setdefault(patch.text, []).append(episode)
     return changes
-
-
-def _new_file(part: str) -> str:
-    """Return the path of the file that this part of a diff creates; empty if it creates none."""
-    match = re.match(HEADER + "new file mode ", part)
-    return own_name(match) if match else ""
 
 
 def _explain_missing(played: Sequence[Mapping[str, Any]]) -> str:
@@ -160,8 +151,8 @@ def _row(
         "problem": problem.name,
         "title": problem.title,
         "tests": list(problem.tests),
-        "diff": diff,
-        "test_diff": problem.test_diff,
+        "diff": project.in_repository(diff),
+        "test_diff": project.in_repository(problem.test_diff),
         "evidence": dict(evidence),
         "doubts": find_doubts(evidence),
     }

@@ -17,11 +17,13 @@ from typing import Any
 
 from stackrank.db.decision_seal import require_genuine
 from stackrank.env.benchmarks.base import BenchmarkError
-from stackrank.env.benchmarks.git import has_commit
-from stackrank.env.git import clone_git, read_git, run_git
+from stackrank.env.benchmarks.git import has_commit, read_at
+from stackrank.env.git import clone_git, run_git
+from stackrank.env.patches import PatchError, apply_patch, touched_files
 from stackrank.extensions.fix.finding.folder import CLONE, PATCH, claim
 from stackrank.extensions.fix.solved import write_solved
 from stackrank.home import locked
+from stackrank.patches.contents import mode_of, stored_bytes
 from stackrank.terms import DecisionKind
 from stackrank.wording import evidence_lines, one_line
 
@@ -81,7 +83,7 @@ def publish(proposals: Sequence[Mapping[str, Any]], out: Path, repository: Path 
             for proposal in committed:
                 try:
                     patches[proposal["id"]] = _patch(clone, proposal, folder)
-                except BenchmarkError as error:
+                except (BenchmarkError, PatchError) as error:
                     published.conflicts[proposal["id"]] = f"git makes no commit of it ({error})"
             published.conflicts |= _branch(clone, committed[-1]["base"], patches)
             published.clone = out / CLONE
@@ -107,16 +109,9 @@ def require_commit(proposal: Mapping[str, Any], repository: Path | None = None) 
         )
 
 
-def require_applies(repository: Path, base: str, diff: str) -> None:
-    """Raises BenchmarkError if git cannot apply the diff to the commit. Writes nothing in the repository."""
-    if hidden := re.search(r'(?m)^(?:Binary files|Files) (?:"?a/|/dev/null).* differ$', diff):
-        raise BenchmarkError(f"it has a file that is not UTF-8 text, or too large for a diff: {hidden[0]}")
-    with tempfile.TemporaryDirectory(prefix="stackrank-index-") as name:
-        variables = {"GIT_INDEX_FILE": str(Path(name) / "index")}
-        read_git(repository, "read-tree", base, variables=variables)
-        patch = diff.encode("utf-8", "surrogateescape")
-        options = ("--cached", "--check", "--whitespace=nowarn", "-")
-        read_git(repository, "apply", *options, stdin=patch, variables=variables)
+def require_applies(repository: Path, base: str, patch: str) -> None:
+    """Raises PatchError if the patch does not apply to the commit. Writes nothing in the repository."""
+    apply_patch(read_at(repository, base, touched_files(patch)), patch)
 
 
 def _git(clone: Path, *arguments: str, stdin: bytes = b"") -> bytes:
@@ -126,15 +121,10 @@ def _git(clone: Path, *arguments: str, stdin: bytes = b"") -> bytes:
 def _patch(clone: Path, proposal: Mapping[str, Any], out: Path) -> Path:
     """Write the proposal as one commit on its own base, for `git am`, including the test that represents an issue."""
     _git(clone, "checkout", "--quiet", "--force", "--detach", proposal["base"])
-    for diff in filter(None, (proposal["test_diff"], proposal["diff"])):
-        _git(
-            clone,
-            "apply",
-            "--index",
-            "--whitespace=nowarn",
-            "-",
-            stdin=diff.encode("utf-8", "surrogateescape"),
-        )
+    patch = proposal["test_diff"] + proposal["diff"]
+    before = read_at(clone, proposal["base"], touched_files(patch))
+    after = apply_patch(before, patch)
+    _stage(clone, before, after, no_object="0" * len(proposal["base"]))
     message = commit_message(proposal).encode()
     _git(clone, "commit", "--quiet", "--no-verify", "--no-gpg-sign", "-F", "-", stdin=message)
     arguments = (
@@ -145,8 +135,32 @@ def _patch(clone: Path, proposal: Mapping[str, Any], out: Path) -> Path:
         "--binary",
         f"--start-number={proposal['id']}",
     )
+    # `git am` takes carriage returns for a fault of the mail and removes them, except from binary files.
+    attributes = clone / ".git" / "info" / "attributes"
+    attributes.parent.mkdir(exist_ok=True)
+    with_returns = [path for path in before | after if b"\r" in before.get(path, b"") + after.get(path, b"")]
+    attributes.write_text("".join(f"{_attribute_pattern(path)} -diff\n" for path in with_returns), encoding="ascii")
     file_name = _git(clone, "format-patch", *arguments, "-o", str(out)).decode().strip()
+    attributes.unlink()
     return Path(file_name)
+
+
+def _attribute_pattern(path: str) -> str:
+    """Return the pattern of gitattributes(5) that matches only this path."""
+    pattern = re.sub(r"([*?\[\\])", r"\\\1", f"/{path}").encode("utf-8", "surrogateescape")
+    return '"' + "".join(chr(byte) if chr(byte).isalnum() and byte < 128 else f"\\{byte:03o}" for byte in pattern) + '"'
+
+
+def _stage(clone: Path, before: Mapping[str, bytes], after: Mapping[str, bytes], *, no_object: str) -> None:
+    """Put files into the index exactly as they are: no attribute or setting converts them."""
+    deleted = [f"0 {no_object}\t{path}\0" for path in sorted(before.keys() - after.keys())]
+    written = []
+    for path, content in sorted(after.items()):
+        name = _git(clone, "hash-object", "-w", "--no-filters", "--stdin", stdin=stored_bytes(content))
+        written.append(f"{mode_of(content)} {name.decode().strip()}\t{path}\0")
+    # A deleted file may have become a folder.
+    entries = "".join((*deleted, *written)).encode("utf-8", "surrogateescape")
+    _git(clone, "update-index", "-z", "--index-info", stdin=entries)
 
 
 def _branch(clone: Path, base: str, patches: Mapping[int, Path]) -> dict[int, str]:

@@ -12,6 +12,7 @@ import typer
 from stackrank.errors import UsageError
 from stackrank.flows.cli.options import API, Api, Json
 from stackrank.flows.cli.output import print_json, print_table
+from stackrank.patches.writing import shown_text
 from stackrank.terms import DecisionKind
 from stackrank.wording import evidence_lines, interval, one_line, percent, plain_verdict, print_err, print_out
 
@@ -169,8 +170,10 @@ def _print_proposal(proposal: Mapping[str, Any], evidence: Sequence[str]) -> Non
     if proposal["covered_by"]:
         print_out(f"Proposal {proposal['covered_by']}, which is approved, fixes everything that this one fixes.\n")
     if proposal["test_diff"]:
-        print_out(f"The test written for this issue, which fails without the change:\n{proposal['test_diff']}")
-    print_out(proposal["diff"])
+        print_out(
+            f"The test written for this issue, which fails without the change:\n{shown_text(proposal['test_diff'])}"
+        )
+    print_out(shown_text(proposal["diff"]))
     for line in evidence:
         print_out(line)
     for decision in (*proposal["comments"], *filter(None, [proposal["decision"]])):

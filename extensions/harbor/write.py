@@ -21,6 +21,7 @@ from stackrank.env.environment import Environment
 from stackrank.env.patches import PatchError, apply_patch
 from stackrank.env.task import Task
 from stackrank.extensions.harbor.benchmark import WORKSPACE, check_instructions, read_task
+from stackrank.patches.contents import write_content
 
 _VERIFIER = Path(__file__).with_name("harbor_verifier")
 _AGENT_S = 3600.0
@@ -86,8 +87,7 @@ def write_task(task: Task, folder: Path) -> None:
         contents |= {f"{place}/{path}": files[path] for path in files}
     for path, content in contents.items():
         file = folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content)
+        write_content(file, content)
         if path.endswith(".sh"):
             file.chmod(0o755)
     try:

@@ -8,7 +8,7 @@ the process, so that the program itself stays where it is.
 How long tests may run is counted in steps. The clock ends only what is blocked: a deadlock, or a loop inside C code.
 """
 
-# ruff: noqa: PTH100, PTH109, PTH123
+# ruff: noqa: PTH100, PTH109
 
 import contextlib
 import gc
@@ -20,6 +20,7 @@ import signal
 import sys
 import threading
 import time
+import tokenize
 from collections.abc import Callable
 from typing import Any
 
@@ -245,8 +246,8 @@ def change(path: str, edits: list[Any], imports: list[str]) -> bool:
     """Change the functions of one file in this process; return False if more than function bodies differ."""
     name = os.path.abspath(path)
     if name not in _ORIGINAL:
-        with open(name, "rb") as file:
-            text = file.read().decode("utf-8-sig").replace("\r\n", "\n")
+        with tokenize.open(name) as file:
+            text = file.read()
         _ORIGINAL[name] = text, units(compile(text, name, "exec", dont_inherit=True))
     text, (old, old_rest) = _ORIGINAL[name]
     for start, end, new in sorted(edits, reverse=True):

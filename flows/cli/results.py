@@ -12,6 +12,7 @@ from typer.core import TyperCommand
 from stackrank.db.search import HELP
 from stackrank.flows.cli.options import Episode, Json, Run, Verdicts, check_terms
 from stackrank.flows.cli.output import print_json, print_table
+from stackrank.patches.writing import shown_text
 from stackrank.terms import FailurePoint, Verdict
 from stackrank.wording import count_of, errors, moment, one_of, print_err, print_out, seal, suspicious_lines, unverified
 
@@ -157,7 +158,7 @@ def trace(
         print_out(f"\nsuspicious: {line}", end="")
     print_out()
     if row["diff"]:
-        print_out(f"\n--- the agent's changes\n{row['diff']}")
+        print_out(f"\n--- the agent's changes\n{shown_text(row['diff'])}")
 
 
 def _print_step(step: Mapping[str, Any]) -> None:

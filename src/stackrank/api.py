@@ -152,12 +152,12 @@ _MODULE_OF = {name: module for module, names in _MODULES.items() for name in nam
 
 PUBLIC_MODULES: dict[str, str] = {
     "stackrank.api": "this page",
-    "stackrank.diffs": "diffs of whole projects",
     "stackrank.errors": "the tree of errors",
     "stackrank.fields": "tables of the fields of Pydantic models",
     "stackrank.host.programs": "starting programs on this machine, outside sandboxes",
     "stackrank.home": "the folder of stackrank on this machine, and locks",
     "stackrank.host.listening": "sockets to listen on",
+    "stackrank.patches": "changes of files: reading and writing patches, and what kinds of files they contain",
     "stackrank.plugins": "finding and loading plug-ins",
     "stackrank.settings": "settings from the environment",
     "stackrank.source": "parsing Python",

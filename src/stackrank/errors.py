@@ -31,7 +31,8 @@
       MalformedAction         the agent's output is not an action
       BadCall                 a tool call cannot be parsed
       OutOfTime               the episode's time ran out before the agent decided
-      Unclear                 a person's input is not an action
+      UnclearInput            a person's input is not an action
+      Unclear                 a model's text is not JSON that can be read
       ToolError               a tool was used wrongly; the agent is told
       ToolServerFailed        an entrant's MCP server does not start
         ToolServerChanged     it offers different tools than when the run began

@@ -10,7 +10,7 @@ import pytest
 from stackrank.agents.episode.protocol import Briefing, Decision, GaveUp, SetupError
 from stackrank.agents.episode.step import Step
 from stackrank.agents.human import Human
-from stackrank.agents.human.commands import Unclear, files_in, help_text, read_action, suggestions
+from stackrank.agents.human.commands import UnclearInput, files_in, help_text, read_action, suggestions
 from stackrank.env.actions import Action, Observation
 from stackrank.env.tools import find_tool, tool_names, tool_set
 
@@ -65,7 +65,7 @@ def test_valid_lines(line: str, arguments: dict[str, Any]) -> None:
     ],
 )
 def test_invalid_lines(line: str, words: str) -> None:
-    with pytest.raises(Unclear, match=words):
+    with pytest.raises(UnclearInput, match=words):
         read_action(line, ALL, lambda: pytest.fail("nobody asked for code"))
 
 
@@ -73,7 +73,7 @@ def test_tools_of_plug_ins_take_arguments_by_name(monkeypatch: pytest.MonkeyPatc
     monkeypatch.delitem(__import__("stackrank.agents.human.commands", fromlist=["_PARSERS"])._PARSERS, "view")
     assert read_action("view path=a.py start=3", ALL, str).arguments == {"path": "a.py", "start": 3}
     for wrong in ("view a.py", "view file=a.py"):
-        with pytest.raises(Unclear):
+        with pytest.raises(UnclearInput):
             read_action(wrong, ALL, str)
 
 
@@ -82,7 +82,7 @@ def test_help_lists_the_tools_of_the_set() -> None:
     assert "pdb" not in help_text(rewrite_tools)
     assert "rewrite PATH" in help_text(rewrite_tools) and "quit" in help_text(rewrite_tools)
     assert "new_code: The new text" in help_text(rewrite_tools, "rewrite")
-    with pytest.raises(Unclear, match="no tool 'pdb'"):
+    with pytest.raises(UnclearInput, match="no tool 'pdb'"):
         help_text(rewrite_tools, "pdb")
 
 

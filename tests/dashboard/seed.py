@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 
 from stackrank.db.models.runs import Step
 from stackrank.db.writes.store import SavedBenchmark, Store
-from stackrank.env.file_diffs import file_diff
+from stackrank.patches.writing import file_diff
 from stackrank.terms import FAILURE_POINTS
 from tests.support.episodes import start
 

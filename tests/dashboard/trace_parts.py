@@ -9,7 +9,7 @@ from typing import Any
 from stackrank.db.connection.engine import connect
 from stackrank.db.models.runs import Step
 from stackrank.db.writes.store import Store
-from stackrank.env.file_diffs import file_diff
+from stackrank.patches.writing import file_diff
 from tests.dashboard.seed import SOURCE
 from tests.dashboard.traces import finish, new_episode
 

@@ -93,7 +93,7 @@ def test_reading_runs_nothing(trapped: Path, ran: Path) -> None:
     old, new = (resolve_commit(trapped, name) for name in ("HEAD~1", "HEAD"))
     assert dict(CommitFiles(trapped, old))["a.py"] == b"x = 1\n"
     assert CommitFiles(trapped, new).read(["c.bin", "d/e.py"]) == {"c.bin": b"c\n", "d/e.py": b"e = 1\n"}
-    assert "+x = 2" in diff_of(trapped, old, new)
+    assert "+x = 2" in diff_of(trapped, old, new).patch.text
     assert read_git(trapped, "log", "--format=%s", "-p").startswith(b"Two")
     assert read_git(trapped, "describe", "--tags") == b"v1.2\n"
     assert read_git(trapped, "show", "HEAD:a.py") == b"x = 2\n"
@@ -159,7 +159,7 @@ def test_the_users_own_settings_may_lead_into_the_current_folder(
     monkeypatch.chdir(trapped)
     os.utime(trapped / "a.py", (1, 1))
     assert changed_files(trapped) == {}
-    assert "+x = 2" in diff_of(trapped, "HEAD~1", "HEAD")
+    assert "+x = 2" in diff_of(trapped, "HEAD~1", "HEAD").patch.text
     assert apply_patch({"a.py": b"x = 1\n"}, FIX) == {"a.py": b"x = 2\n"}
 
 

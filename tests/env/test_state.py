@@ -10,11 +10,11 @@ import pytest
 
 from stackrank.env.actions import Action, Observation
 from stackrank.env.debug_env import DebugEnv
-from stackrank.env.file_diffs import file_diff
 from stackrank.env.patches import apply_patch
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.state import check_state, messages_of, outcomes_of
 from stackrank.env.tools import tool_set
+from stackrank.patches.writing import file_diff
 from tests.fixtures.env import make_task, usable
 
 
@@ -75,7 +75,7 @@ def test_diffs_say_exactly_what_changed() -> None:
 def test_diffs_of_files_that_come_go_or_cannot_be_shown() -> None:
     assert apply_patch({}, file_diff("a.py", None, b"x = 1\n")) == {"a.py": b"x = 1\n"}
     assert apply_patch({"a.py": b"x = 1"}, file_diff("a.py", b"x = 1", None)) == {}
-    assert file_diff("a.bin", b"\xff", b"\xfe").endswith("Binary files a/a.bin and b/a.bin differ\n")
+    assert file_diff("a.bin", b"\0\xff", b"\0\xfe").endswith("Binary files a/a.bin and b/a.bin differ\n")
     assert file_diff("a.txt", b"", b"x\n" * 200_000).endswith("Files a/a.txt and b/a.txt differ\n")
     rewritten = (b"%d\n" * 40_000 % tuple(range(40_000)), b"-%d\n" * 40_000 % tuple(range(40_000)))
     assert file_diff("a.txt", *rewritten).endswith("Files a/a.txt and b/a.txt differ\n")

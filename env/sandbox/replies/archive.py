@@ -7,13 +7,17 @@ import tarfile
 
 from stackrank.env.sandbox.base import BadReply
 from stackrank.env.sandbox.replies.decoder import plain_path
+from stackrank.patches.contents import EXECUTABLE, REGULAR, with_mode
 from stackrank.storable import storable_text
 
 _FILES_LIMIT = 100_000
 
 
 def read_archive(data: bytes) -> tuple[dict[str, bytes], list[str]]:
-    """Return the files of an archive of changes: path -> content, and the paths that are no text. Raises BadReply."""
+    """Return the files of an archive of changes: path -> content, and the paths that are no text. Raises BadReply.
+
+    A file that its owner may execute is an `Executable`.
+    """
     files: dict[str, bytes] = {}
     nameless: list[str] = []
     size = 0
@@ -32,7 +36,7 @@ def read_archive(data: bytes) -> tuple[dict[str, bytes], list[str]]:
                 assert source is not None
                 name = plain_path(storable_text(member.name))
                 if name == member.name:
-                    files[name] = source.read()
+                    files[name] = with_mode(source.read(), EXECUTABLE if member.mode & 0o100 else REGULAR)
                 else:  # names of files are bytes, and need not be UTF-8
                     nameless.append(name)
     except (tarfile.TarError, OSError, EOFError, RecursionError, OverflowError, ValueError) as error:

@@ -37,7 +37,7 @@ class StrReplace:
 
     def __call__(self, bench: Bench, arguments: StrReplaceArguments) -> Observation:
         """Edit the file, or refuse and change nothing."""
-        text = decode(bench.sandbox.read(arguments.path)).replace("\r\n", "\n")
+        text = decode(bench.sandbox.read(arguments.path), arguments.path).replace("\r\n", "\n")
         old, new = (text.replace("\r\n", "\n") for text in (arguments.old_str, arguments.new_str))
         if not old:
             raise ToolError("old_str is empty: use insert to add text, create to write a file")
@@ -153,7 +153,7 @@ def _describe_edit(path: str, edit: Edit, start: int | None) -> str:
     head = f"Created {path}: {count_of(edit.added, 'line')}." if edit.created else _describe_lines(path, edit, start)
     if edit.syntax_error:
         head += f"\nThe file does not parse: {edit.syntax_error}"
-    return head if start is None else f"{head}\n{_excerpt(edit)}".rstrip("\n")
+    return head if start is None else f"{head}\n{_excerpt(path, edit)}".rstrip("\n")
 
 
 def _describe_lines(path: str, edit: Edit, start: int | None) -> str:
@@ -169,8 +169,8 @@ def _describe_lines(path: str, edit: Edit, start: int | None) -> str:
     return f"Replaced {lines} of {path}{by}."
 
 
-def _excerpt(edit: Edit, margin: int = 3) -> str:
-    lines = decode(edit.content).split("\n")
+def _excerpt(path: str, edit: Edit, margin: int = 3) -> str:
+    lines = decode(edit.content, path).split("\n")
     if not lines[-1]:  # the end of the last line, which begins no other
         lines.pop()
     start = max(edit.first - margin, 1)

@@ -118,8 +118,8 @@ def _with_pairs(order: Sequence[Mutant]) -> Iterator[Mutant]:
 def of_file(file: str, content: bytes, reach: Reach, operators: Sequence[Operator]) -> Iterator[Mutant]:
     """Yield the candidates of one file, in the order of its text."""
     try:
-        source = ParsedFile(file, content)  # a diff has to be UTF-8
-    except (cst.ParserSyntaxError, UnicodeDecodeError):
+        source = ParsedFile(file, content)
+    except (cst.ParserSyntaxError, SyntaxError, UnicodeDecodeError, LookupError):
         return  # for another version of Python, or a template
 
     @functools.cache  # by type, because instances of libcst's abstract classes are slow to check

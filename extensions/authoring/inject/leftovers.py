@@ -11,6 +11,8 @@ import symtable
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
+from stackrank.patches.contents import decode_text
+
 _KNOWN = 16
 _WORD = re.compile(rb"\w+")
 _LATE = re.compile(rb"from __future__ import annotations\b")
@@ -41,7 +43,7 @@ def _words(source: bytes) -> Counter[str]:
 @functools.lru_cache(maxsize=_KNOWN)
 def _table(source: bytes) -> symtable.SymbolTable:
     # Names in annotations count as used, even if Python does not evaluate them.
-    return symtable.symtable(_LATE.sub(b"pass", source).decode(), "source", "exec")
+    return symtable.symtable(decode_text(_LATE.sub(b"pass", source), "source.py") or "", "source", "exec")
 
 
 @functools.lru_cache(maxsize=_KNOWN)

@@ -25,6 +25,7 @@ from stackrank.extensions.authoring.difficulty import measure
 from stackrank.extensions.authoring.inject.candidates import Mutant
 from stackrank.extensions.authoring.inject.leftovers import left_behind
 from stackrank.extensions.authoring.inject.reach import Reach
+from stackrank.patches.contents import like
 from stackrank.source import parse_python
 
 Label = Literal["", "easy", "medium", "hard"]
@@ -93,7 +94,7 @@ def verify(sandbox: Sandbox, project: Project, candidate: Mutant) -> Verified:
 
     Raises SandboxError.
     """
-    broken = candidate.source()
+    broken = like(candidate.source(), project.files[candidate.file])
     if (problem := _find_defect(broken, project.files[candidate.file])) is not None:
         return Verified(candidate.key, problem)
     if project.deep and left_behind(project.files, {candidate.file: broken}):

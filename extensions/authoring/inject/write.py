@@ -26,6 +26,7 @@ from stackrank.extensions.authoring.inject.candidates import Mutant
 from stackrank.extensions.authoring.inject.statement import statement
 from stackrank.extensions.authoring.inject.verify import Verified
 from stackrank.extensions.authoring.withheld import choose_withheld, without_withheld
+from stackrank.patches.contents import like, write_content
 
 SOURCE = "source"
 
@@ -36,9 +37,7 @@ def write_source(folder: Path, files: Mapping[str, bytes]) -> None:
     if target.exists():
         shutil.rmtree(target)
     for path, content in files.items():
-        place = target / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(content)
+        write_content(target / path, content)
 
 
 def write_benchmark(
@@ -69,7 +68,7 @@ def _entry(
     environment: Environment,
 ) -> TaskEntry:
     good = {candidate.file: files[candidate.file]}
-    bad = {candidate.file: candidate.source()}
+    bad = {candidate.file: like(candidate.source(), files[candidate.file])}
     visible = without_withheld(files, withheld := choose_hidden(files, verified))
     complete = {path: files[path] for path in visible}
     fix = make_diff(bad, good)

@@ -9,11 +9,13 @@ from typing import Literal, TypedDict
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.benchmarks.files import read_patch
 from stackrank.env.patches import PatchError, apply_patch
 from stackrank.env.sandbox.client import Changes
 from stackrank.env.task import Task
 from stackrank.flows.runs.afterwards.export.exporter import Exporter
 from stackrank.flows.runs.afterwards.export.source import ExportSource
+from stackrank.patches.contents import encoding_of, like
 
 Label = Literal["right", "wrong"]
 _LABELS: tuple[Label, ...] = ("right", "wrong")
@@ -78,14 +80,17 @@ class LabelledChange(_Strict):
     def _edited(self, given: Mapping[str, bytes]) -> dict[str, bytes]:
         files = dict(given)
         for edit in self.edits:
-            text = files.get(edit.path, b"").decode()
+            encoding = encoding_of(files.get(edit.path, b""), edit.path)
+            if encoding is None:
+                raise PatchError(f"{edit.path} is a binary file, which only a diff can change")
+            text = files.get(edit.path, b"").decode(encoding)
             if not edit.old and edit.path not in files:
                 files[edit.path] = edit.new.encode()
                 continue
             if not edit.old or (count := text.count(edit.old)) != 1:
                 times = f"{count} times" if edit.old else "although it should be a new file"
                 raise PatchError(f"{edit.path} has this text {times} instead of once: {edit.old[:80]!r}")
-            files[edit.path] = text.replace(edit.old, edit.new).encode()
+            files[edit.path] = like(text.replace(edit.old, edit.new).encode(encoding), files[edit.path])
         return files
 
 
@@ -97,7 +102,7 @@ def read_changes(path: Path) -> list[LabelledChange]:
     if path.is_dir():
         changes = [
             LabelledChange(
-                task=file.name.partition(".")[0], label=label, author=file.parent.name, diff=file.read_text("utf-8")
+                task=file.name.partition(".")[0], label=label, author=file.parent.name, diff=read_patch(file)
             )
             for label in _LABELS
             for file in sorted(path.glob(f"{label}/*/*.patch"))

@@ -280,7 +280,7 @@ def entry_of(project: Project, name: str, test: str, **fields: Any) -> TaskEntry
     environment = project.environment
     return TaskEntry(
         id=name,
-        source=SourceEntry(git=str(project.repository), commit=project.commit),
+        source=SourceEntry(git=str(project.repository), commit=project.commit, subdir=project.subdir),
         test=test,
         setup=list(environment.setup),
         python=PythonEntry(version=environment.python or None, requirements=list(environment.requirements)),

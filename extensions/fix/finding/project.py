@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stackrank.env.benchmarks.base import BenchmarkError
-from stackrank.env.benchmarks.git import CommitFiles, is_repository, read_at, resolve_commit
+from stackrank.env.benchmarks.git import LFS_POINTER, CommitFiles, is_repository, read_at, resolve_commit
 from stackrank.env.benchmarks.guess_setup import guess_setup
 from stackrank.env.benchmarks.pytest_command import TestCommand, default_command
 from stackrank.env.environment import Environment
-from stackrank.env.git import changed_files, is_bare, read_git
+from stackrank.env.git import changed_files, enclosing_repository, is_bare, read_git
 from stackrank.env.sandbox.base import SandboxSpec
 from stackrank.env.task import Limits
-
-_POINTER = b"version https://git-lfs.github.com/spec/"
+from stackrank.patches.reading import SUBMODULE, Patch
 
 
 @dataclass(frozen=True)
@@ -46,11 +45,18 @@ class Project:
     command: TestCommand
     environment: Environment
     timeout_s: float
+    subdir: str = "."
+    """The folder of the repository that is the project. Paths of `files` are relative to it."""
 
     @property
     def name(self) -> str:
         """The project's name for people."""
-        return self.repository.name.removesuffix(".git")
+        name = self.repository.name.removesuffix(".git")
+        return name if self.subdir == "." else f"{name}/{self.subdir}"
+
+    def in_repository(self, patch: str) -> str:
+        """Return a patch of the project's files with paths relative to the repository."""
+        return patch if self.subdir == "." else Patch.read(patch).renamed(lambda path: f"{self.subdir}/{path}").text
 
     @property
     def spec(self) -> SandboxSpec:
@@ -62,8 +68,7 @@ class Project:
     def at(self, commit: str) -> Project:
         """Return the same project at another commit. Raises BenchmarkError."""
         full = resolve_commit(self.repository, commit)
-        files = CommitFiles(self.repository, full)
-        return Project(self.repository, full, files, self.command, self.environment, self.timeout_s)
+        return replace(self, commit=full, files=CommitFiles(self.repository, full, subdir=self.subdir))
 
 
 def open_project(path: Path, wishes: TestOptions) -> Project:
@@ -71,27 +76,35 @@ def open_project(path: Path, wishes: TestOptions) -> Project:
     place = path.expanduser().resolve()
     if not place.is_dir():
         raise BenchmarkError(f"{path} is not a folder: name the repository to fix")
-    if not is_repository(place):
-        raise BenchmarkError(
-            f"{place} is not a git repository: a fix is based on a commit, so run `git init` and commit, or name its "
-            "top folder"
-        )
-    commit = resolve_commit(place, "HEAD")
-    if modules := _submodules(place, commit):
-        raise BenchmarkError(
-            f"{place} has submodules ({shorten(modules)}), whose files are not in its commits: run fix in a "
-            "repository that has them as plain files"
-        )
-    if dirty := _dirty(place):
+    repository, subdir = _repository_of(place)
+    commit = resolve_commit(repository, "HEAD")
+    if dirty := _dirty(repository, subdir):
         raise BenchmarkError(
             f"{place} has uncommitted changes ({shorten(dirty)}): commit or stash them, so that a fix is based on "
             "what you have"
         )
-    files = CommitFiles(place, commit)
+    files = CommitFiles(repository, commit, subdir=subdir)
     command = TestCommand.of(wishes.test or default_command(files), files)
-    setup = tuple(guess_setup(place, commit, "")) if wishes.setup is None else wishes.setup
+    setup = (
+        tuple(guess_setup(repository, commit, "" if subdir == "." else f"{subdir}/"))
+        if wishes.setup is None
+        else wishes.setup
+    )
     environment = Environment(wishes.python, wishes.requirements, tuple(filter(None, setup)))
-    return Project(place, commit, files, command, environment, wishes.timeout_s)
+    return Project(repository, commit, files, command, environment, wishes.timeout_s, subdir)
+
+
+def _repository_of(place: Path) -> tuple[Path, str]:
+    """Return the repository that contains a folder, and the folder's path in it. Raises BenchmarkError."""
+    if is_repository(place):
+        return place, "."
+    try:
+        repository = enclosing_repository(place)
+    except BenchmarkError:
+        raise BenchmarkError(
+            f"{place} is not in a git repository: a fix is based on a commit, so run `git init` and commit"
+        ) from None
+    return repository, place.relative_to(repository).as_posix()
 
 
 def require_separate(project: Project, out: Path) -> None:
@@ -107,30 +120,33 @@ def list_lfs_pointers(project: Project) -> list[str]:
     attributes = [attribute_text for name, attribute_text in project.files.items() if name.endswith(".gitattributes")]
     if not any(b"filter=lfs" in attribute_text for attribute_text in attributes):
         return []
-    return [name for name, content in project.files.items() if content.startswith(_POINTER)]
+    return [name for name, content in project.files.items() if content.startswith(LFS_POINTER)]
 
 
-def _dirty(place: Path) -> list[str]:
-    """Return the tracked files that differ from the commit."""
+def _dirty(place: Path, subdir: str) -> list[str]:
+    """Return the tracked files of a folder of a repository that differ from the commit."""
     if is_bare(place):
         return []
-    changed = changed_files(place)
+    below = "" if subdir == "." else f"{subdir}/"
+    changed = {path: state for path, state in changed_files(place).items() if path.startswith(below)}
     return [path for path, state in changed.items() if state != " M" or not _is_pointed_at(place, path)]
 
 
 def _is_pointed_at(place: Path, path: str) -> bool:
     """Whether the committed file is a Git LFS pointer to the file's current content."""
     committed = read_at(place, "HEAD", [path]).get(path, b"")
-    if not committed.startswith(_POINTER) or not (place / path).is_file():
+    if not committed.startswith(LFS_POINTER) or not (place / path).is_file():
         return False
     with (place / path).open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return f"oid sha256:{digest}\n".encode() in committed
 
 
-def _submodules(place: Path, commit: str) -> list[str]:
-    entries = read_git(place, "ls-tree", "-r", "-z", commit).decode("utf-8", "replace").split("\0")
-    return [entry.partition("\t")[2] for entry in entries if entry.startswith("160000 ")]
+def list_submodules(project: Project) -> list[str]:
+    """Return the folders of submodules in the project. Their files are in no commit of the repository."""
+    tree = project.commit if project.subdir == "." else f"{project.commit}:{project.subdir}"
+    entries = read_git(project.repository, "ls-tree", "-r", "-z", tree).decode("utf-8", "replace").split("\0")
+    return [entry.partition("\t")[2] for entry in entries if entry.startswith(f"{SUBMODULE} ")]
 
 
 def shorten(names: Iterable[str]) -> str:

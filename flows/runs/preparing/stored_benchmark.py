@@ -10,6 +10,7 @@ from stackrank.env.benchmarks.git import CommitFiles
 from stackrank.env.benchmarks.verdict_rates import find_rates
 from stackrank.env.difficulty import difficulty_label, find_difficulty
 from stackrank.env.task import Task
+from stackrank.patches.contents import decode_text
 
 MOST_SHOWN = 256 * 1024
 """Most bytes of a task's files that are stored for the trace page."""
@@ -57,11 +58,8 @@ def shown_files(task: Task) -> dict[str, str]:
     files = task.files.read(faulty) if isinstance(task.files, CommitFiles) else task.files
     for path in sorted(files, key=lambda path: (path not in faulty, not path.endswith(".py"), path)):
         content = files[path]
-        if len(content) > bytes_left or b"\0" in content:
+        if len(content) > bytes_left or (text := decode_text(content, path)) is None:
             continue
-        try:
-            texts[path] = content.decode()
-        except UnicodeDecodeError:
-            continue
+        texts[path] = text
         bytes_left -= len(content)
     return texts

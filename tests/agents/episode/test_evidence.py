@@ -11,9 +11,9 @@ from stackrank.agents.episode.evidence import CodeRange, EvidenceReader
 from stackrank.agents.episode.line_map import LineMap
 from stackrank.agents.episode.milestones import MilestoneTracker
 from stackrank.env.actions import Observation
-from stackrank.env.file_diffs import file_diff
 from stackrank.env.patches import find_faults
 from stackrank.env.task import Fault
+from stackrank.patches.writing import file_diff
 from tests.fixtures.env import make_task
 
 SOURCE = """

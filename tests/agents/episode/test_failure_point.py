@@ -11,9 +11,9 @@ from stackrank.agents.episode.failure_point import diagnose
 from stackrank.agents.episode.milestones import MilestoneTracker
 from stackrank.agents.episode.step import Step
 from stackrank.env.actions import Action, Observation
-from stackrank.env.file_diffs import file_diff
 from stackrank.env.scoring.judge import Score
 from stackrank.env.task import Fault, Task
+from stackrank.patches.writing import file_diff
 from stackrank.terms import StopReason
 from tests.agents.episode.edit_states import edit_state
 from tests.fixtures.env import make_task

@@ -22,9 +22,9 @@ from stackrank.db.queries.episodes.steps import _first_change
 from stackrank.db.writes.store import Store
 from stackrank.env.actions import Action
 from stackrank.env.debug_env import DebugEnv
-from stackrank.env.file_diffs import file_diff
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.tools import tool_set
+from stackrank.patches.writing import file_diff
 from stackrank.wording import visible
 from tests.dashboard.seed import HOSTILE, SOURCE
 from tests.dashboard.trace_parts import changed, detail, fed, outline, plain, view

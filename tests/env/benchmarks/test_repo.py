@@ -26,6 +26,8 @@ from stackrank.env.task import Task
 from stackrank.env.validate import validate
 from stackrank.extensions.authoring.from_commit import TaskOptions, draft, split
 from stackrank.extensions.authoring.new_task import make_task
+from stackrank.patches.contents import Link
+from stackrank.patches.reading import Patch
 from tests.fixtures.env import usable
 from tests.support.repository import (
     BUGGY,
@@ -132,7 +134,8 @@ def test_links_do_not_lead_out(folder: Path) -> None:
     )
     reasons = sorted(benchmark.excluded().values())
     assert reasons == [f"leak.patch leaves {folder}", f"source.path leak leaves {folder}"]
-    assert "secret.txt" not in benchmark.tasks()[0].files
+    assert benchmark.tasks()[0].files["secret.txt"] == Link(b"/etc/passwd"), "it was not read"
+    assert not bytes(benchmark.tasks()[0].files["secret.txt"])
 
 
 @pytest.mark.parametrize(
@@ -288,5 +291,5 @@ def test_commits_that_make_no_task(repo: SampleRepository, tmp_path: Path) -> No
 
 
 def test_split() -> None:
-    binary = "diff --git a/tests/x.png b/tests/x.png\nBinary files a/tests/x.png and b/tests/x.png differ\n"
-    assert split(TESTS + binary + BUG) == (TESTS, BUG)
+    binary = make_diff({}, {"tests/x.png": b"\0"})
+    assert tuple(patch.text for patch in split(Patch.read(TESTS + BUG + binary))) == (TESTS + binary, BUG)

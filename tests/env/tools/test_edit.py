@@ -9,6 +9,9 @@ from stackrank.env.sandbox.client import Sandbox
 from tests.fixtures.env import Play, cart, make_task
 
 LATIN = "# -*- coding: latin-1 -*-\nname = 'Bj\xf6rn'\nx = 1\n".encode("latin-1")
+JAPANESE = "# coding: shift_jis\ns = '日本'\nx = 1\n".encode("shift_jis")
+EURO = "# coding: cp1252\r\ns = '€'\r\nx = 1\r\n".encode("cp1252")
+ESCAPES = b"# coding: unicode_escape\na = 1\n"
 BIG = b"".join(b"value_%d = %d\n" % (number, number) for number in range(40_000))
 
 # content before, first line, last line, new text, content after
@@ -27,6 +30,22 @@ EXACT: dict[str, tuple[bytes, int | None, int | None, str, bytes]] = {
     "BOM is kept": (b"\xef\xbb\xbfa = 1\nb = 2\n", 1, 1, "a = 3", b"\xef\xbb\xbfa = 3\nb = 2\n"),
     "BOM, whole file": (b"\xef\xbb\xbfa = 1\n", None, None, "a = 3\n", b"\xef\xbb\xbfa = 3\n"),
     "latin-1 source": (LATIN, 3, 3, "x = '\xe9'", LATIN.replace(b"x = 1", b"x = '\xe9'")),
+    "mixed ends": (b"a\r\nb\nc\r\n", 2, 2, "x", b"a\r\nx\nc\r\n"),
+    "mixed ends, more lines": (b"a\nb\r\nc\n", 2, 2, "x\ny", b"a\nx\r\ny\r\nc\n"),
+    "mixed ends, whole file": (b"a\r\nb\nc\r\n", None, None, "a\nb\nx\nc\n", b"a\r\nb\nx\nc\r\n"),
+    "mixed ends, nothing after": (b"a\r\nb\nc", 2, 3, "x\ny", b"a\r\nx\ny"),
+    "Shift JIS": (JAPANESE, 3, 3, "x = '本'", JAPANESE.replace(b"x = 1", "x = '本'".encode("shift_jis"))),
+    "an ASCII line in cp1252 with CRLF": (EURO, 3, 3, "x = 2", EURO.replace(b"x = 1", b"x = 2")),
+    "another encoding is declared": (
+        LATIN,
+        None,
+        None,
+        "# coding: utf-8\nx = 'ö'\n",
+        "# coding: utf-8\nx = 'ö'\n".encode(),
+    ),
+    "no encoding is declared any more": (LATIN, None, None, "x = 'ö'\n", "x = 'ö'\n".encode()),
+    "an encoding that does not exist": (b"# coding: x\na = 1\n", 2, 2, "a = 2", b"# coding: x\na = 2\n"),
+    "an encoding that is no text": (ESCAPES, 2, 2, "a = 2\nb = 3", b"# coding: unicode_escape\na = 2\nb = 3\n"),
     "no final newline": (b"a\nb", 1, 1, "x", b"x\nb"),
     "no final newline, last line": (b"a\nb", 2, 2, "x", b"a\nx"),
     "append after no final newline": (b"a\nb", 3, 2, "c", b"a\nb\nc"),
@@ -183,3 +202,18 @@ def test_the_tool_edits_files_that_are_no_python(play: Play) -> None:
     observation = episode("rewrite", path="prices.json", new_code='{"tea": 2}\n')
     assert observation.ok and "syntax_error" not in observation.state
     assert '"tea": 2' in episode("view", path="prices.json").text
+
+
+def test_a_binary_file_has_no_lines_to_edit(local: Sandbox) -> None:
+    for content in (b"\x89PNG\0\r\n\x1a\n", "x = 1\n".encode("utf-16")):
+        local.put({"a.py": content})
+        with pytest.raises(Refused, match="binary"):
+            local.edit("a.py", "x", 1, 1)
+        assert local.read("a.py") == content
+
+
+def test_characters_that_a_declared_encoding_lacks(local: Sandbox) -> None:
+    local.put({"a.py": EURO})
+    with pytest.raises(Refused, match=r"cp1252, which cannot hold '本'"):
+        local.edit("a.py", "x = '€本'", 3, 3)
+    assert local.read("a.py") == EURO

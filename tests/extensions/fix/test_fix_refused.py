@@ -43,13 +43,6 @@ def _staged(folder: Path) -> None:
     git(folder, "add", "-A")
 
 
-def _submodule(folder: Path) -> None:
-    other_repository = repository(folder.parent / "other", {"x.py": ""})
-    repository(folder)
-    git(folder, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other_repository), "vendor/other")
-    git(folder, "commit", "-q", "-m", "With another")
-
-
 def _empty(folder: Path) -> None:
     folder.mkdir()
     git(folder, "init", "-q")
@@ -58,10 +51,9 @@ def _empty(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (_no_git, "is not a git repository"),
+        (_no_git, "is not in a git repository"),
         (_dirty, "has uncommitted changes (shop/cart.py)"),
         (_staged, "has uncommitted changes (shop/cart.py)"),
-        (_submodule, "has submodules (vendor/other)"),
         (_empty, "has no commit HEAD"),
     ],
 )

@@ -13,7 +13,7 @@ from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 
 from .disk import content_of, stamp_of
 from .processes import TimeLimit, time_limit
-from .texts import LINES, find_encoding, plain_encoding, syntax_error, touched_lines, with_newlines
+from .texts import LINES, NotText, encoded, find_encoding, syntax_error, touched_lines, with_newlines
 
 SEARCH_LIMIT_S = 5
 
@@ -125,27 +125,28 @@ class Workspace:
         if new and start is not None:
             raise Refused("%s does not exist: omit the line numbers to create it" % path)
         old = b"" if new else self.read(path)
-        encoding = find_encoding(old) if path.endswith(".py") else plain_encoding(old)
-        crlf = old.count(b"\r\n") * 2 > old.count(b"\n")
         try:
-            insert = with_newlines(text, crlf).encode("utf-8" if encoding == "utf-8-sig" else encoding)
-        except UnicodeEncodeError as error:
-            raise Refused("%s is encoded in %s, which cannot hold %r" % (path, encoding, text[error.start])) from None
+            insert = encoded(text, old, path, whole=start is None)
+        except NotText as error:
+            raise Refused("%s %s" % (path, error)) from None
         bom = b"\xef\xbb\xbf" if old.startswith(b"\xef\xbb\xbf") else b""
-        newline = b"\r\n" if crlf else b"\n"
+        newline = b"\r\n" if old.count(b"\r\n") * 2 > old.count(b"\n") else b"\n"
+        lines = LINES.findall(old[len(bom) :])
         if start is None:
             if end is not None:
                 raise Refused("an end line needs a start line")
-            first, replaced = 1, old.count(b"\n") + bool(old and not old.endswith(b"\n"))
-            content = bom + (insert[len(bom) :] if bom and insert.startswith(bom) else insert)
+            first, replaced = 1, len(lines)
+            insert = insert[len(bom) :] if bom and insert.startswith(bom) else insert
+            insert = with_newlines(insert, lines, newline)
+            content = bom + insert
         else:
-            lines = LINES.findall(old[len(bom) :])
             total = len(lines)
             last = start if end is None else end
             if not 1 <= start <= total + 1 or not start - 1 <= last <= max(total, start - 1):
                 raise Refused("lines %d to %d are not in %s, which has %d lines" % (start, last, path, total))
             if insert and not insert.endswith(b"\n") and (last < total or not lines or lines[-1].endswith(b"\n")):
                 insert += newline
+            insert = with_newlines(insert, lines[start - 1 : last], newline)
             head = b"".join(lines[: start - 1])
             if insert and head and not head.endswith(b"\n"):
                 head += newline
@@ -260,7 +261,7 @@ class Workspace:
                 continue
             if b"\0" in data:
                 continue
-            for number, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
+            for number, line in enumerate(data.decode(find_encoding(data, relative), "replace").split("\n"), 1):
                 if expression.search(line):
                     if len(matches) < limit:
                         matches.append((relative, number, line.rstrip("\r")[:400]))
@@ -280,10 +281,26 @@ class Workspace:
                 self._built.update(self._unpack(member, tar) for member in tar if member.isfile())
         with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
             for member in tar:
+                if member.issym():
+                    self._link(member)
+                    continue
                 if not member.isfile():
                     raise Refused("%s is not a regular file" % member.name)
                 self._built.discard(self._unpack(member, tar))
         self.set_baseline()
+
+    def _link(self, member: tarfile.TarInfo) -> None:
+        folder, name = os.path.split(member.name)
+        real = os.path.join(self.resolve(folder or "."), name)
+        if self.relative(os.path.normpath(os.path.join(os.path.dirname(real), member.linkname))) is None:
+            raise Refused("%s is a link that leads out of the workspace" % member.name)
+        try:
+            os.makedirs(os.path.dirname(real), exist_ok=True)
+            if os.path.lexists(real):
+                os.unlink(real)
+            os.symlink(member.linkname, real)
+        except OSError as error:
+            raise Refused("%s cannot be made: %s" % (member.name, error)) from None
 
     def _unpack(self, member: tarfile.TarInfo, tar: tarfile.TarFile) -> str:
         real = self.resolve(member.name)
@@ -337,6 +354,7 @@ class Workspace:
                     continue
                 member = tarfile.TarInfo(relative)
                 member.size = len(content)
+                member.mode = 0o755 if os.lstat(real).st_mode & 0o100 else 0o644
                 tar.addfile(member, io.BytesIO(content))
         deleted = sorted(set(self._baseline) - present - self._built)
         return {"deleted": deleted, "skipped": skipped[:100], "skipped_count": len(skipped)}, buffer.getvalue()

@@ -9,10 +9,13 @@ import pytest
 from stackrank.agents.episode.line_map import LineMap
 from stackrank.dashboard.parts.side_by_side import sides
 from stackrank.dashboard.trace.files import Files
-from stackrank.diffs import unquoted
 from stackrank.env.benchmarks.git import diff_of
 from stackrank.env.patches import PatchError, apply_patch, make_diff, reverse_patch, touched_files
 from stackrank.extensions.authoring.from_commit import split
+from stackrank.patches.contents import Executable
+from stackrank.patches.names import unquoted
+from stackrank.patches.reading import Patch
+from stackrank.patches.writing import shown_text
 from tests.extensions.fix.fixing import git, repository
 
 NAMES = ("plain.py", "with space.py", "ü.py", 'quo"te.py', "back\\slash.py", "a\ttab ü.py", "two\nlines.py", " b/x.py")
@@ -39,10 +42,12 @@ def test_quoted_file_names(tmp_path: Path) -> None:
     for name in ("ü.py", "tests/test_ü\t.py"):
         (repo / name).write_text("two = 2\n")
     git(repo, "commit", "-qam", "Fix")
-    diff = diff_of(repo, "HEAD~1", "HEAD")
-    assert '"a/\\303\\274.py"' in diff
-    tests, fix = split(diff)
-    assert [touched_files(patch) for patch in (tests, fix)] == [{"tests/test_ü\t.py"}, {"ü.py"}]
+    theirs = Patch.read(git(repo, "diff", "--no-renames", "HEAD~1", "HEAD"))
+    assert '"a/\\303\\274.py"' in theirs.text
+    ours = diff_of(repo, "HEAD~1", "HEAD").patch
+    assert ours.paths == theirs.paths
+    tests, fix = split(ours)
+    assert [patch.paths for patch in (tests, fix)] == [{"tests/test_ü\t.py"}, {"ü.py"}]
     assert unquoted('"a/caf\\351 \\"x\\".py"') == 'a/caf\udce9 "x".py' and unquoted('"') == '"'
 
 
@@ -64,3 +69,30 @@ def test_a_patch_that_differs_otherwise_does_not_apply() -> None:
             apply_patch({"x.py": other}, diff)
     with pytest.raises(PatchError, match="only in line endings"):
         apply_patch({"x.py": b"a = 1\r\nb = 2\n"}, diff)
+
+
+def test_pages_show_what_changes_in_files_that_are_no_utf_8_text() -> None:
+    source = "# coding: koi8-r\nname = 'ж'\n"
+    old = {"a.py": source.encode("koi8-r"), "b.bin": b"\0", "run": b"echo\n"}
+    new = {"a.py": source.replace("ж", "щ").encode("koi8-r"), "b.bin": b"\0\1", "run": Executable(b"echo\n")}
+    patch = make_diff(old, new)
+    shown = {side.path: (side.before, side.after) for side in sides(patch)}
+    assert "name = 'ж'" in shown["a.py"][0] and "name = 'щ'" in shown["a.py"][1]
+    assert shown["b.bin"] == ("b.bin, 1 byte", "b.bin, 2 bytes")
+    assert shown["run"] == ("run, mode 100644", "run, mode 100755")
+    assert "+name = 'щ'" in shown_text(patch) and "Binary files a/b.bin and b/b.bin differ" in shown_text(patch)
+    assert shown_text("no patch") == "no patch"
+    assert [line for _, line in LineMap(old).changed(patch)] == [(2, 2), None, None]
+
+
+def test_patches_that_are_none_are_refused_with_the_line() -> None:
+    whole = make_diff({"a": b"1\n2\n"}, {"a": b"1\n3\n"})
+    for text, words in (
+        (whole[:-3], "line 7: a hunk is cut off"),
+        ("--- x.py\n+++ x.py\n@@ -1 +1 @@\n-1\n+2\n", "need the prefixes a/ and b/"),
+        ("Hello\n", "not a unified diff"),
+    ):
+        with pytest.raises(PatchError, match=words):
+            Patch.read(text)
+    mail = f"From: A\nSubject: B\n\nText\n---\n a | 2 +-\n\n{whole}-- \n2.39\n"
+    assert Patch.read(mail).text == whole and apply_patch({"a": b"1\n2\n"}, mail) == {"a": b"1\n3\n"}

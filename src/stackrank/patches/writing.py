@@ -1,0 +1,126 @@
+"""Writes patches in git's form: exact ones, and those that people and models read."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from stackrank.patches.binary import literal, object_name
+from stackrank.patches.contents import Link, decode_text, is_utf8_text, mode_of, stored_bytes
+from stackrank.patches.names import quoted
+from stackrank.patches.reading import FilePatch, Patch, PatchError
+
+# Not str.splitlines: form feeds and Unicode separators do not end a line of a patch.
+_LINES = re.compile(r"[^\n]*\n|[^\n]+")
+_HUNK = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@")
+_CONTEXT = 3
+MOST_SHOWN = 256 << 10
+"""The most bytes of a change that is shown, unless the caller says otherwise."""
+
+
+def file_patch(path: str, old: bytes | None, new: bytes | None) -> str:
+    """Return the exact patch of one file; empty if nothing changed. None stands for a file that does not exist.
+
+    It is UTF-8 text. A file that is not is written as git writes binary files, with both of its contents.
+    """
+    if old == new:
+        return ""
+    if old is not None and new is not None and isinstance(old, Link) != isinstance(new, Link):
+        return file_patch(path, old, None) + file_patch(path, None, new)  # as git does
+    before, after = (None if side is None else stored_bytes(side) for side in (old, new))
+    parts = [_head(path, old, new)]
+    if before == after:
+        return parts[0]
+    if is_utf8_text(before or b"") and is_utf8_text(after or b""):
+        parts += _hunks(path, None if before is None else before.decode(), None if after is None else after.decode())
+    else:
+        parts.append(f"index {object_name(before)}..{object_name(after)}\nGIT binary patch\n")
+        parts += [literal(after or b""), literal(before or b"")]
+    return "".join(parts)
+
+
+def file_diff(path: str, old: bytes | None, new: bytes | None, max_bytes: int = MOST_SHOWN) -> str:
+    """Return what changed in one file, for readers; empty if nothing did. None stands for a file that does not exist.
+
+    Texts are decoded as the file declares, so the result need not apply. Binary files, and changes that are larger than
+    `max_bytes`, are named but not shown.
+    """
+    if old == new:
+        return ""
+    head = _head(path, old, new)
+    before, after = (None if side is None else stored_bytes(side) for side in (old, new))
+    if before == after:
+        return head
+    names = quoted(f"a/{path}"), quoted(f"b/{path}")
+    if abs(len(before or b"") - len(after or b"")) > max_bytes:
+        return f"{head}Files {names[0]} and {names[1]} differ\n"
+    texts = tuple(None if side is None else decode_text(side, path) for side in (before, after))
+    if any(text is None and side is not None for text, side in zip(texts, (before, after), strict=True)):
+        return f"{head}Binary files {names[0]} and {names[1]} differ\n"
+    parts = [head, *_hunks(path, *texts)]
+    if sum(map(len, parts)) > max_bytes:
+        return f"{head}Files {names[0]} and {names[1]} differ\n"
+    return "".join(parts)
+
+
+def unshown(path: str) -> str:
+    """Return the part of a diff that only says that a file differs."""
+    names = quoted(f"a/{path}"), quoted(f"b/{path}")
+    return "diff --git {0} {1}\nFiles {0} and {1} differ\n".format(*names)
+
+
+def readable(patch: Patch) -> Patch:
+    """Return a patch for readers: texts that the patch holds as binary files, since they are not UTF-8, are decoded."""
+    return Patch(tuple(map(readable_file, patch.files)))
+
+
+def shown_text(patch: str) -> str:
+    """Return the text of a patch for readers; see `readable`. A text that is no patch is returned as it is."""
+    try:
+        return readable(Patch.read(patch)).text
+    except PatchError:
+        return patch
+
+
+def readable_file(file: FilePatch) -> FilePatch:
+    """Return one file of a patch for readers; see `readable`. It is the same if the patch does not hold its text."""
+    contents = file.contents
+    if contents is None:
+        return file
+    diff = file_diff(file.path, *contents)
+    hunks = Patch.read(diff).files[0].hunks if diff else ()
+    return replace(file, text=diff or file.text, hunks=hunks, sides=(), withheld=not hunks)
+
+
+def _head(path: str, old: bytes | None, new: bytes | None) -> str:
+    head = f"diff --git {quoted('a/' + path)} {quoted('b/' + path)}\n"
+    if old is None and new is not None:
+        return f"{head}new file mode {mode_of(new)}\n"
+    if new is None and old is not None:
+        return f"{head}deleted file mode {mode_of(old)}\n"
+    modes = [mode_of(side) for side in (old, new) if side is not None]
+    return head if modes[0] == modes[-1] else f"{head}old mode {modes[0]}\nnew mode {modes[-1]}\n"
+
+
+def _hunks(path: str, old: str | None, new: str | None) -> Iterator[str]:
+    source = "/dev/null" if old is None else quoted(f"a/{path}")
+    target = "/dev/null" if new is None else quoted(f"b/{path}")
+    return _unified(_LINES.findall(old or ""), _LINES.findall(new or ""), source, target)
+
+
+def _unified(old_lines: list[str], new_lines: list[str], source: str, target: str) -> Iterator[str]:
+    # Equal lines at both ends are left out first: most edits are small, and comparing takes long.
+    head, tail = 0, 0
+    shorter = min(len(old_lines), len(new_lines))
+    while head < shorter and old_lines[head] == new_lines[head]:
+        head += 1
+    while tail < shorter - head and old_lines[-tail - 1] == new_lines[-tail - 1]:
+        tail += 1
+    skip, keep = max(head - _CONTEXT, 0), max(tail - _CONTEXT, 0)
+    parts = old_lines[skip : len(old_lines) - keep], new_lines[skip : len(new_lines) - keep]
+    for line in difflib.unified_diff(parts[0], parts[1], source, target, n=_CONTEXT):
+        if hunk := _HUNK.match(line):
+            line = f"@@ -{int(hunk[1]) + skip}{hunk[2] or ''} +{int(hunk[3]) + skip}{hunk[4] or ''} @@\n"
+        yield line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"

@@ -1,0 +1,1 @@
+"""Tasks from commits that fixed a bug."""
