@@ -97,9 +97,11 @@ def _parse(url: str) -> URL:
     if parsed.drivername in {"sqlite", "sqlite+pysqlite"}:
         if parsed.database in {None, "", ":memory:"} or "mode=memory" in str(parsed.database):
             raise DatabaseError(f"{masked(url)} exists only in the memory of one connection: use sqlite:///FILE.")
-        if unknown := sorted(parsed.query.keys() - _SQLITE_OPTIONS):
+        options = url.partition("?")[2]
+        unknown = {option.partition("=")[0] for option in options.split("&") if options} - _SQLITE_OPTIONS
+        if unknown:
             raise DatabaseError(
-                f"{masked(url)} has the unknown option {unknown[0]!r}: a `?` in the name of a file is written %3F."
+                f"{masked(url)} has the unknown option {min(unknown)!r}: a `?` in the name of a file is written %3F."
             )
         database = str(parsed.database)
         return parsed.set(drivername="sqlite", database=database if is_uri(parsed) else unquote(database))

@@ -141,7 +141,7 @@ def _no_space(*_arguments: object, **_options: object) -> int:
 
 @pytest.mark.parametrize(
     "command",
-    ["metrics", "worker", "dashboard", "demo-endpoint", "mcp bugs/shop-filters --http", "serve-env bugs/shop-filters"],
+    ["metrics", "worker", "dashboard", "demo-endpoint", "mcp shop-filters --http", "serve-env bugs/shop-filters"],
 )
 def test_a_taken_port(stackrank: CommandLine, database: str, command: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
