@@ -41,7 +41,7 @@ exhaustive-tests:
 	$(VENV)/python -m tests.support.suite $(SIDE_BY_SIDE) -m exhaustive $(PYTEST_ARGS)
 
 quick-tests:
-	$(VENV)/python -m pytest -q -n 4 --dist worksteal -m "not slow and not exhaustive" $(PYTEST_ARGS)
+	$(VENV)/python -m pytest -q -n 3 --dist worksteal -m "not slow and not exhaustive" $(PYTEST_ARGS)
 
 lint: ## ruff, mypy and shellcheck
 	@deploy/setup/python.sh dev

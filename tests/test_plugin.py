@@ -45,7 +45,8 @@ print(*(element.value for element in (*app.title, *app.markdown)))
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder in which the plug-in is installed."""
     folder = tmp_path_factory.mktemp("plugin")
-    source = shutil.copytree(ROOT / "tests" / "support" / "plugin", folder / "source")
+    compiled = shutil.ignore_patterns("__pycache__")  # by others, meanwhile
+    source = shutil.copytree(ROOT / "tests" / "support" / "plugin", folder / "source", ignore=compiled)
     pip("install", "--no-deps", "--no-build-isolation", "--no-index", "--target", folder / "site", source)
     return folder / "site"
 

@@ -13,6 +13,7 @@ from sqlmodel import SQLModel
 
 from stackrank.db.connection.errors import FAILURES, NotFound, explain
 from stackrank.db.connection.retries import retry_transient
+from stackrank.db.models.acts import Act
 from stackrank.db.models.derived import Counter, EpisodeTool, Tally, ToolUse
 from stackrank.db.models.labels import LabelRecord, Note, SavedView
 from stackrank.db.models.proposals import Decision, Proposal
@@ -34,6 +35,7 @@ RUN, EPISODE, STEP, NOTE = _table(Run), _table(Episode), _table(Step), _table(No
 TOOL_USE, CHANGE, VERDICTS = _table(ToolUse), _table(Change), _table(VerdictRecord)
 BLOB, EPISODE_TOOL, TALLY, COUNTER = _table(Blob), _table(EpisodeTool), _table(Tally), _table(Counter)
 PROPOSAL, DECISION = _table(Proposal), _table(Decision)
+ACT = _table(Act)
 LABEL, VIEW = _table(LabelRecord), _table(SavedView)
 OPEN = EPISODE.c.status != literal_column(f"'{EpisodeStatus.DONE}'")
 """The condition that an episode is not done, worded exactly as in `ix_episode_open`, so that SQLite uses that index."""

@@ -139,6 +139,8 @@ class Run(SQLModel, table=True):
     regressions: list[dict[str, Any]] = json(list)
     # The endpoints that the run waits for: {address: `db.queries.runs.Outage`}.
     outages: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True), nullable=True))
+    # Whether an operator has paused the run: episodes in progress go on, and no further one starts.
+    paused: bool = False
     # How often a supervisor resumed the run after it had ended with errors.
     auto_resumes: int = 0
     prefect_flow_run_id: str = ""

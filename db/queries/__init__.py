@@ -4,6 +4,7 @@ Times are ISO 8601 strings in UTC; `models` documents the columns. Every functio
 fails, and `NotFound` if the reference does not exist.
 """
 
+from stackrank.db.queries.acts import acts, describe_act, directions
 from stackrank.db.queries.boards.abilities import abilities
 from stackrank.db.queries.boards.consumption import EffortUnit
 from stackrank.db.queries.boards.failures import failure_points
@@ -85,6 +86,7 @@ __all__ = [
     "Scope",
     "abilities",
     "actions",
+    "acts",
     "audits",
     "benchmark",
     "benchmarks",
@@ -98,8 +100,10 @@ __all__ = [
     "count_model_steps",
     "debugger_pairs",
     "decided_entrants",
+    "describe_act",
     "describe_outages",
     "describe_scope",
+    "directions",
     "display_steps",
     "disputed",
     "edits",

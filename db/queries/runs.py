@@ -80,6 +80,7 @@ class RunSummary(RunProgress):
     schedule: str
     regressions: list[Json]
     outages: dict[str, Outage] | None
+    paused: bool
     auto_resumes: int
     prefect_flow_run_id: str
     host: str

@@ -129,6 +129,9 @@ def setup_of(files: Mapping[str, bytes], version: Callable[[], str] = str) -> li
         if name != file
         for requirement in _texts(files.get(name, b"").decode("utf-8", "replace"))
     ]
+    # An extra may consist of others of the same project, which no index needs to have.
+    own_name = _distribution(str(project.get("project", {}).get("name", "")))
+    optional = [requirement for requirement in optional if _distribution(requirement) != own_name]
     if additional := [*plugins, *_imported_requirements(files, optional)]:
         command += f" {shlex.join(additional)}"
     if b"scm" in files.get("setup.py", b"") or _VERSION_FROM_GIT.search(str(project.get("build-system"))):
@@ -186,12 +189,14 @@ def _texts(requirements: object) -> list[str]:
     )
 
 
+def _distribution(requirement: str) -> str:
+    """Return the normalised name of the distribution that a requirement asks for."""
+    return re.split(r"[^\w.-]", requirement)[0].lower().replace("_", "-").replace(".", "-")
+
+
 def _imported_requirements(files: Mapping[str, bytes], requirements: Sequence[str]) -> list[str]:
     """Return those of the requirements that bring a module which test files import."""
-    names = {
-        requirement: re.split(r"[^\w.-]", requirement)[0].lower().replace("_", "-").replace(".", "-")
-        for requirement in requirements
-    }
+    names = {requirement: _distribution(requirement) for requirement in requirements}
     modules = {requirement: _MODULES.get(name, name.replace("-", "_")) for requirement, name in names.items() if name}
     if not modules:
         return []

@@ -18,7 +18,7 @@ from stackrank.env.sandbox.guest.testing.ids import parse_id, path_of
 from stackrank.patches.contents import like
 from stackrank.source import parse_python
 
-TEST_NAMES = ("test_*.py", "*_test.py", "tests.py", "conftest.py")
+TEST_NAMES = ("test_*.py", "*_test.py", "test.py", "tests.py", "conftest.py")
 TEST_PATTERNS = globs(TEST_NAMES)
 OPTIONS_WITH_VALUE = (
     "--deselect",

@@ -16,8 +16,8 @@ from stackrank.flows.cli import (
     benchmarks,
     boards,
     database,
-    label,
     machine,
+    operating,
     plan,
     results,
     runs,
@@ -37,7 +37,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for group in (runs, label, plan, results, boards, benchmarks, services, machine):
+for group in (runs, operating, plan, results, boards, benchmarks, services, machine):
     app.add_typer(group.app)
 app.add_typer(database.app, name="db")
 app.add_typer(schedule.app, name="schedule")

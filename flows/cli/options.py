@@ -15,6 +15,7 @@ POOL = "stackrank"
 """The default work pool."""
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Run = Annotated[str, typer.Argument(help="A run's number or name, or `latest`.")]
+Why = Annotated[str, typer.Option("--why", help="Why, for those who look at the run later.")]
 Episode = Annotated[str, typer.Argument(help="An episode's number.")]
 BenchmarkName = Annotated[str, typer.Argument(help="Name of a benchmark.")]
 DataPath = Annotated[Path | None, typer.Option("--path", help="Where the benchmark's data is.")]

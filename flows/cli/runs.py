@@ -1,4 +1,4 @@
-"""Commands that play: run, resume, cancel, play, replay; and `spec`, which describes the run specification."""
+"""Commands that play: run, resume, play, replay; and `spec`, which describes the run specification."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from stackrank.flows.cli.operating import is_played, print_acted
 from stackrank.flows.cli.options import (
     DataPath,
     Environments,
@@ -19,6 +20,7 @@ from stackrank.flows.cli.options import (
     Repos,
     Run,
     Sandbox,
+    Why,
 )
 from stackrank.flows.cli.output import print_json, print_table
 from stackrank.flows.cli.playing import INTERRUPTED, begin, evaluate, prepare_resume, print_result, reopen
@@ -94,17 +96,25 @@ def resume(
     no_stop: Annotated[
         bool, typer.Option("--no-stop", help="Also play the episodes that early stopping (`stop`) skipped.")
     ] = False,
+    why: Why = "",
     as_json: Json = False,
 ) -> None:
-    """Continue a run that was interrupted, cancelled or stopped. Finished episodes are not played again."""
+    """Continue a run that was paused, interrupted, cancelled or stopped. Finished episodes are not played again."""
     from stackrank.db import queries
     from stackrank.db.connection.engine import connect
+    from stackrank.db.writes.acts import Acts
     from stackrank.db.writes.store import Store
     from stackrank.flows.runs.specification.spec import SpecError, make_spec, played_by_hand
+    from stackrank.settings import default_owner
 
     engine = connect()
     row = queries.run(engine, run)
     run_id = row["id"]
+    if row["paused"]:
+        Acts(engine).unpause(run_id, person=default_owner(), why=why)
+        if is_played(row):
+            print_acted(row, as_json, "goes on")
+            return
     changes = {name: value for name, value in (("workers", workers), ("budget_usd", budget)) if value is not None}
     spec = make_spec({**row["spec"], **changes}, "")
     # The actions of an outside program are repeated from the record, and then the episode gets its verdict.
@@ -129,33 +139,6 @@ def resume(
     if changes:
         Store(engine).change_spec(run_id, changes)
     raise typer.Exit(evaluate(run_id, prepare_resume(engine, row, remaining), as_json, _debug(context), errors=errors))
-
-
-@app.command()
-def cancel(run: Run = "latest", as_json: Json = False) -> None:
-    """Cancel a run, on whichever machine it runs. Its episodes end within seconds; you can resume it."""
-    from stackrank.db import queries
-    from stackrank.db.connection.engine import connect
-    from stackrank.db.writes.store import Store
-    from stackrank.flows.runs.playing.cancel import cancel_run
-
-    engine = connect()
-    claims = cancel_run(Store(engine), run)
-    row = queries.run(engine, run)
-    counts = queries.progress(engine, row["id"])
-    if as_json:
-        print_json({"run": row["id"], "status": "cancelled", **counts})
-    else:
-        progress_text = f"{counts['done']} of {count_of(row['episodes_total'], 'episode')} ended"
-        print_out(f"Run {row['id']} ({row['name']}) is cancelled: {progress_text}.")
-        print_out(f"Resume it with `stackrank resume {row['id']}`.")
-    if claims:
-        workers = ", ".join(sorted({claim["claimed_by"].partition("#")[0] for claim in claims}))
-        print_err(
-            f"{count_of(len(claims), 'episode has', 'episodes have')} not ended yet because a worker does not "
-            f"answer: {workers}"
-        )
-        raise typer.Exit(1)
 
 
 @app.command()

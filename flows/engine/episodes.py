@@ -23,7 +23,7 @@ from stackrank.flows.runs.playing.admission import reserve_room
 from stackrank.flows.runs.playing.driver import Driver, OnEnd
 from stackrank.flows.runs.playing.episode import play_episode
 from stackrank.flows.runs.playing.session import Session, join_run
-from stackrank.flows.runs.specification.spec import RunSpec
+from stackrank.flows.runs.specification.spec import MOST_WORKERS, RunSpec
 
 
 @task(
@@ -99,7 +99,7 @@ def _players(spec: RunSpec) -> Iterator[Callable[[dict[str, Any], OnEnd], None]]
 
             yield submit
         return
-    with ThreadPoolExecutor(spec.workers, thread_name_prefix="episode") as threads:
+    with ThreadPoolExecutor(MOST_WORKERS, thread_name_prefix="episode") as threads:
 
         def start(parameters: dict[str, Any], on_end: OnEnd) -> None:
             threads.submit(episode.fn, **parameters).add_done_callback(
@@ -111,7 +111,7 @@ def _players(spec: RunSpec) -> Iterator[Callable[[dict[str, Any], OnEnd], None]]
 
 def _runner(spec: RunSpec) -> TaskRunner[Any]:
     if spec.runner == "threads":
-        return ThreadPoolTaskRunner(max_workers=spec.workers)
+        return ThreadPoolTaskRunner(max_workers=MOST_WORKERS)
     return _on_dask(spec) if spec.runner == "dask" else _on_ray(spec)
 
 

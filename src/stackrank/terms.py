@@ -41,6 +41,15 @@ class RunStatus(StrEnum):
         return self not in (RunStatus.PENDING, RunStatus.RUNNING)
 
 
+class ActKind(StrEnum):
+    """What an operator does to a run, beside cancelling it."""
+
+    PAUSE = "pause"
+    RESUME = "resume"
+    SET = "set"
+    RETRY = "retry"
+
+
 class EpisodeStatus(StrEnum):
     """The state of an episode; only `done` ones have a verdict."""
 

@@ -62,7 +62,7 @@ def test_the_oracle_gives_up_after_its_last_action() -> None:
 
 
 def test_an_unknown_name_lists_all_agents() -> None:
-    with pytest.raises(SetupError, match=r"nobody.*oracle, llm, .*repair"):
+    with pytest.raises(SetupError, match=r"nobody.*oracle, llm, .*outside"):
         find_agent("nobody")
     assert agent_names()[: len(BUILT_IN)] == list(BUILT_IN)
 

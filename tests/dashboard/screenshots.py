@@ -28,7 +28,7 @@ from tests.dashboard.browsing import ARGUMENTS, find_browser, opens_for_certain,
 from tests.dashboard.seed import seed
 from tests.dashboard.serving import serve
 from tests.dashboard.traces import add_many
-from tests.extensions.fix.fixing import SECOND_FIX, proposal_row
+from tests.support.shop import SECOND_FIX, proposal_row
 
 SIZES = ((1440, 900), (1366, 768), (1920, 1080), (390, 844))
 FEW = (SIZES[0], SIZES[3])

@@ -113,7 +113,9 @@ def test_two_sandboxes_serve_all_rounds(sandbox_backend: Backend) -> None:
 def test_out_of_time_is_told_from_failing(sandbox_backend: Backend) -> None:
     limit = run_out(2)
     slow = TEST_CART + "\n\n    def test_slow():\n        import time\n        time.sleep(600)\n"
-    result = proved(with_fix(cart({"tests/test_cart.py": slow}, limits=Limits(timeout_s=limit))), sandbox_backend)
+    result = proved(
+        with_fix(cart({"tests/test_cart.py": slow}, limits=Limits(timeout_s=limit))), sandbox_backend, rounds=1
+    )
     assert (result.standing, result.out_of_time) == (Standing.INVALID, True)
     assert f"did not end within {limit:g} s" in result.reason
 

@@ -11,12 +11,11 @@ from stackrank.dashboard.parts.side_by_side import sides
 from stackrank.dashboard.trace.files import Files
 from stackrank.env.benchmarks.git import diff_of
 from stackrank.env.patches import PatchError, apply_patch, make_diff, reverse_patch, touched_files
-from stackrank.extensions.authoring.from_commit import split
 from stackrank.patches.contents import Executable
 from stackrank.patches.names import unquoted
 from stackrank.patches.reading import Patch
 from stackrank.patches.writing import shown_text
-from tests.extensions.fix.fixing import git, repository
+from tests.support.shop import git, repository
 
 NAMES = ("plain.py", "with space.py", "ü.py", 'quo"te.py', "back\\slash.py", "a\ttab ü.py", "two\nlines.py", " b/x.py")
 NAMES += ("odd b/x.py", "odd b/odd b/y z.py", 'all "of\tit" b/ü.py', "x b/x", "\r.py", "tests b/test_it.py")
@@ -46,8 +45,7 @@ def test_quoted_file_names(tmp_path: Path) -> None:
     assert '"a/\\303\\274.py"' in theirs.text
     ours = diff_of(repo, "HEAD~1", "HEAD").patch
     assert ours.paths == theirs.paths
-    tests, fix = split(ours)
-    assert [patch.paths for patch in (tests, fix)] == [{"tests/test_ü\t.py"}, {"ü.py"}]
+    assert ours.paths == {"tests/test_ü\t.py", "ü.py"}
     assert unquoted('"a/caf\\351 \\"x\\".py"') == 'a/caf\udce9 "x".py' and unquoted('"') == '"'
 
 

@@ -1,6 +1,8 @@
-"""Run all other tests with one extension hidden, as if its folder had been deleted.
+"""Run the tests with extensions hidden, as if their folders had been deleted.
 
 HIDE_EXTENSION=fix python -m pytest -p tests.support.hide -m "not slow and not exhaustive"
+
+Several names are separated by commas; `all` hides every extension, which leaves the core.
 """
 
 from __future__ import annotations
@@ -15,32 +17,51 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-EXTENSION = os.environ.get("HIDE_EXTENSION", "")
-PACKAGE = f"stackrank.extensions.{EXTENSION}"
+ROOT = Path(__file__).parents[2]
+EXTENSIONS = sorted(init.parent.name for init in (ROOT / "extensions").glob("*/__init__.py"))
+
+
+def _chosen(names: str) -> list[str]:
+    if names == "all":
+        return EXTENSIONS
+    chosen = names.split(",") if names else []
+    if unknown := set(chosen) - set(EXTENSIONS):
+        raise SystemExit(f"no extension is called {', '.join(sorted(unknown))}: there are {', '.join(EXTENSIONS)}")
+    return chosen
+
+
+HIDDEN = _chosen(os.environ.get("HIDE_EXTENSION", ""))
+
+
+def _is_hidden(module: str) -> bool:
+    parts = module.split(".")
+    return parts[:2] == ["stackrank", "extensions"] and len(parts) > 2 and parts[2] in HIDDEN
 
 
 class _Hidden(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if fullname == PACKAGE or fullname.startswith(f"{PACKAGE}."):
+        if _is_hidden(fullname):
             raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
         return None
 
 
-def _without_extension(**selection: Any) -> importlib.metadata.EntryPoints:
-    points = [point for distribution in importlib.metadata.distributions() for point in distribution.entry_points]
-    visible = [point for point in points if point.module != PACKAGE and not point.module.startswith(f"{PACKAGE}.")]
-    return importlib.metadata.EntryPoints(visible).select(**selection)
+_all_entry_points = importlib.metadata.entry_points
 
 
-if EXTENSION:
-    if not Path("extensions", EXTENSION).is_dir():
-        raise SystemExit(f"there is no extension {EXTENSION!r}")
+def _visible_entry_points(**selection: Any) -> Any:
+    points = _all_entry_points(**selection)
+    if not selection and not isinstance(points, importlib.metadata.EntryPoints):  # Python 3.11: a mapping of groups
+        return {group: _visible_entry_points(group=group) for group in points}
+    return importlib.metadata.EntryPoints(point for point in points if not _is_hidden(point.module))
+
+
+if HIDDEN:
     sys.meta_path.insert(0, _Hidden())
-    importlib.metadata.entry_points = _without_extension
+    importlib.metadata.entry_points = _visible_entry_points
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Leave out the tests of the hidden extension."""
-    return True if collection_path == Path("tests/extensions", EXTENSION).resolve() else None
+    """Leave out the tests of hidden extensions."""
+    return True if collection_path in {ROOT / "tests/extensions" / name for name in HIDDEN} else None

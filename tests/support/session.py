@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 import uuid
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ FURTHER_CASES = {
 """Parameter -> the folders whose tests `make test` runs with it.
 
 The contract of sandboxes and of databases is tested on both kinds. What rests on a contract is tested on one kind, and
-on the other by `make test-exhaustive`; so are dark pages.
+on the other by `make test-exhaustive`; so are dark pages. Of the cases of one test, Docker has the first.
 """
 _GUARD = pytest.StashKey[subprocess.Popen[bytes]]()
 
@@ -77,11 +78,17 @@ def _end(number: int, frame: object) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what is slow, and order the files: those of groups, the others with something slow, the rest."""
+    in_docker: set[str] = set()
     for item in items:
         if STARTED & {*getattr(item, "fixturenames", ()), *parameters(item)} or STARTS & set(_names(item)):
             item.add_marker(pytest.mark.slow)
         if any(case in parameters(item) and not item.nodeid.startswith(at) for case, at in FURTHER_CASES.items()):
             item.add_marker(pytest.mark.exhaustive)
+        if "docker" in parameters(item):
+            test = item.nodeid.partition("[")[0]
+            if test in in_docker:
+                item.add_marker(pytest.mark.exhaustive)
+            in_docker.add(test)
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     from tests.support.side_by_side import GROUPS, RANKS, file_of  # not above: the guard runs this file by itself
 
@@ -97,6 +104,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     from tests.support.side_by_side import Scheduling
 
     return Scheduling(config, log)
+
+
+def sample(cases: Iterable[str], few: Collection[str]) -> list[Any]:
+    """Parameters for all cases: `make test` runs those named in `few`, and `make test-exhaustive` the others."""
+    marks = pytest.mark.exhaustive
+    return [case if case in few else pytest.param(case, marks=marks) for case in cases]
 
 
 def _names(item: pytest.Item) -> tuple[str, ...]:

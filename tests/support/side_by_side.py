@@ -23,6 +23,7 @@ GROUPS = (
         "dashboard/browser/test_access.py",
     ),
     ("flows/engine/test_schedule.py", "flows/engine/test_pool.py", "flows/engine/test_leases.py"),
+    ("test_extensions.py",),
     ("flows/engine/test_clusters.py",),
     ("flows/engine/test_cancel.py",),
     ("flows/engine/test_run.py",),

@@ -35,6 +35,16 @@ def of_endpoint(settings: Settings) -> Limits:
     return limits
 
 
+def restrain(url: str, requests_per_minute: float | None) -> None:
+    """Limit the requests to an endpoint further, as an operator wants it now; None: not any more."""
+    with _lock:
+        limits = _limits_by_url.get(url)
+        if limits is None and requests_per_minute is None:
+            return
+        limits = _limits_by_url.setdefault(url, Limits(url))
+    limits.restrain(requests_per_minute)
+
+
 class Rate:
     """A limit per minute, spread evenly: never more than a second's worth at once."""
 
@@ -90,12 +100,20 @@ class Limits:
         self._requests = Rate(f"{url} requests")
         self._tokens = Rate(f"{url} tokens")
         self._answered: dict[str, float] = {}
+        self._own_rate: float | None = None
+        self._ordered_rate: float | None = None
 
     def tighten(self, settings: Settings) -> None:
         """Apply the limits of these settings as well."""
         self._most = _least(self._most, settings.max_concurrency)
-        self._requests.per_minute = _least(self._requests.per_minute, settings.requests_per_minute)
+        self._own_rate = _least(self._own_rate, settings.requests_per_minute)
+        self._requests.per_minute = _least(self._own_rate, self._ordered_rate)
         self._tokens.per_minute = _least(self._tokens.per_minute, settings.tokens_per_minute)
+
+    def restrain(self, requests_per_minute: float | None) -> None:
+        """Limit requests further, whatever the settings say; None: not any more."""
+        self._ordered_rate = requests_per_minute
+        self._requests.per_minute = _least(self._own_rate, self._ordered_rate)
 
     @contextmanager
     def slot(self, tokens: int) -> Iterator[None]:

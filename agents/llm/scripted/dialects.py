@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stackrank.agents.llm.scripted.answers import ScriptedReply, build_completion, build_message, build_response
-from stackrank.agents.llm.syntaxes.tool_call import ToolCall, arguments_text, make_sendable
+from stackrank.agents.llm.syntaxes.tool_call import ToolCall, make_sendable, read_call
 
 Event = tuple[str, Any]
 """The name of an event, empty for Chat Completions, and its data."""
@@ -75,10 +75,11 @@ def _chat_events(body: dict[str, Any]) -> Iterator[Event]:
     for name, value in message.items():
         if name == "tool_calls":
             for index, call in enumerate(value or ()):
-                function = call.get("function") or {}
-                start = {**call, "index": index, "function": {**function, "arguments": ""}}
+                read, function = read_call(call, index, ()), call.get("function")
+                fields = function if isinstance(function, dict) else {}
+                start = {**call, "index": index, "function": {**fields, "name": read.name, "arguments": ""}}
                 yield piece({name: [start]})
-                for half in _halves(arguments_text(function.get("arguments"))):
+                for half in _halves(read.arguments):
                     yield piece({name: [{"index": index, "function": {"arguments": half}}]})
         elif isinstance(value, str) and name != "role":
             for half in _halves(value):

@@ -31,7 +31,9 @@ class FunctionCalling:
 
     def find_calls(self, reply: Reply) -> Sequence[ToolCall]:
         """Return the calls that the endpoint reports, else those that it left in the text."""
-        return reply.calls or self._leaked(reply).calls
+        if reply.calls or reply.cut_off:  # a call in a text that is cut off may have had more arguments
+            return reply.calls
+        return self._leaked(reply).calls
 
     def _leaked(self, reply: Reply) -> Leaked:
         return find_leaked(reply.text, reply.reasoning, [tool.name for tool in self._tools])

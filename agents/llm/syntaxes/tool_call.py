@@ -32,12 +32,12 @@ def arguments_text(arguments: Any) -> str:
 def read_call(fields: Any, number: int, taken: Collection[str], id_field: str = "id") -> ToolCall:
     """Return the call with these fields, which servers name differently. Its id is none of those that are `taken`.
 
-    `number`: the position in the answer, which stands for a missing id. Raises AttributeError.
+    `number`: the position in the answer, which stands for a missing id. Raises AttributeError for other fields.
     """
     call_id = str(fields.get(id_field) or f"call_{number}")
     function = fields.get("function")
-    if not isinstance(function, dict):
-        function = {"name": function, **fields} if isinstance(function, str) else fields
+    if function is None or isinstance(function, str):
+        function = {"name": function, **fields} if function else fields
     arguments = next((function[name] for name in WRAPPERS if function.get(name) is not None), None)
     return ToolCall(
         call_id if call_id not in taken else f"{call_id}_{number}",

@@ -94,6 +94,7 @@ def _create_results() -> None:
         _columns(sa.String(), "schedule"),
         _columns(sa.JSON(), "regressions"),
         _columns(sa.JSON(), "outages", nullable=True),
+        _columns(sa.Boolean(), "paused"),
         _columns(sa.Integer(), "auto_resumes"),
         _columns(sa.String(), "prefect_flow_run_id", "host"),
         _columns(TIME, "created_at", "started_at", "ended_at", "heartbeat_at", nullable=True),
@@ -303,6 +304,20 @@ def _create_remarks() -> None:
         counts=("step_index",),
     )
     _indexes("note", "episode_id", "run_id")
+    _table(
+        "act",
+        _columns(KEY, "id", "run_id"),
+        _columns(sa.String(), "kind"),
+        _columns(sa.JSON(), "change"),
+        _columns(sa.String(), "person"),
+        _columns(sa.Text(), "why"),
+        _columns(TIME, "created_at", nullable=True),
+        references={"run_id": "run"},
+        vocabularies={
+            "kind": ("pause", "resume", "set", "retry"),
+        },
+    )
+    _indexes("act", "run_id")
     _table(
         "label",
         _columns(KEY, "id", "task_id"),

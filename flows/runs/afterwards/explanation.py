@@ -19,7 +19,7 @@ from stackrank.home import home
 from stackrank.host.disk import is_full
 from stackrank.host.programs import proxy_addresses
 from stackrank.settings import settings
-from stackrank.terms import ErrorClass, RunStatus
+from stackrank.terms import ActKind, ErrorClass, RunStatus
 from stackrank.wording import count_of, duration, percent
 
 PARTS = {
@@ -46,7 +46,11 @@ def explain_run(engine: Engine, ref: int | str) -> dict[str, Any]:
     shares = _shares(spent)
     slowest = _slowest(spent)
     errors = queries.episodes(engine, run["id"], verdict="error", limit=1, newest_first=True) if run["errors"] else []
-    sentences = [_state(run), _speed(run, spent, shares, slowest), _failing(run, errors[0]["error"] if errors else "")]
+    sentences = [
+        _state(engine, run),
+        _speed(run, spent, shares, slowest),
+        _failing(run, errors[0]["error"] if errors else ""),
+    ]
     advice = "; ".join(filter(None, [*_obstacles(run), _advice(run, shares)]))
     return {
         "run": run["id"],
@@ -71,10 +75,18 @@ def _silence(run: RunRow) -> float | None:
     return seconds if seconds > settings().run_silent_s else None
 
 
-def _state(run: RunRow) -> str:
+def describe_pause(engine: Engine, run: RunRow) -> str:
+    """Return who paused the run, when and why, and how it goes on."""
+    pauses = [act for act in queries.acts(engine, run["id"]) if act["kind"] == ActKind.PAUSE]
+    return f"{queries.describe_act(pauses[-1]).rstrip('.')}. `stackrank resume {run['id']}` lets it go on."
+
+
+def _state(engine: Engine, run: RunRow) -> str:
     total = run["episodes_total"] - run["not_played"]
     text = f"Run {run['id']} ({run['name']}) is {run['status']}: {run['done']} of {count_of(total, 'episode')}"
     text += f" in {duration(run['wall_s'])}." if run["wall_s"] is not None else "."
+    if run["paused"] and not RunStatus(run["status"]).ended:
+        text += f" {describe_pause(engine, run)}"
     if (silence := _silence(run)) is not None:
         return f"{text} Nobody has played it for {duration(silence)}."
     if run["status"] == RunStatus.RUNNING and (out := queries.describe_outages(run["outages"])):
@@ -96,7 +108,8 @@ def _speed(run: RunRow, spent: Sequence[TimeBreakdown], shares: dict[str, float]
         text += f" {first} is the slowest entrant, {last} the fastest."
     unplayed = run["pending"] + run["running"]
     if unplayed and run["status"] == RunStatus.RUNNING:
-        text += f" {run['running']} being played, {run['pending']} waiting."
+        playing = count_of(run["running"], "episode is", "episodes are")
+        text += f" {playing} being played, {count_of(run['pending'], 'is', 'are')} waiting."
     return text
 
 

@@ -51,6 +51,7 @@ class Driver:
         self._watch = ClaimWatch()
         self._outages = Outages(session, at_once=probes)
         self._last_look = 0.0
+        self._last_order = float("-inf")
         self._void_claims: list[WorkerClaim] = []
         self._others_play = False
         self._started = 0
@@ -94,6 +95,11 @@ class Driver:
 
     def _start_episodes(self) -> bool:
         """Start as many episodes as possible. Returns True if there is none left to start."""
+        if time.monotonic() - self._last_order >= TICK_S:
+            self._last_order = time.monotonic()
+            self._session.follow()
+        if self._session.is_paused:
+            return False
         while len(self._playing) < self._session.run.spec.workers:
             if self._is_stopping():
                 return False

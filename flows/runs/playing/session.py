@@ -5,14 +5,18 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import Enum, auto
 
 from stackrank import log
+from stackrank.agents.llm.endpoints import limits
+from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.connection.errors import DatabaseError
 from stackrank.db.connection.retries import with_patience
 from stackrank.db.writes.store import Store
 from stackrank.env.sandbox.base import Say
+from stackrank.flows.runs.operating.tuning import retune
 from stackrank.flows.runs.playing.claims import HeldClaims
 from stackrank.flows.runs.playing.sandboxes import RunSandboxes
 from stackrank.flows.runs.preparing.stored_run import StoredRun, load_run
@@ -47,6 +51,8 @@ class Session:
         self.sandboxes = RunSandboxes(self.run.backend, self.run_id, size=self.run.spec.workers)
         self.claims = HeldClaims(self.store, self.run_id, self._on_heartbeat)
         self.state = SessionState.OPEN
+        self.is_paused = False
+        """Whether an operator has paused the run; see `follow`."""
         self._is_known_over = False
         self._end_lock = threading.Lock()
         self._end_events: set[threading.Event] = set()
@@ -80,6 +86,17 @@ class Session:
         if is_started:
             self.claims.start_heartbeat()
         return is_started
+
+    def follow(self) -> None:
+        """Obey what operators have decided about the run since: whether it is paused, and how it is tuned."""
+        directions = queries.directions(self.store.engine, self.run_id)
+        self.is_paused = directions["paused"]
+        spec = retune(self.run.spec, directions["spec"])
+        if spec is not self.run.spec:
+            self.run = replace(self.run, spec=spec)
+        endpoints = {endpoint.shown_url for entrant in self.entrants.values() for endpoint in entrant.setup.endpoints}
+        for url in endpoints:
+            limits.restrain(url, spec.requests_per_minute)
 
     def drain(self) -> None:
         """Start no more episodes."""

@@ -27,6 +27,8 @@ from stackrank.settings import default_owner, settings
 from stackrank.wording import one_of
 from stackrank.yaml_text import load_yaml
 
+MOST_WORKERS = 256
+
 
 class SpecError(UsageError):
     """The specification is wrong. The message names the field, the value and the remedy."""
@@ -140,8 +142,10 @@ class RunSpec(BaseModel):
     """MCP servers by name, for entrants whose `tools` name them: `debug+NAME`."""
     attempts: int = Field(1, ge=1, le=100)
     """Episodes per task and entrant."""
-    workers: int = Field(default_factory=lambda: os.cpu_count() or 2, ge=1, le=256)
+    workers: int = Field(default_factory=lambda: os.cpu_count() or 2, ge=1, le=MOST_WORKERS)
     """Number of concurrent episodes."""
+    requests_per_minute: float | None = Field(None, gt=0)
+    """Most requests a minute of each process to an endpoint, beside the entrants' own limits. Absent: no such limit."""
     sandbox: str | None = None
     """`docker`, `bubblewrap`, `local`, which isolates nothing, or one from a plug-in. Absent: docker if an engine
     answers, otherwise bubblewrap."""
@@ -171,10 +175,9 @@ class RunSpec(BaseModel):
     dask_address: str = ""
     """The scheduler of the Dask cluster. Empty: a cluster of `workers` processes on this machine."""
     ray_address: str = ""
-    """The head of the Ray cluster, `ray://HOST:10001`. Empty: a cluster of `workers` processes on this machine."""
+    """The head of the Ray cluster, `ray://HOST:10001`. Empty: `workers` processes on this machine."""
     pool: str = ""
-    """Split the run over the workers (`stackrank worker`) of this Prefect work pool. They must share one
-    database."""
+    """Split the run over the workers (`stackrank worker`) of this Prefect work pool, which share one database."""
     shard_size: int = Field(50, ge=1, le=1000)
     """Number of episodes that a worker of the pool takes at a time."""
     prefect_tasks: Literal["episodes", "shards"] | None = None
@@ -184,8 +187,7 @@ class RunSpec(BaseModel):
     max_error_share: float = Field(0.5, ge=0, le=1)
     """The run stops when more than this share of its episodes (at least five) end in `error`."""
     budget_usd: float | None = Field(None, gt=0)
-    """Once the run has cost this many dollars, no episode starts; requires a price for every model. Absent: no
-    limit."""
+    """Once the run has cost this many dollars, no episode starts. Every model needs a price. Absent: no limit."""
     stop: StopSpec | None = None
     """When the run stops early, before everything is played. Absent: never."""
     seed: int = 0
@@ -222,10 +224,8 @@ class RunSpec(BaseModel):
     @classmethod
     def _absolute(cls, value: str | None) -> str | None:
         # A worker may run in another folder. A data set of the hub is `owner/name` everywhere.
-        if value and is_hub_name(value):
-            return value
-        if not value:
-            return None
+        if not value or is_hub_name(value):
+            return value or None
         allowed.require_file("the specification", value)
         return str(Path(value).expanduser().absolute())
 

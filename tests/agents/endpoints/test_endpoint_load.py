@@ -32,13 +32,14 @@ def test_a_slow_model_consumes_the_episodes_time(serve: Any) -> None:
 
 
 def test_hanging_and_failing_endpoints_consume_none_of_the_episodes_time(serve: Any) -> None:
+    limit = run_out(0.2)
     for fault in (call("eval").with_(delay_s=86_400.0), Fault.status(500)):
         serve([fault])
         with pytest.raises(EndpointError):
             play_fake(
                 FakeEnv(make_task({"a.py": ""})),
-                unpriced(request_timeout_s=0.3, retry_s=0.5),
-                budget=Budget(wall_s=0.1),
+                unpriced(request_timeout_s=2 * limit, retry_s=2 * limit),
+                budget=Budget(wall_s=limit),
             )
 
 

@@ -160,6 +160,12 @@ def test_what_may_be_something_else_is_refused(text: str, reason: str) -> None:
     assert bool(find_leaked(text, "", TOOLS).refusal) == bool(reason)
 
 
+@pytest.mark.parametrize("text", [HERMES, QWEN.removesuffix("</function>"), "functions.submit:", KIMI])
+def test_nothing_is_taken_from_a_text_that_is_cut_off(text: str) -> None:
+    assert read(text) and SYNTAX.find_calls(Reply(text, cut_off=True)) == ()
+    assert "cut off at the length limit" in SYNTAX.correct_missing_call(Reply(text, cut_off=True))
+
+
 def test_a_call_in_the_reasoning() -> None:
     assert read("I think.", HERMES) == []
     assert "reasoning contains a call" in SYNTAX.correct_missing_call(Reply("I think.", reasoning=HERMES))

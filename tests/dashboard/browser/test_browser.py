@@ -128,6 +128,7 @@ def test_comparison_link_opens_that_comparison(page: sync_api.Page) -> None:
         sync_api.expect(page.get_by_text(f"The link asks for {name} = {value}")).to_be_visible()
 
 
+@pytest.mark.exhaustive
 def test_notes_are_saved(page: sync_api.Page) -> None:
     page.goto("/episode?id=9&step=2")
     ready(page)

@@ -66,7 +66,7 @@ def test_the_first_load_is_small(page: sync_api.Page, served: str) -> None:
 
 def test_pages_preload_long_scripts(page: sync_api.Page, served: str) -> None:
     """Else the browser asks for each of them only when what it draws has come."""
-    for place, charts in (("/", False), ("/leaderboard", True), ("/failures", True), ("/run?id=1", True)):
+    for place, charts in (("/", False), ("/leaderboard", True)):
         requests: list[str] = []
         page.on("requestfinished", lambda request, requests=requests: requests.append(request.url.rpartition("/")[2]))
         page.goto(place)

@@ -57,6 +57,6 @@ def test_opening_a_released_database_twice_changes_nothing(version: str, tmp_pat
 def test_a_released_specification_runs(version: str) -> None:
     """The file has every field of its version; the run in the database has the defaults of its version."""
     spec = read_spec(released.FOLDER / version / "specification.yaml", {})
-    assert [entrant.label for entrant in spec.entrants] == ["coder, debugger", "repair (rewrite)", "repair (debug)"]
+    assert [entrant.label for entrant in spec.entrants] == ["coder, debugger", "random (rewrite)", "random (debug)"]
     stored = released.stored_answers(version)["run"]["spec"]
     assert make_spec(stored, "the database").benchmark == "bugs"

@@ -36,7 +36,8 @@ def upgrade():
 def become_later(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
     """Add the migration of a later version to this process."""
     folder = tmp_path / "migrations"
-    shutil.copytree(Path(engine_module.__file__).parents[1] / "migrations", folder)
+    source = Path(engine_module.__file__).parents[1] / "migrations"
+    shutil.copytree(source, folder, ignore=shutil.ignore_patterns("__pycache__"))  # others compile there
     (folder / "versions" / f"{LATER}_moods.py").write_text(MIGRATION)
 
     def later_config() -> Config:

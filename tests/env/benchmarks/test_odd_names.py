@@ -17,9 +17,6 @@ from stackrank.env.patches import make_diff
 from stackrank.env.patterns import Pattern
 from stackrank.env.statement_alone import statement_alone
 from stackrank.env.task import Task
-from stackrank.extensions.fix.finding.problems import Problem, write_problems
-from stackrank.extensions.fix.finding.project import TestOptions, open_project
-from stackrank.extensions.fix.finding.suite import Suite
 from tests.support.repository import git, instance, make_repository, write, write_lines
 
 NAMES = (
@@ -111,21 +108,6 @@ def test_tests_of_swebench_stay_read_only(tmp_path: Path, name: str, kind: type[
     file = write_lines(tmp_path / "rows.jsonl", [row])
     task = one(kind(Source(file, repos=tmp_path / "repos")))
     assert not task.may_edit(path) and task.may_edit("src/shop/cart.py")
-
-
-def test_what_fix_gives_an_agent(tmp_path: Path, name: str) -> None:
-    write(
-        tmp_path / "code",
-        {**PROGRAM, f"{name}/tests/test_x.py": TEST, f"{name}/tests/data.txt": "1", "test_y.py": TEST},
-    )
-    git(tmp_path / "code", "init", "--quiet")
-    git(tmp_path / "code", "add", ".")
-    git(tmp_path / "code", "commit", "--quiet", "-m", "One")
-    project = open_project(tmp_path / "code", TestOptions(setup=()))
-    test = "test_y.py::test_x"
-    problem = Problem("p", "", "", (test,), Suite(frozenset(), {test: ""}, ()))
-    task = one(Repo(Source(write_problems(project, [problem], tmp_path / "out"))))
-    assert not task.may_edit(f"{name}/tests/data.txt") and task.may_edit("cart.py")
 
 
 def test_a_reproduction_may_be_written_where_everything_else_is_chosen(name: str) -> None:

@@ -1,4 +1,4 @@
-"""A user's own bugs in a `tasks.yaml`, and tasks from commits. Bad data first."""
+"""A user's own bugs in a `tasks.yaml`. Bad data first."""
 
 from __future__ import annotations
 
@@ -18,16 +18,11 @@ from stackrank.env.benchmarks.repo_schema import read_tasks, write_tasks
 from stackrank.env.benchmarks.testfiles import test_files, with_doctests
 from stackrank.env.patches import make_diff
 from stackrank.env.sandbox.client import Changes, Sandbox
-from stackrank.env.sandbox.registry import backend
 from stackrank.env.scoring.log_formats import format_for, read_log
-from stackrank.env.scoring.proof import find_proof
 from stackrank.env.scoring.verdict import score
 from stackrank.env.task import Task
 from stackrank.env.validate import validate
-from stackrank.extensions.authoring.from_commit import TaskOptions, draft, split
-from stackrank.extensions.authoring.new_task import make_task
 from stackrank.patches.contents import Link
-from stackrank.patches.reading import Patch
 from tests.fixtures.env import usable
 from tests.support.repository import (
     BUGGY,
@@ -36,8 +31,6 @@ from tests.support.repository import (
     OLD_TEST,
     REMEDY,
     SECRET,
-    SampleRepository,
-    git,
     make_repository,
     write,
 )
@@ -240,56 +233,3 @@ def test_a_command_that_is_not_pytest_counts_by_its_log(folder: Path) -> None:
     assert not score(task, fixed, lambda spec: Sandbox(usable("local"), spec)).resolved
     crashing = replace(task, files={**task.files, "check.py": check.encode() + b"print('test_other ok')\n"})
     assert score(crashing, fixed, lambda spec: Sandbox(usable("local"), spec)).resolved
-
-
-# ---- tasks of commits
-
-
-@pytest.fixture
-def repo(tmp_path: Path) -> SampleRepository:
-    return make_repository(tmp_path / "clone")
-
-
-def test_init_task(repo: SampleRepository, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    for name in ("first", "second", "first"):  # a task of the same name is replaced
-        make_task(str(repo.path), repo.fixed_commit, out, TaskOptions(id=name), backend("local"), print)
-    benchmark = load_benchmark("repo", Source(out))
-    assert [task.id for task in benchmark.tasks()] == ["second", "first"] and not benchmark.excluded()
-    task = benchmark.tasks()[0]
-    assert task.fail_to_pass == ("tests/test_cart.py::test_total",)
-    assert task.pass_to_pass == ("tests/test_cart.py::test_type",)
-    assert "Totals are right" not in task.statement and REMEDY not in task.statement
-    assert find_proof(task) is not None  # the first verdict need not make it again
-
-
-def test_commits_that_make_no_task(repo: SampleRepository, tmp_path: Path) -> None:
-    def commit(files: dict[str, str]) -> str:
-        write(repo.path, files)
-        git(repo.path, "add", ".")
-        git(repo.path, "commit", "--quiet", "-m", "x")
-        return git(repo.path, "rev-parse", "HEAD").strip()
-
-    def reason(commit: str, **options: str) -> str:
-        with pytest.raises(BenchmarkError) as caught:
-            make_task(str(repo.path), commit, tmp_path / "out", TaskOptions(**options), backend("local"), print)  # type: ignore[arg-type]
-        assert not (tmp_path / "out").exists()
-        return str(caught.value)
-
-    assert "changes no test" in reason(commit({"shop/cart.py": FIXED + "\n"}))
-    assert "changes only tests" in reason(commit({"tests/test_cart.py": NEW_TEST + "\n"}))
-    assert "also pass without it" in reason(commit({"shop/a.py": "", "tests/test_a.py": "def test_a():\n    pass\n"}))
-    skips = "import pytest\n\n@pytest.mark.skipif(True, reason='none')\ndef test_it():\n    pass\n"
-    entry = "def test_c():\n    pass\n"
-    skipped = reason(commit({"shop/c.py": "", "tests/test_c.py": entry, "tests/test_d.py": skips}))
-    assert "1 are skipped, perhaps for what --require or --setup could install" in skipped
-    assert "do not run with the fix" in reason(commit({"shop/b.py": "", "tests/test_b.py": "import none\n"}))
-    assert "no commit 1234" in reason("1234567")
-    assert "is the first commit" in reason(repo.buggy_commit)
-    with pytest.raises(BenchmarkError, match="not a git repository"):
-        draft(str(tmp_path), "HEAD", TaskOptions())
-
-
-def test_split() -> None:
-    binary = make_diff({}, {"tests/x.png": b"\0"})
-    assert tuple(patch.text for patch in split(Patch.read(TESTS + BUG + binary))) == (TESTS + binary, BUG)

@@ -29,11 +29,11 @@ from tests.support.repository import REMEDY, SECRET, instance, make_repository, 
 pytestmark = pytest.mark.slow
 
 WRONG = {
-    "no such package": (Environment(requirements=("stackrank-has-no-such-package==1",)), "cannot be built: ERROR"),
     "set-up that fails": (
         Environment(setup=("echo 'error: no compiler'; exit 4",)),
         "cannot be built: error: no compiler",
     ),
+    "no such package": (Environment(requirements=("stackrank-has-no-such-package==1",)), "cannot be built: ERROR"),
     "no such Python": (Environment(python="3.2"), "needs Python 3.2"),
     "image that cannot be had": (
         Environment(prebuilt="127.0.0.1:1/acme/none:1", repository="/testbed"),

@@ -116,7 +116,7 @@ def test_memory_bomb_in_the_terminal(say: Say) -> None:
 
 
 def test_program_that_ignores_everything_ends_by_a_restart(say: Say) -> None:
-    say("trap '' INT QUIT TSTP HUP TERM; while true; do :; done", timeout_s=0.2)
+    say("trap '' INT QUIT TSTP HUP TERM; echo deaf; while true; do :; done", pattern="^deaf$", timeout_s=50)
     assert "still running" in say(key="ctrl-c", timeout_s=0.2).text
     assert say("echo well", restart=True, timeout_s=50).text == WELL
 

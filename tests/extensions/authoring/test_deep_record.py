@@ -20,7 +20,7 @@ from stackrank.extensions.authoring.benchmarks.deep_recipe import read_recipe
 from stackrank.extensions.authoring.benchmarks.deep_record import digest_of_recipe, read_proofs, read_records
 from stackrank.extensions.authoring.benchmarks.deep_suite import DATA, Deep, Releases
 from stackrank.home import home
-from tests.support.tiny_library import recipe, stored
+from tests.extensions.authoring.tiny_library import recipe, stored
 
 
 @pytest.fixture(autouse=True)

@@ -32,8 +32,8 @@ from stackrank.extensions.authoring.difficulty import measure
 from stackrank.extensions.authoring.inject.reach import Reach
 from stackrank.home import home
 from tests.bench.scenarios.choose_hidden import choose, fill_in
+from tests.extensions.authoring.tiny_library import BOOK, CLEAR, OWN_TEST, SLICE, recipe, stored
 from tests.fixtures.env import usable
-from tests.support.tiny_library import BOOK, CLEAR, OWN_TEST, SLICE, recipe, stored
 
 IN_PIP = {
     "pip", "setuptools", "cachecontrol", "certifi", "chardet", "colorama", "distlib", "distro", "idna", "msgpack",

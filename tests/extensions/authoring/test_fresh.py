@@ -33,8 +33,9 @@ from stackrank.extensions.authoring.benchmarks.fresh_task import FreshTask, envi
 from stackrank.extensions.authoring.inject import verify
 from stackrank.extensions.authoring.inject.verify import Verified
 from stackrank.flows.runs.specification.spec import make_spec
+from tests.extensions.authoring.tiny_library import BOOK, FILES, OWN_TESTS, publish, recipe
+from tests.fixtures.calls import CommandLine
 from tests.fixtures.env import cart, usable
-from tests.support.tiny_library import BOOK, FILES, OWN_TESTS, publish, recipe
 
 
 def test_nights_in_a_row_have_parts_of_their_own() -> None:
@@ -78,7 +79,7 @@ def test_own_tests_bring_what_they_need(folder: Path) -> None:
 
 def test_what_only_looks_makes_no_night(folder: Path) -> None:
     with pytest.raises(BenchmarkError, match="the night 1 of fresh has no task yet"):
-        Fresh(Source(folder, seed="1", fetch=False)).tasks()
+        Fresh(Source(folder, seed="1", count=2, fetch=False)).tasks()
     assert Fresh(Source(folder)).name == f"fresh/{date.today().isoformat()}"
 
 
@@ -263,7 +264,7 @@ def test_a_night_of_too_few_tasks_says_so(folder: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.slow
 def test_a_night_is_made_once_and_proved(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    night = load_benchmark("fresh", Source(folder, seed="1", sandbox=usable("bubblewrap").name))
+    night = load_benchmark("fresh", Source(folder, seed="1", count=2, sandbox=usable("bubblewrap").name))
     tasks = night.tasks()
     assert night.name == "fresh/1" and tasks
     assert len({task.digest for task in tasks}) == len(tasks)
@@ -284,5 +285,12 @@ def test_a_night_is_made_once_and_proved(folder: Path, monkeypatch: pytest.Monke
     assert [task.id for task in first.tasks()] == [tasks[0].id], "a night of fewer tasks is its beginning"
     # Read again it is the same, and nothing is tried.
     monkeypatch.setattr(fresh_night, "make_night", lambda *_: pytest.fail("it is made again"))
-    reloaded = Fresh(Source(folder, seed="1", fetch=False)).tasks()
+    reloaded = Fresh(Source(folder, seed="1", count=2, fetch=False)).tasks()
     assert digest(reloaded) == digest(tasks)
+
+
+def test_playing_a_task_of_another_night(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    usable("bubblewrap")
+    monkeypatch.setattr(fresh.Fresh, "_night", lambda _: fresh.Night())
+    result = stackrank("play", "some-task", "--benchmark", "fresh", "--night", "2026-11-07", "--sandbox", "bubblewrap")
+    assert result.status == 2 and "the night 2026-11-07 of fresh has no task yet" in result.sentence()

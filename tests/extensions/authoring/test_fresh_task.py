@@ -6,7 +6,7 @@ import pytest
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.extensions.authoring.withheld import choose_withheld, find_sealing_tests, without_withheld
-from tests.support.tiny_library import OWN_TESTS
+from tests.extensions.authoring.tiny_library import OWN_TESTS
 
 INHERITED = """\
 class Tests:

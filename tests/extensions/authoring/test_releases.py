@@ -11,8 +11,8 @@ from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.scoring.verdict import score
 from stackrank.env.task import Task
 from stackrank.extensions.authoring.benchmarks.deep_recipe import Recipe, RecipeChange
+from tests.extensions.authoring.tiny_library import BOOK, REPORT_TEST, SLICE, recipe, stored
 from tests.fixtures.env import usable
-from tests.support.tiny_library import BOOK, REPORT_TEST, SLICE, recipe, stored
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from stackrank.errors import UsageError
 from stackrank.extensions.fix.acceptance import acceptance
 from stackrank.extensions.fix.decisions import Proposals
 from stackrank.terms import DecisionKind
-from tests.extensions.fix.fixing import OTHER_FIX, SECOND_FIX, evidence, proposal_row
+from tests.support.shop import OTHER_FIX, SECOND_FIX, evidence, proposal_row
 
 APPROVED, REJECTED, COMMENT = DecisionKind.APPROVED, DecisionKind.REJECTED, DecisionKind.COMMENT
 

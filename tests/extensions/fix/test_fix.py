@@ -24,7 +24,10 @@ from stackrank.extensions.fix.finding.problems import Problem
 from stackrank.extensions.fix.finding.project import TestOptions, open_project
 from stackrank.extensions.fix.finding.suite import Suite, run_suite
 from stackrank.flows.cli import playing
-from tests.extensions.fix.fixing import (
+from tests.fixtures.calls import CommandLine, interruptible
+from tests.fixtures.env import usable
+from tests.support.openai_server import OpenAIServer, call
+from tests.support.shop import (
     BROKEN,
     GIVEN,
     SHOP,
@@ -33,9 +36,6 @@ from tests.extensions.fix.fixing import (
     tree,
     write,
 )
-from tests.fixtures.calls import CommandLine, interruptible
-from tests.fixtures.env import usable
-from tests.support.openai_server import OpenAIServer, call
 
 BOX = ("--sandbox", "bubblewrap")
 
@@ -123,7 +123,7 @@ def test_an_interrupted_run_proposes_nothing_until_the_command_is_given_again(
     )
     monkeypatch.setattr(playing, "play_rest", interrupted)
     monkeypatch.setattr(playing, "require_finished", lambda *_: None)
-    flags = ("fix", str(shop), "--agent", "repair", "--out", str(out), *BOX)
+    flags = ("fix", str(shop), "--agent", "random", "--out", str(out), *BOX)
     stopped = stackrank(*flags)
     assert stopped.status == 130 and "run 7 was interrupted, and has not led to proposals yet" in stopped.err
     assert tree(shop) == tree_before and not (out / "comment.md").exists()

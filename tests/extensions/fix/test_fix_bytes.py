@@ -18,7 +18,7 @@ from stackrank.extensions.fix.publish import publish
 from stackrank.extensions.fix.solved import write_solved
 from stackrank.patches.reading import Patch
 from tests.env.test_patched_trees import a_change, check_out, stored
-from tests.extensions.fix.fixing import BROKEN, FIX, SHOP, git, proposal_row, repository, write
+from tests.support.shop import BROKEN, FIX, SHOP, git, proposal_row, repository, write
 
 
 def approved(repo: Path, patch: str, **fields: Any) -> dict[str, Any]:

@@ -15,10 +15,11 @@ from stackrank.extensions.fix.finding import suite as suite_module
 from stackrank.extensions.fix.finding.problems import find_problems, write_problems
 from stackrank.extensions.fix.finding.project import TestOptions, open_project
 from stackrank.extensions.fix.finding.suite import Suite, run_suite
-from tests.extensions.fix.fixing import GIVEN, SHOP, git, quiet, repository, tree
+from tests.extensions.fix.opening import quiet
 from tests.fixtures.calls import CommandLine
 from tests.fixtures.env import usable
 from tests.support.openai_server import OpenAIServer, call
+from tests.support.shop import GIVEN, SHOP, git, repository, tree
 
 BOX = ("--sandbox", "bubblewrap")
 STOCK = """\

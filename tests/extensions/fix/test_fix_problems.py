@@ -23,13 +23,9 @@ from stackrank.extensions.fix.finding.problems import Problem, explain_missing, 
 from stackrank.extensions.fix.finding.suite import Suite, run_again
 from stackrank.extensions.fix.propose import group_by_change
 from stackrank.wording import plain_verdict
-from tests.extensions.fix.fixing import (
-    SHOP,
-    evidence,
-    opened,
-    quiet,
-)
+from tests.extensions.fix.opening import opened, quiet
 from tests.fixtures.env import usable
+from tests.support.shop import SHOP, evidence
 
 # ---- problems
 

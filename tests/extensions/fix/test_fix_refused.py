@@ -12,17 +12,10 @@ from stackrank.env.scoring.report import TestReport
 from stackrank.extensions.fix.finding import suite as suite_module
 from stackrank.extensions.fix.finding.project import TestOptions, open_project
 from stackrank.extensions.fix.finding.suite import run_suite, select_broken_since
-from tests.extensions.fix.fixing import (
-    GIVEN,
-    SHOP,
-    git,
-    opened,
-    repository,
-    tree,
-    write,
-)
+from tests.extensions.fix.opening import opened
 from tests.fixtures.calls import CommandLine
 from tests.fixtures.env import usable
+from tests.support.shop import GIVEN, SHOP, git, repository, tree, write
 
 BOX = ("--sandbox", "bubblewrap")
 
@@ -61,7 +54,7 @@ def test_a_repository_of_no_use(stackrank: CommandLine, tmp_path: Path, make: An
     shop = tmp_path / "shop"
     make(shop)
     tree_before = tree(shop)
-    result = stackrank("fix", str(shop), "--agent", "repair", "--out", str(tmp_path / "out"), *BOX)
+    result = stackrank("fix", str(shop), "--agent", "random", "--out", str(tmp_path / "out"), *BOX)
     assert (result.status, words in result.sentence()) == (2, True), result.err
     assert tree(shop) == tree_before and not (tmp_path / "out").exists()
 
@@ -69,10 +62,10 @@ def test_a_repository_of_no_use(stackrank: CommandLine, tmp_path: Path, make: An
 @pytest.mark.parametrize(
     ("entrant", "words"),
     [
-        (("--agent", "repair", "--model", "x"), "uses no model"),
+        (("--agent", "random", "--model", "x"), "uses no model"),
         (("--agent", "llm"), "needs a model"),
         (("--agent", "oracle"), "needs known fixes"),
-        (("--agent", "repair", "--tools", "snapshot"), "does not use"),
+        (("--agent", "random", "--tools", "investigate"), "does not use"),
     ],
 )
 def test_an_entrant_of_no_use_is_refused_before_a_suite_runs(
@@ -89,9 +82,9 @@ def test_an_output_inside_of_the_repository(stackrank: CommandLine, tmp_path: Pa
     shop = repository(tmp_path / "shop")
     (tmp_path / "link").symlink_to(shop)
     for out in (shop, shop / "proposals", tmp_path / "link" / "x"):
-        result = stackrank("fix", str(shop), "--agent", "repair", "--out", str(out), *BOX)
+        result = stackrank("fix", str(shop), "--agent", "random", "--out", str(out), *BOX)
         assert result.status == 2 and "stackrank never changes" in result.sentence()
-    local = stackrank("fix", str(shop), "--agent", "repair", "--out", str(tmp_path / "o"), "--sandbox", "local")
+    local = stackrank("fix", str(shop), "--agent", "random", "--out", str(tmp_path / "o"), "--sandbox", "local")
     assert local.status == 2 and "tests could change your files" in local.sentence()
     assert git(shop, "status", "--porcelain") == ""
 
@@ -121,7 +114,7 @@ def test_what_tests_need_and_nobody_has(stackrank: CommandLine, tmp_path: Path) 
     build_system = '[build-system]\nrequires = ["setuptools"]\n[project]\nname = "shop"\nversion = "1"\n'
     files = {**SHOP, "pyproject.toml": build_system, "requirements/tests.txt": "stackrank-has-no-such-package==1\n"}
     shop, out = repository(tmp_path / "shop", files), tmp_path / "out"
-    refused = stackrank("fix", str(shop), "--agent", "repair", "--out", str(out), *BOX)
+    refused = stackrank("fix", str(shop), "--agent", "random", "--out", str(out), *BOX)
     assert refused.status == 2 and not out.exists()
     assert "stackrank-has-no-such-package" in refused.err and "state with --setup how" in refused.err
 
@@ -130,7 +123,7 @@ def test_what_tests_need_and_nobody_has(stackrank: CommandLine, tmp_path: Path) 
 def test_files_of_tests_that_cannot_be_imported_are_named(stackrank: CommandLine, tmp_path: Path) -> None:
     frozen = "from freezing import freeze\n\n\ndef test_now():\n    assert freeze()\n"
     shop = repository(tmp_path / "shop", {**SHOP, "shop/cart.py": GIVEN, "tests/test_frozen.py": frozen})
-    result = stackrank("fix", str(shop), "--agent", "repair", "--out", str(tmp_path / "out"), *BOX, "--json")
+    result = stackrank("fix", str(shop), "--agent", "random", "--out", str(tmp_path / "out"), *BOX, "--json")
     (unread,) = result.json()["set_aside"]["unread"]
     assert result.json()["suite"]["unread"] == 1
     assert "tests/test_frozen.py" in unread and "freezing" in unread
@@ -178,7 +171,7 @@ def test_a_test_that_writes_outside(tmp_path: Path) -> None:
 def test_a_suite_of_no_use(stackrank: CommandLine, tmp_path: Path, test: str, timeout_s: float, words: str) -> None:
     project = repository(tmp_path / "p", {"test_it.py": test})
     tree_before = tree(project)
-    flags = ("--agent", "repair", "--out", str(tmp_path / "out"), "--timeout", str(timeout_s), "--repeat", "2")
+    flags = ("--agent", "random", "--out", str(tmp_path / "out"), "--timeout", str(timeout_s), "--repeat", "2")
     result = stackrank("fix", str(project), *flags, *BOX)
     assert (result.status, words in result.sentence()) == (2, True), result.err
     assert tree(project) == tree_before and not (tmp_path / "out").exists()

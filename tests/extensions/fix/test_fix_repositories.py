@@ -25,8 +25,8 @@ from stackrank.extensions.fix.finding.suite import Suite, select_broken_since
 from stackrank.extensions.fix.propose import group_by_change
 from stackrank.extensions.fix.publish import BRANCH, Published, publish, require_applies
 from stackrank.patches.contents import like
-from tests.extensions.fix.fixing import BROKEN, FIX, SECOND_FIX, SHOP, git, proposal_row, repository, tree, write
 from tests.fixtures.env import usable
+from tests.support.shop import BROKEN, FIX, SECOND_FIX, SHOP, git, proposal_row, repository, tree, write
 
 CART = "shop/cart.py"
 
@@ -306,6 +306,14 @@ _BUILT = '[build-system]\nrequires = []\n[project]\nname = "p"\n'
     ("files", "needs"),
     [
         ({"pyproject.toml": _BUILT + '[project.optional-dependencies]\ntesting = ["attrs"]\n'}, ".[testing]"),
+        # No index has the project itself.
+        (
+            {
+                "pyproject.toml": _BUILT + '[project.optional-dependencies]\nall = ["P[x]"]\nx = ["attrs"]\n',
+                "tests/test_p.py": "import p\n",
+            },
+            ".",
+        ),
         ({"pyproject.toml": _BUILT, "requirements/tests.txt": "attrs"}, ". -r requirements/tests.txt"),
         ({"pyproject.toml": _BUILT, "test-requirements.txt": "attrs"}, ". -r test-requirements.txt"),
         (

@@ -24,14 +24,14 @@ from stackrank.extensions.fix.forge import (
     require_token,
 )
 from stackrank.extensions.fix.publish import BRANCH
-from tests.extensions.fix.fixing import (
+from tests.extensions.fix.desk import Desk
+from tests.fixtures.calls import CommandLine
+from tests.support.shop import (
     FIX,
     SECOND_FIX,
     git,
     repository,
 )
-from tests.fixtures.calls import CommandLine
-from tests.fixtures.desk import Desk
 
 
 class Forge:

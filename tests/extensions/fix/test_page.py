@@ -15,8 +15,8 @@ from stackrank.extensions.fix.decisions import Proposals
 from stackrank.terms import DecisionKind
 from tests.dashboard.browsing import TWICE, heading, ready, sync_api
 from tests.dashboard.seed import HOSTILE
-from tests.extensions.fix.fixing import FIX, OTHER_FIX, SECOND_FIX, evidence, proposal_row
 from tests.support.databases import Databases
+from tests.support.shop import FIX, OTHER_FIX, SECOND_FIX, evidence, proposal_row
 from tests.support.waiting import wait_for
 
 

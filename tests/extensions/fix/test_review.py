@@ -24,7 +24,9 @@ from stackrank.extensions.fix.comment import write_comment
 from stackrank.extensions.fix.evidence import debugger_stops
 from stackrank.extensions.fix.finding.folder import MARKER, claim
 from stackrank.extensions.fix.publish import BRANCH, publish
-from tests.extensions.fix.fixing import (
+from tests.extensions.fix.desk import Desk
+from tests.fixtures.calls import CommandLine
+from tests.support.shop import (
     BROKEN,
     FIX,
     OTHER_FIX,
@@ -35,8 +37,6 @@ from tests.extensions.fix.fixing import (
     tree,
     write,
 )
-from tests.fixtures.calls import CommandLine
-from tests.fixtures.desk import Desk
 
 
 def test_only_what_was_approved_leaves(desk: Desk, tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def test_what_is_somebody_s_own_in_the_folder_stays(desk: Desk, stackrank: Comma
     for arguments in (
         ("review", number, "--approve"),
         ("review", number, "--reject", "--reason", "No."),
-        ("fix", str(desk.shop), "--agent", "repair", "--out", str(desk.out), "--sandbox", "bubblewrap"),
+        ("fix", str(desk.shop), "--agent", "random", "--out", str(desk.out), "--sandbox", "bubblewrap"),
     ):
         refused = stackrank(*arguments)
         assert refused.status == 2 and f"contains {file_name.partition('/')[0]}, which `fix`" in refused.sentence()
@@ -207,7 +207,7 @@ def test_a_folder_is_for_one_repository(desk: Desk, stackrank: CommandLine, tmp_
     desk.decide(first, "approved")
     publish(queries.proposals(desk.engine, repository=str(desk.shop)), desk.out)
     tree_before = tree(desk.out)
-    agent = ("--agent", "repair", "--sandbox", "bubblewrap")
+    agent = ("--agent", "random", "--sandbox", "bubblewrap")
     for arguments in (("review", second, "--approve"), ("fix", str(other_repository), "--out", str(desk.out), *agent)):
         refused = stackrank(*arguments)
         assert (

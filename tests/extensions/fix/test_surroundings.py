@@ -11,7 +11,7 @@ from stackrank.extensions.fix.finding.judged import reproduce, set_aside_surroun
 from stackrank.extensions.fix.finding.problems import Problem
 from stackrank.extensions.fix.finding.suite import run_suite
 from stackrank.extensions.fix.leftovers import without_leftovers
-from tests.extensions.fix.fixing import opened, quiet
+from tests.extensions.fix.opening import opened, quiet
 from tests.fixtures.env import usable
 
 pytestmark = pytest.mark.slow

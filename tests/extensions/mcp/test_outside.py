@@ -283,10 +283,7 @@ def test_bad_calls_are_one_sentence(stackrank: CommandLine) -> None:
         (TASK, "--tools", "investigate"): "does not use investigate",
         (TASK, "--steps", "0"): "steps",
     }.items():
-        process = subprocess.run(
-            [*COMMAND[:4], *options], stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=ROOT
-        )
-        assert process.returncode == 2 and not process.stdout, process.stderr
-        assert message in process.stderr and process.stderr.count("\n") == 1, process.stderr
+        result = stackrank("mcp", *options)
+        assert result.status == 2 and not result.out and message in result.sentence()
     result = stackrank("run", "--agent", "outside", "--limit", "1")
     assert result.status == 2 and "`stackrank mcp TASK`" in result.sentence()

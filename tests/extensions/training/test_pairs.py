@@ -16,14 +16,13 @@ from stackrank.db.connection.transactions import DECISION
 from stackrank.db.decision_seal import DecisionRefused
 from stackrank.db.models.runs import Step
 from stackrank.db.writes.store import Store
-from stackrank.extensions.fix.decisions import Proposals
 from stackrank.extensions.training.exports.pairs import pairs
 from stackrank.flows.runs.afterwards.export.export import export
 from stackrank.flows.runs.afterwards.export.source import ExportSource
 from stackrank.terms import DecisionKind, StopReason
 from tests.dashboard.seed import seed
-from tests.extensions.fix.fixing import FIX, OTHER_FIX, SECOND_FIX, evidence, proposal_row
 from tests.support.episodes import start
+from tests.support.shop import FIX, OTHER_FIX, SECOND_FIX, evidence, proposal_row
 
 Said = tuple[str, str]
 """What a model said, and what it heard then."""
@@ -110,10 +109,11 @@ def test_what_people_decided_counts_for_more_than_a_verdict(tmp_path: Path, monk
         proposal_row(run, entrant, message, diff=diff, evidence=evidence(episodes=[message]))
         for message, diff in diffs.items()
     ]
-    numbers = Proposals(engine).propose(rows)
+    proposals = pytest.importorskip("stackrank.extensions.fix.decisions").Proposals(engine)
+    numbers = proposals.propose(rows)
     for number, kind in zip(numbers, ("approved", "rejected"), strict=False):
         digest = queries.proposal(engine, number)["digest"]
-        Proposals(engine).decide(number, DecisionKind(kind), digest=digest, reason="Too clever.", person="ann")
+        proposals.decide(number, DecisionKind(kind), digest=digest, reason="Too clever.", person="ann")
     good, wrong, reason = ids[1], ids[2], "Too clever."
     assert told() == [("outcome", good, wrong, reason), ("outcome", good, ids[3], ""), ("change", good, wrong, reason)]
     change = list(pairs(ExportSource(engine, queries.run(engine, run), {})))[-1]

@@ -19,6 +19,7 @@ from stackrank.extensions.training.vec import VecEnv
 from tests.extensions.training.test_training import training_env
 from tests.fixtures.env import usable
 
+pytest.importorskip("stackrank.extensions.repair", reason="the example rests on `repair`")
 FILE = Path(__file__).parents[3] / "docs" / "examples" / "train_bandit.py"
 
 

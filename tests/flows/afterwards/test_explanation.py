@@ -28,7 +28,7 @@ TASKS = 4
 @pytest.fixture
 def run(stackrank: CommandLine) -> int:
     """A run of two entrants that goes on."""
-    entrants = [{"agent": "random", "name": "quick"}, {"agent": "repair", "name": "slow", "tools": "rewrite"}]
+    entrants = [{"agent": "random", "name": "quick"}, {"agent": "random", "name": "slow", "tools": "rewrite"}]
     run_id = make_run(limit=TASKS, entrants=entrants, sandbox="bubblewrap")
     Store(connect()).start_run(run_id)
     return run_id

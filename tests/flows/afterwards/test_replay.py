@@ -57,7 +57,7 @@ def test_a_model_looks_at_everything_that_could_vary(
 
 def test_agents_without_a_model(stackrank: CommandLine) -> None:
     entrants = [{"agent": "repair"}, {"agent": "random", "tools": "bash-debug"}]
-    play_run(entrants=entrants, tasks=["club-ledger"], steps=20, seed=5)
+    play_run(entrants=entrants, tasks=["club-ledger"], steps=10, seed=5)
     for episode in "12":
         assert stackrank("replay", episode).status == 0
 

@@ -59,8 +59,6 @@ ROOT = Path(__file__).parents[3]
         ("validate nothing", 2, ["nothing", "bugs"]),
         ("validate bugs --tasks nope", 2, ["nope"]),
         ("compare a b", 2, ["a"]),
-        ("inject /no/such", 2, ["/no/such", "folder"]),
-        ("inject flows --test make", 2, ["make", "pytest"]),
     ],
 )
 def test_a_bad_call_is_one_sentence(stackrank: CommandLine, call: str, status: int, words: list[str]) -> None:

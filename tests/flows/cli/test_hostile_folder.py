@@ -7,13 +7,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.dashboard.serving import free_port, wait_until_it_serves
 from tests.env.test_git import set_traps
 from tests.support.repository import git, write
 
@@ -122,21 +121,12 @@ def test_commands_of_a_fresh_home(hostile: HostileFolder) -> None:
 
 def test_the_dashboard_takes_no_settings_from_the_folder(hostile: HostileFolder) -> None:
     hostile.call("runs")
-    port = "18731"
+    port = str(free_port())
     command = [STACKRANK, "dashboard", "--port", port]
     with subprocess.Popen(
         command, cwd=hostile.folder, env=hostile.environment, stderr=subprocess.PIPE, text=True
     ) as server:
         try:
-            deadline = time.monotonic() + 120
-            page = b""
-            while not page and time.monotonic() < deadline and server.poll() is None:
-                time.sleep(0.5)
-                try:
-                    with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=5) as answer:
-                        page = answer.read()
-                except OSError:
-                    continue
-            assert page == b"ok"
+            wait_until_it_serves(f"http://127.0.0.1:{port}", server)
         finally:
             server.send_signal(signal.SIGTERM)

@@ -15,7 +15,6 @@ import pytest
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.writes.store import Store
-from stackrank.extensions.authoring.benchmarks import fresh
 from tests.fixtures.calls import CommandLine
 from tests.fixtures.env import usable
 from tests.support.waiting import wait_for
@@ -66,12 +65,6 @@ def test_a_task_of_ones_own_is_tried_before_it_is_played(
     assert stackrank("runs", "--json").json() == []
     monkeypatch.setattr("sys.stdin", io.StringIO("submit\n"))
     assert stackrank(*own, "--include-invalid").status == 0
-
-
-def test_a_task_of_another_night(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fresh.Fresh, "_night", lambda _: fresh.Night())
-    result = stackrank("play", "some-task", "--benchmark", "fresh", "--night", "2026-11-07", "--sandbox", "bubblewrap")
-    assert result.status == 2 and "the night 2026-11-07 of fresh has no task yet" in result.sentence()
 
 
 def test_on_the_statement_alone(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:

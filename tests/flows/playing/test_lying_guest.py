@@ -16,6 +16,8 @@ from tests.fixtures.env import EVERYTHING, make_task, usable
 from tests.support.guests.cases import World, assert_harmless
 from tests.support.guests.recorded_guest import Tapes, record
 
+pytestmark = pytest.mark.slow  # by its time
+
 FEW, MANY = 1_000, 20_000
 TASK = make_task(
     {

@@ -79,7 +79,10 @@ def test_the_local_server_lets_nobody_else_in(
     assert asked(make, {**credentials, "Content-Type": "application/json"}, "POST", body)[0] == 403
 
 
-@pytest.mark.parametrize("command", [("worker", "--pool", "refused"), ("schedule", "list")])
+WORKER, LIST = ("worker", "--pool", "none"), ("schedule", "list")
+
+
+@pytest.mark.parametrize("command", [WORKER, pytest.param(LIST, marks=pytest.mark.exhaustive)])
 def test_a_wrong_login_is_told_in_one_sentence(prefect_server: str, tmp_path: Path, command: tuple[str, ...]) -> None:
     login = {"PREFECT_API_URL": prefect_server, "PREFECT_API_AUTH_STRING": "of:another"}
     process = subprocess.run(
@@ -94,7 +97,8 @@ def test_a_wrong_login_is_told_in_one_sentence(prefect_server: str, tmp_path: Pa
     assert error.startswith("error: The Prefect server at http://127.0.0.1") and "PREFECT_API_AUTH_STRING" in error
 
 
-@pytest.mark.parametrize("command", [("worker", "--pool", "gone"), ("schedule", "list")])
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [LIST, pytest.param(WORKER, marks=pytest.mark.exhaustive)])
 def test_a_server_that_is_gone_when_a_command_begins_is_told_in_one_sentence(
     answering: Answer, tmp_path: Path, command: tuple[str, ...]
 ) -> None:

@@ -47,7 +47,6 @@ def test_the_tool_sets_differ_in_the_debugger_only() -> None:
 @pytest.mark.parametrize(
     ("agent", "tools"),
     [
-        ("repair", ["rewrite", "debug", "trace"]),
         ("random", SETS[:6]),
         ("oracle", SETS[:6]),
         ("llm", SETS),
@@ -66,22 +65,16 @@ def test_an_entrant_that_uses_no_debugger_of_its_tools_is_left_out(
         assert reason.startswith(f"the agent {agent} does not use ") and "but pdb" in reason
 
 
-def test_a_set_with_one_tool_that_it_uses_is_played() -> None:
-    assert played(agent=["repair"], tools=["eval,view,pdb,calls,rewrite", "bash", "bash-debug"]) == [
-        "eval,view,pdb,calls,rewrite", "bash", "bash-debug",
-    ]  # fmt: skip
-
-
 def test_a_run_in_which_no_entrant_plays_is_refused() -> None:
-    with pytest.raises(SpecError, match="the agent repair does not use snapshot, but pdb or trace"):
-        checked(agent=["repair"], tools=["snapshot"])
-    with pytest.raises(SpecError, match="does not use inspect"):
-        checked(agent=["repair"], stop={"decided": 0.05, "against": "repair (calls)"})
+    with pytest.raises(SpecError, match="the agent random does not use investigate, but pdb"):
+        checked(agent=["random"], tools=["investigate"])
+    with pytest.raises(SpecError, match="does not use investigate"):
+        checked(agent=["random"], stop={"decided": 0.05, "against": "random (investigate)"})
 
 
 def test_a_model_that_is_named_with_such_an_agent_is_an_error() -> None:
     with pytest.raises(SpecError, match="uses no model"):
-        checked(agent=["repair"], model=["a"])
+        checked(agent=["random"], model=["a"])
 
 
 @pytest.mark.exhaustive

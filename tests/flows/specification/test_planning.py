@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from stackrank import plugins
+from stackrank.agents.random_agent import RandomAgent
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.stats.planning import ASSUMED, Spread, detectable_difference, needed_tasks, power, spread
@@ -19,7 +22,19 @@ from stackrank.flows.runs.specification.spec import make_spec
 from tests.fixtures.calls import CommandLine
 
 ROOT = Path(__file__).parents[3]
-TWO = [{"agent": "repair", "tools": "rewrite"}, {"agent": "repair", "tools": "debug"}]
+TWO = [{"agent": "searcher", "tools": "rewrite"}, {"agent": "searcher", "tools": "debug"}]
+
+
+class Searcher(RandomAgent):
+    """An agent without a model that competes."""
+
+    reference = False
+
+
+@pytest.fixture(autouse=True)
+def _searcher(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint("searcher", f"{__name__}:Searcher", "stackrank.agents")
+    monkeypatch.setattr(plugins, "entry_points", lambda group: [point] if group == point.group else [])
 
 
 def made(**spec: Any) -> Any:
@@ -61,7 +76,7 @@ def test_earlier_runs_say_what_was_assumed(database: str) -> None:
     played(lambda entrant, task, attempt: task % 2 == attempt % 2 or (entrant == 1 and task < 10), limit=40, attempts=2)
     document = plan(connect(), made(limit=40, attempts=2, workers=4), 0.1)
     assert document["variance"]["source"] == document["episode"]["source"] == "runs"
-    assert document["variance"]["entrants"] == ["repair (debug)", "repair (rewrite)"]
+    assert document["variance"]["entrants"] == ["searcher (debug)", "searcher (rewrite)"]
     assert document["episode"]["usd"] == [0.25, 0.25] and "earlier episodes" in document["episode"]["sentence"]
     as_written = document["as_written"]
     assert as_written["usd"] == 40 * 2 * 2 * 0.25 and as_written["hours"] == pytest.approx(40 * 2 * 2 * 36 / 4 / 3600)
@@ -70,7 +85,7 @@ def test_earlier_runs_say_what_was_assumed(database: str) -> None:
 
 def test_an_entrant_that_never_played_costs_as_its_model_does_elsewhere(database: str) -> None:
     played(lambda entrant, task, attempt: entrant == task % 2, limit=20)
-    entrants = [*TWO, {"agent": "repair", "tools": "debug5"}, {"agent": "llm", "model": "gpt-4.1", "tools": "debug"}]
+    entrants = [*TWO, {"agent": "searcher", "tools": "debug5"}, {"agent": "llm", "model": "gpt-4.1", "tools": "debug"}]
     document = plan(connect(), made(entrants=entrants, limit=20), 0.1)
     assert document["episode"]["usd"][:3] == [0.25] * 3 and document["episode"]["source"] == "assumption"
     assert document["episode"]["usd"][3] > 0
@@ -84,8 +99,8 @@ def test_reference_entrants_are_paid_for_and_not_compared(database: str) -> None
     against = plan(
         connect(),
         made(
-            entrants=[*TWO, {"agent": "repair", "tools": "debug5"}],
-            stop={"decided": 0.05, "against": "repair (debug)"},
+            entrants=[*TWO, {"agent": "searcher", "tools": "debug5"}],
+            stop={"decided": 0.05, "against": "searcher (debug)"},
             limit=10,
         ),
         0.1,

@@ -43,8 +43,8 @@ MINIMAL: dict[str, Any] = {"entrants": [{"agent": "oracle"}]}
         ({"matrix": {"model": ["a"]}}, ["unknown field matrix.model: did you mean models?"]),
         ({"matrix": {"models": "a"}}, ["matrix.models must be a list, not 'a'"]),
         ({"matrix": ["a"]}, ["matrix must be fields with values"]),
-        ({"matrix": {"tools": ["debug", "debug"]}}, ["repair (debug)", "`name`"]),
-        ({"entrants": [{"agent": "repair"}, {"agent": "repair"}]}, ["repair (debug)", "`name`"]),
+        ({"matrix": {"agents": ["random"], "tools": ["debug", "debug"]}}, ["random (debug)", "`name`"]),
+        ({"entrants": [{"agent": "random"}, {"agent": "random"}]}, ["random (debug)", "`name`"]),
     ],
 )
 def test_wrong_fields_are_named(data: dict[str, Any], words: list[str]) -> None:
@@ -62,9 +62,9 @@ def test_wrong_fields_are_named(data: dict[str, Any], words: list[str]) -> None:
         (b"- a\n- b\n", ["not a run specification", "entrants:"]),
         (b"\xff\xfe\x00", ["not YAML"]),
         (b"steps: 3\nbenchmark: bugs\nsteps: 50\n", ["not YAML", "'steps' is given twice"]),
-        (b"{steps: 3, entrants: [{agent: llm, 'agent': repair}]}", ["'agent' is given twice"]),
-        (b"name: latest\nentrants: [{agent: repair}]\n", ["'latest'", "rename it"]),
-        (b"name: '17'\nentrants: [{agent: repair}]\n", ["'17'", "rename it"]),
+        (b"{steps: 3, entrants: [{agent: llm, 'agent': random}]}", ["'agent' is given twice"]),
+        (b"name: latest\nentrants: [{agent: random}]\n", ["'latest'", "rename it"]),
+        (b"name: '17'\nentrants: [{agent: random}]\n", ["'17'", "rename it"]),
     ],
 )
 def test_wrong_files_are_named(tmp_path: Path, content: bytes, words: list[str]) -> None:
@@ -77,7 +77,7 @@ def test_wrong_files_are_named(tmp_path: Path, content: bytes, words: list[str])
 
 def test_a_value_may_replace_a_merged_one(tmp_path: Path) -> None:
     file = tmp_path / "run.yaml"
-    file.write_text("matrix: {config: {<<: {a: 1, b: 2}, a: 3}}\n")
+    file.write_text("matrix: {agents: [random], config: {<<: {a: 1, b: 2}, a: 3}}\n")
     assert read_spec(file, {}).entrants[0].config == {"a": 3, "b": 2}
 
 
@@ -86,26 +86,13 @@ def test_missing_file(tmp_path: Path) -> None:
         read_spec(tmp_path / "none.yaml", {})
 
 
-@pytest.mark.parametrize(
-    ("flags", "labels"),
-    [
-        ({}, ["repair (rewrite)", "repair (debug)"]),
-        ({"model": ["m"]}, [f"llm/m ({tools})" for tools in ("rewrite", "bash", "debug", "bash-debug")]),
-        ({"agent": ["llm"], "model": ["m"]}, ["llm/m (debug)"]),
-        ({"tools": ["bash"]}, ["repair (bash)"]),
-    ],
-)
-def test_without_agents_and_tools_a_run_compares_debuggers(flags: dict[str, Any], labels: list[str]) -> None:
-    assert [entrant.label for entrant in read_spec(None, flags).entrants] == labels
-
-
 def test_flags_override_the_file(tmp_path: Path) -> None:
     file = tmp_path / "run.yaml"
     file.write_text("benchmark: bugs\nattempts: 2\ntags: [nightly]\nentrants:\n  - {agent: oracle, tools: rewrite}\n")
     spec = read_spec(file, {"attempts": 3, "limit": None, "tags": [], "agent": [], "model": [], "tools": []})
     assert (spec.attempts, spec.tags, spec.entrants[0].label) == (3, ["nightly"], "oracle (rewrite)")
-    spec = read_spec(file, {"agent": ["repair"], "tools": ["rewrite", "debug"]})
-    assert [entrant.label for entrant in spec.entrants] == ["repair (rewrite)", "repair (debug)"]
+    spec = read_spec(file, {"agent": ["random"], "tools": ["rewrite", "debug"]})
+    assert [entrant.label for entrant in spec.entrants] == ["random (rewrite)", "random (debug)"]
 
 
 def test_models_and_tools_are_crossed() -> None:
@@ -132,8 +119,8 @@ def test_a_matrix_is_a_short_form_of_entrants(tmp_path: Path) -> None:
 
 
 def test_an_agent_without_a_model_plays_beside_models() -> None:
-    spec = read_spec(None, {"agent": ["repair", "llm"], "model": ["a", "b"], "tools": ["debug"], "benchmark": "bugs"})
-    assert [entrant.label for entrant in spec.entrants] == ["repair (debug)", "llm/a (debug)", "llm/b (debug)"]
+    spec = read_spec(None, {"agent": ["random", "llm"], "model": ["a", "b"], "tools": ["debug"], "benchmark": "bugs"})
+    assert [entrant.label for entrant in spec.entrants] == ["random (debug)", "llm/a (debug)", "llm/b (debug)"]
 
 
 def test_flags_replace_entrants_and_axes_of_the_matrix(tmp_path: Path) -> None:
@@ -158,7 +145,19 @@ def test_the_schema_for_editors(stackrank: CommandLine) -> None:
     assert schema["properties"]["limit"]["description"].startswith("Play at most this many tasks")
 
 
-EXAMPLES = [file for file in sorted((ROOT / "deploy" / "examples").glob("*.yaml")) if "\nname: " in file.read_text()]
+def test_without_agents_a_run_of_models_compares_debuggers() -> None:
+    labels = [entrant.label for entrant in read_spec(None, {"model": ["m"]}).entrants]
+    assert labels == [f"llm/m ({tools})" for tools in ("rewrite", "bash", "debug", "bash-debug")]
+    assert [entrant.label for entrant in read_spec(None, {"agent": ["llm"], "model": ["m"]}).entrants] == [
+        "llm/m (debug)"
+    ]
+
+
+EXAMPLES = [
+    file
+    for file in sorted((ROOT / "deploy" / "examples").glob("*.yaml"))
+    if "\nname: " in (text := file.read_text()) and "agent: repair" not in text
+]
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.name)
@@ -169,7 +168,7 @@ def test_the_examples_are_right(file: Path, monkeypatch: pytest.MonkeyPatch) -> 
         make_entrant(entrant, spec.mcp)
 
 
-@pytest.mark.parametrize("agent", ["oracle", "random", "repair"])
+@pytest.mark.parametrize("agent", ["oracle", "random"])
 def test_servers_for_an_agent_that_calls_none_are_refused(agent: str) -> None:
     entrant = {"agent": agent, "tools": "rewrite+other"}
     spec = make_spec({"benchmark": "bugs", "entrants": [entrant], "mcp": {"other": {"command": ["x"]}}}, "test")
@@ -177,7 +176,7 @@ def test_servers_for_an_agent_that_calls_none_are_refused(agent: str) -> None:
         make_entrant(spec.entrants[0], spec.mcp)
 
 
-@pytest.mark.parametrize("agent", ["oracle", "repair"])
+@pytest.mark.parametrize("agent", ["oracle"])
 def test_an_agent_without_a_tool_that_it_needs_does_not_play(agent: str) -> None:
     """It would fail every task, which says nothing about it."""
     for tools in ("edit-debug", "eval,view,str_replace,submit"):
@@ -188,9 +187,9 @@ def test_an_agent_without_a_tool_that_it_needs_does_not_play(agent: str) -> None
 def test_a_flag_says_whether_a_green_eval_ends_an_episode(stackrank: CommandLine) -> None:
     """Known as a flag: what is wrong with this call is something else."""
     for flag in ("--stop-when-solved", "--no-stop-when-solved"):
-        result = stackrank("run", "--agent", "repair", "--tools", "calls", flag)
-        assert result.status == 2 and "does not use calls" in result.err
-    assert not read_spec(None, {"agent": ["repair"], "ends_when_solved": False}).ends_when_solved
+        result = stackrank("run", "--agent", "random", "--tools", "investigate", flag)
+        assert result.status == 2 and "does not use investigate" in result.err
+    assert not read_spec(None, {"agent": ["random"], "ends_when_solved": False}).ends_when_solved
 
 
 def test_a_specification_survives_json() -> None:

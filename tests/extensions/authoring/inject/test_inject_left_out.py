@@ -15,7 +15,7 @@ from stackrank.env.environment import Environment
 from stackrank.extensions.authoring.inject.injection import Injection, Tally
 from stackrank.extensions.authoring.inject.plant import plant
 from stackrank.extensions.authoring.inject.reach import Reach
-from tests.extensions.authoring.test_inject import PROJECT, project, session, silent
+from tests.extensions.authoring.inject.test_inject import PROJECT, project, session, silent
 from tests.fixtures.env import usable
 
 pytestmark = pytest.mark.slow

@@ -6,39 +6,49 @@ from pathlib import Path
 
 import pytest
 
-from tests.extensions.authoring.test_inject import PROJECT, project
+from tests.extensions.authoring.inject.test_inject import PROJECT, project
 from tests.fixtures.calls import CommandLine
-
-pytestmark = pytest.mark.slow
 
 BOX = ("--sandbox", "bubblewrap")
 
 
+@pytest.mark.parametrize(
+    ("folder", "options", "words"), [("none", [], ["none", "folder"]), (".", ["--test", "make"], ["make", "pytest"])]
+)
+def test_a_bad_call_is_one_sentence(
+    stackrank: CommandLine, tmp_path: Path, folder: str, options: list[str], words: list[str]
+) -> None:
+    (tmp_path / "shop.py").write_text("x = 1\n")
+    result = stackrank("inject", str(tmp_path / folder), *options)
+    assert result.status == 2 and all(word in result.sentence() for word in words)
+
+
+@pytest.mark.slow
 def test_from_a_project_to_a_proved_benchmark(stackrank: CommandLine, tmp_path: Path) -> None:
     shop, out = tmp_path / "shop", tmp_path / "shop" / "bugs"
     files = project({**PROJECT, "build/lib/shop/stock.py": "answer = 1\n", ".git/config": "x\n"})
     for path, content in files.items():
         (shop / path).parent.mkdir(parents=True, exist_ok=True)
         (shop / path).write_bytes(content)
-    call = ("inject", str(shop), "-n", "2", "--out", str(out), *BOX)
+    call = ("inject", str(shop), "-n", "1", "--out", str(out), *BOX)
     document = stackrank(*call, "--json").json()
-    assert document["tasks"] == 2 and sum(document["categories"].values()) == 2
+    assert document["tasks"] == 1 and sum(document["categories"].values()) == 1
     paths = sorted(path.relative_to(out).as_posix() for path in (out / "source").rglob("*") if path.is_file())
     assert paths == sorted(f"source/{path}" for path in PROJECT)  # nothing that was built, no history
     first_tasks = (out / "tasks.yaml").read_text()
     repeated = stackrank(*call)  # what it wrote is no part of the project
     assert (repeated.status, (out / "tasks.yaml").read_text()) == (0, first_tasks)
-    assert "2 bugs" in repeated.out and "stackrank validate repo" in repeated.out
+    assert "1 bug" in repeated.out and "stackrank validate repo" in repeated.out
     refused = stackrank(*call, "--seed", "2")
     assert refused.status == 2 and "already has tasks" in refused.sentence() and "--out" in refused.sentence()
     assert (out / "tasks.yaml").read_text() == first_tasks
     proved = stackrank("validate", "repo", "--path", str(out), "--rounds", "1", "--json", *BOX).json()
-    assert (proved["valid"], proved["invalid"], proved["errors"]) == (2, 0, 0)
+    assert (proved["valid"], proved["invalid"], proved["errors"]) == (1, 0, 0)
     rows = stackrank("tasks", "repo", "--path", str(out), "--json").json()
-    assert [row["validated"] for row in rows] == ["valid", "valid"]
+    assert [row["validated"] for row in rows] == ["valid"]
     assert all(row["fault_files"] == ["src/shop/stock.py"] for row in rows)
     (stored,) = [row for row in stackrank("benchmarks", "--json").json() if row["benchmark"] == "repo"]
-    assert stored["validated"] == "2 of 2"
+    assert stored["validated"] == "1 of 1"
 
 
 def test_a_project_without_tests(stackrank: CommandLine, tmp_path: Path) -> None:

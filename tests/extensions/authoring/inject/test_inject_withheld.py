@@ -18,7 +18,7 @@ from stackrank.env.validate import validate
 from stackrank.extensions.authoring.inject.candidates import find_candidates
 from stackrank.extensions.authoring.inject.verify import Verified
 from stackrank.extensions.authoring.inject.write import write_benchmark, write_source
-from tests.extensions.authoring.test_inject import project, session, silent
+from tests.extensions.authoring.inject.test_inject import project, session, silent
 from tests.fixtures.env import usable
 
 pytestmark = pytest.mark.slow
@@ -56,7 +56,7 @@ def test_tests_are_named_one_by_one(tmp_path: Path) -> None:
 
 def test_half_of_the_tests_that_notice_a_bug_are_withheld(tmp_path: Path) -> None:
     files = project()
-    injection = session(tmp_path, files, count=12)
+    injection = session(tmp_path, files, count=6)
     bugs = injection.bugs(injection.reach(), silent)
     write_source(tmp_path, files)
     write_benchmark(tmp_path, "shop", files, bugs, Environment(), 30)

@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stackrank.extensions.fix.finding.project import Project, TestOptions, open_project, require_separate
-
 GIVEN = """\
 def total(prices, discount=0):
     result = 0
@@ -115,7 +113,7 @@ def tree(folder: Path) -> dict[str, str]:
 
 
 def evidence(**fields: Any) -> dict[str, Any]:
-    """Evidence as `extensions.fix.evidence` gathers it."""
+    """Evidence as a proposal has it."""
     return {
         "suite_before": {"passed": 2, "failed": 3, "flaky": 0, "unread": 0},
         "suite_after": {"passed": 4, "failed": 1, "flaky": 0, "unread": 0},
@@ -139,7 +137,7 @@ def evidence(**fields: Any) -> dict[str, Any]:
 
 
 def proposal_row(run: int, entrant: int, episode: int, **fields: Any) -> dict[str, Any]:
-    """A row for `Proposals.propose`."""
+    """A row of the table of proposals."""
     return {
         "run_id": run,
         "entrant_id": entrant,
@@ -156,14 +154,3 @@ def proposal_row(run: int, entrant: int, episode: int, **fields: Any) -> dict[st
         "doubts": [],
         **fields,
     }
-
-
-def opened(folder: Path, files: Mapping[str, str], **wishes: Any) -> Project:
-    """A repository with these files, as `stackrank fix` opens it."""
-    project = open_project(repository(folder, files), TestOptions(**wishes))
-    require_separate(project, folder.parent / "out")
-    return project
-
-
-def quiet(line: str) -> None:
-    """Say nothing of the progress."""

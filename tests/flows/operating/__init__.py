@@ -1,0 +1,1 @@
+"""What an operator does to runs: pause, retune, retry."""

@@ -1,0 +1,33 @@
+"""The core's quick tests pass without any extension, and those of each extension without the others.
+
+So they pass with any one extension hidden: nothing is needed then that was not there here.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.hide import EXTENSIONS
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.exhaustive
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("visible", ["", *EXTENSIONS])
+def test_quick_tests_pass_alone(visible: str) -> None:
+    command = [
+        *(sys.executable, "-m", "pytest", "-q", "-p", "tests.support.hide", "-p", "no:cacheprovider"),
+        *("-n", "2", "--dist", "worksteal", "-m", "not slow and not exhaustive"),
+        f"tests/extensions/{visible}" if visible else "tests",
+    ]
+    hidden = ",".join(sorted({*EXTENSIONS} - {visible}))
+    process = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, "HIDE_EXTENSION": hidden}, capture_output=True, text=True, check=False
+    )
+    assert process.returncode == 0, process.stdout[-5000:] + process.stderr[-2000:]
