@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from stackrank.env.actions import Action, Observation
 from stackrank.env.normalise import normalise
@@ -75,11 +76,14 @@ class DebugEnv:
         end_when_solved: bool = True,
         rewards: bool = True,
         shows_failing_test: bool = True,
+        shows_failure_state: bool = False,
     ) -> None:
         """`end_when_solved`: the episode ends by itself when `eval` shows every visible test passing.
 
         `shows_failing_test`: if False, or if no test of the task is visible, the agent has only the statement
         (`statement_alone`); raises BenchmarkError.
+        `shows_failure_state`: whether the reset and each failing `eval` also show frames, local variables and causes of
+        the failures.
         `rewards`: whether the step that ends the episode takes the verdict; if False, `score` has to be called.
         """
         self.task = task
@@ -92,6 +96,7 @@ class DebugEnv:
         self.ends_when_solved = end_when_solved and self.shown.shows_bug
         """Whether an `eval` that shows every visible test passing ends the episode."""
         self._rewards = rewards
+        self._shows_failure_state = shows_failure_state
         self._bench: Bench | None = None
         self._score: Score | None = None
         self._over: StopReason | None = None
@@ -140,7 +145,7 @@ class DebugEnv:
         text = "\n\n".join(filter(None, (self._instructions(), tests.text)))
         text = normalise(text, bench.sandbox.root)
         observation = Observation(text, True, tests.state, (awake.now() - started) * 1000)
-        return observation, info
+        return observation.with_failure_state(bench.sandbox.root), info
 
     def _instructions(self) -> str:
         fields = {"statement": self.task.statement.strip(), "command": self.shown.test_command}
@@ -166,6 +171,7 @@ class DebugEnv:
         # Every observation of a tool passes through here, and only here.
         text = cap(normalise(observation.text, bench.sandbox.root), max_chars)
         observation = Observation(text, observation.ok, observation.state, env_ms)
+        observation = observation.with_failure_state(bench.sandbox.root)
         if observation.ok:
             bench.counts[action.tool] = bench.counts.get(action.tool, 0) + 1
         if observation.state["kind"] == "submitted":
@@ -183,6 +189,7 @@ class DebugEnv:
         sandbox = self._new_sandbox(replace(spec_for(self.task), prefixes=self.tools.prefixes))
         own_test = self._statement_view.own_test if self._statement_view is not None else ""
         self._bench = Bench(sandbox, self.shown, must_parse=self.tools.must_parse, own_test=own_test)
+        self._bench.shows_failure_state = self._shows_failure_state
         try:
             sandbox.put(self.shown.files)
         except (Refused, GuestBug) as error:  # no agent has touched these files
@@ -196,7 +203,7 @@ class DebugEnv:
     def _run_first_tests(self, bench: Bench) -> Observation:
         if self._statement_view is not None and not self._statement_view.runs:
             return Observation("")
-        tests = run_visible_tests(bench.sandbox, self.shown)
+        tests = run_visible_tests(bench.sandbox, self.shown, shows_state=self._shows_failure_state)
         # What the tests leave behind does not count as a change by the first action.
         spoken = bench.with_changes(tests).state.get("spoken")
         return replace(tests, state=cast(State, {**tests.state, "spoken": spoken})) if spoken else tests
@@ -261,7 +268,10 @@ class DebugEnv:
     def _carry_out(self, bench: Bench, action: Action) -> tuple[Observation, int | None]:
         tools = self.tools.tools if bench.investigation is None else INVESTIGATOR
         if action.tool not in tools:
-            return Observation(f"There is no tool {action.tool!r}. Tools: {', '.join(tools)}.", False), None
+            reason = f"There is no tool {action.tool!r}."
+            if action.tool in self.tools.tools:
+                reason = f"{action.tool} is not available during an investigation."
+            return Observation(f"{reason} Tools: {', '.join(tools)}.", False), None
         locked = self.tools.locked(action.tool, bench.counts.get("rewrite", 0))
         if locked:
             later = f"{action.tool} becomes available after {locked} more rewrite{'s' if locked > 1 else ''}."
@@ -270,10 +280,7 @@ class DebugEnv:
         try:
             arguments = tool.arguments.model_validate(action.arguments)
         except ValidationError as error:
-            problems = "; ".join(
-                f"{'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg'].removeprefix('Value error, ')}"
-                for problem in error.errors()
-            )
+            problems = "; ".join(map(_describe_problem, error.errors()))
             return Observation(f"Invalid arguments for {action.tool}: {problems}.", False), None
 
         def act() -> Observation:
@@ -364,3 +371,14 @@ def _unscorable(error: Exception) -> Score:
 
 def _solved(state: State) -> bool:
     return state["kind"] == "tests" and state["solved"]
+
+
+def _describe_problem(problem: ErrorDetails) -> str:
+    """Say what is wrong with an argument."""
+    name = ".".join(map(str, problem["loc"]))
+    if problem["type"] == "missing":
+        return f"{name} is required"
+    if problem["type"] == "extra_forbidden":
+        return f"there is no argument {name}"
+    message = problem["msg"].removeprefix("Value error, ")
+    return f"{name}: {message}" if name else message

@@ -27,7 +27,7 @@ from stackrank.env.sandbox.guest.core.allowance import PATIENCE
 from stackrank.env.sandbox.replies.archive import read_archive
 from stackrank.env.sandbox.replies.debugger import Debugged
 from stackrank.env.sandbox.replies.frames import Answer, Problem, Reply, read_frame
-from stackrank.env.sandbox.replies.programs import Exchanged, Followed, Ran, Tested, Typed
+from stackrank.env.sandbox.replies.programs import Evaluated, Exchanged, Followed, Ran, Tested, Typed
 from stackrank.env.sandbox.replies.workspace import (
     Changed,
     ChangedFile,
@@ -283,6 +283,14 @@ class Sandbox:
         reply, output = self._ask("test", Tested, body=body, timeout_s=timeout_s, **options)
         return replace(self._result(reply, output), report=reply.report)
 
+    def eval(self, command: str, timeout_s: float, key: bytes) -> FollowedRun:
+        """Run the visible tests like `test`, for no verdict. The records are the failures, if the command is pytest."""
+        options: dict[str, Any] = {"command": command, "cap": OUTPUT_CAP, "grace_s": _grace(timeout_s)}
+        reply, content = self._ask("eval", Evaluated, body=key + b"[]", timeout_s=timeout_s, **options)
+        records, output = content[: reply.records], content[reply.records :]
+        result = replace(self._result(reply, output), report=reply.report)
+        return FollowedRun(result, records.splitlines(), reply.whole)
+
     def follow(self, command: str, spec: Mapping[str, Any], timeout_s: float) -> FollowedRun:
         """Run a Python program under an observer; for `spec`, see the guest's `laboratory`. Raises Refused."""
         request: dict[str, Any] = {"grace_s": _grace(timeout_s), "command": command, "cap": OUTPUT_CAP, "spec": spec}
@@ -295,6 +303,7 @@ class Sandbox:
         commands: str,
         entry: str,
         timeout_s: float,
+        test: str = "",
         only: Collection[str] = (),
         value_limit: int = 1000,
         session: str = "",
@@ -307,7 +316,7 @@ class Sandbox:
         # The debugger may have to be started before the time for the commands begins.
         grace_s = _grace(timeout_s + 30) + 30
         request: dict[str, Any] = {"grace_s": grace_s, "entry": entry, "only": list(only), "value_limit": value_limit}
-        request["session"] = session
+        request |= {"test": test, "session": session}
         reply = self._ask("debug", Debugged, body=body, timeout_s=timeout_s, **request)[0]
         self._news.extend(reply.changed_files)
         return reply

@@ -14,16 +14,16 @@ MOST_PASSING = 2
 def ask_lines(files: Mapping[str, str], test: str) -> Action:
     """Ask which lines of the files a test runs."""
     places = [f"{path}:1-{text.count(chr(10)) + 1}" for path, text in sorted(files.items())]
-    return Action("trace", {"at": ", ".join(places), "hits": 1, "test": test})
+    return Action("trace", {"place": ", ".join(places), "count": 1, "test": test})
 
 
 def lines_run(observation: Observation) -> dict[str, set[int]]:
     """Return path -> the lines that were run."""
     state = observation.state
     by_file: dict[str, set[int]] = {}
-    for place in state.get("places", []) if state["kind"] == "followed" else []:
-        if place["hits"]:
-            by_file.setdefault(place["file"], set()).add(place["line"])
+    for event in state.get("debug_events", []):
+        if event.get("hits"):
+            by_file.setdefault(event["file"], set()).add(event["line"])
     return by_file
 
 

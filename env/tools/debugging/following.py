@@ -1,12 +1,14 @@
-"""What `trace`, `calls` and `snapshot` share: running a program under an observer and reading its report."""
+"""What the observers share: the names of their arguments, running a program under one, and reading its report."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
 
+from stackrank.debug_events import DebugEvent
 from stackrank.env.sandbox.base import BadReply
 from stackrank.env.sandbox.client import CommandResult
 from stackrank.env.sandbox.guest.debugging.shortening import shortened
@@ -23,21 +25,23 @@ from stackrank.env.sandbox.replies.records import (
     TestEnd,
     read_record,
 )
-from stackrank.env.state import FollowedState, ReachedPlace
+from stackrank.env.state import FollowedState
 from stackrank.env.tools.base import Bench, ToolError
 from stackrank.env.tools.shown import LESS, MOST_SHOWN, clip, strip_padding
 from stackrank.wording import count_of
 
-TEST = (
-    "The test to run, as in `tests/test_x.py::test_y`, or a program, as in `python script.py arguments`. "
-    "Default: the first failing test."
-)
-"""The description of the argument `test`."""
-PLACE = "`file:line`, `function`, `Class.method` or `file:function`."
-CONDITION = "Count only hits at which this expression is true."
+# One description for each argument that several observers have.
+PROGRAM = "A test (`tests/test_x.py::test_y`) or a program (`python script.py`)."
+TEST = f"{PROGRAM} Default: the first failing test."
+PLACE = "`file:line`, `function`, `package.Class.method` or `module:function`."
+CONDITION = "Only hits where this expression is true."
+CODE = "Python code to run there; shows the value of each expression."
+HIT = "Which hit, from 1; -1: the last."
+NO_HIT = "there is no hit 0: the first is 1, the last is -1"
 
 
 Kind = TypeVar("Kind", bound=Record)
+_WORD = re.compile(r"[^\W\d]\w*")
 _LARGE = 80
 """A value with more characters than this is shown in full only once."""
 _FOREIGN = "the program wrote into this tool's report"
@@ -95,7 +99,7 @@ class Run:
 
 def follow(bench: Bench, test: str | None, mode: str, *, first_failure: bool = False, **options: Any) -> Run:
     """Run a test or a program under an observer. Raises Refused and ToolError with a sentence for the agent."""
-    command, target = _target(bench, (test or "").strip())
+    command, target = find_program(bench, test or _first_failing(bench))
     spec = {**options, "mode": mode, "test": target, "first_failure": first_failure}
     followed = bench.sandbox.follow(command, spec, bench.task.limits.timeout_s)
     result = followed.result
@@ -120,17 +124,37 @@ def follow(bench: Bench, test: str | None, mode: str, *, first_failure: bool = F
     return run
 
 
-def _target(bench: Bench, text: str) -> tuple[str, str]:
-    """Return the command, and the test that is meant; empty for everything that the command runs."""
+def find_program(bench: Bench, text: str) -> tuple[str, str]:
+    """Return the command that the argument `test` means, and the test in it; empty for all that the command runs.
+
+    Raises ToolError.
+    """
+    text = text.strip()
     first = text.split()[0] if text else ""
     if first in ("python", "python3", "pytest", "py.test"):
         return text, ""
     name = first.rpartition("/")[2]
-    if first.endswith(".py") and not (name.startswith("test_") or name.endswith("_test.py")):
+    is_script = first.endswith(".py") and not (name.startswith("test_") or name.endswith("_test.py"))
+    if is_script or first in ("-m", "-c"):
         return f"python {text}", ""
-    if not text:
-        text = next((test for test, outcome in bench.outcomes.items() if outcome in ("failed", "error")), "")
+    is_path = any(f"{path}/".startswith(f"{text.rstrip('/')}/") for path in bench.task.files)
+    if " " in text and not is_path and "::" not in text and "[" not in text:
+        raise ToolError(f"{text!r} is neither a test nor a Python program: name a{PROGRAM[1:-1]}")
     return bench.task.test_command, text
+
+
+def start_at(hit: int, count_hits: Callable[[], int]) -> int:
+    """Return the number of the hit that `hit` means: from 1, or back from the last, which takes a run to count them.
+
+    Raises ToolError.
+    """
+    if not hit:
+        raise ToolError(NO_HIT)
+    return hit if hit > 0 else max(count_hits() + hit + 1, 1)
+
+
+def _first_failing(bench: Bench) -> str:
+    return next((test for test, outcome in bench.outcomes.items() if outcome in ("failed", "error")), "")
 
 
 def frames_of(run: Run) -> Sequence[Frame]:
@@ -140,14 +164,20 @@ def frames_of(run: Run) -> Sequence[Frame]:
     return run.interrupted.frames if run.interrupted else ()
 
 
-def state_of(run: Run, frames: Sequence[Frame], event: str, places: list[ReachedPlace] | None = None) -> FollowedState:
-    """Return what the run showed, as data. `frames`: where the run was stopped or failed."""
+def state_of(
+    run: Run, frames: Sequence[Frame], event: str, places: Sequence[DebugEvent] = (), error: str = ""
+) -> FollowedState:
+    """Return what the run showed, as data.
+
+    `frames`: where the run was stopped or failed. `places`: those that were watched. `error`: the exception there, if
+    it is not the failure's.
+    """
     state = FollowedState(kind="followed", exit=run.result.exit, timed_out=run.result.timed_out)
-    state["places"] = places or []
+    state["debug_events"] = [*places, *_stops(run, frames, event, error)]
     if run.outcomes:
         state["outcomes"] = run.outcomes
-    if run.failure is not None:
-        state["exception"] = run.error
+    if error or run.failure is not None:
+        state["exception"] = error or run.error
     if frames:
         last = frames[-1]
         state["event"], state["locals"] = event, to_json(last.locals)
@@ -157,6 +187,19 @@ def state_of(run: Run, frames: Sequence[Frame], event: str, places: list[Reached
             for frame in frames
         ]
     return state
+
+
+def _stops(run: Run, frames: Sequence[Frame], event: str, error: str) -> Iterator[DebugEvent]:
+    """Yield where the run was stopped or failed: the calls, outermost first, and whether a test failed anywhere."""
+    ends_in_failure = event == "failed" and run.failure is not None
+    for frame in frames:
+        stop = DebugEvent(event="paused", file=frame.file, line=frame.line, function=frame.function)
+        stop["locals"] = frame.locals
+        if frame is frames[-1] and (event == "raised" or ends_in_failure):
+            stop["event"], stop["exception"] = ("raised" if event == "raised" else "failed"), error or run.error
+        yield stop
+    if not (frames and ends_in_failure) and not {"failed", "error"}.isdisjoint(run.outcomes.values()):
+        yield DebugEvent(event="failed")
 
 
 def describe_end(run: Run) -> Iterator[str]:
@@ -221,10 +264,11 @@ def format_variables(variables: dict[str, str], seen_values: set[tuple[str, str]
     )
 
 
-def frames_text(frames: Sequence[Frame], room: int) -> str:
+def frames_text(frames: Sequence[Frame], room: int, most_locals: int = 0, most_value: int = 0) -> str:
     """Return frames with their locals, outermost first. Repeated frames are folded; outer ones are left out for room.
 
     A large object that has the same name in several frames, as `self` often has, is shown in the innermost only.
+    `most_locals`, `most_value`: the most locals of a frame, those of its line first, and characters of a value; 0: all.
     """
     texts: list[str] = []
     seen_values: set[tuple[str, str]] = set()
@@ -236,9 +280,12 @@ def frames_text(frames: Sequence[Frame], room: int) -> str:
         while position - 1 - times >= 0 and _is_same_place(frames[position - 1 - times], frame):
             times += 1
         lines = [f"{format_place(frame)}: {frame.source}"]
-        lines += [
-            f"    {name} = {shorten_repeat(name, value, seen_values, 'below')}" for name, value in frame.locals.items()
-        ]
+        values = _useful_first(frame) if most_locals else list(frame.locals.items())
+        for name, value in values[: most_locals or None]:
+            text = shorten_repeat(name, value, seen_values, "below")
+            lines.append(f"    {name} = {clip(text, most_value) if most_value else text}")
+        if most_locals and len(values) > most_locals:
+            lines.append("    [other locals omitted]")
         if times > 1:
             lines.insert(0, f"[the next frame occurs {times} times; its locals are those of the last]")
         if skipped := sum(repeated.skipped for repeated in frames[position - times : position]):
@@ -255,6 +302,12 @@ def frames_text(frames: Sequence[Frame], room: int) -> str:
     if position:
         texts.append(f"[{position} outer frame{'s' if position > 1 else ''} omitted]")
     return "\n".join(reversed(texts))
+
+
+def _useful_first(frame: Frame) -> list[tuple[str, str]]:
+    """Return a frame's locals, those that its line names first."""
+    named = set(_WORD.findall(frame.source))
+    return sorted(frame.locals.items(), key=lambda local: local[0] not in named)
 
 
 def shorten_repeat(name: str, value: str, seen_values: set[tuple[str, str]], direction: str = "above") -> str:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
+from stackrank.debug_events import DebugEvent
 from stackrank.env.actions import Observation
-from stackrank.env.sandbox.replies.records import Hit, Hits, Raised
-from stackrank.env.state import ReachedPlace
+from stackrank.env.sandbox.replies.records import Hit, Hits, Location, Raised
 from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.env.tools.debugging.following import (
+    CODE,
     CONDITION,
     PLACE,
     TEST,
@@ -23,8 +24,10 @@ from stackrank.env.tools.debugging.following import (
     frames_of,
     frames_text,
     join_parts,
+    start_at,
     state_of,
 )
+from stackrank.wording import count_of
 
 MOST_PLACES = 8
 """If there are more places, they are summarised."""
@@ -33,22 +36,14 @@ MOST_PLACES = 8
 class TraceArguments(Arguments):
     """What to log, and where."""
 
-    body = "show"
+    body = "code"
 
-    at: str = Field(
-        "",
-        description=f"Places, separated by commas: `file:first-last`, {PLACE} Empty: only look for the exception.",
-    )
-    show: str = Field(
-        "",
-        description="Expressions to log at each hit, one a line. Default: the variables that changed.",
-    )
+    place: str = Field("", description=f"Places, separated by commas: `file:first-last`, {PLACE}")
+    code: str = Field("", description=f"{CODE} Default: the variables that changed.")
     condition: str = Field("", description=CONDITION)
-    hits: int = Field(20, ge=1, le=200, description="How many hits to log; further ones are counted.")
-    skip: int = Field(0, ge=0, description="How many hits to pass over first.")
-    exception: str = Field(
-        "", description="Name of an exception class: stop where one is first raised, even if it is caught later."
-    )
+    hit: int = Field(1, description="The first hit to log, from 1; -3: the last three.")
+    count: int = Field(20, ge=1, le=200, description="How many hits to log; the others are only counted.")
+    exception: str = Field("", description="An exception class: stop where one is first raised, even if caught later.")
     test: str | None = Field(None, description=TEST)
 
 
@@ -56,33 +51,32 @@ class Trace:
     """Logs values each time a place is reached."""
 
     name = "trace"
-    version = "2"
+    version = "3"
     runs_program = True
     description = (
-        "Run a test and log values each time a place in the program is reached: a line before it runs, a function "
-        "when it is called. Also stops where an exception is first raised."
+        "Run a test and log values each time a place is reached: a line before it runs, a function when it is called. "
+        "Or stop where an exception is first raised."
     )
     arguments = TraceArguments
 
     def __call__(self, bench: Bench, arguments: TraceArguments) -> Observation:
         """Return the hits, where the exception was raised, and how the run ended."""
-        if not arguments.at.strip() and not arguments.exception.strip():
-            raise ToolError("nothing to trace: name a place (`at`) or an `exception`")
-        expressions = [line.strip() for line in arguments.show.split("\n") if line.strip()]
-        options: dict[str, Any] = {
-            "at": arguments.at.strip(),
-            "show": expressions,
-            "condition": arguments.condition.strip(),
-        }
-        options |= {"hits": arguments.hits, "skip": arguments.skip, "exception": arguments.exception.strip()}
-        run = follow(bench, arguments.test, "trace", **options)
+        if not arguments.place.strip() and not arguments.exception.strip():
+            raise ToolError("nothing to trace: name a `place` or an `exception`")
+        options: dict[str, Any] = {"place": arguments.place.strip(), "condition": arguments.condition.strip()}
+        options |= {"code": arguments.code, "exception": arguments.exception.strip()}
+
+        def count_hits() -> int:
+            totals = follow(bench, arguments.test, "trace", **options, skip=0, count=0).first(Hits)
+            return totals.met if totals else 0
+
+        skip = start_at(arguments.hit, count_hits) - 1
+        run = follow(bench, arguments.test, "trace", **options, skip=skip, count=arguments.count)
         hits, totals = run.read(Hit), run.first(Hits)
         raised = run.first(Raised)
         frames = raised.frames if raised else frames_of(run)
         event = "raised" if raised else "interrupted" if run.interrupted else "failed"
-        state = state_of(run, frames, event, reached_places(totals))
-        if raised:
-            state["exception"] = raised.error
+        state = state_of(run, frames, event, watched_places(totals), raised.error if raised else "")
         parts = [*summarize(totals), *_hits(hits, totals), *_exception(arguments.exception, raised, totals)]
         if not raised:
             parts += describe_end(run)
@@ -93,12 +87,15 @@ class Trace:
         return Observation(join_parts(parts, run), state=state)
 
 
-def reached_places(totals: Hits | None) -> list[ReachedPlace]:
-    """Return how often each place was reached, for the step's state; empty if the run did not get that far."""
-    return [
-        ReachedPlace(file=place.file, line=place.line, function=place.function, hits=place.hits, shown=place.shown)
-        for place in (totals.places if totals else ())
-    ]
+def watched_places(totals: Hits | None) -> list[DebugEvent]:
+    """Return how often each place was reached, as events; empty if the run did not get that far."""
+    return [watched_place(place, place.hits, place.shown) for place in (totals.places if totals else ())]
+
+
+def watched_place(place: Location, hits: int, shown: int) -> DebugEvent:
+    """Return a place that was asked for as an event. `shown`: how many of its hits were shown with their values."""
+    event: Literal["reached", "watched"] = "reached" if shown else "watched"
+    return DebugEvent(event=event, file=place.file, line=place.line, function=place.function, hits=hits)
 
 
 def summarize(totals: Hits | None) -> Iterator[str]:
@@ -112,7 +109,7 @@ def summarize(totals: Hits | None) -> Iterator[str]:
             yield f"Never reached: {never}."
         places = ()
     for place in places:
-        position = f"{place.file}:{place.line}" + (f" ({place.function})" if place.function else "")
+        position = f"{place.file}:{place.line}" + (f" in {place.function}" if place.function else "")
         if not place.reached:
             yield f"{position} was never reached."
         elif place.hits == place.reached:
@@ -142,7 +139,7 @@ def _hits(hits: list[Hit], totals: Hits | None) -> Iterator[str]:
         yield f"{number}{place}: {format_variables(hit.values, seen_values) or 'nothing changed'}"
         position = last + 1
     if totals and hits and totals.met > hits[-1].number:
-        yield f"[{_times(totals.met - hits[-1].number)} more; choose which are logged with skip and hits]"
+        yield f"[{count_of(totals.met - hits[-1].number, 'more hit')}; `hit` and `count` choose which are logged]"
 
 
 def _repeats(left: Hit, right: Hit) -> bool:
@@ -154,7 +151,7 @@ def _repeats(left: Hit, right: Hit) -> bool:
 def _exception(name: str, raised: Raised | None, totals: Hits | None) -> Iterator[str]:
     if raised is not None:
         during = f" in {raised.test}" if raised.test else ""
-        yield f"Raised{during}, and stopped there: {raised.error}"
+        yield f"First raised{during}; the run was ended there: {raised.error}"
         yield frames_text(raised.frames, 2500)
     elif name and totals is not None:
         raised_elsewhere = [f"{place} ({_times(times)})" for place, times in list(totals.raised.items())[:8]]

@@ -240,7 +240,12 @@ def makers(factory: Factory, but: Sandbox) -> list[psutil.Process]:
 
 @pytest.mark.parametrize(
     ("index", "end"),
-    [(0, signal.SIGKILL), (1, signal.SIGKILL), (2, signal.SIGKILL), (1, signal.SIGSTOP)],
+    [
+        pytest.param(0, signal.SIGKILL, marks=pytest.mark.exhaustive),
+        (1, signal.SIGKILL),
+        pytest.param(2, signal.SIGKILL, marks=pytest.mark.exhaustive),
+        (1, signal.SIGSTOP),
+    ],
     ids=["bwrap is killed", "the factory is killed", "its Python is killed", "the factory is stopped"],
 )
 def test_a_factory_that_dies_is_replaced_and_costs_nobody_anything(

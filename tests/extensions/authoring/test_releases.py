@@ -45,6 +45,7 @@ def test_a_release_has_the_faults_and_the_tests_of_several_tasks(release: Task) 
 
 
 @pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_release_is_resolved_when_all_of_it_is_mended(release: Task) -> None:
     backend = usable("bubblewrap")
 

@@ -216,6 +216,7 @@ def _sandboxes_of(pid: int) -> list[psutil.Process]:
     return sandboxes
 
 
+@pytest.mark.exhaustive
 def test_killed_in_the_middle(stackrank: CommandLine, database: str) -> None:
     process = _start("run", *SMALL, "--agent", "oracle", "--limit", "20", "--name", "killed")
     _wait_for_steps(database, 2, process)
