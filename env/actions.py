@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
+from stackrank.env.normalise import normalise
 from stackrank.env.state import NoState, State, read_state
 
 _SHORT = ("path", "lines", "edited", "syntax_error", "event", "file", "function")
@@ -33,6 +34,19 @@ class Observation:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "state", read_state(self.state))
+
+    @property
+    def repeatable_text(self) -> str:
+        """The text without the state of failures: local variables may differ each time that the tests run."""
+        return self.text.removesuffix(str(self.state.get("failure_state") or ""))
+
+    def with_failure_state(self, root: str) -> Observation:
+        """Return the observation with the state of failures at the end of its text. `root`: of the workspace."""
+        if self.state["kind"] != "tests" or "failure_state" not in self.state:
+            return self
+        shown = normalise(self.state["failure_state"], root)
+        state = cast(State, {**self.state, "failure_state": shown})
+        return replace(self, text=f"{self.text}\n\n{shown}", state=state)
 
     def as_json(self) -> str:
         """Return the observation as one JSON document: the structured text that text-only models read.

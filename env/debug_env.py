@@ -75,11 +75,14 @@ class DebugEnv:
         end_when_solved: bool = True,
         rewards: bool = True,
         shows_failing_test: bool = True,
+        shows_failure_state: bool = False,
     ) -> None:
         """`end_when_solved`: the episode ends by itself when `eval` shows every visible test passing.
 
         `shows_failing_test`: if False, or if no test of the task is visible, the agent has only the statement
         (`statement_alone`); raises BenchmarkError.
+        `shows_failure_state`: whether the reset and each failing `eval` also show frames, local variables and causes of
+        the failures.
         `rewards`: whether the step that ends the episode takes the verdict; if False, `score` has to be called.
         """
         self.task = task
@@ -92,6 +95,7 @@ class DebugEnv:
         self.ends_when_solved = end_when_solved and self.shown.shows_bug
         """Whether an `eval` that shows every visible test passing ends the episode."""
         self._rewards = rewards
+        self._shows_failure_state = shows_failure_state
         self._bench: Bench | None = None
         self._score: Score | None = None
         self._over: StopReason | None = None
@@ -140,7 +144,7 @@ class DebugEnv:
         text = "\n\n".join(filter(None, (self._instructions(), tests.text)))
         text = normalise(text, bench.sandbox.root)
         observation = Observation(text, True, tests.state, (awake.now() - started) * 1000)
-        return observation, info
+        return observation.with_failure_state(bench.sandbox.root), info
 
     def _instructions(self) -> str:
         fields = {"statement": self.task.statement.strip(), "command": self.shown.test_command}
@@ -166,6 +170,7 @@ class DebugEnv:
         # Every observation of a tool passes through here, and only here.
         text = cap(normalise(observation.text, bench.sandbox.root), max_chars)
         observation = Observation(text, observation.ok, observation.state, env_ms)
+        observation = observation.with_failure_state(bench.sandbox.root)
         if observation.ok:
             bench.counts[action.tool] = bench.counts.get(action.tool, 0) + 1
         if observation.state["kind"] == "submitted":
@@ -183,6 +188,7 @@ class DebugEnv:
         sandbox = self._new_sandbox(replace(spec_for(self.task), prefixes=self.tools.prefixes))
         own_test = self._statement_view.own_test if self._statement_view is not None else ""
         self._bench = Bench(sandbox, self.shown, must_parse=self.tools.must_parse, own_test=own_test)
+        self._bench.shows_failure_state = self._shows_failure_state
         try:
             sandbox.put(self.shown.files)
         except (Refused, GuestBug) as error:  # no agent has touched these files
@@ -196,7 +202,7 @@ class DebugEnv:
     def _run_first_tests(self, bench: Bench) -> Observation:
         if self._statement_view is not None and not self._statement_view.runs:
             return Observation("")
-        tests = run_visible_tests(bench.sandbox, self.shown)
+        tests = run_visible_tests(bench.sandbox, self.shown, shows_state=self._shows_failure_state)
         # What the tests leave behind does not count as a change by the first action.
         spoken = bench.with_changes(tests).state.get("spoken")
         return replace(tests, state=cast(State, {**tests.state, "spoken": spoken})) if spoken else tests

@@ -11,6 +11,8 @@ from typing import Any, Literal, NotRequired, Required, cast
 
 from typing_extensions import TypedDict
 
+from stackrank.debug_events import DebugEvent
+
 
 class Spoken(TypedDict):
     """A line that was sent to an entrant's MCP server, or came from it."""
@@ -23,7 +25,7 @@ class Spoken(TypedDict):
 
 
 class Recorded(TypedDict, total=False):
-    """What the environment adds to the state of any step, whichever tool was used."""
+    """What the state of any step may hold, whichever tool was used. All but the last is added by the environment."""
 
     diff: str
     """What the step changed in the workspace: a unified diff with git's headers. It is empty for an edit, a command or
@@ -32,6 +34,8 @@ class Recorded(TypedDict, total=False):
     """Each Python file of the task that the step changed and that does not parse now -> the syntax error."""
     spoken: list[Spoken]
     """The lines that were sent to the entrant's MCP servers or came from them, if there were any."""
+    debug_events: list[DebugEvent]
+    """What a debugger or an observer saw of the program, in order. Any tool may report it."""
 
 
 class NoState(Recorded):
@@ -61,6 +65,8 @@ class TestsState(Recorded):
     """Only present if the test command is pytest."""
     messages: NotRequired[dict[str, str]]
     """Id of a failed test -> the message of its failure."""
+    failure_state: NotRequired[str]
+    """Where the program stood when tests failed, as the agent was shown it at the end of the text."""
 
 
 class ShownState(Recorded):
@@ -165,25 +171,12 @@ class DebuggerState(Recorded, total=False):
     restarted: bool
 
 
-class ReachedPlace(TypedDict):
-    """A place that was asked for, and how often a run reached it."""
-
-    file: str
-    line: int
-    function: str
-    hits: int
-    shown: int
-    """How many of the hits were shown with their values."""
-
-
 class FollowedState(Recorded, total=False):
     """A program was run under an observer. If there is a `file`, that is where it failed or was stopped."""
 
     kind: Required[Literal["followed"]]
     exit: Required[int]
     timed_out: Required[bool]
-    places: list[ReachedPlace]
-    """The places that were asked for, including those that were not reached."""
     outcomes: dict[str, str]
     """Test id -> outcome."""
     event: str

@@ -1,8 +1,9 @@
 """What one observation of any tool shows: the lines that were seen, changed or paused at, and failures.
 
 What the observation's state says exactly is taken from there (`env.state`). The rest is read from the text, as a person
-would read it: the lines of a file that `cat` or `grep` prints, the stops of pdb, the summary of pytest. Line numbers
-are those of the files as the agent first saw them, even if lines were inserted above since.
+would read it: the lines of a file that `cat` or `grep` prints, the summary of pytest. What a debugger saw is not read
+from the text: tools report it as events (`stackrank.debug_events`). Line numbers are those of the files as the agent
+first saw them, even if lines were inserted above since.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from stackrank.agents.episode.failures import Counts, FailureDetector
 from stackrank.agents.episode.line_map import LineMap
+from stackrank.debug_events import KEY, DebugEvent
 from stackrank.env.actions import Observation
 from stackrank.env.task import Task
 from stackrank.patches.contents import decode_text
@@ -25,11 +27,9 @@ NEAR_LINES = 5
 
 _ROOT = r"(?:/workspace/|\./)?"
 _FILE = r"(?P<file>[\w.][\w./-]*)"
-# `grep -n`, linters; a traceback; pdb's own line about a frame, and its answer to `b`.
+# `grep -n`, linters; a traceback.
 _NAMED = re.compile(rf"^\s*{_ROOT}{_FILE}:(?P<line>\d+)[:-]", re.MULTILINE)
 _TRACED = re.compile(rf'^\s*File "{_ROOT}{_FILE}", line (?P<line>\d+)', re.MULTILINE)
-_PAUSED = re.compile(rf"^> {_ROOT}{_FILE}\((?P<line>\d+)\)(?P<function>[\w<>.]+)\(\)", re.MULTILINE)
-_BREAKPOINT = re.compile(rf"^Breakpoint \d+ at {_ROOT}{_FILE}:(?P<line>\d+)", re.MULTILINE)
 _TELLING_CHARS = 4
 
 
@@ -83,29 +83,15 @@ class EvidenceReader:
         """Return what this observation shows."""
         if observation.state["kind"] == "investigation":
             observation = replace(observation, text="")  # it is only a claim: its evidence is in the steps before
-        state, text = observation.state, observation.text
+        state = observation.state
         diff = str(state.get("diff") or "")
         edited = [*self._edited(observation, diff)]
         changed = dict.fromkeys(place.file for place in edited)
         broken = [file for file in state.get("broken", {}) if file in changed and self._parsed_at_first(file)]
         seen_places = [*self._shown(observation)]
-        paused = [self._place(match) for match in _PAUSED.finditer(text)]
-        breakpoints = [self._place(match) for match in _BREAKPOINT.finditer(text)]
-        if state["kind"] == "debugger":
-            if state.get("file"):
-                paused.append(self._at(state["file"], state.get("line", 0), state.get("function", "")))
-            for row in state.get("breakpoints", []):
-                breakpoints.append(self._at(row["file"], row["line"]))
-                # The debugger counts a hit even if the breakpoint's condition was false.
-                if row.get("hits", 0) > row.get("ignore", 0) and not row.get("condition"):
-                    paused.append(breakpoints[-1])
-        if state["kind"] == "followed":
-            for place in state.get("places", []):
-                breakpoints.append(self._at(place["file"], place["line"], place["function"]))
-                if place["shown"]:
-                    paused.append(breakpoints[-1])
-            stack = state.get("stack", [])
-            paused += [self._at(call["file"], call["line"], call["function"]) for call in stack]
+        events = [(event["event"], self._at(**place)) for event in state.get(KEY) or () if (place := _place_of(event))]
+        paused = [place for kind, place in events if kind != "watched"]
+        breakpoints = [place for kind, place in events if kind in ("watched", "reached")]
         self._lines.apply(diff)
         failed, tests = self._failures.read(observation)
         return Evidence(
@@ -158,7 +144,7 @@ class EvidenceReader:
                         yield place
 
     def _place(self, match: re.Match[str]) -> CodeRange:
-        return self._at(match["file"], int(match["line"]), match.groupdict().get("function", ""))
+        return self._at(match["file"], int(match["line"]))
 
     def _at(self, file: str, line: int, function: str = "") -> CodeRange:
         file = _plain(file)
@@ -167,6 +153,13 @@ class EvidenceReader:
 
 def _plain(path: str) -> str:
     return path.removeprefix("/workspace/").removeprefix("./")
+
+
+def _place_of(event: DebugEvent) -> dict[str, Any] | None:
+    """Return file, line and function of an event; None if its place is not known."""
+    if "file" not in event or "line" not in event:
+        return None
+    return {"file": event["file"], "line": event["line"], "function": event.get("function", "")}
 
 
 def _telling_lines(task: Task) -> Sequence[tuple[str, CodeRange]]:

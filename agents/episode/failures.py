@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from stackrank.debug_events import KEY
 from stackrank.env.actions import Observation
 from stackrank.env.task import Task
-from stackrank.terms import TestOutcome
 
 # pytest's last line, and unittest's last lines.
 _SUMMARY = re.compile(r"^(?:=+ )?(?P<counts>\d+ \w+(?:, \d+ \w+)*) in \d+\.\d+s", re.MULTILINE)
@@ -23,8 +23,10 @@ _FRAME = re.compile(r'^ +File "(?:/workspace/|\./)?([^"]+)"', re.MULTILINE)
 _COMPARED = re.compile(r"(?:^E +|AssertionError: )(?:AssertionError: )?(?:assert )?(.+?) (?:==|!=) (.+)$", re.MULTILINE)
 _COMPUTED = re.compile(r"^(?:E +)?\+ +where (.+?) = ", re.MULTILINE)
 _TELLING_CHARS = 3
-_RUNNING = ("command", "terminal", "debugger", "followed", "none", "other")
+_RUNNING = ("command", "terminal", "debugger", "followed", "server", "none", "other")
 """Kinds of state whose text may be what a program printed."""
+_ONE_BY_ONE = ("debugger", "followed")
+"""Kinds of state of runs that may have ended before all tests had run."""
 
 
 class Counts(NamedTuple):
@@ -77,17 +79,15 @@ class FailureDetector:
             return False, None
         tests_run = _summary(observation.text)
         failed = bool(tests_run and tests_run.failed) or any(self._signs(observation))
-        return failed, None if state["kind"] in ("debugger", "followed") else tests_run
+        return failed, None if state["kind"] in _ONE_BY_ONE else tests_run
 
     def _signs(self, observation: Observation) -> Iterator[bool]:
         state, text = observation.state, observation.text
-        if state["kind"] == "debugger" or state["kind"] == "followed":
-            bad = {TestOutcome.FAILED, "error"}
-            yield not bad.isdisjoint(state.get("outcomes", {}).values())
-            yield state.get("event") == "post_mortem"
-        if state["kind"] == "followed" and state.get("event") == "raised":
-            # The run ended there. Whether the test would have failed is unknown; how it failed at first is known.
-            yield state.get("exception", "").split("\n")[0] in self._first
+        for event in state.get(KEY) or ():
+            yield event["event"] == "failed"
+            # Whether the test would have failed with it is unknown; how it failed at first is known.
+            error = event.get("exception", "").split("\n")[0]
+            yield event["event"] == "raised" and bool(error) and error in self._first
         yield self._hung and bool(state.get("timed_out"))
         yield bool(_FAILED.search(text))
         yield any(map(self._ours, _TRACEBACK.finditer(text)))

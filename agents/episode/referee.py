@@ -212,7 +212,8 @@ def _check_repetition(step: Step, past: Step, as_stored: Callable[[Any], Any]) -
         if action.tool == past_action.tool:
             difference = f"the agent called {action.tool} with other arguments"
         raise ReplayDiffers(step.index, difference)
-    if (as_stored(step.observation.text), step.observation.ok) != (past.observation.text, past.observation.ok):
+    text, past_text = as_stored(step.observation.repeatable_text), past.observation.repeatable_text
+    if (text, step.observation.ok) != (past_text, past.observation.ok):
         raise ReplayDiffers(step.index, f"the observation of {action.tool or 'the reset'} differs from the record")
     return replace(step, observation=past.observation, usage=past.usage, exchanges=past.exchanges)
 

@@ -18,12 +18,15 @@ from stackrank.dashboard.trace.work import diff_of_step, edit_of, files_at
 from stackrank.db import queries
 from stackrank.db.connection.engine import default_url
 from stackrank.db.queries.episodes.pauses import Pause
+from stackrank.debug_events import KEY, with_stop
 from stackrank.wording import count_of
 
 CHUNK = 30
 """The number of steps that are sent at once."""
 _MOST_INSIDE = 200
 """The number of steps after a question that are searched for its investigation."""
+_DEBUGGED = ("breakpoints", KEY)
+"""The parts of a state that say where a debugger has the program."""
 _HUES = {"line": "red", "function": "orange", "file": "blue", "elsewhere": "gray"}
 Chunk = tuple[list[dict[str, Any]], list[Excerpt | None]]
 """The steps for the browser, and the part of a file that each of them shows."""
@@ -45,18 +48,18 @@ class _Walk:
         self.episode = episode
         self.files = files_at(episode["id"], first - 1)
         self.edits = {row["index"]: row for row in ask(queries.edits, episode["id"], first + CHUNK - 1)}
-        breakpoints = ask(queries.last_step_with, episode["id"], first - 1, "breakpoints")
-        self.stood: dict[str, Any] = breakpoints["state"] if breakpoints else {}
-        self.at: int | None = breakpoints["index"] if breakpoints else None
+        debugged = ask(queries.last_step_with, episode["id"], first - 1, *_DEBUGGED)
+        self.stood: dict[str, Any] = with_stop(debugged["state"]) if debugged else {}
+        self.at: int | None = debugged["index"] if debugged else None
         self.changes = travel.Changes(row for row in pauses if row["index"] < first)
         self.stack = places.stack(self.stood, self.at, self.changes)
         self.path = ""
 
     def step(self, row: Mapping[str, Any]) -> tuple[dict[str, Any], Excerpt | None]:
-        state = row["state"] or {}
+        state = with_stop(row["state"] or {})
         if row["index"] in self.edits:
             self.files.follow([self.edits[row["index"]]])
-        if state.get("breakpoints") is not None:
+        if any(state.get(part) is not None for part in _DEBUGGED):
             self.stood, self.at = state, row["index"]
             self.stack = places.stack(state, self.at, self.changes)
         self.path = places.path_of(state, self.stood, self.files, self.path)
@@ -67,11 +70,11 @@ class _Walk:
 def source_at(episode: Mapping[str, Any], index: int, path: str) -> tuple[dict[str, Any], Excerpt | None]:
     """Return the file `path` as it was after step `index`."""
     step = queries.step(data.engine(), episode["id"], index)
-    breakpoints = ask(queries.last_step_with, episode["id"], index, "breakpoints")
-    state, files = (step or {}).get("state") or {}, files_at(episode["id"], index)
+    debugged = ask(queries.last_step_with, episode["id"], index, *_DEBUGGED)
+    state, files = with_stop((step or {}).get("state") or {}), files_at(episode["id"], index)
     # The browser names files as it shows them.
     file = next((name for name in files.texts if wording.visible(name) == path), path)
-    return places.source(state, breakpoints["state"] if breakpoints else {}, files, file)
+    return places.source(state, with_stop(debugged["state"]) if debugged else {}, files, file)
 
 
 def names(files: Files) -> list[str]:

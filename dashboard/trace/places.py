@@ -14,6 +14,7 @@ from stackrank.dashboard.trace.files import Files, plain_path
 from stackrank.dashboard.trace.steps import where
 from stackrank.dashboard.trace.travel import Changes
 from stackrank.dashboard.trace.work import doubts
+from stackrank.debug_events import watched_places
 
 LINES = 2_000
 """The number of lines of a file that are shown around the relevant one."""
@@ -83,7 +84,7 @@ def source(
 
 def breakpoints(stood: Mapping[str, Any]) -> list[tuple[str, int]]:
     """Return file and line of each breakpoint."""
-    table = stood.get("breakpoints")
+    table = stood.get("breakpoints", watched_places(stood))
     rows = [row for row in table if isinstance(row, dict)] if isinstance(table, list) else []
     return [(plain_path(row.get("file")), row["line"]) for row in rows if isinstance(row.get("line"), int)]
 

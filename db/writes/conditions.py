@@ -24,9 +24,12 @@ FIELDS = {
     "scorer": "scorer",
     "ends_when_solved": "first green eval ends an episode:",
     "shows_failing_test": "failing test shown:",
+    "shows_failure_state": "state at failures shown:",
 }
 """The fields, and what people call them. As a value, None means no limit."""
 _SHOWN = ("steps", "tokens", "cost_usd", "wall_s", "sandbox", "scorer")
+_USUAL = {"ends_when_solved": True, "shows_failing_test": True, "shows_failure_state": False}
+"""Fields that are only mentioned if they have another value."""
 _BETWEEN = " + "
 
 
@@ -88,8 +91,8 @@ def describe(conditions: Mapping[str, Any]) -> str:
         return UNKNOWN
     fields = {name: conditions.get(name, UNKNOWN) for name in _SHOWN}
     fields["scorer"] = str(fields["scorer"])[:8]
-    flags = {name: conditions.get(name, UNKNOWN) for name in ("ends_when_solved", "shows_failing_test")}
-    fields |= {name: flag for name, flag in flags.items() if flag is not True}
+    flags = {name: conditions.get(name, UNKNOWN) for name in _USUAL}
+    fields |= {name: flag for name, flag in flags.items() if flag is not _USUAL[name]}
     return ", ".join(f"{FIELDS[name]} {_format(value)}" for name, value in fields.items() if value is not None)
 
 

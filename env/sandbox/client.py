@@ -27,7 +27,7 @@ from stackrank.env.sandbox.guest.core.allowance import PATIENCE
 from stackrank.env.sandbox.replies.archive import read_archive
 from stackrank.env.sandbox.replies.debugger import Debugged
 from stackrank.env.sandbox.replies.frames import Answer, Problem, Reply, read_frame
-from stackrank.env.sandbox.replies.programs import Exchanged, Followed, Ran, Tested, Typed
+from stackrank.env.sandbox.replies.programs import Evaluated, Exchanged, Followed, Ran, Tested, Typed
 from stackrank.env.sandbox.replies.workspace import (
     Changed,
     ChangedFile,
@@ -282,6 +282,14 @@ class Sandbox:
         options |= {"every": every, "grace_s": _grace(timeout_s)}
         reply, output = self._ask("test", Tested, body=body, timeout_s=timeout_s, **options)
         return replace(self._result(reply, output), report=reply.report)
+
+    def eval(self, command: str, timeout_s: float, key: bytes) -> FollowedRun:
+        """Run the visible tests like `test`, for no verdict. The records are the failures, if the command is pytest."""
+        options: dict[str, Any] = {"command": command, "cap": OUTPUT_CAP, "grace_s": _grace(timeout_s)}
+        reply, content = self._ask("eval", Evaluated, body=key + b"[]", timeout_s=timeout_s, **options)
+        records, output = content[: reply.records], content[reply.records :]
+        result = replace(self._result(reply, output), report=reply.report)
+        return FollowedRun(result, records.splitlines(), reply.whole)
 
     def follow(self, command: str, spec: Mapping[str, Any], timeout_s: float) -> FollowedRun:
         """Run a Python program under an observer; for `spec`, see the guest's `laboratory`. Raises Refused."""

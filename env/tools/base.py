@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
+from stackrank.debug_events import KEY, DebugEvent, read_events, relative_path
 from stackrank.env.actions import Observation
 from stackrank.env.sandbox.base import Refused
 from stackrank.env.sandbox.client import ChangedFile, Changes, Sandbox
@@ -84,6 +85,8 @@ class Bench:
     """Read-only files that an action changed and that have not been restored yet."""
     must_parse: bool = False
     """Whether an edit after which a file no longer parses is refused."""
+    shows_failure_state: bool = False
+    """Whether `eval` shows where the program stood when tests failed."""
     own_test: str = ""
     """The test file that the agent is told to write; empty if it is shown a failing test."""
     terminal: Session | None = None
@@ -103,12 +106,14 @@ class Bench:
     def with_changes(self, observation: Observation) -> Observation:
         """Add to an observation what changed in the workspace since the last one, whichever tool changed it.
 
-        Also add what was said to MCP servers and by them.
+        Also add what was said to MCP servers and by them. Raises ValueError if the tool reports events that are none.
         """
         self.outcomes = outcomes_of(observation.state) or self.outcomes
         changed = {file.path: file for file in self.sandbox.news()}
         self.overwritten |= {path for path in changed if path in self.task.files and not self.task.may_edit(path)}
         state: dict[str, Any] = dict(check_state(observation.state))
+        if KEY in state:
+            state[KEY] = self._located(read_events(state[KEY]))
         diff = self._diff_of(changed.values())
         if diff or state["kind"] in ("edit", "command", "terminal"):
             state["diff"] = diff
@@ -118,6 +123,13 @@ class Bench:
         if spoken := [line for server in self.servers.values() for line in server.spoken()]:
             state["spoken"] = spoken
         return replace(observation, state=cast(State, state))
+
+    def _located(self, events: list[DebugEvent]) -> list[DebugEvent]:
+        """Return events with paths relative to the workspace, where they are in it."""
+        for event in events:
+            if "file" in event:
+                event["file"] = relative_path(event["file"], self.sandbox.root)
+        return events
 
     def restore_readonly(self) -> str:
         """Restore read-only files before a program is run. Returns notes for the agent about the restored files."""

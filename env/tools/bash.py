@@ -10,6 +10,7 @@ from pydantic import Field
 from stackrank.env.actions import Observation
 from stackrank.env.state import CommandState
 from stackrank.env.task import Task
+from stackrank.env.terminal.debuggers import read_debuggers
 from stackrank.env.tools.base import Arguments, Bench
 from stackrank.env.tools.shown import limit
 
@@ -64,4 +65,6 @@ class Bash:
             parts.append(f"[{describe_exit(result.exit, bench.task)}]")
         text = "\n".join(parts) or "[no output]"
         state = CommandState(kind="command", exit=result.exit, timed_out=result.timed_out)
+        if events := read_debuggers(text, bench.task.files.keys(), bench.sandbox.root):
+            state["debug_events"] = events
         return Observation(text, state=state)

@@ -14,12 +14,14 @@ from stackrank.env.actions import Observation
 from stackrank.env.sandbox.client import CommandResult, Sandbox
 from stackrank.env.sandbox.guest.testing.commands import pytest_run
 from stackrank.env.sandbox.guest.testing.ids import path_of
+from stackrank.env.sandbox.replies.records import Failure
 from stackrank.env.scoring.judge import read_report
 from stackrank.env.scoring.report import PASSED, TestReport, outcome_of
 from stackrank.env.state import TestsState
 from stackrank.env.task import Task
 from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.env.tools.bash import describe_exit
+from stackrank.env.tools.debugging.failure_state import failure_events, failure_text, read_failures
 from stackrank.env.tools.shown import fold_repeats, limit, strip_padding
 
 _WITH_VALUE = re.compile(r"-[ckmnopW]|--[\w-]+")
@@ -51,7 +53,7 @@ class Eval:
         test_ids = parse_test_ids(arguments.test, bench.outcomes)
         is_default = not test_ids and not arguments.verbose
         command = bench.task.test_command if is_default else command_for(bench.task, test_ids, arguments.verbose)
-        observation = run_visible_tests(bench.sandbox, bench.task, command)
+        observation = run_visible_tests(bench.sandbox, bench.task, command, shows_state=bench.shows_failure_state)
         state = cast(TestsState, dict(observation.state))
         if test_ids:
             state["solved"] = False
@@ -64,11 +66,19 @@ class Eval:
         return Observation(fold_repeats(strip_padding(observation.text)), state=state)
 
 
-def run_visible_tests(sandbox: Sandbox, task: Task, command: str = "") -> Observation:
-    """Run the test command, or `command`, and return its output; `state["solved"]` says whether it showed no bug."""
+def run_visible_tests(sandbox: Sandbox, task: Task, command: str = "", *, shows_state: bool = False) -> Observation:
+    """Run the test command, or `command`, and return its output; `state["solved"]` says whether it showed no bug.
+
+    `shows_state`: the state also says where the program stood when tests failed.
+    """
     key = os.urandom(32)
     command = command or task.test_command
-    result = sandbox.test(command, task.limits.timeout_s, key, score=False)
+    failures: list[Failure] = []
+    if shows_state:
+        run = sandbox.eval(command, task.limits.timeout_s, key)
+        result, failures = run.result, read_failures(run)
+    else:
+        result = sandbox.test(command, task.limits.timeout_s, key, score=False)
     report = read_report(task, result, key)
     solved = _solved(task, result, report.outcomes if report is not None else {})
     state = TestsState(kind="tests", exit=result.exit, timed_out=result.timed_out, solved=solved)
@@ -76,6 +86,10 @@ def run_visible_tests(sandbox: Sandbox, task: Task, command: str = "") -> Observ
         state["tests"] = {"passed": report.passed, "failed": report.failed, "ids": dict(report.outcomes)}
         if report.messages:
             state["messages"] = dict(report.messages)
+    if failures:
+        state["debug_events"] = failure_events(failures)
+    if text := failure_text(failures):
+        state["failure_state"] = text
     return Observation(_text(task, command, result, report), state=state)
 
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from stackrank.debug_events import DebugEvent
 from stackrank.env.environment import Environment
 from stackrank.env.state import Spoken
 from stackrank.errors import StackrankError
@@ -101,6 +102,17 @@ class Offer:
         return {"version": self.version, "tools": [dict(tool) for tool in self.tools]}
 
 
+@dataclass(frozen=True, slots=True)
+class ToolAnswer:
+    """The answer of a server's tool."""
+
+    text: str
+    ok: bool
+    """False if the server says that its tool failed."""
+    events: list[DebugEvent] | None = None
+    """What the tool saw of the program; None if it reports nothing of this kind."""
+
+
 class ServerConnection(Protocol):
     """The host's end of one server in one sandbox."""
 
@@ -108,8 +120,8 @@ class ServerConnection(Protocol):
         """Start the server and ask for its tools. Raises ToolServerFailed, ToolServerChanged, SandboxError."""
         ...
 
-    def call(self, tool: str, arguments: Mapping[str, Any], timeout_s: float) -> tuple[str, bool]:
-        """Call a tool; return its answer and whether it succeeded. Raises Refused if there is no answer, SandboxError.
+    def call(self, tool: str, arguments: Mapping[str, Any], timeout_s: float) -> ToolAnswer:
+        """Call a tool. Raises Refused if there is no valid answer, SandboxError.
 
         A server that fails is stopped, and started again with the next call.
         """

@@ -83,12 +83,13 @@ def write_task(task: Task, folder: Path) -> None:
         parts["solution/files"] = changed
         contents["solution/fix.patch"] = task.fix.encode()
         contents["solution/solve.sh"] = _solve(deleted).encode()
+    scripts = [path for path in contents if path.endswith(".sh")]
     for place, files in parts.items():
         contents |= {f"{place}/{path}": files[path] for path in files}
     for path, content in contents.items():
         file = folder / path
         write_content(file, content)
-        if path.endswith(".sh"):
+        if path in scripts:
             file.chmod(0o755)
     try:
         if read_task(folder).digest != task.digest:

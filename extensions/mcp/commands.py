@@ -11,6 +11,7 @@ from stackrank.flows.cli.options import (
     DataPath,
     Environments,
     FailingTest,
+    FailureState,
     Fixes,
     IncludeInvalid,
     Repos,
@@ -34,6 +35,7 @@ def mcp(
     wall_s: Annotated[float | None, typer.Option(help="Time limit in seconds, from the first call on.")] = None,
     name: Annotated[str, typer.Option(help="Name of the agent. Default: the client's name for itself.")] = "",
     shows_failing_test: FailingTest = None,
+    shows_failure_state: FailureState = None,
     include_invalid: IncludeInvalid = None,
     leaderboard: Annotated[str | None, typer.Option(help="Leaderboard to which the run belongs.")] = None,
     http: Annotated[bool, typer.Option("--http", help="Serve over HTTP instead of standard input and output.")] = False,
@@ -58,7 +60,8 @@ def mcp(
         "wall_s": wall_s,
         "leaderboard": leaderboard,
     }
-    overrides |= {"shows_failing_test": shows_failing_test, "include_invalid": include_invalid}
+    overrides |= {"shows_failing_test": shows_failing_test, "shows_failure_state": shows_failure_state}
+    overrides["include_invalid"] = include_invalid
     spec_fields = {key: value for key, value in overrides.items() if value is not None}
     game = OutsideGame(Store(connect()), task, tools, name, spec_fields, print_err)
     if http:

@@ -15,7 +15,7 @@ from stackrank.env.sandbox.client import GRACE_S, Sandbox
 from stackrank.env.sandbox.guest.core.allowance import PATIENCE
 from stackrank.env.sandbox.replies.programs import Exchanged
 from stackrank.env.state import Spoken
-from stackrank.env.tools.servers import Offer, ToolServer, ToolServerChanged, ToolServerFailed
+from stackrank.env.tools.servers import Offer, ToolAnswer, ToolServer, ToolServerChanged, ToolServerFailed
 from stackrank.errors import StackrankError
 from stackrank.extensions.mcp import messages
 from stackrank.extensions.mcp.offers import describe_difference
@@ -61,8 +61,8 @@ class Connection:
             raise ToolServerChanged(self._unusable)
         return offer
 
-    def call(self, tool: str, arguments: Mapping[str, Any], timeout_s: float) -> tuple[str, bool]:
-        """Call a tool; return its answer and whether it succeeded. Raises Refused if there is no answer, SandboxError.
+    def call(self, tool: str, arguments: Mapping[str, Any], timeout_s: float) -> ToolAnswer:
+        """Call a tool. Raises Refused if there is no valid answer, SandboxError.
 
         A server that fails is stopped, and started again with the next call.
         """
@@ -77,8 +77,8 @@ class Connection:
             if "error" in answer:  # about the call itself; a tool reports its own failure in the result
                 error = answer["error"]
                 reason = error.get("message") if isinstance(error, dict) else error
-                return f"The server refused the call: {reason}", False
-            return messages.text_of(answer["result"])
+                return ToolAnswer(f"The server refused the call: {reason}", False)
+            return messages.answer_of(answer["result"])
         except ValueError as error:
             raise Refused(f"the MCP server {self._name} answered, but {error}") from None
         except _Failed as error:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from stackrank.debug_events import KEY, read_events
+from stackrank.env.tools.servers import ToolAnswer
 from stackrank.errors import NotReady
 from stackrank.storable import read_json
 
@@ -81,13 +83,15 @@ def tools_of(result: Any) -> tuple[list[Message], str | None]:
     return result["tools"], answer.next_cursor
 
 
-def text_of(result: Any) -> tuple[str, bool]:
-    """Return the text of an answer to `tools/call`, and whether the tool succeeded. Raises ValueError."""
+def answer_of(result: Any) -> ToolAnswer:
+    """Return what an answer to `tools/call` says. Raises ValueError."""
     answer: mcp_types.CallToolResult = _checked("CallToolResult", result)
     parts = [_text(block) for block in answer.content]
     if not parts and answer.structured_content is not None:
         parts = [json.dumps(answer.structured_content, ensure_ascii=False)]
-    return "\n".join(parts), not answer.is_error
+    content = answer.structured_content
+    events = read_events(content[KEY]) if isinstance(content, dict) and KEY in content else None
+    return ToolAnswer("\n".join(parts), not answer.is_error, events)
 
 
 def _text(block: Any) -> str:

@@ -50,7 +50,10 @@ class McpTool:
         except ValueError:
             raise ToolError("the arguments contain a number that JSON does not have") from None
         server = bench.servers[self.offer.name]
-        text, ok = server.call(self._tool, parameters, bench.task.limits.timeout_s)
-        text = self.offer.server.mask_varying(text.encode("utf-8", "replace").decode().replace("\0", "\ufffd"))
+        answer = server.call(self._tool, parameters, bench.task.limits.timeout_s)
+        text = answer.text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+        text = self.offer.server.mask_varying(text)
         state = ServerState(kind="server", server=self.offer.name, tool=self._tool)
-        return Observation(text if text.strip() else "[no output]", ok, state)
+        if answer.events is not None:
+            state["debug_events"] = answer.events
+        return Observation(text if text.strip() else "[no output]", answer.ok, state)

@@ -21,9 +21,9 @@ def lines_run(observation: Observation) -> dict[str, set[int]]:
     """Return path -> the lines that were run."""
     state = observation.state
     by_file: dict[str, set[int]] = {}
-    for place in state.get("places", []) if state["kind"] == "followed" else []:
-        if place["hits"]:
-            by_file.setdefault(place["file"], set()).add(place["line"])
+    for event in state.get("debug_events", []):
+        if event.get("hits"):
+            by_file.setdefault(event["file"], set()).add(event["line"])
     return by_file
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from stackrank.flows.cli.options import DataPath, Environments, FailingTest, Repos, Sandbox, port_option
+from stackrank.flows.cli.options import DataPath, Environments, FailingTest, FailureState, Repos, Sandbox, port_option
 from stackrank.wording import count_of, print_err
 
 
@@ -19,6 +19,7 @@ def serve_env(
     reward: Annotated[list[str] | None, typer.Option(help="A reward term, or TERM=WEIGHT. Repeat for several.")] = None,
     steps: Annotated[int, typer.Option(min=1, help="Most actions in one episode.")] = 50,
     shows_failing_test: FailingTest = None,
+    shows_failure_state: FailureState = None,
     sessions: Annotated[int, typer.Option(min=1, help="Most concurrent clients.")] = 64,
     idle: Annotated[float, typer.Option(min=1, help="Seconds after which a session without messages ends.")] = 1800,
     sandbox: Sandbox = None,
@@ -43,6 +44,7 @@ def serve_env(
         rewards=weights,
         steps=steps,
         shows_failing_test=shows_failing_test is not False,
+        shows_failure_state=bool(shows_failure_state),
         sandbox=sandbox,
         path=path,
         repos=repos,

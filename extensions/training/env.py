@@ -61,6 +61,7 @@ class TrainingEnv:
         weights: Mapping[Term, float],
         ends_when_solved: bool = True,
         shows_failing_test: bool = True,
+        shows_failure_state: bool = False,
         owns_pool: bool = True,
     ) -> None:
         """Start nothing yet. `stackrank.make` explains the arguments; `owns_pool`: `close` closes the pool as well."""
@@ -73,6 +74,7 @@ class TrainingEnv:
         self._weights = weights
         self._ends_when_solved = ends_when_solved
         self._shows_failing_test = shows_failing_test
+        self._shows_failure_state = shows_failure_state
         self._pool = pool
         self._owns_pool = owns_pool
         self._lent = SandboxLease(pool)
@@ -104,6 +106,7 @@ class TrainingEnv:
             self._lent.new,
             end_when_solved=self._ends_when_solved,
             shows_failing_test=self._shows_failing_test,
+            shows_failure_state=self._shows_failure_state,
             rewards=False,
         )
         referee = Referee(env, self._budget)

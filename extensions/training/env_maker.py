@@ -39,6 +39,8 @@ class Options(TypedDict, total=False):
     """Whether an episode ends at the first `eval` at which the visible tests pass. Default: yes."""
     shows_failing_test: bool
     """Whether the failing tests are shown, or only the statement. Default: yes."""
+    shows_failure_state: bool
+    """Whether the reset and each failing `eval` also show frames and local variables of the failures. Default: no."""
     sandbox: str | None
     """docker, bubblewrap or local. Default: what this machine has."""
     path: str | Path | None
@@ -103,6 +105,7 @@ class EnvMaker:
         wall_s: float | None = 1800.0,
         ends_when_solved: bool = True,
         shows_failing_test: bool = True,
+        shows_failure_state: bool = False,
         sandbox: str | None = None,
         path: str | Path | None = None,
         repos: str | Path | None = None,
@@ -115,6 +118,7 @@ class EnvMaker:
         self._weights = read_weights(rewards)
         self._ends_when_solved = ends_when_solved
         self._shows_failing_test = shows_failing_test
+        self._shows_failure_state = shows_failure_state
         self._source = _source(path, repos, environments)
         self.tools = _tools(tools)
         self.pool = Pool(chosen_backend(sandbox), size=min(count + 1, os.cpu_count() or 1))
@@ -130,6 +134,7 @@ class EnvMaker:
             weights=self._weights,
             ends_when_solved=self._ends_when_solved,
             shows_failing_test=self._shows_failing_test,
+            shows_failure_state=self._shows_failure_state,
             owns_pool=owns_pool,
         )
 

@@ -35,6 +35,14 @@ FailingTest = Annotated[
         help="Whether the failing tests are shown, or only the statement. Default: they are shown.",
     ),
 ]
+FailureState = Annotated[
+    bool | None,
+    typer.Option(
+        "--failure-state/--no-failure-state",
+        help="Whether the first message and each failing eval also show frames and local variables of the failures. "
+        "Default: they do not.",
+    ),
+]
 IncludeInvalid = Annotated[
     bool | None, typer.Option("--include-invalid", help="Also play tasks that validation found invalid.")
 ]

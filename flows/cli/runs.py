@@ -13,6 +13,7 @@ from stackrank.flows.cli.options import (
     Environments,
     Episode,
     FailingTest,
+    FailureState,
     Fixes,
     IncludeInvalid,
     Json,
@@ -68,6 +69,7 @@ def run(
         ),
     ] = None,
     shows_failing_test: FailingTest = None,
+    shows_failure_state: FailureState = None,
     owner: Annotated[str | None, typer.Option(help="Owner of the run. Default: STACKRANK_OWNER, else you.")] = None,
     project: Annotated[str | None, typer.Option(help="Project of the run. Default: STACKRANK_PROJECT.")] = None,
     include_invalid: IncludeInvalid = None,
@@ -153,6 +155,7 @@ def play(
     tools: Annotated[str, typer.Option(help="A tool set, or tools separated by commas.")] = "bash-debug",
     sandbox: Sandbox = None,
     shows_failing_test: FailingTest = None,
+    shows_failure_state: FailureState = None,
     include_invalid: IncludeInvalid = None,
 ) -> None:
     """Debug a task yourself. Your episode is recorded like an agent's."""
@@ -164,7 +167,8 @@ def play(
     places = {"path": path, "fixes": fixes, "repos": repos, "environments": environments}
     fields: dict[str, Any] = {name: str(place) for name, place in places.items() if place}
     fields |= {"benchmark": benchmark, "night": night, "sandbox": sandbox}
-    flags = {"shows_failing_test": shows_failing_test, "include_invalid": include_invalid}
+    flags = {"shows_failing_test": shows_failing_test, "shows_failure_state": shows_failure_state}
+    flags["include_invalid"] = include_invalid
     fields |= {name: value for name, value in flags.items() if value is not None}
     engine = connect()
     outcome = play_by_hand(Store(engine), task, tools, fields, print_err)

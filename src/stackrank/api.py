@@ -27,6 +27,8 @@ A tool is a class with a `name`, a `version`, a `description`, and `arguments`, 
         def __call__(self, bench: Bench, arguments: CountArguments) -> Observation:
             return Observation(f"{len(bench.sandbox.read(arguments.path).splitlines())} lines")
 
+A tool that shows the running program adds `state={"debug_events": [DebugEvent(event="paused", file="a.py", line=3)]}`.
+
 An agent is a subclass of `Agent` with a `version`; each episode has a new one:
 
     class Careful(Agent):
@@ -99,6 +101,7 @@ if TYPE_CHECKING:
     from stackrank.agents.episode.step import Exchange as Exchange
     from stackrank.agents.episode.step import Usage as Usage
     from stackrank.dashboard.pages import Page as Page
+    from stackrank.debug_events import DebugEvent as DebugEvent
     from stackrank.env.actions import Action as Action
     from stackrank.env.actions import Observation as Observation
     from stackrank.env.benchmarks.base import Benchmark as Benchmark
@@ -134,6 +137,7 @@ _MODULES = {
     ),
     "stackrank.agents.episode.step": ("Exchange", "Usage"),
     "stackrank.dashboard.pages": ("Page",),
+    "stackrank.debug_events": ("DebugEvent",),
     "stackrank.env.actions": ("Action", "Observation"),
     "stackrank.env.benchmarks.base": ("Benchmark", "BenchmarkError", "Source"),
     "stackrank.env.sandbox.base": ("Backend", "Channel", "SandboxError", "SandboxSpec", "Say", "silent"),
@@ -149,6 +153,7 @@ _MODULE_OF = {name: module for module, names in _MODULES.items() for name in nam
 
 PUBLIC_MODULES: dict[str, str] = {
     "stackrank.api": "this page",
+    "stackrank.debug_events": "what debugging tools saw of a program",
     "stackrank.errors": "the tree of errors",
     "stackrank.fields": "tables of the fields of Pydantic models",
     "stackrank.host.programs": "starting programs on this machine, outside sandboxes",

@@ -9,6 +9,7 @@ from sqlalchemy import Engine, select
 from stackrank.db.connection.transactions import STEP
 from stackrank.db.queries.episodes.blobs import blobs_of
 from stackrank.db.queries.reading import fetch
+from stackrank.debug_events import KEY, with_stop
 
 _S = STEP.c
 
@@ -28,9 +29,9 @@ class Pause(TypedDict):
 def pauses(engine: Engine, episode_id: int) -> list[Pause]:
     """Return the steps of an episode that paused the program or edited a file, in order. Agents wrote the contents."""
     rows = fetch(engine, select(_S.index, _S.state).where(_S.episode_id == episode_id, _S.ok).order_by(_S.index))
-    names = ("file", "line", "function", "locals", "edited", "lines")
+    names = ("file", "line", "function", "locals", "edited", "lines", KEY)
     states = blobs_of(engine, episode_id).parts([row["state"] for row in rows], names)
-    steps = zip(rows, states, strict=True)
+    steps = zip(rows, map(with_stop, states), strict=True)
     return [_pause(row["index"], state) for row, state in steps if state.get("file") or state.get("edited")]
 
 

@@ -13,6 +13,7 @@ from stackrank.db.connection.errors import no_episode
 from stackrank.db.connection.transactions import EPISODE, STEP, TASK
 from stackrank.db.queries.episodes.blobs import BlobReader, blobs_of
 from stackrank.db.queries.reading import Json, Row, fetch, fetch_one, open_connection, parse_id
+from stackrank.debug_events import KEY, with_stop
 
 _S = STEP.c
 _STEP_COLUMNS = [column for column in _S if column.name not in {"episode_id", "created_at", "exchanges"}]
@@ -155,7 +156,7 @@ def step_outline(engine: Engine, episode_id: int, *, first: int = 0, limit: int 
     blobs = blobs_of(engine, episode_id)
     names = ("file", "line", "function", "depth", "edited", "path")
     folded = [row.pop("state") for row in rows]
-    states = blobs.parts(folded, (*names, "tests"))
+    states = [with_stop(state) for state in blobs.parts(folded, (*names, "tests", KEY))]
     edits = [(row, state) for row, state in zip(rows, folded, strict=True) if row["tool"] == "rewrite" and row["ok"]]
     changes = blobs.parts([state for _, state in edits], ("diff",))
     changed = {row["index"]: _first_change(change.get("diff")) for (row, _), change in zip(edits, changes, strict=True)}
@@ -243,14 +244,14 @@ def edits(engine: Engine, episode_id: int, last: int) -> list[Row]:
     ]
 
 
-def last_step_with(engine: Engine, episode_id: int, index: int, part: str) -> Row | None:
-    """Return the last step up to `index` whose state has `part`, such as `tests` or `event` (of a debugger)."""
+def last_step_with(engine: Engine, episode_id: int, index: int, *parts: str) -> Row | None:
+    """Return the last step up to `index` whose state has one of these parts, such as `tests` or `breakpoints`."""
     blobs, at_once = blobs_of(engine, episode_id), 16
     while index >= 0:
         query = select(_S.index, _S.tool, _S.state).where(_S.episode_id == episode_id, _S.index <= index)
         rows = fetch(engine, query.order_by(_S.index.desc()).limit(at_once))
-        for row, state in zip(rows, blobs.parts([row["state"] for row in rows], (part,)), strict=True):
-            if state.get(part) is not None:
+        for row, state in zip(rows, blobs.parts([row["state"] for row in rows], parts), strict=True):
+            if any(state.get(part) is not None for part in parts):
                 return blobs.complete([row])[0]
         index, at_once = rows[-1]["index"] - 1 if rows else -1, _AT_ONCE
     return None

@@ -9,6 +9,7 @@ _PACKAGE = __name__.rpartition(".")[0]
 PROGRAMS = {
     "pytest": _PACKAGE + ".testing.pytest_child",
     "pdb": _PACKAGE + ".debugging.pdb.programs",
+    "eval": _PACKAGE + ".debugging.observers.failing",
     "laboratory": _PACKAGE + ".debugging.observers.laboratory",
 }
 """Name of a program -> the module whose `main` runs it."""

@@ -28,12 +28,18 @@ class Breakpoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """One of the calls that led to where the program is paused."""
+class Place:
+    """A place in the program."""
 
     file: Name
     line: Line
     function: Name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call(Place):
+    """One of the calls that led to where the program is paused."""
+
     current: bool
 
 
@@ -95,6 +101,10 @@ class Debugged(Changed):
     notes: Few[Text]
     standing: Standing
     breakpoints: Few[Breakpoint]
+    points: Few[Breakpoint]
+    """All breakpoints that existed during this action, also those that are gone."""
+    stood: Few[Place]
+    """Where the program stood during this action, in order."""
     alive: bool
     timed_out: bool
     restarted: bool

@@ -31,6 +31,16 @@ class Tested(Ran):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluated(Tested):
+    """How a run of the visible tests ended. The body holds the records of its failures, then the output."""
+
+    records: Number
+    """Bytes of the records; 0 if the command is not pytest."""
+    whole: bool
+    """Whether these are all records."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Followed(Ran):
     """How an observed program ended. The body holds the records of the observer, then what the program printed."""
 

@@ -13,7 +13,6 @@ from stackrank.env.sandbox.guest.core import files as guest_files
 from stackrank.env.sandbox.guest.debugging.places import separate_condition
 from stackrank.env.sandbox.replies.records import Calls as Totals
 from stackrank.env.sandbox.replies.records import ObservedCall
-from stackrank.env.state import ReachedPlace
 from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.env.tools.debugging.following import (
     TEST,
@@ -25,6 +24,7 @@ from stackrank.env.tools.debugging.following import (
     join_parts,
     state_of,
 )
+from stackrank.env.tools.debugging.trace import watched_place
 from stackrank.env.tools.shown import clip
 
 CALLS_PER_END = 8
@@ -89,10 +89,7 @@ class Calls:
             elif n == 0 and count > CALLS_PER_END:
                 calls += run(max(count - CALLS_PER_END, CALLS_PER_END) + 1, count).read(ObservedCall)
         calls.sort(key=lambda call: call.number)
-        places = [
-            ReachedPlace(file=place.file, line=place.line, function=place.function, hits=count, shown=len(calls))
-            for place in (totals.places if totals else ())
-        ]
+        places = [watched_place(place, count, len(calls)) for place in (totals.places if totals else ())]
         state = state_of(report, frames_of(report), "failed", places)
         head = _head(function, totals)
         if condition and totals:

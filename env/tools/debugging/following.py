@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
 
+from stackrank.debug_events import DebugEvent
 from stackrank.env.sandbox.base import BadReply
 from stackrank.env.sandbox.client import CommandResult
 from stackrank.env.sandbox.guest.debugging.shortening import shortened
@@ -23,7 +25,7 @@ from stackrank.env.sandbox.replies.records import (
     TestEnd,
     read_record,
 )
-from stackrank.env.state import FollowedState, ReachedPlace
+from stackrank.env.state import FollowedState
 from stackrank.env.tools.base import Bench, ToolError
 from stackrank.env.tools.shown import LESS, MOST_SHOWN, clip, strip_padding
 from stackrank.wording import count_of
@@ -38,6 +40,7 @@ CONDITION = "Count only hits at which this expression is true."
 
 
 Kind = TypeVar("Kind", bound=Record)
+_WORD = re.compile(r"[^\W\d]\w*")
 _LARGE = 80
 """A value with more characters than this is shown in full only once."""
 _FOREIGN = "the program wrote into this tool's report"
@@ -140,14 +143,20 @@ def frames_of(run: Run) -> Sequence[Frame]:
     return run.interrupted.frames if run.interrupted else ()
 
 
-def state_of(run: Run, frames: Sequence[Frame], event: str, places: list[ReachedPlace] | None = None) -> FollowedState:
-    """Return what the run showed, as data. `frames`: where the run was stopped or failed."""
+def state_of(
+    run: Run, frames: Sequence[Frame], event: str, places: Sequence[DebugEvent] = (), error: str = ""
+) -> FollowedState:
+    """Return what the run showed, as data.
+
+    `frames`: where the run was stopped or failed. `places`: those that were watched. `error`: the exception there, if
+    it is not the failure's.
+    """
     state = FollowedState(kind="followed", exit=run.result.exit, timed_out=run.result.timed_out)
-    state["places"] = places or []
+    state["debug_events"] = [*places, *_stops(run, frames, event, error)]
     if run.outcomes:
         state["outcomes"] = run.outcomes
-    if run.failure is not None:
-        state["exception"] = run.error
+    if error or run.failure is not None:
+        state["exception"] = error or run.error
     if frames:
         last = frames[-1]
         state["event"], state["locals"] = event, to_json(last.locals)
@@ -157,6 +166,19 @@ def state_of(run: Run, frames: Sequence[Frame], event: str, places: list[Reached
             for frame in frames
         ]
     return state
+
+
+def _stops(run: Run, frames: Sequence[Frame], event: str, error: str) -> Iterator[DebugEvent]:
+    """Yield where the run was stopped or failed: the calls, outermost first, and whether a test failed anywhere."""
+    ends_in_failure = event == "failed" and run.failure is not None
+    for frame in frames:
+        stop = DebugEvent(event="paused", file=frame.file, line=frame.line, function=frame.function)
+        stop["locals"] = frame.locals
+        if frame is frames[-1] and (event == "raised" or ends_in_failure):
+            stop["event"], stop["exception"] = ("raised" if event == "raised" else "failed"), error or run.error
+        yield stop
+    if not (frames and ends_in_failure) and not {"failed", "error"}.isdisjoint(run.outcomes.values()):
+        yield DebugEvent(event="failed")
 
 
 def describe_end(run: Run) -> Iterator[str]:
@@ -221,10 +243,11 @@ def format_variables(variables: dict[str, str], seen_values: set[tuple[str, str]
     )
 
 
-def frames_text(frames: Sequence[Frame], room: int) -> str:
+def frames_text(frames: Sequence[Frame], room: int, most_locals: int = 0, most_value: int = 0) -> str:
     """Return frames with their locals, outermost first. Repeated frames are folded; outer ones are left out for room.
 
     A large object that has the same name in several frames, as `self` often has, is shown in the innermost only.
+    `most_locals`, `most_value`: the most locals of a frame, those of its line first, and characters of a value; 0: all.
     """
     texts: list[str] = []
     seen_values: set[tuple[str, str]] = set()
@@ -236,9 +259,12 @@ def frames_text(frames: Sequence[Frame], room: int) -> str:
         while position - 1 - times >= 0 and _is_same_place(frames[position - 1 - times], frame):
             times += 1
         lines = [f"{format_place(frame)}: {frame.source}"]
-        lines += [
-            f"    {name} = {shorten_repeat(name, value, seen_values, 'below')}" for name, value in frame.locals.items()
-        ]
+        values = _useful_first(frame) if most_locals else list(frame.locals.items())
+        for name, value in values[: most_locals or None]:
+            text = shorten_repeat(name, value, seen_values, "below")
+            lines.append(f"    {name} = {clip(text, most_value) if most_value else text}")
+        if most_locals and len(values) > most_locals:
+            lines.append("    [other locals omitted]")
         if times > 1:
             lines.insert(0, f"[the next frame occurs {times} times; its locals are those of the last]")
         if skipped := sum(repeated.skipped for repeated in frames[position - times : position]):
@@ -255,6 +281,12 @@ def frames_text(frames: Sequence[Frame], room: int) -> str:
     if position:
         texts.append(f"[{position} outer frame{'s' if position > 1 else ''} omitted]")
     return "\n".join(reversed(texts))
+
+
+def _useful_first(frame: Frame) -> list[tuple[str, str]]:
+    """Return a frame's locals, those that its line names first."""
+    named = set(_WORD.findall(frame.source))
+    return sorted(frame.locals.items(), key=lambda local: local[0] not in named)
 
 
 def shorten_repeat(name: str, value: str, seen_values: set[tuple[str, str]], direction: str = "above") -> str:

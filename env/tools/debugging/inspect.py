@@ -21,7 +21,7 @@ from stackrank.env.tools.debugging.following import (
     join_parts,
     state_of,
 )
-from stackrank.env.tools.debugging.trace import reached_places, summarize
+from stackrank.env.tools.debugging.trace import summarize, watched_places
 
 _MOST_FRAMES = 1500
 
@@ -71,7 +71,7 @@ class Inspect:
         inspected, totals = run.first(Inspected), run.first(Hits)
         frames = inspected.frames if inspected else frames_of(run)
         event = "stopped" if inspected and place else "interrupted" if run.interrupted else "failed"
-        state = state_of(run, frames, event, reached_places(totals))
+        state = state_of(run, frames, event, watched_places(totals))
         parts: list[str] = []
         if not place:
             parts += describe_end(run)

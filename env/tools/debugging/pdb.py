@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import cast
+from typing import Literal, cast
 
 from pydantic import Field
 
+from stackrank.debug_events import DebugEvent
 from stackrank.env.actions import Observation
 from stackrank.env.sandbox.guest.debugging.shortening import shortened
 from stackrank.env.sandbox.guest.debugging.values import folded
-from stackrank.env.sandbox.replies.debugger import Breakpoint, Call, Debugged, Died, Ended, Paused, Standing
+from stackrank.env.sandbox.replies.debugger import Breakpoint, Call, Debugged, Died, Ended, Paused, Place, Standing
 from stackrank.env.sandbox.replies.decoder import to_json
 from stackrank.env.state import DebuggerState
 from stackrank.env.tools.base import Arguments, Bench, ToolError
@@ -25,6 +26,10 @@ FAILING = "tests"
 INVESTIGATION = "investigation"
 """The name of the debugger session of an investigation."""
 _TEST_ID = re.compile(r"[\w./-]+\.py::\S.*")
+_EVENTS: Mapping[str, Literal["raised", "failed"]] = {"exception": "raised", "post_mortem": "failed"}
+"""pdb's events that say more than that the program is paused."""
+_BAD = frozenset(("failed", "error"))
+"""Outcomes of tests that show a failure."""
 _MOST_LOCALS = 700
 _MOST_CALLS = 8
 
@@ -93,11 +98,38 @@ def _state(reply: Debugged) -> DebuggerState:
     else:
         fields = {name: value for name, value in to_json(standing).items() if value is not None}
         state = cast(DebuggerState, {**state, **fields})
+    state["debug_events"] = [*_events(reply)]
     if reply.timed_out:
         state["timed_out"] = True
     if reply.restarted:
         state["restarted"] = True
     return state
+
+
+def _events(reply: Debugged) -> Iterator[DebugEvent]:
+    """Yield what this action saw of the program."""
+    for point in reply.points:
+        # The debugger counts a hit even if the breakpoint's condition was false.
+        is_reached = point.hits > point.ignore and not point.condition
+        event: Literal["reached", "watched"] = "reached" if is_reached else "watched"
+        yield DebugEvent(event=event, file=point.file, line=point.line, hits=point.hits)
+    standing = reply.standing
+    for place in reply.stood:
+        if not (isinstance(standing, Paused) and place == _place_of(standing)):
+            yield DebugEvent(event="paused", file=place.file, line=place.line, function=place.function)
+    if isinstance(standing, Paused):
+        stop = DebugEvent(event="paused", file=standing.file, line=standing.line, function=standing.function)
+        stop["event"] = _EVENTS.get(standing.event, stop["event"])
+        stop["locals"] = standing.locals
+        if standing.exception:
+            stop["exception"] = standing.exception
+        yield stop
+    elif isinstance(standing, Ended) and not _BAD.isdisjoint(standing.outcomes.values()):
+        yield DebugEvent(event="failed")
+
+
+def _place_of(paused: Paused) -> Place:
+    return Place(file=paused.file, line=paused.line, function=paused.function)
 
 
 def _text(reply: Debugged, max_chars: int) -> str:

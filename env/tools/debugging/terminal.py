@@ -12,6 +12,7 @@ from stackrank.env.actions import Observation
 from stackrank.env.sandbox.guest.debugging.shortening import shortened
 from stackrank.env.state import TerminalState
 from stackrank.env.task import Task
+from stackrank.env.terminal.debuggers import read_debuggers
 from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.env.tools.bash import describe_exit
 from stackrank.env.tools.shown import limit, limit_hint
@@ -101,6 +102,8 @@ class Terminal:
         )
         timed_out = step.event == "time"
         state = TerminalState(kind="terminal", event=step.event, program=step.last.program, timed_out=timed_out)
+        if events := read_debuggers(step.text, bench.task.files.keys(), bench.sandbox.root):
+            state["debug_events"] = events
         return Observation(_text(step, typed, timeout_s, bench.task, arguments.limit), state=state)
 
 

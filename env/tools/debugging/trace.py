@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
+from stackrank.debug_events import DebugEvent
 from stackrank.env.actions import Observation
-from stackrank.env.sandbox.replies.records import Hit, Hits, Raised
-from stackrank.env.state import ReachedPlace
+from stackrank.env.sandbox.replies.records import Hit, Hits, Location, Raised
 from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.env.tools.debugging.following import (
     CONDITION,
@@ -80,9 +80,7 @@ class Trace:
         raised = run.first(Raised)
         frames = raised.frames if raised else frames_of(run)
         event = "raised" if raised else "interrupted" if run.interrupted else "failed"
-        state = state_of(run, frames, event, reached_places(totals))
-        if raised:
-            state["exception"] = raised.error
+        state = state_of(run, frames, event, watched_places(totals), raised.error if raised else "")
         parts = [*summarize(totals), *_hits(hits, totals), *_exception(arguments.exception, raised, totals)]
         if not raised:
             parts += describe_end(run)
@@ -93,12 +91,15 @@ class Trace:
         return Observation(join_parts(parts, run), state=state)
 
 
-def reached_places(totals: Hits | None) -> list[ReachedPlace]:
-    """Return how often each place was reached, for the step's state; empty if the run did not get that far."""
-    return [
-        ReachedPlace(file=place.file, line=place.line, function=place.function, hits=place.hits, shown=place.shown)
-        for place in (totals.places if totals else ())
-    ]
+def watched_places(totals: Hits | None) -> list[DebugEvent]:
+    """Return how often each place was reached, as events; empty if the run did not get that far."""
+    return [watched_place(place, place.hits, place.shown) for place in (totals.places if totals else ())]
+
+
+def watched_place(place: Location, hits: int, shown: int) -> DebugEvent:
+    """Return a place that was asked for as an event. `shown`: how many of its hits were shown with their values."""
+    event: Literal["reached", "watched"] = "reached" if shown else "watched"
+    return DebugEvent(event=event, file=place.file, line=place.line, function=place.function, hits=hits)
 
 
 def summarize(totals: Hits | None) -> Iterator[str]:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from stackrank.env.actions import Observation
 from stackrank.env.sandbox.guest.testing.ids import function_of, parse_id
 from stackrank.env.sandbox.replies.records import Captured, Frame, Path, SourceLine
-from stackrank.env.state import ReachedPlace
 from stackrank.env.tools.base import Bench, ToolError
 from stackrank.env.tools.debugging.following import (
     Run,
@@ -18,6 +17,7 @@ from stackrank.env.tools.debugging.following import (
     join_parts,
     state_of,
 )
+from stackrank.env.tools.debugging.trace import watched_place
 from stackrank.wording import count_of
 
 
@@ -50,11 +50,8 @@ def compare_runs(bench: Bench, failing: str | None, passing: str | None) -> Obse
     parts.append(f"Only the first runs {only}." if only else "The first runs no line that the second does not run.")
     if any(run.first(Path) is None or _was_cut_short(run) for run in runs):
         parts.append("[Only the beginning of the runs was compared.]")
-    state = state_of(runs[0], stopped or frames_of(runs[0]), "stopped" if stopped else "failed")
-    state["places"] = [
-        ReachedPlace(file=place.file, line=place.line, function=place.function, hits=1, shown=1)
-        for place in ours[shared : shared + 1]
-    ]
+    places = [watched_place(place, 1, 1) for place in ours[shared : shared + 1]]
+    state = state_of(runs[0], stopped or frames_of(runs[0]), "stopped" if stopped else "failed", places)
     return Observation(join_parts(parts, runs[0]), state=state)
 
 

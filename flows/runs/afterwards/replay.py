@@ -89,7 +89,11 @@ def replay(engine: Engine, row: EpisodeRow, sandbox: str) -> Replayed:
         raise SpecError(f"episode {row['id']} cannot be replayed: {error}") from None
     kind = backend(sandbox)
     spec = _spec(engine, row)
-    under = {"end_when_solved": spec.ends_when_solved, "shows_failing_test": spec.shows_failing_test}
+    under = {
+        "end_when_solved": spec.ends_when_solved,
+        "shows_failing_test": spec.shows_failing_test,
+        "shows_failure_state": spec.shows_failure_state,
+    }
     agent = Replay(config={"episode": row["id"]})
     # Only the end of the recording ends the replay, no limit does.
     different_answers: list[Difference] = []
@@ -133,10 +137,10 @@ def _task(engine: Engine, row: EpisodeRow) -> Task:
 def _check(step: Step, past: Step, different_answers: list[Difference]) -> None:
     # Compare with text as the database stores it.
     replayed, recorded = step.observation, past.observation
-    text = storable_text(replayed.text)
-    if replayed.ok == recorded.ok and recorded.text == text:
+    text = storable_text(replayed.repeatable_text)
+    if replayed.ok == recorded.ok and recorded.repeatable_text == text:
         return
-    diff = _diff(recorded.text, text) or f"ok: {recorded.ok} before, {replayed.ok} now"
+    diff = _diff(recorded.repeatable_text, text) or f"ok: {recorded.ok} before, {replayed.ok} now"
     difference = Difference(step.index, _tool(past), diff)
     if replayed.ok != recorded.ok or not (_of_a_server(replayed.state) and _of_a_server(recorded.state)):
         raise _Differs(difference)

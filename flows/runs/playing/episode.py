@@ -97,6 +97,7 @@ def _play_to_end(session: Session, claim: ClaimedEpisode) -> Outcome:
         end_when_solved=session.run.spec.ends_when_solved,
         rewards=False,
         shows_failing_test=session.run.spec.shows_failing_test,
+        shows_failure_state=session.run.spec.shows_failure_state,
     )
     with env:
         outcome = play(

@@ -57,6 +57,7 @@ class PreparedRun:
             "scorer": scorer_digest(),
             "ends_when_solved": self.spec.ends_when_solved,
             "shows_failing_test": self.spec.shows_failing_test,
+            "shows_failure_state": self.spec.shows_failure_state,
         }
         return {**asdict(self.budget), **setting}
 

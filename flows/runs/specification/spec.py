@@ -159,11 +159,12 @@ class RunSpec(BaseModel):
     """Seconds after which an episode begins no further step. Waiting does not count: for the endpoint (failed tries,
     rate limits), for the database, and while the process is stopped. `null`: no limit."""
     ends_when_solved: bool = True
-    """Whether the first `eval` at which the visible tests pass ends an episode. Otherwise only `submit` or a limit
-    does."""
+    """Whether the first `eval` at which the visible tests pass ends an episode. Else only `submit` or a limit does."""
     shows_failing_test: bool = True
     """Whether agents see the tests that fail because of the bug. Otherwise they see only the statement, and `eval`
     runs the other visible tests and those that they write themselves. The verdict is the same."""
+    shows_failure_state: bool = False
+    """Whether the first message and each failing `eval` also show the failures' frames, local variables and causes."""
     retries: int = Field(2, ge=0, le=10)
     """How often an episode is retried after an infrastructure failure."""
     endpoint_silence_s: float = Field(3600, ge=0)

@@ -64,7 +64,7 @@ def reached(text: str, **state: Any) -> set[str]:
         "     5\t    return result - 1",
         "def total(prices):\n    result = 0",
         'Traceback (most recent call last):\n  File "/workspace/shop/cart.py", line 5, in total\nOverflowError: no',
-        "> /workspace/shop/cart.py(5)total()\n-> return result - 1",
+        "-> return result - 1",
         "-    return result - 1\n+    return result",
     ],
 )
@@ -147,29 +147,27 @@ def test_only_all_tests_passing_in_the_shell_solves() -> None:
     assert reached("3 passed in 0.01s") == set(), "with tests of its own, the number of tests proves nothing"
 
 
-def test_a_hit_breakpoint_without_a_condition_counts_as_a_pause() -> None:
-    row = {"file": "shop/cart.py", "line": 3, "hits": 2, "ignore": 0, "condition": None}
-    debugger = {"kind": "debugger", "alive": False, "ended": True}
-    assert reached("", **debugger, breakpoints=[row]) == {"breakpoint", "inspected", "localized"}
-    for exception in ({"hits": 0}, {"ignore": 2}, {"condition": "price > 9"}):
-        assert reached("", **debugger, breakpoints=[{**row, **exception}]) == {"breakpoint"}
-    stopped = "Breakpoint 1 at /workspace/shop/cart.py:5\n> /workspace/shop/cart.py(5)total()\n-> return result - 1\n0"
-    assert reached(stopped, **debugger, breakpoints=[]) == {"breakpoint", "inspected", "localized"}
+def test_events_show_what_a_debugger_saw_and_no_wording_does() -> None:
+    place = {"file": "shop/cart.py", "line": 4, "function": "total"}
+    for kind in ("debugger", "followed", "server", "terminal", "command", "other"):
+        for event, milestones in (
+            ("watched", {"breakpoint"}),
+            ("reached", {"breakpoint", "inspected", "localized"}),
+            ("paused", {"inspected", "localized"}),
+            ("failed", {"inspected", "localized", "reproduced"}),
+        ):
+            assert reached("", kind=kind, exit=0, debug_events=[{"event": event, **place}]) == milestones
+    assert reached("", kind="other", debug_events=[{"event": "failed"}]) == {"reproduced"}, "a place need not be known"
+    stopped = "Breakpoint 1 at /workspace/shop/cart.py:5\n> /workspace/shop/cart.py(5)total()"
+    for kind in ("debugger", "terminal", "command", "server", "other"):
+        assert reached(stopped, kind=kind, exit=0) == set()
 
 
-def test_followed_places_count_only_if_shown() -> None:
-    place = {"file": "shop/cart.py", "line": 5, "function": "", "hits": 3, "shown": 2}
-    run = {"kind": "followed", "exit": 0, "timed_out": False}
-    assert reached("", **run, places=[place]) == {"breakpoint", "inspected", "localized"}
-    assert reached("", **run, places=[{**place, "shown": 0}]) == {"breakpoint"}, "values were not shown"
-    full_place = {**place, "line": 2, "function": "total"}
-    assert reached("", **run, places=[full_place]) == {"breakpoint", "inspected", "localized"}
-    frame = {"file": "shop/cart.py", "line": 4, "function": "total", "current": True}
-    assert reached("", **run, places=[], stack=[frame]) == {"inspected", "localized"}
-    assert reached("", **run, places=[], outcomes={"t::a": "failed"}) == {"reproduced"}
-    assert reached("", **run, places=[], outcomes={"t::a": "passed"}) == set()
-    assert reached("", **run, places=[], event="raised", exception="KeyError: 'x'") == {"reproduced"}
-    assert reached("", **run, places=[], event="raised", exception="ValueError: 'x'") == set()
+def test_a_raised_exception_shows_the_failure_if_the_tests_failed_with_it() -> None:
+    raised = {"event": "raised", "file": "shop/x.py", "line": 1}
+    assert reached("", kind="other", debug_events=[{**raised, "exception": "KeyError: 'x'\nmore"}]) == {"reproduced"}
+    assert reached("", kind="other", debug_events=[{**raised, "exception": "ValueError: 'x'"}]) == set()
+    assert reached("", kind="other", debug_events=[raised]) == set()
 
 
 def test_line_numbers_follow_the_edits() -> None:

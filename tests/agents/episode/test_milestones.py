@@ -28,12 +28,17 @@ def follow(*states: dict[str, Any], task: Task = TASK, reset: dict[str, Any] | N
     return [tracker.observe(index, Observation("", True, state)) for index, state in enumerate(states, 1)]
 
 
+def saw(event: str, file: str, line: int, function: str = "") -> dict[str, Any]:
+    """The state of a tool that saw one event."""
+    return {"debug_events": [{"event": event, "file": file, "line": line, "function": function}]}
+
+
 def test_each_milestone_belongs_to_the_step_that_is_the_first_to_reach_it() -> None:
-    at_fault = {"kind": "debugger", "file": "shop/cart.py", "line": 40 + NEAR_LINES, "function": "total"}
-    point = {"kind": "debugger", "breakpoints": [{"file": "shop/cart.py", "line": 40}]}
+    at_fault = saw("paused", "shop/cart.py", 40 + NEAR_LINES, "total")
+    point = saw("watched", "shop/cart.py", 40)
     view, edit = {"kind": "shown", "path": "shop/cart.py", "lines": [1, 80]}, edit_state("shop/cart.py", 40, 41)
-    paused = {**point, "file": "tests/test_cart.py", "line": 1}
-    steps = (FAILING, view, paused, {**point, **at_fault}, view, edit, edit, BETTER, FAILING, BETTER, PASSING)
+    paused = {"debug_events": point["debug_events"] + saw("paused", "tests/test_cart.py", 1)["debug_events"]}
+    steps = (FAILING, view, paused, at_fault, view, edit, edit, BETTER, FAILING, BETTER, PASSING)
     assert [progress.milestones for progress in follow(*steps)] == [
         ("reproduced",),
         ("localized",),
@@ -66,13 +71,13 @@ def test_the_first_run_of_tests_is_what_others_improve_on() -> None:
         (edit_state("shop/cart.py", 41 + NEAR_LINES, 90), None),
         (edit_state("shop/cart.py", 1, 40 - NEAR_LINES), "edited"),
         (edit_state("shop/cart.py", 1, 39 - NEAR_LINES), None),
-        ({"kind": "debugger", "file": "shop/cart.py", "line": 1, "function": "Cart.total"}, "inspected"),
-        ({"kind": "debugger", "file": "shop/cart.py", "line": 1, "function": "total"}, "inspected"),
-        ({"kind": "debugger", "file": "shop/cart.py", "line": 1, "function": "subtotal"}, None),
-        ({"kind": "debugger", "file": "shop/cart.py", "line": 1, "function": ""}, None),
-        ({"kind": "debugger", "file": "shop/x.py", "line": 40, "function": "Cart.total"}, None),
-        ({"kind": "debugger", "breakpoints": [{"file": "shop/cart.py", "line": 90}]}, "breakpoint"),
-        ({"kind": "debugger", "breakpoints": [{"file": "shop/cart.py", "line": 1}]}, None),
+        (saw("paused", "shop/cart.py", 1, "Cart.total"), "inspected"),
+        (saw("paused", "shop/cart.py", 1, "total"), "inspected"),
+        (saw("paused", "shop/cart.py", 1, "subtotal"), None),
+        (saw("paused", "shop/cart.py", 1, ""), None),
+        (saw("paused", "shop/x.py", 40, "Cart.total"), None),
+        (saw("watched", "shop/cart.py", 90), "breakpoint"),
+        (saw("watched", "shop/cart.py", 1), None),
     ],
 )
 def test_the_distance_at_which_a_place_is_near_a_fault(state: dict[str, Any], milestone: str | None) -> None:
@@ -89,8 +94,8 @@ def test_the_distance_at_which_a_place_is_near_a_fault(state: dict[str, Any], mi
         ({"kind": "shown", "path": "shop/cart.py", "lines": [1, 38]}, ("line", 2)),
         ({"kind": "shown", "path": "shop/cart.py", "lines": [60, 80]}, ("function", 20)),
         (edit_state("shop/cart.py", 101, 103), ("file", 61)),
-        ({"kind": "debugger", "file": "shop/cart.py", "line": 90, "function": "Cart.total"}, ("function", 50)),
-        ({"kind": "debugger", "file": "shop/cart.py", "line": 103, "function": "other"}, ("file", 63)),
+        (saw("paused", "shop/cart.py", 90, "Cart.total"), ("function", 50)),
+        (saw("paused", "shop/cart.py", 103, "other"), ("file", 63)),
         ({"kind": "shown", "path": "shop/x.py", "lines": [40, 40]}, ("elsewhere", None)),
     ],
 )

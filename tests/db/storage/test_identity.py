@@ -16,6 +16,7 @@ from stackrank.terms import UNKNOWN
 KNOWN: dict[str, Any] = {
     "steps": 50, "tokens": None, "cost_usd": None, "wall_s": 1800.0, "malformed": 5, "repeats": 8,
     "sandbox": "docker", "scorer": "s1", "ends_when_solved": True, "shows_failing_test": True,
+    "shows_failure_state": False,
 }  # fmt: skip
 
 

@@ -24,7 +24,7 @@ from stackrank.env.sandbox.replies.frames import BODY_LIMIT, Reply, read_frame
 from stackrank.env.scoring.report import parse
 
 ROUNDS = 25_000
-SHAPES = (workspace.Hello, workspace.Edited, workspace.Listing, programs.Tested, programs.Exchanged, programs.Typed)
+SHAPES = (workspace.Hello, workspace.Edited, workspace.Listing, programs.Evaluated, programs.Exchanged, programs.Typed)
 PAUSED = {
     "event": "line", "file": "a.py", "line": 3, "function": "f", "depth": 1, "thread": None, "exception": None,
     "locals": {"x": "1"}, "source": ["   3 -> x"], "stack": [],
@@ -32,7 +32,7 @@ PAUSED = {
 DEBUGGED = {
     "id": 1, "ok": True, "text": "", "program": "", "dropped": 0, "notes": [], "alive": True, "timed_out": False,
     "restarted": False, "moved": True, "breakpoints_changed": False, "changed_files": [], "breakpoints": [],
-    "standing": PAUSED,
+    "points": [], "stood": [{"file": "a.py", "line": 3, "function": "f"}], "standing": PAUSED,
 }  # fmt: skip
 KEY = b"k" * 32
 

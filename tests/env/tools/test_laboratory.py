@@ -67,7 +67,13 @@ def test_values_are_logged_each_time_a_line_is_reached(play: Play) -> None:
     assert "#1: price, result = (1, 0), nothing raised NameError: name 'nothing' is not defined" in observation.text
     assert "#2: price, result = (3, 3)" in observation.text
     assert "test_total failed at tests/test_cart.py:5: AssertionError: assert 5 == 6" in observation.text
-    assert observation.state["places"] == [{"file": "cart.py", "line": 4, "function": "", "hits": 2, "shown": 2}]
+    watched, failed = observation.state["debug_events"]
+    assert watched == {"event": "reached", "file": "cart.py", "line": 4, "function": "", "hits": 2}
+    assert (failed["event"], failed["file"], failed["exception"]) == (
+        "failed",
+        "tests/test_cart.py",
+        "AssertionError: assert 5 == 6",
+    )
     assert observation.state["outcomes"] == {"tests/test_cart.py::test_total": "failed"}
     capped = step("trace", at="cart.py:4", show="price", hits=1, skip=1)
     assert "#2: price = 2" in capped.text and "[once more" in capped.text

@@ -15,6 +15,7 @@ NAMES = (
     *("dribble", "long", "garbage", "wrong", "noise", "chatter", "orphan", "child", "change", "announce"),
     "stdin_closed",
     "clock",
+    "debug",
 )
 
 
@@ -128,6 +129,8 @@ def call(name, arguments, number):
         if "path" in arguments:
             Path(arguments["path"]).write_text(f"{time.time_ns()}\n")
         return text(f"it is {time.time_ns()}")
+    if name == "debug":
+        return text("stopped", structuredContent={"debug_events": json.loads(arguments["text"])})
     raise SystemExit(f"unknown tool {name}")
 
 

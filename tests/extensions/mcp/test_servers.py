@@ -105,6 +105,23 @@ def test_the_traffic_is_in_the_record_word_for_word(start_episode: Any, offer: O
         assert sorted(sent for sent, _ in lines(asked_back)) == [False] * 3 + [True] * 3
 
 
+def test_what_a_server_saw_of_the_program_is_checked_and_recorded(any_backend: Backend, start_episode: Any) -> None:
+    play = start_episode(any_backend)
+    stop = {"event": "paused", "line": 5, "function": "total", "locals": {"result": "5"}}
+    seen = play("other_debug", text=json.dumps([{**stop, "file": f"{play.env.sandbox.root}/cart.py", "more": 1}]))
+    assert seen.ok and seen.state["debug_events"] == [{**stop, "file": "cart.py"}] and seen.text == "stopped"
+    assert "debug_events" not in play("other_echo", text="x").state
+    for wrong, problem in (
+        ({}, "debug_events is not valid: Input should be a valid list"),
+        ([{**stop, "file": "cart.py", "line": "5"}], "debug_events.0.line is not valid"),
+        ([{**stop, "file": "cart.py", "event": "won"}], "debug_events.0.event is not valid"),
+        ([stop], "the event paused needs a file and a line"),
+    ):
+        refused = play("other_debug", text=json.dumps(wrong))
+        assert not refused.ok and "debug_events" not in refused.state
+        assert "the MCP server other answered, but debug_events" in refused.text and problem in refused.text
+
+
 def test_a_change_of_a_file_is_recorded_as_for_bash(sandbox_backend: Backend, start_episode: Any) -> None:
     play = start_episode(sandbox_backend)
     step = play("other_write", path="cart.py", text="def total(:\n")

@@ -74,7 +74,9 @@ class World:
             run=SimpleNamespace(
                 backend=SimpleNamespace(name="bubblewrap"),
                 budget=Budget(steps=len(tapes.actions) + 2),
-                spec=SimpleNamespace(ends_when_solved=False, shows_failing_test=True, seed=0),
+                spec=SimpleNamespace(
+                    ends_when_solved=False, shows_failing_test=True, shows_failure_state=False, seed=0
+                ),
             ),
             claims=SimpleNamespace(token="me"),
             is_over=lambda: False,

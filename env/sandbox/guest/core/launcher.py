@@ -98,23 +98,25 @@ class Launcher:
         program: List[str],
         stdin: int,
         output: int,
-        fd: int,
+        fds: Tuple[int, ...],
         *,
         warm: bool,
         folder: str = ".",
         variables: Mapping[str, str] = _NO_VARIABLES,
         expected: bool = True,
     ) -> Child:
-        """Start one of our own programs (see `guest.child`), which reports to `fd`; with `warm`, fork it if possible.
+        """Start one of our own programs (see `guest.child`), which reports to `fds`; with `warm`, fork it if possible.
+
+        Its first argument is their numbers, separated by commas; here it is what follows.
 
         `folder` (relative to the workspace) and `variables`: where it runs. `expected`: with the modules that the
         task's files will import. Raises CannotStart.
         """
         if warm and folder == "." and not variables:
-            forked = self.warm.fork(program, [stdin, output, output, fd], self._expected if expected else [])
+            forked = self.warm.fork(program, [stdin, output, output, *fds], self._expected if expected else [])
             if forked is not None:
                 return forked
-        return self._spawn_own(program, stdin, output, fd, folder, variables)
+        return self._spawn_own(program, stdin, output, fds, folder, variables)
 
     def spawn(
         self, argv: List[str], env: Dict[str, str], last: Optional[Callable[[], Any]] = None, **streams: int
@@ -127,22 +129,23 @@ class Launcher:
         return spawn(argv, cwd=self._root, env=env, preexec_fn=setup, **streams)
 
     def _start_warm(self, socket_fd: int) -> Child:
-        return self._spawn_own(["warm", str(socket_fd)], subprocess.DEVNULL, subprocess.DEVNULL, socket_fd)
+        return self._spawn_own(["warm"], subprocess.DEVNULL, subprocess.DEVNULL, (socket_fd,))
 
     def _spawn_own(
         self,
         program: List[str],
         stdin: int,
         output: int,
-        fd: int,
+        fds: Tuple[int, ...],
         folder: str = ".",
         variables: Mapping[str, str] = _NO_VARIABLES,
     ) -> Child:
         # A descriptor of its own, because the package's is closed on exec.
         package = os.dup(self._zip_fd)
         try:
-            argv = [self.python, "/proc/self/fd/%d" % package, *program]
-            return self._spawn(argv, stdin, output, (fd, package), folder, variables)
+            numbers = ",".join(map(str, fds))
+            argv = [self.python, "/proc/self/fd/%d" % package, program[0], numbers, *program[1:]]
+            return self._spawn(argv, stdin, output, (*fds, package), folder, variables)
         finally:
             os.close(package)
 

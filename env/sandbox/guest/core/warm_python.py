@@ -99,9 +99,9 @@ class WarmPython:
         return True
 
     def fork(self, arguments: List[str], fds: List[int], expected: List[str]) -> Optional[Adopted]:
-        """Fork a process for `guest.child.child(arguments)`; `fds`: its standard descriptors and the one it reports to.
+        """Fork a process for `guest.child.child(arguments)`; `fds`: its standard descriptors and those it reports to.
 
-        The number of the last one replaces `arguments[1]`. `expected`: modules to import first. Returns None if there
+        Their numbers are inserted after the program's name. `expected`: modules to import first. Returns None if there
         is no warm process to fork.
         """
         if not self.prepare():

@@ -7,6 +7,13 @@ from typing import List
 _MOST = 6
 
 
+def reported_error(error: BaseException) -> BaseException:
+    """Return the program's exception that pytest reports, without what pytest wraps it in while it collects tests."""
+    while error.__cause__ is not None and type(error).__name__ == "CollectError":
+        error = error.__cause__
+    return error
+
+
 def chain_of(error: BaseException) -> List[BaseException]:
     """Return an exception, what caused it (or was being handled when it was raised), and the members of groups."""
     chain: List[BaseException] = []

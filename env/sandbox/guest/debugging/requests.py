@@ -13,6 +13,7 @@ from ..core.files import Refused
 from ..core.processes import CannotStart, Child
 from ..core.requests import ChangedFiles, CoreRequests, Reply, Request
 from ..testing.commands import pytest_run
+from ..testing.requests import NO_VERDICT, TestProgram, run_tests
 from .entry_point import entry_point
 
 if TYPE_CHECKING:
@@ -20,9 +21,11 @@ if TYPE_CHECKING:
     from .servers import Servers
     from .terminal import Terminal
 
+MOST_OF_FAILURES = 1 << 20
+"""The most bytes that are reported of the failures in one run of the tests."""
 QUICKLY_WALKED = 1000
 """How many files of a workspace can be looked at in a few milliseconds."""
-_MAY_CHANGE_FILES = frozenset(("put", "edit", "restore", "run", "test", "follow", "terminal", "exchange"))
+_MAY_CHANGE_FILES = frozenset(("put", "edit", "restore", "run", "test", "eval", "follow", "terminal", "exchange"))
 
 
 class DebuggingRequests:
@@ -68,13 +71,13 @@ class DebuggingRequests:
         spec_fd = os.memfd_create("spec")
         os.write(spec_fd, json.dumps(spec).encode())
         os.lseek(spec_fd, 0, os.SEEK_SET)
-        program = ["laboratory", str(report_write), root]
+        program = ["laboratory", root]
         launcher = self._core.launcher
 
         def start(output_fd: int) -> Child:
             try:
                 return launcher.own(
-                    program, spec_fd, output_fd, report_write, warm=True, folder=folder, variables=variables
+                    program, spec_fd, output_fd, (report_write,), warm=True, folder=folder, variables=variables
                 )
             finally:
                 os.close(report_write)
@@ -86,13 +89,28 @@ class DebuggingRequests:
         reply["records"] = len(records)
         return reply, records + output
 
+    def do_eval(self, request: Request, body: bytes) -> Reply:
+        """Run the tests for somebody who works on them, and report where they fail (see `observers.failing`).
+
+        The answer is that of the request `test`; its body begins with `records` bytes of the report. No verdict asks.
+        """
+        from .observers.records import RecordCollector
+
+        collector = RecordCollector(MOST_OF_FAILURES)
+        read, write = os.pipe()
+        extra = TestProgram("eval", [self._core.workspace.root], write, {read: collector.take})
+        reply, output = run_tests(self._core, {**request, **NO_VERDICT}, body, extra)
+        records, reply["whole"] = collector.records()
+        reply["records"] = len(records)
+        return reply, records + output
+
     # ---- pdb
 
     def _launch_debugger(self, socket_fd: int, output_fd: int) -> Child:
         null = os.open(os.devnull, os.O_RDONLY)
         try:
-            program = ["pdb", str(socket_fd), self._core.workspace.root]
-            return self._core.launcher.own(program, null, output_fd, socket_fd, warm=True)
+            program = ["pdb", self._core.workspace.root]
+            return self._core.launcher.own(program, null, output_fd, (socket_fd,), warm=True)
         finally:
             os.close(null)
 

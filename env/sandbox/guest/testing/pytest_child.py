@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 import unittest
-from typing import Any, Callable, Dict, Generator, List, Optional
+from typing import Any, Callable, Dict, Generator, List, Optional, Sequence
 
 from ..core.framing import take_input
 from ..core.messages import message
@@ -194,8 +194,8 @@ def preload() -> None:
     importlib.import_module(".pytest_determinism", __package__)
 
 
-def main(argv: List[str]) -> int:
-    """Run pytest: `argv` is [report descriptor, mode, *pytest arguments].
+def main(argv: List[str], plugins: Sequence[Any] = ()) -> int:
+    """Run pytest: `argv` is [report descriptor, mode, *pytest arguments]. `plugins`: further plug-ins of pytest.
 
     The mode is `shown` if an agent sees the result, and `blind` or `canaries` (see `reporter`) for a verdict.
 
@@ -225,7 +225,7 @@ def main(argv: List[str]) -> int:
     del setup, key
     forget_shadowed(sys.path[0])
     with prepared(argv[2:]):
-        status = int(pytest.main(argv[2:], plugins=[plugin, pytest_determinism, *searched()]))
+        status = int(pytest.main(argv[2:], plugins=[plugin, pytest_determinism, *searched(), *plugins]))
     sys.audit(EVENT, {"finished": status})
     if mode != "shown":
         _leave(status)

@@ -19,6 +19,8 @@ from typing import Dict, Iterable, List, Optional
 
 from .prepared import prepare, prepare_usual
 
+TEST_RUNS = ("pytest", "eval")
+"""The programs that run tests."""
 _PR_SET_DUMPABLE = 4
 
 
@@ -97,12 +99,12 @@ def serve(sock: socket.socket, programs: Dict[str, str], foreign: Iterable[str] 
             fds.frombytes(part[: len(part) - len(part) % fds.itemsize])
         arguments, expected = json.loads(data)
         _import([*expected, programs[arguments[0]]])
-        if arguments[0] == "pytest" and prepare(arguments[3:]):
+        if arguments[0] in TEST_RUNS and prepare(arguments[2:]):
             gc.freeze()
         pid = _fork_orphan()
         if pid is None:
             sock.close()
-            if arguments[0] == "pytest":
+            if arguments[0] in TEST_RUNS:
                 for name in foreign:
                     sys.modules.pop(name, None)
             prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)
@@ -110,7 +112,7 @@ def serve(sock: socket.socket, programs: Dict[str, str], foreign: Iterable[str] 
             for number, fd in enumerate(fds[:3]):
                 os.dup2(fd, number)
                 os.close(fd)
-            return [arguments[0], str(fds[3]), *arguments[2:]]
+            return [arguments[0], ",".join(map(str, fds[3:])), *arguments[1:]]
         for fd in fds:
             os.close(fd)
         sock.send(json.dumps({"pid": pid} if pid else {}).encode())

@@ -228,8 +228,7 @@ def test_operators(operator: str, code: str, expected: str) -> None:
 def test_the_rest_of_a_file_stays_as_it_is() -> None:
     code = "# -*- coding: latin-1 -*-\r\ndef f(x):\r\n    return x < 1  # \u00e9\r\n\x0c\r\nNAME = '\u00fc'"
     reach = Reach(("t",), (0.0,), (frozenset({0}),), {"a.py": {3: 0}})
-    assert not find_candidates({"a.py": code.encode("latin-1")}, reach, 0)  # no diff can be made of it
-    for text in (code.encode(), code.replace("latin-1", "utf-8").encode()):
+    for text in (code.encode("latin-1"), code.encode(), code.replace("latin-1", "utf-8").encode()):
         (mutant,) = [
             candidate for candidate in find_candidates({"a.py": text}, reach, 0) if candidate.operator == "boundary"
         ]

@@ -21,6 +21,7 @@ from ...core.files import Refused
 from ...core.framing import take_input
 from ...testing.ids import path_of
 from ...testing.shadows import forget_shadowed
+from ..exceptions import reported_error
 from ..places import Names
 from .calls import CallsObserver
 from .hits import HitsObserver
@@ -267,10 +268,7 @@ class Session:
                 outer._teller.test = ""
 
             def pytest_exception_interact(self, node: Any, call: Any, report: Any) -> None:
-                error = call.excinfo.value
-                while error.__cause__ is not None and type(error).__name__ == "CollectError":
-                    error = error.__cause__
-                outer._failed(node.nodeid, error)
+                outer._failed(node.nodeid, reported_error(call.excinfo.value))
 
             def pytest_runtest_logreport(self, report: Any) -> None:
                 if report.when == "call" or report.outcome != "passed":

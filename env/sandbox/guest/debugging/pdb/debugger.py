@@ -27,6 +27,7 @@ INTERRUPT_PATIENCE_S = 0.7
 START_PATIENCE_S = 30.0
 _REPORT_LIMIT = 8 << 20
 _MOST_TEXT, _MOST_NOTES, _LONGEST_NOTE = 256 << 10, 200, 4000
+_MOST_PLACES = 500
 
 
 class Debugger:
@@ -51,6 +52,10 @@ class Debugger:
         self._edited: Set[str] = set()
         self._time_limit = ""
         self.breakpoints: List[Dict[str, Any]] = []
+        self._points: Dict[Tuple[str, int], Dict[str, Any]] = {}
+        """File and line -> the breakpoint there, of all that existed during this action."""
+        self._stood: Dict[Tuple[str, int, str], None] = {}
+        """The places where the program stood during this action, in order."""
 
     # ---- life
 
@@ -125,7 +130,7 @@ class Debugger:
         Starts the program if none is being debugged, if files were edited since it started, or if `entry` is another
         one. `only`: ids of the tests that every start from now on runs, if `entry` is pytest and finds one of them.
         `value_limit`: how many characters of one value are shown. Returns text (what pdb said), program (what the
-        program printed), state (where it stands), notes, alive, timed_out.
+        program printed), standing, notes, and the places of this action, as `replies.debugger.Debugged` says.
         """
         notes: List[str] = []
         program = HeadTail(PROGRAM_CAP)
@@ -135,6 +140,7 @@ class Debugger:
         self._time_limit = "%g s" % round(timeout_s, 1)
         restarted = self._needs_restart(entry, notes)
         old_breakpoints = list(self.breakpoints)
+        self._points, self._stood = {}, {}
         if restarted or self._child is None:
             report = self._start(entry, notes)
             notes += report.get("notes", [])
@@ -186,6 +192,11 @@ class Debugger:
             "notes": [shortened(note, _LONGEST_NOTE, "see the program") for note in notes[:_MOST_NOTES]],
             "standing": standing,
             "breakpoints": self.breakpoints,
+            "points": list(self._points.values())[:_MOST_PLACES],
+            "stood": [
+                {"file": file, "line": line, "function": function}
+                for file, line, function in list(self._stood)[-_MOST_PLACES:]
+            ],
             "alive": self._child is not None,
             "timed_out": timed_out,
             "restarted": restarted,
@@ -259,9 +270,13 @@ class Debugger:
         table = report.get("stop", report).get("breakpoints")
         if table is not None:
             self.breakpoints = table
+            self._points.update(((point["file"], point["line"]), point) for point in table)
             for point in table:
                 if point["file"] not in self._sources:
                     self._sources[point["file"]] = self._read(point["file"])
+        stop = report.get("stop", {})
+        if "file" in stop:
+            self._stood.setdefault((stop["file"], stop["line"], stop["function"]))
         report["timed_out"] = timed_out
         if "ended" in report or report.get("restart"):
             self.close()
