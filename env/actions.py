@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from stackrank.env.normalise import normalise
 from stackrank.env.state import NoState, State, read_state
-
-_SHORT = ("path", "lines", "edited", "syntax_error", "event", "file", "function")
-"""The parts of a state that are a word or two, or numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +43,3 @@ class Observation:
         shown = normalise(self.state["failure_state"], root)
         state = cast(State, {**self.state, "failure_state": shown})
         return replace(self, text=f"{self.text}\n\n{shown}", state=state)
-
-    def as_json(self) -> str:
-        """Return the observation as one JSON document: the structured text that text-only models read.
-
-        Only the short parts of the state are included: the text, which the callers of tools read, holds all of it.
-        """
-        state = {
-            name: value
-            for name, value in self.state.items()
-            if name not in ("kind", "diff") and (isinstance(value, (bool, int, float)) or name in _SHORT)
-        }
-        return json.dumps({"ok": self.ok, "state": state, "observation": self.text}, ensure_ascii=False)

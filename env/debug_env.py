@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from stackrank.env.actions import Action, Observation
 from stackrank.env.normalise import normalise
@@ -267,7 +268,10 @@ class DebugEnv:
     def _carry_out(self, bench: Bench, action: Action) -> tuple[Observation, int | None]:
         tools = self.tools.tools if bench.investigation is None else INVESTIGATOR
         if action.tool not in tools:
-            return Observation(f"There is no tool {action.tool!r}. Tools: {', '.join(tools)}.", False), None
+            reason = f"There is no tool {action.tool!r}."
+            if action.tool in self.tools.tools:
+                reason = f"{action.tool} is not available during an investigation."
+            return Observation(f"{reason} Tools: {', '.join(tools)}.", False), None
         locked = self.tools.locked(action.tool, bench.counts.get("rewrite", 0))
         if locked:
             later = f"{action.tool} becomes available after {locked} more rewrite{'s' if locked > 1 else ''}."
@@ -276,10 +280,7 @@ class DebugEnv:
         try:
             arguments = tool.arguments.model_validate(action.arguments)
         except ValidationError as error:
-            problems = "; ".join(
-                f"{'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg'].removeprefix('Value error, ')}"
-                for problem in error.errors()
-            )
+            problems = "; ".join(map(_describe_problem, error.errors()))
             return Observation(f"Invalid arguments for {action.tool}: {problems}.", False), None
 
         def act() -> Observation:
@@ -370,3 +371,14 @@ def _unscorable(error: Exception) -> Score:
 
 def _solved(state: State) -> bool:
     return state["kind"] == "tests" and state["solved"]
+
+
+def _describe_problem(problem: ErrorDetails) -> str:
+    """Say what is wrong with an argument."""
+    name = ".".join(map(str, problem["loc"]))
+    if problem["type"] == "missing":
+        return f"{name} is required"
+    if problem["type"] == "extra_forbidden":
+        return f"there is no argument {name}"
+    message = problem["msg"].removeprefix("Value error, ")
+    return f"{name}: {message}" if name else message

@@ -18,7 +18,7 @@ USAGE = {
     "listdir": "listdir [PATH [DEPTH]]",
     "grep": "grep [-i] PATTERN [PATH [GLOB]]     (quote a pattern with spaces)",
     "rewrite": "rewrite PATH [FIRST [LAST]]     then the new lines, and a line with a single dot",
-    "pdb": "pdb [entrypoint=WHAT] COMMAND     for instance: pdb b cart.py:12    pdb c    pdb p total",
+    "pdb": "pdb [test=WHAT] COMMAND     for instance: pdb b cart.py:12    pdb c    pdb p total",
     "bash": "bash [timeout_s=SECONDS] COMMAND",
     "terminal": "terminal [key=KEYS] [wait=prompt] [pattern=PATTERN] [TEXT]     for instance: terminal gdb a.out",
     "eval": "eval [verbose] [TEST]",

@@ -303,6 +303,7 @@ class Sandbox:
         commands: str,
         entry: str,
         timeout_s: float,
+        test: str = "",
         only: Collection[str] = (),
         value_limit: int = 1000,
         session: str = "",
@@ -315,7 +316,7 @@ class Sandbox:
         # The debugger may have to be started before the time for the commands begins.
         grace_s = _grace(timeout_s + 30) + 30
         request: dict[str, Any] = {"grace_s": grace_s, "entry": entry, "only": list(only), "value_limit": value_limit}
-        request["session"] = session
+        request |= {"test": test, "session": session}
         reply = self._ask("debug", Debugged, body=body, timeout_s=timeout_s, **request)[0]
         self._news.extend(reply.changed_files)
         return reply

@@ -75,8 +75,8 @@ class Bench:
     """How often each tool succeeded so far."""
     last_seen: dict[str, bytes | None] = field(default_factory=dict)
     """Path of each file that the agent has changed -> its content when it was last seen; None: the file was gone."""
-    debug_targets: dict[str, str] = field(default_factory=dict)
-    """Name of a debugger session -> the command line that it debugs; empty: the tests that failed last."""
+    paused: dict[str, str] = field(default_factory=dict)
+    """Name of a debugger session -> what it was told to debug, while that is paused; empty: the failing tests."""
     edits: list[Undoable] = field(default_factory=list)
     """The edits that have not been undone, oldest first."""
     outcomes: dict[str, str] = field(default_factory=dict)

@@ -24,7 +24,10 @@ class ViewArguments(Arguments):
     start: int | None = Field(None, ge=1, description="First line to show (1-based). Default: the first.")
     end: int | None = Field(None, ge=1, description="Last line to show, inclusive. Default: as many as fit.")
     limit: int = Field(
-        MOST_SHOWN, ge=500, le=60_000, description=f"Most characters to show, where `end` is not given: {MOST_SHOWN}."
+        MOST_SHOWN,
+        ge=500,
+        le=60_000,
+        description=f"Most characters to show if `end` is not given. Default: {MOST_SHOWN}.",
     )
 
     @property

@@ -14,7 +14,7 @@ MOST_PASSING = 2
 def ask_lines(files: Mapping[str, str], test: str) -> Action:
     """Ask which lines of the files a test runs."""
     places = [f"{path}:1-{text.count(chr(10)) + 1}" for path, text in sorted(files.items())]
-    return Action("trace", {"at": ", ".join(places), "hits": 1, "test": test})
+    return Action("trace", {"place": ", ".join(places), "count": 1, "test": test})
 
 
 def lines_run(observation: Observation) -> dict[str, set[int]]:

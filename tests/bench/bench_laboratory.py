@@ -36,7 +36,7 @@ MOST_MS = 10.0
 """Milliseconds that a tool may take beside the program's own time."""
 COLUMNS = ("trace", "exception", "calls", "steps", "tree", "difference")
 CLOCK = {"from_call": 0, "from_line": 0, "keep": STEPS_SHOWN + 1, "budget": BUDGET, "capture": 0}
-HITS = {"skip": 0, "hits": 20, "show": [], "condition": "", "exception": ""}
+HITS = {"skip": 0, "count": 20, "code": "", "condition": "", "exception": ""}
 PLAIN: Mapping[str, Any] = {"mode": ""}
 NOTHING = Task(
     id="nothing",
@@ -49,8 +49,8 @@ NOTHING = Task(
     test_command="python -m pytest -q -p no:cacheprovider",
 )
 STEPS: Mapping[str, Mapping[str, Any]] = {
-    "trace": {"at": "total"},
-    "calls": {"function": "total"},
+    "trace": {"place": "total"},
+    "calls": {"place": "total"},
     "snapshot": {},
 }
 
@@ -82,9 +82,9 @@ def ratios(sandbox: Sandbox, task: Task, test: str, rounds: int) -> tuple[float,
     modes: dict[str, Mapping[str, Any]] = {"plain": PLAIN}
     if hot:
         modes |= {
-            "trace": {"mode": "trace", "at": hot, **HITS},
-            "exception": {"mode": "trace", "at": "", **HITS, "exception": "NoSuchError"},
-            "calls": {"mode": "calls", "function": hot, "first": 1, "last": 8, "condition": "", "numbers": []},
+            "trace": {"mode": "trace", "place": hot, **HITS},
+            "exception": {"mode": "trace", "place": "", **HITS, "exception": "NoSuchError"},
+            "calls": {"mode": "calls", "place": hot, "first": 1, "last": 8, "condition": "", "numbers": []},
         }
     modes |= {"steps": {"mode": "steps", **CLOCK}, "tree": {"mode": "tree", "from_call": 0}}
     modes["difference"] = {"mode": "path", "from_call": 0, "capture": 0}

@@ -45,10 +45,10 @@ def looks(task: Task) -> Iterator[Action]:
         yield Action("view", {"path": name, "start": max(line - lines_above, 1), "end": line + lines_below})
     yield Action("pdb", {"command": f"b {place}\nc\nw\nl\np locals()"})
     yield Action("pdb", {"command": "n\nn\nargs"})
-    yield Action("trace", {"at": place})
+    yield Action("trace", {"place": place})
     for function in fault.functions[:1]:
-        yield Action("calls", {"function": f"{name}:{function}"})
-        yield Action("calls", {"function": f"{name}:{function}", "n": 1})
+        yield Action("calls", {"place": f"{name}:{function}"})
+        yield Action("calls", {"place": f"{name}:{function}", "hit": 1})
     for show in ("frames", "steps"):
         yield Action("snapshot", {"show": show})
     yield Action("terminal", {"text": f"{task.test_command} | tail -15"})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from typing import Any
 
@@ -47,12 +46,6 @@ def test_outcomes_and_messages_come_from_test_runs_only() -> None:
 )
 def test_a_plug_ins_state_that_only_looks_like_one_of_ours_is_its_own(state: dict[str, Any]) -> None:
     assert check_state(Observation("", state=state).state) == {**state, "kind": "other"}  # type: ignore[arg-type]
-
-
-def test_a_model_does_not_read_what_the_record_is_for() -> None:
-    edit = Observation("Rewrote", state={"kind": "edit", "edited": "a.py", "lines": [1, 1], "diff": "-a\n+b\n"})
-    assert json.loads(edit.as_json())["state"] == {"edited": "a.py", "lines": [1, 1]}
-    assert json.loads(Observation("Nothing.").as_json())["state"] == {}
 
 
 def test_diffs_say_exactly_what_changed() -> None:

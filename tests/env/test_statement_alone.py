@@ -101,7 +101,7 @@ def test_an_episode_on_the_statement_alone(changes: dict[str, str]) -> None:
         # Its own test shows it, by `eval` and in the debugger.
         assert act("rewrite", path="test_reproduction.py", new_code=OWN).ok
         assert "assert 0 == 1" in act("eval", test="test_reproduction.py").text
-        assert "assert 0 == 1" in act.pdb("c", entrypoint="test_reproduction.py::test_it").text
+        assert "assert 0 == 1" in act.pdb("c", test="test_reproduction.py::test_it").text
         act("rewrite", path="cart.py", new_code=FIXED)
         assert "1 passed" in act("eval", test="test_reproduction.py").text
         # A file that is by chance called as a withheld one is no trick.

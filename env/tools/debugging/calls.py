@@ -15,6 +15,9 @@ from stackrank.env.sandbox.replies.records import Calls as Totals
 from stackrank.env.sandbox.replies.records import ObservedCall
 from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.env.tools.debugging.following import (
+    CONDITION,
+    HIT,
+    NO_HIT,
     TEST,
     Run,
     describe_end,
@@ -35,13 +38,9 @@ _MOST_VALUE = 120
 class CallsArguments(Arguments):
     """Which calls to show."""
 
-    function: str = Field(description="`function`, `Class.method` or `file:function`.")
-    condition: str = Field(
-        "", description="Only calls for which this is true; it may use the arguments, `result` and `raised`."
-    )
-    n: int | None = Field(
-        None, description="Which call to show in full, from 1; -1 is the last. Default: a line for each call."
-    )
+    place: str = Field(description="The function: `function`, `package.Class.method` or `module:function`.")
+    condition: str = Field("", description=f"{CONDITION} It may use the arguments, `result` and `raised`.")
+    hit: int | None = Field(None, description=f"{HIT} Default: a line for each call.")
     test: str | None = Field(None, description=TEST)
 
 
@@ -49,7 +48,7 @@ class Calls:
     """Shows what the calls of a function received, returned and changed."""
 
     name = "calls"
-    version = "3"
+    version = "4"
     runs_program = True
     description = (
         "Run a test and show the calls of a function: arguments, result or exception, and what the call changed in "
@@ -59,15 +58,17 @@ class Calls:
 
     def __call__(self, bench: Bench, arguments: CallsArguments) -> Observation:
         """Return the calls and how the run ended."""
-        n = arguments.n or 0
+        if arguments.hit == 0:
+            raise ToolError(NO_HIT)
+        n = arguments.hit or 0
         try:
-            function, condition = separate_condition(arguments.function.strip(), arguments.condition.strip())
+            function, condition = separate_condition(arguments.place.strip(), arguments.condition.strip())
         except guest_files.Refused as refused:
             raise ToolError(str(refused)) from None
 
         def run(first: int, last: int, condition: str = "", numbers: Sequence[int] = ()) -> Run:
             options: dict[str, Any] = {"first": first, "last": last, "condition": condition, "numbers": list(numbers)}
-            return follow(bench, arguments.test, "calls", function=function, **options)
+            return follow(bench, arguments.test, "calls", place=function, **options)
 
         if condition:
             report = run(0, -1, condition)
@@ -106,15 +107,15 @@ class Calls:
 def _head(function: str, totals: Totals | None) -> str:
     if totals is None:
         return f"The number of calls of {function} is unknown."
-    places = ", ".join(f"{place.function} at {place.file}:{place.line}" for place in totals.places[:4])
+    places = ", ".join(f"{place.file}:{place.line} in {place.function}" for place in totals.places[:4])
     count = totals.count
     if not count:
-        return f"{function} ({places}) was never called."
+        return f"{places} was never called."
     numbers = [f"#{number}" for number in totals.raised[:10]]
     omitted = len(totals.raised) - len(numbers) + totals.raised_too
     numbers += [f"{omitted} more"] if omitted else []
     by = f"; {', '.join(numbers)} raised an exception" if numbers else ""
-    return f"{function} ({places}): {count} call{'s' if count > 1 else ''}{by}."
+    return f"{places}: {count} call{'s' if count > 1 else ''}{by}."
 
 
 def _problems(totals: Totals) -> Iterator[str]:
@@ -126,7 +127,7 @@ def _summaries(calls: list[ObservedCall], selected: bool) -> Iterator[str]:
     last_number = 0
     for call, *repeats in _group_repeats(calls):
         if not selected and last_number and call.number > last_number + 1:
-            yield f"[#{last_number + 1} to #{call.number - 1} omitted: n shows one of them]"
+            yield f"[#{last_number + 1} to #{call.number - 1} omitted: `hit` shows one of them]"
         last_number = (repeats or [call])[-1].number
         repeated = f" to #{last_number}, the same:" if repeats else ""
         yield f"#{call.number}{repeated} {_call(call)} -> {_result(call)}"

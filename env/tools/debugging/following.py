@@ -1,9 +1,9 @@
-"""What `trace`, `calls` and `snapshot` share: running a program under an observer and reading its report."""
+"""What the observers share: the names of their arguments, running a program under one, and reading its report."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
@@ -30,13 +30,14 @@ from stackrank.env.tools.base import Bench, ToolError
 from stackrank.env.tools.shown import LESS, MOST_SHOWN, clip, strip_padding
 from stackrank.wording import count_of
 
-TEST = (
-    "The test to run, as in `tests/test_x.py::test_y`, or a program, as in `python script.py arguments`. "
-    "Default: the first failing test."
-)
-"""The description of the argument `test`."""
-PLACE = "`file:line`, `function`, `Class.method` or `file:function`."
-CONDITION = "Count only hits at which this expression is true."
+# One description for each argument that several observers have.
+PROGRAM = "A test (`tests/test_x.py::test_y`) or a program (`python script.py`)."
+TEST = f"{PROGRAM} Default: the first failing test."
+PLACE = "`file:line`, `function`, `package.Class.method` or `module:function`."
+CONDITION = "Only hits where this expression is true."
+CODE = "Python code to run there; shows the value of each expression."
+HIT = "Which hit, from 1; -1: the last."
+NO_HIT = "there is no hit 0: the first is 1, the last is -1"
 
 
 Kind = TypeVar("Kind", bound=Record)
@@ -98,7 +99,7 @@ class Run:
 
 def follow(bench: Bench, test: str | None, mode: str, *, first_failure: bool = False, **options: Any) -> Run:
     """Run a test or a program under an observer. Raises Refused and ToolError with a sentence for the agent."""
-    command, target = _target(bench, (test or "").strip())
+    command, target = find_program(bench, test or _first_failing(bench))
     spec = {**options, "mode": mode, "test": target, "first_failure": first_failure}
     followed = bench.sandbox.follow(command, spec, bench.task.limits.timeout_s)
     result = followed.result
@@ -123,17 +124,37 @@ def follow(bench: Bench, test: str | None, mode: str, *, first_failure: bool = F
     return run
 
 
-def _target(bench: Bench, text: str) -> tuple[str, str]:
-    """Return the command, and the test that is meant; empty for everything that the command runs."""
+def find_program(bench: Bench, text: str) -> tuple[str, str]:
+    """Return the command that the argument `test` means, and the test in it; empty for all that the command runs.
+
+    Raises ToolError.
+    """
+    text = text.strip()
     first = text.split()[0] if text else ""
     if first in ("python", "python3", "pytest", "py.test"):
         return text, ""
     name = first.rpartition("/")[2]
-    if first.endswith(".py") and not (name.startswith("test_") or name.endswith("_test.py")):
+    is_script = first.endswith(".py") and not (name.startswith("test_") or name.endswith("_test.py"))
+    if is_script or first in ("-m", "-c"):
         return f"python {text}", ""
-    if not text:
-        text = next((test for test, outcome in bench.outcomes.items() if outcome in ("failed", "error")), "")
+    is_path = any(f"{path}/".startswith(f"{text.rstrip('/')}/") for path in bench.task.files)
+    if " " in text and not is_path and "::" not in text and "[" not in text:
+        raise ToolError(f"{text!r} is neither a test nor a Python program: name a{PROGRAM[1:-1]}")
     return bench.task.test_command, text
+
+
+def start_at(hit: int, count_hits: Callable[[], int]) -> int:
+    """Return the number of the hit that `hit` means: from 1, or back from the last, which takes a run to count them.
+
+    Raises ToolError.
+    """
+    if not hit:
+        raise ToolError(NO_HIT)
+    return hit if hit > 0 else max(count_hits() + hit + 1, 1)
+
+
+def _first_failing(bench: Bench) -> str:
+    return next((test for test, outcome in bench.outcomes.items() if outcome in ("failed", "error")), "")
 
 
 def frames_of(run: Run) -> Sequence[Frame]:

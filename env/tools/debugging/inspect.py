@@ -1,8 +1,9 @@
-"""The tool that runs to a place and evaluates code there."""
+"""The tool that runs to a place and runs code there."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from pydantic import Field
 
@@ -10,7 +11,9 @@ from stackrank.env.actions import Observation
 from stackrank.env.sandbox.replies.records import Hits, Inspected
 from stackrank.env.tools.base import Arguments, Bench
 from stackrank.env.tools.debugging.following import (
+    CODE,
     CONDITION,
+    HIT,
     PLACE,
     TEST,
     describe_end,
@@ -19,6 +22,7 @@ from stackrank.env.tools.debugging.following import (
     frames_of,
     frames_text,
     join_parts,
+    start_at,
     state_of,
 )
 from stackrank.env.tools.debugging.trace import summarize, watched_places
@@ -27,47 +31,41 @@ _MOST_FRAMES = 1500
 
 
 class InspectArguments(Arguments):
-    """Where to run to, and what to evaluate there."""
+    """Where to run to, and which code to run there."""
 
-    body = "expressions"
+    body = "code"
 
     place: str = Field("", description=f"{PLACE} Default: where the test fails.")
+    code: str = Field("", description=CODE)
     condition: str = Field("", description=CONDITION)
-    hit: int = Field(1, ge=1, description="Which hit to stop at, counted from 1.")
-    expressions: str = Field(
-        "", description="Python code to run there, of any number of lines; shows the value of each expression."
-    )
+    hit: int = Field(1, description=HIT)
     test: str | None = Field(None, description=TEST)
 
 
 class Inspect:
-    """Runs a test to a place, evaluates code there and ends the run."""
+    """Runs a test to a place, runs code there and ends the run."""
 
     name = "inspect"
-    version = "1"
+    version = "2"
     runs_program = True
     description = (
-        "Run a test to a place in the program, or into its failure, evaluate Python code there, and show the values "
-        "and the frames with their local variables."
+        "Run a test to a place, or into its failure, run Python code there, and show the values and the frames with "
+        "their local variables."
     )
     arguments = InspectArguments
 
     def __call__(self, bench: Bench, arguments: InspectArguments) -> Observation:
         """Return the frames, the values, and how the run ended."""
         place = arguments.place.strip()
-        run = follow(
-            bench,
-            arguments.test,
-            "inspect",
-            first_failure=not place,
-            at=place,
-            show=[],
-            condition=arguments.condition.strip(),
-            hits=1,
-            skip=arguments.hit - 1,
-            exception="",
-            code=arguments.expressions,
-        )
+        options: dict[str, Any] = {"place": place, "condition": arguments.condition.strip(), "exception": ""}
+
+        def count_hits() -> int:
+            totals = follow(bench, arguments.test, "trace", **options, code="", skip=0, count=0).first(Hits)
+            return totals.met if totals else 0
+
+        hit = start_at(arguments.hit, count_hits) if place else 1
+        options |= {"code": arguments.code, "count": 1, "skip": hit - 1}
+        run = follow(bench, arguments.test, "inspect", first_failure=not place, **options)
         inspected, totals = run.first(Inspected), run.first(Hits)
         frames = inspected.frames if inspected else frames_of(run)
         event = "stopped" if inspected and place else "interrupted" if run.interrupted else "failed"
@@ -80,7 +78,7 @@ class Inspect:
         else:
             parts += [
                 *summarize(totals),
-                *([f"Hit {arguments.hit} did not happen, so nothing was evaluated."] if place else []),
+                *([f"Hit {hit} did not happen, so no code was run."] if place else []),
             ]
         if place:
             parts += [f"[{note}]" for note in run.notes] if inspected else describe_end(run)

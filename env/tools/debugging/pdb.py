@@ -17,12 +17,11 @@ from stackrank.env.sandbox.replies.debugger import Breakpoint, Call, Debugged, D
 from stackrank.env.sandbox.replies.decoder import to_json
 from stackrank.env.state import DebuggerState
 from stackrank.env.tools.base import Arguments, Bench, ToolError
+from stackrank.env.tools.debugging.following import PROGRAM, find_program
 from stackrank.env.tools.output_dedup import Kind, find_repeated
 from stackrank.env.tools.shown import limit, strip_padding
 from stackrank.wording import count_of
 
-FAILING = "tests"
-"""The entry point that stands for the tests that failed last."""
 INVESTIGATION = "investigation"
 """The name of the debugger session of an investigation."""
 _TEST_ID = re.compile(r"[\w./-]+\.py::\S.*")
@@ -40,50 +39,46 @@ class PdbArguments(Arguments):
     body = "command"
 
     command: str = Field(
-        description="pdb commands, one per line, such as `b cart.py:12 if total > 3`, `b Cart.total`, `c`, `p total`; "
-        "or Python code of several lines."
+        description="pdb commands, one a line, such as `b cart.py:12 if total > 3`, `b module:function` and `c`; or "
+        "Python code, which runs in the paused frame and whose values are shown."
     )
-    entrypoint: str | None = Field(
-        None,
-        description="What to debug from now on, instead of the tests that failed last: `tests/test_x.py::test_y`, "
-        "`python -m pytest tests`, `python script.py arguments`, `python -m module` or `python -c 'code'`. It stays "
-        f"until another one is named; `{FAILING}` goes back to the failing tests.",
+    test: str | None = Field(
+        None, description=f"{PROGRAM} Default: the one that is paused; if none is, the tests that failed last."
     )
     limit: int = limit()
 
 
 class Pdb:
-    """Real pdb on the failing tests."""
+    """Real pdb on tests and programs."""
 
     name = "pdb"
-    version = "4"
+    version = "5"
     runs_program = True
     description = (
-        "Debug the tests that failed last with Python's pdb. `b` sets breakpoints before anything runs; `c` runs to "
-        "the next breakpoint or into the failing frame of a test. All commands of pdb work. Breakpoints stay through "
-        "edits; after an edit the next command starts the program again."
+        "Debug with Python's pdb. `b` sets breakpoints before anything runs, `c` runs to the "
+        "next one or into a failure. Breakpoints stay; after an edit, the next command starts the program again."
     )
     arguments = PdbArguments
 
     def __call__(self, bench: Bench, arguments: PdbArguments) -> Observation:
         """Return what the debugger said, where the program stands, and what the program printed."""
         if test_id := next(filter(_TEST_ID.fullmatch, map(str.strip, arguments.command.splitlines())), ""):
-            raise ToolError(f"{test_id} is not a pdb command: pass it as `entrypoint` to debug that test")
+            raise ToolError(f"{test_id} is not a pdb command: pass it as `test`")
         # An investigation has a debugger of its own, so the other one stays paused where it is.
         session = "" if bench.investigation is None else INVESTIGATION
-        debugged = arguments.entrypoint
-        debugged = bench.debug_targets.get(session, "") if debugged is None else debugged.strip()
-        of_tests = debugged in ("", FAILING)
+        named = (arguments.test or "").strip() or bench.paused.get(session, "")
+        command, test = find_program(bench, named)
         reply = bench.sandbox.debug(
             arguments.command,
-            bench.task.test_command if of_tests else debugged,
+            command,
             bench.task.limits.timeout_s,
-            bench.failing if of_tests else (),
+            test,
+            () if named else bench.failing,
             value_limit=arguments.limit // 4,
             session=session,
         )
-        bench.debug_targets[session] = "" if of_tests else debugged
-        return Observation(_text(reply, arguments.limit), state=_state(reply))
+        bench.paused[session] = named if reply.alive else ""
+        return Observation(_text(reply, arguments.limit, named), state=_state(reply))
 
 
 def _state(reply: Debugged) -> DebuggerState:
@@ -132,7 +127,7 @@ def _place_of(paused: Paused) -> Place:
     return Place(file=paused.file, line=paused.line, function=paused.function)
 
 
-def _text(reply: Debugged, max_chars: int) -> str:
+def _text(reply: Debugged, max_chars: int, named: str) -> str:
     standing = reply.standing
     paused = standing if isinstance(standing, Paused) else None
     hint = f"a limit above {max_chars} shows more"
@@ -143,7 +138,7 @@ def _text(reply: Debugged, max_chars: int) -> str:
     if reply.program.strip():
         below.append("The program printed:\n" + shortened(reply.program.rstrip(), max_chars // 4, hint))
     if paused is None:
-        below.append(_describe_end(standing))
+        below.append(_describe_end(standing, named))
     elif reply.moved:
         below.append(_place(paused, repeated))
     if reply.breakpoints_changed:
@@ -155,22 +150,26 @@ def _text(reply: Debugged, max_chars: int) -> str:
     return "\n".join(part for part in [*notes, shortened(output, max(room, max_chars // 2), hint), *below] if part)
 
 
-def _describe_end(standing: Standing) -> str:
-    """Say what the debugger does next, if the program is not paused."""
+def _describe_end(standing: Standing, named: str) -> str:
+    """Say what the debugger does next, if the program is not paused. `named`: what it debugs; empty: failing tests."""
+    starts = "The next command starts it again."
+    if named:
+        starts = "The next command starts the tests that failed last, or the `test` that it names."
     if isinstance(standing, Died):
-        return "The debugger starts the program again at the next command."
+        return starts
     if isinstance(standing, Ended):
         tests = standing.outcomes
         summary = ", ".join(f"{name}: {outcome}" for name, outcome in tests.items() if outcome != "passed")
         passed = sum(outcome == "passed" for outcome in tests.values())
-        counted = [f"{count_of(passed, 'test')} passed"] if passed else []
-        outcome = f" {'; '.join([*counted, *filter(None, [summary])])}." if tests else ""
-        return f"The program ended (exit status {standing.exit}).{outcome} The next command starts it again."
+        counted = f"{count_of(passed, 'test')} passed; " if passed else ""
+        outcome = f" {counted}{summary}." if summary else ""  # a note lists the tests if all of them passed
+        how = "was ended" if standing.event == "quit" else f"ended (exit status {standing.exit})"
+        return f"The program {how}.{outcome} {starts}"
     return "The program has not started yet: `c` runs it, `n` stops at its first line."
 
 
 def _place(paused: Paused, repeated: frozenset[Kind]) -> str:
-    position = f"[{paused.file}:{paused.line}, {paused.function}, depth {paused.depth}"
+    position = f"[{paused.file}:{paused.line} in {paused.function}, depth {paused.depth}"
     if paused.thread:
         position += f", thread {paused.thread}"
     if paused.exception:

@@ -49,7 +49,7 @@ class SnapshotArguments(Arguments):
     back: int = Field(0, ge=0, description="Frames: this many lines before the failure; `steps` counts them.")
     test: str | None = Field(None, description=TEST)
     passing: str | None = Field(
-        None, description="Difference: the test to compare with. Default: a test of the same file that passes."
+        None, description="Difference: the passing test to compare with. Default: the most similar."
     )
 
 
@@ -59,10 +59,7 @@ class Snapshot:
     name = "snapshot"
     version = "2"
     runs_program = True
-    description = (
-        "Run a test into its first failure and show the frames with their local variables, the last steps, the tree "
-        "of calls, or the first difference from a passing test."
-    )
+    description = "Run a test into its first failure, and show the program there or what led to it."
     arguments = SnapshotArguments
 
     def __call__(self, bench: Bench, arguments: SnapshotArguments) -> Observation:
@@ -134,14 +131,14 @@ def _before_failure(bench: Bench, arguments: SnapshotArguments) -> Observation:
     target = moment.lines - arguments.back
     if target < 1:
         raise ToolError(
-            f"only {count_of(moment.lines - 1, 'stop')} before the failure are known: give a smaller `back`"
+            f"only {count_of(moment.lines - 1, 'line')} before the failure are known: give a smaller `back`"
         )
     repeat, _ = run(**start, capture=target)
     captured = repeat.first(Captured)
     if captured is None:
         raise ToolError("the program did not reach that stop again: it does not run the same way twice")
     error = report.error.split("\n")[0] if report.failure else "the time limit"
-    parts = [f"{arguments.back} stops before {error}", "The frames, outermost first:"]
+    parts = [f"{count_of(arguments.back, 'line')} before {error}", "The frames, outermost first:"]
     parts += [frames_text(captured.frames, 3000), *(f"[{note}]" for note in repeat.notes)]
     return Observation(join_parts(parts, repeat), state=state_of(report, captured.frames, "stopped"))
 

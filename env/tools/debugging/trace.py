@@ -12,6 +12,7 @@ from stackrank.env.actions import Observation
 from stackrank.env.sandbox.replies.records import Hit, Hits, Location, Raised
 from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.env.tools.debugging.following import (
+    CODE,
     CONDITION,
     PLACE,
     TEST,
@@ -23,8 +24,10 @@ from stackrank.env.tools.debugging.following import (
     frames_of,
     frames_text,
     join_parts,
+    start_at,
     state_of,
 )
+from stackrank.wording import count_of
 
 MOST_PLACES = 8
 """If there are more places, they are summarised."""
@@ -33,22 +36,14 @@ MOST_PLACES = 8
 class TraceArguments(Arguments):
     """What to log, and where."""
 
-    body = "show"
+    body = "code"
 
-    at: str = Field(
-        "",
-        description=f"Places, separated by commas: `file:first-last`, {PLACE} Empty: only look for the exception.",
-    )
-    show: str = Field(
-        "",
-        description="Expressions to log at each hit, one a line. Default: the variables that changed.",
-    )
+    place: str = Field("", description=f"Places, separated by commas: `file:first-last`, {PLACE}")
+    code: str = Field("", description=f"{CODE} Default: the variables that changed.")
     condition: str = Field("", description=CONDITION)
-    hits: int = Field(20, ge=1, le=200, description="How many hits to log; further ones are counted.")
-    skip: int = Field(0, ge=0, description="How many hits to pass over first.")
-    exception: str = Field(
-        "", description="Name of an exception class: stop where one is first raised, even if it is caught later."
-    )
+    hit: int = Field(1, description="The first hit to log, from 1; -3: the last three.")
+    count: int = Field(20, ge=1, le=200, description="How many hits to log; the others are only counted.")
+    exception: str = Field("", description="An exception class: stop where one is first raised, even if caught later.")
     test: str | None = Field(None, description=TEST)
 
 
@@ -56,26 +51,27 @@ class Trace:
     """Logs values each time a place is reached."""
 
     name = "trace"
-    version = "2"
+    version = "3"
     runs_program = True
     description = (
-        "Run a test and log values each time a place in the program is reached: a line before it runs, a function "
-        "when it is called. Also stops where an exception is first raised."
+        "Run a test and log values each time a place is reached: a line before it runs, a function when it is called. "
+        "Or stop where an exception is first raised."
     )
     arguments = TraceArguments
 
     def __call__(self, bench: Bench, arguments: TraceArguments) -> Observation:
         """Return the hits, where the exception was raised, and how the run ended."""
-        if not arguments.at.strip() and not arguments.exception.strip():
-            raise ToolError("nothing to trace: name a place (`at`) or an `exception`")
-        expressions = [line.strip() for line in arguments.show.split("\n") if line.strip()]
-        options: dict[str, Any] = {
-            "at": arguments.at.strip(),
-            "show": expressions,
-            "condition": arguments.condition.strip(),
-        }
-        options |= {"hits": arguments.hits, "skip": arguments.skip, "exception": arguments.exception.strip()}
-        run = follow(bench, arguments.test, "trace", **options)
+        if not arguments.place.strip() and not arguments.exception.strip():
+            raise ToolError("nothing to trace: name a `place` or an `exception`")
+        options: dict[str, Any] = {"place": arguments.place.strip(), "condition": arguments.condition.strip()}
+        options |= {"code": arguments.code, "exception": arguments.exception.strip()}
+
+        def count_hits() -> int:
+            totals = follow(bench, arguments.test, "trace", **options, skip=0, count=0).first(Hits)
+            return totals.met if totals else 0
+
+        skip = start_at(arguments.hit, count_hits) - 1
+        run = follow(bench, arguments.test, "trace", **options, skip=skip, count=arguments.count)
         hits, totals = run.read(Hit), run.first(Hits)
         raised = run.first(Raised)
         frames = raised.frames if raised else frames_of(run)
@@ -113,7 +109,7 @@ def summarize(totals: Hits | None) -> Iterator[str]:
             yield f"Never reached: {never}."
         places = ()
     for place in places:
-        position = f"{place.file}:{place.line}" + (f" ({place.function})" if place.function else "")
+        position = f"{place.file}:{place.line}" + (f" in {place.function}" if place.function else "")
         if not place.reached:
             yield f"{position} was never reached."
         elif place.hits == place.reached:
@@ -143,7 +139,7 @@ def _hits(hits: list[Hit], totals: Hits | None) -> Iterator[str]:
         yield f"{number}{place}: {format_variables(hit.values, seen_values) or 'nothing changed'}"
         position = last + 1
     if totals and hits and totals.met > hits[-1].number:
-        yield f"[{_times(totals.met - hits[-1].number)} more; choose which are logged with skip and hits]"
+        yield f"[{count_of(totals.met - hits[-1].number, 'more hit')}; `hit` and `count` choose which are logged]"
 
 
 def _repeats(left: Hit, right: Hit) -> bool:
@@ -155,7 +151,7 @@ def _repeats(left: Hit, right: Hit) -> bool:
 def _exception(name: str, raised: Raised | None, totals: Hits | None) -> Iterator[str]:
     if raised is not None:
         during = f" in {raised.test}" if raised.test else ""
-        yield f"Raised{during}, and stopped there: {raised.error}"
+        yield f"First raised{during}; the run was ended there: {raised.error}"
         yield frames_text(raised.frames, 2500)
     elif name and totals is not None:
         raised_elsewhere = [f"{place} ({_times(times)})" for place, times in list(totals.raised.items())[:8]]

@@ -71,9 +71,8 @@ def _describe_divergence(ours: list[SourceLine], theirs: list[SourceLine], share
         return
     if shared:
         last = ours[shared - 1]
-        yield (
-            f"Both run the same {count_of(shared, 'line')} of the program, the last {format_place(last)}: {last.source}"
-        )
+        same = count_of(shared, "line")
+        yield f"Both begin with the same {same} of the program, up to {format_place(last)}: {last.source}"
     for name, path in (("first", ours), ("second", theirs)):
         begins = "continues at" if shared else "begins at"
         if shared < len(path):

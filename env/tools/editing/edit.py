@@ -69,6 +69,10 @@ class Insert:
         """Edit the file, or refuse and change nothing."""
         if not arguments.new_str:
             raise ToolError("new_str is empty: there is nothing to insert")
+        content = _read_if_present(bench, arguments.path) or b""
+        total = len(decode(content, arguments.path).removesuffix("\n").split("\n")) if content else 0
+        if arguments.line > total:
+            raise ToolError(f"{arguments.path} has {count_of(total, 'line')}: there is no line {arguments.line}")
         return edit_file(bench, arguments.path, arguments.new_str, arguments.line + 1, arguments.line)
 
 

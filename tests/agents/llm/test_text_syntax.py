@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -52,27 +51,34 @@ def rewritten(new_code: str) -> Action:
         ("grep 'x = \"1\"' ignore_case=True", action("grep", pattern='x = "1"', ignore_case=True)),
         ("grep don't", action("grep", pattern="don't")),
         (
-            "str_replace a.py\n<<<<<<< OLD\n    a = '1'\n    b = \"2\"\n=======\n    c = 3\n>>>>>>> NEW",
+            "str_replace a.py\n=== old_str\n    a = '1'\n    b = \"2\"\n=== new_str\n    c = 3",
             action("str_replace", path="a.py", old_str="    a = '1'\n    b = \"2\"\n", new_str="    c = 3\n"),
         ),
         (
-            "str_replace a.py\n<<<<<<<\nx\n=======\n>>>>>>>\n",
-            action("str_replace", path="a.py", old_str="x\n", new_str=""),
+            "str_replace a.py\n\n=== old_str\nx\n=== new_str\n",
+            action("str_replace", path="a.py", old_str="x\n", new_str="\n"),
         ),
-        ("str_replace a.py f(x)\ng(x)", action("str_replace", path="a.py", old_str="f(x)", new_str="g(x)")),
-        ("pdb b cart.py:5\nc\np x = 3", action("pdb", command="b cart.py:5\nc\np x = 3")),
-        ("pdb\nb cart.py:5\nc", action("pdb", command="b cart.py:5\nc")),
+        (
+            "str_replace a.py\n=== old_str (no newline at end)\nx\n=== new_str",
+            action("str_replace", path="a.py", old_str="x", new_str=""),
+        ),
+        (
+            "str_replace a.py old_str='f(x)' new_str=g(x)",
+            action("str_replace", path="a.py", old_str="f(x)", new_str="g(x)"),
+        ),
+        ("pdb b cart.py:5\nc\np x = 3", action("pdb", command="b cart.py:5\nc\np x = 3\n")),
+        ("pdb\nb cart.py:5\nc", action("pdb", command="b cart.py:5\nc\n")),
         ("pdb p a == b", action("pdb", command="p a == b")),
         (
-            'pdb entrypoint="python -m pytest t.py" c\nw',
-            action("pdb", command="c\nw", entrypoint="python -m pytest t.py"),
+            'pdb test="python -m pytest t.py" c\nw',
+            action("pdb", command="c\nw\n", test="python -m pytest t.py"),
         ),
         ('pdb command="b cart.py:5"', action("pdb", command="b cart.py:5")),
         ("bash ls -l | grep x=1", action("bash", command="ls -l | grep x=1")),
         ("terminal gdb -q ./a.out", action("terminal", text="gdb -q ./a.out")),
-        ("terminal\nbreak main\nrun", action("terminal", text="break main\nrun")),
+        ("terminal\nbreak main\nrun", action("terminal", text="break main\nrun\n")),
         ("terminal X=1 make", action("terminal", text="X=1 make")),
-        ('terminal key="ctrl-c enter"', action("terminal", text="", key="ctrl-c enter")),
+        ('terminal key="ctrl-c enter"', action("terminal", key="ctrl-c enter")),
         (
             r'terminal pattern="^\(gdb\) $" timeout_s=2.5 restart=true run',
             action("terminal", text="run", pattern=r"^\(gdb\) $", timeout_s=2.5, restart=True),
@@ -85,7 +91,10 @@ def rewritten(new_code: str) -> Action:
         ("rewrite new.py\nx = 1\ny = 2", action("rewrite", path="new.py", new_code="x = 1\ny = 2\n")),
         ('rewrite cart.py 5 6 new_code=""', action("rewrite", path="cart.py", start=5, end=6, new_code="")),
         ('{"tool": "view", "arguments": {"path": "a.py"}}', action("view", path="a.py")),
+        ('{"tool": "view", "path": "a.py", "end": 9}', action("view", path="a.py", end=9)),
         ('{"tool": "submit"}', action("submit")),
+        ("trace cart.py:5", action("trace", place="cart.py:5")),
+        ("trace cart.py:5 condition='price > 2'\n\n", action("trace", place="cart.py:5", condition="price > 2")),
     ],
 )
 def test_blocks(block: str, expected: Action) -> None:
@@ -107,6 +116,11 @@ def test_blocks(block: str, expected: Action) -> None:
         ("~~~action\neval\n~~~", action("eval")),
         ('````action\nrewrite a.py 1\n"""\n```\n"""\n````', rewritten('"""\n```\n"""\n')),
         ("<think>```action\nsubmit\n```</think>\n```action\neval\n```", action("eval")),
+        ('```action\nrewrite a.py 1\nx = "</think><think>"\n```', rewritten('x = "</think><think>"\n')),
+        ("I think\n```\nsubmit\n```\n</think>\n```action\neval\n```", action("eval")),  # without its opening tag
+        ("<think>\n```python\nx</think>\n```action\nrewrite a.py 1\n</think>\n```", rewritten("</think>\n")),
+        ("```action\r\nrewrite a.py 1\r\nx\r\n\r\n```\r\n", rewritten("x\n\n")),
+        ("```action\nrewrite a.py 1\nx\r\n```\n", rewritten("x\r\n")),
     ],
 )  # fmt: skip
 def test_fences(text: str, expected: Action) -> None:
@@ -118,10 +132,6 @@ def test_fences(text: str, expected: Action) -> None:
     [
         ("", "is empty"),
         ("open a.py", "no tool 'open'"),
-        ("view a.py 1 2 900 4", "Too many arguments at '4': view path [start] [end] [limit]"),
-        ("view file=a.py", "no argument 'file'"),
-        ("view a.py\nview b.py", "takes nothing below"),
-        ("rewrite a.py 1 2", "needs new_code on the lines below"),
         ('{"tool": "view", "arguments": {"path": "a.py"}', "not valid JSON"),
         ('{"tool": "peek"}', "no tool 'peek'"),
         ('{"tool": "view", "arguments": ["a.py"]}', "JSON object"),
@@ -160,11 +170,11 @@ def test_help_names_every_tool_and_argument() -> None:
         assert f"\n{name}" in help_text and tool.description in help_text
         for argument, field in tool.arguments.model_fields.items():
             assert f"    {argument}: {field.description}" in help_text
-    assert "\nrewrite path [start] [end]  (and below it: new_code)\n" in help_text
+    assert "\nrewrite path [start] [end]\n<new_code>\n" in help_text
 
 
 def test_debugs_with_pdb_and_resolves(serve: Any) -> None:
-    """A whole episode in text: nothing of tool calling in it, observations as JSON."""
+    """A whole episode in text: nothing of tool calling in it, observations as plain text."""
     server = serve(
         [
             says("Let me look.\n```action\nview cart.py\n```", tokens_in=1201, tokens_out=17),
@@ -184,12 +194,13 @@ def test_debugs_with_pdb_and_resolves(serve: Any) -> None:
     assert all("tools" not in request for request in server.requests)
     messages = server.requests[-1]["messages"]
     assert {message["role"] for message in messages} == {"system", "user", "assistant"}
-    for message in messages[1:]:
-        if message["role"] == "user":
-            observation, _, files = message["content"].partition("\n\nFiles in the workspace:\n")
-            assert set(json.loads(observation)) == {"ok", "state", "observation"}
-            assert ("cart.py" in files.split("\n")) == (message is messages[1])
-    assert json.loads(messages[7]["content"])["ok"] is False
+    first, *answers = [message["content"] for message in messages if message["role"] == "user"]
+    assert "\nTest command: python -m pytest" in first and "\n\nFiles in the workspace:\ncart.py\n" in first
+    assert [answer.split("\n")[0] for answer in answers] == ["ok", "ok", "refused", "ok"]
+    assert (
+        answers[0].split("\n")[1].startswith("cart.py, lines 1 to ") and "[cart.py:5 in total, depth 2]" in answers[1]
+    )
+    assert answers[2].startswith("refused\nYour answer contains no action.")
 
 
 def test_the_first_message_names_the_test_that_hangs() -> None:

@@ -97,22 +97,22 @@ def test_a_gate_counts_what_it_lets_pass() -> None:
     assert gate.count == 0 and next(gate.cell[0], "called") is None and gate.count == 1
 
 
-HITS = {"skip": 0, "hits": 5, "show": [], "condition": "", "exception": ""}
+HITS = {"skip": 0, "count": 5, "code": "", "condition": "", "exception": ""}
 
 
 @pytest.mark.parametrize(
     ("mode", "spec"),
     [
-        ("trace", {**HITS, "at": "small"}),
-        ("trace", {**HITS, "at": "small", "skip": 2990}),
-        ("trace", {**HITS, "at": "small, program.py:3, program.py:17-20"}),
-        ("trace", {**HITS, "at": "program.py:3, again", "show": ["n"], "condition": "n % 900 == 3"}),
-        ("trace", {**HITS, "at": "program.py:3, program.py:3", "skip": 100}),
-        ("trace", {**HITS, "at": "", "exception": "OSError"}),
-        ("calls", {"function": "small", "first": 1, "last": 8, "condition": "", "numbers": []}),
-        ("calls", {"function": "small", "first": 2500, "last": 2500, "condition": "", "numbers": []}),
-        ("calls", {"function": "again", "first": 8998, "last": 9005, "condition": "", "numbers": []}),
-        ("calls", {"function": "pairs", "first": 2993, "last": 3000, "condition": "", "numbers": []}),
+        ("trace", {**HITS, "place": "small"}),
+        ("trace", {**HITS, "place": "small", "skip": 2990}),
+        ("trace", {**HITS, "place": "small, program.py:3, program.py:17-20"}),
+        ("trace", {**HITS, "place": "program.py:3, again", "code": "n", "condition": "n % 900 == 3"}),
+        ("trace", {**HITS, "place": "program.py:3, program.py:3", "skip": 100}),
+        ("trace", {**HITS, "place": "", "exception": "OSError"}),
+        ("calls", {"place": "small", "first": 1, "last": 8, "condition": "", "numbers": []}),
+        ("calls", {"place": "small", "first": 2500, "last": 2500, "condition": "", "numbers": []}),
+        ("calls", {"place": "again", "first": 8998, "last": 9005, "condition": "", "numbers": []}),
+        ("calls", {"place": "pairs", "first": 2993, "last": 3000, "condition": "", "numbers": []}),
         ("path", {"from_call": 0, "capture": 0}),
         ("path", {"from_call": 0, "capture": 20_000}),
     ],

@@ -17,7 +17,7 @@ def test_of_a_deep_stack_the_frames_around_the_current_one_are_reported(play: Pl
             "t.py": "import deep\ndeep.f(99)\n",
         }
     )
-    stop = play(task).pdb("b deep.py:4\nc", entrypoint="python t.py")
+    stop = play(task).pdb("b deep.py:4\nc", test="python t.py")
     assert stop.state["depth"] == 101
     assert len(stop.state["stack"]) == 24 and stop.state["stack"][-1]["current"]
 
@@ -25,38 +25,38 @@ def test_of_a_deep_stack_the_frames_around_the_current_one_are_reported(play: Pl
 def test_an_error_says_where_in_the_program_it_was_raised(play: Play) -> None:
     files = {"broken.py": "def f(x):\n    global x\n", "sums.py": "def half(x):\n    return 1 / x\n\n\nhalf(1)\n"}
     step = play(make_task({**files, "tests/test_a.py": "def test(): 0"}))
-    step.pdb("b half\nc", entrypoint="python sums.py")
+    step.pdb("b half\nc", test="python sums.py")
     assert step.pdb("import broken").text.endswith("is parameter and global [at broken.py:2]")
     assert step.pdb("p half(0)").text == "*** ZeroDivisionError: division by zero [at sums.py:2 in half]"
     assert step.pdb("p 1 / 0").text == "*** ZeroDivisionError: division by zero", "what was typed has no place"
     assert step.pdb("p 1 +").text.startswith("*** SyntaxError") and "[at" not in step.pdb("p 1 +").text
     wrong = step.pdb("c\ntests/test_a.py::test")
-    assert not wrong.ok and "pass it as `entrypoint`" in wrong.text
+    assert not wrong.ok and "pass it as `test`" in wrong.text
 
 
 def test_calls_of_libraries_are_counted_and_a_few_variables_are_shown_whole(play: Play) -> None:
     code = "import asyncio, typing\nname: typing.Any = typing.Dict\nlong = list(range(6)), 'x' * 90, 'y' * 90, 'end'\n"
     code += "async def main():\n    own = long\n    return own\n\n\nasyncio.run(main())\n"
-    stop = play(make_task({"run.py": code})).pdb("b run.py:6\nc", entrypoint="python run.py")
+    stop = play(make_task({"run.py": code})).pdb("b run.py:6\nc", test="python run.py")
     calls = next(line for line in stop.text.splitlines() if line.startswith("Calls: "))
     assert calls.startswith("Calls: <module> (run.py:9) > (") and calls.endswith(" library calls) > *main (run.py:6)*")
     assert "'end')\nBreakpoints:" in stop.text, "the end of a value that is longer than one of many may be"
     assert "typing" not in str(stop.state["locals"])
-    top = play(make_task({"run.py": code})).pdb("b run.py:9\nc", entrypoint="python run.py")
+    top = play(make_task({"run.py": code})).pdb("b run.py:9\nc", test="python run.py")
     assert list(top.state["locals"]) == ["long"], "annotations are no values of the program"
 
 
 def test_what_the_same_call_has_shown_is_not_told_again(play: Play) -> None:
     code = "def f(n):\n    n += 1\n    return n\n\n\nfor each in range(3):\n    f(each)\n"
     step = play(make_task({"run.py": code}))
-    stop = step.pdb("b run.py:3\nc\nl\nw\np locals()", entrypoint="python run.py")
+    stop = step.pdb("b run.py:3\nc\nl\nw\np locals()", test="python run.py")
     assert stop.text.count("return n") == 3, "by c, by l and by w, and not in an excerpt below"
-    assert "[run.py:3, f, depth 2]" in stop.text and "Calls:" not in stop.text and "Locals:" not in stop.text
+    assert "[run.py:3 in f, depth 2]" in stop.text and "Calls:" not in stop.text and "Locals:" not in stop.text
     assert stop.state["source"] and stop.state["stack"] and stop.state["locals"] == {"n": "1"}, (
         "a trace shows all of it"
     )
     resumed = step.pdb("c").text
-    assert "Locals: n = 2" in resumed and "[run.py:3, f, depth 2]" in resumed, "the same place, another time"
+    assert "Locals: n = 2" in resumed and "[run.py:3 in f, depth 2]" in resumed, "the same place, another time"
     moved = step.pdb("w\np locals()\nu").text
     assert "Calls: " in moved and "Locals: " in moved, "what was shown was the frame before"
     assert "Calls: " not in step.pdb("p 1").text, "nothing moved"
@@ -64,7 +64,7 @@ def test_what_the_same_call_has_shown_is_not_told_again(play: Play) -> None:
 
 def test_what_was_asked_for_has_the_room_that_the_rest_leaves(play: Play) -> None:
     step = play(make_task({"run.py": "x = 'a' * 900\nprint(x)\n"}))
-    text = step.pdb("n\nn\n" + "p x\n" * 3 + "w", entrypoint="python run.py").text
+    text = step.pdb("n\nn\n" + "p x\n" * 3 + "w", test="python run.py").text
     assert "characters left out" not in text and 2700 < len(text) < 4000
 
 
@@ -116,7 +116,7 @@ def test_until_jump_display_where_list(play: Play) -> None:
     assert place(step.pdb("u")) == ("tests/test_cart.py", 5, "test_total")
     assert "[1, 2, 3]" in step.pdb("d\na").text
     assert "<class 'list'>" in step.pdb("whatis items").text
-    assert "interact is not available" in step.pdb("interact").text
+    assert "Python code is a command here" in step.pdb("interact").text
     assert "NameError" in step.pdb("p nothing").text
     assert step.pdb("!result = 40\np result").text.endswith("40")
 
@@ -162,7 +162,7 @@ def test_edited_data_restarts_the_program_and_data_it_writes_does_not(play: Play
         "from pathlib import Path\nlimit = Path('limit.txt').read_text()\nPath('log.txt').write_text(limit)\nend = 1\n"
     )
     step = play(make_task({"main.py": program, "limit.txt": "7\n", "tests/test_a.py": "def test_a(): assert 0\n"}))
-    assert step.pdb("b main.py:4\nc\np limit", entrypoint="python main.py").ok
+    assert step.pdb("b main.py:4\nc\np limit", test="python main.py").ok
     step("eval")
     assert "restarted" not in step.pdb("p limit").text
     assert step("rewrite", path="limit.txt", new_code="8\n").ok
@@ -193,7 +193,8 @@ def test_entry_point_that_does_not_work(play: Play) -> None:
         "python missing.py": "No such file or directory: 'missing.py'",
         "python -m missing": "No module named missing",
         "python -m pytest tests/missing.py": "missing.py",
-        "./program": "cannot be debugged",
+        "./program": "nothing was run, as there is no test program",
+        "test and more": "is neither a test nor a Python program",
         "python -m pytest 'unclosed": "cannot be debugged",
         "python broken.py": "SyntaxError",
         "python fails.py": "ZeroDivisionError",
@@ -238,7 +239,7 @@ def test_import_error_of_a_test_file(play: Play) -> None:
     assert stop.state["exception"].startswith("ZeroDivisionError")
 
 
-def test_an_entry_point_stays_until_another_is_named_and_says_so(play: Play) -> None:
+def test_a_program_stays_while_it_is_paused_and_what_starts_is_said(play: Play) -> None:
     step = play(cart({"tool.py": "import sys\nfrom cart import total\nprint(sys.argv[1:])\nsys.exit('bad options')\n"}))
     first = step.pdb("n")
     assert "started: the tests that failed last, tests/test_cart.py::test_total" in first.text
@@ -248,13 +249,13 @@ def test_an_entry_point_stays_until_another_is_named_and_says_so(play: Play) -> 
     assert "started: python tool.py --fast" in step.pdb("n").text
     end = step.pdb("c")
     assert "['--fast']" in end.text and "bad options" in end.text
+    assert "started: the tests that failed last" in step.pdb("n").text, "the named program has ended"
     assert place(step.pdb("n", "tests/test_cart.py::test_average")) == ("tests/test_cart.py", 9, "test_average")
     code = step.pdb("n\nn", "python -c 'import cart; x = cart.total([5])\ny = x'")
     assert place(code) == ("<command line>", 2, "<module>") and "x = 4" in code.text
     refused = step.pdb("c", "make all")
-    assert not refused.ok and "cannot be debugged" in refused.text
+    assert not refused.ok and "neither a test nor a Python program" in refused.text
     assert step.pdb("p x").text == "4"
-    assert "started: the tests that failed last" in step.pdb("n", "tests").text
 
 
 def test_it_starts_in_the_tests_that_failed_last(play: Play) -> None:
@@ -276,7 +277,10 @@ def test_it_starts_in_the_tests_that_failed_last(play: Play) -> None:
     every = step.pdb("c", "python -m pytest")
     assert every.state["locals"] == {"items": "[1]"}
     step("rewrite", path="cart.py", start=5, end=5, new_code="    return result - (len(items) == 1)")
-    assert "all 1 tests that ran passed: tests/test_cart.py" in step.pdb("cl\nc", "tests").text
+    step.pdb("cl\nq")
+    assert "the test that ran passed: tests/test_cart.py::test_sum]" in step.pdb("c").text
+    every = step.pdb("c", "tests").text
+    assert "all 2 tests that ran passed: tests/test_cart.py::test_empty, tests/test_cart.py::test_sum]" in every
 
 
 def test_code_of_several_lines_is_carried_out_as_one(play: Play) -> None:
@@ -315,7 +319,6 @@ def test_what_is_shown_is_short_and_the_same_for_every_model(play: Play) -> None
     stop = step.pdb("b deep.py:3, n == 0\nc", "deep.py")
     assert stop.state["kind"] == "debugger" and "Locals: n = 0; row = [0, 1, 2, 3, 4, 5, ... 9999 in all]" in stop.text
     assert "Calls: ... > f (deep.py:3) x23 > *f (deep.py:3)*" in stop.text
-    assert "locals" not in stop.as_json() and "stack" not in stop.as_json()
     assert "the call above 299 more times" in step.pdb("w").text
     value = step.pdb("p row\np n")
     assert len(value.text) < 1200 and "characters omitted" in value.text and value.text.endswith("(Pdb) p n\n0")
@@ -349,6 +352,6 @@ def test_a_breakpoint_on_a_function_with_overloads_is_set_where_it_runs(play: Pl
     code += "    def add(self, x: int) -> int: ...\n"
     code += "\n    @typing.overload\n    def add(self, x: str) -> str: ...\n\n    def add(self, x):\n        return x\n"
     code += "\n\nBag().add(1)\n"
-    stop = play(make_task({"bag.py": code})).pdb("b Bag.add\nc", entrypoint="python bag.py")
+    stop = play(make_task({"bag.py": code})).pdb("b Bag.add\nc", test="python bag.py")
     assert place(stop) == ("bag.py", 13, "Bag.add")
     assert "several places" not in stop.text

@@ -62,7 +62,7 @@ def test_breakpoints_that_are_lost_are_told(play: Play) -> None:
             child.join()
     """
     step = play(make_task({"area.py": "def size(x):\n    return x\n", "tests/test_area.py": test}))
-    first = step.pdb("b size\nc", entrypoint="python -m pytest -q tests")
+    first = step.pdb("b size\nc", test="python -m pytest -q tests")
     assert first.state["locals"] == {"x": "1"} and "it is set again" in first.text
     rest = step.pdb("c")
     assert "set a trace function of its own" in rest.text and "started another process" in rest.text
@@ -70,7 +70,7 @@ def test_breakpoints_that_are_lost_are_told(play: Play) -> None:
         f"tests/test_area.py::test_{name}": "passed" for name in ("fixture", "own", "child")
     }
     assert "breakpoint 1 (area.py:2) was not reached" not in rest.text
-    unreached = step.pdb("tbreak test_area.py:9\nc\nc\nc\nc", entrypoint="python -c 'print(1)'").text
+    unreached = step.pdb("tbreak test_area.py:9\nc\nc\nc\nc", test="python -c 'print(1)'").text
     assert "breakpoint 1 (area.py:2) was not reached in this run" in unreached
 
 
@@ -94,7 +94,7 @@ def test_a_step_past_the_end_of_a_thread_says_where_it_is_and_reads_no_clock(pla
         two.join()
     """
     step = play(make_task({"run.py": code}))
-    step.pdb("b first\nb run.py:9\nc", entrypoint="python run.py")
+    step.pdb("b first\nb run.py:9\nc", test="python run.py")
     landed = step.pdb("n\nn\nn")
     assert "stopped in thread two, no longer in thread one, because thread one has ended" in landed.text
     assert landed.state["thread"] == "two"
@@ -126,7 +126,7 @@ def test_the_options_of_a_project_leave_the_tools_whole(play: Play, options: str
     settings = f"[pytest]\naddopts = {options}\n"
     step = play(cart({"pytest.ini": settings}, test_command="python -m pytest -q"))
     assert step.pdb("b total\nc").state["function"] == "total"
-    assert "1 call" in step("calls", function="total").text
+    assert "1 call" in step("calls", place="total").text
     assert "assert 5 == 6" in step("snapshot").text
 
 

@@ -82,13 +82,13 @@ def test_no_tool_shows_more_than_is_asked_for_whatever_the_program_does(play: Pl
         ("pdb", {"command": "c\nw\np value\npp vars(value)\np locals()\nll"}),
         ("pdb", {"command": "\n".join([f"b hostile.py:{n}, '{'c' * 900}'" for n in range(9, 15)])}),
         ("pdb", {"command": "p " + "y" * 9_000}),
-        ("trace", {"at": "deep", "show": "value\nn\nlocals()", "hits": 20}),
-        ("trace", {"at": "z" * 9_000}),
+        ("trace", {"place": "deep", "code": "value\nn\nlocals()", "count": 20}),
+        ("trace", {"place": "z" * 9_000}),
         ("trace", {"exception": "ValueError", "condition": "("}),
-        ("inspect", {"place": "deep", "expressions": "value\nlocals()\n'x' * 90000"}),
+        ("inspect", {"place": "deep", "code": "value\nlocals()\n'x' * 90000"}),
         ("inspect", {"place": "z" * 9_000}),
-        ("calls", {"function": "deep"}),
-        ("calls", {"function": "deep", "n": 5}),
+        ("calls", {"place": "deep"}),
+        ("calls", {"place": "deep", "hit": 5}),
         *(("snapshot", {"show": show}) for show in ("frames", "steps", "tree", "difference")),
         ("snapshot", {"back": 3}),
         ("rewrite", {"path": "long.txt", "start": 3, "end": 40, "new_code": LINES * 30}),
@@ -155,7 +155,7 @@ def test_a_long_difference_is_shown_whole_where_it_is_asked_for(play: Play) -> N
     assert "word number 17'," not in step("eval", **arguments).text.partition("AssertionError")[2]
     full = step("eval", **arguments, verbose=True).text.partition("Full diff")[2]
     assert all(f"'{word}'," in full for word in words), "a -q of the test command does not take it back"
-    short = step.pdb("c", entrypoint="tests/test_words.py::test_words").text
+    short = step.pdb("c", test="tests/test_words.py::test_words").text
     assert "AssertionError" in short and "Use -v" not in short, "no observation names an option that cannot be given"
 
 

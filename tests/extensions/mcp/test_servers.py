@@ -98,7 +98,6 @@ def test_the_traffic_is_in_the_record_word_for_word(start_episode: Any, offer: O
         assert (sent, request["params"]) == (True, {"name": "echo", "arguments": {"text": "é\n"}})
         assert (came, answer["result"]["content"][0]["text"]) == (False, "é\n")
         assert step.state["kind"] == "server" and (step.state["server"], step.state["tool"]) == ("other", "echo")
-        assert "spoken" not in step.as_json()
         asked_back = env.step(Action("other_ask"))[0]
         ping, sampling = json.loads(asked_back.text)
         assert ping["result"] == {} and sampling["error"]["code"] == -32601

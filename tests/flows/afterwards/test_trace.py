@@ -24,7 +24,7 @@ def test_actions_of_several_lines_are_lines(
     episode = new_episode(store)
     script = "b cart.py:4\nc\np 'x'\n" + "n\n" * MOST_LINES
     store.add_step(Step(episode_id=episode, index=0, observation="failing", milestones=["reproduced"]))
-    arguments = {"command": script, "entrypoint": "python x.py", "other": None}
+    arguments = {"command": script, "test": "python x.py", "other": None}
     store.add_step(
         Step(episode_id=episode, index=1, tool="pdb", arguments=arguments, thought=EVIL, observation=EVIL, env_ms=12)
     )
@@ -33,7 +33,7 @@ def test_actions_of_several_lines_are_lines(
     trace(str(episode), as_json=False, first=0, limit=None)
     out = capsys.readouterr().out
     assert "--- step 0: reset()  [0 ms]  reproduced\nfailing\n" in out
-    assert "--- step 1: pdb(entrypoint='python x.py')  [12 ms]\ncommand:\n  | b cart.py:4\n  | c\n  | p 'x'\n" in out
+    assert "--- step 1: pdb(test='python x.py')  [12 ms]\ncommand:\n  | b cart.py:4\n  | c\n  | p 'x'\n" in out
     assert "--- step 2: malformed action  [0 ms]\nYour answer contains no action.\n" in out
     assert "  [3 more lines: --json has them]\nthought: <script>" in out
     assert "␛[31mred" in out and "\x1b" not in out

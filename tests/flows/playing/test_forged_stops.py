@@ -44,7 +44,7 @@ def test_a_forged_stop_ends_its_own_episode_and_no_other(database: str, monkeypa
     def answer(body: dict[str, Any]) -> Any:
         turn = sum(message["role"] == "assistant" for message in body["messages"])
         if turn:
-            return call("submit") if turn > 1 else call("pdb", command="n\nc", entrypoint="python forge.py")
+            return call("submit") if turn > 1 else call("pdb", command="n\nc", test="python forge.py")
         line = json.dumps({"text": "", "notes": [], "stop": next(forged)}).encode() + b"\n"
         return call("bash", command=f"cat > forge.py <<'END'\n{PROGRAM.format(line=line)}END\n")
 

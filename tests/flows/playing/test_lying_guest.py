@@ -83,22 +83,22 @@ SCENES: Mapping[str, Sequence[Action]] = {
         pdb("b cart.py:11\nc\np item\nw\nu\nlocals()"),
         pdb("c\nc\nc"),
         pdb("q"),
-        pdb("b\nn\nn\ncommands 1\np 1\nend\ntbreak cart.py:3", entrypoint="python prog.py"),
+        pdb("b\nn\nn\ncommands 1\np 1\nend\ntbreak cart.py:3", test="python prog.py"),
         pdb("import os; os._exit(4)"),
         pdb("c"),
     ],
     "trace": [
-        Action("trace", {"at": "cart.py:12, Cart.total", "show": "result\nitem['price']", "condition": "x or True"}),
-        Action("trace", {"at": "cart.py:11-13"}),
+        Action("trace", {"place": "cart.py:12, Cart.total", "code": "result\nitem['price']", "condition": "x or True"}),
+        Action("trace", {"place": "cart.py:11-13"}),
         Action("trace", {"exception": "KeyError", "test": "tests/test_cart.py"}),
     ],
     "inspect": [
-        Action("inspect", {"expressions": "1 + 1"}),
-        Action("inspect", {"place": "cart.py:12", "expressions": "x = 2\nx", "hit": 2}),
+        Action("inspect", {"code": "1 + 1"}),
+        Action("inspect", {"place": "cart.py:12", "code": "x = 2\nx", "hit": 2}),
     ],
     "calls": [
-        Action("calls", {"function": "price"}),
-        Action("calls", {"function": "price", "n": -1, "test": "tests/test_cart.py"}),
+        Action("calls", {"place": "price"}),
+        Action("calls", {"place": "price", "hit": -1, "test": "tests/test_cart.py"}),
     ],
     "snapshot": [
         Action("snapshot", {"show": show, **back})

@@ -1,8 +1,8 @@
 """Places in the program as an agent names them: the one grammar of all debugging tools.
 
-`file:line`, `file:first-last`, `function`, `Class.method`, `package.module.Class.method` and `file:function`, and every
-form in which a tool shows a place: `cart.py:12 in total`, `cart.py:12 (total)`, `total (cart.py:12)`. A condition may
-follow: `cart.py:12 if price > 3`.
+`file:line`, `file:first-last`, `function`, `Class.method`, `package.module.Class.method` and `module:function`, where a
+module is named as in an import or by its file, and every form in which a tool shows a place: `cart.py:12 in total`,
+`cart.py:12 (total)`, `total (cart.py:12)`. A condition may follow: `cart.py:12 if price > 3`.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def find_places(root: str, text: str) -> List[Place]:
         if name:
             places += find_place(root, name)
     if not places:
-        raise Refused("no place given: name file:line, a function or Class.method")
+        raise Refused("no place given: name a file:line, a function, a Class.method or a module:function")
     return places
 
 
@@ -125,12 +125,16 @@ def _unknown(root: str, name: str, dotted: str, candidates: List[Tuple[str, str,
 
 
 def find_file(root: str, name: str) -> str:
-    """Return the file with that name, or the only one whose path ends with it. Raises Refused."""
+    """Return the file or module with that name, or the only one whose path ends with it. Raises Refused."""
     inner_path = os.path.normpath(os.path.join(root, name))
     if os.path.isfile(inner_path):
         return inner_path
     paths = [os.path.relpath(path, root) for path in _python_files(root)]
-    matches = [path for path in paths if path.endswith(os.sep + name.lstrip("./"))]
+    module = os.path.join(*name.split("."))
+    endings = tuple(
+        os.sep + ending for ending in (name.lstrip("./"), module + ".py", os.path.join(module, "__init__.py"))
+    )
+    matches = [path for path in paths if (os.sep + path).endswith(endings)]
     if len(matches) == 1:
         return os.path.join(root, matches[0])
     close = matches or difflib.get_close_matches(name, paths, 3)

@@ -122,8 +122,9 @@ class DebuggingRequests:
         name = request["session"]
         debugger = self._debuggers.setdefault(name, Debugger(self._core.workspace, self._launch_debugger))
         only, timeout_s, value_limit = request["only"], request["timeout_s"], request["value_limit"]
+        test = request["test"]
         try:
-            reply = debugger.act(body.decode("utf-8"), entry, only, timeout_s, value_limit)
+            reply = debugger.act(body.decode("utf-8"), entry, test, only, timeout_s, value_limit)
         except CannotStart as error:
             raise Refused(str(error)) from None
         reply["changed_files"] = self._quick_news()

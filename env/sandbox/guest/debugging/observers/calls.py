@@ -28,7 +28,7 @@ FOLLOWED = 2000
 
 
 class CallsObserver(Observer):
-    """Expects `function` (a name), and which calls to report.
+    """Expects `place` (a function), and which calls to report.
 
     `first`, `last`: their numbers, counted from 1; `numbers`: only these of them, if there are any. With a `condition`
     (an expression over the arguments, `result` and `raised`) only the numbers of the calls that meet it are reported.
@@ -41,7 +41,7 @@ class CallsObserver(Observer):
     def __init__(self, spec: Dict[str, Any], teller: Storyteller) -> None:
         """Raises Refused if the function does not exist."""
         self._teller = teller
-        self._places = find_functions(spec["root"], spec["function"])
+        self._places = find_functions(spec["root"], spec["place"])
         self._first: int = spec["first"]
         self._last: int = spec["last"]
         self._only = frozenset(spec["numbers"])

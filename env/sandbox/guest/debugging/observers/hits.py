@@ -9,9 +9,10 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ..evaluation import compiled, evaluate
 from ..places import Place, find_places, separate_condition
-from ..values import safe_locals, shown
+from ..values import safe_locals
 from .gates import NEVER, Gate
 from .report_stream import Storyteller, describe
+from .statements import result_of, statements
 from .tracing import CALLS, LINES, RAISES, Observer, Tracer
 
 VALUE = 400
@@ -23,8 +24,8 @@ _MOST_PROBLEMS = 100
 class HitsObserver(Observer):
     """Reports each hit as it happens.
 
-    Expects `at` (places), `show` (expressions), `condition`, `skip`, `hits` (how many to report), `exception` (the
-    name of a class, with or without its module; the run ends where such an exception is first raised).
+    Expects `place` (one or several), `code` (lines of Python), `condition`, `skip`, `count` (how many to report),
+    `exception` (the name of a class, with or without its module; the run ends where such an exception is first raised).
     """
 
     from_import = True
@@ -32,14 +33,14 @@ class HitsObserver(Observer):
     stop_now: Callable[[str], None]
 
     def __init__(self, spec: Dict[str, Any], teller: Storyteller) -> None:
-        """Raises Refused for a place that does not exist and for an invalid expression."""
+        """Raises Refused for a place that does not exist and for invalid code."""
         self._teller = teller
         self._skip: int = spec["skip"]
-        self._most: int = spec["hits"]
+        self._most: int = spec["count"]
         self._exception: str = spec["exception"]
-        at, condition = separate_condition(spec["at"], spec["condition"])
-        self._places: List[Place] = find_places(spec["root"], at) if at else []
-        self._shown = [(text, compiled(text)) for text in spec["show"]]
+        names, condition = separate_condition(spec["place"], spec["condition"])
+        self._places: List[Place] = find_places(spec["root"], names) if names else []
+        self.code = statements(spec["code"])
         self._condition = compiled(condition) if condition else None
         self._named: Dict[str, List[int]] = {}
         self._lines: Dict[str, Dict[int, List[int]]] = {}
@@ -132,7 +133,7 @@ class HitsObserver(Observer):
 
     def tell(self, number: int, frame: types.FrameType) -> None:
         """Report one hit of the place with that number."""
-        values = self._values(frame) if self._shown else self._changed(frame)
+        values = self._values(frame) if self.code else self._changed(frame)
         record = self._teller.place(frame)
         if self._places[number].function:
             record["line"] = frame.f_code.co_firstlineno
@@ -153,13 +154,9 @@ class HitsObserver(Observer):
             self._problems[text] = self._problems.get(text, 0) + 1
 
     def _values(self, frame: types.FrameType) -> Dict[str, str]:
-        values = {}
-        for text, code in self._shown:
-            try:
-                values[text] = shown(evaluate(code, frame.f_globals, frame.f_locals), VALUE)
-            except BaseException as error:  # SystemExit too, so that the program goes on
-                values[text] = "raised %s" % describe(error).split("\n")[0]
-        return values
+        names = dict(frame.f_locals)
+        values = {" ".join(part.text.split()): result_of(part, frame.f_globals, names, VALUE) for part in self.code}
+        return {text: " ".join(value.split("\n")) for text, value in values.items() if value}
 
     def _changed(self, frame: types.FrameType) -> Dict[str, str]:
         """Return the local variables that changed since this call's last hit; used if no values were asked for."""

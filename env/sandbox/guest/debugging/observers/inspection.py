@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-import ast
-import contextlib
-import io
-import textwrap
 import types
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, Optional
 
-from ...core.files import Refused
-from ..evaluation import evaluate
 from ..exceptions import chain_of
-from ..values import shown
 from .hits import HitsObserver
-from .report_stream import Storyteller, describe
+from .report_stream import Storyteller
+from .statements import result_of
 
 _VALUE = 1000
 """How many characters of one value, or of what one statement prints, are shown."""
 
 
 class InspectObserver(HitsObserver):
-    """Expects what `HitsObserver` does, and `code`: lines of Python. Without places, the code runs at a failure."""
+    """Expects what `HitsObserver` does. Without places, the code runs at a failure."""
 
     def __init__(self, spec: Dict[str, Any], teller: Storyteller) -> None:
         """Raises Refused for a place that does not exist and for code that does not compile."""
         super().__init__(spec, teller)
-        self._code = _statements(spec["code"])
         self._inspected = False
 
     def tell(self, number: int, frame: types.FrameType) -> None:
@@ -51,36 +44,6 @@ class InspectObserver(HitsObserver):
         self._inspected = True
         frames = self._teller.stack(frame, line)
         names = dict(frame.f_locals)
-        values = [{"code": text, "value": _result(code, frame, names)} for text, code in self._code]
+        values = [{"code": part.text, "value": result_of(part, frame.f_globals, names, _VALUE)} for part in self.code]
         report = self._teller.report
         report.write("inspected", number=self._met, test=self._teller.test, frames=frames, values=values)
-
-
-def _result(code: types.CodeType, frame: types.FrameType, names: Dict[str, Any]) -> str:
-    """Run one statement. Returns what it prints, and its value or the exception that it raises."""
-    printed = io.StringIO()
-    try:
-        with contextlib.redirect_stdout(printed):
-            value = evaluate(code, frame.f_globals, names)
-        text = "" if value is None else shown(value, _VALUE)
-    except BaseException as error:  # SystemExit too, so that the other statements run
-        text = "raised %s" % describe(error).split("\n")[0]
-    output = printed.getvalue()[:_VALUE].rstrip("\n")
-    return "\n".join(part for part in (output, text) if part)
-
-
-def _statements(text: str) -> List[Tuple[str, types.CodeType]]:
-    source = textwrap.dedent(text).strip("\n")
-    try:
-        tree = ast.parse(source)
-        statements = []
-        for node in tree.body:
-            part: Any = (
-                ast.Expression(node.value) if isinstance(node, ast.Expr) else ast.Module(body=[node], type_ignores=[])
-            )
-            mode = "eval" if isinstance(node, ast.Expr) else "exec"
-            statement = ast.get_source_segment(source, node) or ""
-            statements.append((statement, compile(part, "<expressions>", mode, dont_inherit=True)))
-        return statements
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise Refused("the expressions are not Python code: %s" % (error.args[0] if error.args else error)) from None

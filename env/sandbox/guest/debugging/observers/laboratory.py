@@ -7,7 +7,6 @@ that everything seen so far is left if the program dies. What the program prints
 from __future__ import annotations
 
 import contextlib
-import difflib
 import json
 import os
 import runpy
@@ -15,12 +14,13 @@ import signal
 import sys
 import threading
 import types
-from typing import Any, Dict, Generator, List, Optional, Set, Tuple
+from typing import Any, Dict, Generator, List, Optional, Tuple
 
 from ...core.files import Refused
 from ...core.framing import take_input
 from ...testing.ids import path_of
 from ...testing.shadows import forget_shadowed
+from ..choice import choose
 from ..exceptions import reported_error
 from ..places import Names
 from .calls import CallsObserver
@@ -40,7 +40,6 @@ OBSERVERS = {
     "tree": TreeObserver,
     "path": PathObserver,
 }
-_CLOSE = 5
 
 
 def main(argv: List[str]) -> int:
@@ -292,21 +291,3 @@ def tracer(observer: Observer, is_own: Own) -> Tracer:
     if hasattr(sys, "monitoring"):
         return Monitor(observer, is_own)
     return Inserter(observer, is_own) if usable() else SetTracer(observer, is_own)
-
-
-def choose(collected: List[str], name: str) -> Set[str]:
-    """Return the tests that an id, the beginning of one, a file or a name stands for. Raises Refused."""
-    name = os.path.normpath(path_of(name)) + name[len(path_of(name)) :]
-    ways = (
-        lambda test: test == name,
-        lambda test: test.startswith((name + "[", name + "::")) or test.rstrip("/").startswith(name + "/"),
-        lambda test: test.endswith("::" + name),
-        lambda test: ("::" + name + "[") in test or ("::" + name + "::") in test,
-    )
-    for way in ways:
-        matching = {test for test in collected if way(test)}
-        if matching:
-            return matching
-    close = difflib.get_close_matches(name, collected, _CLOSE, 0.5) or collected[:_CLOSE]
-    hint = "the closest are %s" % ", ".join(close) if close else "no tests were found"
-    raise Refused("no test %s: %s" % (name, hint))

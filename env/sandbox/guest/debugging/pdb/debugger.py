@@ -41,6 +41,7 @@ class Debugger:
         self._output_fd = -1
         self._received = b""
         self._entry: List[str] = []
+        self._test = ""
         self._only: List[str] = []
         self._fresh = False
         """Whether the program was started since the last report."""
@@ -73,7 +74,7 @@ class Debugger:
         self._child = self._socket = None
         self._received = b""
 
-    def _start(self, entry: List[str], notes: List[str]) -> Dict[str, Any]:
+    def _start(self, entry: List[str], test: str, notes: List[str]) -> Dict[str, Any]:
         self.close()
         self.files_may_have_changed = False
         self._edited.clear()
@@ -91,12 +92,14 @@ class Debugger:
             theirs.close()
             os.close(write_fd)
         KEPT.add(self._child.pid)
-        self._socket, self._output_fd, self._entry = ours, read_fd, entry
+        self._socket, self._output_fd, self._entry, self._test = ours, read_fd, entry, test
         self._fresh = True
-        program = "the tests that failed last, " + _listed(self._only) if self._only else _spoken(entry)
+        failing = "the tests that failed last, " + _listed(self._only) if self._only else _spoken(entry)
+        program = test or failing
         notes.append("started: %s" % program)
         os.set_blocking(read_fd, False)
-        setup = json.dumps({"entry": entry, "only": self._only, "breakpoints": self.breakpoints})
+        only = [] if test else self._only
+        setup = json.dumps({"entry": entry, "test": test, "only": only, "breakpoints": self.breakpoints})
         return self._ask(setup, self._limit(START_PATIENCE_S), HeadTail(PROGRAM_CAP))
 
     def _move_breakpoints(self, notes: List[str]) -> None:
@@ -123,12 +126,13 @@ class Debugger:
     # ---- one action
 
     def act(
-        self, text: str, entry: List[str], only: List[str], timeout_s: float, value_limit: int = 1000
+        self, text: str, entry: List[str], test: str, only: List[str], timeout_s: float, value_limit: int = 1000
     ) -> Dict[str, Any]:
         """Carry out pdb commands and code; see `batch.commands_of`.
 
-        Starts the program if none is being debugged, if files were edited since it started, or if `entry` is another
-        one. `only`: ids of the tests that every start from now on runs, if `entry` is pytest and finds one of them.
+        Starts the program if none is being debugged, if files were edited since it started, or if `entry` or `test` is
+        another one. `test`: what to run of `entry`, if that is pytest; see `choose`. If it is empty, every start from
+        now on runs the tests with an id in `only`, if `entry` finds one of them.
         `value_limit`: how many characters of one value are shown. Returns text (what pdb said), program (what the
         program printed), standing, notes, and the places of this action, as `replies.debugger.Debugged` says.
         """
@@ -138,11 +142,11 @@ class Debugger:
         report: Dict[str, Any] = {}
         self._only = only
         self._time_limit = "%g s" % round(timeout_s, 1)
-        restarted = self._needs_restart(entry, notes)
+        restarted = self._needs_restart(entry, test, notes)
         old_breakpoints = list(self.breakpoints)
         self._points, self._stood = {}, {}
         if restarted or self._child is None:
-            report = self._start(entry, notes)
+            report = self._start(entry, test, notes)
             notes += report.get("notes", [])
             texts.append(report.get("text", ""))
         limit = self._limit(timeout_s)
@@ -156,7 +160,7 @@ class Debugger:
             if echoed:
                 texts.append("(Pdb) %s\n" % shortened(command.replace("\n", "\n...   "), 300, "as you wrote it"))
             if command in ("restart", "run"):
-                report = self._start(self._entry, notes)
+                report = self._start(self._entry, self._test, notes)
                 texts.append("the program was restarted\n")
                 continue
             request = {"command": command, "value_limit": value_limit, "stated_limit": self._time_limit}
@@ -164,7 +168,7 @@ class Debugger:
             texts.append(report.get("text", ""))
             notes += report.get("notes", [])
             if report.get("restart"):
-                report = self._start(self._entry, notes)
+                report = self._start(self._entry, self._test, notes)
             if report.get("timed_out"):
                 timed_out = True
                 if position + 1 < len(commands):
@@ -177,8 +181,10 @@ class Debugger:
             report = self._ask(json.dumps({"command": "end"}), limit, program)
             texts.append(report.get("text", ""))
         standing, stops = standing_of(report)
-        if report.get("tests") and self._only and set(report["tests"].values()) == {"passed"}:
-            notes.append("all %d tests that ran passed: %s" % (len(report["tests"]), _listed(list(report["tests"]))))
+        tests = list(report.get("tests") or ())
+        if tests and set(report["tests"].values()) == {"passed"}:
+            all_tests = "the test" if len(tests) == 1 else "all %d tests" % len(tests)
+            notes.append("%s that ran passed: %s" % (all_tests, _listed(tests)))
         # A breakpoint in a loop stops at the same place again, with other values.
         place_keys = ("event", "file", "line", "function", "depth", "exception")
         place = [restarted, stops, *(standing.get(key) for key in place_keys)]
@@ -209,10 +215,10 @@ class Debugger:
         if self._child is not None:
             self._edited.update(path for path, _, _ in changed)
 
-    def _needs_restart(self, entry: List[str], notes: List[str]) -> bool:
+    def _needs_restart(self, entry: List[str], test: str, notes: List[str]) -> bool:
         if self._child is None:
             return False
-        if entry != self._entry:
+        if (entry, test) != (self._entry, self._test):
             return True
         if not self.files_may_have_changed:
             return False
@@ -298,8 +304,8 @@ class Debugger:
             pass
         elif timed_out:
             reason = (
-                "the program was still running at the time limit of %s and could not be interrupted, so it was killed; "
-                "the next command restarts it" % self._time_limit
+                "the program was still running at the time limit of %s and could not be interrupted, so it was killed"
+                % self._time_limit
             )
         else:
             try:

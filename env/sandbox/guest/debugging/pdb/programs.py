@@ -15,10 +15,12 @@ import traceback
 import types
 from typing import Any, Generator, List
 
+from ...core.files import Refused
 from ...testing.ids import path_of
 from ...testing.prepared import plugin as searched
 from ...testing.prepared import prepared
 from ...testing.shadows import forget_shadowed
+from ..choice import choose
 from .control import Control, EmptyInput
 from .pdb_child import Debugger
 
@@ -35,7 +37,7 @@ def main(argv: List[str]) -> int:
     if setup["entry"][0].endswith(".py"):
         debugger.entry_file = setup["entry"][0]
     try:
-        code = run(debugger, setup["entry"], setup["only"])
+        code = run(debugger, setup["entry"], setup["test"], setup["only"])
     except bdb.BdbQuit:
         code = 0
     except BaseException as error:
@@ -51,15 +53,16 @@ def main(argv: List[str]) -> int:
     os._exit(0)
 
 
-def run(debugger: Debugger, entry: List[str], only: List[str]) -> int:
+def run(debugger: Debugger, entry: List[str], test: str, only: List[str]) -> int:
     """Run ["pytest", *arguments], ["-m", module, ...], ["-c", code, ...] or [script, ...] under the debugger.
 
-    `only`: ids of the tests to run, if pytest finds one of them. Returns the exit status.
+    `test`: the tests to run, as an agent names them; if it is empty, `only` has their ids, and if pytest finds none of
+    those, it runs all. Returns the exit status.
     """
     sys.path[0] = os.getcwd()
     forget_shadowed(sys.path[0])
     if entry[0] == "pytest" or entry[:2] == ["-m", "pytest"]:
-        return _run_pytest(debugger, entry[2:] if entry[0] == "-m" else entry[1:], only)
+        return _run_pytest(debugger, entry[2:] if entry[0] == "-m" else entry[1:], test, only)
     debugger.wait_at_start()
     sys.breakpointhook = pdb.set_trace = debugger.breakpoint_hook
     try:
@@ -108,7 +111,7 @@ def as_file(code: str) -> str:
     return name
 
 
-def _run_pytest(debugger: Debugger, arguments: List[str], only: List[str]) -> int:
+def _run_pytest(debugger: Debugger, arguments: List[str], test: str, only: List[str]) -> int:
     import pytest
 
     from ...testing import pytest_determinism
@@ -125,7 +128,7 @@ def _run_pytest(debugger: Debugger, arguments: List[str], only: List[str]) -> in
     class UnderDebugger:
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_cmdline_main(self, config: Any) -> Generator[None, Any, None]:
-            config.args = [*config.args, *_missing_files(config, only)]
+            config.args = [*config.args, *_missing_files(config, [test] if test else only)]
             yield
 
         @pytest.hookimpl(trylast=True)
@@ -143,13 +146,18 @@ def _run_pytest(debugger: Debugger, arguments: List[str], only: List[str]) -> in
             all_items = {item.nodeid: item for item in items}
             yield
             session.collected_items = list(items)  # for agents that run all tests again from inside
-            chosen = {name: item for name, item in all_items.items() if name in only or path_of(name) in only}
-            absent = [name for name in only if name not in chosen and not any(_is_in(name, item) for item in chosen)]
-            if chosen:
-                config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in chosen])
-                items[:] = chosen.values()
+            names = {name for name in all_items if name in only or path_of(name) in only}
+            absent = [name for name in only if name not in names and not any(_is_in(name, item) for item in names)]
+            if test:
+                try:
+                    names = choose(list(all_items), test)
+                except Refused as refused:
+                    debugger.say("nothing was run, as there is %s" % refused)
+            if names or test:
+                config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in names])
+                items[:] = [item for name, item in all_items.items() if name in names]
             if absent:
-                instead = "" if chosen else "; all tests of the command run instead"
+                instead = "" if names else "; all tests of the command run instead"
                 debugger.say("not found, so not run: %s%s" % (", ".join(absent[:5]), instead))
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)

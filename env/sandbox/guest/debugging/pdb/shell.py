@@ -124,7 +124,7 @@ class Shell(Breakpoints):
 
     def do_interact(self, arg: str) -> None:
         """Refuse `interact`: nobody is there to type."""
-        self.error("interact is not available here: use p, pp or !statement, one action at a time")
+        self.error("interact is not needed: Python code is a command here, and runs in the paused frame")
 
     def do_debug(self, arg: str) -> None:
         """Refuse `debug`: it would start a debugger inside the debugger."""
