@@ -18,6 +18,7 @@ from stackrank.env.tools import TOOL_SETS
 from stackrank.env.tools.describe import markdown_table
 from stackrank.fields import table
 from stackrank.flows.cli.main import app
+from stackrank.flows.runs.afterwards.export.exporter import exporter_names, find_exporter
 from stackrank.flows.runs.specification.spec_reference import describe
 from stackrank.settings import Settings, variable
 
@@ -63,6 +64,22 @@ at their beginning explain them.
 
 {table}"""
 
+EXPORTS = """\
+# Columns of exports
+
+{note}
+`stackrank export RUN --format FORMAT` writes records with the same types in every kind of file. A *JSON text* holds
+what has no fixed type, such as the arguments of an action: parse it with `json.loads`, with `json_extract` in DuckDB,
+and so on. A column that says *optional* may be null; within a record, JSON leaves such a field out. `steps[].index` is
+the field `index` of the records in the list `steps`.
+
+JSON Lines do not say which type a column has that is empty in all records: for pandas, pyarrow, `datasets` and DuckDB,
+`--out NAME.parquet` does. In CSV, lists and records are JSON texts, and a text that a spreadsheet would take for a
+formula begins with an apostrophe. `NAME.scope.json` beside a file lists its columns, too. The guide
+[Trajectories and training](../guide/trajectories.md) says what the formats are for.
+
+{formats}"""
+
 PARTS = {
     "The file": repo_schema.TasksFile,
     "A task": repo_schema.TaskEntry,
@@ -92,6 +109,25 @@ def tasks_file() -> str:
     return TASKS_FILE.format(note=NOTE, parts="\n".join(parts))
 
 
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def exports() -> str:
+    """The columns of each format of `stackrank export`."""
+    formats = []
+    for name in exporter_names():
+        exporter = find_exporter(name)
+        rows = ["| column | type | what it is |", "| --- | --- | --- |"]
+        for column_name, column in exporter.columns.items():
+            for part, what in column.parts(column_name):
+                optional = ", optional" if what.optional else ""
+                rows.append(f"| `{part}` | {what.type_name}{optional} | {_cell(what.description)} |")
+        note = " Outside of Parquet, a record is a document as its format defines it." if exporter.file_name else ""
+        formats.append(f"## `{name}`\n\nOne record is {exporter.description}.{note}\n\n" + "\n".join(rows) + "\n")
+    return EXPORTS.format(note=NOTE, formats="\n".join(formats))
+
+
 def settings() -> str:
     """Every variable of the environment."""
     return SETTINGS.format(note=NOTE, table=table(Settings, heading="variable", label=variable))
@@ -116,6 +152,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "tasks-file.md": tasks_file,
     "command-line.md": command_line,
     "settings.md": settings,
+    "exports.md": exports,
 }
 
 

@@ -6,16 +6,17 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
-from stackrank.db.connection.errors import FAILURES, DatabaseError, explain
+from stackrank.db.connection.errors import FAILURES, DatabaseError, explain, is_uri, shown_address
 from stackrank.db.connection.pool import FairPool
 from stackrank.extras import require
 from stackrank.home import home, make_private
-from stackrank.settings import absolute_variables, settings, variable
+from stackrank.settings import absolute_variables, settings, sqlite_url, variable
 from stackrank.wording import masked, print_err
 
 HEAD = "0001"
@@ -26,6 +27,10 @@ LOCK = 7_236_110_415
 """Key of the PostgreSQL advisory lock under which migrations run."""
 _TCP = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 4, "tcp_user_timeout": 30_000}
 """Options of libpq, in seconds; the last one is in milliseconds."""
+_SQLITE_OPTIONS = {
+    "cache", "cached_statements", "check_same_thread", "detect_types", "immutable", "isolation_level", "mode", "nolock",
+    "psow", "timeout", "uri", "vfs",
+}  # fmt: skip
 _MOST_IDLE_S = 30
 _POSTGRES = {"postgres", "postgresql", "postgresql+psycopg"}
 
@@ -33,11 +38,11 @@ _POSTGRES = {"postgres", "postgresql", "postgresql+psycopg"}
 def default_url() -> str:
     """`STACKRANK_DATABASE_URL`, with an absolute path, else a SQLite file in `home()`."""
     configured = absolute_variables().get(variable("database_url")) or settings().database_url
-    return configured or f"sqlite:///{home() / 'stackrank.db'}"
+    return configured or sqlite_url(home() / "stackrank.db")
 
 
 def connect(
-    url: str | None = None,
+    url: str | URL | None = None,
     *,
     migrate: bool = True,
     upgrade: bool = False,
@@ -52,8 +57,8 @@ def connect(
     an error, unless `upgrade` or `STACKRANK_AUTO_MIGRATE` is set. Without `migrate` the schema is not checked; without
     `create` the database has to exist. Raises `DatabaseError` for everything that can be wrong.
     """
-    parsed = _parse(url or default_url())
-    address = masked(parsed.render_as_string())
+    parsed = url if isinstance(url, URL) else _parse(url or default_url())
+    address = shown_address(parsed)
     try:
         if not create and parsed.drivername == "sqlite" and not Path(str(parsed.database)).expanduser().exists():
             raise DatabaseError(f"The database {address} does not exist: check the file name.")
@@ -73,14 +78,13 @@ def connect(
                 )
             _upgrade(engine, address, revision)
     except (*FAILURES, OSError) as error:
-        raise explain(error, address) from error
+        raise explain(error, parsed) from error
     return engine
 
 
 def separate_pool(engine: Engine) -> Engine:
     """Open the same database with separate connections, for work that must not wait for others in this process."""
-    url = engine.url.render_as_string(hide_password=False)
-    return connect(url, migrate=False).execution_options(**engine.get_execution_options())
+    return connect(engine.url, migrate=False).execution_options(**engine.get_execution_options())
 
 
 def _parse(url: str) -> URL:
@@ -93,7 +97,14 @@ def _parse(url: str) -> URL:
     if parsed.drivername in {"sqlite", "sqlite+pysqlite"}:
         if parsed.database in {None, "", ":memory:"} or "mode=memory" in str(parsed.database):
             raise DatabaseError(f"{masked(url)} exists only in the memory of one connection: use sqlite:///FILE.")
-        return parsed.set(drivername="sqlite")
+        options = url.partition("?")[2]
+        unknown = {option.partition("=")[0] for option in options.split("&") if options} - _SQLITE_OPTIONS
+        if unknown:
+            raise DatabaseError(
+                f"{masked(url)} has the unknown option {min(unknown)!r}: a `?` in the name of a file is written %3F."
+            )
+        database = str(parsed.database)
+        return parsed.set(drivername="sqlite", database=database if is_uri(parsed) else unquote(database))
     if parsed.drivername in _POSTGRES:
         require("psycopg", extra="postgres", feature="PostgreSQL")
         return parsed.set(drivername="postgresql+psycopg")
@@ -102,7 +113,7 @@ def _parse(url: str) -> URL:
 
 def _sqlite(url: URL, timeout_s: float) -> Engine:
     file = Path(str(url.database)).expanduser().absolute()
-    if not str(url.database).startswith("file:"):
+    if not is_uri(url):
         make_private(file.parent)
         if not file.exists():
             file.touch(mode=0o600)  # SQLite gives the same mode to the files beside it

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+from pathlib import Path
 
+from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, OperationalError, TimeoutError
 
 from stackrank.errors import InfrastructureError, StackrankError, UsageError
+from stackrank.host.disk import is_full
+from stackrank.settings import sqlite_url
 from stackrank.wording import masked
 
 NO_RUN = "There is no run yet: start one with `stackrank run --benchmark bugs --agent repair`."
@@ -83,12 +87,26 @@ def _cause(error: BaseException) -> str:
     return masked(line.rsplit("failed: ", 1)[-1]).rstrip(".")
 
 
-def _remedy(error: BaseException, url: str) -> tuple[str, str]:
+def shown_address(url: URL) -> str:
+    """Return the address of a database for people, without its password."""
+    if url.drivername == "sqlite" and not is_uri(url):
+        return sqlite_url(str(url.database))
+    return masked(url.render_as_string())
+
+
+def is_uri(url: URL) -> bool:
+    """Whether the database is a URI of SQLite's own, which SQLite reads."""
+    return str(url.database).startswith("file:")
+
+
+def _remedy(error: BaseException, url: URL) -> tuple[str, str]:
     """Return what happened and what to do about it."""
     text = str(error).lower()
     if isinstance(error, TimeoutError):
         return "has no free connection", "use fewer workers"
-    if url.startswith("sqlite"):
+    if url.drivername == "sqlite":
+        if ("disk" in text and "full" in text) or is_full(Path(str(url.database)).parent):
+            return "is on a full disk", "free some space, or set STACKRANK_DATABASE_URL to another disk"
         if "is locked" in text or "busy" in text:
             return "is locked by another program", "end that program or use PostgreSQL"
         if "not a database" in text or "malformed" in text:
@@ -99,8 +117,6 @@ def _remedy(error: BaseException, url: str) -> tuple[str, str]:
                 f"cannot be opened for writing ({_cause(error)})",
                 "make the folder writable or set STACKRANK_DATABASE_URL",
             )
-        if "disk" in text and "full" in text:
-            return "is on a full disk", "free some space"
         return f"failed ({_cause(error)})", "check the file or set STACKRANK_DATABASE_URL"
     if "password" in text or "authentication" in text or "no pg_hba.conf" in text or "role" in text:
         return f"refused the login ({_cause(error)})", "check user and password in STACKRANK_DATABASE_URL"
@@ -111,8 +127,8 @@ def _remedy(error: BaseException, url: str) -> tuple[str, str]:
     return f"cannot be reached ({_cause(error)})", "start the server or change STACKRANK_DATABASE_URL"
 
 
-def explain(error: Exception, url: str) -> DatabaseError:
+def explain(error: Exception, url: URL) -> DatabaseError:
     """Return a `DatabaseError` that says in one sentence what `error` means for the database at `url`."""
-    address = masked(url)
-    problem, remedy = _remedy(error, address)
+    address = shown_address(url)
+    problem, remedy = _remedy(error, url)
     return DatabaseError(f"The database {address} {problem}: {remedy}.")

@@ -71,7 +71,7 @@ class Transactions:
         except IntegrityError as error:
             raise ValueError(f"the database refused the row: {error.orig}") from error
         except FAILURES as error:
-            raise explain(error, str(self.engine.url)) from error
+            raise explain(error, self.engine.url) from error
 
     def _once(self, work: Callable[[Connection], _Result], write: bool) -> _Result:
         with self.engine.connect().execution_options(write=write) as connection, connection.begin():

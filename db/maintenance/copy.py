@@ -40,7 +40,7 @@ def copy(source: Engine, target: Engine, say: Callable[[str, int], None]) -> dic
                 say(table.name, copied[table.name])
             return copied
     except FAILURES as error:
-        raise explain(error, str(target.url)) from error
+        raise explain(error, target.url) from error
 
 
 def counts(engine: Engine) -> dict[str, int]:
@@ -49,7 +49,7 @@ def counts(engine: Engine) -> dict[str, int]:
         with engine.connect() as connection:
             return {table.name: _count(connection, table) for table in TABLES}
     except FAILURES as error:
-        raise explain(error, str(engine.url)) from error
+        raise explain(error, engine.url) from error
 
 
 def _snapshot(engine: Engine) -> Connection:

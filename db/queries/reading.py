@@ -29,7 +29,7 @@ def open_connection(engine: Engine) -> Iterator[Connection]:
         with engine.connect() as connection:
             yield connection
     except FAILURES as error:
-        raise explain(error, str(engine.url)) from error
+        raise explain(error, engine.url) from error
 
 
 def as_json_row(row: RowMapping | Mapping[str, Any]) -> Row:
@@ -57,7 +57,7 @@ def fetch(engine: Engine, query: Select[Any], kind: Any = Row) -> Any:
     try:
         return retry_transient(engine, ask, attempts=1)
     except FAILURES as error:
-        raise explain(error, str(engine.url)) from error
+        raise explain(error, engine.url) from error
 
 
 def fetch_tuples(engine: Engine, query: Select[Any]) -> list[tuple[Any, ...]]:

@@ -217,9 +217,11 @@ def _read(repository: Path, names: Iterable[str]) -> list[bytes]:
 
 def read_at(repository: Path, commit: str, paths: Collection[str]) -> dict[str, bytes]:
     """Return those of the given files that a commit has, without listing its other files."""
-    if not paths:
+    # git refuses paths that no file of a commit can have.
+    usable = [path for path in paths if not {"", ".", ".."} & {*path.split("/")}]
+    if not usable:
         return {}
-    listing = read_git(repository, "--literal-pathspecs", "ls-tree", "-z", commit, "--", *paths)
+    listing = read_git(repository, "--literal-pathspecs", "ls-tree", "-z", commit, "--", *usable)
     entries = {path: entry for path, entry in _entries(listing) if path in paths}
     contents = _read(repository, (entry.name for entry in entries.values()))
     return {

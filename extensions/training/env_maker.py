@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypedDict, Unpack
 
@@ -56,6 +56,7 @@ def make(task: str, **options: Unpack[Options]) -> TrainingEnv:
 
     Raises TrainingError, BenchmarkError if a name is wrong. Raises SandboxError if no sandbox can be made here.
     """
+    _check_options("make", options)
     return EnvMaker(**options).env(task, owns_pool=True)
 
 
@@ -65,10 +66,19 @@ def make_vec(tasks: str | Sequence[str], count: int | None = None, **options: Un
     `tasks`: one task for all `count` environments, a list with a task for each, or a benchmark, from which `count`
     tasks are taken at even intervals (all if `count` is None).
     """
+    _check_options("make_vec", options)
     locations = ("path", "repos", "environments")
     names = _names(tasks, count, _source(**{name: options.get(name) for name in locations}))  # type: ignore[arg-type]
     maker = EnvMaker(count=len(names), **options)
     return VecEnv([maker.env(name) for name in names], maker.pool)
+
+
+def _check_options(function: str, options: Mapping[str, object]) -> None:
+    """Raise TrainingError for an option that does not exist."""
+    if unknown := sorted(options.keys() - Options.__annotations__.keys()):
+        raise TrainingError(
+            f"{function} has no option {unknown[0]!r}: choose from {', '.join(Options.__annotations__)}"
+        )
 
 
 def task_names(benchmark: str, *, path: str | Path | None = None) -> list[str]:

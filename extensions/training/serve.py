@@ -254,11 +254,16 @@ def make_app(sessions: Sessions, names: Iterable[str] = ()) -> FastAPI:
             async with sessions.env() as env:
                 await _serve(socket, Session(sessions, env), env, sessions.idle_s)
         except TrainingError as error:
-            await socket.send_json(_error(str(error), "CAPACITY_REACHED"))
-        with contextlib.suppress(RuntimeError):  # the client has closed it
+            with contextlib.suppress(*_GONE):
+                await socket.send_json(_error(str(error), "CAPACITY_REACHED"))
+        with contextlib.suppress(*_GONE):
             await socket.close()
 
     return app
+
+
+_GONE = (WebSocketDisconnect, RuntimeError)
+"""What sending to a client raises that has closed the connection, which many do after their last message."""
 
 
 async def _serve(socket: WebSocket, session: Session, env: TrainingEnv, idle_s: float) -> None:
@@ -290,7 +295,7 @@ async def _serve(socket: WebSocket, session: Session, env: TrainingEnv, idle_s: 
             task.cancel()
         for result in await asyncio.gather(*tasks, return_exceptions=True):
             # A client may also disconnect while an answer is being sent to it.
-            if isinstance(result, Exception) and not isinstance(result, WebSocketDisconnect | RuntimeError):
+            if isinstance(result, Exception) and not isinstance(result, _GONE):
                 log.error("a session ended unexpectedly", exc_info=result)
 
 

@@ -49,14 +49,15 @@ class VecEnv:
 
         for env, task in zip(self.envs, task_of_env, strict=True):
             env.check_task(task)
+        return self._all([functools.partial(_begin, *pair) for pair in zip(self.envs, task_of_env, strict=True)])
 
-        def begin(env: TrainingEnv, task: str | None) -> tuple[Observation, Info]:
-            try:
-                return env.reset(task)
-            except InfrastructureError as error:
-                return _failed(env, error)
-
-        return self._all([functools.partial(begin, *pair) for pair in zip(self.envs, task_of_env, strict=True)])
+    def reset_at(self, index: int, task: str | None = None) -> tuple[Observation, Info]:
+        """Begin an episode in one environment, as `reset` does in each; the others stay as they are."""
+        if not 0 <= index < len(self):
+            raise TrainingError(f"index is {index}: the environments are 0 to {len(self) - 1}")
+        self.envs[index].check_task(task)
+        (result,) = self._all([functools.partial(_begin, self.envs[index], task)])
+        return result
 
     def step(self, actions: Sequence[Act | None]) -> list[Transition | None]:
         """Take a step in each environment, at the same time. Returns None for an environment whose action is None.
@@ -141,6 +142,13 @@ class VecEnv:
         if errors:
             raise errors[0]
         return [future.result() for future in futures]
+
+
+def _begin(env: TrainingEnv, task: str | None) -> tuple[Observation, Info]:
+    try:
+        return env.reset(task)
+    except InfrastructureError as error:
+        return _failed(env, error)
 
 
 def _failed(env: TrainingEnv, error: InfrastructureError) -> tuple[Observation, Info]:

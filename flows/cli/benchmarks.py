@@ -41,7 +41,7 @@ def benchmarks(as_json: Json = False) -> None:
         "license": "licence", "source": "source", "digest": "digest", "proved": "validated",
     }  # fmt: skip
     cells = [{**row, **_short(row), "shown": row["set"] or row["benchmark"]} for row in rows]
-    print_table(cells, columns, "There is no benchmark.", width=120)
+    print_table(cells, columns, "There is no benchmark.")
     for row in rows:
         if row.get("rates"):
             for line in wording.verdict_rates(row["rates"], row["digest"]):
@@ -94,7 +94,7 @@ def tasks(
     }  # fmt: skip
     left_out = [row for row in rows if row["left_out"]]
     rows = [row for row in rows if not row["left_out"]]
-    print_table(rows, columns, f"{benchmark} has no tasks.", width=120)
+    print_table(rows, columns, f"{benchmark} has no tasks.")
     origin = f", from {loaded.source}" if loaded.source else ""
     licence = f"licence {loaded.license or 'unknown'}"
     described, _excluded = descriptions_of(loaded)

@@ -261,6 +261,7 @@ def compare(
     engine = connect()
     scope = _scope(run, benchmark, series, conditions, tag, finished_only, errors, without_disputed)
     if max_drop is not None:
+        from stackrank.flows.runs.afterwards.export.file_writers import written_whole
         from stackrank.flows.runs.afterwards.gate import STATUS, junit, markdown_line
 
         if second is None and baseline is None:
@@ -272,7 +273,8 @@ def compare(
             engine, scope if judged["run"] is None else queries.Scope(run=judged["run"], errors=errors)
         )
         if report is not None:
-            report.write_bytes(junit(judged))
+            with written_whole(report) as part:
+                part.write_bytes(junit(judged))
         if as_json:
             print_json({**judged, "scope": scoped})
         else:

@@ -9,6 +9,7 @@ import typer
 
 from stackrank.flows.cli.options import Json
 from stackrank.flows.cli.output import print_json, print_table
+from stackrank.flows.cli.plugin_commands import Group
 from stackrank.wording import count_of, masked, print_err, print_out
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from stackrank.db.queries.runs import RunSummary
 
 
-app = typer.Typer(help="Manage the database of results.", no_args_is_help=True)
+app = typer.Typer(cls=Group, help="Manage the database of results.", no_args_is_help=True)
 
 
 @app.command()

@@ -91,11 +91,20 @@ def main() -> None:
             error = UsageError(f"{max(numbers, key=len, default='a number')} is too large a number here")
         if extra := missing_extra(error):
             error = UsageError(f"{error}: run pip install 'stackrank[{extra}]'")
-        text = " ".join(str(error).split())
+        text = " ".join(_sentence(error).split())
         if not isinstance(error, UsageError | InfrastructureError | OSError):
             text = f"{type(error).__name__}: {text} (a bug in stackrank: `stackrank --debug COMMAND` says where)"
         print_err(f"error: {text}")
         sys.exit(2 if isinstance(error, UsageError) else 1)
+
+
+def _sentence(error: Exception) -> str:
+    if not isinstance(error, OSError) or isinstance(error, UsageError | InfrastructureError) or error.errno is None:
+        return str(error)
+    from stackrank.home import home
+    from stackrank.host.disk import explain_os_error
+
+    return explain_os_error(error, (home(),))
 
 
 if __name__ == "__main__":

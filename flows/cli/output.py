@@ -12,13 +12,19 @@ if TYPE_CHECKING:
     from stackrank.db.queries.boards.scope_description import ScopeDescription
 
 
+_WIDEST = 1_000_000
+
+
 def print_json(document: Any) -> None:
     """Print one JSON document on standard output, and nothing else."""
     print(as_json(document, indent=2))
 
 
-def print_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], empty: str, width: int = 200) -> None:
-    """Print a table of `columns` (key -> heading), or `empty` if there are no rows. `width`: if not on a terminal."""
+def print_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], empty: str) -> None:
+    """Print a table of `columns` (key -> heading), or `empty` if there are no rows.
+
+    Cells are folded to the width of a terminal. In a pipe or a file each row is one line, with every text whole.
+    """
     if not rows:
         print_out(empty)
         return
@@ -32,8 +38,15 @@ def print_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], e
         table.add_column(heading, justify="right" if numbers else "left", overflow="fold")
     for row in rows:
         table.add_row(*(_cell(row.get(key)) for key in columns))
-    console = Console(width=None if sys.stdout.isatty() else width, highlight=False, markup=False)
-    console.print(table)
+    width = None if sys.stdout.isatty() else _WIDEST
+    console = Console(width=width, highlight=False, markup=False, emoji=False)  # `:smile:` in a name is no picture
+    if width is None:
+        console.print(table)
+        return
+    with console.capture() as captured:
+        console.print(table)
+    for line in captured.get().splitlines():
+        print(line.rstrip())
 
 
 def _cell(value: Any) -> str:

@@ -15,7 +15,7 @@ from stackrank.flows.cli.output import (
     print_table,
 )
 from stackrank.flows.cli.progress import progress
-from stackrank.terms import RunStatus
+from stackrank.terms import Decision, RunStatus
 from stackrank.wording import count_of, masked, print_err, print_out
 
 if TYPE_CHECKING:
@@ -197,7 +197,8 @@ def _print_tables(engine: Engine, run_id: int) -> None:
     if stop := queries.stopping(engine, run_id):
         print_out(f"\nStopped early: {stop['sentence']}")
         for pair in stop["pairs"]:
-            print_out(f"  {pair['sentence']}")
+            if pair["decision"] != Decision.OPEN:
+                print_out(f"  {pair['sentence']}")
     print_out("\nFailure points")
     points = [
         {"entrant": entrant["entrant"], "point": name, "episodes": count}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +19,18 @@ Command = Callable[..., None] | typer.Typer
 name of the command; a name such as `validate.attack` answers the option `--attack` of a command of the core."""
 
 
-class GroupWithPlugins(TyperGroup):
+class Group(TyperGroup):
+    """A group whose `--help` lists each command with its whole first sentence; click would cut it off."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the list of commands."""
+        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        rows = [(name, _first_sentence(command.help)) for name, command in commands if command and not command.hidden]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+class GroupWithPlugins(Group):
     """The commands of the core and of plug-ins. A plug-in is imported when its command is called, and for `--help`."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -48,6 +60,11 @@ def find_option(command: str, option: str, extension: str) -> Callable[..., None
     if answer is None:
         raise UsageError(f"--{option} needs the extension {extension}, which is not installed: install it or omit it")
     return answer
+
+
+def _first_sentence(text: str | None) -> str:
+    paragraph = " ".join((text or "").split("\n\n")[0].split())
+    return re.split(r"(?<=\.) (?=[A-Z`-])", paragraph)[0]
 
 
 def _as_click(name: str, command: Command) -> Any:

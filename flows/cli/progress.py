@@ -40,7 +40,7 @@ def _bar(items: str, total: int | None) -> Iterator[Show]:
 
     counted = (TextColumn(items), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     columns = (*counted, TextColumn("left"), TimeRemainingColumn(), TextColumn("{task.description}", markup=False))
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    with Progress(*columns, console=Console(stderr=True, emoji=False)) as bar:
         line = bar.add_task("", total=total)
 
         def show(completed: int, total: int, details: str = "") -> None:

@@ -247,10 +247,11 @@ def report(
 ) -> None:
     """Write the report of a run as one HTML file that opens without a server."""
     from stackrank.db.connection.engine import connect
+    from stackrank.flows.runs.afterwards.export.file_writers import write_text
     from stackrank.flows.runs.afterwards.html_report import render
 
     text, run_id = render(connect(), run)
-    out.write_text(text, encoding="utf-8")
+    write_text(out, [text])
     if as_json:
         print_json({"run": run_id, "file": str(out.absolute()), "bytes": len(text.encode())})
     else:

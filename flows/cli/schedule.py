@@ -9,10 +9,10 @@ from types import ModuleType
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from stackrank.flows.cli.options import POOL, Json
 from stackrank.flows.cli.output import print_json, print_table
+from stackrank.flows.cli.plugin_commands import Group
 from stackrank.wording import moment, print_err, print_out
 
 Name = Annotated[str, typer.Argument(help="Name of a schedule.")]
@@ -23,7 +23,7 @@ _COLUMNS = {
 }  # fmt: skip
 
 
-class _AddByDefault(TyperGroup):
+class _AddByDefault(Group):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and args[0] not in self.commands and args[0] != "--help":
             args = ["add", *args]

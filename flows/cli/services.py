@@ -27,7 +27,12 @@ def dashboard(port: Annotated[int, port_option("Port to listen on.")] = 8501, ho
 
 
 @app.command()
-def up(port: Annotated[int, port_option("Port of the dashboard.")] = 8501, as_json: Json = False) -> None:
+def up(
+    port: Annotated[
+        int | None, port_option("Port of the dashboard. Default: 8501, or another if that is taken.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
     """Start the Prefect server, a worker and the dashboard in the background."""
     import os
 
@@ -40,6 +45,8 @@ def up(port: Annotated[int, port_option("Port of the dashboard.")] = 8501, as_js
     leave_user_folder(home())
     connect().dispose()
     login = "" if configured_server() else f" (user and password: {login_file()})"
+    DASHBOARD.check(port)
+    WORKER.check()
     prefect = ensure_server(say=print_err)
     os.environ.update(client_env(prefect))
     # Prefect reads these variables once, when it is imported.
@@ -86,7 +93,10 @@ def worker(
     from stackrank.flows.engine.worker import serve_pool
     from stackrank.flows.services.metrics import serve
     from stackrank.flows.services.prefect_server import ensure_server
+    from stackrank.host.listening import listen
 
+    if port is not None:
+        listen(host, port).close()
     engine = connect()
     if metrics_port is not None:
         serve(engine, metrics_port, host)
@@ -149,8 +159,10 @@ def demo_endpoint(
 
     from stackrank.agents.llm.scripted.script import Player, read_script
     from stackrank.agents.llm.scripted.server import OpenAIServer
+    from stackrank.host.listening import listen
 
     answers = read_script(script)
+    listen("127.0.0.1", port).close()
     player = Player(answers, fail)
     server = OpenAIServer(
         player,

@@ -16,9 +16,11 @@ from typing import Any
 
 import psutil
 
-from stackrank.errors import InfrastructureError
+from stackrank.errors import InfrastructureError, UsageError
 from stackrank.home import home, locked, write_whole
 from stackrank.host import programs
+from stackrank.host.disk import is_full, naming
+from stackrank.host.listening import listen
 
 START_TIMEOUT_S = 180.0
 """A cold start of Prefect on a busy two-core machine takes up to a minute; after three times that it has failed."""
@@ -51,6 +53,8 @@ class _State:
     """When the process started, seconds since the epoch: the process id alone may belong to another process by now."""
     word: str
     """A word of its command line, to recognize the process if the clock has been set since."""
+    database: str = ""
+    """The address of the database that it was started with, for people."""
 
     def process(self) -> psutil.Process | None:
         """Return the process if it still runs."""
@@ -88,15 +92,20 @@ class Service:
     """The command that serves on a port."""
     env: Callable[[int], dict[str, str]]
     """The environment of that command."""
+    port: int | None = None
+    """Where it listens at first, if that port is free."""
+    database: Callable[[], str] = str
+    """The address of the database that it uses, for people; empty if it uses none."""
 
     def ensure(self, *, say: Callable[[str], None], port: int | None = None) -> str:
         """Return the URL of the service, and start it if it does not run. `port`: the preferred port.
 
         `say` gets a line whenever there is something to wait for. Safe to call from several processes at once: only one
-        service is started. Raises ServerError.
+        service is started. Raises ServerError; UsageError if it runs on another port, or with another database.
         """
         state = self._read_state()
         if state and (process := state.process()) and self._serves(state, process):
+            self._check_same(state, port)
             return state.url
         with self._lock(say):
             return self._find_or_start(say, port)
@@ -117,6 +126,26 @@ class Service:
         """Return the URL at which the service was last started."""
         state = self._read_state()
         return state.url if state else None
+
+    def check(self, port: int | None = None) -> None:
+        """Raise UsageError if `ensure` would, because of the port or the database. Nothing is started."""
+        state = self._read_state()
+        if state and state.process():
+            self._check_same(state, port)
+        elif port is not None:
+            listen("127.0.0.1", port).close()
+
+    def _check_same(self, state: _State, port: int | None) -> None:
+        """Raise UsageError if the service runs on another port than is asked for, or with another database."""
+        if port is not None and port != state.port:
+            raise UsageError(
+                f"the {self.title} already runs on port {state.port}: run `stackrank down` first, or omit --port {port}"
+            )
+        if state.database and state.database != self.database():
+            raise UsageError(
+                f"the {self.title} runs with {state.database}, and not with {self.database()}: run `stackrank down` "
+                "first, or set STACKRANK_DATABASE_URL to the first"
+            )
 
     @property
     def log_file(self) -> Path:
@@ -152,6 +181,7 @@ class Service:
         state = self._read_state()
         if state and (process := state.process()):
             if self._serves(state, process):
+                self._check_same(state, port)
                 return state.url
             # The process hangs, or a command was killed while it started the process.
             say(f"waiting for the {self.title} that is already there")
@@ -160,8 +190,10 @@ class Service:
                 return state.url
             self._stop()
         say(f"starting the {self.title} in the background, {self.patience} (`stackrank down` ends it)")
+        if port is not None:
+            listen("127.0.0.1", port).close()
         try:
-            return self._start(choose_port(port or (state.port if state else None)), say)
+            return self._start(choose_port(port or (state.port if state else self.port)), say)
         except _PortTaken:
             return self._start(choose_port(None), say)
 
@@ -176,7 +208,7 @@ class Service:
 
     def _spawn(self, port: int) -> tuple[psutil.Process, _State]:
         mode = "ab" if self.log_file.exists() and self.log_file.stat().st_size < _LOG_LIMIT_BYTES else "wb"
-        with self.log_file.open(mode) as output:
+        with naming(self.log_file), self.log_file.open(mode) as output:
             # A session of its own: the service outlives the terminal and is not interrupted with us.
             child = programs.start(
                 self.command(port), env=self.env(port), folder=home(), stdout=output, stderr=programs.STDOUT
@@ -184,7 +216,7 @@ class Service:
         _started.append(child)
         process = psutil.Process(child.pid)
         url = f"http://127.0.0.1:{port}{self.path}"
-        state = _State(process.pid, port, url, process.create_time(), self.word)
+        state = _State(process.pid, port, url, process.create_time(), self.word, self.database())
         # Written before the service answers, so that the next command finds it even if this one is killed now.
         self._write_state(state)
         return process, state
@@ -197,6 +229,11 @@ class Service:
         while not self._serves(state, process):
             now_s = time.monotonic()
             if not process.is_running() or process.status() == psutil.STATUS_ZOMBIE:
+                if is_full(home()):
+                    raise ServerError(
+                        f"The {self.title} cannot start because the disk with {home()} is full: free some space, "
+                        "or set STACKRANK_HOME to a folder on another disk."
+                    )
                 raise (_PortTaken if _is_taken(state.port) else ServerError)(
                     f"The {self.title} ended while it started ({self._last_log_line()}); see {self.log_file}."
                 )

@@ -7,6 +7,8 @@ import os
 import platform
 import shlex
 import sys
+import tempfile
+from pathlib import Path
 from typing import Any
 
 from stackrank.db import queries
@@ -26,18 +28,23 @@ from stackrank.flows.services.prefect_server import (
     login_file,
     server_status,
 )
+from stackrank.home import home
 from stackrank.host import programs
+from stackrank.host.disk import free_bytes
+from stackrank.host.programs import proxy_addresses
 from stackrank.wording import masked, moment
 
 Row = dict[str, Any]
+_LITTLE_BYTES = 200 << 20
+"""With less free space than this, a run soon ends: environments, logs and results need more."""
 
 
 def examine() -> tuple[list[Row], bool]:
     """Return what is ready on this machine, what to do about the rest, and whether runs can be played."""
     sandboxes = [*_sandboxes(), *_guarantees(), *map(_isolation, usable_backends())]
-    checks = [_python(), *sandboxes, _sandbox_python(), _git(), *_database(), *_prefect(), _model()]
+    checks = [_python(), _disk(), _proxy(), *sandboxes, _sandbox_python(), _git(), *_database(), *_prefect(), _model()]
     passed = {check["check"]: check["ok"] for check in checks}
-    always = ("python", "git", "database", "prefect server")
+    always = ("python", "disk", "git", "database", "prefect server")
     return checks, all(passed[name] for name in always) and (passed["docker"] or passed["bubblewrap"])
 
 
@@ -47,6 +54,31 @@ def _check(name: str, ok: bool, detail: str) -> Row:
 
 def _python() -> Row:
     return _check("python", sys.version_info >= (3, 11), f"Python {platform.python_version()}, 3.11 or newer is needed")
+
+
+def _disk() -> Row:
+    """Check the space and the permissions of the folders to which stackrank writes."""
+    problems: list[str] = []
+    spaces: list[str] = []
+    for folder in (home(), Path(tempfile.gettempdir())):
+        free = free_bytes(folder)
+        existing = next((place for place in (folder, *folder.parents) if place.exists()), folder)
+        if free is not None and free < _LITTLE_BYTES:
+            problems.append(
+                f"{folder} has only {free >> 20} MB free: free some space, or set STACKRANK_HOME and TMPDIR"
+            )
+        elif not os.access(existing, os.W_OK):
+            problems.append(f"{folder} cannot be written to: set STACKRANK_HOME and TMPDIR to folders you own")
+        else:
+            spaces.append(f"{folder}: {(free or 0) / 1e9:.1f} GB free")
+    return _check("disk", not problems, "; ".join(problems or spaces))
+
+
+def _proxy() -> Row:
+    """Name the proxy of the environment, which models and package indexes are reached through."""
+    proxies = ", ".join(proxy_addresses())
+    detail = f"{proxies} for other machines; this machine is reached directly" if proxies else "none"
+    return _check("proxy", True, detail)
 
 
 def _sandboxes() -> list[Row]:
@@ -77,7 +109,7 @@ def _guarantees() -> list[Row]:
 
 
 _INSPECT = """
-import json, os, socket
+import json, os, shutil, socket
 status = dict(line.split(":", 1) for line in open("/proc/self/status") if ":" in line)
 space = os.statvfs(".")
 print(json.dumps({
@@ -88,6 +120,7 @@ print(json.dumps({
     "system": [path for path in ("/", "/usr", "/etc", "/proc/sys/kernel/core_pattern") if os.access(path, os.W_OK)],
     "megabytes": space.f_blocks * space.f_frsize >> 20,
     "files": space.f_files,
+    "lacks": [name for name in ("git", "make", "gcc", "node", "tar") if not shutil.which(name)],
 }))
 """
 """A program that reports the restrictions that code sees in its sandbox; see proc_pid_status(5)."""
@@ -117,11 +150,12 @@ def _isolation(name: str) -> Row:
     enforced, not_enforced = (
         [limit for limit, is_enforced in restrictions.items() if is_enforced is state] for state in (True, False)
     )
+    lacks = f"; without {', '.join(report['lacks'])}" if report["lacks"] else ""
     missing = f"; NOT enforced: {', '.join(not_enforced)}" if not_enforced else ""
     return _check(
         f"{name} isolation",
         not not_enforced,
-        f"{', '.join(enforced)}; files are counted, at most {FILES_LIMIT:,}{missing}",
+        f"{', '.join(enforced)}; files are counted, at most {FILES_LIMIT:,}{lacks}{missing}",
     )
 
 

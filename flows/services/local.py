@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import socket
-
 from stackrank.db.connection.engine import default_url
-from stackrank.flows.services.background import ServerError, Service
+from stackrank.flows.services.background import Service
 from stackrank.host import programs
+from stackrank.host.listening import listen
+from stackrank.wording import masked
 
 
 def dashboard_command(port: int, host: str = "127.0.0.1") -> list[str]:
@@ -19,6 +19,10 @@ def service_env(_port: int = 0) -> dict[str, str]:
     return programs.environment({"STACKRANK_DATABASE_URL": default_url()})
 
 
+def _database() -> str:
+    return masked(default_url())
+
+
 DASHBOARD = Service(
     name="dashboard",
     title="dashboard",
@@ -28,6 +32,8 @@ DASHBOARD = Service(
     health="/_stcore/health",
     command=dashboard_command,
     env=service_env,
+    port=8501,
+    database=_database,
 )
 WORKER = Service(
     name="worker",
@@ -38,17 +44,11 @@ WORKER = Service(
     health="/health",
     command=lambda port: programs.python("-m", "stackrank.flows.cli.main", "worker", "--port", str(port)),
     env=service_env,
+    database=_database,
 )
 
 
 def become_dashboard(port: int, host: str) -> None:
-    """Replace this process by the dashboard. Raises ServerError if it cannot listen."""
-    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            raise ServerError(
-                f"The dashboard cannot listen on {host}:{port} ({error.strerror}): choose another --port."
-            ) from None
+    """Replace this process by the dashboard. Raises UsageError if it cannot listen."""
+    listen(host, port).close()
     programs.become(dashboard_command(port, host), env=service_env())

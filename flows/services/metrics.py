@@ -17,8 +17,7 @@ from stackrank.db import queries
 from stackrank.db.connection.errors import DatabaseError
 from stackrank.db.totals.counters import BOUNDS
 from stackrank.flows.runs.playing.error_policy import FAULT, POLICIES
-from stackrank.flows.services.background import ServerError
-from stackrank.host.listening import is_known_host, is_loopback
+from stackrank.host.listening import is_known_host, is_loopback, listen
 from stackrank.terms import RunStatus, Verdict
 
 _CAUSES = sorted({policy.cause for policy in (*POLICIES.values(), FAULT)})
@@ -144,13 +143,10 @@ def application(engine: Engine, names: Collection[str] | None = None) -> _Applic
 
 
 def serve(engine: Engine, port: int, host: str) -> WSGIServer:
-    """Start serving in a thread. Raises ServerError if the port is not available."""
+    """Start serving in a thread. Raises UsageError if the port is not available."""
     # For other machines it has names that only their operators know, and it has nothing that they may not read.
     names = {host} if is_loopback(host) else None
-    try:
-        server = make_server(host, port, application(engine, names), server_class=_Server, handler_class=_QuietHandler)
-    except OSError as error:
-        reason = f"Metrics cannot be served on {host}:{port} ({error.strerror})"
-        raise ServerError(f"{reason}: choose another port.") from None
+    listen(host, port).close()
+    server = make_server(host, port, application(engine, names), server_class=_Server, handler_class=_QuietHandler)
     threading.Thread(target=server.serve_forever, name="metrics", daemon=True).start()
     return server

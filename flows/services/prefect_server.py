@@ -17,9 +17,10 @@ import urllib.request
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from stackrank.flows.services.background import ServerError, Service
-from stackrank.home import home, locked, make_private
+from stackrank.home import home, locked, make_private, write_whole
 from stackrank.host import programs
 
 _QUIET = {
@@ -112,9 +113,7 @@ def _login() -> str:
     file = login_file()
     with locked("prefect-login"):
         if not file.exists() or not file.read_text(encoding="utf-8"):
-            file.unlink(missing_ok=True)
-            file.touch(mode=0o600, exist_ok=False)
-            file.write_text(f"stackrank:{secrets.token_urlsafe(32)}", encoding="utf-8")
+            write_whole(file, f"stackrank:{secrets.token_urlsafe(32)}")
         return file.read_text(encoding="utf-8")
 
 
@@ -195,4 +194,12 @@ def _server_env(environ: Mapping[str, str], port: int) -> dict[str, str]:
         "PREFECT_SERVER_CORS_ALLOWED_ORIGINS": origin,
         "PREFECT_SERVER_CSRF_PROTECTION_ENABLED": "true",
     }
-    return {**_QUIET, **settings, **variables, **fixed}
+    return {**_QUIET, **settings, **variables, **fixed, **_database_of(home)}
+
+
+def _database_of(home: Path) -> dict[str, str]:
+    """Return the address of Prefect's database if its home has characters that mean something in an address."""
+    file = str(home / "prefect.db")
+    if quote(file, safe="/ ") == file:
+        return {}
+    return {"PREFECT_API_DATABASE_CONNECTION_URL": f"sqlite+aiosqlite:///file:{quote(file)}?uri=true"}

@@ -75,9 +75,12 @@ A page is a `Page`, with the Streamlit script that draws it:
         title="Review", icon="rule", description="Changes to review.", file=Path(__file__).with_name("review.py")
     )
 
-An exporter is an `Exporter`, with a function that yields records of an `ExportSource`:
+An exporter is an `Exporter`, with a function that yields records of an `ExportSource`, and the type of a record:
 
-    IDS = Exporter(lambda source: ({"episode": row["id"]} for row in source.rows()), "the number of an episode")
+    class Id(TypedDict):
+        episode: int
+
+    IDS = Exporter(lambda source: ({"episode": row["id"]} for row in source.rows()), Id, "the number of an episode")
 
 An extension may import this module and those in `PUBLIC_MODULES`. They are imported when a name is used, so importing
 `stackrank.api` is cheap.

@@ -8,13 +8,14 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
 from platformdirs import user_data_path
 
 from stackrank.errors import NotReady
+from stackrank.host.disk import is_full, naming
 from stackrank.settings import settings
 
 
@@ -42,9 +43,13 @@ def write_whole(file: Path, content: str | bytes) -> None:
     make_private(file.parent)
     part = file.with_suffix(".part")
     part.unlink(missing_ok=True)
-    part.touch(mode=0o600)
-    part.write_bytes(content.encode() if isinstance(content, str) else content)
-    part.replace(file)
+    try:
+        with naming(file):
+            part.touch(mode=0o600)
+            part.write_bytes(content.encode() if isinstance(content, str) else content)
+            part.replace(file)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -62,16 +67,19 @@ def locked(
         make_private(path.parent)
         file = path.open("a+")  # "a" keeps the holder's pid readable until the lock is ours
     except OSError as error:
-        raise NotReady(f"Cannot write to {path.parent}: set STACKRANK_HOME to a folder you own.") from error
+        remedy = "free some space, or set STACKRANK_HOME to a folder on another disk"
+        if not is_full(path.parent):
+            remedy = "set STACKRANK_HOME to a folder you own"
+        raise NotReady(f"Cannot write to {path.parent} ({error.strerror}): {remedy}.") from error
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             when_busy()
             _wait(file, patience_s)
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
+        with suppress(OSError):  # the pid is for people; the lock works on a full disk, too
+            os.ftruncate(file.fileno(), 0)
+            os.write(file.fileno(), str(os.getpid()).encode())
         yield
 
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 import functools
 import getpass
 import os
+import re
 from pathlib import Path
 from typing import Literal
+from urllib.parse import quote, unquote
 
 from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -31,8 +33,8 @@ class Settings(BaseSettings):
     """The home folder, which holds results, the sandbox's Python, Prefect's data and logs. Default: the platform's
     folder for user data, such as `~/.local/share/stackrank`."""
     database_url: str | None = None
-    """The database of results: `sqlite:///FILE` or `postgresql://USER:PASSWORD@HOST/NAME`. Default: `stackrank.db` in
-    the home folder."""
+    """The database of results: `sqlite:///FILE` or `postgresql://USER:PASSWORD@HOST/NAME`. In the name of a file, `?`
+    is written `%3F` and `%` is `%25`. Default: `stackrank.db` in the home folder."""
     auto_migrate: bool = False
     """Whether a PostgreSQL database with an older schema is upgraded automatically. SQLite always is."""
     owner: str | None = None
@@ -158,10 +160,18 @@ def absolute_variables() -> dict[str, str]:
     if current.allowed_paths:
         folders = filter(None, current.allowed_paths.split(os.pathsep))
         changed[variable("allowed_paths")] = os.pathsep.join(map(_absolute, folders))
-    scheme, _, database = (current.database_url or "").partition(":///")
+    scheme, _, rest = (current.database_url or "").partition(":///")
+    database, question, options = rest.partition("?")
     if scheme.startswith("sqlite") and database and not database.startswith((":", "file:")):
-        changed[variable("database_url")] = f"{scheme}:///{_absolute(database)}"
+        changed[variable("database_url")] = f"{sqlite_url(_absolute(unquote(database)))}{question}{options}"
     return changed
+
+
+def sqlite_url(file: Path | str) -> str:
+    """Return the address of a SQLite file. Characters that mean something in an address are escaped, as `%3F` for `?`;
+    `db.connection` reads them. No other code makes such an address.
+    """
+    return "sqlite:///" + re.sub(r"[%?#\x00-\x1f\x7f]", lambda match: quote(match[0]), str(file))
 
 
 def _absolute(place: Path | str) -> str:

@@ -62,6 +62,9 @@ def test_errors_share_a_base_and_have_unique_names() -> None:
     assert len({name for name, _, _ in errors}) == len(errors)
 
 
+NO_PERMISSION = "you have no permission: change its permissions, or name another path"
+
+
 class Odd(StackrankError):
     """One that no command should end with."""
 
@@ -71,7 +74,7 @@ class Odd(StackrankError):
     [
         (UsageError("there is no  run\n9: name another"), 2, "error: there is no run 9: name another\n"),
         (InfrastructureError("the server is gone: start it"), 1, "error: the server is gone: start it\n"),
-        (PermissionError(13, "not yours", "x.db"), 1, "error: [Errno 13] not yours: 'x.db'\n"),
+        (PermissionError(13, "not yours", "x.db"), 1, f"error: x.db: {NO_PERMISSION}\n"),
         (Odd("hm"), 1, "error: Odd: hm (a bug in stackrank: `stackrank --debug COMMAND` says where)\n"),
         (
             ModuleNotFoundError("No module named 'libcst'", name="libcst.matchers"),

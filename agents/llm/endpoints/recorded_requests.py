@@ -125,11 +125,16 @@ def token_ids(answer: Mapping[str, Any]) -> dict[str, Any]:
     tokens = [token for token in content or () if isinstance(token, dict)]
     names = [str(token.get("token")) for token in tokens]
     ids_in_names = [int(name[9:]) for name in names if name.startswith("token_id:") and name[9:].isdigit()]
-    tokens_of_answer: dict[str, Any] = {
+    ids = {
         "prompt_token_ids": answer.get("prompt_token_ids") or choice.get("prompt_token_ids"),
         "completion_token_ids": choice.get("token_ids") or (ids_in_names if len(ids_in_names) == len(names) else None),
-        "logprobs": [token.get("logprob") for token in tokens],
     }
-    if any(not isinstance(token, int | float) for token in tokens_of_answer["logprobs"] or ()):
-        tokens_of_answer["logprobs"] = None
-    return {name: value for name, value in tokens_of_answer.items() if value}
+    logprobs = [token.get("logprob") for token in tokens]
+    return {
+        **{name: value for name, value in ids.items() if value and _all_of(value, int)},
+        **({"logprobs": logprobs} if logprobs and _all_of(logprobs, int, float) else {}),
+    }
+
+
+def _all_of(values: Any, *types: type) -> bool:
+    return isinstance(values, list) and all(type(value) in types for value in values)

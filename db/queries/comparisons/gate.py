@@ -236,4 +236,5 @@ def _sentence(report: GateReport) -> str:
     more_tasks = report["more_tasks"]
     if more_tasks is None:
         return f"{text}; it is so close to the margin that more tasks would hardly settle it."
-    return f"{text}; about {count_of(more_tasks, 'more task')} would probably settle it."
+    more = f"about {count_of(more_tasks, 'more task')}, or more attempts if the benchmark has no more,"
+    return f"{text}; {more} would probably settle it."

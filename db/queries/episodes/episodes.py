@@ -36,11 +36,16 @@ class EpisodeSummary(TypedDict):
     entrant_id: int
     attempt: int
     try_number: int
+    """How often the attempt was begun, because earlier tries ended in an infrastructure error."""
     counted: bool
+    """Whether rates count it. Tries that were repeated are not counted."""
     status: str
     verdict: str
+    """`resolved`, `unresolved`, `error`, or empty before there is one."""
     sealed: int
+    """How strongly a resolved verdict is sealed, in bits: it could be forged by chance once in 2 ** sealed."""
     unverified: bool
+    """Whether the verdict rests on a run of the tests alone."""
     stop_reason: str
     failure_point: str
     failure_step: int | None
@@ -52,14 +57,18 @@ class EpisodeSummary(TypedDict):
     tokens_reasoning: int
     cost_usd: float | None
     env_ms: float
+    """Time in tools."""
     model_ms: float
+    """Time in requests to models."""
     score_ms: float
+    """Time that the verdict took."""
     wall_s: float
     tests_passed: int
     tests_failed: int
     error: str
     error_class: str
     at_reproduced: int | None
+    """The step that reached this milestone first, as for the other columns `at_...`."""
     at_localized: int | None
     at_breakpoint: int | None
     at_inspected: int | None

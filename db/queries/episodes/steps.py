@@ -27,16 +27,19 @@ _INVESTIGATIONS = ("investigate", "answer")
 """The tools that begin and end an investigation."""
 
 
-class StepRow(TypedDict):
-    """One action and its observation. `exchanges` are present only if requested."""
+class PlainStep(TypedDict):
+    """One action and its observation."""
 
     index: int
     tool: str
+    """Empty: the reset, or an answer of the model that was no action."""
     arguments: Json
     thought: str
     observation: str
     ok: bool
+    """Whether the tool could do what was asked."""
     state: Json
+    """Where the program stands, as data: its `kind` says which keys it has."""
     env_ms: float
     model_ms: float
     tokens_in: int
@@ -46,9 +49,16 @@ class StepRow(TypedDict):
     cost_usd: float | None
     milestones: list[str]
     distance: str
+    """How near the step came to the fault: `line`, `function`, `file` or `elsewhere`; empty: at no place in code."""
     distance_lines: int | None
+    """Lines to the nearest faulty line, in the same file."""
     investigation: int | None
     """The step that asked for the investigation that this step is part of, if any."""
+
+
+class StepRow(PlainStep):
+    """One action and its observation. `exchanges` are present only if requested."""
+
     exchanges: NotRequired[list[Json]]
 
 

@@ -320,6 +320,7 @@ class DockerBackend:
                 working_dir=ROOT,
                 stdin_open=True,  # once: when this process ends, the guest's input ends, and then the guest
                 network_disabled=True,
+                use_config_proxy=False,  # it could only keep programs from the loopback address
                 labels={**dict(spec.labels), OWNER_LABEL: process_mark()},
                 host_config={
                     **api.create_host_config(**host),

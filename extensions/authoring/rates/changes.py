@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal, TypedDict
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
@@ -126,7 +126,20 @@ def _parse(path: Path, number: int, line: str) -> LabelledChange:
         raise BenchmarkError(f"{path}:{number}: {f'{field}: ' if field else ''}{first['msg']}") from None
 
 
-def _of_run(source: ExportSource) -> Iterator[dict[str, Any]]:
+class ProposedChange(TypedDict):
+    """What an episode changed, as `read_changes` reads it."""
+
+    task: str
+    label: Label
+    """Always `right`, which is what its entrant meant it to be."""
+    author: str
+    """The entrant."""
+    diff: str
+    note: str
+    """The episode, and what its run covers."""
+
+
+def _of_run(source: ExportSource) -> Iterator[ProposedChange]:
     """Yield what each episode changed, as a change that its entrant meant to be right."""
     for row in source.whole():
         if row["diff"]:
@@ -134,4 +147,4 @@ def _of_run(source: ExportSource) -> Iterator[dict[str, Any]]:
             yield {"task": row["task"], "label": "right", "author": row["entrant"], "diff": row["diff"], "note": note}
 
 
-CHANGES = Exporter(_of_run, "an episode's change, for `stackrank validate --rates`")
+CHANGES = Exporter(_of_run, ProposedChange, "an episode's change, for `stackrank validate --rates`")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from stackrank.agents.llm.endpoints.recorded_requests import MAIN, token_ids
 from stackrank.extensions.training.exports.chat_form import reasoning_of, to_chat_tools
@@ -16,6 +16,22 @@ from stackrank.storable import storable_json
 from stackrank.terms import Verdict
 
 VERSION = "ATIF-v1.8"
+
+
+class TrajectoryRecord(TypedDict):
+    """A trajectory; what its parts contain is defined by ATIF."""
+
+    schema_version: str
+    session_id: str
+    trajectory_id: str
+    agent: dict[str, Any]
+    steps: list[dict[str, Any]]
+    notes: str
+    final_metrics: dict[str, Any]
+    extra: dict[str, Any]
+    """The episode, its reward, its milestones, and the scope of the run."""
+    subagent_trajectories: NotRequired[list[dict[str, Any]]]
+    """The other conversations of the episode."""
 
 
 def atif(source: ExportSource) -> Iterator[dict[str, Any]]:
@@ -199,9 +215,4 @@ def _played(steps: Sequence[Row]) -> list[dict[str, Any]]:
     return documents
 
 
-ATIF = Exporter(
-    atif,
-    "an episode as a trajectory of ATIF 1.8",
-    file_name="trajectory_id",
-    optional=("subagent_trajectories",),
-)
+ATIF = Exporter(atif, TrajectoryRecord, "an episode as a trajectory of ATIF 1.8", file_name="trajectory_id")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypedDict
 
 from stackrank.agents.llm.endpoints.recorded_requests import APIS, RecordedRequest, recorded_requests
 from stackrank.agents.llm.seeker import Ask, Brief, SeekerSettings, read_brief
@@ -13,10 +13,63 @@ from stackrank.agents.llm.syntaxes.syntax import BadCall
 from stackrank.agents.llm.syntaxes.text import FencedText
 from stackrank.db import queries
 from stackrank.env.tools.base import Described
-from stackrank.extensions.training.exports.chat_form import to_chat_messages, to_chat_tools
+from stackrank.extensions.training.exports.actions import tests_of
+from stackrank.extensions.training.exports.chat_form import (
+    ChatMessage,
+    to_chat_messages,
+    to_chat_tools,
+    to_typed_messages,
+)
 from stackrank.flows.runs.afterwards.export.exporter import Exporter
-from stackrank.flows.runs.afterwards.export.source import ExportSource, Row
+from stackrank.flows.runs.afterwards.export.source import About, ExportSource, Row
 from stackrank.terms import Verdict
+
+
+class BriefCost(TypedDict):
+    """What a conversation cost."""
+
+    questions: int
+    """Requests to the model."""
+    tokens_in: int
+    tokens_out: int
+    cost_usd: float | None
+    """Null: a price is unknown."""
+
+
+class BriefRecord(About):
+    """A brief, how it came about, and what came of it."""
+
+    seeker_model: str
+    statement: str
+    """The statement of the task."""
+    number: int
+    """Counts the briefs of the episode, from 1."""
+    question: str | None
+    """What the coder had asked, if the brief answers it."""
+    brief: str
+    files: list[str]
+    """The files that the brief names."""
+    messages: list[ChatMessage]
+    """The conversation of the seeker, with the brief."""
+    tools: Any
+    """The tools of Chat Completions."""
+    read: bool
+    """Whether the coder was asked after the brief; an episode may end before that."""
+    resolved: bool | None
+    """Null: the episode has no verdict."""
+    led_to_fix: bool | None
+    """Whether the episode is resolved, and its last edit followed this brief."""
+    edits: int
+    """How many edits followed this brief."""
+    tests_passed: int | None
+    tests_failed: int | None
+    seeker: BriefCost
+    """What the brief cost."""
+    coder: BriefCost
+    """What the work that followed cost."""
+    scope: str
+    """What the run covers, as the leaderboards say it."""
+
 
 _BRIEF, _ASK = Brief(0, 0), Ask()
 
@@ -48,7 +101,7 @@ def seeker(source: ExportSource) -> Iterator[dict[str, Any]]:
                 "question": question,
                 "brief": text,
                 "files": files,
-                "messages": to_chat_messages(brief.api, [*brief.messages, *brief.answer_messages()]),
+                "messages": to_typed_messages(to_chat_messages(brief.api, [*brief.messages, *brief.answer_messages()])),
                 "tools": to_chat_tools(brief.api, brief.parameters.get("tools", ())),
                 "read": any(exchange.conversation == "coder" for exchange in exchanges[place + 1 : end]),
                 "resolved": resolved,
@@ -103,8 +156,8 @@ def _call(question: RecordedRequest, tool: Described) -> dict[str, str] | None:
 
 def _tests(steps: Sequence[Row], first: int, until: int) -> dict[str, int | None]:
     """Return how many tests passed and failed when they were last run after a brief."""
-    runs = [step["state"]["tests"] for step in steps if first < step["index"] <= until and step["state"].get("tests")]
-    last = runs[-1] if runs and isinstance(runs[-1], dict) else {}
+    runs = [tests for step in steps if first < step["index"] <= until and (tests := tests_of(step["state"]))]
+    last = runs[-1] if runs else {}
     return {"tests_passed": last.get("passed"), "tests_failed": last.get("failed")}
 
 
@@ -121,5 +174,6 @@ def _cost(exchanges: Iterator[RecordedRequest]) -> dict[str, Any]:
 
 SEEKER = Exporter(
     seeker,
+    BriefRecord,
     "a brief of the agent seeker: the conversation before it, whether a fix came of it, what it cost",
 )

@@ -4,9 +4,82 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NotRequired, TypedDict, cast
+
+from stackrank.wording import as_json
 
 Wire = Sequence[Mapping[str, Any]]
+
+
+class CalledFunction(TypedDict):
+    """The function that a model calls."""
+
+    name: str
+    arguments: str
+    """JSON, as the model wrote it."""
+
+
+class ToolCall(TypedDict):
+    """A call of a tool by a model."""
+
+    id: str
+    type: str
+    function: CalledFunction
+
+
+class ChatMessage(TypedDict):
+    """A message of Chat Completions. All messages of an export have the same types, whatever the endpoint sent."""
+
+    role: str
+    content: str | None
+    """The text; of several parts, those that are text."""
+    reasoning_content: NotRequired[str]
+    tool_calls: NotRequired[list[ToolCall]]
+    tool_call_id: NotRequired[str]
+    """Of a message of the role `tool`: which call it answers."""
+    name: NotRequired[str]
+    extra: NotRequired[dict[str, Any]]
+    """What else was sent, or in another form: parts that are not text, fields of a provider."""
+
+
+def to_typed_messages(messages: Wire) -> list[ChatMessage]:
+    """Return messages of Chat Completions with the types of `ChatMessage`."""
+    return list(map(_typed_message, messages))
+
+
+def _typed_message(message: Mapping[str, Any]) -> ChatMessage:
+    content, calls = message.get("content"), message.get("tool_calls")
+    typed: dict[str, Any] = {"role": str(message.get("role") or ""), "content": content}
+    if isinstance(content, list):
+        typed["content"] = "\n".join(part["text"] for part in content if isinstance(part, dict) and _is_text(part))
+    elif content is not None and not isinstance(content, str):
+        typed["content"] = as_json(content)
+    for name in ("reasoning_content", "tool_call_id", "name"):
+        if isinstance(message.get(name), str):
+            typed[name] = message[name]
+    if isinstance(calls, list) and calls:
+        typed["tool_calls"] = [_typed_call(call) for call in calls if isinstance(call, Mapping)]
+    if extra := {name: value for name, value in message.items() if value is not None and typed.get(name) != value}:
+        typed["extra"] = extra
+    return cast(ChatMessage, typed)
+
+
+def _is_text(part: Mapping[str, Any]) -> bool:
+    return isinstance(part.get("text"), str)
+
+
+def _typed_call(call: Mapping[str, Any]) -> ToolCall:
+    function = call.get("function")
+    function = function if isinstance(function, Mapping) else {}
+    arguments = function.get("arguments", "")
+    return {
+        "id": str(call.get("id") or ""),
+        "type": str(call.get("type") or "function"),
+        "function": {
+            "name": str(function.get("name") or ""),
+            "arguments": arguments if isinstance(arguments, str) else as_json(arguments),
+        },
+    }
 
 
 def to_chat_messages(api: str, wire: Wire) -> list[dict[str, Any]]:

@@ -3,14 +3,82 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
+from stackrank.agents.episode.step import Usage
 from stackrank.agents.llm.endpoints.recorded_requests import RecordedRequest, recorded_requests
-from stackrank.extensions.training.exports.chat_form import reasoning_of, to_chat_messages, to_chat_tools
+from stackrank.extensions.training.exports.chat_form import (
+    ChatMessage,
+    reasoning_of,
+    to_chat_messages,
+    to_chat_tools,
+    to_typed_messages,
+)
 from stackrank.extensions.training.exports.rendered import render
 from stackrank.extensions.training.exports.turns import answer_of, went_back
 from stackrank.flows.runs.afterwards.export.exporter import Exporter
-from stackrank.flows.runs.afterwards.export.source import ExportSource, Row
+from stackrank.flows.runs.afterwards.export.source import About, ExportSource, Row
+
+
+class RequestRecord(About):
+    """A request to a model and its answer."""
+
+    step: int
+    """The step for which the model was asked."""
+    conversation: str
+    """`main`, or the name of another conversation of the episode."""
+    api: str
+    """`chat`, `responses` or `messages`: the form of the request and the answer."""
+    request: dict[str, Any]
+    """As it was sent, without `stream`."""
+    answer: dict[str, Any]
+    """As it was received."""
+    reasoning: str
+    usage: Usage
+    scope: str
+    """What the run covers, as the leaderboards say it."""
+
+
+class ChatAnswer(TypedDict):
+    """An answer that the model gave in a conversation, and what it cost."""
+
+    message: int
+    """Its place among the messages, from 0."""
+    step: int
+    """The step for which the model gave it."""
+    reasoning_content: NotRequired[str]
+    """What the model thought, if that is not in the message since it was not sent back."""
+    tokens_in: NotRequired[int]
+    tokens_out: NotRequired[int]
+    cost_usd: NotRequired[float | None]
+
+
+class ChatMetadata(About):
+    """Where a conversation comes from."""
+
+    scope: str
+    """What the run covers, as the leaderboards say it."""
+    segment: int
+    """Counts the records of an episode, since a new one begins where the history was cut."""
+    investigation: NotRequired[int]
+    """The step that asked for the investigation that this conversation is."""
+    source: str
+    """`recorded`, or `rendered` if no model played the episode."""
+    conversation: str
+    """`main`, or the name of another conversation of the episode."""
+    api: str
+
+
+class ChatRecord(TypedDict):
+    """A conversation for training."""
+
+    messages: list[ChatMessage]
+    tools: NotRequired[Any]
+    """The tools of Chat Completions."""
+    parallel_tool_calls: NotRequired[bool]
+    answers: list[ChatAnswer]
+    """Which messages the model wrote: train on these."""
+    metadata: ChatMetadata
 
 
 def requests(source: ExportSource) -> Iterator[dict[str, Any]]:
@@ -83,7 +151,7 @@ def conversation(segment: Sequence[RecordedRequest], metadata: dict[str, Any]) -
         if question.reasoning and not reasoning_of(messages[place]):
             answer["reasoning_content"] = question.reasoning
         answers.append(answer | {name: question.usage[name] for name in ("tokens_in", "tokens_out", "cost_usd")})
-    document: dict[str, Any] = {"messages": messages}
+    document: dict[str, Any] = {"messages": to_typed_messages(messages)}
     if "tools" in last.parameters:
         document["tools"] = to_chat_tools(last.api, last.parameters["tools"])
         document["parallel_tool_calls"] = last.parameters.get("parallel_tool_calls", True)
@@ -92,8 +160,6 @@ def conversation(segment: Sequence[RecordedRequest], metadata: dict[str, Any]) -
 
 
 CHAT = Exporter(
-    chat,
-    "a conversation as the model had it, with its last answer: messages, tools, what each answer cost",
-    optional=("tools", "parallel_tool_calls"),
+    chat, ChatRecord, "a conversation as the model had it, with its last answer: messages, tools, what each answer cost"
 )
-REQUESTS = Exporter(requests, "a request to a model as it was sent, and the answer as it came")
+REQUESTS = Exporter(requests, RequestRecord, "a request to a model as it was sent, and the answer as it came")

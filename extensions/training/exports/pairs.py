@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from stackrank.db import queries
 from stackrank.db.decision_seal import require_genuine
-from stackrank.extensions.training.exports.chat_form import to_chat_tools
+from stackrank.extensions.training.exports.chat_form import ChatMessage, to_chat_tools, to_typed_messages
 from stackrank.extensions.training.exports.turns import Turn, conversations
 from stackrank.flows.runs.afterwards.export.exporter import Exporter
 from stackrank.flows.runs.afterwards.export.source import ExportSource, Row
@@ -24,6 +24,35 @@ from stackrank.wording import as_json
 _GOOD: tuple[str, ...] = (DecisionKind.APPROVED, Verdict.RESOLVED)
 """Outcomes of chosen episodes: for each task, the first of these that occurs."""
 _BAD: tuple[str, ...] = (DecisionKind.REJECTED, Verdict.UNRESOLVED)
+
+
+class PairRecord(TypedDict):
+    """Two conversations, answers or changes, one of which is better."""
+
+    kind: str
+    """`outcome`, `action` or `change`."""
+    prompt: list[ChatMessage]
+    chosen: list[ChatMessage]
+    rejected: list[ChatMessage]
+    tools: Any
+    """The tools of Chat Completions."""
+    rejected_tools: NotRequired[Any]
+    """The tools of the rejected episode, if they differ."""
+    conversation: str
+    """`main`, or the name of another conversation of the episode; empty for a change."""
+    task: str
+    run: str
+    """The name of the run."""
+    split: str
+    """`train`, `validation` or `test`, by task."""
+    chosen_episode: int
+    rejected_episode: int
+    chosen_entrant: str
+    rejected_entrant: str
+    reason: str
+    """Why a person rejected the change, if a person did."""
+    scope: str
+    """What the run covers, as the leaderboards say it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +176,7 @@ def _records(source: ExportSource, name: str, good: _Outline, bad: _Outline, rea
     ids = [good.row["id"], bad.row["id"]]
     steps = queries.steps_of(source.engine, source.run["id"], ids, exchanges=True)
     turns = [conversations(steps[part])[name] for part in ids]
-    preferred, rejected = (_messages(part) for part in turns)
+    preferred, rejected = (to_typed_messages(_messages(part)) for part in turns)
     tools = [_tools(part) for part in turns]
     fields = {
         "tools": tools[0],
@@ -170,6 +199,6 @@ def _records(source: ExportSource, name: str, good: _Outline, bad: _Outline, rea
 
 PAIRS = Exporter(
     pairs,
+    PairRecord,
     "two conversations, two answers in one state, or two changes: the chosen one led to a fix, or was approved",
-    optional=("rejected_tools",),
 )

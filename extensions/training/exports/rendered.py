@@ -10,6 +10,7 @@ from typing import Any
 from stackrank.agents.llm import prompting
 from stackrank.agents.llm.syntaxes.function_calling import FunctionCalling
 from stackrank.env.tools import Tool, ToolSet
+from stackrank.extensions.training.exports.chat_form import to_typed_messages
 from stackrank.flows.runs.afterwards.export.source import ExportSource, Row
 from stackrank.flows.runs.playing.trajectories import recorded_tools
 from stackrank.flows.runs.specification.spec import SpecError
@@ -37,7 +38,7 @@ def render(
         messages += _turn(step)
     answers = [place for place, message in enumerate(messages) if message["role"] == "assistant"]
     yield {
-        "messages": messages,
+        "messages": to_typed_messages(messages),
         "tools": functions,
         "parallel_tool_calls": False,
         "answers": [{"message": place, "step": step["index"]} for place, step in zip(answers, steps[1:], strict=True)],

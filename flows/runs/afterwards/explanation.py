@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
+from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 from sqlalchemy import Engine
@@ -13,8 +15,11 @@ from stackrank.db import queries
 from stackrank.db.models.columns import now
 from stackrank.db.queries.episodes.time_spent import TimeBreakdown
 from stackrank.db.queries.runs import RunRow
+from stackrank.home import home
+from stackrank.host.disk import is_full
+from stackrank.host.programs import proxy_addresses
 from stackrank.settings import settings
-from stackrank.terms import ActKind, RunStatus
+from stackrank.terms import ActKind, ErrorClass, RunStatus
 from stackrank.wording import count_of, duration, percent
 
 PARTS = {
@@ -46,7 +51,7 @@ def explain_run(engine: Engine, ref: int | str) -> dict[str, Any]:
         _speed(run, spent, shares, slowest),
         _failing(run, errors[0]["error"] if errors else ""),
     ]
-    advice = _advice(run, shares)
+    advice = "; ".join(filter(None, [*_obstacles(run), _advice(run, shares)]))
     return {
         "run": run["id"],
         "why": " ".join(filter(None, [*sentences, advice and f"What to do: {advice}."])),
@@ -114,6 +119,18 @@ def _failing(run: RunRow, example: str) -> str:
         return f"No episode ended in an error.{retries}"
     classes = ", ".join(f"{count} by {name}" for name, count in sorted(run["errors_by_class"].items()))
     return f"{run['errors']} ended in an error ({classes}), for instance: {example[:300].rstrip('.')}."
+
+
+def _obstacles(run: RunRow) -> list[str]:
+    """Return what on this machine may explain a run that does not go on, or that ended in errors."""
+    if run["status"] == RunStatus.FINISHED and not run["errors"]:
+        return []
+    obstacles = [
+        f"free some space on the disk with {folder}" for folder in (home(), Path(gettempdir())) if is_full(folder)
+    ]
+    if (proxies := proxy_addresses()) and (run["outages"] or run["errors_by_class"].get(ErrorClass.ENDPOINT)):
+        obstacles.append(f"check whether the proxy {', '.join(proxies)} lets requests to the models through")
+    return obstacles
 
 
 def _advice(run: RunRow, shares: dict[str, float]) -> str:

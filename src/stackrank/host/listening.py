@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 import socket
 from collections.abc import Collection
 
@@ -18,10 +19,8 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server(address[:2], family=family)
     except OSError as error:
-        host_and_port = f"{shown(host)}:{port}"
-        raise UsageError(
-            f"cannot listen on {host_and_port} ({error.strerror}): choose another --port or --host"
-        ) from None
+        reason = os.strerror(error.errno) if error.errno else error
+        raise UsageError(f"cannot listen on {shown(host)}:{port} ({reason}): choose another --port or --host") from None
 
 
 def shown(host: str) -> str:

@@ -25,12 +25,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, NoReturn
 
+from stackrank.wording import masked
+
 FOLDER = "/"
 """The folder in which programs run. It is never the user's: programs read code and configuration from theirs."""
 PIPE, DEVNULL, STDOUT = subprocess.PIPE, subprocess.DEVNULL, subprocess.STDOUT
 Process = subprocess.Popen
 TimeoutExpired = subprocess.TimeoutExpired
 
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_PROXIES = ("http_proxy", "https_proxy", "all_proxy")
 _SAFE = "PYTHONSAFEPATH"
 _PYTHON = {
     "PYTHONDEVMODE", "PYTHONDONTWRITEBYTECODE", "PYTHONFAULTHANDLER", "PYTHONHASHSEED", "PYTHONIOENCODING",
@@ -77,7 +81,7 @@ def environment(overrides: Mapping[str, str] | None = None) -> dict[str, str]:
     from stackrank.settings import absolute_variables  # takes long to import, and `--help` starts nothing
 
     variables = {**os.environ, **absolute_variables(), **(overrides or {})}
-    return {**_clean(variables), _SAFE: "1"}
+    return {**_clean(variables), **_loopback_direct(variables), _SAFE: "1"}
 
 
 def run(
@@ -230,6 +234,28 @@ def _clean(variables: Mapping[str, str]) -> dict[str, str]:
     if "PATH" in clean:
         clean["PATH"] = _search_path(clean["PATH"])
     return clean
+
+
+def proxy_addresses() -> list[str]:
+    """Return the proxies of the environment, through which other machines are reached, without passwords."""
+    from urllib.request import getproxies  # takes long to import
+
+    proxies = getproxies()
+    return list(dict.fromkeys(masked(proxies[kind]) for kind in ("https", "http", "all") if proxies.get(kind)))
+
+
+def _loopback_direct(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return `NO_PROXY`, in both spellings, so that nobody asks a proxy for this machine; nothing without a proxy.
+
+    A proxy could only answer for a machine of its own, and many refuse.
+    """
+    names = {name.lower(): name for name in variables}
+    if not any(variables.get(names.get(name, "")) for name in _PROXIES):
+        return {}
+    spellings = [text for name in ("no_proxy", "NO_PROXY") if (text := variables.get(name))]
+    hosts = [host.strip() for text in spellings for host in text.split(",") if host.strip()]
+    text = ",".join(dict.fromkeys([*hosts, *LOOPBACK]))
+    return dict.fromkeys(("no_proxy", "NO_PROXY"), "*" if "*" in hosts else text)
 
 
 def _search_path(path: str) -> str:

@@ -26,9 +26,9 @@ VISITS = {
         "bash",
         {"command": f"printf 'b cart.py:5\\nc\\nq\\n' | python -m pdb {PYTEST}"},
     ),
-    "trace": ("trace", {"at": "cart.py:5"}),
+    "trace": ("trace", {"place": "cart.py:5"}),
     "inspect": ("inspect", {"place": "cart.py:5"}),
-    "calls": ("calls", {"function": "total"}),
+    "calls": ("calls", {"place": "total"}),
 }
 
 

@@ -364,13 +364,13 @@ def test_what_has_no_hooks_is_followed_otherwise(play: Play) -> None:
         """,
     }
     step = play(make_task(files))
-    assert "#1: n = 2" in step("trace", at="text.py:2", show="n", test="test_late").text
-    assert "made(n=2) -> 3" in step("calls", function="made", test="test_late").text
-    observation = step("calls", function="plain", test="test_looks")
+    assert "#1: n = 2" in step("trace", place="text.py:2", code="n", test="test_late").text
+    assert "made(n=2) -> 3" in step("calls", place="made", test="test_late").text
+    observation = step("calls", place="plain", test="test_looks")
     assert "plain(n=5) -> 5" in observation.text and "passed" in observation.text
-    deep = step("calls", function="up", test="test_deep")
+    deep = step("calls", place="up", test="test_deep")
     assert "up(n=3) -> 3" in deep.text and "assert 3 == 1" in deep.text
-    command = step("trace", at="plain.py:2", show="n", test="python -c 'import plain; plain.plain(8)'")
+    command = step("trace", place="plain.py:2", code="n", test="python -c 'import plain; plain.plain(8)'")
     assert "#1: n = 8" in command.text
 
 

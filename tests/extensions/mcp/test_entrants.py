@@ -133,7 +133,9 @@ def test_an_episode_with_a_server_is_replayed_and_exported(
     assert stackrank("replay", "1", "--json").json()["replayed"] == "same"
     out = tmp_path / "chat.jsonl"
     assert stackrank("export", "1", "--format", "chat", "--out", str(out)).status == 0
-    functions = {entry["function"]["name"]: entry["function"] for entry in json.loads(out.read_text())["tools"]}
+    functions = {
+        entry["function"]["name"]: entry["function"] for entry in json.loads(json.loads(out.read_text())["tools"])
+    }
     assert functions["other_echo"]["parameters"]["properties"]["text"]["description"] == "Any text."
     assert "rewrite" in functions
 

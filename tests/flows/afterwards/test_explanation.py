@@ -13,8 +13,10 @@ from stackrank.db.connection.engine import connect
 from stackrank.db.connection.transactions import EPISODE, RUN
 from stackrank.db.models.columns import now
 from stackrank.db.writes.store import Store
+from stackrank.flows.runs.afterwards import explanation
 from stackrank.flows.runs.afterwards.explanation import PARTS, REMEDIES, explain_run
 from stackrank.flows.services import doctor
+from stackrank.home import home
 from tests.fixtures.calls import CommandLine
 from tests.fixtures.playing import make_run
 
@@ -88,8 +90,8 @@ def test_the_explanation_names_an_error(run: int) -> None:
 def test_paused_and_stalled_runs(run: int) -> None:
     store = Store(connect())
     store.open_outage(run, "http://127.0.0.1:9/v1", [1], "refused")
-    explanation = explain_run(store.engine, run)["why"]
-    assert "It is paused: endpoint http://127.0.0.1:9/v1 has not answered since" in explanation
+    paused = explain_run(store.engine, run)["why"]
+    assert "It is paused: endpoint http://127.0.0.1:9/v1 has not answered since" in paused
     checks = {row["check"]: row for row in doctor._database()}
     assert checks["stalled runs"]["ok"] and not checks["endpoints of runs"]["ok"]
     change(RUN, run, heartbeat_at=now() - timedelta(minutes=10))
@@ -101,3 +103,14 @@ def test_paused_and_stalled_runs(run: int) -> None:
     )
     stalled = {row["check"]: row for row in doctor._database()}["stalled runs"]
     assert not stalled["ok"] and f"no worker plays {run} (" in stalled["detail"]
+
+
+def test_a_proxy_and_a_full_disk_are_suspected(run: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store(connect())
+    monkeypatch.setenv("https_proxy", "http://ann:secret@proxy.example:3128")
+    assert "proxy" not in explain_run(store.engine, run)["why"]
+    store.open_outage(run, "http://model.example/v1", [1], "refused")
+    text = explain_run(store.engine, run)["why"]
+    assert "check whether the proxy http://ann:***@proxy.example:3128 lets requests to the models through" in text
+    monkeypatch.setattr(explanation, "is_full", lambda folder: True)
+    assert f"free some space on the disk with {home()}" in explain_run(store.engine, run)["why"]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from stackrank.env.sandbox.bubblewrap import cgroups, unprivileged
-from stackrank.flows.services.doctor import _guarantees, _isolation
+from stackrank.flows.services import doctor
+from stackrank.flows.services.doctor import _disk, _guarantees, _isolation, _proxy
 from tests.fixtures.env import ISOLATING, usable
 
 
@@ -42,3 +45,26 @@ def test_missing_isolation_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
         and "system calls filtered" in check["detail"].split("NOT")[1]
     )
     assert "could not be inspected" in _isolation("nothing")["detail"]
+
+
+@pytest.mark.parametrize(
+    ("variable", "proxy", "shown"),
+    [
+        ("https_proxy", "http://ann:secret@proxy.example:3128", "http://ann:***@proxy.example:3128 for other machines"),
+        ("ALL_PROXY", "socks5://10.0.0.1:1080", "socks5://10.0.0.1:1080 for other machines"),
+    ],
+)
+def test_the_proxy_is_named(variable: str, proxy: str, shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    assert _proxy()["detail"] == "none"
+    monkeypatch.setenv(variable, proxy)
+    assert shown in _proxy()["detail"]
+
+
+def test_a_disk_with_little_space(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("STACKRANK_HOME", str(tmp_path / "not" / "made"))
+    assert _disk()["ok"] and f"{tmp_path}/not/made: " in _disk()["detail"]
+    monkeypatch.setattr(doctor, "free_bytes", lambda folder: 3 << 20)
+    assert not _disk()["ok"] and "only 3 MB free: free some space" in _disk()["detail"]

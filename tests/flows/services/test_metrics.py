@@ -15,7 +15,6 @@ from prometheus_client.parser import text_string_to_metric_families
 from stackrank.db.connection.engine import connect
 from stackrank.db.writes.store import Store
 from stackrank.flows.services.metrics import serve
-from tests.fixtures.calls import CommandLine
 from tests.support.episodes import start
 
 pytestmark = pytest.mark.slow
@@ -127,12 +126,3 @@ def test_the_command(database: str) -> None:
     finally:
         process.send_signal(signal.SIGTERM)
         assert process.wait(600) == 0
-
-
-def test_a_port_that_is_taken(stackrank: CommandLine, database: str) -> None:
-    server = serve(connect(database), 0, "127.0.0.1")
-    try:
-        assert "another port" in stackrank("metrics", "--port", str(server.server_port)).sentence()
-    finally:
-        server.shutdown()
-        server.server_close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import socket
 import subprocess
 import sys
 import urllib.request
@@ -58,15 +57,6 @@ def test_dashboard_in_the_foreground(database: str) -> None:
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=600)
     assert f"127.0.0.1:{port}" in err.splitlines()[0]
-
-
-def test_a_port_that_is_taken(stackrank: CommandLine) -> None:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()
-        result = stackrank("dashboard", "--port", str(listener.getsockname()[1]))
-    assert result.status == 1
-    assert "--port" in result.sentence()
 
 
 def test_an_address_that_is_not_ours(stackrank: CommandLine) -> None:

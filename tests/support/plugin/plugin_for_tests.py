@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from pydantic import Field
 
@@ -105,10 +105,17 @@ GREETING = Page(
 )
 
 
-def verdicts(source: ExportSource) -> Iterator[dict[str, Any]]:
+class VerdictRow(TypedDict):
+    """A record of the format."""
+
+    episode: int
+    verdict: str
+
+
+def verdicts(source: ExportSource) -> Iterator[VerdictRow]:
     """Yield the verdict of each episode."""
     for row in source.rows():
         yield {"episode": row["id"], "verdict": row["verdict"]}
 
 
-VERDICTS = Exporter(verdicts, "the verdict of an episode")
+VERDICTS = Exporter(verdicts, VerdictRow, "the verdict of an episode")

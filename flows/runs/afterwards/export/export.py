@@ -48,21 +48,22 @@ def export(
         )
     record_count = 0
 
-    def records() -> Iterator[dict[str, Any]]:
+    def records() -> Iterator[Mapping[str, Any]]:
         nonlocal record_count
-        for record in exporter.records(source):
+        as_documents = exporter.file_name and (out is None or out.suffix != ".parquet")
+        for record in exporter.records(source) if as_documents else exporter.typed_records(source):
             record_count += 1
             yield record
 
     if out is None:
-        write_stdout(exporter.pieces(records()))
+        write_stdout(exporter.pieces(records(), exporter.columns))
         return sum(source.counts.values())
     if out.suffix == ".parquet":
-        write_parquet(out, records(), exporter.optional)
+        write_parquet(out, records(), exporter.columns)
     elif exporter.file_name:
         write_folder(out, records(), exporter.file_name)
     else:
-        write_text(out, exporter.pieces(records()))
+        write_text(out, exporter.pieces(records(), exporter.columns))
     episodes = sum(source.counts.values())
     if is_stream(out):
         return episodes
@@ -74,7 +75,8 @@ def export(
         "episodes": episodes,
         "records": record_count,
     }
-    document = json.dumps({**metadata, "scope": source.scope}, indent=1, ensure_ascii=False) + "\n"
+    types = {name: column.type_name for name, column in exporter.columns.items()}
+    document = json.dumps({**metadata, "columns": types, "scope": source.scope}, indent=1, ensure_ascii=False) + "\n"
     write_text(out.with_name(f"{out.name}.scope.json"), [document])
     write_text(out.with_name(f"{out.name}.card.md"), [data_card(source, metadata, exporter.description)])
     return episodes

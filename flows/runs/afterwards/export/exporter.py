@@ -8,6 +8,7 @@ from typing import Any
 
 from stackrank.errors import PluginError
 from stackrank.flows.runs.afterwards.export import plain_records
+from stackrank.flows.runs.afterwards.export.columns import Columns, columns_of, typed_record
 from stackrank.flows.runs.afterwards.export.file_writers import lines, table
 from stackrank.flows.runs.afterwards.export.source import ExportSource
 from stackrank.flows.runs.specification.spec import SpecError
@@ -20,24 +21,39 @@ EXPORTERS = "stackrank.exporters"
 class Exporter:
     """A format for exporting a run. The name of its entry point is the name of the format."""
 
-    records: Callable[[ExportSource], Iterator[dict[str, Any]]]
+    records: Callable[[ExportSource], Iterator[Mapping[str, Any]]]
     """Yields the records one by one, so that memory does not depend on the number of episodes."""
+    row: type
+    """The type of a record, a TypedDict or a dataclass: see `columns.py`."""
     description: str
     """Describes one record, for people."""
-    pieces: Callable[[Iterator[Mapping[str, Any]]], Iterator[str]] = lines
+    pieces: Callable[[Iterator[Mapping[str, Any]], Columns], Iterator[str]] = lines
     """Turns records into text."""
     file_name: str = ""
-    """The field that names a record's file, if each record is a separate file."""
-    optional: tuple[str, ...] = ()
-    """Fields that not every record has."""
+    """The field that names a record's file, if each record is a document in a form that others define. Only columns of
+    Parquet have the types of `row` then."""
+
+    @property
+    def columns(self) -> Columns:
+        """What the fields of a record hold."""
+        return columns_of(self.row)
+
+    def typed_records(self, source: ExportSource) -> Iterator[dict[str, Any]]:
+        """Yield the records with exactly the fields and types of `row`. Raises PluginError for one that has others."""
+        columns = self.columns
+        return (typed_record(record, columns) for record in self.records(source))
 
 
 BUILT_IN = {
     "jsonl": Exporter(
-        plain_records.jsonl, "an episode with all its steps: action, thought, observation, state, times, tokens"
+        plain_records.jsonl,
+        plain_records.EpisodeRecord,
+        "an episode with all its steps: action, thought, observation, state, times, tokens",
     ),
-    "csv": Exporter(plain_records.csv, "an episode without its steps", pieces=table),
-    "swebench": Exporter(plain_records.predictions, "a prediction for SWE-bench's own harness"),
+    "csv": Exporter(plain_records.csv, plain_records.EpisodeLine, "an episode without its steps", pieces=table),
+    "swebench": Exporter(
+        plain_records.predictions, plain_records.Prediction, "a prediction for SWE-bench's own harness"
+    ),
 }
 
 

@@ -9,11 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import orjson
 
+from stackrank.flows.runs.afterwards.export.columns import Column, Columns
 from stackrank.flows.runs.specification.spec import SpecError
+from stackrank.host.disk import naming
 from stackrank.wording import as_json, csv_lines, escaped
 
 Record = Mapping[str, Any]
@@ -24,7 +27,7 @@ _MOST_CHARACTERS = 32 << 20
 """Most records of a Parquet file in memory at once, and the number of their characters after which they are written."""
 
 
-def lines(records: Iterable[Record]) -> Iterator[str]:
+def lines(records: Iterable[Record], columns: Columns = MappingProxyType({})) -> Iterator[str]:
     """Yield one JSON object a line."""
     return map(_line, records)
 
@@ -38,12 +41,9 @@ def _line(record: Record) -> str:
     return (text if text.isascii() and "\x7f" not in text else escaped(text)) + "\n"
 
 
-def table(records: Iterator[Record]) -> Iterator[str]:
-    """Yield CSV with the field names of the first record as its header."""
-    first = next(records, None)
-    if first is not None:
-        cells = ([record[name] for name in first] for record in chain([first], records))
-        yield from csv_lines(chain([list(first)], cells))
+def table(records: Iterable[Record], columns: Columns) -> Iterator[str]:
+    """Yield CSV with the names of the columns as its header."""
+    return csv_lines(chain([list(columns)], ([record[name] for name in columns] for record in records)))
 
 
 def write_stdout(pieces: Iterable[str]) -> None:
@@ -63,7 +63,8 @@ def written_whole(out: Path) -> Iterator[Path]:
     Raises SpecError if `out` is a folder, or is to be in a folder that does not exist.
     """
     if is_stream(out):
-        yield out
+        with naming(out):
+            yield out
         return
     if out.is_dir():
         raise SpecError(f"{out} is a folder: name a file in it with --out")
@@ -72,8 +73,9 @@ def written_whole(out: Path) -> Iterator[Path]:
         raise SpecError(f"{out} cannot be written, because there is no folder {target.parent}: create it first")
     part = target.with_name(f"{target.name}.part")
     try:
-        yield part
-        part.replace(target)
+        with naming(out):
+            yield part
+            part.replace(target)
     finally:
         part.unlink(missing_ok=True)
 
@@ -84,66 +86,57 @@ def write_text(out: Path, pieces: Iterable[str]) -> None:
         file.writelines(pieces)
 
 
-def write_parquet(out: Path, records: Iterable[Record], optional: Iterable[str] = ()) -> None:
-    """Write a Parquet file with a column for each field: numbers and booleans as such, text as text, all else as JSON.
-
-    `optional`: fields that not every record has. Raises OSError; ValueError for a record with fields that neither the
-    first records have nor `optional` names.
-    """
+def write_parquet(out: Path, records: Iterable[Record], columns: Columns) -> None:
+    """Write typed records as a Parquet file. Raises SpecError, OSError."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    kinds = {
-        **dict.fromkeys(_INTEGERS, pa.int64()),
-        **dict.fromkeys(_NUMBERS, pa.float64()),
-        **dict.fromkeys(_TRUTHS, pa.bool_()),
-    }
-    waiting: list[dict[str, Any]] = []
+    schema = pa.schema([_arrow_field(name, column) for name, column in columns.items()])
+    with written_whole(out) as part, pq.ParquetWriter(part, schema, compression="zstd") as writer:
+        for group in _groups(records):
+            writer.write_table(pa.Table.from_pylist(group, schema))
+
+
+def _groups(records: Iterable[Record]) -> Iterator[list[Record]]:
+    """Yield records in groups that fit into memory."""
+    group: list[Record] = []
     characters = 0
-    writer: pq.ParquetWriter | None = None
-    schema = pa.schema([])
-
-    def flush(part: Path) -> None:
-        nonlocal writer, schema, characters
-        if writer is None:
-            nested = {name for row in waiting for name, value in row.items() if isinstance(value, str)}
-            names = dict.fromkeys([*(name for row in waiting for name in row), *(optional if waiting else ())])
-            of = {name: kind for name, kind in kinds.items() if name not in nested}
-            schema = pa.schema([(name, of.get(name, pa.string())) for name in names])
-            writer = pq.ParquetWriter(part, schema, compression="zstd")
-        if unknown := {name for row in waiting for name in row}.difference(schema.names):
-            raise ValueError(f"{out}: there is no column for {', '.join(sorted(unknown))}: name it among `optional`")
-        writer.write_table(pa.Table.from_pylist(waiting, schema))
-        waiting.clear()
-        characters = 0
-
-    with written_whole(out) as part:
-        for record in records:
-            row = {name: _cell(value, name) for name, value in record.items()}
-            waiting.append(row)
-            characters += sum(len(value) for value in row.values() if isinstance(value, str))
-            if len(waiting) == _AT_ONCE or characters > _MOST_CHARACTERS:
-                flush(part)
-        flush(part)
-        assert writer is not None
-        writer.close()
+    for record in records:
+        group.append(record)
+        characters += _count_characters(record)
+        if len(group) == _AT_ONCE or characters > _MOST_CHARACTERS:
+            yield group
+            group, characters = [], 0
+    if group:
+        yield group
 
 
-# Types are chosen by name, because the first records do not show what types the others have.
-_INTEGERS = (
-    "id", "episode", "attempt", "index", "step", "steps", "number", "investigation", "distance_lines", "tests_passed",
-    "tests_failed", "tokens_in", "tokens_out", "tokens_cached", "chosen_episode", "rejected_episode",
-)  # fmt: skip
-_NUMBERS = ("reward", "cost_usd", "wall_s")
-_TRUTHS = ("ok", "done", "resolved", "led_to_fix", "read")
-_TYPED = {*_INTEGERS, *_NUMBERS, *_TRUTHS}
+def _count_characters(value: Any) -> int:
+    if isinstance(value, str):
+        return len(value)
+    return (
+        sum(map(_count_characters, value.values() if isinstance(value, dict) else value))
+        if (isinstance(value, dict | list))
+        else 0
+    )
 
 
-def _cell(value: Any, name: str) -> Any:
-    typed = name in _TYPED and not isinstance(value, list | dict)
-    if value is None or isinstance(value, str) or typed:
-        return value
-    return json.dumps(value, ensure_ascii=False, default=str)
+def _arrow_field(name: str, column: Column) -> Any:
+    import pyarrow as pa
+
+    return pa.field(name, _arrow_type(column), nullable=column.optional)
+
+
+def _arrow_type(column: Column) -> Any:
+    import pyarrow as pa
+
+    if column.items:
+        return pa.list_(_arrow_type(column.items))
+    if column.kind == "record":
+        return pa.struct([_arrow_field(name, part) for name, part in column.fields.items()])
+    return {"whole number": pa.int64(), "number": pa.float64(), "true or false": pa.bool_()}.get(
+        column.kind, pa.string()
+    )
 
 
 def write_folder(out: Path, records: Iterable[Record], name: str) -> None:

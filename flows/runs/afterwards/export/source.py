@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
-from typing import Any
+from typing import Any, TypedDict
 
 from sqlalchemy import Engine
 
@@ -19,7 +19,22 @@ EPISODES_AT_ONCE, STEPS_AT_ONCE = 50, 400
 """Most episodes, and most of their steps, in memory at once. An episode with more steps is read alone."""
 SPLITS = {"train": 0.8, "validation": 0.1, "test": 0.1}
 """Each split's share of all tasks."""
-_ABOUT = ("run", "task", "entrant", "model", "attempt", "verdict")
+
+
+class About(TypedDict):
+    """What every record about an episode says about it."""
+
+    episode: int
+    run: str
+    """The name of the run."""
+    task: str
+    entrant: str
+    model: str
+    attempt: int
+    verdict: str
+    """`resolved`, `unresolved`, `error`, or empty before there is one."""
+    split: str
+    """`train`, `validation` or `test`, by task."""
 
 
 def split_of(digest: str) -> str:
@@ -107,9 +122,18 @@ class ExportSource:
         """Return the values of a filter; empty if it is not set."""
         return self._filters.get(name) or ()
 
-    def about(self, row: Row) -> dict[str, Any]:
+    def about(self, row: Row) -> About:
         """Return what every record says about its episode."""
-        return {"episode": row["id"], **{name: row[name] for name in _ABOUT}, "split": self.split(row)}
+        return {
+            "episode": row["id"],
+            "run": row["run"],
+            "task": row["task"],
+            "entrant": row["entrant"],
+            "model": row["model"],
+            "attempt": row["attempt"],
+            "verdict": row["verdict"],
+            "split": self.split(row),
+        }
 
 
 def _groups(rows: Iterator[Row]) -> Iterator[list[Row]]:
