@@ -145,4 +145,4 @@ def _check_answer(action: Action, output: str, exchanges: tuple[Exchange, ...], 
             output,
             exchanges,
         )
-    return Action("answer", {"text": text[:MAX_ANSWER]})
+    return Action("answer", {"text": text.strip()[:MAX_ANSWER]})
