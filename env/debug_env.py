@@ -33,7 +33,7 @@ from stackrank.env.tools.debugging.investigate import INVESTIGATOR, restore_work
 from stackrank.env.tools.run_tests import run_visible_tests
 from stackrank.env.tools.server_plugin import server_plugin
 from stackrank.env.tools.servers import ServerConnection, ToolServerChanged, ToolServerFailed
-from stackrank.env.tools.shown import cap, requested_limit
+from stackrank.env.tools.shown import cap, fold_repeats, requested_limit, strip_padding
 from stackrank.errors import InfrastructureError, StackrankError
 from stackrank.host import awake
 from stackrank.terms import StopReason
@@ -142,7 +142,9 @@ class DebugEnv:
             if not self.tools.offers:  # nothing of the entrant runs yet
                 raise PreparationFailed(f"the episode of {self.task.id} could not be prepared: {fault}") from None
             return self._end_by(fault, _TAKEN_OVER), info
-        text = "\n\n".join(filter(None, (self._instructions(), tests.text)))
+        # As `eval` shows it: without hints at options that the agent cannot give.
+        output = fold_repeats(strip_padding(tests.text))
+        text = "\n\n".join(filter(None, (self._instructions(), output)))
         text = normalise(text, bench.sandbox.root)
         observation = Observation(text, True, tests.state, (awake.now() - started) * 1000)
         return observation.with_failure_state(bench.sandbox.root), info

@@ -60,7 +60,8 @@ def find_failing_file(task: Task, first: State) -> str:
     """
     files = {path_of(test) for test, outcome in outcomes_of(first).items() if outcome == "failed"}
     path = min(files, default="")
-    code = (decode_text(task.files.get(path, b""), path) or "").removeprefix("\ufeff").strip()
+    code = (decode_text(task.files.get(path, b""), path) or "").removeprefix("\ufeff").rstrip()
+    # Empty lines at the beginning stay: readers count lines.
     return f"{path}:\n{code}" if len(files) == 1 and code and len(code) <= _MOST_CODE else ""
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from stackrank.env.sandbox.replies.records import Frame
 from stackrank.env.tools.debugging.failure_state import MOST
+from stackrank.env.tools.debugging.following import frames_text
 from tests.fixtures.env import Play, cart, make_task
 
 HEAD = "Where the tests failed, with local variables:\n"
@@ -106,3 +108,14 @@ def test_large_and_many_values_are_capped(play: Play) -> None:
     episode = play(make_task({"deep.py": source, "tests/test_deep.py": tests}), shows_failure_state=True)
     shown = episode("eval").text.partition(HEAD)[2]
     assert 200 < len(shown) <= MOST and "    n = 0\n" in shown and "[other locals omitted]" in shown
+
+
+def test_frames_that_were_left_out_before_are_counted_with_those_that_have_no_room() -> None:
+    frames = [
+        Frame(file="a.py", line=number, function="f", source="x" * 60, locals={}, skipped=900 if number == 20 else 0)
+        for number in range(40)
+    ]
+    text = frames_text(frames, 300)
+    shown = text.count("x" * 60)
+    assert shown < 20
+    assert text.startswith(f"[{940 - shown} outer frames omitted]")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -131,7 +132,7 @@ def test_command(instance: Instance, override: Override | None, tests: list[str]
         command = spec_command if "tox" not in spec_command else command
     if instance.repo == "django/django":
         tests = [path.removeprefix("tests/").removesuffix(".py").replace("/", ".") for path in tests]
-    return " ".join([command, *tests])
+    return " ".join([command, *map(shlex.quote, tests)])
 
 
 def _from_specification(instance: Instance) -> Override | None:

@@ -300,7 +300,8 @@ def frames_text(frames: Sequence[Frame], room: int, most_locals: int = 0, most_v
         remaining -= len(text) + 1
         position -= times
     if position:
-        texts.append(f"[{position} outer frame{'s' if position > 1 else ''} omitted]")
+        omitted = position + sum(frame.skipped for frame in frames[:position])
+        texts.append(f"[{count_of(omitted, 'outer frame')} omitted]")
     return "\n".join(reversed(texts))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast
 
 from stackrank.agents.episode.workspace import find_failing_file, list_files
@@ -49,9 +50,10 @@ def test_deep_folders_of_a_very_large_program_are_only_counted() -> None:
 
 
 def test_the_failing_test_file_is_shown_if_it_is_the_only_one_and_short() -> None:
-    task = make_task({"tests/test_a.py": "ROW = 1\n\ndef test(): assert not ROW\n", "tests/test_b.py": "#" * 3000})
+    short = b"\nROW = 1\n\ndef test(): assert not ROW\n"
+    task = replace(make_task({}), files={"tests/test_a.py": short, "tests/test_b.py": b"#" * 3000})
     assert find_failing_file(task, failed("tests/test_a.py::test")) == (
-        "tests/test_a.py:\nROW = 1\n\ndef test(): assert not ROW"
+        "tests/test_a.py:\n\nROW = 1\n\ndef test(): assert not ROW"
     )
     assert find_failing_file(task, failed("tests/test_a.py::test", "tests/test_b.py::test")) == ""
     assert find_failing_file(task, failed("tests/test_b.py::test")) == ""
