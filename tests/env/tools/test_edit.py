@@ -169,7 +169,8 @@ def test_views(play: Play) -> None:
     ]
     assert len(step("view", path="long.py", end=40_000).text.splitlines()) == 401
     assert step("view", path="empty").text == "empty is empty."
-    assert step("view", path="bin").ok
+    binary = step("view", path="bin")
+    assert not binary.ok and binary.text == "bin is a binary file of 3 bytes, and not text."
     assert "read-only" in step("view", path="tests/test_a.py").text
     assert "long.py" in step("view", path=".").text, "of a directory, what is in it"
     for wrong in ({"path": "none"}, {"path": "long.py", "start": 99999}, {"path": "a", "start": 0}):
