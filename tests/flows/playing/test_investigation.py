@@ -80,5 +80,5 @@ def test_a_killed_investigation_continues_and_is_shown(endpoint: OpenAIServer, s
         investigation["metadata"]["conversation"] == "investigator 1"
         and conversation["metadata"]["conversation"] == "main"
     )
-    assert {message["function"]["name"] for message in investigation["tools"]} >= {"pdb", "answer"}
+    assert {tool["function"]["name"] for tool in json.loads(investigation["tools"])} >= {"pdb", "answer"}
     assert stackrank("replay", "1", "--json").json()["replayed"] == "same"
