@@ -19,7 +19,6 @@ STOP: dict[str, Any] = {
     "locals": {}, "source": [], "stack": [], "stops": 1, "breakpoints": [],
 }  # fmt: skip
 FORGED = {
-    "without a function": {name: value for name, value in STOP.items() if name != "function"},
     "a negative line": {**STOP, "line": -3},
     "an unknown event": {**STOP, "event": "flying"},
     "calls of another shape": {**STOP, "stack": [3]},

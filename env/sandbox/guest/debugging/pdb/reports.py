@@ -25,19 +25,20 @@ def sound_report(raw: bytes) -> Optional[Dict[str, Any]]:
         return None
     if not (isinstance(report, dict) and isinstance(report.get("text"), str) and isinstance(report.get("notes"), list)):
         return None
-    stop = report.get("stop", {})
-    if not isinstance(stop, dict) or not isinstance(report.get("tests", {}), dict):
+    stop, tests = report.get("stop", {}), report.get("tests", {})
+    if not (isinstance(stop, dict) and isinstance(tests, dict) and isinstance(report.get("exit", 0), int)):
         return None
     table = stop.get("breakpoints", report.get("breakpoints", []))
     if not isinstance(table, list):
         return None
-    shapes = [(stop, {key: kind for key, kind in _STOP.items() if key in stop})]
+    # Before the first line of the program runs, there is no place; afterwards it is whole.
+    shapes = [(stop, {key: kind for key, kind in _STOP.items() if key in stop or "file" in stop})]
     shapes += [(row if isinstance(row, dict) else {}, _ROW) for row in table]
     for row, fields in shapes:
         if not all(isinstance(row.get(key), kind) for key, kind in fields.items()):
             return None
     texts = [*report["notes"], *stop.get("source", []), *(line for row in table for line in row["commands"])]
-    return report if all(isinstance(text, str) for text in texts) and ("file" in stop) <= ("depth" in stop) else None
+    return report if all(isinstance(text, str) for text in [*texts, *tests.values()]) else None
 
 
 def standing_of(report: Dict[str, Any]) -> Tuple[Dict[str, Any], int]:
