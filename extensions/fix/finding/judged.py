@@ -37,7 +37,7 @@ def set_aside_surroundings(project: Project, backend: Backend, suite: Suite, say
     if not suite.failing:
         return suite
     say(
-        f"{project.name}: finding out whether {count_of(len(suite.failing), 'failing test')} depend on what a "
+        f"{project.name}: finding out whether {count_of(len(suite.failing), 'failing test depends', 'failing tests depend')} on what a "
         "sandbox lacks"
     )
     files = sorted({path_of(test) for test in suite.failing})
