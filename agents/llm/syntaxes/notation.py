@@ -254,7 +254,7 @@ def _value(word: re.Match[str], described: Any) -> Any:
     types = _types(described)
     if text is not None and (not types or "string" in types):
         value = _from_json(text, text)
-        kind = {dict: "object", list: "array"}.get(type(value))
+        kind = "object" if isinstance(value, dict) else "array" if isinstance(value, list) else ""
         return value if kind and (not types or kind in types) else text
     text = (word["plain"] or "") if text is None else text
     return text if types == {"string"} else _from_json(text, _from_json(text.lower(), text))
