@@ -128,7 +128,7 @@ def test_a_program_that_ends_badly(play: Play, way: str) -> None:
         assert message in end.text
     assert not end.state["alive"] and not end.state.get("timed_out")
     step("rewrite", path="prog.py", new_code="x = 5\ny = 6\n")
-    assert "Breakpoint 1 at" in step.pdb("b prog.py:2\nc\np x").text
+    assert "Breakpoint 1 at" in step.pdb("b prog.py:2\nc\np x", "python prog.py").text
     assert step.pdb("p x").text == "5"
     assert step("eval").ok
 
