@@ -218,7 +218,7 @@ def _last_object(text: str) -> tuple[dict[str, Any], int] | None:
     for start in starts[: -_MOST_TRIES - 1 : -1]:
         try:
             value, end = decoder.raw_decode(text, start)
-        except json.JSONDecodeError:
+        except ValueError:
             continue
         except (Unclear, RecursionError):
             return None

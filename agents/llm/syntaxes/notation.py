@@ -245,11 +245,17 @@ class Notation:
 
 
 def _value(word: re.Match[str], described: Any) -> Any:
-    """Return the value of a word: a quoted one is a text, another one JSON if the schema allows more than texts."""
+    """Return the value of a word: JSON if the schema allows more than texts.
+
+    A quoted word is a text where the schema allows one. But an object or array stays one in quotes if the schema allows
+    that, because only quotes can hold its spaces.
+    """
     text = next((word[group] for group in ("double", "single") if word[group] is not None), None)
     types = _types(described)
     if text is not None and (not types or "string" in types):
-        return text
+        value = _from_json(text, text)
+        kind = "object" if isinstance(value, dict) else "array" if isinstance(value, list) else ""
+        return value if kind and (not types or kind in types) else text
     text = (word["plain"] or "") if text is None else text
     return text if types == {"string"} else _from_json(text, _from_json(text.lower(), text))
 

@@ -36,10 +36,8 @@ def set_aside_surroundings(project: Project, backend: Backend, suite: Suite, say
     """
     if not suite.failing:
         return suite
-    say(
-        f"{project.name}: finding out whether {count_of(len(suite.failing), 'failing test')} depend on what a "
-        "sandbox lacks"
-    )
+    tests_depend = count_of(len(suite.failing), "failing test depends", "failing tests depend")
+    say(f"{project.name}: finding out whether {tests_depend} on what a sandbox lacks")
     files = sorted({path_of(test) for test in suite.failing})
     command = project.command.on(files)
     written_at = commit_time(project.repository, project.commit)

@@ -56,8 +56,9 @@ def try_unvalidated(
 
 
 def _is_proved(task: Task) -> bool:
-    """Whether the task has a proof, which comes with it or from a validation: its tests pass with its fix."""
-    proof = find_proof(task)
+    """Whether a proof comes with the task, whose author has validated it. One of this machine shows less: verdicts make
+    proofs too, also of tasks that pass as given."""
+    proof = find_proof(task) if task.proof else None
     return proof is not None and proof.deciding > 0
 
 

@@ -51,12 +51,14 @@ PIECES = (
     *("path=a", "start=3", "limit", "command=c", "view a.py", "ok", "refused", "(Pdb) c", "$ ls", "é", "日本", "😀"),
     *("\u00a0", "\u2028", "\x0b", "\x1c", "\ufeff", "\u202e", "True", "1e3", "-1", "a, b", "{{ x }}", "{% if %}"),
 )
+ANY_TYPE = ({"type": "string"}, {"type": "number"}, {"type": "object"}, {"type": "array"})
 ODD: dict[str, Any] = {
     "type": "object",
     "properties": {
         "file-path": {"type": "string"},
         "$ref": {"type": ["string", "integer"]},
         "any": {},
+        "list": {"type": ["string", "array"]},
         "many": {"type": "array", "items": {"type": "string"}},
         "more": {"anyOf": [{"type": "object"}, {"type": "null"}]},
         "a b": {"type": "string"},
@@ -92,9 +94,7 @@ def make_text(source: random.Random) -> str:
 
 
 def make_value(described: dict[str, Any], source: random.Random) -> Any:
-    kinds = described.get("type") or [
-        option.get("type", "object") for option in described.get("anyOf", ({"type": "string"}, {"type": "number"}))
-    ]
+    kinds = described.get("type") or [option.get("type", "object") for option in described.get("anyOf", ANY_TYPE)]
     kind = kinds if isinstance(kinds, str) else source.choice(kinds)
     if "$ref" in described or kind == "object":
         return {make_text(source): make_text(source), "n": source.choice((1, None, [make_text(source)]))}
@@ -145,6 +145,23 @@ def test_what_is_written_is_read_back(name: str) -> None:
 @pytest.mark.parametrize("name", TOOLS)
 def test_whatever_is_written_is_read_back(name: str) -> None:
     check_tool(name, 5000)
+
+
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [
+        ('any=\'{"K": [1, "it\'s"]}\'', {"any": {"K": [1, "it's"]}}),
+        ("any='[1, 2]'", {"any": [1, 2]}),
+        ("any='5'", {"any": "5"}),
+        ("any='{\"K\": 1'", {"any": '{"K": 1'}),
+        ("list='[1, 2]'", {"list": [1, 2]}),
+        ("list='{\"K\": 1}'", {"list": '{"K": 1}'}),
+        ("more='{\"K\": 1}'", {"more": {"K": 1}}),
+        ("file-path='{\"K\": 1}'", {"file-path": '{"K": 1}'}),
+    ],
+)
+def test_the_schema_decides_what_quotes_hold(word: str, value: Any) -> None:
+    assert read(f"```action\nodd-server_tool {word}\n```").arguments == value
 
 
 @pytest.mark.parametrize("name", TOOL_SETS)

@@ -24,6 +24,7 @@ from stackrank.env.actions import Action
 from stackrank.env.debug_env import DebugEnv
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.tools import tool_set
+from stackrank.patches.contents import decode_text
 from stackrank.patches.writing import file_diff
 from stackrank.wording import visible
 from tests.dashboard.seed import HOSTILE, SOURCE
@@ -142,7 +143,9 @@ EDITS = [
 COMMANDS = [
     "printf 'one\\ntwo' > crlf.txt && rm empty.txt",
     "sed -i 's/$/!/' plain.py && printf 'new\\n' > 'a b.txt'",
-    "printf 'binary\\377' > open.txt",
+    "printf 'Latin-1 \\377\\n' > open.txt && printf '\\351\\n' >> plain.py",
+    "printf 'more\\n' >> open.txt",
+    "printf 'binary\\0' > open.txt",
     "mv plain.py moved.py; printf 'text\\n' > open.txt",
     "touch nothing; true > moved.py",
 ]
@@ -169,7 +172,7 @@ def test_file_reconstruction_matches_a_sandbox() -> None:
             paths = {name for name, size in env.sandbox.listing(depth=9).entries if size is not None}
             assert set(files.texts) | files.lost == paths, action
             for name, text in files.texts.items():
-                assert env.sandbox.read(name).decode() == text, (action, name)
+                assert decode_text(env.sandbox.read(name), name) == text, (action, name)
         assert files.lost == {"open.txt"}, "nobody can tell what is in it from diffs after it was binary"
 
 

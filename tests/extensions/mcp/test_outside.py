@@ -22,7 +22,7 @@ from stackrank.env.benchmarks.registry import load_benchmark
 from stackrank.env.patches import apply_patch
 from stackrank.env.tools import tool_set
 from stackrank.env.tools.base import schema
-from tests.fixtures.calls import CommandLine
+from tests.fixtures.calls import CommandLine, Result
 from tests.fixtures.env import usable
 from tests.support.waiting import missing, wait_for
 
@@ -283,7 +283,11 @@ def test_bad_calls_are_one_sentence(stackrank: CommandLine) -> None:
         (TASK, "--tools", "investigate"): "does not use investigate",
         (TASK, "--steps", "0"): "steps",
     }.items():
-        result = stackrank("mcp", *options)
+        # A process of its own, because the server goes on in a copy of the process that starts it.
+        process = subprocess.run(
+            [*COMMAND[:4], *options], stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=ROOT
+        )
+        result = Result(process.returncode, process.stdout, process.stderr)
         assert result.status == 2 and not result.out and message in result.sentence()
     result = stackrank("run", "--agent", "outside", "--limit", "1")
     assert result.status == 2 and "`stackrank mcp TASK`" in result.sentence()

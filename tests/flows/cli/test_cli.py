@@ -164,7 +164,10 @@ def test_validate_stores_its_result(stackrank: CommandLine) -> None:
     assert (result.status, document["valid"], document["invalid"]) == (0, 1, 0)
     (bugs,) = [row for row in stackrank("benchmarks", "--json").json() if row["benchmark"] == "bugs"]
     assert bugs["validated"].startswith("1 of ")
-    assert "1 of 1 tasks" in stackrank("validate", "bugs", "--tasks", "club-ledger", "--rounds", "1").out
+    assert (
+        "1 of 1 task of bugs fails as given"
+        in stackrank("validate", "bugs", "--tasks", "club-ledger", "--rounds", "1").out
+    )
 
 
 def test_validate_finds_a_task_that_is_none(stackrank: CommandLine, tmp_path: Path) -> None:

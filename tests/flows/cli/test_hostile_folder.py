@@ -108,7 +108,7 @@ def hostile(tmp_path: Path) -> Iterator[HostileFolder]:
 def test_commands_of_a_fresh_home(hostile: HostileFolder) -> None:
     """The first command makes the sandbox's Python, starts Prefect's server, and plays a run."""
     found = hostile.call("fix", ".", "--out", "../out", "--agent", "repair", "--sandbox", "bubblewrap")
-    assert "1 task," in found, found
+    assert "1 task " in found, found
     made = hostile.call("init-task", ".", "fixed", "--out", "../tasks", "--setup", "", "--sandbox", "bubblewrap")
     assert (hostile.folder.parent / "tasks/tasks.yaml").is_file(), made
     box = ("--sandbox", "bubblewrap")
