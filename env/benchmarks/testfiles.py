@@ -18,7 +18,7 @@ from stackrank.env.sandbox.guest.testing.ids import parse_id, path_of
 from stackrank.patches.contents import like
 from stackrank.source import parse_python
 
-TEST_NAMES = ("test_*.py", "*_test.py", "test.py", "tests.py", "conftest.py")
+TEST_NAMES = ("test_*.py", "*_test.py", "tests.py", "conftest.py")
 TEST_PATTERNS = globs(TEST_NAMES)
 OPTIONS_WITH_VALUE = (
     "--deselect",
@@ -33,7 +33,7 @@ OPTIONS_WITH_VALUE = (
     "-p",
 )
 """Options of pytest whose value may look like a path."""
-_TESTS = Matcher([*TEST_PATTERNS, *globs(("tests/**", "testing/**", "test/**"))])
+_TESTS = Matcher([*TEST_PATTERNS, *globs(("test.py", "tests/**", "testing/**", "test/**"))])
 
 
 def is_test(path: str) -> bool:

@@ -11,12 +11,14 @@ import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 
 from stackrank.db.connection.engine import connect, default_url, separate_pool
 from stackrank.errors import UsageError
+from stackrank.flows.runs.afterwards.export.exporter import exporter_names
 from stackrank.home import home, write_whole
 from stackrank.host import programs
 from stackrank.host.disk import explain_os_error, is_full, naming
@@ -81,7 +83,10 @@ def test_errors_of_the_system_are_sentences(code: int) -> None:
     assert sentence.startswith("/some/file: ") and sentence.count(": ") == 2 and "Errno" not in sentence
 
 
-@pytest.mark.parametrize("command", ["export", "export --format csv", "report", "export --format steps"])
+@pytest.mark.parametrize(
+    "command",
+    ["export", "report", *(f"export --format {name}" for name in ("csv", "steps") if name in exporter_names())],
+)
 def test_what_does_not_fit(
     stackrank: CommandLine, databases: Databases, database: str, tmp_path: Path, command: str
 ) -> None:
@@ -139,10 +144,12 @@ def _no_space(*_arguments: object, **_options: object) -> int:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["metrics", "worker", "dashboard", "demo-endpoint", "mcp shop-filters --http", "serve-env bugs/shop-filters"],
-)
+SERVING = ["metrics", "worker", "dashboard", "demo-endpoint", "mcp shop-filters --http", "serve-env bugs/shop-filters"]
+HIDDEN = {"mcp", "serve-env"} - {point.name for point in entry_points(group="stackrank.commands")}
+"""The commands of extensions that are not installed."""
+
+
+@pytest.mark.parametrize("command", [command for command in SERVING if command.split()[0] not in HIDDEN])
 def test_a_taken_port(stackrank: CommandLine, database: str, command: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from stackrank.env.sandbox.replies.decoder import Few, Line, Name, Number, Outcomes, Status, Text, Variables
+from stackrank.env.sandbox.replies.decoder import Few, File, Line, Name, Number, Outcomes, Status, Text, Variables
 from stackrank.env.sandbox.replies.workspace import Changed
 
 
@@ -16,7 +16,7 @@ class Breakpoint:
     """One row of the debugger's table."""
 
     number: Number
-    file: Name
+    file: File
     line: Line
     condition: Text | None
     temporary: bool
@@ -31,7 +31,7 @@ class Breakpoint:
 class Place:
     """A place in the program."""
 
-    file: Name
+    file: File
     line: Line
     function: Name
 
@@ -55,7 +55,7 @@ class Paused:
     """Where the program is paused."""
 
     event: Literal["line", "call", "return", "exception", "post_mortem", "interrupted"]
-    file: Name
+    file: File
     line: Line
     function: Name
     depth: Number

@@ -33,6 +33,8 @@ Seconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 Milliseconds = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
 Name = Annotated[str, Field(max_length=128 << 10)]
 """A name that a program chose: of a function, a variable, a test, a file that need not be in the workspace."""
+File = Annotated[str, Field(min_length=1, max_length=128 << 10)]
+"""The path of a file, which need not be in the workspace, or what Python calls code without one, such as `<string>`."""
 Text = Annotated[str, Field(max_length=8 << 20)]
 """What a program or the guest said, on any number of lines."""
 

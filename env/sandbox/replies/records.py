@@ -11,6 +11,7 @@ from stackrank.env.sandbox.base import BadReply
 from stackrank.env.sandbox.replies.decoder import (
     Counts,
     Few,
+    File,
     Line,
     Many,
     Name,
@@ -30,7 +31,7 @@ LONGEST_RECORD = 8 << 20
 class Location:
     """A place in the program."""
 
-    file: Name
+    file: File
     line: Line
     function: Name
 

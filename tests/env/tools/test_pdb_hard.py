@@ -71,7 +71,7 @@ def test_a_hang_that_cannot_be_interrupted_is_killed(play: Play) -> None:
     step.pdb("b 1\nc", "python prog.py")
     hung = step.pdb("c")
     assert "could not be interrupted, so it was killed" in hung.text
-    resumed = step.pdb("c")
+    resumed = step.pdb("c", "python prog.py")
     assert resumed.state["line"] == 1, "breakpoints are intact"
 
 
