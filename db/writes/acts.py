@@ -10,6 +10,7 @@ from sqlalchemy import Connection, insert, select
 from stackrank.db.connection.errors import NotFound
 from stackrank.db.connection.transactions import ACT, EPISODE, RUN, clean
 from stackrank.db.models.columns import now
+from stackrank.db.writes.claims import retry_within
 from stackrank.db.writes.store import Store
 from stackrank.errors import UsageError
 from stackrank.terms import ActKind, EpisodeStatus, RunStatus, Verdict
@@ -48,7 +49,7 @@ class Acts(Store):
         query = select(EPISODE.c.run_id, EPISODE.c.status, EPISODE.c.verdict, EPISODE.c.counted)
 
         def work(connection: Connection) -> int:
-            row = connection.execute(query.where(EPISODE.c.id == episode_id)).one_or_none()
+            row = connection.execute(query.where(EPISODE.c.id == episode_id).with_for_update()).one_or_none()
             if row is None:
                 raise NotFound(f"There is no episode {episode_id}: `stackrank episodes RUN` lists them.")
             if row.status != EpisodeStatus.DONE:
@@ -60,12 +61,11 @@ class Acts(Store):
                 )
             if not row.counted:
                 raise UsageError(f"episode {episode_id} is an earlier try, and another one has taken its place")
+            retry_within(connection, episode_id)
             _record(connection, row.run_id, ActKind.RETRY, {"episode": episode_id}, person, why)
             return int(row.run_id)
 
-        run_id = self._write(work)
-        self.retry_episode(episode_id)
-        return run_id
+        return self._write(work)
 
     def _set_paused(self, run_id: int, is_paused: bool, person: str, why: str) -> bool:
         query = select(RUN.c.status, RUN.c.paused, RUN.c.name).where(RUN.c.id == run_id).with_for_update(key_share=True)

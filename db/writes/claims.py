@@ -114,29 +114,7 @@ class Claims(Transactions):
         `afresh`, it stays as it is but is no longer counted, and a new try takes its place.
         """
 
-        def work(connection: Connection) -> ClaimedEpisode | None:
-            row = _locked(connection, episode_id)
-            if not row["counted"] or row["verdict"] != Verdict.ERROR:
-                return None
-            tallies.forget_tally_of(connection, episode_id)
-            state: Row = {"status": EpisodeStatus.PENDING, "claimed_by": ""}
-            if by:
-                status = EpisodeStatus.RUNNING
-                state = {"status": status, "claimed_by": by, "alive_at": now(), "started_at": now()}
-            steps = connection.scalar(select(func.count()).where(STEP.c.episode_id == episode_id))
-            if steps and steps > 1 and not afresh:
-                cleared = {"verdict": "", "stop_reason": "", "error": "", "error_class": "", "ended_at": None}
-                cleared |= {"interruptions": row["interruptions"] + 1}
-                change(connection, episode_id, **cleared, **state)
-                return as_claimed(row, interruptions=row["interruptions"] + 1)
-            change(connection, episode_id, counted=False)
-            key = {name: row[name] for name in ("run_id", "task_id", "entrant_id", "attempt", "sandbox")}
-            following = Episode(**key, try_number=row["try_number"] + 1, created_at=now())
-            values = {**following.model_dump(exclude={"id"}), **state}
-            new = new_id(connection.execute(insert(EPISODE).values(values)))
-            return as_claimed({**values, "id": new})
-
-        return self._write(work)
+        return self._write(lambda connection: retry_within(connection, episode_id, by, afresh=afresh))
 
     def skip(self, run_id: int, entrants: Collection[int]) -> int:
         """Mark the episodes that these entrants have not begun as not played (not needed), and return their number."""
@@ -251,3 +229,29 @@ def _locked(connection: Connection, episode_id: int) -> Any:
 def change(connection: Connection, episode_id: int, **values: Any) -> None:
     """Change columns of an episode."""
     connection.execute(update(EPISODE).where(_E.id == episode_id).values(values))
+
+
+def retry_within(
+    connection: Connection, episode_id: int, by: str = "", *, afresh: bool = False
+) -> ClaimedEpisode | None:
+    """Do what `Claims.retry_episode` does, within a transaction."""
+    row = _locked(connection, episode_id)
+    if not row["counted"] or row["verdict"] != Verdict.ERROR:
+        return None
+    tallies.forget_tally_of(connection, episode_id)
+    state: Row = {"status": EpisodeStatus.PENDING, "claimed_by": ""}
+    if by:
+        status = EpisodeStatus.RUNNING
+        state = {"status": status, "claimed_by": by, "alive_at": now(), "started_at": now()}
+    steps = connection.scalar(select(func.count()).where(STEP.c.episode_id == episode_id))
+    if steps and steps > 1 and not afresh:
+        cleared = {"verdict": "", "stop_reason": "", "error": "", "error_class": "", "ended_at": None}
+        cleared |= {"interruptions": row["interruptions"] + 1}
+        change(connection, episode_id, **cleared, **state)
+        return as_claimed(row, interruptions=row["interruptions"] + 1)
+    change(connection, episode_id, counted=False)
+    key = {name: row[name] for name in ("run_id", "task_id", "entrant_id", "attempt", "sandbox")}
+    following = Episode(**key, try_number=row["try_number"] + 1, created_at=now())
+    values = {**following.model_dump(exclude={"id"}), **state}
+    new = new_id(connection.execute(insert(EPISODE).values(values)))
+    return as_claimed({**values, "id": new})
