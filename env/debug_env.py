@@ -33,7 +33,7 @@ from stackrank.env.tools.debugging.investigate import INVESTIGATOR, restore_work
 from stackrank.env.tools.run_tests import run_visible_tests
 from stackrank.env.tools.server_plugin import server_plugin
 from stackrank.env.tools.servers import ServerConnection, ToolServerChanged, ToolServerFailed
-from stackrank.env.tools.shown import cap, fold_repeats, requested_limit, strip_padding
+from stackrank.env.tools.shown import cap, requested_limit, tidy_output
 from stackrank.errors import InfrastructureError, StackrankError
 from stackrank.host import awake
 from stackrank.terms import StopReason
@@ -143,7 +143,7 @@ class DebugEnv:
                 raise PreparationFailed(f"the episode of {self.task.id} could not be prepared: {fault}") from None
             return self._end_by(fault, _TAKEN_OVER), info
         # As `eval` shows it: without hints at options that the agent cannot give.
-        output = fold_repeats(strip_padding(tests.text))
+        output = tidy_output(tests.text)
         text = "\n\n".join(filter(None, (self._instructions(), output)))
         text = normalise(text, bench.sandbox.root)
         observation = Observation(text, True, tests.state, (awake.now() - started) * 1000)

@@ -19,7 +19,7 @@ from stackrank.dashboard.parts.tables import COMPARE_PAGE, EPISODES_PAGE, RUNS_P
 from stackrank.db import queries
 from stackrank.db.queries import Scope
 from stackrank.settings import settings
-from stackrank.terms import ActKind, RunStatus
+from stackrank.terms import RunStatus
 from stackrank.wording import count_of
 
 # Seconds without a heartbeat after which a run counts as stalled.
@@ -70,9 +70,7 @@ def figures(current: Mapping[str, Any]) -> None:
         st.warning(show.escaped(f"Paused: {out}. Its entrants wait; the others continue."))
     acts = ask(queries.acts, run_id)
     if current["paused"] and not RunStatus(current["status"]).ended:
-        paused = next((act for act in reversed(acts) if act["kind"] == ActKind.PAUSE), None)
-        sentence = queries.describe_act(paused) if paused else "It is paused"
-        st.warning(show.escaped(f"{sentence}. `stackrank resume {run_id}` lets it go on."), icon=":material/pause:")
+        st.warning(show.escaped(ask(queries.describe_pause, run_id)), icon=":material/pause:")
     if acts:
         with st.expander(f"What operators did: {count_of(len(acts), 'act')}", key=f"acts_{run_id}"):
             for act in acts:

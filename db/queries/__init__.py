@@ -4,7 +4,7 @@ Times are ISO 8601 strings in UTC; `models` documents the columns. Every functio
 fails, and `NotFound` if the reference does not exist.
 """
 
-from stackrank.db.queries.acts import acts, describe_act, directions
+from stackrank.db.queries.acts import acts, describe_act, describe_pause, directions
 from stackrank.db.queries.boards.abilities import abilities
 from stackrank.db.queries.boards.consumption import EffortUnit
 from stackrank.db.queries.boards.failures import failure_points
@@ -102,6 +102,7 @@ __all__ = [
     "decided_entrants",
     "describe_act",
     "describe_outages",
+    "describe_pause",
     "describe_scope",
     "directions",
     "display_steps",

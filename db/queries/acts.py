@@ -45,6 +45,12 @@ def directions(engine: Engine, run_id: int) -> Directions:
     return row
 
 
+def describe_pause(engine: Engine, run_id: int) -> str:
+    """Return who paused a run last, when and why, and how it goes on."""
+    pauses = [act for act in acts(engine, run_id) if act["kind"] == ActKind.PAUSE]
+    return f"{describe_act(pauses[-1]).rstrip('.')}. `stackrank resume {run_id}` lets it go on."
+
+
 def describe_act(act: ActRow) -> str:
     """Describe an act in one sentence: `ada paused it at 03:12: the provider throttles.`"""
     change = act["change"]

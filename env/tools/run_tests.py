@@ -22,7 +22,7 @@ from stackrank.env.task import Task
 from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.env.tools.bash import describe_exit
 from stackrank.env.tools.debugging.failure_state import failure_events, failure_text, read_failures
-from stackrank.env.tools.shown import fold_repeats, limit, strip_padding
+from stackrank.env.tools.shown import limit, tidy_output
 
 _WITH_VALUE = re.compile(r"-[ckmnopW]|--[\w-]+")
 """pytest options whose value may be the next word."""
@@ -63,7 +63,7 @@ class Eval:
                 failed = sum(outcome == "failed" for outcome in ids.values())
                 passed = sum(outcome in PASSED for outcome in ids.values())
                 state["tests"] = {"passed": passed, "failed": failed, "ids": ids}
-        return Observation(fold_repeats(strip_padding(observation.text)), state=state)
+        return Observation(tidy_output(observation.text), state=state)
 
 
 def run_visible_tests(sandbox: Sandbox, task: Task, command: str = "", *, shows_state: bool = False) -> Observation:

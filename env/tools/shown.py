@@ -52,6 +52,11 @@ def fold_repeats(text: str) -> str:
     return _SOURCE.sub(once, text)
 
 
+def tidy_output(text: str) -> str:
+    """Return pytest's output as agents see it: without padding, and each function's source once."""
+    return fold_repeats(strip_padding(text))
+
+
 def _narrow(match: re.Match[str]) -> str:
     if len(match[0]) < _WIDTH:
         return match[0]

@@ -111,16 +111,10 @@ def cancel(run: Run = "latest", as_json: Json = False) -> None:
 
 def is_played(run: RunRow) -> bool:
     """Whether a process plays the run: it is running, and gave a sign of life lately."""
-    from datetime import datetime
-
-    from stackrank.db.models.columns import now
-    from stackrank.settings import settings
+    from stackrank.flows.runs.afterwards.explanation import find_silence
     from stackrank.terms import RunStatus
 
-    beat = run["heartbeat_at"]
-    if run["status"] != RunStatus.RUNNING or beat is None:
-        return False
-    return (now() - datetime.fromisoformat(beat)).total_seconds() < settings().run_silent_s
+    return run["status"] == RunStatus.RUNNING and find_silence(run) is None
 
 
 def print_acted(run: RunRow, as_json: bool, doing: str) -> None:

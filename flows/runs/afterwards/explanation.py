@@ -19,7 +19,7 @@ from stackrank.home import home
 from stackrank.host.disk import is_full
 from stackrank.host.programs import proxy_addresses
 from stackrank.settings import settings
-from stackrank.terms import ActKind, ErrorClass, RunStatus
+from stackrank.terms import ErrorClass, RunStatus
 from stackrank.wording import count_of, duration, percent
 
 PARTS = {
@@ -57,7 +57,7 @@ def explain_run(engine: Engine, ref: int | str) -> dict[str, Any]:
         "why": " ".join(filter(None, [*sentences, advice and f"What to do: {advice}."])),
         "status": run["status"],
         "paused": queries.describe_outages(run["outages"]) if run["status"] == RunStatus.RUNNING else "",
-        "stalled": _silence(run) is not None,
+        "stalled": find_silence(run) is not None,
         "shares": shares,
         "queued_s": _mean([episode["queued_s"] for episode in spent]),
         "episode_s": _mean([episode["total_s"] for episode in spent]),
@@ -66,7 +66,7 @@ def explain_run(engine: Engine, ref: int | str) -> dict[str, Any]:
     }
 
 
-def _silence(run: RunRow) -> float | None:
+def find_silence(run: RunRow) -> float | None:
     """Return the seconds since the run's last sign of life, if they are too many; else None."""
     last_sign = run["heartbeat_at"] or run["started_at"]
     if run["status"] != RunStatus.RUNNING or not last_sign:
@@ -75,19 +75,13 @@ def _silence(run: RunRow) -> float | None:
     return seconds if seconds > settings().run_silent_s else None
 
 
-def describe_pause(engine: Engine, run: RunRow) -> str:
-    """Return who paused the run, when and why, and how it goes on."""
-    pauses = [act for act in queries.acts(engine, run["id"]) if act["kind"] == ActKind.PAUSE]
-    return f"{queries.describe_act(pauses[-1]).rstrip('.')}. `stackrank resume {run['id']}` lets it go on."
-
-
 def _state(engine: Engine, run: RunRow) -> str:
     total = run["episodes_total"] - run["not_played"]
     text = f"Run {run['id']} ({run['name']}) is {run['status']}: {run['done']} of {count_of(total, 'episode')}"
     text += f" in {duration(run['wall_s'])}." if run["wall_s"] is not None else "."
     if run["paused"] and not RunStatus(run["status"]).ended:
-        text += f" {describe_pause(engine, run)}"
-    if (silence := _silence(run)) is not None:
+        text += f" {queries.describe_pause(engine, run['id'])}"
+    if (silence := find_silence(run)) is not None:
         return f"{text} Nobody has played it for {duration(silence)}."
     if run["status"] == RunStatus.RUNNING and (out := queries.describe_outages(run["outages"])):
         return f"{text} It is paused: {out}."
@@ -134,7 +128,7 @@ def _obstacles(run: RunRow) -> list[str]:
 
 
 def _advice(run: RunRow, shares: dict[str, float]) -> str:
-    if _silence(run) is not None:
+    if find_silence(run) is not None:
         return f"`stackrank resume {run['id']}`, or start a worker (`stackrank up`), which resumes it automatically"
     if run["status"] == RunStatus.RUNNING and run["outages"]:
         return "check that endpoint; its entrants continue when it answers again"
