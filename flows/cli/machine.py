@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -60,7 +61,8 @@ def backup(
     if as_json:
         print_json(_document(file, manifest))
     else:
-        print_out(f"{file}: {_describe(manifest)}. Bring it back with `stackrank restore {file}`.")
+        command = shlex.join(["stackrank", "restore", str(file)])
+        print_out(f"{file}: {_describe(manifest)}. Bring it back with `{command}`.")
 
 
 @app.command()

@@ -32,7 +32,7 @@ def read_assignments(assignments: Iterable[str], stored: Mapping[str, Any]) -> d
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
         name = name.strip()
-        if not equals:
+        if not equals or not name:
             raise SpecError(f"{assignment!r} is not FIELD=VALUE: write for instance workers=2")
         if name not in TUNABLE:
             raise SpecError(_why_not(name))

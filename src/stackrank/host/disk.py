@@ -21,6 +21,7 @@ _PROBLEMS = {
     errno.ENOENT: ("there is no such file or folder", "create it, or name another path"),
     errno.ENOTDIR: ("a part of the path is a file, and not a folder", "name another path"),
     errno.EISDIR: ("it is a folder, and not a file", "name a file in it"),
+    errno.EEXIST: ("it exists already", "name another path"),
     errno.ENAMETOOLONG: ("the name is too long", "name a shorter path"),
     errno.ELOOP: ("its links lead in a circle", "name another path"),
     errno.EMFILE: ("this process has too many open files", "raise the limit (`ulimit -n`), or use fewer workers"),

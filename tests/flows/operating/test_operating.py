@@ -178,6 +178,7 @@ def test_only_errors_are_retried(run_id: int, acts: Acts) -> None:
         ("owner=eve", "owner cannot change while a run is played: set workers,"),
         ("worker=3", "worker is not a field of a run: set workers,"),
         ("workers", "'workers' is not FIELD=VALUE"),
+        (" =3", "' =3' is not FIELD=VALUE"),
         ("workers=0", "workers"),
         ("workers=many", "workers"),
         ("budget_usd=-1", "budget_usd"),
