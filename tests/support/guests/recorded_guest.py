@@ -172,6 +172,9 @@ class Player:
         """Take a request, and have its answer ready."""
         if data[:64] == guest_code()[:64]:
             return
+        self._requests += 1
+        if self._requests > _MOST_REQUESTS:
+            return
         size = _LENGTHS.unpack(data[: _LENGTHS.size])[0]
         request, body = json.loads(data[_LENGTHS.size :][:size]), data[_LENGTHS.size + size :]
         answers = self._by_op[request["op"]]
