@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from stackrank.env.environment import Environment
+from stackrank.env.local_packages import STAGE, missing_package, staged, staged_files
 from stackrank.env.sandbox import kit
 from stackrank.env.sandbox.base import BuildError
 from stackrank.env.sandbox.guest.core.files import ARTEFACTS
@@ -41,14 +42,14 @@ if [ -z "$python" ]; then
     echo "it needs Python $WANTED, and the sandbox has $(python3 -V)"
     exit 3
 fi
-"$python" -m venv --without-pip %(home)s
-%(home)s/bin/python -I %(kit_program)s %(kit)s others %(tools)s || %(home)s/bin/python -m ensurepip --default-pip
 """
 
 # Installs packages. If the requirements lack what tests and tools need, it is installed in stackrank's own versions.
 _PACKAGES = (
     _PYTHON
     + """
+"$python" -m venv --without-pip %(home)s
+%(home)s/bin/python -I %(kit_program)s %(kit)s others %(tools)s || %(home)s/bin/python -m ensurepip --default-pip
 pip() { %(home)s/bin/python -m pip "$@"; }
 if [ -s /opt/stackrank-requirements.txt ]; then
     pip install -q -r /opt/stackrank-requirements.txt || {
@@ -62,6 +63,7 @@ grep "^$only" %(tools)s > /opt/stackrank-missing.txt
 %(home)s/bin/python -c "import pytest, coverage" 2>/dev/null \\
     || %(home)s/bin/python -I %(kit_program)s %(kit)s pinned /opt/stackrank-missing.txt \\
     || pip install -q --no-deps -r /opt/stackrank-missing.txt
+rm -rf %(stage)s
 """
 )
 
@@ -69,7 +71,9 @@ grep "^$only" %(tools)s > /opt/stackrank-missing.txt
 _PREFIX = (
     _PYTHON
     + """
+"$python" -m venv %(home)s
 %(home)s/bin/python -m pip install -q %(requirements)s
+rm -rf %(stage)s
 """
 )
 
@@ -135,14 +139,15 @@ def describe(environment: Environment, part: str) -> str:
     return f"installing {', '.join(names[:3])}{more}" if names else "a Python without packages"
 
 
-def build_script(environment: Environment, part: str, home: str = "") -> str:
+def build_script(environment: Environment, part: str, home: str = "", stage: str = STAGE) -> str:
     """Return the commands that build a part of an environment.
 
     `part`: `packages`; `setup`, on top of it; `adopt`, on a prebuilt image; or `prefix`. `home`: the folder to build
-    in, if it is not `home_of`.
+    in, if it is not `home_of`. `stage`: where the files of local packages are; it is emptied.
     """
     words = {
-        "requirements": shlex.join(environment.requirements),
+        "requirements": shlex.join(staged(requirement, stage) for requirement in environment.requirements),
+        "stage": stage,
         "home": home or home_of(environment, part), "tools": TOOLS, "source": SOURCE, "artefacts": ARTEFACTS,
         "repository": shlex.quote(environment.repository), "commands": "\n".join(environment.setup),
         "kit": KIT, "kit_program": _KIT_PROGRAM,
@@ -163,15 +168,21 @@ _OLDEST_S = 315_619_200
 
 
 def build_context(environment: Environment, part: str) -> bytes:
-    """Return a tar archive, relative to the root folder, of the files that the script reads."""
+    """Return a tar archive, relative to the root folder, of the files that the script reads.
+
+    Raises BuildError if a local package is not there.
+    """
     files: dict[str, bytes] = {}
     if part in ("packages", "prefix"):
+        if problem := missing_package(environment.requirements):
+            raise BuildError(f"the environment cannot be built: {problem}")
+        files = {f"{STAGE}/{path}": content for path, content in staged_files(environment.requirements).items()}
+    if part == "packages":
         lines = re.sub(r"\s*\\\n\s*--hash=\S+", "", REQUIREMENTS.read_text(encoding="utf-8"))
         files[TOOLS] = "\n".join(line for line in lines.splitlines() if "win32" not in line).encode() + b"\n"
         files[_KIT_PROGRAM] = Path(kit.__file__).read_bytes()
-    if part == "packages":
         files["/opt/stackrank-requirements.txt"] = "".join(
-            f"{requirement}\n" for requirement in environment.requirements
+            f"{staged(requirement)}\n" for requirement in environment.requirements
         ).encode()
     elif part == "setup":
         files = {f"{SOURCE}/{path}": content for path, content in environment.source.items()}

@@ -24,15 +24,17 @@ MOST = 5
 CACHE = ".suite_cache"
 """Where pytest notes what failed: a folder of its own, since a session by hand, meanwhile or before, notes that too."""
 REPORT = Path(CACHE, "report.xml")
-"""What a session counts."""
+"""What a session counts, with the seconds of each test."""
+AGAIN = Path(CACHE, "again.xml")
+"""The same of a session that repeats one test."""
 MEASURED = ("-p", "tests.support.covered")
 """The options that measure which lines are run."""
 
 
-def run(*options: str) -> int:
+def run(*options: str, report: Path = REPORT) -> int:
     """Run pytest, and return its exit status. SIGTERM is handed on; Ctrl-C reaches both by itself."""
-    REPORT.unlink(missing_ok=True)
-    report_options = ("-o", f"cache_dir={CACHE}", f"--junitxml={REPORT}")
+    report.unlink(missing_ok=True)
+    report_options = ("-o", f"cache_dir={CACHE}", f"--junitxml={report}")
     with subprocess.Popen([sys.executable, "-m", "pytest", *report_options, *options]) as session:
         signal.signal(signal.SIGTERM, lambda *_: session.terminate())
         signal.signal(signal.SIGINT, lambda *_: None)
@@ -45,11 +47,11 @@ def failed() -> list[str]:
     return sorted(json.loads(noted.read_text())) if noted.exists() else []
 
 
-def counted() -> Counter[str]:
-    """How many tests of the last session passed, failed and were skipped."""
-    if not REPORT.exists():
+def counted(report: Path = REPORT) -> Counter[str]:
+    """How many tests of a session passed, failed and were skipped."""
+    if not report.exists():
         return Counter()
-    suite = next(ElementTree.parse(REPORT).iter("testsuite"))
+    suite = next(ElementTree.parse(report).iter("testsuite"))
     failed, skipped = int(suite.attrib["failures"]) + int(suite.attrib["errors"]), int(suite.attrib["skipped"])
     return Counter(passed=int(suite.attrib["tests"]) - failed - skipped, failed=failed, skipped=skipped)
 
@@ -71,8 +73,8 @@ def sessions(options: list[str], *failed_tests: str) -> int:
         print(f"\n{len(tests)} failed. Once more, each alone:", flush=True)
         counts["failed"], status = 0, pytest.ExitCode.OK
         for test in tests:
-            status = run(*failed_tests, test) or status
-            counts += counted()
+            status = run(*failed_tests, test, report=AGAIN) or status
+            counts += counted(AGAIN)
     if chance and status == pytest.ExitCode.OK:
         print(
             "\nThese tests failed in the full session and passed alone. They depend on chance or load and need fixing:"

@@ -66,7 +66,8 @@ def _layer(bwrap: str, base: Path | None, environment: Environment, part: str, s
         return folder
     with locked(f"environments/{digest}"):
         if not (folder / _DONE).exists():  # another process may have built it while this one waited
-            own_environment(say)
+            if part == "packages":
+                own_environment(say)
             say(f"building the environment {digest}: {describe(environment, part)}")
             started = time.monotonic()
             _make(bwrap, base, environment, part, text, folder)
@@ -109,7 +110,7 @@ def _run(bwrap: str, environment: Environment, part: str, text: str, home: Path,
         "--bind", str(opt), "/opt", "--bind", str(home), home_of(environment, part), "--bind", str(source), SOURCE,
         "--chdir", SOURCE,
     ]  # fmt: skip
-    if part != "setup":
+    if part == "packages":
         argv += ["--ro-bind", str(sandbox_python().parent.parent), KIT]
     for place in places:
         argv += ["--ro-bind", place, place]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from datetime import datetime
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
@@ -12,12 +11,12 @@ from typing import Any
 from sqlalchemy import Engine
 
 from stackrank.db import queries
-from stackrank.db.models.columns import now
 from stackrank.db.queries.episodes.time_spent import TimeBreakdown
 from stackrank.db.queries.runs import RunRow
 from stackrank.home import home
 from stackrank.host.disk import is_full
 from stackrank.host.programs import proxy_addresses
+from stackrank.host.wall_clock import seconds_since
 from stackrank.settings import settings
 from stackrank.terms import ErrorClass, RunStatus
 from stackrank.wording import count_of, duration, percent
@@ -71,7 +70,7 @@ def find_silence(run: RunRow) -> float | None:
     last_sign = run["heartbeat_at"] or run["started_at"]
     if run["status"] != RunStatus.RUNNING or not last_sign:
         return None
-    seconds = (now() - datetime.fromisoformat(last_sign)).total_seconds()
+    seconds = seconds_since(last_sign)
     return seconds if seconds > settings().run_silent_s else None
 
 

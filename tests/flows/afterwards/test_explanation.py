@@ -11,12 +11,12 @@ from sqlalchemy import update
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.connection.transactions import EPISODE, RUN
-from stackrank.db.models.columns import now
 from stackrank.db.writes.store import Store
 from stackrank.flows.runs.afterwards import explanation
 from stackrank.flows.runs.afterwards.explanation import PARTS, REMEDIES, explain_run
 from stackrank.flows.services import doctor
 from stackrank.home import home
+from stackrank.host.wall_clock import now
 from tests.fixtures.calls import CommandLine
 from tests.fixtures.playing import make_run
 

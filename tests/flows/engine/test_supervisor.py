@@ -15,11 +15,11 @@ from sqlalchemy import update
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.connection.transactions import RUN
-from stackrank.db.models.columns import now
 from stackrank.db.writes.store import Store
 from stackrank.flows.runs.playing import abandoned_runs
 from stackrank.flows.runs.playing import liveness as silence
 from stackrank.flows.runs.playing.abandoned_runs import AbandonedRuns
+from stackrank.host.wall_clock import now
 from tests.fixtures.playing import make_run
 
 RANDOM = {"limit": 1, "entrants": [{"agent": "random"}], "sandbox": "bubblewrap"}

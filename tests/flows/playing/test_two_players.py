@@ -16,11 +16,11 @@ from sqlalchemy import update
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.connection.transactions import RUN
-from stackrank.db.models.columns import now
 from stackrank.db.writes.store import Store
 from stackrank.flows.runs.playing.abandoned_runs import fail_unless_played
 from stackrank.flows.runs.playing.session import Session
 from stackrank.flows.runs.preparing.stored_run import load_run
+from stackrank.host.wall_clock import now
 from stackrank.terms import RunStatus
 from tests.fixtures.playing import make_run
 from tests.flows.engine.test_resume import assert_as_undisturbed, endpoint, in_a_process, rows, scripted_run, steps_of
@@ -138,7 +138,8 @@ def test_a_stopped_database_makes_no_worker_count_as_dead(
             players[0].wait(timeout=2 * silent_s)
     finally:
         for process in standing:
-            process.send_signal(signal.SIGCONT)
+            with suppress(psutil.NoSuchProcess):  # it had ended before, and its parent could not collect it
+                process.send_signal(signal.SIGCONT)
     assert [player.wait(timeout=600) for player in players] == [0, 0]
     assert_as_undisturbed(run_id, endpoint)
     assert sum(row["interruptions"] for row in rows(run_id)) == 0
