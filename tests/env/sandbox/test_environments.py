@@ -138,7 +138,7 @@ def publish_wheels(folder: Path, monkeypatch: pytest.MonkeyPatch, **versions: st
 
 
 PINNED = dict(re.findall(r"^([\w-]+)==(\S+)", REQUIREMENTS.read_text(encoding="utf-8"), re.M))
-VERSIONS = "python -c 'from importlib.metadata import version as v; print(*map(v, %r.split()))'"
+VERSIONS = "python -c 'from importlib.metadata import version as v; print(*map(v, \"{}\".split()))'"
 
 
 def test_only_requirements_are_fetched(
@@ -150,7 +150,7 @@ def test_only_requirements_are_fetched(
     with Sandbox(sandbox_backend, spec(environment)) as sandbox:
         sandbox.put({})
         # The tests' own tools come before other versions of the same packages.
-        command = VERSIONS % "tinydep packaging pytest coverage"
+        command = VERSIONS.format("tinydep packaging pytest coverage")
         expected = [f"1.{nonce}", *(PINNED[name] for name in ("packaging", "pytest", "coverage"))]
         assert sandbox.run(command, 20).output.split() == expected
         scripts = sandbox.run("pip --version; pytest --version; head -1 $(which pytest) $(which pip)", 20).output
@@ -165,7 +165,7 @@ def test_a_pytest_of_the_task_stays(sandbox_backend: Backend, tmp_path: Path, mo
     publish_wheels(tmp_path / "wheels", monkeypatch, pytest=own)
     with Sandbox(sandbox_backend, spec(Environment(requirements=(f"pytest=={own}",)))) as sandbox:
         sandbox.put({})
-        result = sandbox.run(f"{VERSIONS % 'pytest coverage'}; python -c 'import iniconfig'", 20).output
+        result = sandbox.run(f"{VERSIONS.format('pytest coverage')}; python -c 'import iniconfig'", 20).output
         assert result.split()[:2] == [own, PINNED["coverage"]] and "No module named 'iniconfig'" in result
 
 
