@@ -16,10 +16,13 @@ from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.connection.transactions import RUN
 from stackrank.db.models.columns import now
+from stackrank.db.writes.acts import Acts
 from stackrank.db.writes.store import Store
 from stackrank.flows.runs.playing import abandoned_runs
 from stackrank.flows.runs.playing import liveness as silence
 from stackrank.flows.runs.playing.abandoned_runs import AbandonedRuns
+from stackrank.home import process_mark
+from stackrank.settings import settings
 from tests.fixtures.playing import make_run
 
 RANDOM = {"limit": 1, "entrants": [{"agent": "random"}], "sandbox": "bubblewrap"}
@@ -48,7 +51,7 @@ def test_silence_is_measured_by_the_own_clock(store: Store, clock: list[float]) 
     by_hand = make_run(limit=1, entrants=[{"agent": "random"}], sandbox="bubblewrap")
     for run in (living, dead, by_hand):
         store.start_run(run)
-    store.change_spec(by_hand, {"entrants": [{"agent": "human"}]})
+    Acts(store.engine).tune(by_hand, {"entrants": [{"agent": "human"}]}, person="ada")
     for run in (living, dead, by_hand):
         set_run(store, run, heartbeat_at=now().replace(year=2001))  # a clock that was set
     abandoned = AbandonedRuns(store)
@@ -90,6 +93,21 @@ def test_a_scheduled_run_that_never_started_is_abandoned(store: Store, clock: li
     assert store.claims(by_command) == []
     store.start_run(scheduled)
     assert abandoned.silent() == []
+
+
+def test_a_run_whose_process_has_ended_is_abandoned_after_a_few_beats(store: Store, clock: list[float]) -> None:
+    deserted, elsewhere = make_run(**RANDOM), make_run(**RANDOM)
+    mark = process_mark().split(":")
+    ended = [*mark[:4], "never"]
+    for run, place in ((deserted, ended), (elsewhere, ["other-host", *ended[1:]])):
+        store.start_run(run)
+        assert store.claim_next(run, ":".join(place) + "#1")
+    abandoned = AbandonedRuns(store)
+    assert abandoned.silent() == []
+    for _ in range(2):
+        clock[0] += abandoned_runs.MISSED_BEATS * settings().beat_s
+        silent_runs = abandoned.silent()
+    assert [run["id"] for run in silent_runs] == [deserted]
 
 
 def failed(store: Store, run: int, error_class: str) -> None:
