@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from stackrank.env.local_packages import identify
 from stackrank.patches.contents import REGULAR, mode_of, stored_bytes
 
 Files = Mapping[str, bytes]
@@ -32,7 +33,7 @@ class Environment:
     python: str = ""
     """The Python version, such as `3.11`; empty: the sandbox's own."""
     requirements: tuple[str, ...] = ()
-    """The requirements that pip installs."""
+    """The requirements that pip installs. One may be the path of a folder or an archive on this machine."""
     setup: tuple[str, ...] = ()
     """Shell commands that are run in the workspace after that, with network access."""
     variables: tuple[tuple[str, str], ...] = ()
@@ -65,7 +66,8 @@ class Environment:
     @cached_property
     def digest(self) -> str:
         """Hash of the environment: equal digests mean equal environments (on the same base)."""
-        parts = (self.python, self.requirements, self.setup, self.variables, self.prebuilt, self.source_digest)
+        requirements = tuple(identify(self.requirements))
+        parts = (self.python, requirements, self.setup, self.variables, self.prebuilt, self.source_digest)
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
     def __hash__(self) -> int:

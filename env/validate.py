@@ -9,9 +9,11 @@ from typing import Protocol, runtime_checkable
 
 from stackrank.env.corrections import find_corrections
 from stackrank.env.difficulty import Difficulty, Measure
+from stackrank.env.localisation.needs import has_address
 from stackrank.env.patches import PatchError, apply_patch
 from stackrank.env.sandbox.base import Refused, SandboxError, Say, silent, spec_for
 from stackrank.env.sandbox.client import Changes, Sandbox
+from stackrank.env.sandbox.guest.testing.ids import function_of
 from stackrank.env.scoring.judge import UNREPORTED, Score
 from stackrank.env.scoring.proof import Proof
 from stackrank.env.scoring.prove import prove
@@ -129,12 +131,15 @@ def try_once(task: Task, new_sandbox: NewSandbox) -> Validation:
             if any(UNREPORTED in test for test in given.unfixed):
                 return Validation(task.id, Standing.INVALID, given.unfixed[0])
             if fix is None:
+                if reason := _changing_id(task, sandbox, Changes(), given):
+                    return Validation(task.id, Standing.INVALID, reason)
                 return Validation(task.id, Standing.UNPROVEN, _NO_FIX)
             fixed = score_in(sandbox, task, fix, fresh=True)
+            reason = "" if fixed.resolved else _changing_id(task, sandbox, fix, fixed) or f"with the fix, {_why(fixed)}"
     except (PatchError, Refused) as error:
         return Validation(task.id, Standing.INVALID, str(error))
-    if not fixed.resolved:
-        return Validation(task.id, Standing.INVALID, f"with the fix, {_why(fixed)}", out_of_time=fixed.timed_out)
+    if reason:
+        return Validation(task.id, Standing.INVALID, reason, out_of_time=fixed.timed_out)
     return Validation(task.id, Standing.VALID)
 
 
@@ -179,7 +184,8 @@ def _rounds(task: Task, fix: Changes, first: Sandbox, second: Sandbox, rounds: i
             return invalid("the hidden tests pass as given")
         fixed = score_in(second, task, fix, fresh=reuse or number > 1)
         if not fixed.resolved:
-            return replace(invalid(f"with the fix, {_why(fixed)}"), out_of_time=fixed.timed_out)
+            reason = _changing_id(task, second, fix, fixed) or f"with the fix, {_why(fixed)}"
+            return replace(invalid(reason), out_of_time=fixed.timed_out)
         lists = _lists(unfixed, fixed)
         if stable is not None and lists != stable:
             odd = sorted(set(lists[0]) ^ set(stable[0]) or set(lists[1]) ^ set(stable[1]))
@@ -193,6 +199,25 @@ def _rounds(task: Task, fix: Changes, first: Sandbox, second: Sandbox, rounds: i
 
 def _same_run(task: Task) -> bool:
     return not task.hidden_files and task.score_command in (None, task.test_command)
+
+
+def _changing_id(task: Task, sandbox: Sandbox, changes: Changes, score: Score) -> str:
+    """Say which test that has to run was not found because its id is another one in each run; empty if none is.
+
+    The files are scored once more if a test is missing while others of its function ran. Raises SandboxError.
+    """
+
+    def ran(score: Score) -> set[str]:
+        return {test for test, outcome in score.tests.items() if outcome != "missing"}
+
+    absent = [test for test in (*task.must_pass, *task.must_stay) if outcome_of(test, score.tests) == "missing"]
+    functions = {function_of(test) for test in ran(score)}
+    if not any(function_of(test) in functions for test in absent):
+        return ""
+    moved = ran(score) ^ ran(score_in(sandbox, task, changes, fresh=True))
+    functions = {function_of(test) for test in (*moved, *filter(has_address, absent))}
+    test = next((test for test in absent if function_of(test) in functions), "")
+    return f"{test} has another id in each run: give its parameters ids that stay" if test else ""
 
 
 def _why(fixed: Score) -> str:

@@ -24,6 +24,7 @@ from stackrank.agents.llm.scripted.dialects import dialect_of, stream
 from stackrank.agents.llm.settings import Settings, identity, may_be_secret, read_settings
 from stackrank.env.actions import Action, Observation
 from stackrank.env.environment import Environment
+from stackrank.env.local_packages import identify
 from stackrank.env.state import ProgramState
 from stackrank.env.task import Task
 from stackrank.env.tools.program import LONGEST_S
@@ -53,7 +54,8 @@ class CommandSettings(Settings):
     files: dict[str, str] = Field(default_factory=dict)
     """Files that the program finds in `AGENT_DIR`: NAME is the text, NAME_file a file that contains it."""
     requirements: list[str] = Field(default_factory=list)
-    """What pip installs for the program, in an environment of its own that comes first on the `PATH`. Pin versions."""
+    """What pip installs for the program, in an environment of its own that comes first on the `PATH`. Pin versions.
+    The whole path of a folder, a wheel or an archive is a requirement, too."""
     env: dict[str, str] = Field(default_factory=dict)
     """Further variables of the program's environment. Leave out keys: the program needs none."""
 
@@ -97,7 +99,8 @@ class CommandAgent(Agent):
         if not model:
             raise SetupError("the agent command needs a model: name one with --model")
         settings = _settings(config)
-        setup = make_setup(identity(config), [(model, settings)])
+        packages = {"requirements": identify(settings.requirements)} if settings.requirements else {}
+        setup = make_setup({**identity(config), **packages}, [(model, settings)])
         installed = (Environment(requirements=tuple(settings.requirements)),) if settings.requirements else ()
         return Setup(setup.identity, setup.endpoints, setup.unpriced, setup.check, installed, setup.models)
 

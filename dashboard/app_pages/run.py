@@ -3,7 +3,6 @@
 import os
 import shlex
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -48,8 +47,7 @@ st.caption(" · ".join(map(show.escaped, facts)))
 def figures(current: Mapping[str, Any]) -> None:
     """Draw how far the run has come, and its totals."""
     total, played = current["episodes_total"] - current["not_played"], current["done"]
-    heartbeat = show.moment(current["heartbeat_at"])
-    silent_s = (datetime.now(UTC) - heartbeat).total_seconds() if current["status"] == "running" and heartbeat else 0.0
+    silent_s = show.age_s(current["heartbeat_at"]) if current["status"] == "running" else 0.0
     left_s = None
     if current["status"] == "running" and played and current["wall_s"] and silent_s <= _SILENT_S:
         left_s = current["wall_s"] / played * (total - played)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from typing import Any, Literal, NoReturn
 
@@ -15,6 +15,7 @@ import streamlit as st
 from stackrank.db import queries
 from stackrank.db.connection.errors import DatabaseError, NotComparable, NotFound
 from stackrank.db.queries.boards.scope_description import ScopeDescription
+from stackrank.host.wall_clock import seconds_since
 from stackrank.wording import NOTHING, csv_lines, unverified, visible, words
 
 RUN_COMMAND = "stackrank run --benchmark bugs"
@@ -134,8 +135,7 @@ def moment(text: str | None) -> datetime | None:
 
 def age_s(text: str | None) -> float:
     """Seconds since a stored time; 0 for none."""
-    time = moment(text)
-    return (datetime.now(UTC) - time).total_seconds() if time else 0.0
+    return seconds_since(text) if text else 0.0
 
 
 def table_height(rows: int, limit: int = 700) -> int | Literal["content"]:

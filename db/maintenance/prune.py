@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
 
 from sqlalchemy import ColumnElement, Connection, Engine, Table, delete, func, select, text
 from sqlmodel import SQLModel
@@ -11,9 +10,9 @@ from sqlmodel import SQLModel
 from stackrank.db import queries
 from stackrank.db.connection.errors import DatabaseError
 from stackrank.db.connection.transactions import CHANGE, EPISODE, RUN, VERDICTS, Transactions
-from stackrank.db.models.columns import now
 from stackrank.db.queries.reading import open_connection
 from stackrank.db.queries.runs import RunSummary
+from stackrank.host.wall_clock import moment_ago
 from stackrank.terms import RunStatus
 
 Rows = dict[str, int]
@@ -39,7 +38,7 @@ def ended_runs(
             runs += [run for run in page if RunStatus(run["status"]).ended]
             last = page[-1]["id"]
     if older_than_days is not None:
-        limit = (now() - timedelta(days=older_than_days)).isoformat()
+        limit = moment_ago(days=older_than_days).isoformat()
         runs = [run for run in runs if run["created_at"] is not None and run["created_at"] < limit]
     if tag:
         runs = [run for run in runs if tag in run["tags"]]

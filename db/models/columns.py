@@ -47,11 +47,6 @@ class UtcDateTime(TypeDecorator[datetime]):
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
-def now() -> datetime:
-    """The current time in UTC, with its time zone."""
-    return datetime.now(UTC)
-
-
 def when(*, nullable: bool = True) -> Any:
     """A column for a point in time, in UTC."""
     return Field(default=None, sa_column=Column(UtcDateTime, nullable=nullable))

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TypedDict
 
 from sqlalchemy import Engine, case, func, select
 
 from stackrank.db.connection.transactions import EPISODE, RUN
-from stackrank.db.models.columns import now
 from stackrank.db.queries.episodes.funnel import FailureCount
 from stackrank.db.queries.reading import ERROR_HEAD, fetch
+from stackrank.host.wall_clock import moment_ago
 from stackrank.settings import settings
 from stackrank.terms import RunStatus, Verdict
 
@@ -63,9 +62,7 @@ def health(engine: Engine, *, runs: int = 10) -> HealthReport:
         .limit(5)
     )
     last_heartbeat = func.coalesce(RUN.c.heartbeat_at, RUN.c.started_at, RUN.c.created_at)
-    is_silent = (RUN.c.status == RunStatus.RUNNING) & (
-        last_heartbeat < now() - timedelta(seconds=settings().run_silent_s)
-    )
+    is_silent = (RUN.c.status == RunStatus.RUNNING) & (last_heartbeat < moment_ago(seconds=settings().run_silent_s))
     stalled = select(RUN.c.id, RUN.c.name, RUN.c.heartbeat_at).where(is_silent).order_by(RUN.c.id)
     return {
         "runs": len(newest),

@@ -12,9 +12,9 @@ from sqlalchemy.sql import ColumnElement
 
 from stackrank.db.connection.errors import NO_RUN, NotFound
 from stackrank.db.connection.transactions import BENCHMARK, COUNTER, ENTRANT, EPISODE, RUN, TASK
-from stackrank.db.models.columns import now
 from stackrank.db.queries.reading import Json, as_list, fetch, fetch_one, parse_id
 from stackrank.db.totals.counters import sum_columns
+from stackrank.host.wall_clock import seconds_since
 from stackrank.storable import storable_text
 from stackrank.terms import EpisodeStatus, RunStatus, Verdict
 from stackrank.wording import moment
@@ -266,8 +266,10 @@ def wall_s(run: RunSummary) -> float | None:
     if not run["started_at"]:
         return None
     is_running = run["status"] == RunStatus.RUNNING
-    end = now() if is_running or not run["ended_at"] else datetime.fromisoformat(run["ended_at"])
-    return round(max(0.0, (end - datetime.fromisoformat(run["started_at"])).total_seconds()), 3)
+    if is_running or not run["ended_at"]:
+        return round(seconds_since(run["started_at"]), 3)
+    duration = datetime.fromisoformat(run["ended_at"]) - datetime.fromisoformat(run["started_at"])
+    return round(max(0.0, duration.total_seconds()), 3)
 
 
 def outages(engine: Engine, run_id: int) -> dict[str, Outage]:

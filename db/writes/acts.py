@@ -9,10 +9,10 @@ from sqlalchemy import Connection, insert, select
 
 from stackrank.db.connection.errors import NotFound
 from stackrank.db.connection.transactions import ACT, EPISODE, RUN, clean
-from stackrank.db.models.columns import now
 from stackrank.db.writes.claims import retry_within
 from stackrank.db.writes.store import Store
 from stackrank.errors import UsageError
+from stackrank.host.wall_clock import now
 from stackrank.terms import ActKind, EpisodeStatus, RunStatus, Verdict
 
 

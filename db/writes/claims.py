@@ -16,9 +16,9 @@ from sqlalchemy.sql.dml import ReturningUpdate
 
 from stackrank.db.connection.errors import ClaimLost, no_episode
 from stackrank.db.connection.transactions import COUNTER, EPISODE, LEFT, OPEN, STEP, Transactions, clean, new_id
-from stackrank.db.models.columns import now
 from stackrank.db.models.runs import Episode
 from stackrank.db.totals import tallies
+from stackrank.host.wall_clock import now
 from stackrank.terms import EpisodeStatus, ErrorClass, StopReason, Verdict
 
 _E = EPISODE.c

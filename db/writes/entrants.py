@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from stackrank.db.connection.transactions import ENTRANT, Transactions, clean
-from stackrank.db.models.columns import now
 from stackrank.db.models.runs import Entrant
+from stackrank.host.wall_clock import now
 
 
 class Entrants(Transactions):

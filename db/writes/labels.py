@@ -8,8 +8,8 @@ from sqlalchemy import Connection, insert, select
 
 from stackrank.db.connection.errors import NotFound, no_episode
 from stackrank.db.connection.transactions import EPISODE, LABEL, TASK, VIEW, Transactions, clean, new_id
-from stackrank.db.models.columns import now
 from stackrank.errors import UsageError
+from stackrank.host.wall_clock import now
 from stackrank.terms import Label
 
 MOST_CHARS, MOST_NAME, MOST_ADDRESS = 10_000, 80, 2_000

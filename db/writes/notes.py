@@ -8,9 +8,9 @@ from sqlalchemy import Connection, delete, insert, select
 
 from stackrank.db.connection.errors import NotFound
 from stackrank.db.connection.transactions import EPISODE, NOTE, RUN, Transactions, clean, new_id
-from stackrank.db.models.columns import now
 from stackrank.db.models.labels import Note
 from stackrank.errors import UsageError
+from stackrank.host.wall_clock import now
 
 MOST_CHARS, MOST_TAGS, MOST_TAG_CHARS = 10_000, 20, 60
 

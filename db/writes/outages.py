@@ -12,9 +12,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, case, func, select, update
 
 from stackrank.db.connection.transactions import EPISODE, OPEN, RUN, Transactions, clean
-from stackrank.db.models.columns import now
 from stackrank.db.queries.runs import Outage
 from stackrank.db.writes.claims import CLAIMED, ClaimedEpisode, as_claimed, change, claimed
+from stackrank.host.wall_clock import now
 from stackrank.terms import EpisodeStatus
 
 _E = EPISODE.c

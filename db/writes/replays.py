@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from stackrank.db.connection.transactions import EPISODE, Transactions, clean
-from stackrank.db.models.columns import now
+from stackrank.host.wall_clock import now
 
 
 class Replays(Transactions):

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TypedDict, cast
 
 from sqlalchemy import Connection, and_, case, func, or_, select, update
 
 from stackrank.db.connection.transactions import EPISODE, RUN, Transactions, clean
-from stackrank.db.models.columns import now
 from stackrank.db.queries.reading import Json
 from stackrank.db.queries.runs import RunSummary
 from stackrank.db.totals import tallies
+from stackrank.host.wall_clock import moment_ago, now
 from stackrank.terms import EpisodeStatus, ErrorClass, RunStatus, Verdict
 
 _IN_PROGRESS = RUN.c.status.in_([RunStatus.PENDING, RunStatus.RUNNING])
@@ -160,14 +160,14 @@ class RunLife(Transactions):
         in_progress = (RUN.c.status == RunStatus.RUNNING, and_(RUN.c.status == RunStatus.PENDING, by_a_schedule))
         query = select(*columns, RUN.c.heartbeat_at, RUN.c.spec).where(or_(*in_progress))
         if older_than_s is not None:
-            query = query.where(or_(_LAST_SIGN.is_(None), now() - timedelta(seconds=older_than_s) > _LAST_SIGN))
+            query = query.where(or_(_LAST_SIGN.is_(None), moment_ago(seconds=older_than_s) > _LAST_SIGN))
         rows = self._write(lambda connection: connection.execute(query).mappings().all(), write=False)
         return [cast("InterruptedRun", dict(row)) for row in rows]
 
     def ended_runs(self, within_s: float, *, auto_resumes: int) -> list[EndedRun]:
         """Return runs that finished or failed in the last `within_s` seconds, and were resumed less often than this."""
         columns = (RUN.c.id, RUN.c.schedule, RUN.c.ended_at, RUN.c.auto_resumes, RUN.c.spec)
-        recent = RUN.c.ended_at > now() - timedelta(seconds=within_s)
+        recent = RUN.c.ended_at > moment_ago(seconds=within_s)
         query = select(*columns).where(RUN.c.status.in_(_RESUMABLE), recent, RUN.c.auto_resumes < auto_resumes)
         rows = self._write(lambda connection: connection.execute(query).mappings().all(), write=False)
         return [cast("EndedRun", dict(row)) for row in rows]

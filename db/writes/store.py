@@ -38,7 +38,6 @@ from stackrank.db.connection.transactions import (
     clean,
     new_id,
 )
-from stackrank.db.models.columns import now
 from stackrank.db.models.runs import Episode, Run, Step, Task
 from stackrank.db.queries.episodes.steps import steps
 from stackrank.db.texts import Blobs, fold
@@ -51,6 +50,7 @@ from stackrank.db.writes.run_life import RunLife
 from stackrank.db.writes.tool_use import store_tool_use
 from stackrank.db.writes.validations import RESULT, Validations
 from stackrank.db.writes.verdicts import Kept, Verdicts
+from stackrank.host.wall_clock import now
 from stackrank.terms import EpisodeStatus, Milestone, Verdict
 
 EpisodeKey = tuple[int, int, int]

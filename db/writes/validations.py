@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, select, update
 
 from stackrank.db.connection.errors import NotFound
 from stackrank.db.connection.transactions import BENCHMARK, TASK, Transactions, clean
-from stackrank.db.models.columns import now
+from stackrank.host.wall_clock import now
 
 _COVERED = ("tests_deciding", "tests_covered")
 RESULT = ("valid", "invalid_reason", "validated_rounds", "validated_at", *_COVERED)

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from stackrank.db.connection.transactions import CHANGE, VERDICTS, InsertOnce, Transactions, clean
-from stackrank.db.models.columns import now
+from stackrank.host.wall_clock import now
 
 Kept = tuple[str, bytes]
 """A change's digest and its bytes."""

@@ -25,6 +25,11 @@ _FILES = (
     *(f"requirements{mark}{name}.txt" for mark in "/-_" for name in ("test", "tests", "testing")),
     *("test-requirements.txt", "test_requirements.txt", "tests/requirements.txt", "test/requirements.txt"),
 )
+_DEV_FILES = (
+    *(f"requirements{mark}{name}.txt" for mark in "/-_" for name in ("dev", "develop", "development", "ci")),
+    *("dev-requirements.txt", "dev_requirements.txt", "requirements.txt"),
+)
+"""Files whose requirements are taken only as far as tests need them."""
 # Build requirements that ask git for the version: setuptools_scm, flit_scm, hatch-vcs.
 _VERSION_FROM_GIT = re.compile(r"[-_](scm|vcs)\b")
 _INI = ("pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg")
@@ -87,9 +92,10 @@ def guess_setup(repository: Path, commit: str, below: str) -> list[str]:
 def setup_of(files: Mapping[str, bytes], version: Callable[[], str] = str) -> list[str]:
     """Return commands for an editable installation with what the project's tests need, if there is anything to install.
 
-    What the tests need is in an extra, in a dependency group (PEP 735, Poetry, PDM) or in a file of requirements. Of
-    other extras and groups, what the tests import is taken. pytest's own settings show the plug-ins without which it
-    cannot start. `version`: returns the version of a project that asks git for it, or an empty text.
+    What the tests need is in an extra, in a dependency group (PEP 735, Poetry, PDM), in an environment of Hatch or in a
+    file of requirements. Of other extras, groups and files, and of what tox and nox install, the modules that tests
+    import are taken, and plug-ins of pytest. pytest's own settings show the plug-ins without which it cannot start.
+    `version`: returns the version of a project that asks git for it, or an empty text.
     """
     project = _project(files)
     plugins = _plugins(pytest_settings(files))
@@ -120,12 +126,10 @@ def setup_of(files: Mapping[str, bytes], version: Callable[[], str] = str) -> li
         if name not in (extra, group)
         for requirement in _texts(requirements)
     ]
-    # tox's `py311: name` is for an environment of that name alone.
-    tox = _texts(_section(files.get("tox.ini", b""), "testenv").get("deps"))
-    optional += [re.sub(r"^[\w{},.!-]+: +", "", requirement) for requirement in tox]
+    optional += [*_tox_requirements(files, tool_settings), *_nox_requirements(files.get("noxfile.py", b""))]
     optional += [
         requirement
-        for name in _FILES
+        for name in (*_FILES, *_DEV_FILES)
         if name != file
         for requirement in _texts(files.get(name, b"").decode("utf-8", "replace"))
     ]
@@ -159,6 +163,25 @@ def project_alone(setup: str) -> str:
     return f"{version[0] if version else ''}python -m pip install -q --no-deps -e ."
 
 
+def _tox_requirements(files: Mapping[str, bytes], tool: Mapping[str, Any]) -> list[str]:
+    """Return what tox installs for every environment. `py311: name` is for an environment of that name alone."""
+    described = tool.get("tox", {})
+    ini = str(described.get("legacy_tox_ini", "")).encode() or files.get("tox.ini", b"")
+    listed = [*_texts(_section(ini, "testenv").get("deps")), *_texts(described.get("env_run_base", {}).get("deps"))]
+    return [re.sub(r"^[\w{},.!-]+: +", "", requirement) for requirement in listed]
+
+
+def _nox_requirements(content: bytes) -> list[str]:
+    """Return what the sessions of a `noxfile.py` install by name."""
+    try:
+        calls = [node for node in ast.walk(parse_python(content)) if isinstance(node, ast.Call)]
+    except (SyntaxError, ValueError):
+        return []
+    installs = (call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr == "install")
+    words = (argument.value for call in installs for argument in call.args if isinstance(argument, ast.Constant))
+    return [word for word in words if isinstance(word, str) and re.match(r"[A-Za-z]", word) and "/" not in word]
+
+
 def _extras_of_setup_py(content: bytes) -> dict[str, Any]:
     """Return the extras that `setup.py` writes down, and its `tests_require` as one more of them."""
     try:
@@ -182,11 +205,11 @@ def _extras_of_setup_py(content: bytes) -> dict[str, Any]:
 def _texts(requirements: object) -> list[str]:
     """Return the requirements of an extra or a group: `setup.cfg` has one text with one in a line."""
     listed = requirements.splitlines() if isinstance(requirements, str) else requirements
-    return (
-        [requirement.strip() for requirement in listed if isinstance(requirement, str)]
-        if isinstance(listed, list)
-        else []
-    )
+    if not isinstance(listed, list):
+        return []
+    # A file's line may end in a comment, hashes or a backslash.
+    texts = (re.split(r"\s(?:#|--)", line)[0].rstrip("\\ ") for line in listed if isinstance(line, str))
+    return [text.strip() for text in texts]
 
 
 def _distribution(requirement: str) -> str:
@@ -195,14 +218,18 @@ def _distribution(requirement: str) -> str:
 
 
 def _imported_requirements(files: Mapping[str, bytes], requirements: Sequence[str]) -> list[str]:
-    """Return those of the requirements that bring a module which test files import."""
+    """Return those of the requirements that bring a module which test files import, or a plug-in of pytest."""
     names = {requirement: _distribution(requirement) for requirement in requirements}
     modules = {requirement: _MODULES.get(name, name.replace("-", "_")) for requirement, name in names.items() if name}
     if not modules:
         return []
     texts = (content for path, content in files.items() if path.endswith(".py") and is_test(path))
     imports = {module.decode() for content in texts for module in _IMPORT.findall(content)}
-    return [requirement for requirement, module in modules.items() if module in imports]
+    return [
+        requirement
+        for requirement, module in modules.items()
+        if module in imports or names[requirement].startswith("pytest-")
+    ]
 
 
 def _group_requirements(groups: Mapping[str, Any], name: str, visited: set[str]) -> list[str]:
@@ -220,11 +247,12 @@ def _group_requirements(groups: Mapping[str, Any], name: str, visited: set[str])
 
 
 def _tool_requirements(tool: Mapping[str, Any]) -> list[str]:
-    """Return the requirements of the first group for tests that Poetry or PDM knows; of Poetry's, the names alone."""
+    """Return the requirements of the first group for tests that Poetry, PDM or Hatch knows; of Poetry's, the names."""
     poetry, pdm = tool.get("poetry", {}), tool.get("pdm", {}).get("dev-dependencies", {})
     groups: dict[str, Any] = {"dev": poetry.get("dev-dependencies")}
     groups |= {name: requirement.get("dependencies") for name, requirement in poetry.get("group", {}).items()}
-    for name in _EXTRAS:
+    hatch = {name: _of_hatch(described) for name, described in tool.get("hatch", {}).get("envs", {}).items()}
+    for name in (*_EXTRAS, "hatch-test", "default"):
         if isinstance(groups.get(name), dict):
             return [requirement for requirement in groups[name] if requirement.lower() != "python"]
         if isinstance(pdm.get(name), list):
@@ -233,7 +261,15 @@ def _tool_requirements(tool: Mapping[str, Any]) -> list[str]:
                 for requirement in pdm[name]
                 if isinstance(requirement, str) and not requirement.startswith("-e")
             ]
+        if hatch.get(name):
+            return hatch[name]
     return []
+
+
+def _of_hatch(environment: Mapping[str, Any]) -> list[str]:
+    """Return the requirements of an environment of Hatch that are the same everywhere."""
+    listed = [*_texts(environment.get("dependencies")), *_texts(environment.get("extra-dependencies"))]
+    return [requirement for requirement in listed if "{" not in requirement]
 
 
 def _project(files: Mapping[str, bytes]) -> dict[str, Any]:

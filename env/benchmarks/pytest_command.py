@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -9,8 +10,8 @@ from pathlib import PurePosixPath
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.guess_setup import pytest_settings
-from stackrank.env.benchmarks.testfiles import OPTIONS_WITH_VALUE
-from stackrank.env.sandbox.guest.testing.commands import pytest_arguments
+from stackrank.env.benchmarks.testfiles import OPTIONS_WITH_VALUE, shell_command
+from stackrank.env.sandbox.guest.testing.commands import PytestRun, pytest_run
 from stackrank.env.sandbox.guest.testing.ids import path_of
 
 
@@ -22,20 +23,31 @@ class TestCommand:
 
     options: tuple[str, ...]
     targets: tuple[str, ...]
+    variables: tuple[tuple[str, str], ...] = ()
+    """Names and values that the command sets in the environment."""
 
     @classmethod
     def of(cls, command: str, files: Iterable[str]) -> TestCommand:
-        """Parse a command. Raises BenchmarkError if it is not plain pytest."""
-        arguments = pytest_arguments(command)
-        if arguments is None:
-            raise BenchmarkError(f"{command!r} is not a plain pytest command, such as `python -m pytest -q tests`")
+        """Parse a command. Raises BenchmarkError if it does not run pytest once, in the project's own folder."""
+        run = pytest_run(command)
+        if run is None:
+            raise BenchmarkError(
+                f"{command!r} does not run pytest directly: name the pytest command, such as `python -m pytest -q "
+                "tests`; pytest runs the tests of unittest, too"
+            )
+        if run.folder != ".":
+            inside = shell_command(run._replace(folder="."), run.arguments)
+            raise BenchmarkError(
+                f"{command!r} runs in the folder {run.folder}: name that folder as the project, with --test {inside!r}"
+            )
+        arguments = run.arguments
         places = {*files, *(str(parent) for path in files for parent in PurePosixPath(path).parents)}
         options: list[str] = []
         targets: list[str] = []
         for previous, word in zip(["", *arguments], arguments, strict=False):
             is_place = path_of(word).removeprefix("./").rstrip("/") in places
             (targets if is_place and previous not in OPTIONS_WITH_VALUE else options).append(word)
-        return cls(tuple(options), tuple(targets))
+        return cls(tuple(options), tuple(targets), tuple(run.variables.items()))
 
     def arguments(self, targets: Iterable[str] | None = None) -> list[str]:
         """Return the arguments of pytest for these files or tests, or for all of the command's."""
@@ -43,7 +55,8 @@ class TestCommand:
 
     def on(self, targets: Iterable[str], *options: str) -> str:
         """Return the command for these files or tests, with more options."""
-        return "python -m pytest " + shlex.join([*self.options, *options, *targets])
+        run = PytestRun([], ".", dict(self.variables))
+        return shell_command(run, [*self.options, *options, *targets])
 
     def without(self, tests: Iterable[str]) -> TestCommand:
         """Return the command that leaves these tests, or files, out."""
@@ -66,11 +79,21 @@ _OF_EARLIER_RUNS = {
 def default_command(files: Mapping[str, bytes]) -> str:
     """Return the default command for a project's tests.
 
-    It puts a `src` folder that is not installed on the path, unless the project itself says what is on the path.
+    It puts a `src` folder that is not installed on the path, unless the project itself says what is on the path. If no
+    file has a name that pytest looks for, those that unittest and Django look for are named.
     """
     in_src = any(path.startswith("src/") and path.endswith(".py") for path in files)
     in_src = in_src and "pythonpath" not in pytest_settings(files)
-    return f"python -m pytest -q {independent_options(files)}{' -o pythonpath=src' if in_src else ''}"
+    options = [independent_options(files), "-o pythonpath=src" if in_src else "", _unittest_names(files)]
+    return " ".join(filter(None, ["python -m pytest -q", *options]))
+
+
+def _unittest_names(files: Mapping[str, bytes]) -> str:
+    """Return the option with which pytest finds tests in files whose names only unittest looks for."""
+    names = {PurePosixPath(path).name for path in files}
+    if "python_files" in pytest_settings(files) or any(map(fnmatch.filter, [names] * 2, ("test_*.py", "*_test.py"))):
+        return ""
+    return "-o python_files='test*.py'" if fnmatch.filter(names, "test*.py") else ""
 
 
 def independent_options(files: Mapping[str, bytes]) -> str:

@@ -4,6 +4,7 @@ It can rely only on Python 3.8 and pytest.
 """
 
 import collections
+import functools
 import json
 import os
 import signal
@@ -18,6 +19,7 @@ import pytest
 ASKED = json.loads(os.environ.get("MEASUREMENT", "{}"))
 """`result`: the file to write. `root`: the workspace. `faults`: file -> lines. `limit_s`: seconds the test may take."""
 REMEMBERED = 20
+real_file = functools.lru_cache(maxsize=None)(os.path.realpath)
 
 
 class Watch:
@@ -32,7 +34,7 @@ class Watch:
 
     def called(self, frame: Any, event: str, value: Any) -> Any:
         """Count the call of a function and trace the function."""
-        file = frame.f_code.co_filename
+        file = real_file(frame.f_code.co_filename)
         if not file.startswith(self._root):
             return None
         self.calls += 1

@@ -8,16 +8,18 @@ tests ask for something, they fail for the lack of it.
 
 from __future__ import annotations
 
-import time
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import Any
 
 from stackrank.env.localisation.spectrum import Unmeasured, decode_answer, run_plugin
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.guest.testing.ids import function_of
 from stackrank.env.sandbox.replies.decoder import Many, Name
+from stackrank.host.wall_clock import seconds_since, seconds_until
 
 _DAY_S = 86400.0
 _AT_TERMINAL = (
@@ -78,7 +80,8 @@ def inspect_surroundings(
     base = run(None, (), record=True)
     tests = sorted(test for test in failing if base.outcomes.get(test) == "failed")
     surroundings = Surroundings(_find_lacks(base, tests) if asks else {})
-    always = dict.fromkeys(_moved(base, run([], ())), "its id is another one in each process")
+    moving = {*_moved(base, run([], ())), *filter(has_address, base.collected)}
+    always = dict.fromkeys(moving, "its id is another one in each process")
     for conditions in _combinations(written_at):
         with suppress(Unmeasured):
             other = run(tests, conditions)
@@ -100,6 +103,11 @@ def inspect_surroundings(
     return replace(surroundings, unstable={**surroundings.unstable, **always})
 
 
+def has_address(test: str) -> bool:
+    """Whether an id contains the address of an object, which stays only as long as processes are copies of one."""
+    return re.search(r" at 0x[0-9a-fA-F]{6,}", test) is not None
+
+
 def _moved(base: _Result, other: _Result) -> list[str]:
     """Return the tests that the other run did not find, if it found others of the same function."""
     names = {function_of(test) for test in other.collected}
@@ -112,8 +120,13 @@ def _combinations(written_at: float | None) -> list[list[_Condition]]:
         [_day(1.45), _zone("Europe/Berlin"), _TERMINAL, _GIT],
         [_day(-100), _zone("Asia/Tokyo"), _locale("de_DE.UTF-8"), _FOLDER],
         [_day(-3 * 365), _zone("America/New_York"), _locale("en_US.UTF-8")],
-        [_day(3) if written_at is None else _day((written_at - time.time()) / _DAY_S)],
+        [_day(3) if written_at is None else _day(_days_from_now(written_at))],
     ]
+
+
+def _days_from_now(written_at: float) -> float:
+    moment = datetime.fromtimestamp(written_at, UTC)
+    return (seconds_until(moment) - seconds_since(moment)) / _DAY_S
 
 
 def _day(days: float) -> _Condition:

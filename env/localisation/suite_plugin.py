@@ -79,10 +79,10 @@ def frames(error: BaseException) -> list[tuple[str, int]]:
         visited.add(id(exception))
         trace = exception.__traceback__
         while trace is not None and len(places) < MOST_FRAMES:
-            places.append((str(Path(trace.tb_frame.f_code.co_filename).absolute()), trace.tb_lineno))
+            places.append((os.path.realpath(trace.tb_frame.f_code.co_filename), trace.tb_lineno))
             trace = trace.tb_next
         if isinstance(exception, SyntaxError) and exception.filename and exception.lineno:
-            places.append((str(Path(exception.filename).absolute()), exception.lineno))
+            places.append((os.path.realpath(exception.filename), exception.lineno))
         pending += [exception.__cause__, None if exception.__suppress_context__ else exception.__context__]
     return places
 

@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from stackrank.env.environment import Environment
+from stackrank.env.local_packages import STAGE, missing_package, staged, staged_files
 from stackrank.env.sandbox.base import BuildError
 from stackrank.env.sandbox.guest.core.files import ARTEFACTS
 from stackrank.env.sandbox.python_env import REQUIREMENTS
@@ -55,6 +56,7 @@ fi
 if %(home)s/bin/python -c "import pytest" 2>/dev/null; then only=coverage; else only=; fi
 grep "^$only" %(tools)s > /opt/stackrank-missing.txt
 %(home)s/bin/python -c "import pytest, coverage" 2>/dev/null || pip install -q --no-deps -r /opt/stackrank-missing.txt
+rm -rf %(stage)s
 """
 )
 
@@ -63,6 +65,7 @@ _PREFIX = (
     _PYTHON
     + """
 %(home)s/bin/python -m pip install -q %(requirements)s
+rm -rf %(stage)s
 """
 )
 
@@ -119,14 +122,15 @@ def home_of(environment: Environment, part: str) -> str:
     return f"{PREFIXES}/{environment.digest}" if part == "prefix" else HOME
 
 
-def build_script(environment: Environment, part: str, home: str = "") -> str:
+def build_script(environment: Environment, part: str, home: str = "", stage: str = STAGE) -> str:
     """Return the commands that build a part of an environment.
 
     `part`: `packages`; `setup`, on top of it; `adopt`, on a prebuilt image; or `prefix`. `home`: the folder to build
-    in, if it is not `home_of`.
+    in, if it is not `home_of`. `stage`: where the files of local packages are; it is emptied.
     """
     words = {
-        "requirements": shlex.join(environment.requirements),
+        "requirements": shlex.join(staged(requirement, stage) for requirement in environment.requirements),
+        "stage": stage,
         "home": home or home_of(environment, part), "tools": TOOLS, "source": SOURCE, "artefacts": ARTEFACTS,
         "repository": shlex.quote(environment.repository), "commands": "\n".join(environment.setup),
     }  # fmt: skip
@@ -146,13 +150,20 @@ _OLDEST_S = 315_619_200
 
 
 def build_context(environment: Environment, part: str) -> bytes:
-    """Return a tar archive, relative to the root folder, of the files that the script reads."""
+    """Return a tar archive, relative to the root folder, of the files that the script reads.
+
+    Raises BuildError if a local package is not there.
+    """
     files: dict[str, bytes] = {}
+    if part in ("packages", "prefix"):
+        if problem := missing_package(environment.requirements):
+            raise BuildError(f"the environment cannot be built: {problem}")
+        files = {f"{STAGE}/{path}": content for path, content in staged_files(environment.requirements).items()}
     if part == "packages":
         lines = re.sub(r"\s*\\\n\s*--hash=\S+", "", REQUIREMENTS.read_text(encoding="utf-8"))
         files[TOOLS] = "\n".join(line for line in lines.splitlines() if "win32" not in line).encode() + b"\n"
         files["/opt/stackrank-requirements.txt"] = "".join(
-            f"{requirement}\n" for requirement in environment.requirements
+            f"{staged(requirement)}\n" for requirement in environment.requirements
         ).encode()
     elif part == "setup":
         files = {f"{SOURCE}/{path}": content for path, content in environment.source.items()}

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import functools
+import io
 import os
 import shutil
+import tarfile
 import tempfile
 from pathlib import Path
 
 from stackrank import log
 from stackrank.env.environment import Environment
+from stackrank.env.local_packages import STAGE
 from stackrank.env.sandbox import orphans
 from stackrank.env.sandbox.base import BuildError, SandboxError, SandboxSpec, Say, silent
 from stackrank.env.sandbox.bootstrap import loader_command
 from stackrank.env.sandbox.environments import (
+    build_context,
     build_script,
     find_interpreter,
     pip_settings,
@@ -100,11 +104,18 @@ def _install(prefix: Environment, say: Say) -> None:
         shutil.rmtree(folder, ignore_errors=True)  # left by a process that was killed while building
         make_private(folder.parent)
         say(f"building the environment {prefix.digest}")
-        shell = ["/bin/sh", "-c", build_script(prefix, "prefix", home=str(folder))]
+        scratch = folder.parent / f".{folder.name}"
+        with tarfile.open(fileobj=io.BytesIO(build_context(prefix, "prefix"))) as tar:
+            tar.extractall(scratch, filter="data")
+        stage = f"{scratch}{STAGE}"
+        shell = ["/bin/sh", "-c", build_script(prefix, "prefix", home=str(folder), stage=stage)]
         env = {
             **os.environ,
             **pip_settings()[0],
             "PATH": f"{find_interpreter(prefix).parent}:/usr/local/bin:/usr/bin:/bin",
         }
-        run_build(shell, env=env)
+        try:
+            run_build(shell, env=env)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
         stamp.touch()

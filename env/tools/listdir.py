@@ -43,11 +43,10 @@ def list_folder(bench: Bench, path: str, depth: int, max_chars: int) -> Observat
     """List the entries below a folder in at most `most` characters. Raises Refused."""
     listing = bench.sandbox.listing(path, depth, MOST_ENTRIES)
     lines = []
-    for name, size in listing.entries:
-        if size is None:
-            lines.append(f"{name}/")
-        else:
-            lines.append(mark_readonly(bench.task, name))
+    for name, size, target in listing.entries:
+        slash = "/" if size is None else ""
+        path_text = f"{name}{slash}" if size is None else mark_readonly(bench.task, name)
+        lines.append(f"{path_text} -> {target}{slash}" if target else path_text)
     visible = fit_lines(lines, max_chars)
     omitted = listing.more + len(lines) - len(visible)
     lines = [*visible, f"... and {omitted} more: list a sub-directory"] if omitted else visible

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from stackrank.debug_events import DebugEvent
 from stackrank.env.environment import Environment
+from stackrank.env.local_packages import identify
 from stackrank.env.state import Spoken
 from stackrank.errors import StackrankError
 
@@ -35,7 +36,8 @@ class ToolServer(BaseModel):
     Python."""
     requirements: list[str] = Field(default_factory=list)
     """Requirements that pip installs for it, in a separate environment whose programs come first on its `PATH`.
-    Pin the versions: packages are installed only once."""
+    Pin the versions: packages are installed only once. The whole path of a folder, a wheel or an archive is a
+    requirement, too; its content is part of the entrant."""
     env: dict[str, str] = Field(default_factory=dict)
     """Additional environment variables."""
     tools: list[str] | None = Field(default=None, min_length=1)
@@ -77,7 +79,7 @@ class ToolServer(BaseModel):
 
     def identity(self) -> dict[str, Any]:
         """Return what identifies the server: if it changes, the entrant is another one."""
-        return self.model_dump()
+        return {**self.model_dump(), "requirements": identify(self.requirements)}
 
     @property
     def prefix(self) -> Environment | None:

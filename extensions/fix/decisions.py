@@ -11,8 +11,8 @@ from sqlalchemy.exc import IntegrityError
 from stackrank.db.connection.errors import no_proposal
 from stackrank.db.connection.transactions import DECISION, PROPOSAL, Transactions, clean, new_id
 from stackrank.db.decision_seal import DecisionRefused, digest_of, seal_of, shown_of
-from stackrank.db.models.columns import now
 from stackrank.errors import UsageError
+from stackrank.host.wall_clock import now
 from stackrank.storable import storable_text
 from stackrank.terms import DecisionKind
 

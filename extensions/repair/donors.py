@@ -1,4 +1,4 @@
-"""Inserts statements that the program has elsewhere, and calls of a class's own methods, where they may be missing."""
+"""Puts in what the program has elsewhere and may lack here: statements, calls of a class's own methods, limits."""
 
 from __future__ import annotations
 
@@ -36,6 +36,36 @@ def insertions(source: ParsedFile) -> Iterator[Mutation]:
             last = function.body.body[-1]
             if not (isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], (cst.Return, cst.Raise))):
                 yield _insert(source, end, f"{indent}{text}\n", 0.06)
+
+
+def limits(source: ParsedFile) -> Iterator[Mutation]:
+    """Limit a computed value by `min` and `max` with the constants by which the file limits other values."""
+    bounds = list(dict.fromkeys(bound for context in source.contexts if (bound := _bound(context.node, source))))
+    pairs = [f"{outer}{inner}" for outer in bounds for inner in bounds if outer[:4] == "max(" and inner[:4] == "min("]
+    for context in source.contexts:
+        if context.function is None or not isinstance(context.node, cst.BinaryOperation):
+            continue
+        if not isinstance(context.parent, (cst.BinaryOperation, cst.UnaryOperation)):
+            code = source.code(context.node)
+            for opening in (*bounds, *pairs):
+                yield context.replacement("limit", 0.3, f"{opening}{code}{')' * opening.count('(')}")
+
+
+def _bound(node: cst.CSTNode, source: ParsedFile) -> str:
+    """Return `max(0, ` of `max(0, value)`; empty for anything else."""
+    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Name) or len(node.args) != 2:
+        return ""
+    constants = [arg.value for arg in node.args if isinstance(arg.value, cst.BaseNumber) or _is_negative(arg.value)]
+    is_limit = node.func.value in ("min", "max") and len(constants) == 1
+    return f"{node.func.value}({source.code(constants[0])}, " if is_limit else ""
+
+
+def _is_negative(node: cst.CSTNode) -> bool:
+    return (
+        isinstance(node, cst.UnaryOperation)
+        and isinstance(node.operator, cst.Minus)
+        and isinstance(node.expression, cst.BaseNumber)
+    )
 
 
 def _insert(source: ParsedFile, at: int, text: str, prior: float) -> Mutation:

@@ -21,11 +21,20 @@ DISTANCE = 0.8
 """Each call between the test and a function multiplies its suspicion by this, without coverage."""
 
 
-def frames(text: str, files: Iterable[str]) -> list[tuple[str, int]]:
-    """Return file and line of each traceback entry in known files, in the order of the text."""
+def frames(text: str, files: Iterable[str], links: Mapping[str, str]) -> list[tuple[str, int]]:
+    """Return file and line of each traceback entry in known files, in the order of the text.
+
+    `links`: link -> the path to which it leads. A traceback names a file as it was imported.
+    """
     paths = set(files)
-    entries = [(path.removeprefix("/workspace/"), int(line)) for path, line in _FRAME.findall(text)]
+    entries = [(_follow(path.removeprefix("/workspace/"), links), int(line)) for path, line in _FRAME.findall(text)]
     return [(path, line) for path, line in entries if path in paths]
+
+
+def _follow(path: str, links: Mapping[str, str]) -> str:
+    """Return the path of a file without the link that is part of it."""
+    link = next((name for name in links if path == name or path.startswith(f"{name}/")), "")
+    return links[link] + path.removeprefix(link) if link else path
 
 
 def words(text: str) -> set[str]:

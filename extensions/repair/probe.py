@@ -8,9 +8,10 @@ the process, so that the program itself stays where it is.
 How long tests may run is counted in steps. The clock ends only what is blocked: a deadlock, or a loop inside C code.
 """
 
-# ruff: noqa: PTH100, PTH109
+# ruff: noqa: PTH109, PTH113, PTH118, PTH120
 
 import contextlib
+import functools
 import gc
 import json
 import os
@@ -31,6 +32,12 @@ MOST_STEPS = 20_000_000
 SPARE_STEPS = 1_000_000
 """A candidate may take this many steps more than five times those of all tests."""
 SPECTRUM_WALL_S = 30.0
+MOST_FURTHER = 10
+"""The most files that are reported without having been named."""
+_TEST_FILE = re.compile(r"(^|/)(tests?/|test_[^/]*$|conftest\.py$|site-packages/)|_test\.py$")
+
+real_file = functools.lru_cache(maxsize=None)(os.path.realpath)
+"""Returns a file's path without links: a program may be imported through some."""
 
 
 def find_item() -> Any:
@@ -46,6 +53,18 @@ def find_item() -> Any:
 def every_item(item: Any) -> list[Any]:
     """Return all tests that pytest collected; the debugger may have left out those that passed."""
     return list(getattr(item.session, "collected_items", item.session.items))
+
+
+def workspace(item: Any, paths: list[str]) -> str:
+    """Return the folder below which these files are: that in which pytest was started, or one above it.
+
+    The test may have gone to another folder.
+    """
+    started = getattr(item.config, "invocation_params", None)
+    folder = os.path.realpath(str(started.dir) if started is not None else os.getcwd())
+    while folder != os.sep and not all(os.path.isfile(os.path.join(folder, path)) for path in paths):
+        folder = os.path.dirname(folder)
+    return folder
 
 
 def run_item(item: Any) -> tuple[bool, str]:
@@ -122,16 +141,16 @@ def in_copy(work: Callable[[], Any], wall_s: float) -> Any:
 
 
 class Meter:
-    """Counts steps: calls of functions, and lines that run in files of the working directory.
+    """Counts steps: calls of functions, and lines that run in files of the workspace.
 
     Steps are the same on every machine, and seconds are not. The process ends after `most` steps.
     """
 
-    def __init__(self, limit: int, on_line: Callable[[str, int], None] = lambda file, line: None) -> None:
+    def __init__(self, root: str, limit: int, on_line: Callable[[str, int], None] = lambda file, line: None) -> None:
         self.steps = 0
         self._most = limit
         self._on_line = on_line
-        self._root = os.getcwd() + os.sep
+        self._root = root + os.sep
 
     def start(self) -> None:
         """Count from here on, in all threads that begin later too."""
@@ -165,14 +184,16 @@ class Meter:
 def spectrum(paths: list[str], failing: list[str]) -> Any:
     """Return the lines that the tests execute, and how much work the tests are; None if it is too much.
 
-    lines: path -> [[line, failing tests that execute it, passing ones], ...] for lines with any failing test
+    lines: path -> [[line, failing tests that execute it, passing ones], ...] for lines with any failing test, in the
+        files `paths` and in those other files of the program, the most suspicious first, that failing tests execute
     effort: 1 if the longest test takes few steps, up to 4 if it takes many
     steps: how many steps all tests take, rounded up: the answer has to be the same in every run
     """
     item = find_item()
     if item is None:
         return None
-    names = {os.path.abspath(path): path for path in paths}
+    root = workspace(item, paths)
+    names = {real_file(os.path.join(root, path)): path for path in paths}
 
     def work() -> dict[str, Any]:
         settle(item)
@@ -180,13 +201,17 @@ def spectrum(paths: list[str], failing: list[str]) -> Any:
         hits: set[tuple[str, int]] = set()
 
         def record(file: str, line: int) -> None:
-            if file in names:
-                hits.add((file, line))
+            real = real_file(file)
+            if real not in names:
+                path = os.path.relpath(real, root)
+                names[real] = "" if path.startswith(os.pardir) or _TEST_FILE.search(path) else path
+            if names[real]:
+                hits.add((real, line))
 
         total = longest = 0
         for test in every_item(item):
             hits.clear()
-            meter = Meter(MOST_STEPS - total, record)
+            meter = Meter(root, MOST_STEPS - total, record)
             meter.start()
             try:
                 run_item(test)
@@ -201,10 +226,17 @@ def spectrum(paths: list[str], failing: list[str]) -> Any:
         for (name, line), (in_failing, in_passing) in sorted(counts.items()):
             if in_failing:
                 lines.setdefault(names[name], []).append([line, in_failing, in_passing])
+        further = sorted({*lines} - {*paths}, key=lambda path: (-suspicion(lines[path], len(failing)), path))
+        reported = {path: lines[path] for path in [*paths, *further[:MOST_FURTHER]] if path in lines}
         effort = min(1 + longest // STEPS_PER_EFFORT, 4)
-        return {"lines": lines, "effort": effort, "steps": STEP_UNIT * (1 + total // STEP_UNIT)}
+        return {"lines": reported, "effort": effort, "steps": STEP_UNIT * (1 + total // STEP_UNIT)}
 
     return in_copy(work, SPECTRUM_WALL_S)
+
+
+def suspicion(rows: list[Any], total: int) -> float:
+    """Return Ochiai's coefficient of the most suspicious of these lines. `total`: the failing tests."""
+    return max(float(failing / (total * (failing + passing)) ** 0.5) for _, failing, passing in rows)
 
 
 def units(code: Any, path: str = "") -> tuple[dict[str, Any], list[Any]]:
@@ -237,14 +269,13 @@ def functions_of(name: str) -> dict[tuple[str, int], list[Any]]:
         for candidate in gc.get_objects():
             if type(candidate) is type(functions_of):
                 code = candidate.__code__
-                by_place = _LIVING.setdefault(code.co_filename, {})
+                by_place = _LIVING.setdefault(real_file(code.co_filename), {})
                 by_place.setdefault((code.co_name, code.co_firstlineno), []).append(candidate)
     return _LIVING.get(name, {})
 
 
-def change(path: str, edits: list[Any], imports: list[str]) -> bool:
+def change(name: str, edits: list[Any], imports: list[str]) -> bool:
     """Change the functions of one file in this process; return False if more than function bodies differ."""
-    name = os.path.abspath(path)
     if name not in _ORIGINAL:
         with tokenize.open(name) as file:
             text = file.read()
@@ -277,8 +308,10 @@ def trials(candidates: list[Any], failing: list[str], effort: int, steps: int) -
     item = find_item()
     if item is None:
         return None
-    for path in {path for path, _, _ in candidates}:
-        functions_of(os.path.abspath(path))
+    root = workspace(item, sorted({path for path, _, _ in candidates}))
+    names = {path: real_file(os.path.join(root, path)) for path, _, _ in candidates}
+    for name in names.values():
+        functions_of(name)
     tests = every_item(item)
     to_fix = [test for test in tests if test.nodeid in failing]
     to_keep = [test for test in tests if test.nodeid not in failing]
@@ -288,12 +321,12 @@ def trials(candidates: list[Any], failing: list[str], effort: int, steps: int) -
 
         def work(path: str = path, edits: list[Any] = edits, imports: list[str] = imports) -> Any:
             try:
-                if not change(path, edits, imports):
+                if not change(names[path], edits, imports):
                     return "cold"
             except (SyntaxError, ValueError):
                 return "invalid"
             settle(item)
-            Meter(SPARE_STEPS + 5 * steps).start()
+            Meter(root, SPARE_STEPS + 5 * steps).start()
             fixed, message = 0, ""
             for test in to_fix:
                 passed, failure = run_item(test)

@@ -12,7 +12,7 @@ from stackrank.env.actions import Observation
 from stackrank.env.mutation.mutation import Mutation
 from stackrank.env.state import messages_of, outcomes_of
 from stackrank.extensions.repair import combine, debugger, syntax, tracing
-from stackrank.extensions.repair.donors import insertions
+from stackrank.extensions.repair.donors import insertions, limits
 from stackrank.extensions.repair.proposals import Proposals
 from stackrank.extensions.repair.workspace import PlannedStep, Workspace
 from stackrank.wording import count_of
@@ -180,6 +180,8 @@ class Search(Workspace):
         spectrum = debugger.answer(debugger.Spectrum, observation)
         if not spectrum:
             return False
+        yield from self.read_more(spectrum.lines)
+        self._suspicion = self.rate_lines()
         self._suspicion.executed = {
             path: {line: (in_failing, in_passing) for line, in_failing, in_passing in rows}
             for path, rows in spectrum.lines.items()
@@ -215,7 +217,9 @@ class Search(Workspace):
             fixing, _ = yield from self._try_batches(self._fresh(pairs), PAIR_BATCHES)
         if not fixing:
             sources = [source for path in self.files if (source := self.source(path)) is not None]
-            donors = self._proposals.rank(mutation for source in sources for mutation in insertions(source))
+            donors = self._proposals.rank(
+                mutation for source in sources for mutation in (*limits(source), *insertions(source))
+            )
             fixing, _ = yield from self._try_batches(self._fresh(donors), DONOR_BATCHES)
         if fixing:
             # Candidates that cannot be tried in the stopped program but look much better come first.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from typing import Any
 
 import libcst as cst
@@ -21,6 +21,8 @@ PlannedStep = tuple[Action, str]
 
 MOST_FILES = 10
 """The most files of the program that are read."""
+MOST_EXECUTED = 5
+"""The most further files that are read because failing tests execute them."""
 MOST_FOLDERS = 4
 """The most folders that are listed after a listing that left them out."""
 PAGES = 3
@@ -40,6 +42,8 @@ class Workspace:
         """The program: the files that were read, with the changes that were kept."""
         self.tests: dict[str, str] = {}
         self.readonly: set[str] = set()
+        self.links: dict[str, str] = {}
+        """Link in the workspace -> the path to which it leads. Tracebacks and imports name files by links, too."""
         self.values: dict[str, str] = {}
         """Local variables where the failing test is stopped, once the debugger has shown them."""
         self.store_outcomes(first)
@@ -74,7 +78,7 @@ class Workspace:
     def read(self) -> Generator[PlannedStep, Observation, None]:
         """Read the files that matter: failing tests, then the program, starting with what the tests mention."""
         paths = (yield from self._listed()) if self.can_use("listdir") else []
-        mentioned = [path for path, _ in frames(self.shown, paths or _mentioned_files(self.shown))]
+        mentioned = [path for path, _ in frames(self.shown, paths or _mentioned_files(self.shown), self.links)]
         tests = list(dict.fromkeys(path_of(test) for test in self.failing))
         tests += [path for path in mentioned if _is_test(path) and path not in tests]
         # A doctest is part of the file that it tests.
@@ -95,6 +99,14 @@ class Workspace:
             if text is not None and text.strip():
                 self.files[path] = text
 
+    def read_more(self, executed: Iterable[str]) -> Generator[PlannedStep, Observation, None]:
+        """Read files of the program that failing tests execute, the likeliest first, as far as there are steps."""
+        unread = [path for path in executed if path not in self.files and path not in self.readonly]
+        for path in unread[: min(MOST_EXECUTED, self.steps_left // 5)]:
+            text = yield from self.view(path)
+            if text is not None and text.strip():
+                self.files[path] = text
+
     def _listed(self) -> Generator[PlannedStep, Observation, list[str]]:
         """Return the Python files. If a long listing leaves out folders of the program, these are listed separately."""
         readonly_by_path: dict[str, bool] = {}
@@ -104,7 +116,9 @@ class Workspace:
                 break
             path = folders.pop(0)
             listing = yield from self.call("listdir", "Which files are there?", path=path, depth=6, limit=MOST)
-            lines = [line.strip() for line in listing.text.splitlines()]
+            rows = [line.strip().partition(" -> ") for line in listing.text.splitlines()]
+            self.links |= {name.rstrip("/"): target.rstrip("/") for name, arrow, target in rows if arrow}
+            lines = [name for name, arrow, _ in rows if not arrow]
             readonly_by_path |= {
                 line.removesuffix("(read-only)").strip(): line.endswith("(read-only)") for line in lines
             }
@@ -127,13 +141,20 @@ class Workspace:
         mentioned = words(text) | words(self.briefing.statement)
 
         def rank(path: str) -> tuple[int, int, int, str]:
-            module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-            tail = module.rpartition(".")[2]
-            imported = bool(re.search(rf"\b{re.escape(module)}\b|\bimport\b.*\b{re.escape(tail)}\b", text))
+            modules = [_module_of(name) for name in (path, *self._names_by_links(path))]
+            tail = modules[0].rpartition(".")[2]
+            named = "|".join(rf"\b{re.escape(module)}\b" for module in modules)
+            imported = bool(re.search(rf"{named}|\bimport\b.*\b{re.escape(tail)}\b", text))
             empty = path.endswith("__init__.py")
-            return (-(path in mentioned_files), -imported, empty - len(words(module) & mentioned), path)
+            return (-(path in mentioned_files), -imported, empty - len(words(modules[0]) & mentioned), path)
 
         return sorted(program, key=rank)
+
+    def _names_by_links(self, path: str) -> list[str]:
+        """Return the other names that a file has through links to folders."""
+        return [
+            name + path.removeprefix(target) for name, target in self.links.items() if path.startswith(f"{target}/")
+        ]
 
     def view(self, path: str, pages: int = PAGES) -> Generator[PlannedStep, Observation, str | None]:
         """Read a file page by page. Return None if it has more than `pages` pages; then only the first is read."""
@@ -157,7 +178,7 @@ class Workspace:
         """Return how suspicious each line is, before anything has been run."""
         functions = [function for path, text in self.files.items() for function in functions_of(path, text)]
         paths = [*self.files, *self.tests]
-        program_frames = [frame for frame in frames(self.shown, paths) if frame[0] in self.files]
+        program_frames = [frame for frame in frames(self.shown, paths, self.links) if frame[0] in self.files]
         return Suspicion(
             functions=functions,
             frames=program_frames,
@@ -200,6 +221,10 @@ class Workspace:
 def _is_test(path: str) -> bool:
     name = path.rpartition("/")[2]
     return name.startswith("test_") or name.endswith("_test.py") or path.startswith("tests/") or name == "conftest.py"
+
+
+def _module_of(path: str) -> str:
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
 def _mentioned_files(text: str) -> list[str]:

@@ -32,7 +32,6 @@ from prefect.states import Completed, Failed
 from stackrank import log
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
-from stackrank.db.models.columns import now
 from stackrank.flows.engine.deployments import Workflow, is_unserved, run_tag
 from stackrank.flows.engine.episodes import drive
 from stackrank.flows.runs.playing.claims import ClaimWatch
@@ -136,12 +135,12 @@ def _is_young(shard: FlowRun, first_seen: dict[UUID, float]) -> bool:
     """Return whether a shard may still claim its first episodes. An older one that has none is not waited for.
 
     `first_seen`: when this process first saw each shard running, by its own clock. The start time comes from the clock
-    of the shard's machine, which may be ahead.
+    of the shard's machine, and says nothing here.
     """
     if shard.state_type is not StateType.RUNNING or shard.start_time is None:
         return True
     watched_s = time.monotonic() - first_seen.setdefault(shard.id, time.monotonic())
-    return max(watched_s, (now() - shard.start_time).total_seconds()) < settings().silent_s
+    return watched_s < settings().silent_s
 
 
 def _failure_of(client: SyncPrefectClient, shards: list[UUID]) -> str:

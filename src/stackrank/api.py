@@ -162,6 +162,7 @@ PUBLIC_MODULES: dict[str, str] = {
     "stackrank.host.programs": "starting programs on this machine, outside sandboxes",
     "stackrank.home": "the folder of stackrank on this machine, and locks",
     "stackrank.host.listening": "sockets to listen on",
+    "stackrank.host.wall_clock": "the time of day, and the age of stored moments",
     "stackrank.patches": "changes of files: reading and writing patches, and what kinds of files they contain",
     "stackrank.plugins": "finding and loading plug-ins",
     "stackrank.settings": "settings from the environment",

@@ -7,9 +7,9 @@ from typing import Any
 from sqlalchemy import insert
 
 from stackrank.db.connection.transactions import STEP
-from stackrank.db.models.columns import now
 from stackrank.db.models.runs import Step
 from stackrank.db.writes.store import Store
+from stackrank.host.wall_clock import now
 from tests.dashboard.seed import HOSTILE, SOURCE
 from tests.support.episodes import start
 

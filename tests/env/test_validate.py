@@ -76,6 +76,28 @@ def test_a_flaky_test_is_found(sandbox_backend: Backend) -> None:
     assert "not always the same" in result.reason or "do not pass" in result.reason or "does not" in result.reason
 
 
+@pytest.mark.parametrize(
+    ("parameters", "ids"),
+    [
+        ("[object(), object()]", "repr"),
+        ("[1, 2]", "lambda value: f'{value}-{os.getpid()}'"),
+        ("[1, 2]", "[f'{time.time_ns()}', 'second']"),
+    ],
+)
+@pytest.mark.parametrize("has_fix", [True, False])
+def test_ids_that_change_are_named_before_anybody_plays(
+    sandbox_backend: Backend, parameters: str, ids: str, has_fix: bool
+) -> None:
+    text = "import os, time\nimport pytest\nfrom cart import total\n\n\n"
+    text += f"@pytest.mark.parametrize('x', {parameters}, ids={ids})\ndef test_it(x):\n    assert total([1]) == 1\n"
+    test = "tests/test_cart.py::test_it[<object object at 0x7f12a0c1d2e0>]"
+    task = cart({"tests/test_cart.py": text}, fail_to_pass=(test,))
+    task = with_fix(task) if has_fix else task
+    for result in (try_once(task, lambda spec: Sandbox(sandbox_backend, spec)), proved(task, sandbox_backend)):
+        assert result.standing is Standing.INVALID
+        assert f"{test} has another id in each run" in result.reason
+
+
 def test_rounds_do_not_see_each_other(sandbox_backend: Backend) -> None:
     result = proved(with_fix(cart({"tests/test_cart.py": COUNTS})), sandbox_backend, rounds=3)
     assert result.valid, result.reason

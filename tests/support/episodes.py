@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlalchemy import update
 
 from stackrank.db.connection.transactions import EPISODE
-from stackrank.db.models.columns import now
 from stackrank.db.writes.store import Store
+from stackrank.host.wall_clock import now
 
 
 def start(store: Store, episode_id: int) -> None:

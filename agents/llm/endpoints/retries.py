@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import tenacity
 
 from stackrank.agents.llm.endpoints.transport import Failed
+from stackrank.host.wall_clock import seconds_until
 
 FIRST_CONTACT_S = 15.0
 """A server that has never answered is retried for this long: most likely its address is wrong."""
@@ -133,6 +134,6 @@ def _requested_wait_s(state: tenacity.RetryCallState) -> float | None:
             return None
         if value.replace(".", "", 1).isdigit():
             return float(value)
-        return max(email.utils.parsedate_to_datetime(value).timestamp() - time.time(), 0.0)
+        return seconds_until(email.utils.parsedate_to_datetime(value).astimezone())
     except (TypeError, ValueError):
         return None

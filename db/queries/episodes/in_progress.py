@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TypedDict
 
 from sqlalchemy import Engine, func, select
 
 from stackrank.db.connection.transactions import ENTRANT, EPISODE, OPEN, STEP
-from stackrank.db.models.columns import now
 from stackrank.db.queries.reading import fetch
+from stackrank.host.wall_clock import seconds_since
 from stackrank.terms import EpisodeStatus
 
 _E = EPISODE.c
@@ -36,7 +35,6 @@ def in_progress(engine: Engine, run_id: int) -> list[EpisodeInProgress]:
     last_index = select(func.max(STEP.c.index)).where(of_episode).scalar_subquery().label("last_index")
     columns = (_E.id, ENTRANT.c.name, ENTRANT.c.model, _E.claimed_by, _E.started_at, last_step, last_index)
     is_held = (_E.run_id == run_id, _E.counted, _E.status == EpisodeStatus.RUNNING, OPEN)
-    at = now()
     rows = fetch(engine, select(*columns).join(ENTRANT, _E.entrant_id == ENTRANT.c.id).where(*is_held))
     episodes: list[EpisodeInProgress] = [
         {
@@ -45,12 +43,8 @@ def in_progress(engine: Engine, run_id: int) -> list[EpisodeInProgress]:
             "model": row["model"],
             "claimed_by": row["claimed_by"],
             "next_step": 0 if row["last_index"] is None else row["last_index"] + 1,
-            "waiting_s": _seconds_between(max(filter(None, (row["last_step"], row["started_at"])), default=None), at),
+            "waiting_s": seconds_since(max(filter(None, (row["last_step"], row["started_at"])))),
         }
         for row in rows
     ]
-    return sorted(episodes, key=lambda episode: -episode["waiting_s"])
-
-
-def _seconds_between(earlier: str | None, later: datetime) -> float:
-    return max((later - datetime.fromisoformat(earlier)).total_seconds(), 0.0) if earlier else 0.0
+    return sorted(episodes, key=lambda episode: (-round(episode["waiting_s"]), episode["episode"]))

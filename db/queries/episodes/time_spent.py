@@ -9,8 +9,8 @@ from typing import Any, TypedDict
 from sqlalchemy import Engine, func, select
 
 from stackrank.db.connection.transactions import COUNTER, ENTRANT, EPISODE, OPEN, RUN
-from stackrank.db.models.columns import now
 from stackrank.db.queries.reading import fetch
+from stackrank.host.wall_clock import seconds_since
 from stackrank.terms import EpisodeStatus, RunStatus, Verdict
 
 _E = EPISODE.c
@@ -83,7 +83,7 @@ def queue_age_s(engine: Engine) -> float:
     columns = (last_start.label("last"), RUN.c.started_at, RUN.c.created_at)
     rows = fetch(engine, select(*columns).where(RUN.c.status.in_([RunStatus.PENDING, RunStatus.RUNNING]), waits))
     waiting_since = [_parse_time(row["last"] or row["started_at"] or row["created_at"]) for row in rows]
-    return max((max((now() - moment).total_seconds(), 0.0) for moment in waiting_since if moment), default=0.0)
+    return max((seconds_since(moment) for moment in waiting_since if moment), default=0.0)
 
 
 def _parse_time(text: str | None) -> datetime | None:

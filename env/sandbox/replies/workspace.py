@@ -27,6 +27,8 @@ class Entry(NamedTuple):
     path: FilePath
     size: Number | None
     """Bytes; None for a folder."""
+    target: FilePath | Literal["", "."]
+    """Of a link: the path to which it leads in the workspace; otherwise empty."""
 
 
 class Match(NamedTuple):

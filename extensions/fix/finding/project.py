@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import posixpath
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,9 +12,11 @@ from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import LFS_POINTER, CommitFiles, is_repository, read_at, resolve_commit
 from stackrank.env.benchmarks.guess_setup import guess_setup
 from stackrank.env.benchmarks.pytest_command import TestCommand, default_command
+from stackrank.env.benchmarks.testfiles import shell_command
 from stackrank.env.environment import Environment
 from stackrank.env.git import changed_files, enclosing_repository, is_bare, read_git
 from stackrank.env.sandbox.base import SandboxSpec
+from stackrank.env.sandbox.guest.testing.commands import pytest_run
 from stackrank.env.task import Limits
 from stackrank.patches.reading import SUBMODULE, Patch
 
@@ -77,6 +80,7 @@ def open_project(path: Path, wishes: TestOptions) -> Project:
     if not place.is_dir():
         raise BenchmarkError(f"{path} is not a folder: name the repository to fix")
     repository, subdir = _repository_of(place)
+    subdir, test = _run_in_folder(subdir, wishes.test)
     commit = resolve_commit(repository, "HEAD")
     if dirty := _dirty(repository, subdir):
         raise BenchmarkError(
@@ -84,7 +88,7 @@ def open_project(path: Path, wishes: TestOptions) -> Project:
             "what you have"
         )
     files = CommitFiles(repository, commit, subdir=subdir)
-    command = TestCommand.of(wishes.test or default_command(files), files)
+    command = TestCommand.of(test or default_command(files), files)
     setup = (
         tuple(guess_setup(repository, commit, "" if subdir == "." else f"{subdir}/"))
         if wishes.setup is None
@@ -105,6 +109,20 @@ def _repository_of(place: Path) -> tuple[Path, str]:
             f"{place} is not in a git repository: a fix is based on a commit, so run `git init` and commit"
         ) from None
     return repository, place.relative_to(repository).as_posix()
+
+
+def _run_in_folder(subdir: str, test: str) -> tuple[str, str]:
+    """Return the folder of the repository in which a test command runs, and the command as it is given there.
+
+    `cd services/billing && pytest` tests the project in that folder. Raises BenchmarkError.
+    """
+    run = pytest_run(test) if test else None
+    if run is None or run.folder == ".":
+        return subdir, test
+    folder = posixpath.normpath(posixpath.join(subdir, run.folder))
+    if folder.startswith((posixpath.pardir, "/")):
+        raise BenchmarkError(f"{test!r} runs in {run.folder}, which is outside of the repository: name a folder in it")
+    return folder, shell_command(run._replace(folder="."), run.arguments)
 
 
 def require_separate(project: Project, out: Path) -> None:

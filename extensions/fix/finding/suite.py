@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import resolve_commit
 from stackrank.env.git import read_git
+from stackrank.env.localisation.needs import has_address
 from stackrank.env.sandbox.base import Backend
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.guest.testing.ids import function_of
@@ -117,10 +118,11 @@ def _combine_runs(runs: Sequence[tuple[TestReport, set[str]]], files: Iterable[s
     for test in sorted(reported):
         outcomes = {report.outcomes.get(test, "missing") for report in reports}
         message = next((report.messages[test] for report in reports if test in report.messages), "")
-        if outcomes <= set(PASSED):
-            passing.add(test)
-        elif "missing" in outcomes and all(function_of(test) in names for names in functions):
+        is_moving = "missing" in outcomes and all(function_of(test) in names for names in functions)
+        if has_address(test) or is_moving:
             lacking[test] = "its id is another one in each process"
+        elif outcomes <= set(PASSED):
+            passing.add(test)
         elif len(outcomes) > 1:
             flaky.append(test)
         elif outcomes == {"failed"} and _OUTSIDE.search(message):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Engine
 
 from stackrank.db import queries
-from stackrank.db.models.columns import now
 from stackrank.flows.runs.playing.claims import is_dead_worker
+from stackrank.host.wall_clock import seconds_since
 from stackrank.settings import settings
 from stackrank.terms import RunStatus
 from stackrank.wording import duration
@@ -25,7 +24,7 @@ def describe_absence(engine: Engine, run: Mapping[str, Any]) -> str:
     last_sign = run["heartbeat_at"] or run["started_at"]
     if run["status"] != RunStatus.RUNNING or not last_sign:
         return ""
-    silent_s = (now() - datetime.fromisoformat(last_sign)).total_seconds()
+    silent_s = seconds_since(last_sign)
     if silent_s > settings().run_silent_s:
         return f"nobody has played it for {duration(silent_s)}"
     holders = _holders(engine, run["id"])

@@ -9,13 +9,13 @@ import time
 from datetime import datetime
 
 from stackrank import log
-from stackrank.db.models.columns import now
 from stackrank.db.writes.run_life import EndedRun, InterruptedRun
 from stackrank.db.writes.store import Store
 from stackrank.errors import UsageError
 from stackrank.flows.runs.playing.claims import is_dead_worker
 from stackrank.flows.runs.playing.liveness import SilenceWatch
 from stackrank.flows.runs.specification.spec import make_spec, played_by_hand
+from stackrank.host.wall_clock import seconds_since
 from stackrank.settings import settings
 
 PAUSES_S = (600.0, 1800.0, 5400.0)
@@ -78,7 +78,7 @@ class AbandonedRuns:
             run
             for run in self._store.ended_runs(_OLDEST_S, auto_resumes=len(PAUSES_S))
             if (run["schedule"] or run["spec"].get("pool"))
-            and (now() - run["ended_at"]).total_seconds() >= PAUSES_S[run["auto_resumes"]]
+            and seconds_since(run["ended_at"]) >= PAUSES_S[run["auto_resumes"]]
         ]
         return [
             run for run in due if self._store.claim_resume(run["id"], times=run["auto_resumes"], limit=len(PAUSES_S))

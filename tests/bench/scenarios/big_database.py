@@ -22,11 +22,11 @@ from sqlalchemy import Engine, insert, select
 
 from stackrank.db.connection.engine import connect
 from stackrank.db.connection.transactions import EPISODE, RUN, STEP, TOOL_USE
-from stackrank.db.models.columns import now
 from stackrank.db.texts import fold
 from stackrank.db.totals import tallies
 from stackrank.db.writes.store import Store
 from stackrank.db.writes.tool_use import totals
+from stackrank.host.wall_clock import now
 
 TASKS, ENTRANTS, ATTEMPTS = 500, 10, 1
 LONG_TRACE = 1_001

@@ -169,7 +169,7 @@ def test_file_reconstruction_matches_a_sandbox() -> None:
             if not observation.ok:
                 continue
             files.follow([{"index": index, "tool": action.tool, "diff": observation.state["diff"]}])
-            paths = {name for name, size in env.sandbox.listing(depth=9).entries if size is not None}
+            paths = {name for name, size, _ in env.sandbox.listing(depth=9).entries if size is not None}
             assert set(files.texts) | files.lost == paths, action
             for name, text in files.texts.items():
                 assert decode_text(env.sandbox.read(name), name) == text, (action, name)

@@ -17,9 +17,9 @@ from stackrank.db.connection.errors import DatabaseError, NotFound
 from stackrank.db.connection.transactions import CHANGE, RUN
 from stackrank.db.maintenance.archive import archive
 from stackrank.db.maintenance.prune import Pruning, counted, ended_runs
-from stackrank.db.models.columns import now
 from stackrank.db.writes.notes import Notes
 from stackrank.db.writes.store import Store
+from stackrank.host.wall_clock import now
 from tests.dashboard.seed import seed
 from tests.db.storage.test_storage import step
 from tests.support.episodes import start

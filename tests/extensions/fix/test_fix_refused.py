@@ -199,3 +199,50 @@ def test_what_tests_leave_and_why_they_do_not_run(tmp_path: Path) -> None:
     project = opened(tmp_path / "q", {"test_it.py": tests, "pytest.ini": "[pytest]\naddopts = --no-such-option\n"})
     with pytest.raises(BenchmarkError, match="unrecognized arguments: --no-such-option"):
         run_suite(project, usable("bubblewrap"), times=2)
+
+
+# ---- test commands
+
+
+MONOREPO = {f"services/billing/{path}": text for path, text in SHOP.items()} | {"services/mailer/text.py": "x = 1\n"}
+
+
+@pytest.mark.parametrize(
+    ("place", "test", "command"),
+    [
+        (".", "cd services/billing && pytest -q", "python -m pytest -q"),
+        (".", "cd services; cd ./billing; python -m pytest tests", "python -m pytest tests"),
+        (
+            "services",
+            "cd billing && RATE=1.5 pytest -x tests/test_cart.py",
+            "RATE=1.5 python -m pytest -x tests/test_cart.py",
+        ),
+        ("services/mailer", "bash -c 'cd ../billing && pytest'", "python -m pytest"),
+        ("services/billing", "RATE='a b' py.test", "RATE='a b' python -m pytest"),
+    ],
+)
+def test_a_command_that_goes_to_a_folder_tests_the_project_there(
+    tmp_path: Path, place: str, test: str, command: str
+) -> None:
+    mono = repository(tmp_path / "mono", MONOREPO)
+    project = open_project(mono / place, TestOptions(test, ()))
+    assert project.subdir == "services/billing" and project.command.whole().strip() == command
+    assert "shop/cart.py" in project.files and project.in_repository("") == ""
+
+
+@pytest.mark.parametrize(
+    ("test", "words"),
+    [
+        ("cd ../elsewhere && pytest", "which is outside of the repository: name a folder in it"),
+        ("cd /tmp && pytest", "which is outside of the repository: name a folder in it"),
+        *(
+            (runner, "does not run pytest directly: name the pytest command")
+            for runner in ("tox -e py", "nox", "make test")
+        ),
+        ("python manage.py test", "pytest runs the tests of unittest, too"),
+        ("python -m unittest discover -s tests", "pytest runs the tests of unittest, too"),
+    ],
+)
+def test_a_command_of_no_use(tmp_path: Path, test: str, words: str) -> None:
+    with pytest.raises(BenchmarkError, match=words):
+        open_project(repository(tmp_path / "shop"), TestOptions(test, ()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -331,6 +332,29 @@ def test_a_servers_packages_are_its_own(any_backend: Backend, start_episode: Any
     )
     output = play("bash", command="python -c 'import colorama'; echo $PATH").text
     assert "No module named 'colorama'" in output and server.prefix.digest not in output
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["folder", "archive"])
+def test_a_server_of_this_machine_is_installed_from_its_path(kind: str, tmp_path: Path, start_episode: Any) -> None:
+    folder = tmp_path / "my server-1.0"
+    folder.mkdir()
+    (folder / "pyproject.toml").write_text(
+        "[project]\nname = 'mine'\nversion = '1.0'\nscripts = {mine = 'mine:main'}\n"
+        "[build-system]\nrequires = ['setuptools']\nbuild-backend = 'setuptools.build_meta'\n"
+        "[tool.setuptools]\npy-modules = ['mine']\n"
+    )
+    (folder / "mine.py").write_text(f"def main():\n    exec({SCRIPT!r}, {{'__name__': '__main__'}})\n")
+    path = folder
+    if kind == "archive":
+        path = Path(shutil.make_archive(str(tmp_path / "mine-1.0"), "zip", tmp_path, folder.name))
+    server = by_hand(requirements=[str(path)]).model_copy(update={"command": ["mine"]})
+    assert server.prefix is not None
+    with Sandbox(usable("bubblewrap"), SandboxSpec(prefixes=(server.prefix,))) as sandbox:
+        sandbox.put({})
+        offer = Connection(sandbox, "other", server).open()
+        assert offer.tools and sandbox.run("ls /opt/stackrank-local", 10).exit != 0
+    assert sorted(file.name for file in folder.iterdir()) == ["mine.py", "pyproject.toml"]
 
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,7 @@ def test_steps_are_the_same_in_every_run_and_grow_with_the_work(program: dict[st
     def measure(count: int) -> list[int]:
         def work() -> list[int]:
             lines: list[int] = []
-            meter = Meter(10_000, lambda file, line: lines.append(line))
+            meter = Meter(str(Path.cwd()), 10_000, lambda file, line: lines.append(line))
             meter.start()
             program["total"](count)
             meter.stop()
@@ -52,7 +52,7 @@ def test_steps_are_the_same_in_every_run_and_grow_with_the_work(program: dict[st
 
 def test_only_steps_end_an_endless_loop(program: dict[str, FunctionType]) -> None:
     def work() -> str:
-        Meter(10_000).start()
+        Meter(str(Path.cwd()), 10_000).start()
         program["forever"]()
         return "never"
 
@@ -63,7 +63,7 @@ def test_the_clock_ends_what_is_blocked() -> None:
     def work() -> str:
         import threading
 
-        Meter(10_000).start()
+        Meter(str(Path.cwd()), 10_000).start()
         threading.Event().wait()
         return "never"
 

@@ -39,7 +39,7 @@ def test_frames_are_those_of_known_files() -> None:
         "shop/cart.py:34: in total\n    x\n/usr/lib/python/x.py:3: in y\n"
         'E     File "/workspace/shop/tax.py", line 5\nshop/cart.py:41: KeyError\nother.py:1: in z\n'
     )
-    assert frames(text, ["shop/cart.py", "shop/tax.py"]) == [
+    assert frames(text, ["shop/cart.py", "shop/tax.py"], {}) == [
         ("shop/cart.py", 34),
         ("shop/tax.py", 5),
         ("shop/cart.py", 41),

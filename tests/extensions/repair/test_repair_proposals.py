@@ -48,6 +48,21 @@ def test_pairs_do_not_overlap() -> None:
         assert first.end <= second.start
 
 
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [
+        ("max(0.0, x)", ["max(0.0, a / b)"]),
+        ("min(x, -1)", ["min(-1, a / b)"]),
+        ("max(0, min(1, x))", ["max(0, min(1, a / b))", "max(0, a / b)", "min(1, a / b)"]),
+        ("max(x, y)", []),
+    ],
+)
+def test_a_missing_limit_is_one_that_the_file_has(limits: str, expected: list[str]) -> None:
+    parsed = source(f"def f(a, b):\n    return a / b\n\n\ndef g(x, y):\n    return {limits}\n")
+    texts = {mutation.apply(parsed.text) for mutation in donors.limits(parsed)}
+    assert {parsed.text.replace("a / b", text) for text in expected} == texts
+
+
 def test_a_missing_call_of_an_own_method() -> None:
     parsed = source(
         """

@@ -12,7 +12,6 @@ from stackrank.agents.episode.step import Step
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.connection.transactions import ENTRANT, EPISODE, RUN, STEP
-from stackrank.db.models.columns import now
 from stackrank.db.writes.store import Store
 from stackrank.env.actions import Observation
 from stackrank.flows.runs.afterwards import explanation
@@ -20,6 +19,7 @@ from stackrank.flows.runs.afterwards.explanation import PARTS, REMEDIES, explain
 from stackrank.flows.runs.playing.trajectories import to_row
 from stackrank.flows.services import doctor
 from stackrank.home import home, process_mark
+from stackrank.host.wall_clock import now
 from tests.fixtures.calls import CommandLine
 from tests.fixtures.playing import make_run
 

@@ -12,10 +12,10 @@ from sqlalchemy import Engine, event, insert, text
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.connection.transactions import EPISODE, RUN
-from stackrank.db.models.columns import now
 from stackrank.db.models.runs import Episode, Run
 from stackrank.db.queries import Scope
 from stackrank.db.writes.store import Store
+from stackrank.host.wall_clock import now
 from tests.fixtures.calls import CommandLine
 
 pytestmark = pytest.mark.slow

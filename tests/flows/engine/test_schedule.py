@@ -20,12 +20,12 @@ from sqlalchemy import update
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.connection.transactions import RUN
-from stackrank.db.models.columns import now
 from stackrank.db.writes.store import Store
 from stackrank.flows.engine import deployed_runs
 from stackrank.flows.runs.preparing.prepared_run import check
 from stackrank.flows.runs.preparing.stored_run import create_run
 from stackrank.flows.runs.specification.spec import RunSpec, read_spec
+from stackrank.host.wall_clock import now
 from tests.fixtures.calls import CommandLine
 from tests.fixtures.env import usable
 from tests.support.waiting import wait_for

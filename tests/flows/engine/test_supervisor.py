@@ -15,13 +15,13 @@ from sqlalchemy import update
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.connection.transactions import RUN
-from stackrank.db.models.columns import now
 from stackrank.db.writes.acts import Acts
 from stackrank.db.writes.store import Store
 from stackrank.flows.runs.playing import abandoned_runs
 from stackrank.flows.runs.playing import liveness as silence
 from stackrank.flows.runs.playing.abandoned_runs import AbandonedRuns
 from stackrank.home import process_mark
+from stackrank.host.wall_clock import now
 from stackrank.settings import settings
 from tests.fixtures.playing import make_run
 

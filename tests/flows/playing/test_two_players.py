@@ -16,11 +16,11 @@ from sqlalchemy import update
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.connection.transactions import RUN
-from stackrank.db.models.columns import now
 from stackrank.db.writes.store import Store
 from stackrank.flows.runs.playing.abandoned_runs import fail_unless_played
 from stackrank.flows.runs.playing.session import Session
 from stackrank.flows.runs.preparing.stored_run import load_run
+from stackrank.host.wall_clock import now
 from stackrank.terms import RunStatus
 from tests.fixtures.playing import make_run
 from tests.flows.engine.test_resume import assert_as_undisturbed, endpoint, in_a_process, rows, scripted_run, steps_of

@@ -1,11 +1,22 @@
-"""Files and folders on the disk: their stamps and content, and emptying a folder."""
+"""Files and folders on the disk: their names, stamps and content, and emptying a folder."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import stat
 from typing import Optional, Tuple
+
+
+@functools.lru_cache(maxsize=None)
+def real_file(name: str) -> str:
+    """Return the path that a file has without links. Names that are no files, such as `<string>`, stay.
+
+    A code object names its file as it was imported: in a project whose package links to folders elsewhere, that is not
+    the path which the workspace lists.
+    """
+    return name if name[:1] == "<" else os.path.realpath(name)
 
 
 def content_of(real: str, limit: int) -> Optional[bytes]:

@@ -203,11 +203,14 @@ class Workspace:
     # ---- listing and searching
 
     def listing(self, path: str, depth: int, limit: int) -> Dict[str, Any]:
-        """Return the entries below a directory as [relative path, size in bytes or None for a directory]."""
+        """Return the entries below a directory as [relative path, size in bytes or None for a directory, target].
+
+        The target of a link is the path to which it leads in the workspace; otherwise it is empty.
+        """
         real = self.resolve(path)
         if not os.path.isdir(real):
             raise Refused("%s is not a directory" % path if os.path.exists(real) else "%s does not exist" % path)
-        entries: List[Tuple[str, Optional[int]]] = []
+        entries: List[Tuple[str, Optional[int], str]] = []
         omitted = 0
         for folder, folders, names in os.walk(real):
             folders[:] = sorted(name for name in folders if name not in _NOISE)
@@ -220,7 +223,8 @@ class Workspace:
                 full = os.path.join(folder, name)
                 relative = self.relative(full) or full
                 is_folder = name in folders
-                entries.append((relative, None if is_folder else os.lstat(full).st_size))
+                target = self.relative(os.path.realpath(full)) if os.path.islink(full) else None
+                entries.append((relative, None if is_folder else os.lstat(full).st_size, target or ""))
             if level + 1 >= depth:
                 folders[:] = []
         return {"entries": sorted(entries), "more": omitted}

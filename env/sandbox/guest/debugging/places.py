@@ -15,6 +15,7 @@ import re
 import types
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
+from ..core.disk import real_file
 from ..core.files import Refused
 from .source import functions, is_overload
 
@@ -126,9 +127,9 @@ def _unknown(root: str, name: str, dotted: str, candidates: List[Tuple[str, str,
 
 def find_file(root: str, name: str) -> str:
     """Return the file or module with that name, or the only one whose path ends with it. Raises Refused."""
-    inner_path = os.path.normpath(os.path.join(root, name))
+    inner_path = os.path.join(root, name)
     if os.path.isfile(inner_path):
-        return inner_path
+        return real_file(inner_path)
     paths = [os.path.relpath(path, root) for path in _python_files(root)]
     module = os.path.join(*name.split("."))
     endings = tuple(
@@ -199,7 +200,8 @@ def _python_files(root: str) -> Iterator[str]:
     for folder, folders, names in os.walk(root):
         hidden = ("__pycache__", "node_modules", "site-packages")
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in hidden)
-        yield from (os.path.join(folder, name) for name in sorted(names) if name.endswith(".py"))
+        paths = (os.path.join(folder, name) for name in sorted(names) if name.endswith(".py"))
+        yield from (path for path in paths if not os.path.islink(path))
 
 
 class Names:

@@ -8,12 +8,19 @@ import json
 import os
 import sys
 import types
-from typing import Any, Dict, Iterable, Tuple
+from typing import Any, Dict, Iterable, Set, Tuple
 
+from ..core.disk import real_file
 from ..core.messages import message
 
 EVENT = "stackrank.report"
 _LOOKS_INTO_MEMORY = {"gc.get_objects", "gc.get_referrers", "gc.get_referents", "sys._current_frames"}
+
+
+def is_code_of(files: Set[str], frame: types.FrameType) -> bool:
+    """Whether a frame runs code of one of these files, given by their paths without links."""
+    name = frame.f_code.co_filename
+    return name in files or real_file(name) in files
 
 
 def install(fd: int, key: bytes, suspects: Iterable[str], bottom: types.FrameType) -> None:
@@ -24,7 +31,7 @@ def install(fd: int, key: bytes, suspects: Iterable[str], bottom: types.FrameTyp
     `bottom`.
     """
     write, mac, dumps, sha256 = os.write, hmac.new, json.dumps, hashlib.sha256
-    getframe, doubtful = sys._getframe, {os.path.abspath(path) for path in suspects}
+    getframe, doubtful = sys._getframe, {os.path.realpath(path) for path in suspects}
     state = {"sequence": 0, "busy": False}
 
     def emit(record: Dict[str, Any]) -> None:
@@ -37,7 +44,7 @@ def install(fd: int, key: bytes, suspects: Iterable[str], bottom: types.FrameTyp
 
     def suspicious(frame: Any) -> bool:
         while doubtful and frame is not None:
-            if frame.f_code.co_filename in doubtful:
+            if is_code_of(doubtful, frame):
                 return True
             if frame is bottom:
                 return False

@@ -22,7 +22,7 @@ from typing import Any, Callable, Dict, Generator, List, Optional, Sequence
 from ..core.framing import take_input
 from ..core.messages import message
 from .answers import Asked, classes
-from .integrity import EVENT, install
+from .integrity import EVENT, install, is_code_of
 from .prepared import plugin as searched
 from .prepared import prepared
 from .shadows import forget_shadowed
@@ -37,7 +37,7 @@ def reporter(key: bytes, mode: str, suspects: List[str]) -> Any:
     import pytest
 
     audit, clock, digest = sys.audit, time.perf_counter, hashlib.sha256
-    doubtful = {os.path.abspath(path) for path in suspects}
+    doubtful = {os.path.realpath(path) for path in suspects}
     canaries = mode == "canaries"
     false: Dict[str, str] = {}
     collected_ids: List[str] = []
@@ -121,7 +121,7 @@ def reporter(key: bytes, mode: str, suspects: List[str]) -> Any:
 
     def _by_suspects(error: Optional[BaseException], kind: Any) -> bool:
         trace = error.__traceback__ if isinstance(error, kind) else None
-        while trace is not None and trace.tb_frame.f_code.co_filename not in doubtful:
+        while trace is not None and not is_code_of(doubtful, trace.tb_frame):
             trace = trace.tb_next
         return trace is not None
 

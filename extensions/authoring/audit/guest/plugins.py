@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import os
 import sys
 from typing import Any, Callable
@@ -41,15 +42,16 @@ class Calls:
     """Records the calls of some functions, as far as arguments and result can be written as literals."""
 
     def __init__(self, functions: list[tuple[str, str, int]]) -> None:
-        self._wanted = {(os.path.abspath(file), line): (file, name) for file, name, line in functions}
+        self._wanted = {(os.path.realpath(file), line): (file, name) for file, name, line in functions}
         self._calls: list[Any] = []
+        self._real = functools.lru_cache(maxsize=None)(os.path.realpath)
 
     def pytest_runtest_protocol(self, item: Any, nextitem: Any) -> None:
         sys.settrace(self._trace)
 
     def _trace(self, frame: Any, event: str, arg: Any) -> Callable[..., Any] | None:
         code = frame.f_code
-        function = self._wanted.get((code.co_filename, code.co_firstlineno))
+        function = self._wanted.get((self._real(code.co_filename), code.co_firstlineno))
         if function is None or code.co_flags & 0x2A0 or len(self._calls) > 60:  # generators and coroutines
             return None
         count = code.co_argcount + code.co_kwonlyargcount

@@ -56,12 +56,12 @@ class Swapping:
                 text is not None and old_text is not None and path in compiled and frame_of(text) == frame_of(old_text)
             ):
                 return None
-            place = os.path.abspath(path)
+            place = os.path.realpath(path)
             codes = dict(functions_of(compiled[path], compile(text, place, "exec")))
             for function in live:
                 code = function.__code__
                 new = codes.get((code.co_name, code.co_firstlineno))
-                if new is None or os.path.abspath(code.co_filename) != place:
+                if new is None or os.path.realpath(code.co_filename) != place:
                     continue
                 if len(new.co_freevars) != len(code.co_freevars):
                     return None

@@ -7,6 +7,7 @@ import enum
 import types
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
+from ...core.disk import real_file
 from ..evaluation import compiled, evaluate
 from ..places import find_functions
 from ..values import attributes, shallow, shown
@@ -69,7 +70,7 @@ class CallsObserver(Observer):
 
     def interest(self, code: types.CodeType) -> int:
         """Ask for the calls of the function and their ends."""
-        ours = any(place.file == code.co_filename and place.is_function(code) for place in self._places)
+        ours = any(place.file == real_file(code.co_filename) and place.is_function(code) for place in self._places)
         return CALLS | ENDS if ours else 0
 
     def gate(self, code: types.CodeType, kind: int, line: int = 0) -> Optional[Gate]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dis
-import os
 import types
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
+from ...core.disk import real_file
 from ..evaluation import compiled, evaluate
 from ..places import Place, find_places, separate_condition
 from ..values import safe_locals
@@ -76,27 +76,29 @@ class HitsObserver(Observer):
     def interest(self, code: types.CodeType) -> int:
         """Ask for calls of a place, for lines of code that contains a place, and for exceptions if one is wanted."""
         events = RAISES if self._exception else 0
-        names = self._named.get(code.co_filename, ())
+        names = self._named.get(real_file(code.co_filename), ())
         numbers = [number for number in names if self._places[number].is_function(code)]
         if numbers:
             events |= CALLS
             self._functions[id(code)] = numbers
-        lines = self._lines.get(code.co_filename)
+        lines = self._lines.get(real_file(code.co_filename))
         if lines and any(line in lines for _, line in dis.findlinestarts(code)):
             events |= LINES | CALLS
         return events
 
     def at_line(self, code: types.CodeType, line: int) -> bool:
         """Whether a line is a place."""
-        return line in self._lines.get(code.co_filename, ())
+        return line in self._lines.get(real_file(code.co_filename), ())
 
     def gate(self, code: types.CodeType, kind: int, line: int = 0) -> Optional[Gate]:
         """Return the gate of the place, or None if several places coincide."""
         if kind == LINES:
-            numbers = self._lines[code.co_filename][line]
+            numbers = self._lines[real_file(code.co_filename)][line]
         else:
             numbers = [
-                number for number in self._named.get(code.co_filename, ()) if self._places[number].is_function(code)
+                number
+                for number in self._named.get(real_file(code.co_filename), ())
+                if self._places[number].is_function(code)
             ]
         if not numbers:
             return self._entries
@@ -110,7 +112,7 @@ class HitsObserver(Observer):
 
     def line(self, frame: types.FrameType) -> None:
         """Count a hit if the line that is reached is a place."""
-        for number in self._lines[frame.f_code.co_filename].get(frame.f_lineno, ()):
+        for number in self._lines[real_file(frame.f_code.co_filename)].get(frame.f_lineno, ()):
             self._hit(number, frame)
 
     def _hit(self, number: int, frame: types.FrameType) -> None:
@@ -188,7 +190,7 @@ class HitsObserver(Observer):
         """Report the totals."""
         shorten = self._teller.own.shorten
         raised = {
-            "%s at %s:%d" % (self._others[kind], shorten(os.path.abspath(file)), line): times
+            "%s at %s:%d" % (self._others[kind], shorten(file), line): times
             for (kind, file, line), times in self._raised.items()
         }
         places = []

@@ -56,7 +56,7 @@ class Storyteller:
         """Return where a frame stands."""
         code = frame.f_code
         return {
-            "file": self.own.shorten(os.path.abspath(code.co_filename)),
+            "file": self.own.shorten(code.co_filename),
             "line": line or frame.f_lineno or code.co_firstlineno,
             "function": self.names(code),
         }

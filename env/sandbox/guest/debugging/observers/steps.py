@@ -172,7 +172,7 @@ class StepsObserver(Clocked):
         number, code, line, changed = stop
         return {
             "number": number,
-            "file": self.teller.own.shorten(os.path.abspath(code.co_filename)),
+            "file": self.teller.own.shorten(code.co_filename),
             "line": line,
             "function": self.teller.names(code),
             "source": linecache.getline(code.co_filename, line).strip()[:200],
@@ -245,7 +245,7 @@ class PathObserver(Clocked):
         kept_places = list(self._places)
         for code_id, line in (kept_places[old] for old in numbers):
             code = self._codes[code_id]
-            name = self.teller.own.shorten(os.path.abspath(code.co_filename))
+            name = self.teller.own.shorten(code.co_filename)
             source = linecache.getline(code.co_filename, line).strip()[:200]
             places.append({"file": name, "line": line, "function": self.teller.names(code), "source": source})
         path = [numbers[old] for old in self._path]

@@ -14,6 +14,7 @@ import threading
 import types
 from typing import Any, Callable, Dict, List, Optional, Set
 
+from ...core.disk import real_file
 from .gates import Gate, Kept
 
 CALLS, ENDS, LINES, RAISES = 1, 2, 4, 8
@@ -81,13 +82,14 @@ class Own:
         """Whether a file is the workspace's own."""
         is_own = self._known.get(name)
         if is_own is None:
-            is_inside = name[:1] != "<" and os.path.abspath(name).startswith(self._root)
+            is_inside = real_file(name).startswith(self._root)
             is_own = self._known[name] = is_inside and "site-packages" not in name
         return is_own
 
     def shorten(self, name: str) -> str:
-        """Return a path as the agent names it."""
-        return name[len(self._root) :] if name.startswith(self._root) else name
+        """Return a file, as a code object names it, as the agent does."""
+        real = real_file(name)
+        return real[len(self._root) :] if real.startswith(self._root) else real
 
 
 class Tracer:

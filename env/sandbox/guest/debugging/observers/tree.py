@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import types
 from typing import Any, Dict, List, Optional
@@ -162,7 +161,7 @@ class TreeObserver(Clocked):
         while pending and len(rows) < 2000:
             node, depth = pending.pop()
             assert node.code is not None
-            name = self.teller.own.shorten(os.path.abspath(node.code.co_filename))
+            name = self.teller.own.shorten(node.code.co_filename)
             row = {"file": name, "line": node.code.co_firstlineno, "function": self.teller.names(node.code)}
             rows.append(
                 {**row, "depth": depth, "count": node.count, "recursive": node.recursive, "raised": node.raised,

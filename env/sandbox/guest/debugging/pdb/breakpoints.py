@@ -10,6 +10,7 @@ import re
 import types
 from typing import Any, Callable, Dict, List, Optional, Set
 
+from ...core.disk import real_file
 from ...core.files import Refused
 from ..evaluation import run
 from ..places import defined_at, find_file, find_place, split_condition
@@ -33,6 +34,10 @@ class Breakpoints(pdb.Pdb):
         setattr(bdb, "eval", self._condition)  # noqa: B010  typeshed does not know it
         self.entry_file = ""
         """The script that is debugged; empty for pytest and modules."""
+
+    def canonic(self, filename: str) -> str:
+        """Return a file's path without links: that is how breakpoints and reports name it."""
+        return real_file(filename)
 
     def _condition(self, source: str, outer: Dict[str, Any], names: Dict[str, Any]) -> Any:
         try:

@@ -22,6 +22,7 @@ import traceback
 import types
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
+from ...core.disk import real_file
 from ..exceptions import chain_of
 from ..values import call_stack, safe_locals
 from .control import INTERRUPT, Control
@@ -77,7 +78,7 @@ class Debugger(TraceFunction):
         name = frame.f_code.co_filename
         is_own = self._own.get(name)
         if is_own is None:
-            is_own = self._own[name] = name[:1] != "<" and os.path.abspath(name).startswith(self._root)
+            is_own = self._own[name] = real_file(name).startswith(self._root)
         return is_own
 
     def stop_here(self, frame: types.FrameType) -> bool:
@@ -299,7 +300,11 @@ class Debugger(TraceFunction):
             for number, (error, tb) in enumerate(self._chain):
                 stack, index = self.get_stack(None, tb)
                 frame, line = stack[index]
-                place = "%s:%d in %s" % (self.shorten(frame.f_code.co_filename), line, frame.f_code.co_name)
+                place = "%s:%d in %s" % (
+                    self.shorten(self.canonic(frame.f_code.co_filename)),
+                    line,
+                    frame.f_code.co_name,
+                )
                 self.message("%s %d %s" % (">" if number == self._link else " ", number, describe(error)))
                 self.message("      at %s" % place)
         elif not (arg.isdigit() and int(arg) < len(self._chain)):

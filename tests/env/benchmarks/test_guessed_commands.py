@@ -1,0 +1,73 @@
+"""What is guessed of a project: how its tests run, and what they need, from the files of the tools that it uses."""
+
+from __future__ import annotations
+
+import shlex
+import textwrap
+
+import pytest
+
+from stackrank.env.benchmarks.guess_setup import setup_of
+from stackrank.env.benchmarks.pytest_command import default_command
+
+PROJECT = b"[project]\nname = 'a'\n"
+
+
+@pytest.mark.parametrize(
+    ("names", "option"),
+    [
+        (("tests/testwords.py", "words.py"), "-o python_files='test*.py'"),
+        (("shop/tests.py", "manage.py"), "-o python_files='test*.py'"),
+        (("shop/tests.py", "tests/test_all.py"), ""),
+        (("words.py",), ""),
+        (("tests/testwords.py", "pytest.ini"), ""),
+    ],
+)
+def test_names_that_only_unittest_looks_for(names: tuple[str, ...], option: str) -> None:
+    files = {name: b"[pytest]\npython_files = check*.py\n" if name == "pytest.ini" else b"" for name in names}
+    command = default_command(files)
+    assert option in command and ("python_files" in command) == bool(option)
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "needs"),
+    [
+        (
+            "pyproject.toml",
+            "[tool.hatch.envs.default]\ndependencies = ['pytest', 'trustme>=1']",
+            ["pytest", "trustme>=1"],
+        ),
+        (
+            "pyproject.toml",
+            "[tool.hatch.envs.hatch-test]\nextra-dependencies = ['a @ {root:uri}', 'pyfakefs']\n"
+            "[tool.hatch.envs.docs]\ndependencies = ['sphinx']",
+            ["pyfakefs"],
+        ),
+        ("pyproject.toml", '[tool.tox]\nlegacy_tox_ini = "[testenv]\\ndeps = respx"', ["respx"]),
+        ("pyproject.toml", "[tool.tox.env_run_base]\ndeps = ['pytest-timeout>=2', 'mypy']", ["pytest-timeout>=2"]),
+        (
+            "noxfile.py",
+            """
+            @nox.session
+            def tests(session):
+                session.install("-e", ".", "respx", "ruff")
+                session.install("pytest-cov", *MORE)
+            """,
+            ["respx", "pytest-cov"],
+        ),
+        (
+            "requirements-dev.txt",
+            "-r base.txt\nrespx==1.0  # for tests\npytest-mock --hash=sha256:00 \\\nblack\n",
+            ["respx==1.0", "pytest-mock"],
+        ),
+        ("requirements/dev.txt", "Respx\n", ["Respx"]),
+        ("noxfile.py", "session.install(", []),
+    ],
+)
+def test_what_tests_need_is_in_the_files_of_many_tools(file: str, text: str, needs: list[str]) -> None:
+    content = textwrap.dedent(text).encode()
+    files = {"pyproject.toml": PROJECT, "tests/test_a.py": b"import respx\nimport trustme\n"}
+    files[file] = PROJECT + content if file == "pyproject.toml" else content
+    (command,) = setup_of(files)
+    assert shlex.split(command)[:7] == ["python", "-m", "pip", "install", "-q", "-e", "."]
+    assert shlex.split(command)[7:] == needs

@@ -1,0 +1,77 @@
+"""The repair agent in repositories that are larger, or laid out otherwise, than what it reads at first."""
+
+from __future__ import annotations
+
+import pytest
+
+from stackrank.env.task import Task
+from stackrank.extensions.repair import Repair
+from stackrank.extensions.repair.localise import frames
+from stackrank.patches.contents import Link
+from tests.fixtures.agents import play_real
+from tests.fixtures.env import make_task
+
+RATES = """
+    def clamp(value, low, high):
+        return max(low, min(high, value))
+
+
+    def share(part, whole):
+        return clamp(part / (whole + 1), 0.0, 1.0)
+"""
+TESTS = """
+    from desk import answer
+
+
+    def test_half():
+        assert answer("share", 1, 2) == 0.5
+
+
+    def test_none():
+        assert answer("share", 0, 2) == 0.0
+"""
+
+
+def crowded(count: int) -> Task:
+    """A program whose fault is in a module that no test names, among many others."""
+    others = {f"pool/a{number}.py": f"def f{number}(x):\n    return x + {number}\n" for number in range(count)}
+    desk = "from importlib import import_module\n\n\ndef answer(name, *numbers):\n"
+    desk += "    return getattr(import_module('pool.rates'), name)(*numbers)\n"
+    return make_task(
+        {**others, "pool/__init__.py": "", "pool/rates.py": RATES, "desk.py": desk, "tests/test_desk.py": TESTS}
+    )
+
+
+@pytest.mark.slow
+def test_files_that_failing_tests_execute_are_read_whatever_names_them() -> None:
+    outcome, steps = play_real(crowded(40), Repair(), "debug")
+    assert outcome.score is not None and outcome.score.resolved
+    viewed = [step.action.arguments["path"] for step in steps if step.action and step.action.tool == "view"]
+    assert viewed[-1] == "pool/rates.py"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tools", ["debug", "trace", "rewrite"])
+@pytest.mark.parametrize("link", ["src/pool", "vendor/pool"])
+def test_a_package_that_is_a_link(tools: str, link: str) -> None:
+    folder = "rooms/numbers"
+    task = make_task(
+        {
+            f"{folder}/__init__.py": "",
+            f"{folder}/rates.py": RATES,
+            link: Link(b"../rooms/numbers"),
+            "tests/test_rates.py": TESTS.replace("from desk import answer", "from pool.rates import share").replace(
+                'answer("share", ', "share("
+            ),
+        },
+        test_command=f"python -m pytest -q -p no:cacheprovider -o pythonpath={link.partition('/')[0]}",
+    )
+    outcome, _ = play_real(task, Repair(), tools)
+    assert outcome.score is not None and outcome.score.resolved
+    assert f"a/{folder}/rates.py" in outcome.score.diff
+
+
+def test_frames_follow_links() -> None:
+    text = "src/pool/rates.py:7: in share\npool/rates.py:3: ZeroDivisionError\nsrc/pools/rates.py:1: in f\n"
+    links = {"src/pool": "rooms/numbers", "pool": "src/pool"}
+    assert frames(text, ["rooms/numbers/rates.py"], links) == [("rooms/numbers/rates.py", 7)]
