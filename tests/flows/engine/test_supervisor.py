@@ -224,6 +224,26 @@ def test_a_silent_run_is_resumed_once_and_its_former_flow_run_closed(
             client.delete_deployment(supervisor.id)
 
 
+@pytest.mark.parametrize(("holder", "state"), [("ended", "Crashed"), ("elsewhere", "Running")])
+def test_who_continues_a_run_closes_the_flow_run_of_a_dead_process(
+    prefect_server: str, store: Store, holder: str, state: str
+) -> None:
+    from prefect import task
+    from prefect.states import Running
+
+    from stackrank.flows.engine.dead_flow_runs import close_former
+
+    run = make_run(**RANDOM)
+    with flow_run_of(run, store, f"former-{holder}") as (client, former):
+        store.start_run(run, prefect_flow_run_id=str(former))
+        host, *place = process_mark().split(":")[:4]
+        assert store.claim_next(run, ":".join([host if holder == "ended" else "other-host", *place, "never"]))
+        episode = client.create_task_run(task(states), flow_run_id=former, dynamic_key="0", state=Running())
+        close_former(store.engine, queries.run(store.engine, run))
+        assert states(client, former) == [state]
+        assert client.read_task_run(episode.id).state_name == state
+
+
 def test_a_schedule_is_unblocked(prefect_server: str, store: Store) -> None:
     from stackrank.flows.engine import schedules
 
