@@ -33,6 +33,7 @@ from stackrank.db.queries.catalogue import (
     tasks,
     validations,
 )
+from stackrank.db.queries.comparisons.across import compare_across, varying_conditions
 from stackrank.db.queries.comparisons.changes import changes
 from stackrank.db.queries.comparisons.compare import compare, compare_all, compare_categories
 from stackrank.db.queries.comparisons.effort import effort, effort_sentence
@@ -42,6 +43,7 @@ from stackrank.db.queries.comparisons.run_pair import pair_sentence, run_pair
 from stackrank.db.queries.comparisons.stopping import decided_entrants, stopping
 from stackrank.db.queries.episodes.episodes import episode, episodes, examples, full_episodes, neighbours
 from stackrank.db.queries.episodes.funnel import excluded_episodes, funnel, runs_with_other_analysis
+from stackrank.db.queries.episodes.in_progress import in_progress
 from stackrank.db.queries.episodes.pauses import pauses
 from stackrank.db.queries.episodes.search import find_hits, search
 from stackrank.db.queries.episodes.steps import (
@@ -95,6 +97,7 @@ __all__ = [
     "budget_curves",
     "changes",
     "compare",
+    "compare_across",
     "compare_all",
     "compare_categories",
     "count_model_steps",
@@ -125,6 +128,7 @@ __all__ = [
     "gate",
     "grid",
     "health",
+    "in_progress",
     "labels",
     "last_step",
     "last_step_with",
@@ -174,6 +178,7 @@ __all__ = [
     "tool_worth",
     "totals",
     "validations",
+    "varying_conditions",
     "verdicts",
     "views",
 ]

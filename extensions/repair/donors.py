@@ -1,4 +1,4 @@
-"""Puts in what the program has elsewhere and may lack here: statements, calls of a class's own methods, limits."""
+"""Puts in what a program may lack and has elsewhere: statements, calls of own methods, limits, factors of units."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from stackrank.env.mutation.mutation import Mutation
 from stackrank.env.mutation.operators.names import variables
 from stackrank.env.mutation.source import ParsedFile
 
+UNITS = (10, 100, 1000, 24, 60, 3600, 1024)
+"""Factors between units, which are easily confused."""
 MOST = 40
 """The most statements that are tried in one function."""
 
@@ -49,6 +51,15 @@ def limits(source: ParsedFile) -> Iterator[Mutation]:
             code = source.code(context.node)
             for opening in (*bounds, *pairs):
                 yield context.replacement("limit", 0.3, f"{opening}{code}{')' * opening.count('(')}")
+
+
+def units(source: ParsedFile) -> Iterator[Mutation]:
+    """Exchange the factor of one unit for that of another: percent, thousandths, seconds, bytes."""
+    for context in source.contexts:
+        if isinstance(context.node, cst.Integer) and context.node.evaluated_value in UNITS:
+            for factor in UNITS:
+                if factor != context.node.evaluated_value:
+                    yield context.replacement("unit", 0.3, str(factor))
 
 
 def _bound(node: cst.CSTNode, source: ParsedFile) -> str:

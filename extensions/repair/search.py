@@ -12,7 +12,7 @@ from stackrank.env.actions import Observation
 from stackrank.env.mutation.mutation import Mutation
 from stackrank.env.state import messages_of, outcomes_of
 from stackrank.extensions.repair import combine, debugger, syntax, tracing
-from stackrank.extensions.repair.donors import insertions, limits
+from stackrank.extensions.repair.donors import insertions, limits, units
 from stackrank.extensions.repair.proposals import Proposals
 from stackrank.extensions.repair.workspace import PlannedStep, Workspace
 from stackrank.wording import count_of
@@ -217,9 +217,8 @@ class Search(Workspace):
             fixing, _ = yield from self._try_batches(self._fresh(pairs), PAIR_BATCHES)
         if not fixing:
             sources = [source for path in self.files if (source := self.source(path)) is not None]
-            donors = self._proposals.rank(
-                mutation for source in sources for mutation in (*limits(source), *insertions(source))
-            )
+            sought = (units, limits, insertions)
+            donors = self._proposals.rank(mutation for put in sought for source in sources for mutation in put(source))
             fixing, _ = yield from self._try_batches(self._fresh(donors), DONOR_BATCHES)
         if fixing:
             # Candidates that cannot be tried in the stopped program but look much better come first.

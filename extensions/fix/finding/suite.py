@@ -28,6 +28,8 @@ _OUTSIDE = re.compile(
 _MISSING = re.compile(r"ModuleNotFoundError: No module named '(\w+)|ImportError: cannot import name .* from '(\w+)")
 """Matches the error of a test file that cannot be imported; the groups name the module that causes it."""
 
+_DESCRIPTIONS = ("pyproject.toml", "setup.py", "setup.cfg")
+
 
 @dataclass(frozen=True)
 class Suite:
@@ -136,7 +138,9 @@ def _combine_runs(runs: Sequence[tuple[TestReport, set[str]]], files: Iterable[s
     for file in sorted({file for messages in errors for file in messages}):
         message = next(messages[file] for messages in errors if file in messages)
         lacks = _MISSING.search(message)
-        if lacks and (lacks[1] or lacks[2]) not in project_modules:
+        if place := _not_installed(message, files):
+            unread.append(f"{file}: {message} (its package is not installed: name the folder {place} as the project)")
+        elif lacks and (lacks[1] or lacks[2]) not in project_modules:
             unread.append(f"{file}: {message}")
         elif not all(file in messages for messages in errors):
             flaky.append(file)
@@ -145,6 +149,21 @@ def _combine_runs(runs: Sequence[tuple[TestReport, set[str]]], files: Iterable[s
         else:
             failing[file] = message
     return Suite(frozenset(passing), failing, tuple(flaky), tuple(not_isolated), leaves, tuple(unread), lacking)
+
+
+def _not_installed(message: str, files: Iterable[str]) -> str:
+    """Return the folder of the project that has the top-level module which an import did not find; empty if none has.
+
+    Such a module is part of another package of the repository. One that is missing in a package is the program's fault.
+    """
+    missing = re.search(r"No module named '(\w+)'", message)
+    if not missing:
+        return ""
+    paths = sorted(files)
+    modules = (path for path in paths if path.endswith(f"/{missing[1]}.py") or f"/{missing[1]}/" in path)
+    parents = (str(parent) for module in modules for parent in PurePosixPath(module).parents)
+    described = {str(PurePosixPath(path).parent) for path in paths if PurePosixPath(path).name in _DESCRIPTIONS} - {"."}
+    return next((parent for parent in parents if parent in described), "")
 
 
 def _import_error(error: str) -> tuple[str, str]:

@@ -81,6 +81,22 @@ def test_what_keeps_a_file_from_being_imported(
     assert [name for name, is_present in reasons.items() if is_present] == [standing]
 
 
+@pytest.mark.parametrize("layout", ["libs/{}/src/{}/__init__.py", "libs/{}/{}.py", "{}/{}/deep/mod.py"])
+def test_a_package_of_the_repository_that_is_not_installed_is_no_problem(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, layout: str
+) -> None:
+    module = layout.format("billing", "billing")
+    folder = module.partition("billing")[0] + "billing"
+    files = {**FILES, module: "x = 1\n", f"{folder}/pyproject.toml": "[project]\nname = 'billing'\n"}
+    project = open_project(repository(tmp_path / "p", files), TestOptions())
+    test = f"{folder}/tests/test_price.py"
+    error = f"{test}: [\"E   ModuleNotFoundError: No module named 'billing'\"]"
+    report = TestReport({"a::b": "passed"}, complete=True, collect_errors=(error,))
+    monkeypatch.setattr(suite_module, "_run", lambda *_: (report, set()))
+    suite = run_suite(project, usable("bubblewrap"), times=2)
+    assert not suite.failing and f"name the folder {folder} as the project" in suite.unread[0]
+
+
 def test_a_file_that_can_be_imported_now_and_then_is_flaky(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = open_project(repository(tmp_path / "p", FILES), TestOptions())
     errors: Iterator[tuple[str, ...]] = iter([("tests/test_stock.py: ['E   NameError: x']",), ()])

@@ -63,6 +63,13 @@ def test_a_missing_limit_is_one_that_the_file_has(limits: str, expected: list[st
     assert {parsed.text.replace("a / b", text) for text in expected} == texts
 
 
+@pytest.mark.parametrize(("wrong", "right"), [("rate // 10", "rate // 100"), ("rate * 60", "rate * 3600")])
+def test_the_factor_of_another_unit(wrong: str, right: str) -> None:
+    parsed = source(f"def f(rate):\n    return {wrong} + 7\n")
+    texts = {mutation.apply(parsed.text) for mutation in donors.units(parsed)}
+    assert parsed.text.replace(wrong, right) in texts and all("+ 7" in text for text in texts)
+
+
 def test_a_missing_call_of_an_own_method() -> None:
     parsed = source(
         """
