@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tarfile
+import tempfile
 import time
 import uuid
 import zipfile
@@ -121,9 +122,16 @@ def test_built_once_with_variables_and_what_the_set_up_made(sandbox_backend: Bac
         assert sandbox.changes().files == {}
 
 
+@pytest.fixture
+def wheels() -> Iterator[Path]:
+    """A folder that builds can read, unlike pytest's own, whatever user they run as."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
 def publish_wheels(folder: Path, monkeypatch: pytest.MonkeyPatch, **versions: str) -> None:
     """Let pip find wheels of these packages, each with one module, and nothing else."""
-    folder.mkdir()
     for name, version in versions.items():
         with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as wheel:
             about = f"{name}-{version}.dist-info"
@@ -141,11 +149,9 @@ PINNED = dict(re.findall(r"^([\w-]+)==(\S+)", REQUIREMENTS.read_text(encoding="u
 VERSIONS = "python -c 'from importlib.metadata import version as v; print(*map(v, \"{}\".split()))'"
 
 
-def test_only_requirements_are_fetched(
-    sandbox_backend: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_requirements_are_fetched(sandbox_backend: Backend, wheels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     nonce = uuid.uuid4().int % 10**9
-    publish_wheels(tmp_path / "wheels", monkeypatch, tinydep=f"1.{nonce}", packaging="1.0")
+    publish_wheels(wheels, monkeypatch, tinydep=f"1.{nonce}", packaging="1.0")
     environment = Environment(requirements=(f"tinydep==1.{nonce}", "packaging==1.0"))
     with Sandbox(sandbox_backend, spec(environment)) as sandbox:
         sandbox.put({})
@@ -160,9 +166,9 @@ def test_only_requirements_are_fetched(
         assert sandbox.test("python -m pytest -q", 20, os.urandom(32), score=True).exit == 0
 
 
-def test_a_pytest_of_the_task_stays(sandbox_backend: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pytest_of_the_task_stays(sandbox_backend: Backend, wheels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = f"0.{uuid.uuid4().int % 10**9}"
-    publish_wheels(tmp_path / "wheels", monkeypatch, pytest=own)
+    publish_wheels(wheels, monkeypatch, pytest=own)
     with Sandbox(sandbox_backend, spec(Environment(requirements=(f"pytest=={own}",)))) as sandbox:
         sandbox.put({})
         result = sandbox.run(f"{VERSIONS.format('pytest coverage')}; python -c 'import iniconfig'", 20).output
