@@ -42,6 +42,7 @@ from stackrank.db.queries.comparisons.run_pair import pair_sentence, run_pair
 from stackrank.db.queries.comparisons.stopping import decided_entrants, stopping
 from stackrank.db.queries.episodes.episodes import episode, episodes, examples, full_episodes, neighbours
 from stackrank.db.queries.episodes.funnel import excluded_episodes, funnel, runs_with_other_analysis
+from stackrank.db.queries.episodes.in_progress import in_progress
 from stackrank.db.queries.episodes.pauses import pauses
 from stackrank.db.queries.episodes.search import find_hits, search
 from stackrank.db.queries.episodes.steps import (
@@ -125,6 +126,7 @@ __all__ = [
     "gate",
     "grid",
     "health",
+    "in_progress",
     "labels",
     "last_step",
     "last_step_with",
