@@ -10,7 +10,7 @@ from typing import Any
 from stackrank.agents.episode.protocol import Agent, Briefing, GaveUp, MalformedAction, OutOfTime, RecordingQuery
 from stackrank.agents.episode.referee import Budget, Outcome, Recorder, Referee, ReplayDiffers
 from stackrank.agents.episode.step import Step
-from stackrank.agents.episode.workspace import find_failing_file, list_files
+from stackrank.agents.episode.workspace import find_failing_file, list_files, shows_failure
 from stackrank.env.debug_env import DebugEnv
 from stackrank.errors import PluginError, StackrankError
 from stackrank.terms import StopReason
@@ -55,6 +55,7 @@ def play(
         find_recording=find_recording,
         files=list_files(task),
         failing_file=find_failing_file(task, observation.state),
+        failure_shown=shows_failure(observation.state),
         ends_when_solved=env.ends_when_solved,
     )
     with _naming(agent):

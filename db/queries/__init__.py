@@ -33,6 +33,7 @@ from stackrank.db.queries.catalogue import (
     tasks,
     validations,
 )
+from stackrank.db.queries.comparisons.across import compare_across, varying_conditions
 from stackrank.db.queries.comparisons.changes import changes
 from stackrank.db.queries.comparisons.compare import compare, compare_all, compare_categories
 from stackrank.db.queries.comparisons.effort import effort, effort_sentence
@@ -96,6 +97,7 @@ __all__ = [
     "budget_curves",
     "changes",
     "compare",
+    "compare_across",
     "compare_all",
     "compare_categories",
     "count_model_steps",
@@ -176,6 +178,7 @@ __all__ = [
     "tool_worth",
     "totals",
     "validations",
+    "varying_conditions",
     "verdicts",
     "views",
 ]

@@ -65,24 +65,33 @@ class Scope:
 
         Raises `NotFound` for a reference to an unknown run, `NotComparable` for runs that cannot be pooled.
         """
+        matching_runs, lead = self.candidates(engine)
         if self.run is not None:
-            refs = [self.run] if isinstance(self.run, int | str) else self.run
-            ids = [find_run(engine, ref)["id"] for ref in refs]
-            named_runs = fetch_runs(engine, RUN.c.id.in_(ids), *self.run_conditions(engine))
-            if mismatched := set(ids).difference(run.id for run in named_runs):
-                raise NotFound(
-                    f"Run {max(mismatched)} does not match the other filters (benchmark, version, conditions, series, "
-                    "tags): use --run alone."
-                )
-            require_poolable(engine, named_runs[::-1])
-            return Selection(engine, self, tuple(named_runs), ())
-        run_conditions = self.run_conditions(engine)
-        lead = find_leading_run(engine, run_conditions, finished_only=self.finished_only)
-        matching_runs = fetch_runs(engine, *run_conditions)
+            require_poolable(engine, matching_runs[::-1])
+            return Selection(engine, self, tuple(matching_runs), ())
         comparable_runs = [run for run in matching_runs if lead is not None and run.kind == lead.kind]
         pooled = [run for run in comparable_runs if not self.finished_only or run.status == RunStatus.FINISHED]
         excluded = [run for run in matching_runs if run not in pooled]
         return Selection(engine, self, tuple(pooled[: self.last]), tuple(excluded))
+
+    def candidates(self, engine: Engine) -> tuple[list[PooledRun], PooledRun | None]:
+        """Return the runs asked for, newest first, and the one that leads, before it is decided which are pooled.
+
+        Raises `NotFound` for a reference to an unknown run.
+        """
+        run_conditions = self.run_conditions(engine)
+        if self.run is None:
+            lead = find_leading_run(engine, run_conditions, finished_only=self.finished_only)
+            return fetch_runs(engine, *run_conditions), lead
+        refs = [self.run] if isinstance(self.run, int | str) else self.run
+        ids = [find_run(engine, ref)["id"] for ref in refs]
+        named_runs = fetch_runs(engine, RUN.c.id.in_(ids), *run_conditions)
+        if mismatched := set(ids).difference(run.id for run in named_runs):
+            raise NotFound(
+                f"Run {max(mismatched)} does not match the other filters (benchmark, version, conditions, series, "
+                "tags): use --run alone."
+            )
+        return named_runs, named_runs[0] if named_runs else None
 
     def newest(self, engine: Engine) -> PooledRun | None:
         """Return the newest run asked for, whatever its status and whether or not it leads. Raises as `find` does."""

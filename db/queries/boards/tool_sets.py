@@ -119,7 +119,7 @@ def tool_sets(
     entrant_rows = sorted(fetch_entrants(engine, cells).values(), key=lambda entrant: str(entrant["name"]))
     played = [entrant for entrant in entrant_rows if not models or entrant["model"] in models]
     pairs = _pairs_with(base, played) if base else _neighbours(played)
-    comparisons = [compare_entrants(pair, cells, selection.tasks) for pair in pairs]
+    comparisons = [compare_entrants(pair, [cells[side["id"]] for side in pair], selection.tasks) for pair in pairs]
     return add_holm([row for row in comparisons if row["tasks"]])
 
 

@@ -100,7 +100,9 @@ def compare_all(engine: Engine, entrants: Sequence[int | str], scope: Scope = DE
         for ref, candidates in zip(entrants, candidate_lists, strict=True)
     ]
     require_different(entrants, sides, candidate_lists)
-    pairs = [compare_entrants(pair, cells, selection.tasks) for pair in combinations(sides, 2)]
+    pairs = [
+        compare_entrants(pair, [cells[side["id"]] for side in pair], selection.tasks) for pair in combinations(sides, 2)
+    ]
     entrant_rows = fetch_entrants(engine, cells)
     board = ranked_entrants(
         {
@@ -138,13 +140,13 @@ def add_holm(pairs: list[Comparison], board_p_values: Mapping[frozenset[int], fl
     ]
 
 
-def compare_entrants(sides: Sequence[EntrantRow], cells: Mapping[int, Cells], facts: Sequence[Row]) -> Comparison:
-    """Compare two entrants as `compare` does, given the cells and the tasks of a selection."""
-    first, second = (cells[side["id"]] for side in sides)
+def compare_entrants(sides: Sequence[EntrantRow], played: Sequence[Cells], facts: Sequence[Row]) -> Comparison:
+    """Compare two entrants as `compare` does, given what each of them played, and the tasks of the benchmark."""
+    first, second = played
     facts_of = {(fact["name"], fact["digest"]): fact for fact in facts}
     shared, pairs = shared_tasks(first, second), pair_up(first, second)
     difference, detectable = stats.paired_difference(*pairs), stats.detectable(*pairs)
-    first_row, second_row = (_standing_over(side, cells[side["id"]], shared) for side in sides)
+    first_row, second_row = (_standing_over(side, cells, shared) for side, cells in zip(sides, played, strict=True))
     by_task: list[ComparedTask] = [
         {
             "task": key[0],
@@ -228,8 +230,8 @@ def _warning(sides: Sequence[EntrantRow], cells: Sequence[Cells], difference: st
 
     Errors mislead if one side has more or fewer, or if they would change the answer when counted as failures.
     """
-    warnings = error_warnings({side["id"]: entrant_cells for side, entrant_cells in zip(sides, cells, strict=True)})
-    parts = [f"{side['name']}: {warnings[side['id']]}" for side in sides if side["id"] in warnings]
+    warnings = error_warnings(dict(enumerate(cells)))
+    parts = [f"{sides[number]['name']}: {warning}" for number, warning in warnings.items()]
     for side, sums in zip(sides, map(total, (entrant_cells.values() for entrant_cells in cells)), strict=True):
         if sums.unverified:
             parts.append(
@@ -264,9 +266,11 @@ def pair_up(first: Cells, second: Cells) -> list[list[tuple[int, int]]]:
     return [[(side[key].resolved, side[key].counted) for key in shared] for side in (first, second)]
 
 
-def compare_categories(engine: Engine, first: int | str, second: int | str, scope: Scope = DEFAULT_SCOPE) -> list[Row]:
-    """Compare within each category: rows of category, tasks, difference with its interval, p_value, and p_holm."""
-    by_task = compare(engine, first, second, scope)["by_task"]
+def compare_categories(by_task: Sequence[ComparedTask]) -> list[Row]:
+    """Compare within each category: rows of category, tasks, difference with its interval, p_value, and p_holm.
+
+    `by_task`: from a comparison.
+    """
     category_rows: list[Row] = []
     for category in sorted({row["category"] for row in by_task}):
         tasks = [row for row in by_task if row["category"] == category]

@@ -53,14 +53,26 @@ def effort(
     allowed = _allowed_budget(selection, by)
     return [
         _compare_pair(
-            pair, needs, allowed or max((longest.get(entrant_id, 0.0) for entrant_id in pair), default=0.0), by
+            pair,
+            [needs.get(entrant_id, {}) for entrant_id in pair],
+            allowed or max((longest.get(entrant_id, 0.0) for entrant_id in pair), default=0.0),
+            by,
         )
         for pair in pairs
     ]
 
 
-def _compare_pair(pair: tuple[int, int], needs: Mapping[int, Needs], budget: float, by: EffortUnit) -> EffortComparison:
-    first, second = (needs.get(entrant_id, {}) for entrant_id in pair)
+def effort_across(entrant: int, sides: tuple[Selection, Selection], by: EffortUnit = "steps") -> EffortComparison:
+    """Compare what an entrant (an id) needs in two selections. The budget is the larger one of the two."""
+    read = [_read_needs(selection, {entrant}, by) for selection in sides]
+    limits = [_allowed_budget(selection, by) for selection in sides]
+    taken = [longest.get(entrant, 0.0) for _, longest in read]
+    budget = max(limits) if all(limits) else max(taken)
+    return _compare_pair((entrant, entrant), [needs.get(entrant, {}) for needs, _ in read], budget, by)
+
+
+def _compare_pair(pair: tuple[int, int], needs: Sequence[Needs], budget: float, by: EffortUnit) -> EffortComparison:
+    first, second = needs
     shared = sorted(first.keys() & second.keys())
     comparison = stats.effort([first[key] for key in shared], [second[key] for key in shared], budget)
     question = {"first_id": pair[0], "second_id": pair[1], "by": by, "budget": budget}
