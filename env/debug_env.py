@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from stackrank.env.actions import Action, Observation
+from stackrank.env.instructions import instructions
 from stackrank.env.normalise import normalise
 from stackrank.env.sandbox.base import (
     BadReply,
@@ -37,21 +38,6 @@ from stackrank.env.tools.shown import cap, requested_limit, tidy_output
 from stackrank.errors import InfrastructureError, StackrankError
 from stackrank.host import awake
 from stackrank.terms import StopReason
-
-INSTRUCTIONS = """\
-{statement}
-
-The program in the workspace does not behave as intended. Find the root cause and fix it; the bug may not be where it \
-first appears. Tests are read-only, and further tests that you cannot see decide in the end.
-Test command: {command}"""
-
-ALONE = """\
-{statement}
-
-The program in the workspace does not behave as intended. There is no failing test that shows it: reproduce what is \
-reported, find the root cause and fix it. Tests that you cannot see decide in the end.
-Test command: {command}
-Write tests of the reported behaviour in `{own}`{how}. They are not part of your solution."""
 
 _TAKEN_OVER = "A program in the sandbox took the place of stackrank's own"
 _NO_SERVER = "A tool server of this entrant cannot be used"
@@ -144,17 +130,11 @@ class DebugEnv:
             return self._end_by(fault, _TAKEN_OVER), info
         # As `eval` shows it: without hints at options that the agent cannot give.
         output = tidy_output(tests.text)
-        text = "\n\n".join(filter(None, (self._instructions(), output)))
+        told = instructions(self.task.statement, self.shown, self.tools.tools, self._statement_view)
+        text = "\n\n".join(filter(None, (told, output)))
         text = normalise(text, bench.sandbox.root)
         observation = Observation(text, True, tests.state, (awake.now() - started) * 1000)
         return observation.with_failure_state(bench.sandbox.root), info
-
-    def _instructions(self) -> str:
-        fields = {"statement": self.task.statement.strip(), "command": self.shown.test_command}
-        if self._statement_view is None:
-            return INSTRUCTIONS.format(**fields)
-        run_hint = ", and run them with `eval` and that file as `test`" if self._statement_view.runs else ""
-        return ALONE.format(**fields, own=self._statement_view.own_test, how=run_hint)
 
     def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Carry out one action: (observation, reward, terminated, truncated, info).

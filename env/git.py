@@ -11,13 +11,13 @@ from __future__ import annotations
 import functools
 import os
 import re
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.host import programs
+from stackrank.host.scratch import scratch
 
 CONFIG = Path(__file__).with_name("gitconfig")
 _NETWORK = {
@@ -130,8 +130,7 @@ def borrowed(repository: Path, *, written: bool = False) -> Iterator[Path]:
     `written`: whether new objects and references go to the repository. Raises GitError.
     """
     checkout, common = git_folders(repository)
-    with tempfile.TemporaryDirectory(prefix="stackrank-git-") as name:
-        folder = Path(name)
+    with scratch() as folder:
         if written:
             (folder / "objects").symlink_to(common / "objects")
         else:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 import re
-import tempfile
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from pathlib import Path
 
 from stackrank.env.git import GitError, run_git
 from stackrank.env.sandbox.guest.debugging.source import functions
 from stackrank.env.task import Fault
+from stackrank.host.scratch import scratch
 from stackrank.patches.contents import Link, like, link_destination, read_content, write_content
 from stackrank.patches.reading import FilePatch, Patch, PatchError
 from stackrank.patches.writing import file_patch, readable_file
@@ -78,8 +77,7 @@ def _apply_with_endings(files: Mapping[str, bytes], file: FilePatch) -> dict[str
 
 def _apply(files: Mapping[str, bytes], change: Patch) -> dict[str, bytes]:
     touched = _checked_paths(change)
-    with tempfile.TemporaryDirectory(prefix="stackrank-patch-") as name:
-        folder = Path(name)
+    with scratch() as folder:
         for path, text in _REPOSITORY.items():
             write_content(folder / ".git" / path, text.encode())
         for path in ("objects", "refs"):
@@ -87,7 +85,7 @@ def _apply(files: Mapping[str, bytes], change: Patch) -> dict[str, bytes]:
         for path in touched:
             if path in files:
                 write_content(folder / path, files[path])
-        variables = {"GIT_DIR": str(folder / ".git"), "GIT_WORK_TREE": name}
+        variables = {"GIT_DIR": str(folder / ".git"), "GIT_WORK_TREE": str(folder)}
         content = change.text.encode("utf-8", "surrogateescape")
         try:
             run_git("apply", "--whitespace=nowarn", "-", folder=folder, stdin=content, variables=variables)

@@ -130,6 +130,7 @@ class Breakpoint(TypedDict):
     hits: int
     commands: list[str]
     silent: bool
+    entered: str
 
 
 class StackRow(TypedDict):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from traceback import walk_tb
 from typing import Any
 
 from stackrank.agents.episode.protocol import Agent, Briefing, GaveUp, MalformedAction, OutOfTime, RecordingQuery
 from stackrank.agents.episode.referee import Budget, Outcome, Recorder, Referee, ReplayDiffers
 from stackrank.agents.episode.step import Step
-from stackrank.agents.episode.workspace import find_failing_file, list_files
+from stackrank.agents.episode.workspace import find_failing_file, list_files, shows_failure
 from stackrank.env.debug_env import DebugEnv
+from stackrank.errors import PluginError, StackrankError
 from stackrank.terms import StopReason
 
 __all__ = ["Budget", "Outcome", "Recorder", "ReplayDiffers", "play"]
@@ -35,7 +38,7 @@ def play(
     record keeps of them. `find_recording`: see `Briefing`.
 
     Raises SandboxError and EndpointError if the infrastructure failed: then there is no verdict. Raises ReplayDiffers
-    if the past steps came out differently.
+    if the past steps came out differently, and PluginError if an agent of another package has a bug.
     """
     referee = Referee(env, budget, record=record, past=past, as_stored=as_stored)
     observation = referee.reset()
@@ -52,11 +55,13 @@ def play(
         find_recording=find_recording,
         files=list_files(task),
         failing_file=find_failing_file(task, observation.state),
+        failure_shown=shows_failure(observation.state),
         ends_when_solved=env.ends_when_solved,
     )
-    if past:
-        agent.recall(past)
-    agent.begin(briefing, observation)
+    with _naming(agent):
+        if past:
+            agent.recall(past)
+        agent.begin(briefing, observation)
     while True:
         reason = referee.stop_reason()
         if not env.over and cancelled():
@@ -64,7 +69,8 @@ def play(
         if reason is not None:
             return referee.finish(reason)
         try:
-            decision = agent.act(observation)
+            with _naming(agent):
+                decision = agent.act(observation)
         except MalformedAction as error:
             observation = referee.refuse(error)
         except GaveUp as error:
@@ -73,3 +79,22 @@ def play(
             return referee.finish(StopReason.TIME_LIMIT)
         else:
             observation = referee.carry_out(decision)
+
+
+@contextmanager
+def _naming(agent: Agent) -> Iterator[None]:
+    """Raise PluginError for an error that the code of another package raised, and that `Agent` does not allow."""
+    package = type(agent).__module__.partition(".")[0]
+    try:
+        yield
+    except StackrankError:
+        raise
+    except Exception as error:
+        modules = [str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(error.__traceback__)]
+        callers = [name for module in modules if (name := module.partition(".")[0]) in ("stackrank", package)]
+        if callers[-1] == "stackrank":
+            raise
+        name = f"{type(agent).__module__}.{type(agent).__qualname__}"
+        raise PluginError(
+            f"the agent {name} has a bug ({type(error).__name__}: {error}): mend it, or ask the author of {package}"
+        ) from error

@@ -126,6 +126,8 @@ class Briefing:
     """The files of the workspace, as `listdir` shows them, program files first; a large folder is one line."""
     failing_file: str = ""
     """Path and text of the test file that fails at the reset. Empty: it is long, or there are several."""
+    failure_shown: bool = True
+    """Whether the first observation shows visible tests that fail."""
     ends_when_solved: bool = True
     """Whether the first `eval` that shows all visible tests passing ends the episode."""
 

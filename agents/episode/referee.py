@@ -108,8 +108,10 @@ class Referee:
         """The trajectory so far, the reset included."""
 
     def reset(self) -> Observation:
-        """Begin the episode. Raises SandboxError."""
+        """Begin the episode; its time counts from the first observation. Raises SandboxError."""
         observation, _ = self._env.reset()
+        if not self._past:
+            self._clock.start()
         self._add_step(None, observation)
         return observation
 
@@ -240,23 +242,23 @@ class _Totals:
 class _Clock:
     """Measures the seconds that an episode took. Its past counts as it was then; its repetition does not count.
 
-    Time that a request waited for its endpoint, or a step for the database, does not count either: neither the agent
-    nor its model took that time.
+    Time in which the first sandbox was prepared, a request waited for its endpoint, or a step for the database, does
+    not count either: neither the agent nor its model took that time.
     """
 
     def __init__(self, past: Sequence[Step]) -> None:
-        self._past_s = sum(step.observation.env_ms + step.usage.model_ms for step in past) / 1000
-        self._is_repeating = bool(past)
-        self._started = awake.now()
+        self._past_s = sum(step.observation.env_ms + step.usage.model_ms for step in past[1:]) / 1000
+        self._is_standing = True
+        self._started = 0.0
 
     def start(self) -> None:
-        """Start the clock: the past steps have been repeated."""
-        self._is_repeating, self._started = False, awake.now()
+        """Start the clock: the sandbox is ready, and the past steps have been repeated."""
+        self._is_standing, self._started = False, awake.now()
 
     def exclude(self, seconds: float) -> None:
         """Do not count this part of the time since the start."""
         self._started += seconds
 
     def elapsed_s(self) -> float:
-        """Return the seconds so far; zero while the past is repeated, which was within the limit then."""
-        return 0.0 if self._is_repeating else self._past_s + awake.now() - self._started
+        """Return the seconds so far; zero before the start, since the past was within the limit then."""
+        return 0.0 if self._is_standing else self._past_s + awake.now() - self._started

@@ -10,6 +10,7 @@ from stackrank.env.sandbox.guest.testing.ids import path_of
 from stackrank.env.state import State, outcomes_of
 from stackrank.env.task import Task
 from stackrank.env.tools.listdir import mark_readonly
+from stackrank.env.tools.shown import number_lines
 from stackrank.patches.contents import decode_text
 from stackrank.wording import count_of
 
@@ -61,8 +62,14 @@ def find_failing_file(task: Task, first: State) -> str:
     files = {path_of(test) for test, outcome in outcomes_of(first).items() if outcome == "failed"}
     path = min(files, default="")
     code = (decode_text(task.files.get(path, b""), path) or "").removeprefix("\ufeff").rstrip()
-    # Empty lines at the beginning stay: readers count lines.
-    return f"{path}:\n{code}" if len(files) == 1 and code and len(code) <= _MOST_CODE else ""
+    if len(files) != 1 or not code or len(code) > _MOST_CODE:
+        return ""
+    return "\n".join([f"{path}:", *number_lines(code.split("\n"))])
+
+
+def shows_failure(first: State) -> bool:
+    """Whether the reset shows visible tests that fail."""
+    return first["kind"] == "tests" and not first["solved"]
 
 
 def append_workspace(task: Task, first: Observation) -> Observation:

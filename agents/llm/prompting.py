@@ -13,7 +13,9 @@ import jinja2
 import jinja2.sandbox
 
 from stackrank.agents.episode.protocol import Briefing, SetupError
+from stackrank.agents.episode.workspace import shows_failure
 from stackrank.env.actions import Observation
+from stackrank.env.state import State
 from stackrank.env.tools import ToolSet
 from stackrank.wording import count_of
 
@@ -25,6 +27,7 @@ _EXAMPLE: Mapping[str, Any] = {
     "files": ["a text"],
     "listing": ["a text"],
     "max_steps": 50,
+    "failure_shown": True,
     "ends_when_solved": True,
     "limit": 4000,
 }
@@ -91,6 +94,7 @@ class Prompts:
             "listing": briefing.files,
             "failing_file": briefing.failing_file,
             "max_steps": briefing.max_steps,
+            "failure_shown": briefing.failure_shown,
             "ends_when_solved": briefing.ends_when_solved,
         }
         return [self.render(name, **{**about_task, **values}) for name in names]
@@ -127,6 +131,15 @@ def describe_tools(tools: ToolSet) -> Sequence[dict[str, str]]:
         }
         for name in tools.tools
     ]
+
+
+def describe_start(tools: ToolSet, first: State) -> dict[str, Any]:
+    """Return values for prompts of an episode whose first observation already says which files there are.
+
+    `first`: the state of that observation.
+    """
+    shown = {"listing": [], "failing_file": "", "failure_shown": shows_failure(first)}
+    return {"tools": describe_tools(tools), **shown}
 
 
 def with_steps_left(observation: Observation, used: int, max_steps: int) -> Observation:

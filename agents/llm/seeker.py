@@ -81,7 +81,8 @@ class Brief:
     def __init__(self, characters: int, files: int) -> None:
         self.description = (
             "Hand over to the programmer, who sees only the statement, this brief and the files that it names. "
-            f"At most {count_of(characters, 'character')} and {count_of(files, 'file')}."
+            f"At most {count_of(characters, 'character')} and {count_of(files, 'file')}; showing a file to the "
+            "programmer costs a step of the episode."
         )
 
 

@@ -11,23 +11,27 @@ from stackrank import wording
 from stackrank.dashboard import address, charts
 from stackrank.dashboard.charts import paper
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.parts import filters, show
+from stackrank.dashboard.parts import show
+from stackrank.dashboard.parts.scope import nothing, shown
 from stackrank.dashboard.parts.tables import DIVERGE_PAGE, EPISODE_PAGE, MOST_COMPARED, TASK_PAGE, pick
 from stackrank.db import queries
+from stackrank.db.queries.comparisons.across import AcrossComparison
+from stackrank.db.queries.comparisons.compare import Comparison
+from stackrank.db.queries.comparisons.effort import EffortComparison
+from stackrank.db.writes import conditions
 from stackrank.terms import ErrorsAre
 from stackrank.wording import count_of
 
+_UNITS: Mapping[queries.EffortUnit, str] = {"steps": "Steps", "tokens": "Tokens", "cost_usd": "Cost"}
+
 st.title("Compare")
-scope = filters.choose("cmp")
-board = ask(queries.leaderboard, scope)
-if len(board) < 2:
-    show.empty("A comparison needs two entrants on the same tasks.", "stackrank run deploy/examples/demo.yaml")
-    st.stop()
-names = {row["entrant_id"]: row["entrant"] for row in board}
-picked = address.picked("cmp_pick", list(names))[:MOST_COMPARED]
-if len(picked) < 2:
-    # Fill up with the best entrants that are not picked yet.
-    picked = [*picked, *(entrant for entrant in names if entrant not in picked)][:2]
+scope = shown()
+varying = ask(queries.varying_conditions, scope)
+across = (
+    address.selectbox("Across a condition", list(varying), "cmp_across", placeholder="Entrants", width=260)
+    if varying
+    else None
+)
 
 
 def remember() -> None:
@@ -35,16 +39,51 @@ def remember() -> None:
     address.put(cmp_pick=",".join(map(str, st.session_state.cmp_entrants)), cmp_pair=None)
 
 
-st.session_state.cmp_entrants = picked
-st.multiselect(
-    "Entrants, two to four",
-    list(names),
-    key="cmp_entrants",
-    format_func=lambda entrant: names[entrant],
-    max_selections=MOST_COMPARED,
-    on_change=remember,
-)
-pairs = ask(queries.compare_all, picked, scope)
+def between_entrants() -> list[Comparison]:
+    """Let the reader choose entrants, and compare every two of them."""
+    board = ask(queries.leaderboard, scope)
+    if len(board) < 2:
+        nothing("A comparison needs two entrants with verdicts on the same tasks.")
+    names = {row["entrant_id"]: row["entrant"] for row in board}
+    picked = address.picked("cmp_pick", list(names))[:MOST_COMPARED]
+    if len(picked) < 2:
+        # Fill up with the best entrants that are not picked yet.
+        picked = [*picked, *(entrant for entrant in names if entrant not in picked)][:2]
+    st.session_state.cmp_entrants = picked
+    st.multiselect(
+        "Entrants, two to four",
+        list(names),
+        key="cmp_entrants",
+        format_func=lambda entrant: names[entrant],
+        max_selections=MOST_COMPARED,
+        on_change=remember,
+    )
+    return ask(queries.compare_all, picked, scope)
+
+
+def between_values(condition: str) -> AcrossComparison:
+    """Compare each entrant with itself under two values of a condition, the reader's choice of more than two."""
+    texts = [conditions.value_text(value) for value in varying[condition]]
+    first = address.selectbox("From", texts, "cmp_from", default=texts[0], width=160) or texts[0]
+    others = [text for text in texts if text != first]
+    second = address.selectbox("To", others, "cmp_to", default=others[0], width=160) or others[0]
+    compared = ask(queries.compare_across, condition, scope, values=(first, second))
+    for scoped in compared["scopes"]:
+        show.scope(scoped)
+    if not compared["pairs"]:
+        show.empty(f"No entrant has played under both values of {condition}.")
+        st.stop()
+    return compared
+
+
+def between_two() -> list[EffortComparison]:
+    """Compare what the two entrants need, in steps, tokens and dollars."""
+    ids = [(row["first"]["entrant_id"], row["second"]["entrant_id"]) for row in pairs]
+    return [ask(queries.effort, ids, scope, by=by)[pairs.index(pair)] for by in _UNITS]
+
+
+compared = between_values(across) if across else None
+pairs = compared["pairs"] if compared else between_entrants()
 labels = [f"{row['second']['entrant']} against {row['first']['entrant']}" for row in pairs]
 if len(pairs) > 1:
     overview = [
@@ -76,6 +115,11 @@ if len(pairs) > 1:
 else:
     pair = pairs[0]
 first, second = pair["first"], pair["second"]
+efforts = compared["effort"][pairs.index(pair)] if compared else between_two()
+side_runs: list[list[Any]] = [[scope.run], [scope.run]]
+if compared:
+    side_runs = [[run["run"] for run in reversed(scoped["runs"])] for scoped in compared["scopes"]]
+
 
 with st.container(border=True):
     st.markdown(f":material/compare_arrows: **{show.escaped(pair['sentence'])}**")
@@ -83,14 +127,10 @@ with st.container(border=True):
         st.warning(show.escaped(pair["warning"]), icon=":material/warning:")
     if pair["tasks"]:
         test = "exact McNemar test" if pair["test"] == "mcnemar" else "permutation test within tasks"
-        st.caption(
-            f"Paired by task, each task with the same weight; {test}, with the corresponding interval. "
-            f"{pair['holm_sentence']}"
-        )
+        st.caption(f"Paired by task, each task with the same weight; {test}, with the corresponding interval.")
     if pair["cluster_sentence"]:
         st.caption(show.escaped(pair["cluster_sentence"]))
-    (effort,) = ask(queries.effort, [(first["entrant_id"], second["entrant_id"])], scope)
-    if effort_text := queries.effort_sentence(first["entrant"], second["entrant"], effort):
+    if effort_text := queries.effort_sentence(first["entrant"], second["entrant"], efforts[0]):
         st.markdown(f":material/footprint: {show.escaped(effort_text)}")
 if not pair["tasks"]:
     st.stop()
@@ -117,13 +157,17 @@ for column, row, better in zip(st.columns(2), (first, second), (pair["only_first
 def traces(task: Mapping[str, Any]) -> None:
     """Draw links to a task and to the newest trace of either entrant."""
     with st.container(horizontal=True):
-        show.link(TASK_PAGE, "Task", "task", id=task["task_id"], **filters.query("task", scope))
+        show.link(TASK_PAGE, "Task", "task", id=task["task_id"])
         newest = []
-        for side in (first, second):
-            episode_filters = {"entrant_id": side["entrant_id"], "task": task["task"], "run": scope.run}
-            newest += ask(
-                queries.episodes, **episode_filters, verdict=["resolved", "unresolved"], newest_first=True, limit=1
-            )
+        for side, runs in zip((first, second), side_runs, strict=True):
+            for run in runs:
+                episode_filters = {"entrant_id": side["entrant_id"], "task": task["task"], "run": run}
+                rows = ask(
+                    queries.episodes, **episode_filters, verdict=["resolved", "unresolved"], newest_first=True, limit=1
+                )
+                newest += rows
+                if rows:
+                    break
         if len(newest) == 2:
             a, b = (episode["id"] for episode in newest)
             show.link(DIVERGE_PAGE, "The two traces side by side", "fork_right", a=a, b=b)
@@ -161,7 +205,7 @@ def tasks() -> None:
 
 def categories() -> None:
     """Draw the difference in each category of tasks."""
-    by_category = ask(queries.compare_categories, first["entrant_id"], second["entrant_id"], scope)
+    by_category = queries.compare_categories(pair["by_task"])
     rows = [{"label": row["category"] or "none", **row} for row in by_category]
     total = {name: pair[name] for name in ("difference", "ci_low", "ci_high", "p_value", "tasks")}
     total_row = {"label": "all tasks", "category": "all tasks", "p_holm": None, **total}
@@ -187,18 +231,10 @@ def categories() -> None:
     st.caption("Filled marks: the interval excludes 0. p (Holm) is corrected for the number of categories.")
 
 
-_NEEDS: tuple[tuple[queries.EffortUnit, str], ...] = (("steps", "Steps"), ("tokens", "Tokens"), ("cost_usd", "Cost"))
-
-
 def spending() -> None:
     """Draw how much less the second of the two needs, in steps, tokens and dollars."""
-    pair = [(first["entrant_id"], second["entrant_id"])]
-    lines = [
-        (spent, name)
-        for by, name in _NEEDS
-        for spent in ask(queries.effort, pair, scope, by=by)
-        if effort["saved"] is not None and effort["budget"]
-    ]
+    units = zip(efforts, _UNITS.values(), strict=True)
+    lines = [(spent, name) for spent, name in units if spent["saved"] is not None and spent["budget"]]
     amount = wording.amount
     effort_rows = [
         {
@@ -207,7 +243,7 @@ def spending() -> None:
             second["entrant"]: amount(effort["second"] or 0, effort["by"]),
             "Saved": amount(effort["saved"] or 0, effort["by"], signed=True),
             "95% interval": wording.amount_interval(effort["low"], effort["high"], effort["by"]),
-            "p": wording.p_value(effort["p_value"]),
+            "p (Holm)": wording.p_value(effort["p_holm"]),
             "If not resolved": amount(effort["budget"], effort["by"]),
         }
         for effort, name in lines
@@ -216,7 +252,8 @@ def spending() -> None:
     show.csv_button([dict(effort) for effort, _ in lines], name="compare_effort", key="cmp_effort")
     st.caption(
         "Means over the tasks that both played, each with the same weight; the interval and the test are paired by "
-        "task, and not corrected for other pairs. They tell two entrants apart also where both resolve nearly all."
+        f"task. The p-value is corrected (Holm) for {count_of(len(pairs), 'pair')}. The test tells two entrants apart "
+        "also where both resolve nearly all."
     )
 
 

@@ -28,6 +28,7 @@ from stackrank.db.connection.engine import HEAD, connect
 from stackrank.db.connection.errors import DatabaseError
 from stackrank.db.maintenance.copy import copy
 from stackrank.home import home, make_private
+from stackrank.host.scratch import scratch
 
 RESULTS = "results.db"
 MANIFEST = "manifest.json"
@@ -78,8 +79,8 @@ def back_up(engine: Engine, file: Path, say: Say) -> Manifest:
     if file.exists():
         raise DatabaseError(f"{file} already exists: name a new file.")
     make_private(file.absolute().parent)
-    with tempfile.TemporaryDirectory(dir=file.absolute().parent, prefix=".backup-") as scratch:
-        folder = Path(scratch, "content")
+    with tempfile.TemporaryDirectory(dir=file.absolute().parent, prefix=".backup-") as name:
+        folder = Path(name, "content")
         folder.mkdir()
         copied = connect(_url(folder / RESULTS))
         try:
@@ -95,7 +96,7 @@ def back_up(engine: Engine, file: Path, say: Say) -> Manifest:
         created = datetime.now(UTC).isoformat(timespec="seconds")
         manifest = Manifest(created, version("stackrank"), HEAD, rows, files)
         (folder / MANIFEST).write_text(json.dumps(asdict(manifest), indent=1) + "\n", encoding="utf-8")
-        part = Path(scratch, "backup")
+        part = Path(name, "backup")
         part.touch(mode=0o600)
         with gzip.open(part, "wb", compresslevel=6) as stream, tarfile.open(fileobj=stream, mode="w") as archive:
             for name in (MANIFEST, *files):
@@ -110,9 +111,9 @@ def restore(file: Path, target_url: str, say: Say) -> Manifest:
     Everything is checked before the first change: the files by their digests, and that nothing would be overwritten.
     Raises DatabaseError, OSError.
     """
-    with tempfile.TemporaryDirectory(prefix="stackrank-restore-") as scratch:
-        manifest = _unpack(file, Path(scratch))
-        kept = Path(scratch, HOME)
+    with scratch() as unpacked:
+        manifest = _unpack(file, unpacked)
+        kept = unpacked / HOME
         paths = _listed(kept) if kept.exists() else []
         existing = [path for path in paths if (home() / path).exists() and not _is_equal(kept / path, home() / path)]
         if existing:
@@ -125,7 +126,7 @@ def restore(file: Path, target_url: str, say: Say) -> Manifest:
                 f"{file} was written by stackrank {manifest.stackrank}, which is newer than this one: install that "
                 "version."
             )
-        source, target = connect(_url(Path(scratch, RESULTS))), connect(target_url)
+        source, target = connect(_url(Path(unpacked, RESULTS))), connect(target_url)
         try:
             copy(source, target, say)
         finally:

@@ -8,10 +8,11 @@ from stackrank.db.queries.acts import acts, describe_act, describe_pause, direct
 from stackrank.db.queries.boards.abilities import abilities
 from stackrank.db.queries.boards.consumption import EffortUnit
 from stackrank.db.queries.boards.failures import failure_points
-from stackrank.db.queries.boards.grid import grid
+from stackrank.db.queries.boards.grid import decisive_tasks, grid
 from stackrank.db.queries.boards.nights import nights
 from stackrank.db.queries.boards.reliability import budget_curves, reliability
 from stackrank.db.queries.boards.scope import Scope
+from stackrank.db.queries.boards.scope_choices import pulse, scope_choices, usual_benchmark
 from stackrank.db.queries.boards.scope_description import describe_scope, exclusion_sentence
 from stackrank.db.queries.boards.standings import (
     best_per_dollar,
@@ -33,6 +34,7 @@ from stackrank.db.queries.catalogue import (
     tasks,
     validations,
 )
+from stackrank.db.queries.comparisons.across import compare_across, varying_conditions
 from stackrank.db.queries.comparisons.changes import changes
 from stackrank.db.queries.comparisons.compare import compare, compare_all, compare_categories
 from stackrank.db.queries.comparisons.effort import effort, effort_sentence
@@ -42,8 +44,9 @@ from stackrank.db.queries.comparisons.run_pair import pair_sentence, run_pair
 from stackrank.db.queries.comparisons.stopping import decided_entrants, stopping
 from stackrank.db.queries.episodes.episodes import episode, episodes, examples, full_episodes, neighbours
 from stackrank.db.queries.episodes.funnel import excluded_episodes, funnel, runs_with_other_analysis
+from stackrank.db.queries.episodes.in_progress import in_progress
 from stackrank.db.queries.episodes.pauses import pauses
-from stackrank.db.queries.episodes.search import find_hits, search
+from stackrank.db.queries.episodes.search import count_matches, find_hits, search
 from stackrank.db.queries.episodes.steps import (
     actions,
     count_model_steps,
@@ -60,8 +63,10 @@ from stackrank.db.queries.episodes.steps import (
     steps_of,
     task_files,
 )
+from stackrank.db.queries.episodes.story import Clause, deciding_edit, story, story_text
 from stackrank.db.queries.episodes.time_spent import queue_age_s, split_time, time_spent
 from stackrank.db.queries.episodes.verdicts import rescored_verdicts, stored_change, verdicts
+from stackrank.db.queries.front_page import front_page
 from stackrank.db.queries.health import health
 from stackrank.db.queries.labels import disputed, labels, views
 from stackrank.db.queries.notes import notes
@@ -82,6 +87,7 @@ from stackrank.db.queries.totals import totals
 __all__ = [
     "LATEST",
     "OPEN",
+    "Clause",
     "EffortUnit",
     "Scope",
     "abilities",
@@ -95,11 +101,15 @@ __all__ = [
     "budget_curves",
     "changes",
     "compare",
+    "compare_across",
     "compare_all",
     "compare_categories",
+    "count_matches",
     "count_model_steps",
     "debugger_pairs",
     "decided_entrants",
+    "deciding_edit",
+    "decisive_tasks",
     "describe_act",
     "describe_outages",
     "describe_pause",
@@ -119,12 +129,14 @@ __all__ = [
     "exclusion_sentence",
     "failure_points",
     "find_hits",
+    "front_page",
     "full_episodes",
     "full_steps",
     "funnel",
     "gate",
     "grid",
     "health",
+    "in_progress",
     "labels",
     "last_step",
     "last_step_with",
@@ -138,6 +150,7 @@ __all__ = [
     "progress",
     "proposal",
     "proposals",
+    "pulse",
     "queue_age_s",
     "rate_history",
     "regressions",
@@ -152,6 +165,7 @@ __all__ = [
     "run_summary",
     "runs",
     "runs_with_other_analysis",
+    "scope_choices",
     "search",
     "side_by_side",
     "split_time",
@@ -162,6 +176,8 @@ __all__ = [
     "steps_of",
     "stopping",
     "stored_change",
+    "story",
+    "story_text",
     "task",
     "task_board",
     "task_files",
@@ -173,7 +189,9 @@ __all__ = [
     "tool_use",
     "tool_worth",
     "totals",
+    "usual_benchmark",
     "validations",
+    "varying_conditions",
     "verdicts",
     "views",
 ]

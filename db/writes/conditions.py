@@ -68,6 +68,21 @@ def merge(stored: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, Any]
     return {name: both(name) for name in FIELDS}
 
 
+def apart_from(conditions: Mapping[str, Any], field: str) -> str:
+    """Return a digest of all conditions but one. Runs with equal digests can be compared across that field."""
+    return digest({name: conditions.get(name, UNKNOWN) for name in FIELDS if name != field})
+
+
+def label(field: str, value: Any) -> str:
+    """Describe one condition: `steps 50`, `state at failures shown: yes`."""
+    return f"{FIELDS[field]} {value_text(value)}"
+
+
+def is_mixed(value: Any) -> bool:
+    """Whether the value of a condition is not known, or changed during a run (see `merge`)."""
+    return value == UNKNOWN or (isinstance(value, str) and _BETWEEN in value)
+
+
 def differences(conditions: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, list[Any]]:
     """Return the fields that differ from the usual conditions: {field: [the value, the usual value]}."""
     pairs = {name: [conditions.get(name, UNKNOWN), usual.get(name, UNKNOWN)] for name in FIELDS}
@@ -76,9 +91,7 @@ def differences(conditions: Mapping[str, Any], usual: Mapping[str, Any]) -> dict
 
 def describe_differences(differing: Mapping[str, list[Any]]) -> str:
     """Describe `differences` for people: `steps 3 instead of 50, sandbox local instead of docker`."""
-    phrases = [
-        f"{FIELDS[name]} {_format(value)} instead of {_format(usual)}" for name, (value, usual) in differing.items()
-    ]
+    phrases = [f"{label(name, value)} instead of {value_text(usual)}" for name, (value, usual) in differing.items()]
     return ", ".join(phrases)
 
 
@@ -93,10 +106,11 @@ def describe(conditions: Mapping[str, Any]) -> str:
     fields["scorer"] = str(fields["scorer"])[:8]
     flags = {name: conditions.get(name, UNKNOWN) for name in _USUAL}
     fields |= {name: flag for name, flag in flags.items() if flag is not _USUAL[name]}
-    return ", ".join(f"{FIELDS[name]} {_format(value)}" for name, value in fields.items() if value is not None)
+    return ", ".join(label(name, value) for name, value in fields.items() if value is not None)
 
 
-def _format(value: Any) -> str:
+def value_text(value: Any) -> str:
+    """Return the value of a condition as people write it."""
     if value is None:
         return "without limit"
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)

@@ -208,15 +208,6 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
         self._update(connection, RUN, run_id, {"episodes_total": len(episode_of)})
         return {cell: episode_of[cell] for cell in cells}
 
-    def change_spec(self, run_id: int, changes: Mapping[str, Any]) -> None:
-        """Change fields of a run's specification that do not affect its episodes, such as its budget."""
-
-        def work(connection: Connection) -> None:
-            spec = connection.scalar(select(RUN.c.spec).where(RUN.c.id == run_id).with_for_update(key_share=True))
-            self._update(connection, RUN, run_id, {"spec": {**(spec or {}), **changes}})
-
-        self._write(work)
-
     def record_conditions(self, run_id: int, conditions: Mapping[str, Any]) -> None:
         """Record that a run continues under these conditions. A field that differs from before gets both values."""
 

@@ -7,7 +7,6 @@ import io
 import os
 import shutil
 import tarfile
-import tempfile
 from pathlib import Path
 
 from stackrank import log
@@ -27,6 +26,7 @@ from stackrank.env.sandbox.process import OWNER_VARIABLE, ProcessChannel, starte
 from stackrank.env.sandbox.python_env import ensure_sandbox_python
 from stackrank.errors import NotReady
 from stackrank.home import home, locked, make_private, process_mark
+from stackrank.host.scratch import make_scratch
 from stackrank.settings import settings
 
 
@@ -68,7 +68,7 @@ class LocalBackend:
             python = ensure_sandbox_python()
         except NotReady as error:
             raise SandboxError(str(error)) from None
-        folder = Path(tempfile.mkdtemp(prefix="stackrank-"))
+        folder = make_scratch()
         root = folder / "workspace"
         root.mkdir()
         environment = {"PATH": f"{python.parent}:/usr/local/bin:/usr/bin:/bin", OWNER_VARIABLE: process_mark()}

@@ -14,6 +14,9 @@ from stackrank.env.terminal.debuggers import read_debuggers
 from stackrank.env.tools.base import Arguments, Bench
 from stackrank.env.tools.shown import limit
 
+MOST_SHOWN = 8000
+"""The default limit: nine of ten programs of `bugs` fit into one `cat` of their files, four of ten into 4,000."""
+
 
 def describe_exit(status: int, task: Task) -> str:
     """Describe an exit status in words."""
@@ -39,14 +42,14 @@ class BashArguments(Arguments):
 
     command: str = Field(description="A shell command, run in the workspace.")
     timeout_s: float | None = Field(None, gt=0, le=600, description="Seconds it may take. Default: the task's limit.")
-    limit: int = limit()
+    limit: int = limit(MOST_SHOWN)
 
 
 class Bash:
     """Runs a shell command."""
 
     name = "bash"
-    version = "3"
+    version = "4"
     description = (
         "Run a command in bash (sh where there is none) in the workspace and show its output. "
         "Standard input is empty, there is no network, and background processes end with the command."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import Field
@@ -66,10 +67,10 @@ def _narrow(match: re.Match[str]) -> str:
     return parts["gap"] or f"{3 * parts['rule']} {parts['title']} {3 * parts['rule']}"
 
 
-def limit() -> Any:
+def limit(default: int = MOST_SHOWN) -> Any:
     """Return the argument `limit` for tools whose observation may be long. It comes last."""
-    description = f"Most characters to show. Default: {MOST_SHOWN}, head and tail."
-    return Field(MOST_SHOWN, ge=500, le=60_000, description=description)
+    description = f"Most characters to show. Default: {default}, head and tail."
+    return Field(default, ge=500, le=60_000, description=description)
 
 
 def limit_hint(max_chars: int) -> str:
@@ -80,6 +81,16 @@ def limit_hint(max_chars: int) -> str:
 def clip(text: str, max_chars: int) -> str:
     """Return the beginning of a text, for showing it on one line."""
     return text if len(text) <= max_chars else f"{text[: max_chars - 3]}..."
+
+
+def number_lines(lines: Sequence[str], first: int = 1, *, mark: str = " ", width: int = 0) -> list[str]:
+    """Return lines of a file with their numbers, in the notation of every tool that shows a file: `12  text`.
+
+    `mark` takes the place of the first space: `-` before a line that is gone, `+` before a new one. `width`: of the
+    numbers, if they are below others.
+    """
+    width = max(width, len(str(first + len(lines) - 1)))
+    return [f"{number:>{width}}{mark} {line.rstrip(chr(13))}" for number, line in enumerate(lines, first)]
 
 
 def fit_lines(lines: list[str], max_chars: int) -> list[str]:

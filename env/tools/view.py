@@ -10,7 +10,7 @@ from stackrank.env.sandbox.guest.core.texts import find_encoding
 from stackrank.env.state import ShownState
 from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.env.tools.listdir import list_folder
-from stackrank.env.tools.shown import MOST_SHOWN, fit_lines
+from stackrank.env.tools.shown import MOST_SHOWN, fit_lines, number_lines
 from stackrank.wording import count_of
 
 MAX_LINES = 400
@@ -47,15 +47,12 @@ class View:
     def __call__(self, bench: Bench, arguments: ViewArguments) -> Observation:
         """Return the lines asked for: only whole lines, and at most MAX_LINES."""
         try:
-            text = decode(bench.sandbox.read(arguments.path), arguments.path)
+            lines = lines_of(bench.sandbox.read(arguments.path), arguments.path)
         except Refused as refused:
             try:
                 return list_folder(bench, arguments.path, 2, arguments.limit)
             except Refused:
                 raise refused from None
-        lines = text.split("\n")
-        if lines[-1] == "":
-            lines.pop()
         total = len(lines)
         first = arguments.start or 1
         if total and first > total:
@@ -63,11 +60,7 @@ class View:
         if arguments.end is not None and arguments.end < first:
             raise ToolError(f"the last line ({arguments.end}) comes before the first ({first})")
         last = min(arguments.end or total, total, first + MAX_LINES - 1)
-        width = len(str(last))
-        numbered = [
-            f"{number:>{width}}  {line.rstrip(chr(13))[:2000]}"
-            for number, line in enumerate(lines[first - 1 : last], first)
-        ]
+        numbered = number_lines([line[:2000] for line in lines[first - 1 : last]], first)
         visible = fit_lines(numbered, arguments.most_shown - len(arguments.path) - 120) or numbered[:1]
         last = first + len(visible) - 1
         visible_text = "\n".join(visible)
@@ -79,6 +72,17 @@ class View:
         )
         state = ShownState(kind="shown", path=arguments.path, lines=[first, last])
         return Observation(f"{head}\n{visible_text}" if total else head, state=state)
+
+
+def split_lines(text: str) -> list[str]:
+    """Return the lines of a text. The newline at its end begins no other line."""
+    lines = text.split("\n")
+    return lines if lines[-1] else lines[:-1]
+
+
+def lines_of(content: bytes, path: str) -> list[str]:
+    """Return the lines of a file. Raises ToolError, as `decode` does."""
+    return split_lines(decode(content, path))
 
 
 def decode(content: bytes, path: str) -> str:

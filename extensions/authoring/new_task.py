@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
 from stackrank.env.benchmarks.base import BenchmarkError
@@ -23,6 +22,7 @@ from stackrank.env.scoring.verdict import score_in
 from stackrank.env.task import Task
 from stackrank.env.validate import validate
 from stackrank.extensions.authoring.from_commit import Draft, TaskOptions, draft, save
+from stackrank.host.scratch import scratch
 
 
 def make_task(repo: str, commit: str, out: Path, options: TaskOptions, backend: Backend, say: Say) -> TaskEntry:
@@ -40,9 +40,9 @@ def make_task(repo: str, commit: str, out: Path, options: TaskOptions, backend: 
         say(f"{drafted.entry.id}: {note}")
     broken, fixed = _both_states(drafted, backend, say)
     broken, fixed = _without_unstable(drafted, broken, fixed, backend, say)
-    with tempfile.TemporaryDirectory(prefix="stackrank-") as name:
-        save(drafted, Path(name), broken, fixed)
-        _prove(_load(Path(name), drafted), backend, say)
+    with scratch() as folder:
+        save(drafted, folder, broken, fixed)
+        _prove(_load(folder, drafted), backend, say)
     if not drafted.entry.hidden_tests:
         say("agents see its tests, so its verdicts cannot be sealed; use --hidden-tests to withhold them")
     return save(drafted, out, broken, fixed)
@@ -55,9 +55,9 @@ def _load(folder: Path, drafted: Draft) -> Task:
 
 def _both_states(drafted: Draft, backend: Backend, say: Say) -> tuple[TestReport, TestReport]:
     """Run the tests before and after the fix."""
-    with tempfile.TemporaryDirectory(prefix="stackrank-") as name:
-        save(drafted, Path(name))
-        task = _load(Path(name), drafted)
+    with scratch() as folder:
+        save(drafted, folder)
+        task = _load(folder, drafted)
     build_guessed(backend, spec_for(task), say)
     fixed = apply_patch(task.files, task.fix)
     changed = {path: content for path, content in fixed.items() if task.files.get(path) != content}
@@ -79,9 +79,9 @@ def _without_unstable(
     """Return the reports without tests whose ids change, and without those that pass before the fix on another day or
     in other surroundings. Raises BenchmarkError if no failing test is left.
     """
-    with tempfile.TemporaryDirectory(prefix="stackrank-") as name:
-        save(drafted, Path(name))
-        task = _load(Path(name), drafted)
+    with scratch() as folder:
+        save(drafted, folder)
+        task = _load(folder, drafted)
     failing = [test for test in fixed.outcomes if broken.outcomes.get(test) not in PASSED]
     command = task.score_command or task.test_command
     say("finding out whether its tests depend on the day, the folder or other surroundings")

@@ -95,6 +95,6 @@ class EpisodeEnv(vf.Env[EpisodeEnvConfig]):
             return await env.arefuse(str(error), output)
 
     def _prompt(self, name: str, observation: Observation) -> str:
-        run = {"max_steps": self._own.steps, "ends_when_solved": True, "listing": [], "failing_file": ""}
+        run = {"max_steps": self._own.steps, "ends_when_solved": True}
         values = {"syntax": self._syntax.write_help(), "observation": self._syntax.write_opening(observation)}
-        return prompting.render(name, tools=prompting.describe_tools(self._maker.tools), **run, **values)
+        return prompting.render(name, **prompting.describe_start(self._maker.tools, observation.state), **run, **values)

@@ -1,4 +1,4 @@
-"""Commands that compare entrants: leaderboard, compare, failure-points. Each of them states its scope."""
+"""Commands that compare entrants: leaderboard, nights, compare, tool-sets. Each of them states its scope."""
 
 from __future__ import annotations
 
@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stackrank.errors import UsageError
-from stackrank.flows.cli.options import Json
+from stackrank.flows.cli.options import (
+    Conditions,
+    ErrorsOption,
+    FinishedOnly,
+    Json,
+    OnlyBenchmark,
+    OnlyRun,
+    OnlyTags,
+    Series,
+    WithoutDisputed,
+    scope_of,
+)
 from stackrank.flows.cli.output import (
     LEADERBOARD_COLUMNS,
     leaderboard_remarks,
@@ -29,38 +40,18 @@ from stackrank.wording import (
     print_out,
     short_count,
     usd,
-    words,
 )
 
 if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
     from stackrank.db.queries import Scope
     from stackrank.db.queries.boards.abilities import AbilityBoard
     from stackrank.db.queries.boards.scope_description import ScopeDescription
+    from stackrank.db.queries.comparisons.compare import Comparison
+    from stackrank.db.queries.comparisons.effort import EffortComparison
 
 app = typer.Typer()
-OnlyRun = Annotated[str | None, typer.Option("--run", help="Only this run, whatever its status.")]
-OnlyBenchmark = Annotated[str | None, typer.Option("--benchmark", help="Only runs of this benchmark.")]
-Series = Annotated[
-    str | None,
-    typer.Option("--series", "--name", help="Only runs of the leaderboard, the schedule or the run name."),
-]
-Conditions = Annotated[
-    str | None, typer.Option("--conditions", help="Only runs whose conditions have a digest with this beginning.")
-]
-OnlyTags = Annotated[list[str] | None, typer.Option("--tag", help="Only runs with this tag.")]
-FinishedOnly = Annotated[
-    bool,
-    typer.Option(
-        "--finished-only/--all", help="Whether to leave out runs that are in progress, were cancelled or failed."
-    ),
-]
-
-ErrorsOption = Annotated[
-    ErrorsAre, typer.Option("--errors", help="Whether rates leave out errors or count them as failures.")
-]
-WithoutDisputed = Annotated[
-    bool, typer.Option("--without-disputed", help="Leave out tasks that people dispute with `stackrank label`.")
-]
 
 
 @app.command()
@@ -84,7 +75,7 @@ def leaderboard(
     from stackrank.db.connection.engine import connect
 
     engine = connect()
-    scope = _scope(run, benchmark, series, conditions, tag, finished_only, errors, without_disputed)
+    scope = scope_of(run, benchmark, series, conditions, tag, finished_only, errors, without_disputed)
     if abilities:
         _abilities(queries.abilities(engine, scope), queries.describe_scope(engine, scope), as_json)
         return
@@ -126,7 +117,7 @@ def nights(
     from stackrank.db import queries
     from stackrank.db.connection.engine import connect
 
-    document = queries.nights(connect(), _scope(None, None, series, conditions, tag, True, errors), fixed)
+    document = queries.nights(connect(), scope_of(None, None, series, conditions, tag, True, errors), fixed)
     if as_json:
         print_json(document)
         return
@@ -200,30 +191,6 @@ def _abilities(model: AbilityBoard, scoped: ScopeDescription, as_json: bool) -> 
     print_scope(scoped, bool(cells))
 
 
-def _scope(
-    run: str | None,
-    benchmark: str | None,
-    series: str | None,
-    conditions: str | None,
-    tag: list[str] | None,
-    finished_only: bool,
-    errors: ErrorsAre = ErrorsAre.LEFT_OUT,
-    without_disputed: bool = False,
-) -> Scope:
-    from stackrank.db.queries import Scope
-
-    return Scope(
-        run=run,
-        benchmark=benchmark,
-        series=series,
-        conditions=conditions,
-        tags=tuple(tag or ()),
-        finished_only=finished_only,
-        errors=errors,
-        without_disputed=without_disputed,
-    )
-
-
 def _with_interval(row: Mapping[str, Any], value: str, ends: str) -> str:
     return f"{percent(row[value])} [{percent(row[f'{ends}_low'])}, {percent(row[f'{ends}_high'])}]"
 
@@ -234,7 +201,9 @@ def compare(
     second: Annotated[
         str | None, typer.Argument(help="Another entrant. Default with --baseline: the same one.")
     ] = None,
-    run: OnlyRun = None,
+    run: Annotated[
+        list[str] | None, typer.Option("--run", help="Only this run, whatever its status. Repeat for several.")
+    ] = None,
     benchmark: OnlyBenchmark = None,
     series: Series = None,
     conditions: Conditions = None,
@@ -242,6 +211,14 @@ def compare(
     finished_only: FinishedOnly = True,
     errors: ErrorsOption = ErrorsAre.LEFT_OUT,
     without_disputed: WithoutDisputed = False,
+    across: Annotated[
+        str,
+        typer.Option(
+            metavar="CONDITION[=FIRST,SECOND]",
+            help="Compare FIRST with itself across a condition of runs, such as shows_failure_state or steps=20,50. "
+            "All other conditions are equal.",
+        ),
+    ] = "",
     max_drop: Annotated[
         float | None, typer.Option(min=0, max=1, help="Act as a gate: the largest allowed drop; 0.03 is 3 points.")
     ] = None,
@@ -253,17 +230,21 @@ def compare(
 ) -> None:
     """Compare two entrants on the tasks that both played.
 
-    With --max-drop: is SECOND worse than FIRST? Exit status 0: not worse; 1: worse; 3: not known yet.
+    With --across: one entrant under two conditions. With --max-drop: is SECOND worse than FIRST? Exit status 0: not
+    worse; 1: worse; 3: not known yet.
     """
     from stackrank.db import queries
     from stackrank.db.connection.engine import connect
 
     engine = connect()
-    scope = _scope(run, benchmark, series, conditions, tag, finished_only, errors, without_disputed)
+    only_run = run[0] if run and len(run) == 1 else run
+    scope = scope_of(only_run, benchmark, series, conditions, tag, finished_only, errors, without_disputed)
     if max_drop is not None:
         from stackrank.flows.runs.afterwards.export.file_writers import written_whole
         from stackrank.flows.runs.afterwards.gate import STATUS, junit, markdown_line
 
+        if across or (baseline is not None and run and len(run) > 1):
+            raise UsageError("--max-drop judges one run: leave --across out, and give --run once with --baseline")
         if second is None and baseline is None:
             raise UsageError(
                 "there is nothing to compare with: name another entrant, or an earlier run with --baseline"
@@ -283,8 +264,13 @@ def compare(
             if judged["warning"]:
                 print_err(f"warning: {judged['warning']}")
         raise typer.Exit(STATUS[GateOutcome(judged["outcome"])])
-    if second is None or baseline is not None or report is not None:
-        raise UsageError("--baseline and --junit need --max-drop" if second else "name the entrant to compare with")
+    if baseline is not None or report is not None:
+        raise UsageError("--baseline and --junit need --max-drop")
+    if across:
+        _compare_across(engine, first, second, across, scope, as_json)
+        return
+    if second is None:
+        raise UsageError("name the entrant to compare with, or a condition with --across")
     document = queries.compare(engine, first, second, scope)
     entrant_ids = (document["first"]["entrant_id"], document["second"]["entrant_id"])
     scoped = queries.describe_scope(engine, scope, entrants=entrant_ids)
@@ -292,16 +278,39 @@ def compare(
     if as_json:
         print_json({**document, "effort": effort, "scope": scoped})
     else:
-        for sentence in (
-            document["sentence"],
-            queries.effort_sentence(document["first"]["entrant"], document["second"]["entrant"], effort),
-            document["holm_sentence"],
-            document["cluster_sentence"],
-            document["warning"],
-        ):
-            if sentence:
-                print_out(sentence)
+        _print_pair(document, effort)
         print_scope(scoped)
+
+
+def _compare_across(engine: Engine, first: str, second: str | None, across: str, scope: Scope, as_json: bool) -> None:
+    from stackrank.db import queries
+
+    if second not in (None, first):
+        raise UsageError("--across compares an entrant with itself: name one, because otherwise two things differ")
+    condition, _, values = across.partition("=")
+    chosen = [value.strip() for value in values.split(",") if value.strip()]
+    document = queries.compare_across(engine, condition.strip(), scope, values=chosen, entrants=[first])
+    (pair,), ((effort, *others),) = document["pairs"], document["effort"]
+    if as_json:
+        compared = {"condition": document["condition"], "values": document["values"]}
+        print_json({**pair, "effort": [effort, *others], "across": compared, "scopes": document["scopes"]})
+        return
+    _print_pair(pair, effort)
+    for scoped in document["scopes"]:
+        print_scope(scoped)
+
+
+def _print_pair(pair: Comparison, effort: EffortComparison) -> None:
+    from stackrank.db import queries
+
+    for sentence in (
+        pair["sentence"],
+        queries.effort_sentence(pair["first"]["entrant"], pair["second"]["entrant"], effort),
+        pair["cluster_sentence"],
+        pair["warning"],
+    ):
+        if sentence:
+            print_out(sentence)
 
 
 @app.command("tool-sets")
@@ -326,7 +335,7 @@ def tool_sets(
     from stackrank.db.connection.engine import connect
 
     engine = connect()
-    scope = _scope(run, benchmark, series, conditions, tag, finished_only, errors, without_disputed)
+    scope = scope_of(run, benchmark, series, conditions, tag, finished_only, errors, without_disputed)
     pairs = queries.tool_sets(engine, scope, base=base, models=model or ())
     scoped = queries.describe_scope(engine, scope)
     rows, worth = queries.side_by_side(engine, pairs, scope), queries.tool_worth(engine, pairs, scope)
@@ -366,34 +375,3 @@ def _no_pairs(base: str) -> str:
     if base:
         return f"No agent and model has played {base} and another tool set: `stackrank leaderboard` lists the entrants."
     return "No agent and model has played two tool sets: play some with `stackrank run --model MODEL`."
-
-
-@app.command("failure-points")
-def failure_points(
-    run: OnlyRun = None,
-    benchmark: OnlyBenchmark = None,
-    series: Series = None,
-    conditions: Conditions = None,
-    tag: OnlyTags = None,
-    finished_only: FinishedOnly = True,
-    without_disputed: WithoutDisputed = False,
-    as_json: Json = False,
-) -> None:
-    """Count the failure points of each entrant's unresolved episodes."""
-    from stackrank.db import queries
-    from stackrank.db.connection.engine import connect
-
-    engine = connect()
-    scope = _scope(run, benchmark, series, conditions, tag, finished_only, without_disputed=without_disputed)
-    rows, scoped = queries.failure_points(engine, scope), queries.describe_scope(engine, scope)
-    if as_json:
-        print_json({"scope": scoped, "entrants": rows})
-        return
-    lines = [
-        {"entrant": row["entrant"], "unresolved": row["unresolved"], "point": words(name), "episodes": count}
-        for row in rows
-        for name, count in sorted(row["failure_points"].items(), key=lambda item: -item[1])
-    ]
-    columns = {"entrant": "entrant", "unresolved": "unresolved", "point": "failure point", "episodes": "episodes"}
-    print_table(lines, columns, "No episode is unresolved." if rows else scoped["sentence"])
-    print_scope(scoped, bool(rows))

@@ -35,11 +35,12 @@ def doctor(as_json: Json = False) -> None:
 
 @app.command()
 def gc(as_json: Json = False) -> None:
-    """Remove sandboxes that dead workers left behind, and copies in memory that no process uses."""
+    """Remove sandboxes and folders that dead workers left behind, and copies in memory that no process uses."""
     from stackrank.env.sandbox.bubblewrap.memory import remove_unused
     from stackrank.env.sandbox.registry import reap
+    from stackrank.host.scratch import remove_abandoned
 
-    removed = reap() + remove_unused()
+    removed = reap() + remove_unused() + remove_abandoned()
     if as_json:
         print_json({"removed": removed})
     else:

@@ -73,12 +73,15 @@ def retry(episode: Episode, why: Why = "", as_json: Json = False) -> None:
     from stackrank.db import queries
     from stackrank.db.connection.engine import connect
     from stackrank.db.writes.acts import Acts
+    from stackrank.flows.runs.operating.absence import is_played
     from stackrank.settings import default_owner
 
     engine = connect()
     run_id = Acts(engine).retry(queries.episode(engine, episode)["id"], person=default_owner(), why=why)
     row = queries.run(engine, run_id)
-    doing = "will try it again" if is_played(row) else f"is {row['status']}: `stackrank resume {run_id}` plays it"
+    doing = (
+        "will try it again" if is_played(engine, row) else f"is {row['status']}: `stackrank resume {run_id}` plays it"
+    )
     print_acted(row, as_json, doing)
 
 
@@ -107,14 +110,6 @@ def cancel(run: Run = "latest", as_json: Json = False) -> None:
             f"answer: {workers}"
         )
         raise typer.Exit(1)
-
-
-def is_played(run: RunRow) -> bool:
-    """Whether a process plays the run: it is running, and gave a sign of life lately."""
-    from stackrank.flows.runs.afterwards.explanation import find_silence
-    from stackrank.terms import RunStatus
-
-    return run["status"] == RunStatus.RUNNING and find_silence(run) is None
 
 
 def print_acted(run: RunRow, as_json: bool, doing: str) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stackrank.terms import Verdict
+from stackrank.terms import ErrorsAre, Verdict
 from stackrank.wording import one_of
+
+if TYPE_CHECKING:
+    from stackrank.db.queries import Scope
 
 POOL = "stackrank"
 """The default work pool."""
@@ -64,6 +67,30 @@ Api = Annotated[str, typer.Option("--api", help="Address of the forge's API.")]
 API = "https://api.github.com"
 Verdicts = Annotated[list[str] | None, typer.Option("--verdict", help=f"Only {one_of(Verdict)} episodes.")]
 
+OnlyRun = Annotated[str | None, typer.Option("--run", help="Only this run, whatever its status.")]
+OnlyBenchmark = Annotated[str | None, typer.Option("--benchmark", help="Only runs of this benchmark.")]
+Series = Annotated[
+    str | None,
+    typer.Option("--series", "--name", help="Only runs of the leaderboard, the schedule or the run name."),
+]
+Conditions = Annotated[
+    str | None, typer.Option("--conditions", help="Only runs whose conditions have a digest with this beginning.")
+]
+OnlyTags = Annotated[list[str] | None, typer.Option("--tag", help="Only runs with this tag.")]
+FinishedOnly = Annotated[
+    bool,
+    typer.Option(
+        "--finished-only/--all", help="Whether to leave out runs that are in progress, were cancelled or failed."
+    ),
+]
+
+ErrorsOption = Annotated[
+    ErrorsAre, typer.Option("--errors", help="Whether rates leave out errors or count them as failures.")
+]
+WithoutDisputed = Annotated[
+    bool, typer.Option("--without-disputed", help="Leave out tasks that people dispute with `stackrank label`.")
+]
+
 
 def port_option(help_text: str) -> Any:
     """Return an option for a port. A number that is not a port is refused in one sentence."""
@@ -76,3 +103,28 @@ def check_terms(option: str, values: Iterable[str] | None, terms: Iterable[str])
 
     if unknown := sorted(set(values or ()) - set(terms)):
         raise SpecError(f"{option} {unknown[0]} does not exist: choose {one_of(terms)}")
+
+
+def scope_of(
+    run: str | Sequence[str] | None,
+    benchmark: str | None,
+    series: str | None,
+    conditions: str | None,
+    tag: list[str] | None,
+    finished_only: bool,
+    errors: ErrorsAre = ErrorsAre.LEFT_OUT,
+    without_disputed: bool = False,
+) -> Scope:
+    """Return the scope that these options describe."""
+    from stackrank.db.queries import Scope
+
+    return Scope(
+        run=run or None,
+        benchmark=benchmark,
+        series=series,
+        conditions=conditions,
+        tags=tuple(tag or ()),
+        finished_only=finished_only,
+        errors=errors,
+        without_disputed=without_disputed,
+    )

@@ -11,11 +11,36 @@ from typer.core import TyperCommand
 
 from stackrank.db.search import HELP
 from stackrank.errors import UsageError
-from stackrank.flows.cli.options import Episode, Json, Run, Verdicts, check_terms
-from stackrank.flows.cli.output import print_json, print_table
+from stackrank.flows.cli.options import (
+    Conditions,
+    Episode,
+    FinishedOnly,
+    Json,
+    OnlyBenchmark,
+    OnlyRun,
+    OnlyTags,
+    Run,
+    Series,
+    Verdicts,
+    WithoutDisputed,
+    check_terms,
+    scope_of,
+)
+from stackrank.flows.cli.output import print_json, print_scope, print_table
 from stackrank.patches.writing import shown_text
 from stackrank.terms import FailurePoint, Label, RunStatus, Verdict
-from stackrank.wording import count_of, errors, moment, one_of, print_err, print_out, seal, suspicious_lines, unverified
+from stackrank.wording import (
+    count_of,
+    errors,
+    moment,
+    one_of,
+    print_err,
+    print_out,
+    seal,
+    suspicious_lines,
+    unverified,
+    words,
+)
 
 app = typer.Typer()
 MOST_LINES = 40
@@ -305,3 +330,34 @@ def label(
         "task": "task", "episode_id": "episode", "label": "label", "person": "by", "reason": "why", "created_at": "when"
     }  # fmt: skip
     print_table(cells, columns, "Nobody has labelled a task or an episode: `stackrank label disputed --task ...`.")
+
+
+@app.command("failure-points")
+def failure_points(
+    run: OnlyRun = None,
+    benchmark: OnlyBenchmark = None,
+    series: Series = None,
+    conditions: Conditions = None,
+    tag: OnlyTags = None,
+    finished_only: FinishedOnly = True,
+    without_disputed: WithoutDisputed = False,
+    as_json: Json = False,
+) -> None:
+    """Count the failure points of each entrant's unresolved episodes."""
+    from stackrank.db import queries
+    from stackrank.db.connection.engine import connect
+
+    engine = connect()
+    scope = scope_of(run, benchmark, series, conditions, tag, finished_only, without_disputed=without_disputed)
+    rows, scoped = queries.failure_points(engine, scope), queries.describe_scope(engine, scope)
+    if as_json:
+        print_json({"scope": scoped, "entrants": rows})
+        return
+    lines = [
+        {"entrant": row["entrant"], "unresolved": row["unresolved"], "point": words(name), "episodes": count}
+        for row in rows
+        for name, count in sorted(row["failure_points"].items(), key=lambda item: -item[1])
+    ]
+    columns = {"entrant": "entrant", "unresolved": "unresolved", "point": "failure point", "episodes": "episodes"}
+    print_table(lines, columns, "No episode is unresolved." if rows else scoped["sentence"])
+    print_scope(scoped, bool(rows))

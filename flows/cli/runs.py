@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from stackrank.flows.cli.operating import is_played, print_acted
+from stackrank.flows.cli.operating import print_acted
 from stackrank.flows.cli.options import (
     DataPath,
     Environments,
@@ -106,15 +106,17 @@ def resume(
     from stackrank.db.connection.engine import connect
     from stackrank.db.writes.acts import Acts
     from stackrank.db.writes.store import Store
+    from stackrank.flows.runs.operating.absence import is_played
     from stackrank.flows.runs.specification.spec import SpecError, make_spec, played_by_hand
     from stackrank.settings import default_owner
 
     engine = connect()
+    acts = Acts(engine)
     row = queries.run(engine, run)
     run_id = row["id"]
     if row["paused"]:
-        Acts(engine).unpause(run_id, person=default_owner(), why=why)
-        if is_played(row):
+        acts.unpause(run_id, person=default_owner(), why=why)
+        if is_played(engine, row):
             print_acted(row, as_json, "goes on")
             return
     changes = {name: value for name, value in (("workers", workers), ("budget_usd", budget)) if value is not None}
@@ -124,8 +126,8 @@ def resume(
         command = f"stackrank play {spec.tasks[0]}" if spec.tasks else "stackrank play"
         raise SpecError(f"run {run_id} was played by a person and cannot be resumed: start over with `{command}`")
     if no_stop and spec.stop is not None:
-        Store(engine).change_spec(run_id, {"stop": None})
-        Store(engine).unskip(run_id)
+        acts.tune(run_id, {"stop": None}, person=default_owner(), why=why)
+        acts.unskip(run_id)
         row = queries.run(engine, run)
     remaining = row["pending"] + row["running"] + (row["errors"] if errors else 0)
     if not remaining:
@@ -139,7 +141,7 @@ def resume(
             store.end_run(run_id, RunStatus.FINISHED)
         raise typer.Exit(print_result(engine, run_id, as_json))
     if changes:
-        Store(engine).change_spec(run_id, changes)
+        acts.tune(run_id, changes, person=default_owner(), why=why)
     raise typer.Exit(evaluate(run_id, prepare_resume(engine, row, remaining), as_json, _debug(context), errors=errors))
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from stackrank.flows.cli.options import POOL, Json, port_option
 from stackrank.flows.cli.output import print_json
-from stackrank.wording import masked, print_err, print_out
+from stackrank.wording import count_of, masked, print_err, print_out
+
+if TYPE_CHECKING:
+    from stackrank.db.queries.runs import RunSummary
 
 app = typer.Typer()
 Host = Annotated[str, typer.Option(help="Address to listen on.")]
@@ -65,16 +68,39 @@ def up(
 
 @app.command()
 def down(as_json: Json = False) -> None:
-    """Stop everything that runs in the background."""
+    """Stop everything that runs in the background, and name the runs that are not finished."""
+    from stackrank.db.connection.errors import DatabaseError
     from stackrank.flows.services.local import DASHBOARD, WORKER
     from stackrank.flows.services.prefect_server import stop_server
 
     services = {"worker": WORKER.stop, "dashboard": DASHBOARD.stop, "prefect server": stop_server}
     stopped = [name for name, stop in services.items() if stop()]
+    try:
+        unfinished = _unheld_runs() if stopped else []
+    except DatabaseError as error:
+        unfinished = []
+        print_err(f"warning: it is unknown which runs are not finished: {error}")
     if as_json:
-        print_json({"ended": stopped})
-    else:
-        print_out(f"stopped: {', '.join(stopped)}" if stopped else "nothing was running")
+        print_json({"ended": stopped, "unfinished": [run["id"] for run in unfinished]})
+        return
+    print_out(f"stopped: {', '.join(stopped)}" if stopped else "nothing was running")
+    for run in unfinished:
+        ended = f"{run['done']} of {count_of(run['episodes_total'], 'episode has', 'episodes have')} a verdict"
+        print_out(
+            f"Run {run['id']} ({run['name']}) is not finished: {ended}. A worker (`stackrank up`) plays the rest, or "
+            f"`stackrank resume {run['id']}` does."
+        )
+
+
+def _unheld_runs() -> list[RunSummary]:
+    """Return the runs in progress of which no process that may be alive holds an episode."""
+    from stackrank.db import queries
+    from stackrank.db.connection.engine import connect
+    from stackrank.flows.runs.operating.absence import is_held
+    from stackrank.terms import RunStatus
+
+    engine = connect()
+    return [run for run in queries.runs(engine, status=RunStatus.RUNNING) if not is_held(engine, run["id"])]
 
 
 @app.command()

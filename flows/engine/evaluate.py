@@ -17,6 +17,7 @@ from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.writes.store import Store
 from stackrank.env.sandbox.registry import reap
+from stackrank.flows.engine.dead_flow_runs import close_former
 from stackrank.flows.engine.episodes import drive
 from stackrank.flows.engine.reporting import report_run, show_progress
 from stackrank.flows.engine.shards import lead_shards
@@ -46,6 +47,7 @@ def evaluate(run_id: int, label: str, errors: bool = True) -> State[Any]:
         fail_unless_played(store, run_id, _one_line(error))
         raise
     store = session.store
+    close_former(store.engine, queries.run(store.engine, run_id))
     if not session.start_run(prefect_flow_run_id=str(flow_run.id or "")):
         leave_run(run_id)
         return Cancelled(message=f"run {run_id} is cancelled: resume it with `stackrank resume {run_id}`")

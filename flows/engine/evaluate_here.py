@@ -94,7 +94,7 @@ def evaluate_here(
                 reason = " ".join(str(cause).split())[:200]
                 say(
                     f"warning: the Prefect server {failure} ({reason}), so its pages do not show how run {run_id} "
-                    f"ended. All finished episodes are in the database; `stackrank resume {run_id}` plays the rest."
+                    "ended. All finished episodes are in the database."
                 )
                 _forget_events()
             break

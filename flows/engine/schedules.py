@@ -29,10 +29,10 @@ from pydantic import ValidationError
 from stackrank.db import queries
 from stackrank.db.connection.errors import NotFound
 from stackrank.db.writes.store import Store
+from stackrank.flows.engine.dead_flow_runs import close_flow_run
 from stackrank.flows.engine.deployed_runs import SCHEDULED_RUN
 from stackrank.flows.engine.deployments import PAGE, STRATEGIES, OnOverlap, prefect_client
 from stackrank.flows.engine.reporting import EVENT, LEADERBOARD
-from stackrank.flows.engine.supervisor import close_flow_run
 from stackrank.flows.runs.specification.spec import RunSpec, SpecError
 from stackrank.settings import settings
 

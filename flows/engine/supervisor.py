@@ -20,11 +20,12 @@ from prefect.client.schemas.filters import (
     WorkPoolFilterName,
 )
 from prefect.client.schemas.objects import FlowRun, StateType
-from prefect.states import Crashed, Scheduled
+from prefect.states import Scheduled
 
 from stackrank import log
 from stackrank.db import queries
 from stackrank.db.writes.store import Store
+from stackrank.flows.engine.dead_flow_runs import ACTIVE, close_flow_run
 from stackrank.flows.engine.deployed_runs import RESUMED_RUN, SCHEDULED_RUN
 from stackrank.flows.engine.deployments import PAGE, run_tag
 from stackrank.flows.engine.evaluate import evaluate
@@ -39,7 +40,6 @@ START_S = {"process": 120.0}
 """Pool type -> how long a living worker takes, at most, to start a flow run that it has taken."""
 LONGEST_START_S = 1800.0
 """The same for other pools, which may have to wait for a machine or an image first."""
-_ACTIVE = [StateType.RUNNING, StateType.CANCELLING]
 _FLOWS = [evaluate.name, RESUMED_RUN.flow.name, SCHEDULED_RUN.flow.name, SHARD.flow.name]
 
 
@@ -131,18 +131,12 @@ class Supervisor:
         self._looks = looks
 
 
-def close_flow_run(client: SyncPrefectClient, flow_run: FlowRun) -> None:
-    """End a flow run whose worker is dead, so that nothing waits for it."""
-    client.set_flow_run_state(flow_run.id, Crashed(message="its worker is dead"), force=True)
-    log.warning("closed a flow run of a dead worker", flow_run=flow_run.name)
-
-
 def list_active(client: SyncPrefectClient, store: Store) -> list[tuple[FlowRun, int, str]]:
     """Return the flow runs that are active according to Prefect, each with the run of this database that it plays, and
     the idempotency key of the flow run or of its caller."""
     active_runs: list[FlowRun] = []
     names = FlowFilter(name=FlowFilterName(any_=_FLOWS))
-    states = FlowRunFilter(state=FlowRunFilterState(type=FlowRunFilterStateType(any_=_ACTIVE)))
+    states = FlowRunFilter(state=FlowRunFilterState(type=FlowRunFilterStateType(any_=ACTIVE)))
     while page := client.read_flow_runs(flow_filter=names, flow_run_filter=states, limit=PAGE, offset=len(active_runs)):
         active_runs += page
     runs: dict[UUID, tuple[int, str]] = {}

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import platform
 import runpy
+import shutil
 import signal
 import sys
+import tempfile
 
 from stackrank.db.connection.engine import connect
 from stackrank.db.writes.store import Store
@@ -15,6 +18,7 @@ from stackrank.flows.services.local import service_env
 from stackrank.flows.services.prefect_server import client_env, is_own
 from stackrank.home import home
 from stackrank.host.programs import leave_user_folder
+from stackrank.host.scratch import make_scratch
 
 
 def default_limit() -> int:
@@ -32,7 +36,11 @@ def serve_pool(pool: str, *, url: str, limit: int | None, port: int | None, host
     that answers /health.
     """
     leave_user_folder(home())
-    os.environ.update({**service_env(), **client_env(url)})
+    # Prefect makes a folder for each flow run. Those that a killed worker leaves are in here, where `gc` finds them.
+    folder = make_scratch()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    tempfile.tempdir = str(folder)
+    os.environ.update({**service_env(), **client_env(url), "TMPDIR": str(folder)})
     if not is_own(url):
         os.environ.setdefault("STACKRANK_GUARDED", "1")
     if port is not None:

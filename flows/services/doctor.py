@@ -22,6 +22,7 @@ from stackrank.env.sandbox.guest.core.files import FILES_LIMIT
 from stackrank.env.sandbox.python_env import is_current, sandbox_python
 from stackrank.env.task import Limits
 from stackrank.errors import InfrastructureError
+from stackrank.flows.runs.operating.absence import is_played
 from stackrank.flows.services.background import ServerError
 from stackrank.flows.services.prefect_server import (
     configured_server,
@@ -30,7 +31,7 @@ from stackrank.flows.services.prefect_server import (
 )
 from stackrank.home import home
 from stackrank.host import programs
-from stackrank.host.disk import free_bytes
+from stackrank.host.disk import free_bytes, is_full
 from stackrank.host.programs import proxy_addresses
 from stackrank.wording import masked, moment
 
@@ -179,16 +180,19 @@ def _database() -> list[Row]:
         engine = connect()
         stalled = queries.health(engine)["stalled"]
         running = queries.runs(engine, status="running")
+        folder = Path(engine.url.database).parent if engine.dialect.name == "sqlite" and engine.url.database else None
         engine.dispose()
     except DatabaseError as error:
         return [_check("database", False, str(error))]
+    is_disk_full = folder is not None and is_full(folder)
+    detail = masked(default_url()) + (": no result can be stored, free some space on its disk" if is_disk_full else "")
     paused = "; ".join(
         f"run {run['id']}: {out}" for run in running if (out := queries.describe_outages(run["outages"]))
     )
     names = ", ".join(f"{run['id']} ({run['name']}, silent since {moment(run['heartbeat_at'])})" for run in stalled)
     remedy = f"no worker plays {names}: `stackrank resume RUN`, or start a worker (`stackrank up`)"
     return [
-        _check("database", True, masked(default_url())),
+        _check("database", not is_disk_full, detail),
         _check("stalled runs", not stalled, remedy if stalled else "none"),
         _check("endpoints of runs", not paused, paused or "no run waits for one"),
     ]
@@ -202,11 +206,27 @@ def _prefect() -> list[Row]:
         return [_check("prefect server", False, str(error))]
     status = server_status()
     if status is None:
-        detail = "not running; the first run starts it, `stackrank down` ends it"
-        return [_check("prefect server", True, detail)]
+        return [_check("prefect server", *_absent_server())]
     answers = "" if status["healthy"] else " (it does not answer; the next run waits for it, or starts another)"
     server = _check("prefect server", True, f"{status['url']}, process {status['pid']}{answers}")
     return [server, _check("prefect's login", True, f"user and password: {login_file()}")]
+
+
+def _absent_server() -> tuple[bool, str]:
+    """Return whether it is all right that no server runs, and why."""
+    try:
+        engine = connect()
+        played = [str(run["id"]) for run in queries.runs(engine, status="running") if is_played(engine, run)]
+        engine.dispose()
+    except DatabaseError:  # which has a check of its own
+        played = []
+    if not played:
+        return True, "not running; the first run starts it, `stackrank down` ends it"
+    subject = f"run {played[0]} is" if len(played) == 1 else f"runs {', '.join(played)} are"
+    return False, (
+        f"it has ended while {subject} being played: episodes go on and results are stored, but Prefect's pages miss "
+        "them; `stackrank up` starts it again"
+    )
 
 
 def _model() -> Row:

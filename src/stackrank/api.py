@@ -163,6 +163,7 @@ PUBLIC_MODULES: dict[str, str] = {
     "stackrank.home": "the folder of stackrank on this machine, and locks",
     "stackrank.host.listening": "sockets to listen on",
     "stackrank.host.wall_clock": "the time of day, and the age of stored moments",
+    "stackrank.host.scratch": "temporary folders that are removed even if their process is killed",
     "stackrank.patches": "changes of files: reading and writing patches, and what kinds of files they contain",
     "stackrank.plugins": "finding and loading plug-ins",
     "stackrank.settings": "settings from the environment",

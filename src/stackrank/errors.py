@@ -14,7 +14,7 @@
         NotComparable         a comparison of results that cannot be compared
       InfrastructureError     a machine, a server or a network failed; a command ends with status 1
         NotReady              something is missing on this machine
-          PluginError       an installed plug-in that cannot be loaded
+          PluginError       an installed plug-in that cannot be loaded, or has a bug
         SandboxError          a sandbox
           SandboxClosed       it was closed while it was in use
           MachineBusy         tests ran out of time while they waited for a processor

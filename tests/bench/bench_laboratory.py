@@ -1,10 +1,11 @@
-"""The overhead of the tools `trace`, `calls` and `snapshot`, beside the same test without them.
+"""The overhead of the tools `inspect`, `trace`, `calls` and `snapshot`, beside the same test without them.
 
     python -m tests.bench.bench_laboratory [--tests N] [--rounds N] [--backend bubblewrap]
 
 The longest tests of `bugs`, each followed at the function of the program that it calls most often, which is the worst
-place. Ratios of the test's own time (the least of some rounds, which take turns). Then what a tool's step takes on a
-test that does nothing, beside a run of that test that nobody follows: the least of some rounds, in milliseconds.
+place. Ratios of the test's own time (the least of some rounds, which take turns); `inspect` runs to the last hit of
+that place, so that the whole test runs. Then what a step takes on a test that does nothing, beside a run of that test
+that nobody follows: the least of some rounds, in milliseconds.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ MOST_TIMES = 3.0
 """Times its own length that a followed test may take."""
 MOST_MS = 10.0
 """Milliseconds that a tool may take beside the program's own time."""
-COLUMNS = ("trace", "exception", "calls", "steps", "tree", "difference")
+INSPECT_TIMES, INSPECT_MS = 1.5, 20.0
+"""A run to a place may take so many times the test's own time, and so many milliseconds more."""
+COLUMNS = ("inspect", "trace", "exception", "calls", "steps", "tree", "difference")
 CLOCK = {"from_call": 0, "from_line": 0, "keep": STEPS_SHOWN + 1, "budget": BUDGET, "capture": 0}
 HITS = {"skip": 0, "count": 20, "code": "", "condition": "", "exception": ""}
 PLAIN: Mapping[str, Any] = {"mode": ""}
@@ -49,6 +52,7 @@ NOTHING = Task(
     test_command="python -m pytest -q -p no:cacheprovider",
 )
 STEPS: Mapping[str, Mapping[str, Any]] = {
+    "inspect": {"place": "total", "code": "x"},
     "trace": {"place": "total"},
     "calls": {"place": "total"},
     "snapshot": {},
@@ -92,7 +96,24 @@ def ratios(sandbox: Sandbox, task: Task, test: str, rounds: int) -> tuple[float,
     for _ in range(rounds):
         for name, spec in modes.items():
             best[name] = min(best[name], run(sandbox, task, test, spec)[0].get(test, 1e9))
-    return best["plain"], {name: seconds / best["plain"] for name, seconds in best.items() if name != "plain"}
+    times = {name: seconds / best["plain"] for name, seconds in best.items() if name != "plain"}
+    if hot:
+        times["inspect"] = to_the_place(sandbox, task, test, hot, rounds, best["plain"]) / best["plain"]
+    return best["plain"], times
+
+
+def to_the_place(sandbox: Sandbox, task: Task, test: str, hot: str, rounds: int, own_s: float) -> float:
+    """Seconds that a test takes to the last hit of a place. The rest of the step is that of a run without a place."""
+    trace = {"mode": "trace", "place": hot, **HITS, "count": 0}
+    met = next(record["met"] for record in run(sandbox, task, test, trace)[1] if record["kind"] == "hits")
+    specs = {"plain": PLAIN, "inspect": {**trace, "mode": "inspect", "skip": met - 1, "count": 1, "code": "1"}}
+    best = dict.fromkeys(specs, 1e9)
+    for _ in range(rounds):
+        for name, spec in specs.items():
+            started = time.perf_counter()
+            run(sandbox, task, test, spec)
+            best[name] = min(best[name], time.perf_counter() - started)
+    return best["inspect"] - best["plain"] + own_s
 
 
 def extra_ms(kind: Backend, rounds: int) -> dict[str, float]:
@@ -145,7 +166,7 @@ def main() -> None:
         table.add_row(label, "", *(f"{of(all_of[column]):.2f}" if column in all_of else "" for column in COLUMNS))
     console = Console(width=140)
     console.print(table)
-    console.print(f"target: at most {MOST_TIMES:g} times")
+    console.print(f"target: at most {MOST_TIMES:g} times; inspect: {INSPECT_TIMES:g} times and {INSPECT_MS:g} ms more")
     steps = Table(title="milliseconds of a step beside the program's own time")
     steps.add_column("tool")
     steps.add_column("ms", justify="right")

@@ -15,7 +15,7 @@ from stackrank.agents.llm.syntaxes.syntax import BadCall, Syntax
 from stackrank.agents.llm.syntaxes.text import EXAMPLES, FencedText
 from stackrank.agents.llm.syntaxes.tool_call import ToolCall
 from stackrank.env.actions import Observation
-from stackrank.env.debug_env import ALONE, INSTRUCTIONS
+from stackrank.env.instructions import ALONE, INSTRUCTIONS, NO_REPOSITORY, RESTORED
 from stackrank.env.tools import find_tool, tool_names, tool_set
 from stackrank.env.tools.base import Described, schema
 
@@ -56,7 +56,7 @@ def _briefing(tools: str, **options: Any) -> Briefing:
         "tools": tool_set(tools),
         "max_steps": 50,
         "files": ("shop/cart.py", "tests/test_cart.py  (read-only)"),
-        "failing_file": "tests/test_cart.py, lines 1 to 1 of 1, read-only:\n1  assert total([1]) == 1",
+        "failing_file": "tests/test_cart.py:\n1  assert total([1]) == 1",
         **options,
     }
     return Briefing(**fields)
@@ -76,10 +76,14 @@ def write_prompts() -> str:
     parts = []
     for name in ("rewrite", "debug5", "snapshot", "investigate"):
         parts.append(section(f"system prompt, tool set {name}", _render("system", _briefing(name))))
+    unseen = _briefing("bash-debug", failure_shown=False)
+    parts.append(section("system prompt, if no visible test fails", _render("system", unseen)))
     goes_on = _briefing("rewrite", ends_when_solved=False)
     parts.append(section("system prompt, if the first green eval does not end the episode", _render("system", goes_on)))
     parts.append(section("first message", _render("task", goes_on)))
     parts.append(section("seeker: system prompt", _render("seeker", _briefing("debug"), limit=4000)))
+    blind = _render("seeker", _briefing("rewrite", failure_shown=False), limit=4000)
+    parts.append(section("seeker: system prompt without a debugger, if no visible test fails", blind))
     parts.append(section("seeker: first message", _render("seeker_task", _briefing("debug"), limit=4000)))
     parts.append(section("coder: system prompt", _render("coder", _briefing("debug"), limit=4000)))
     files = ["shop/cart.py, lines 1 to 2 of 2:\n1  def total(rows):\n2      return 0"]
@@ -88,9 +92,11 @@ def write_prompts() -> str:
     parts.append(section("investigator: system prompt", _render("investigator", _briefing("debug"), question="?")))
     task = _render("investigator_task", _briefing("debug"), question="Why is total 7?")
     parts.append(section("investigator: first message", task))
-    fields = {"statement": "[the statement]", "command": "python -m pytest -q"}
+    fields = {"statement": "[the statement]", "command": "python -m pytest -q", "shell": ""}
     parts.append(section("first observation: instructions", INSTRUCTIONS.format(**fields)))
     how = ", and run them with `eval` and that file as `test`"
+    shell = INSTRUCTIONS.format(**{**fields, "shell": f" {NO_REPOSITORY} {RESTORED}"})
+    parts.append(section("first observation: instructions with a shell", shell))
     alone = ALONE.format(**fields, own="test_reproduction.py", how=how)
     parts.append(section("first observation: instructions without a failing test", alone))
     return "".join(parts)

@@ -25,6 +25,8 @@ class Breakpoint:
     hits: Number
     commands: Few[Text]
     silent: bool
+    entered: Text
+    """The function in whose calls it stops, if its definition is on the same line; else empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

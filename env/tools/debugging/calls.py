@@ -164,7 +164,7 @@ def _details(call: ObservedCall) -> Iterator[str]:
         yield from (f"    {change}" for change in call.changed)
         yield from ([f"    {_omitted(call).strip('; ')}"] if call.more else [])
     else:
-        yield "It changed neither its arguments nor the globals that it uses."
+        yield "It changed none of its arguments, nor the variables outside that it uses (classes are not compared)."
 
 
 def _call(call: ObservedCall) -> str:

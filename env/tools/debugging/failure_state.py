@@ -5,14 +5,13 @@ A condition of a run (`shows_failure_state`) decides whether agents see it below
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 
 from stackrank.debug_events import DebugEvent
 from stackrank.env.sandbox.base import BadReply
 from stackrank.env.sandbox.replies.records import Failure, Frame, read_record
 from stackrank.env.sandbox.results import FollowedRun
-from stackrank.env.tools.debugging.following import frames_text
+from stackrank.env.tools.debugging.following import frames_of_cause, frames_text
 from stackrank.env.tools.shown import clip
 
 MOST = 2400
@@ -72,18 +71,10 @@ def _describe(failure: Failure, room: int) -> Iterator[str]:
     yield f"{clip(failure.test, 200)}: {_first_line(failure.error)}"
     if failure.frames:
         yield _frames(failure.frames, room)
-    shown = {(frame.function, *local) for frame in failure.frames for local in frame.locals.items()}
     for cause in failure.causes[:2]:
         yield f"caused by {_first_line(cause.error)}"
-        frames = [_without(frame, shown) for frame in cause.frames[-2:]]
-        if frames:
+        if frames := frames_of_cause(failure, cause):
             yield _frames(frames, _CAUSE)
-
-
-def _without(frame: Frame, shown: Collection[tuple[str, str, str]]) -> Frame:
-    """Return a frame without the locals that another frame of its function has shown."""
-    values = {name: value for name, value in frame.locals.items() if (frame.function, name, value) not in shown}
-    return replace(frame, locals=values)
 
 
 def _first_line(error: str) -> str:

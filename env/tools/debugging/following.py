@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -14,6 +14,7 @@ from stackrank.env.sandbox.client import CommandResult
 from stackrank.env.sandbox.guest.debugging.shortening import shortened
 from stackrank.env.sandbox.replies.decoder import to_json
 from stackrank.env.sandbox.replies.records import (
+    Cause,
     End,
     Exited,
     Failure,
@@ -162,6 +163,21 @@ def frames_of(run: Run) -> Sequence[Frame]:
     if run.failure is not None:
         return run.failure.frames
     return run.interrupted.frames if run.interrupted else ()
+
+
+def frames_of_cause(failure: Failure, cause: Cause) -> list[Frame]:
+    """Return the last frames of a cause, without the locals that a frame of the same function has shown already.
+
+    Where both are one frame, its locals are those at the end, and not those when the cause was raised.
+    """
+    shown = {(frame.function, *local) for frame in failure.frames for local in frame.locals.items()}
+    return [
+        replace(
+            frame,
+            locals={name: value for name, value in frame.locals.items() if (frame.function, name, value) not in shown},
+        )
+        for frame in cause.frames[-2:]
+    ]
 
 
 def state_of(

@@ -67,6 +67,11 @@ class Inspect:
         options |= {"code": arguments.code, "count": 1, "skip": hit - 1}
         run = follow(bench, arguments.test, "inspect", first_failure=not place, **options)
         inspected, totals = run.first(Inspected), run.first(Hits)
+        if inspected is None and place and arguments.hit < 0 and totals is not None and totals.met:
+            # This run had fewer hits than the one that counted them, as with threads and deep recursion.
+            hit = max(totals.met + arguments.hit + 1, 1)
+            run = follow(bench, arguments.test, "inspect", **{**options, "skip": hit - 1})
+            inspected, totals = run.first(Inspected), run.first(Hits)
         frames = inspected.frames if inspected else frames_of(run)
         event = "stopped" if inspected and place else "interrupted" if run.interrupted else "failed"
         state = state_of(run, frames, event, watched_places(totals))

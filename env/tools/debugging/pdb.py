@@ -242,7 +242,7 @@ def _breakpoints(table: Sequence[Breakpoint]) -> str:
         number = f"{row.number} ({', '.join(notes)})" if notes else str(row.number)
         # What follows the number is a place that `b` takes.
         condition = f" if {row.condition}" if row.condition else ""
-        lines.append(f"  {number}: {row.file}:{row.line}{condition}")
+        lines.append(f"  {number}: {row.file}:{row.entered or row.line}{condition}")
         if row.commands:
             lines.append(f"      runs {'; '.join(row.commands)}")
     return "Breakpoints:\n" + "\n".join(lines)

@@ -17,6 +17,7 @@ from stackrank.env.tools.debugging.following import (
     format_place,
     format_variables,
     frames_of,
+    frames_of_cause,
     frames_text,
     join_parts,
     state_of,
@@ -86,11 +87,11 @@ def _frames(run: Run) -> Observation:
             )
     elif run.failure is not None:
         parts.append("None of its frames is in the workspace.")
-    elif not run.notes:
+    elif not run.notes and run.outcomes and {*run.outcomes.values()} <= {"passed", "skipped", "xfailed"}:
         parts.append("Nothing failed.")
     if run.failure is not None:
         for cause in run.failure.causes:
-            parts += [f"It was caused by {cause.error}", frames_text(cause.frames[-2:], 600)]
+            parts += [f"It was caused by {cause.error}", frames_text(frames_of_cause(run.failure, cause), 600)]
     return Observation(join_parts(parts, run), state=state_of(run, frames, _event(run)))
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Sequence
+
 from pydantic import Field
 
 from stackrank.env.actions import Observation
@@ -9,10 +12,13 @@ from stackrank.env.sandbox.base import Refused
 from stackrank.env.sandbox.client import Edit
 from stackrank.env.state import EditState
 from stackrank.env.tools.base import Arguments, Bench, ToolError, Undoable
-from stackrank.env.tools.view import decode
+from stackrank.env.tools.shown import number_lines
+from stackrank.env.tools.view import decode, lines_of
 from stackrank.wording import count_of
 
 MAX_BYTES = 2 << 20
+_MOST_NEW, _MOST_OLD, _LONGEST_LINE = 60, 20, 300
+"""How many new and replaced lines an edit shows, and how many characters of each."""
 _MOST_PLACES = 8
 
 
@@ -126,11 +132,19 @@ class Undo:
         return Observation(f"Undid the {target} {last.path}.", state=state)
 
 
-def edit_file(bench: Bench, path: str, text: str, start: int | None = None, end: int | None = None) -> Observation:
+def edit_file(
+    bench: Bench,
+    path: str,
+    text: str,
+    start: int | None = None,
+    end: int | None = None,
+    *,
+    shows_old: bool = False,
+) -> Observation:
     """Replace lines `start` to `end` of a file, or all of it, as `Sandbox.edit` does; the edit can be undone.
 
-    If the tool set demands it, a file that parsed has to parse afterwards. Raises ToolError or Refused, and changes
-    nothing then.
+    `shows_old`: also show the lines that were replaced, for agents that named them by their numbers only. If the tool
+    set demands it, a file that parsed has to parse afterwards. Raises ToolError or Refused, and changes nothing then.
     """
     resolved = bench.sandbox.resolve(path)
     if not bench.task.may_edit(resolved):
@@ -150,14 +164,15 @@ def edit_file(bench: Bench, path: str, text: str, start: int | None = None, end:
     if not edit.changed and not edit.created:
         return Observation(f"{path} already has this content.", state=state)
     bench.edits.append(Undoable(resolved, content, edit.content))
-    return Observation(_describe_edit(path, edit, start), state=state)
+    old_lines = _replaced(content, path, edit) if shows_old else []
+    return Observation(_describe_edit(path, edit, start, old_lines), state=state)
 
 
-def _describe_edit(path: str, edit: Edit, start: int | None) -> str:
+def _describe_edit(path: str, edit: Edit, start: int | None, old_lines: Sequence[str]) -> str:
     head = f"Created {path}: {count_of(edit.added, 'line')}." if edit.created else _describe_lines(path, edit, start)
     if edit.syntax_error:
         head += f"\nThe file does not parse: {edit.syntax_error}"
-    return head if start is None else f"{head}\n{_excerpt(path, edit)}".rstrip("\n")
+    return head if start is None else "\n".join([head, *_excerpt(path, edit, old_lines)])
 
 
 def _describe_lines(path: str, edit: Edit, start: int | None) -> str:
@@ -173,13 +188,31 @@ def _describe_lines(path: str, edit: Edit, start: int | None) -> str:
     return f"Replaced {lines} of {path}{by}."
 
 
-def _excerpt(path: str, edit: Edit, margin: int = 3) -> str:
-    lines = decode(edit.content, path).split("\n")
-    if not lines[-1]:  # the end of the last line, which begins no other
-        lines.pop()
-    start = max(edit.first - margin, 1)
-    stop = min(edit.first + min(edit.added, 60) - 1 + margin, len(lines))
-    return "\n".join(f"{number:>5}  {lines[number - 1].rstrip(chr(13))[:300]}" for number in range(start, stop + 1))
+def _excerpt(path: str, edit: Edit, old_lines: Sequence[str], margin: int = 3) -> list[str]:
+    """Return a diff with line numbers: `old_lines`, the new lines, and those around them."""
+    lines = [line[:_LONGEST_LINE] for line in lines_of(edit.content, path)]
+    above, behind = edit.first - 1, edit.first - 1 + edit.added
+    start = max(above - margin, 0)
+    width = len(str(max(min(behind + margin, len(lines)), above + len(old_lines))))
+    gone, new = old_lines[:_MOST_OLD], lines[above:behind][:_MOST_NEW]
+    omitted_old, omitted_new = len(old_lines) - len(gone), edit.added - len(new)
+    return [
+        *number_lines(lines[start:above], start + 1, width=width),
+        *number_lines([line[:_LONGEST_LINE] for line in gone], edit.first, mark="-", width=width),
+        *([f"[{count_of(omitted_old, 'further line')} replaced]"] if omitted_old else []),
+        *number_lines(new, edit.first, mark="+", width=width),
+        *([f"[{count_of(omitted_new, 'further new line')}]"] if omitted_new else []),
+        *number_lines(lines[behind : behind + margin], behind + 1, width=width),
+    ]
+
+
+def _replaced(content: bytes | None, path: str, edit: Edit) -> list[str]:
+    """Return the lines that an edit replaced; none if what was there cannot be read as text."""
+    if content is None:
+        return []
+    with contextlib.suppress(ToolError):
+        return lines_of(content, path)[edit.first - 1 : edit.first - 1 + edit.replaced]
+    return []
 
 
 def _read_if_present(bench: Bench, path: str) -> bytes | None:

@@ -36,13 +36,13 @@ class Rewrite:
     """Replaces lines of a file, or all of it."""
 
     name = "rewrite"
-    version = "1"
+    version = "2"
     description = (
         "Replace lines start to end of a file with new code; without line numbers, the whole file. "
-        "Shows the changed lines, and the syntax error if the file no longer parses."
+        "Shows the replaced and the new lines, and the syntax error if the file no longer parses."
     )
     arguments = RewriteArguments
 
     def __call__(self, bench: Bench, arguments: RewriteArguments) -> Observation:
         """Edit the file exactly as asked, or refuse and change nothing."""
-        return edit_file(bench, arguments.path, arguments.new_code, arguments.start, arguments.end)
+        return edit_file(bench, arguments.path, arguments.new_code, arguments.start, arguments.end, shows_old=True)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import commit_time
@@ -23,6 +21,7 @@ from stackrank.env.task import Task
 from stackrank.extensions.fix.finding.problems import Problem, is_file, with_tests, write_problems
 from stackrank.extensions.fix.finding.project import Project
 from stackrank.extensions.fix.finding.suite import Suite
+from stackrank.host.scratch import scratch
 from stackrank.wording import count_of
 
 TIMES = 2
@@ -102,8 +101,8 @@ def _is_bad(test: str, score: Score) -> bool:
 
 def task_of(project: Project, problem: Problem) -> Task:
     """Return the task as which a problem is judged. Raises BenchmarkError."""
-    with tempfile.TemporaryDirectory(prefix="stackrank-") as name:
-        file = write_problems(project, [problem], Path(name))
+    with scratch() as folder:
+        file = write_problems(project, [problem], folder)
         content, excluded = read_tasks(file)
         if excluded:
             raise BenchmarkError(next(iter(excluded.values())))

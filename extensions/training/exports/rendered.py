@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from stackrank.agents.episode.workspace import shows_failure
 from stackrank.agents.llm import prompting
 from stackrank.agents.llm.syntaxes.function_calling import FunctionCalling
 from stackrank.env.tools import Tool, ToolSet
@@ -31,7 +32,7 @@ def render(
     except ValueError as error:
         raise SpecError(f"episode {row['id']} cannot be exported as a conversation: {error}") from None
     ends = spec.get("ends_when_solved", True) and spec.get("shows_failing_test", True)
-    system, values, functions = _told(tools, spec["steps"], ends)
+    system, values, functions = _told(tools, spec["steps"], ends, shows_failure(steps[0]["state"]))
     task = prompting.render("task", **values, observation=steps[0]["observation"], listing=[], failing_file="")
     messages: list[dict[str, Any]] = [{"role": "system", "content": system}, {"role": "user", "content": task}]
     for step in steps[1:]:
@@ -47,13 +48,15 @@ def render(
 
 
 @functools.lru_cache(64)
-def _told(tools: ToolSet, max_steps: int, ends_when_solved: bool) -> tuple[str, dict[str, Any], list[dict[str, Any]]]:
+def _told(
+    tools: ToolSet, max_steps: int, ends_when_solved: bool, failure_shown: bool
+) -> tuple[str, dict[str, Any], list[dict[str, Any]]]:
     """Return the system prompt, the values for other prompts, and the tools' functions. Many episodes share these."""
     described: Sequence[Tool] = [tools.find(name) for name in tools.tools]
     functions = [
         {"type": "function", "function": description} for description in FunctionCalling(described).describe_tools()
     ]
-    about_run = {"max_steps": max_steps, "ends_when_solved": ends_when_solved}
+    about_run = {"max_steps": max_steps, "ends_when_solved": ends_when_solved, "failure_shown": failure_shown}
     values = {"tools": prompting.describe_tools(tools), "syntax": "", **about_run}
     return prompting.render("system", **values), values, functions
 

@@ -11,13 +11,13 @@ from typing import Any
 from sqlalchemy import Engine
 
 from stackrank.db import queries
+from stackrank.db.queries.episodes.in_progress import EpisodeInProgress
 from stackrank.db.queries.episodes.time_spent import TimeBreakdown
 from stackrank.db.queries.runs import RunRow
+from stackrank.flows.runs.operating.absence import describe_absence
 from stackrank.home import home
 from stackrank.host.disk import is_full
 from stackrank.host.programs import proxy_addresses
-from stackrank.host.wall_clock import seconds_since
-from stackrank.settings import settings
 from stackrank.terms import ErrorClass, RunStatus
 from stackrank.wording import count_of, duration, percent
 
@@ -36,6 +36,8 @@ REMEDIES = {
     "tests_s": "the tests are slow: leave out the slowest tasks, or split the run over machines with `pool`",
     "rest_s": "this machine is too busy for its `workers`: lower them, or split the run over machines with `pool`",
 }
+LONG_S = 60.0
+"""A wait for the next step that an operator should hear of."""
 
 
 def explain_run(engine: Engine, ref: int | str) -> dict[str, Any]:
@@ -45,18 +47,23 @@ def explain_run(engine: Engine, ref: int | str) -> dict[str, Any]:
     shares = _shares(spent)
     slowest = _slowest(spent)
     errors = queries.episodes(engine, run["id"], verdict="error", limit=1, newest_first=True) if run["errors"] else []
+    absence = describe_absence(engine, run)
+    held = queries.in_progress(engine, run["id"]) if run["status"] == RunStatus.RUNNING and not absence else []
     sentences = [
-        _state(engine, run),
-        _speed(run, spent, shares, slowest),
+        _state(engine, run, absence),
+        _speed(spent, shares, slowest),
+        _unplayed(run, absence),
+        _longest_wait(held),
         _failing(run, errors[0]["error"] if errors else ""),
     ]
-    advice = "; ".join(filter(None, [*_obstacles(run), _advice(run, shares)]))
+    advice = "; ".join(filter(None, [*_obstacles(run), _advice(run, shares, absence, held)]))
     return {
         "run": run["id"],
         "why": " ".join(filter(None, [*sentences, advice and f"What to do: {advice}."])),
         "status": run["status"],
         "paused": queries.describe_outages(run["outages"]) if run["status"] == RunStatus.RUNNING else "",
-        "stalled": find_silence(run) is not None,
+        "stalled": bool(absence),
+        "longest_wait_s": held[0]["waiting_s"] if held else 0.0,
         "shares": shares,
         "queued_s": _mean([episode["queued_s"] for episode in spent]),
         "episode_s": _mean([episode["total_s"] for episode in spent]),
@@ -65,23 +72,14 @@ def explain_run(engine: Engine, ref: int | str) -> dict[str, Any]:
     }
 
 
-def find_silence(run: RunRow) -> float | None:
-    """Return the seconds since the run's last sign of life, if they are too many; else None."""
-    last_sign = run["heartbeat_at"] or run["started_at"]
-    if run["status"] != RunStatus.RUNNING or not last_sign:
-        return None
-    seconds = seconds_since(last_sign)
-    return seconds if seconds > settings().run_silent_s else None
-
-
-def _state(engine: Engine, run: RunRow) -> str:
+def _state(engine: Engine, run: RunRow, absence: str) -> str:
     total = run["episodes_total"] - run["not_played"]
     text = f"Run {run['id']} ({run['name']}) is {run['status']}: {run['done']} of {count_of(total, 'episode')}"
     text += f" in {duration(run['wall_s'])}." if run["wall_s"] is not None else "."
     if run["paused"] and not RunStatus(run["status"]).ended:
         text += f" {queries.describe_pause(engine, run['id'])}"
-    if (silence := find_silence(run)) is not None:
-        return f"{text} Nobody has played it for {duration(silence)}."
+    if absence:
+        return f"{text} {absence[0].upper()}{absence[1:]}."
     if run["status"] == RunStatus.RUNNING and (out := queries.describe_outages(run["outages"])):
         return f"{text} It is paused: {out}."
     if run["status"] == RunStatus.FAILED:
@@ -89,7 +87,7 @@ def _state(engine: Engine, run: RunRow) -> str:
     return text
 
 
-def _speed(run: RunRow, spent: Sequence[TimeBreakdown], shares: dict[str, float], slowest: dict[str, float]) -> str:
+def _speed(spent: Sequence[TimeBreakdown], shares: dict[str, float], slowest: dict[str, float]) -> str:
     if not shares:
         return "No episode has a verdict yet, so it is unknown where the time goes."
     largest = sorted(((share, name) for name, share in shares.items() if share >= 0.05), reverse=True)
@@ -99,11 +97,29 @@ def _speed(run: RunRow, spent: Sequence[TimeBreakdown], shares: dict[str, float]
     if len(names) > 1 and slowest[names[0]] > 1.5 * slowest[names[-1]]:
         first, last = (f"{episode} ({duration(slowest[episode])})" for episode in (names[0], names[-1]))
         text += f" {first} is the slowest entrant, {last} the fastest."
-    unplayed = run["pending"] + run["running"]
-    if unplayed and run["status"] == RunStatus.RUNNING:
-        playing = count_of(run["running"], "episode is", "episodes are")
-        text += f" {playing} being played, {count_of(run['pending'], 'is', 'are')} waiting."
     return text
+
+
+def _unplayed(run: RunRow, absence: str) -> str:
+    """Say how many episodes of a run in progress have no verdict yet."""
+    if run["status"] != RunStatus.RUNNING or not run["pending"] + run["running"]:
+        return ""
+    begun = count_of(run["running"], "episode had begun", "episodes had begun")
+    playing = count_of(run["running"], "episode is being played", "episodes are being played")
+    return f"{begun if absence else playing}, {count_of(run['pending'], 'is', 'are')} waiting."
+
+
+def _longest_wait(held: Sequence[EpisodeInProgress]) -> str:
+    """Describe what an episode in progress has waited for, if that is long."""
+    if not held or held[0]["waiting_s"] < LONG_S:
+        return ""
+    episode = held[0]
+    awaited = "its sandbox"
+    if episode["next_step"]:
+        by = f": for an answer of {episode['model']}, or for its tool" if episode["model"] else ""
+        awaited = f"step {episode['next_step']}{by}"
+    waited = duration(episode["waiting_s"])
+    return f"Episode {episode['episode']} ({episode['entrant']}) has waited {waited} for {awaited}."
 
 
 def _failing(run: RunRow, example: str) -> str:
@@ -126,8 +142,8 @@ def _obstacles(run: RunRow) -> list[str]:
     return obstacles
 
 
-def _advice(run: RunRow, shares: dict[str, float]) -> str:
-    if find_silence(run) is not None:
+def _advice(run: RunRow, shares: dict[str, float], absence: str, held: Sequence[EpisodeInProgress]) -> str:
+    if absence:
         return f"`stackrank resume {run['id']}`, or start a worker (`stackrank up`), which resumes it automatically"
     if run["status"] == RunStatus.RUNNING and run["outages"]:
         return "check that endpoint; its entrants continue when it answers again"
@@ -135,8 +151,21 @@ def _advice(run: RunRow, shares: dict[str, float]) -> str:
         return f"fix the cause, then play the rest with `stackrank resume {run['id']}`"
     if run["errors"] and run["status"] == RunStatus.FINISHED:
         return f"retry the errors with `stackrank resume {run['id']}`"
+    if late := [episode for episode in held if episode["waiting_s"] >= LONG_S]:
+        return _advice_for(late)
     worst = max(shares, key=lambda name: shares[name]) if shares else ""
     return REMEDIES.get(worst, "") if run["status"] == RunStatus.RUNNING else ""
+
+
+def _advice_for(late: Sequence[EpisodeInProgress]) -> str:
+    """Return what to do about episodes that have waited long for their next step."""
+    asking = sorted({episode["model"] for episode in late if episode["model"] and episode["next_step"]})
+    if asking:
+        waiting = count_of(len(late), "episode has", "episodes have")
+        return f"check whether the endpoint of {', '.join(asking)} answers: {waiting} waited for more than a minute"
+    if not late[0]["next_step"]:
+        return "this machine takes long to prepare sandboxes: lower `workers`"
+    return f"look for a slow tool on the page of episode {late[0]['episode']}"
 
 
 def _shares(spent: Sequence[TimeBreakdown]) -> dict[str, float]:

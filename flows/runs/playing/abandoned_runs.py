@@ -12,6 +12,7 @@ from stackrank import log
 from stackrank.db.writes.run_life import EndedRun, InterruptedRun
 from stackrank.db.writes.store import Store
 from stackrank.errors import UsageError
+from stackrank.flows.runs.playing.claims import is_dead_worker
 from stackrank.flows.runs.playing.liveness import SilenceWatch
 from stackrank.flows.runs.specification.spec import make_spec, played_by_hand
 from stackrank.host.wall_clock import seconds_since
@@ -19,6 +20,8 @@ from stackrank.settings import settings
 
 PAUSES_S = (600.0, 1800.0, 5400.0)
 """How long after its end a run with errors is resumed: the first, the second and the last time."""
+MISSED_BEATS = 3
+"""After so many missing heartbeats, a run whose processes have ended is abandoned."""
 _OLDEST_S = 86_400.0
 """A run that ended longer ago is not resumed."""
 
@@ -46,15 +49,25 @@ class AbandonedRuns:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._silence = SilenceWatch()
+        self._short_silence = SilenceWatch()
 
     def silent(self) -> list[InterruptedRun]:
         """Return the runs that gave no sign of life for `run_silent_s` while this process watched.
 
+        A few missing heartbeats are enough if those who held episodes were processes of this machine and have ended.
         Runs played by a person or by somebody's program are left out: nobody else can continue them.
         """
         going = self._store.interrupted_runs()
-        silent = self._silence.find_silent({run["id"]: run["heartbeat_at"] for run in going}, settings().run_silent_s)
+        heartbeats = {run["id"]: run["heartbeat_at"] for run in going}
+        silent = self._silence.find_silent(heartbeats, settings().run_silent_s)
+        hushed = self._short_silence.find_silent(heartbeats, MISSED_BEATS * settings().beat_s)
+        silent |= {run_id for run_id in hushed if self._is_deserted(run_id)}
         return [run for run in going if run["id"] in silent and _is_resumable(run)]
+
+    def _is_deserted(self, run_id: int) -> bool:
+        """Whether episodes of the run are claimed, and only by processes that are known to have ended."""
+        claims = self._store.claims(run_id)
+        return bool(claims) and all(is_dead_worker(claim["claimed_by"]) for claim in claims)
 
     def take_failed(self) -> list[EndedRun]:
         """Return the runs of schedules and pools that ended with errors that may have passed, and whose pause is over.

@@ -5,16 +5,19 @@ from __future__ import annotations
 import itertools
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
 from stackrank.agents.episode.loop import Budget, play
-from stackrank.agents.episode.protocol import EndpointError, GaveUp, MalformedAction, SetupError
+from stackrank.agents.episode.protocol import Decision, EndpointError, GaveUp, MalformedAction, SetupError
 from stackrank.agents.episode.step import Step, Usage
 from stackrank.env.actions import Action, Observation
+from stackrank.env.benchmarks.files import read_tree
 from stackrank.env.debug_env import DebugEnv
 from stackrank.env.sandbox.base import SandboxError
+from stackrank.errors import PluginError
 from stackrank.terms import StopReason
 from tests.fixtures.agents import RESOLVED, FakeEnv, Scripted, costing, play_fake
 from tests.fixtures.env import cart
@@ -73,6 +76,19 @@ def test_time_limit() -> None:
     assert outcome.steps in (1, 2) and outcome.wall_s > 0.2, "one, where the machine is busy"
 
 
+def test_preparing_the_sandbox_consumes_none_of_the_episodes_time() -> None:
+    env, limit_s = FakeEnv(cart()), run_out(0.3)
+    ready = env.reset
+
+    def prepare() -> tuple[Observation, dict[str, Any]]:
+        time.sleep(limit_s)
+        return ready()
+
+    env.reset = prepare  # type: ignore[method-assign]
+    outcome, _ = play_fake(env, Scripted(views()), Budget(steps=2, wall_s=limit_s))
+    assert outcome.stop_reason is StopReason.STEP_LIMIT and outcome.wall_s < limit_s
+
+
 def test_waiting_for_the_database_consumes_none_of_the_episodes_time() -> None:
     wait_s = run_out(0.3)
     agent, budget = Scripted(views()), Budget(steps=3, wall_s=wait_s)
@@ -82,6 +98,26 @@ def test_waiting_for_the_database_consumes_none_of_the_episodes_time() -> None:
 
 
 # ---- what agents do wrong
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyError("x"), RecursionError()])
+def test_a_bug_of_another_package_is_called_its_own(error: Exception) -> None:
+    class Broken(Scripted):
+        def act(self, observation: Observation) -> Decision:
+            raise error
+
+    with pytest.raises(PluginError, match=r"tests\..*Broken has a bug \(" + type(error).__name__):
+        play_fake(FakeEnv(cart()), Broken([]))
+
+
+def test_a_bug_of_stackrank_is_not_blamed_on_the_package_that_called_it() -> None:
+    class Calling(Scripted):
+        def act(self, observation: Observation) -> Decision:
+            read_tree(cast(Path, None))
+            raise AssertionError
+
+    with pytest.raises(TypeError):
+        play_fake(FakeEnv(cart()), Calling([]))
 
 
 def test_only_consecutive_malformed_actions_end_the_episode() -> None:

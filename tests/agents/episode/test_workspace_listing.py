@@ -53,7 +53,7 @@ def test_the_failing_test_file_is_shown_if_it_is_the_only_one_and_short() -> Non
     short = b"\nROW = 1\n\ndef test(): assert not ROW\n"
     task = replace(make_task({}), files={"tests/test_a.py": short, "tests/test_b.py": b"#" * 3000})
     assert find_failing_file(task, failed("tests/test_a.py::test")) == (
-        "tests/test_a.py:\n\nROW = 1\n\ndef test(): assert not ROW"
+        "tests/test_a.py:\n1  \n2  ROW = 1\n3  \n4  def test(): assert not ROW"
     )
     assert find_failing_file(task, failed("tests/test_a.py::test", "tests/test_b.py::test")) == ""
     assert find_failing_file(task, failed("tests/test_b.py::test")) == ""

@@ -156,10 +156,13 @@ def test_every_interface_to_a_running_program_is_recommended_alike(serve: Any) -
         started(tools).act(Observation(""))
     for request, advice in zip(
         server.requests,
-        ("the debugger", "with `trace`", "with `calls`", "with `snapshot`", "the investigator"),
+        ("the debugger", "with `trace`", "with `calls`", "with `snapshot`", "`investigate`"),
         strict=True,
     ):
-        assert advice in request["messages"][0]["content"] and "before you decide" in request["messages"][0]["content"]
+        assert (
+            advice in request["messages"][0]["content"]
+            and "Where reading does not decide" in request["messages"][0]["content"]
+        )
         for tool in request["tools"]:
             assert "null" not in str(tool) and "anyOf" not in str(tool), (
                 "an argument is left out, and not given as null"

@@ -19,6 +19,7 @@ from stackrank.db.connection.transactions import EPISODE, TALLY
 from stackrank.db.models.runs import Step
 from stackrank.db.queries.comparisons.stopping import runs_stopped_early
 from stackrank.db.totals import counters, tallies
+from stackrank.db.writes.acts import Acts
 from stackrank.db.writes.store import Store
 from stackrank.terms import RunStatus
 from tests.postgres import Cluster
@@ -234,7 +235,7 @@ def test_finishing_episodes_blocks_no_heartbeat_of_their_run(
         with engine.connect() as busy, busy.begin():
             tallies.forget_tally_of(busy, first)
             assert store.heartbeat(matrix.run) is RunStatus.RUNNING
-            store.change_spec(matrix.run, {"budget_usd": 2})
+            Acts(store.engine).tune(matrix.run, {"budget_usd": 2}, person="ada")
             cancelled = threads.submit(store.cancel_run, matrix.run, "enough")
             wait_for(lambda: _waiting(engine) == 1, "the cancel waits for nobody")
             finishing = threads.submit(store.finish_episode, second, verdict="resolved", stop_reason="submitted")

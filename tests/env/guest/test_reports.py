@@ -11,7 +11,7 @@ from stackrank.env.sandbox.guest.debugging.pdb.reports import sound_report
 
 ROW: dict[str, Any] = {
     "number": 1, "file": "cart.py", "line": 3, "condition": None, "temporary": False, "enabled": True, "ignore": 0,
-    "hits": 0, "commands": [], "silent": False,
+    "hits": 0, "commands": [], "silent": False, "entered": "",
 }  # fmt: skip
 START: dict[str, Any] = {"event": "start", "breakpoints": [ROW], "defining": False}
 STOP: dict[str, Any] = {

@@ -124,15 +124,18 @@ def test_a_full_disk_leaves_the_old_content(sandbox: Sandbox) -> None:
 def test_lines_that_a_file_has_are_shown(play: Play) -> None:
     step = play(make_task({"a.py": "x = 1\ny = 2\n", "tests/test_a.py": "def test(): assert 0\n"}))
     changed = step("rewrite", path="a.py", start=2, end=2, new_code="y = 3\n")
-    assert changed.text == "Replaced line 2 of a.py.\n    1  x = 1\n    2  y = 3"
-    assert step("rewrite", path="a.py", start=1, end=2, new_code="").text == "Deleted lines 1 to 2 of a.py."
+    assert changed.text == "Replaced line 2 of a.py.\n1  x = 1\n2- y = 2\n2+ y = 3"
+    assert step("rewrite", path="a.py", start=1, end=2, new_code="").text == (
+        "Deleted lines 1 to 2 of a.py.\n1- x = 1\n2- y = 3"
+    )
 
 
 def test_the_tool_shows_what_was_done(play: Play) -> None:
     step = play(cart())
     observation = step("rewrite", path="cart.py", start=5, end=5, new_code="    return result")
     assert observation.ok and observation.state["lines"] == [5, 5]
-    assert "Replaced line 5 of cart.py." in observation.text and "    5      return result" in observation.text
+    assert "Replaced line 5 of cart.py." in observation.text and "\n5+     return result\n6  \n" in observation.text
+    assert "\n5-     return result - 1\n" in observation.text, "what was there, as the line was named by its number"
     broken = step("rewrite", path="cart.py", start=1, end=1, new_code="def total(items:")
     assert broken.ok and "SyntaxError" in broken.text
     repeated = step("rewrite", path="cart.py", start=1, end=1, new_code="def total(items:")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import dis
+import pdb
+from types import FunctionType
+
 import pytest
 
 from stackrank.env.normalise import normalise
 from stackrank.env.sandbox.guest.core.files import Refused
 from stackrank.env.sandbox.guest.debugging.entry_point import entry_point
 from stackrank.env.sandbox.guest.debugging.evaluation import run
-from stackrank.env.sandbox.guest.debugging.pdb.batch import commands_of
+from stackrank.env.sandbox.guest.debugging.pdb.batch import WITHOUT_ARGUMENT, commands_of
 from stackrank.env.sandbox.guest.debugging.shortening import shortened
 from stackrank.env.sandbox.guest.debugging.values import folded
 
@@ -29,10 +33,26 @@ BATCHES = {
     "    p 1\n    p 2": ["p 1", "p 2"],
     "p x\n    p y": ["p x", "p y"],
     "commands 1\nsilent\np x\nc\nend": ["commands 1", "silent", "p x", "c", "end"],
-    "p 1 ;; p 2\nalias pi p %1\npi x": ["p 1 ;; p 2", "alias pi p %1", "pi x"],
+    "p 1 ;; p 2\nalias pi p %1 ;; n\npi x": ["p 1", "p 2", "alias pi p %1 ;; n", "pi x"],
+    "n; n;;s;\nb x.py:2 if a == ';;' ;; c\nx = 1; n": ["n", "n", "s", "b x.py:2 if a == ';;'", "c", "x = 1; n"],
     "p (1 +": ["p (1 +"],
+    "länge\nñ = 1": ["!länge", "ñ = 1"],
     "\n \n": [],
 }
+
+
+def test_the_commands_that_ignore_their_argument_are_those_of_pdb() -> None:
+    methods = {name[3:]: method for name, method in vars(pdb.Pdb).items() if name.startswith("do_")}
+    ignoring = {name for name, method in methods.items() if not _reads(method, method.__code__.co_varnames[1])}
+    assert ignoring - {"EOF", "bt", "interact", "w", "where"} == WITHOUT_ARGUMENT - {"restart", "run"}
+
+
+def _reads(method: FunctionType, parameter: str) -> bool:
+    """Whether a function reads a parameter, alone or (from Python 3.13 on) together with another variable."""
+    return any(
+        parameter in (step.argval if isinstance(step.argval, tuple) else (step.argval,))
+        for step in dis.get_instructions(method)
+    )
 
 
 @pytest.mark.parametrize("text", BATCHES)

@@ -158,3 +158,63 @@ def test_values_of_subclasses_are_shown(play: Play) -> None:
         "missing": "<Missing('b') code=3>",
         "error": "KeyError('k')",
     }
+
+
+def test_what_a_command_ignores_is_said_beside_it(play: Play) -> None:
+    code = "def low(n):\n    return n\n\n\ndef high(n):\n    return low(n)\n\n\nfor n in range(9):\n    high(n)\n"
+    step = play(make_task({"run.py": code, "tests/test_a.py": "def test(): pass"}))
+    stop = step.pdb("b low ;; c 3", test="python run.py")
+    assert "[c takes no argument: 3 was ignored; `ignore N 3` passes breakpoint N that often]\n> " in stop.text
+    assert stop.state["locals"] == {"n": "0"}, "the first time"
+    for command, ignored in {"s 2": "2", "n x": "x", "r 1": "1", "ll 1, 3": "1, 3", "a b": "b", "rv 1": "1"}.items():
+        assert f"[{command[:2].strip()} takes no argument: {ignored} was ignored]" in step.pdb(command).text
+    assert "was ignored" not in step.pdb("c # to the next call").text
+    calls = [line for line in step.pdb("w 2").text.splitlines() if line[:2] in ("> ", "  ")]
+    assert [line.partition(")")[2] for line in calls if "run.py" in line] == ["high()", "low()"]
+    for command, error in {
+        "w x": "*** the number of calls to show is an integer, not x",
+        "u x": "*** Invalid frame count (x)",
+        "ignore 1 soon": "*** ignore takes a breakpoint and a number of hits, as in ignore 1 3, not 1 soon",
+        "enable": "*** enable needs numbers of breakpoints: enable 1 2",
+        "disable": "*** disable needs numbers of breakpoints: disable 1 2",
+        "unalias nothing": "*** there is no alias nothing",
+        "l 1 2": "*** Error in argument: '1 2'",
+    }.items():
+        assert error in step.pdb(command).text
+    assert step.pdb("n; n; n").text.count("(Pdb) n\n") == 3
+
+
+def test_a_breakpoint_on_a_function_of_one_line_stops_in_its_calls(play: Play) -> None:
+    code = "class A:\n    def run(self): return 2\n\ndef f(größe): return größe\n"
+    test = "from shop import A, f\ndef test():\n    assert f(1) + A().run() == 4\n"
+    step = play(make_task({"shop.py": code, "tests/test_a.py": test}))
+    stop = step.pdb("b f\nb A.run\nc")
+    assert (stop.state["line"], stop.state["locals"]) == (4, {"größe": "1"})
+    assert "  1: shop.py:f\n  2: shop.py:A.run" in stop.text
+    assert step.pdb("länge = größe\nlänge").text.endswith("\n1"), "and not the command l"
+    assert step.pdb("c").state["function"] == "A.run"
+    again = step.pdb("restart\nc")
+    assert again.state["locals"] == {"größe": "1"} and "is already at" in step.pdb("b shop.py:f").text
+
+
+def test_subtests_expected_failures_and_errors_of_collection_are_named_as_pytest_names_them(play: Play) -> None:
+    test = """
+        import pytest, unittest
+
+        class Halves(unittest.TestCase):
+            def test_all(self):
+                for number in (2, 3):
+                    with self.subTest(number=number):
+                        assert number % 2 == 0
+
+        @pytest.mark.xfail
+        def test_later():
+            assert 0
+    """
+    step = play(make_task({"tests/test_a.py": test}))
+    ended = step.pdb("c\nc").text
+    assert "tests/test_a.py::Halves::test_all: failed" in ended and "1 test passed" not in ended
+    assert step("snapshot", test="test_later").text == "tests/test_a.py::test_later: xfailed\nNothing failed."
+    assert "xfailed" in step.pdb("c", test="test_later").text
+    broken = play(make_task({"shop.py": "def f(:\n", "tests/test_a.py": "import shop\n"})).pdb("c").text
+    assert "tests/test_a.py failed\nSyntaxError: invalid syntax (shop.py, line 1)\n" in broken

@@ -8,14 +8,17 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
+from stackrank.agents.episode.step import Step
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
-from stackrank.db.connection.transactions import EPISODE, RUN
+from stackrank.db.connection.transactions import ENTRANT, EPISODE, RUN, STEP
 from stackrank.db.writes.store import Store
+from stackrank.env.actions import Observation
 from stackrank.flows.runs.afterwards import explanation
 from stackrank.flows.runs.afterwards.explanation import PARTS, REMEDIES, explain_run
+from stackrank.flows.runs.playing.trajectories import to_row
 from stackrank.flows.services import doctor
-from stackrank.home import home
+from stackrank.home import home, process_mark
 from stackrank.host.wall_clock import now
 from tests.fixtures.calls import CommandLine
 from tests.fixtures.playing import make_run
@@ -114,3 +117,68 @@ def test_a_proxy_and_a_full_disk_are_suspected(run: int, monkeypatch: pytest.Mon
     assert "check whether the proxy http://ann:***@proxy.example:3128 lets requests to the models through" in text
     monkeypatch.setattr(explanation, "is_full", lambda folder: True)
     assert f"free some space on the disk with {home()}" in explain_run(store.engine, run)["why"]
+
+
+ENDED = ":".join([*process_mark().split(":")[:4], "never"]) + "#1"
+"""A worker of this machine that has ended."""
+
+
+@pytest.mark.parametrize(
+    ("worker", "steps", "waits_s", "expected", "advice"),
+    [
+        ("me", 0, 5, "4 episodes are being played", ""),
+        ("me", 0, 90, "Episode 1 (quick) has waited 1 min 30 s for its sandbox.", "takes long to prepare sandboxes"),
+        ("me", 3, 90, "(quick) has waited 1 min 30 s for step 3.", "look for a slow tool on the page of episode 1"),
+        (ENDED, 3, 5, "The process that played it has ended. ", "`stackrank resume 1`"),
+        (ENDED, 3, 5, "4 episodes had begun, 4 are waiting", "`stackrank resume 1`"),
+    ],
+)
+def test_what_episodes_in_progress_wait_for(
+    run: int, worker: str, steps: int, waits_s: float, expected: str, advice: str
+) -> None:
+    play(run)
+    hold(run, worker, steps, waits_s)
+    text = explain_run(connect(), run)["why"]
+    assert expected in text and advice in text
+    assert ("being played" in text) == (worker == "me")
+
+
+def test_an_unanswered_question_is_no_slow_tool(run: int) -> None:
+    play(run, sandbox_s=9.0)
+    hold(run, "me", 2, 300)
+    with connect().connect().execution_options(write=True) as connection, connection.begin():
+        connection.execute(update(ENTRANT).values(model="gpt-x"))
+    text = explain_run(connect(), run)["why"]
+    assert "has waited 5 min 00 s for step 2: for an answer of gpt-x, or for its tool." in text
+    assert "What to do: check whether the endpoint of gpt-x answers: 4 episodes have waited" in text
+    assert "slow tools" not in text
+
+
+def test_what_is_said_of_a_run_whose_process_was_killed(run: int, stackrank: CommandLine) -> None:
+    hold(run, ENDED, 0, 1)
+    store = Store(connect())
+    store.fail_episode(queries.episodes(store.engine, run)[-1]["id"], stop_reason="error", error="gone")
+    errored = queries.episodes(store.engine, run, verdict="error")[0]["id"]
+    assert f"`stackrank resume {run}` plays it" in stackrank("retry", str(errored)).out
+    assert doctor._absent_server() == (True, "not running; the first run starts it, `stackrank down` ends it")
+
+
+def test_a_prefect_server_that_a_run_has_lost(run: int) -> None:
+    hold(run, "me", 0, 1)
+    is_right, detail = doctor._absent_server()
+    assert not is_right and f"run {run} is being played" in detail
+
+
+def hold(run: int, worker: str, steps: int, waits_s: float) -> None:
+    """Four episodes are claimed, have taken these steps, and wait."""
+    store, since = Store(connect()), now() - timedelta(seconds=waits_s)
+    for row in queries.episodes(store.engine, run)[:4]:
+        values = {"verdict": "", "status": "running", "claimed_by": worker, "started_at": since, "ended_at": None}
+        change(EPISODE, row["id"], **values)
+        for index in range(steps):
+            step = Step(index=index, action=None, observation=Observation("fine"))
+            store.add_step(to_row(row["id"], step), by=worker)
+    for row in queries.episodes(store.engine, run)[4:]:
+        change(EPISODE, row["id"], verdict="", status="pending", ended_at=None)
+    with connect().connect().execution_options(write=True) as connection, connection.begin():
+        connection.execute(update(STEP).values(created_at=since))

@@ -21,7 +21,7 @@ from sqlalchemy import update
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect, default_url
 from stackrank.db.connection.transactions import STEP
-from stackrank.db.writes.store import Store
+from stackrank.db.writes.acts import Acts
 from stackrank.flows.runs.playing import claims
 from tests.fixtures.playing import drive, make_run
 from tests.fixtures.scripted import ANSWERS, ENTRANT, RESOLVED, UNRESOLVED, Script
@@ -218,6 +218,6 @@ def test_a_spent_budget_ends_a_run_and_a_larger_one_continues_it(endpoint: OpenA
     reason = drive(run_id)
     assert "the budget of $5.00 is spent ($8.00)" in reason
     assert Counter(row["status"] for row in rows(run_id)) == {"done": 2, "pending": 2}
-    Store(connect()).change_spec(run_id, {"budget_usd": 100.0})
+    Acts(connect()).tune(run_id, {"budget_usd": 100.0}, person="ada")
     assert drive(run_id) == ""
     assert_as_undisturbed(run_id, endpoint)

@@ -15,11 +15,14 @@ from sqlalchemy import update
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.connection.transactions import RUN
+from stackrank.db.writes.acts import Acts
 from stackrank.db.writes.store import Store
 from stackrank.flows.runs.playing import abandoned_runs
 from stackrank.flows.runs.playing import liveness as silence
 from stackrank.flows.runs.playing.abandoned_runs import AbandonedRuns
+from stackrank.home import process_mark
 from stackrank.host.wall_clock import now
+from stackrank.settings import settings
 from tests.fixtures.playing import make_run
 
 RANDOM = {"limit": 1, "entrants": [{"agent": "random"}], "sandbox": "bubblewrap"}
@@ -48,7 +51,7 @@ def test_silence_is_measured_by_the_own_clock(store: Store, clock: list[float]) 
     by_hand = make_run(limit=1, entrants=[{"agent": "random"}], sandbox="bubblewrap")
     for run in (living, dead, by_hand):
         store.start_run(run)
-    store.change_spec(by_hand, {"entrants": [{"agent": "human"}]})
+    Acts(store.engine).tune(by_hand, {"entrants": [{"agent": "human"}]}, person="ada")
     for run in (living, dead, by_hand):
         set_run(store, run, heartbeat_at=now().replace(year=2001))  # a clock that was set
     abandoned = AbandonedRuns(store)
@@ -90,6 +93,21 @@ def test_a_scheduled_run_that_never_started_is_abandoned(store: Store, clock: li
     assert store.claims(by_command) == []
     store.start_run(scheduled)
     assert abandoned.silent() == []
+
+
+def test_a_run_whose_process_has_ended_is_abandoned_after_a_few_beats(store: Store, clock: list[float]) -> None:
+    deserted, elsewhere = make_run(**RANDOM), make_run(**RANDOM)
+    mark = process_mark().split(":")
+    ended = [*mark[:4], "never"]
+    for run, place in ((deserted, ended), (elsewhere, ["other-host", *ended[1:]])):
+        store.start_run(run)
+        assert store.claim_next(run, ":".join(place) + "#1")
+    abandoned = AbandonedRuns(store)
+    assert abandoned.silent() == []
+    for _ in range(2):
+        clock[0] += abandoned_runs.MISSED_BEATS * settings().beat_s
+        silent_runs = abandoned.silent()
+    assert [run["id"] for run in silent_runs] == [deserted]
 
 
 def failed(store: Store, run: int, error_class: str) -> None:
@@ -204,6 +222,26 @@ def test_a_silent_run_is_resumed_once_and_its_former_flow_run_closed(
         assert states(client, flow_run.id, alive) == ["Crashed", "Running"]
         for supervisor in RESUMED_RUN.list_deployments(client):
             client.delete_deployment(supervisor.id)
+
+
+@pytest.mark.parametrize(("holder", "state"), [("ended", "Crashed"), ("elsewhere", "Running")])
+def test_who_continues_a_run_closes_the_flow_run_of_a_dead_process(
+    prefect_server: str, store: Store, holder: str, state: str
+) -> None:
+    from prefect import task
+    from prefect.states import Running
+
+    from stackrank.flows.engine.dead_flow_runs import close_former
+
+    run = make_run(**RANDOM)
+    with flow_run_of(run, store, f"former-{holder}") as (client, former):
+        store.start_run(run, prefect_flow_run_id=str(former))
+        host, *place = process_mark().split(":")[:4]
+        assert store.claim_next(run, ":".join([host if holder == "ended" else "other-host", *place, "never"]))
+        episode = client.create_task_run(task(states), flow_run_id=former, dynamic_key="0", state=Running())
+        close_former(store.engine, queries.run(store.engine, run))
+        assert states(client, former) == [state]
+        assert client.read_task_run(episode.id).state_name == state
 
 
 def test_a_schedule_is_unblocked(prefect_server: str, store: Store) -> None:

@@ -14,6 +14,7 @@ from sqlalchemy import Engine
 
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
+from stackrank.db.writes.acts import Acts
 from stackrank.db.writes.claims import ClaimedEpisode
 from stackrank.db.writes.store import Store
 from stackrank.flows.runs.playing import driver
@@ -100,7 +101,7 @@ def test_a_run_that_cannot_be_played_says_why(session: Session) -> None:
     heartbeats = threading.Thread(target=play_elsewhere)
     heartbeats.start()
     for unplayable in (run_id, session.run_id):
-        session.store.change_spec(unplayable, {"benchmark": "gone"})
+        Acts(session.store.engine).tune(unplayable, {"benchmark": "gone"}, person="ada")
         leave_run(unplayable)
         with pytest.raises(SpecError):
             evaluate.fn(unplayable, "label")

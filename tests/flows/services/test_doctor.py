@@ -68,3 +68,9 @@ def test_a_disk_with_little_space(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     assert _disk()["ok"] and f"{tmp_path}/not/made: " in _disk()["detail"]
     monkeypatch.setattr(doctor, "free_bytes", lambda folder: 3 << 20)
     assert not _disk()["ok"] and "only 3 MB free: free some space" in _disk()["detail"]
+
+
+def test_a_full_disk_under_the_database(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "is_full", lambda folder: True)
+    (row,) = [row for row in doctor._database() if row["check"] == "database"]
+    assert not row["ok"] and row["detail"].endswith("no result can be stored, free some space on its disk")

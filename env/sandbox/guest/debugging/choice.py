@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import difflib
 import os
-from typing import List, Set
+from typing import Any, List, Set
 
 from ..core.files import Refused
 from ..testing.ids import path_of
 
 _CLOSE = 5
+
+
+def outcome_of(report: Any) -> str:
+    """Return the outcome in pytest's report of a test: `xfailed` for a failure that the test expects."""
+    return "xfailed" if report.outcome == "skipped" and hasattr(report, "wasxfail") else str(report.outcome)
 
 
 def choose(collected: List[str], name: str) -> Set[str]:

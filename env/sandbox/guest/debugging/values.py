@@ -16,6 +16,8 @@ import uuid
 from pathlib import PosixPath, PurePosixPath
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Sequence, Tuple
 
+from . import opaque
+
 _PLAIN = (int, float, complex, bool, str, bytes, bytearray, type(None), range)
 # Types of the standard library whose `repr` says everything and runs no code of the program.
 _SAID_BY_REPR = {
@@ -56,18 +58,21 @@ class _Safe(reprlib.Repr):
         self.maxlevel = 3
 
     def repr1(self, x: Any, level: int) -> str:
+        # Never isinstance: it may ask the object for its __class__.
         kind = type(x)
         if kind in _BRACKETS:
             return self._members(x, level)
         if kind in _PLAIN:
             return super().repr1(x, level)
-        if isinstance(x, types.ModuleType):
+        if kind in opaque.PROXIES:
+            return opaque.proxied(x)
+        if issubclass(kind, types.ModuleType):
             return "<%s %s>" % (kind.__name__, types.ModuleType.__getattribute__(x, "__name__"))
         if kind is types.MethodType and type(x.__func__) is types.FunctionType:
             return "<method %s>" % _named(x.__func__)
-        if isinstance(x, types.FunctionType):
+        if kind is types.FunctionType:
             return "<function %s>" % _named(x)
-        if isinstance(x, type):
+        if issubclass(kind, type):
             return "<%s %s>" % (kind.__name__, getattr(x, "__qualname__", "?"))
         if kind in _SAID_BY_REPR:
             return self.repr_instance(x, level)
@@ -76,11 +81,19 @@ class _Safe(reprlib.Repr):
         name = type.__getattribute__(kind, "__qualname__")
         if issubclass(kind, enum.Enum):
             return "<%s.%s>" % (name, object.__getattribute__(x, "__dict__").get("_name_"))
+        description = opaque.described(x)
+        if description is not None:
+            return description
         if level <= 0:
             return "<%s ...>" % name
-        members = [self._contents(x, level)] if issubclass(kind, _CONTAINERS) else self._plain_part(x, level)
-        named_values = list(attributes(x))
+        named_fields = opaque.fields(x) if issubclass(kind, tuple) else []
+        members = []
+        if not named_fields:
+            members = [self._contents(x, level)] if issubclass(kind, _CONTAINERS) else self._plain_part(x, level)
+        named_values = [*named_fields, *attributes(x)]
         if not named_values:
+            if not members and (parts := opaque.parts(x, self.most)):
+                members = ["of", ", ".join(self.repr1(part, level - 1) for part in parts)]
             return " ".join(["<" + name, *members]) + ">"
         members += ["%s=%s" % (key, self.repr1(value, level - 1)) for key, value in named_values[: self.most]]
         return "<%s %s%s>" % (name, ", ".join(members), ", ..." if len(named_values) > self.most else "")
@@ -157,9 +170,9 @@ class _Safe(reprlib.Repr):
 
     def _contents(self, x: Any, level: int) -> str:
         """Show what an instance of a container's subclass holds, whatever its own methods say."""
-        if isinstance(x, dict):
+        if issubclass(type(x), dict):
             return self.repr1(dict(dict.items(x)), level)
-        kind: Any = next(container for container in _CONTAINERS if isinstance(x, container))
+        kind: Any = next(container for container in _CONTAINERS if issubclass(type(x), container))
         plain_kind = list if kind is collections.deque else kind
         return self.repr1(plain_kind(kind.__iter__(x)), level)
 
@@ -228,9 +241,9 @@ def safe_locals(names: Mapping[str, Any], limit: int = 24) -> Dict[str, str]:
     """Return name -> short text of local variables, without code, annotations and dunder names."""
     texts: Dict[str, str] = {}
     for name, value in list(names.items()):
-        if name.startswith(("__", "@")) or isinstance(value, (types.ModuleType, types.FunctionType, type)):
+        if name.startswith(("__", "@")) or issubclass(type(value), (types.ModuleType, types.FunctionType, type)):
             continue
-        if type(value).__module__ in ("typing", "__future__"):
+        if type.__getattribute__(type(value), "__module__") in ("typing", "__future__"):
             continue
         if len(texts) >= limit:
             break

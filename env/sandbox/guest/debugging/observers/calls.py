@@ -179,21 +179,25 @@ class _Call:
         caller = frame.f_back
         while caller is not None and not teller.own(caller.f_code.co_filename):
             caller = caller.f_back
-        record["caller"] = teller.place(caller) if caller is not None else {}
+        record["caller"] = teller.place(caller) if caller is not None else None
         self.record = record
         """The record that is reported of the call."""
         names = frame.f_globals
         globals_used = [(name, names[name]) for name in frame.f_code.co_names if name in names]
         kinds = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type)
-        state = [("global " + name, value) for name, value in globals_used if not isinstance(value, kinds)]
-        self._globals = names
+        state = [("global " + name, value) for name, value in globals_used if not issubclass(type(value), kinds)]
+        outer = [(name, frame.f_locals[name]) for name in frame.f_code.co_freevars if name in frame.f_locals]
+        state += [("nonlocal " + name, value) for name, value in outer if not issubclass(type(value), kinds)]
+        self._globals, self._frame = names, frame
         self._before = [(name, value, parts(name, value)) for name, value in [*parameters, *state]]
 
     def changes(self) -> Dict[str, Any]:
         """Return what has changed since the call began: `changed`, and how many changes were left out."""
         changes: List[str] = []
         for name, value, old_parts in self._before:
-            new_value = self._globals.get(name[7:], value) if name.startswith("global ") else value
+            kind, _, bare_name = name.partition(" ")
+            namespace = {"global": self._globals, "nonlocal": self._frame.f_locals}.get(kind, {})
+            new_value = namespace.get(bare_name, value)
             changes += differences(old_parts, parts(name, new_value))
         changes = list(dict.fromkeys(changes))
         return {"changed": changes[:_MOST_CHANGES], "more": max(len(changes) - _MOST_CHANGES, 0)}
@@ -227,7 +231,7 @@ def parts(name: str, value: Any) -> Dict[str, Any]:
             texts[path] = container
             continue
         # Without what lies deeper: a change there is reported in its own place, not as a change of this part too.
-        if id(container) in visited or depth >= _DEPTH or isinstance(container, (enum.Enum, type)):
+        if id(container) in visited or depth >= _DEPTH or issubclass(type(container), (enum.Enum, type)):
             texts[path] = _text(container, shallow(container), repeated=id(container) in visited)
             continue
         visited.add(id(container))
@@ -245,10 +249,11 @@ def parts(name: str, value: Any) -> Dict[str, Any]:
                 members += [("%s[%d]" % (path, len(listed) - 1), listed[-1])]
         elif issubclass(kind, (set, frozenset)):
             texts[path] = _text(container, shown(container, 400))
-        if path not in texts or kind.__module__ != "builtins":
+        has_attributes = kind.__module__ != "builtins"
+        if path not in texts or has_attributes:
             members += [("%s.%s" % (path, key), item) for key, item in attributes(container)]
         if path not in texts:
-            texts[path] = _text(container, kind.__name__ if members else shown(container))
+            texts[path] = _text(container, kind.__name__ if members or has_attributes else shown(container))
         pending.extend((*row, depth + 1) for row in members)
     return texts
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import pdb
 import runpy
 import signal
 import sys
@@ -20,7 +21,7 @@ from ...core.files import Refused
 from ...core.framing import take_input
 from ...testing.ids import path_of
 from ...testing.shadows import forget_shadowed
-from ..choice import choose
+from ..choice import choose, outcome_of
 from ..exceptions import reported_error
 from ..places import Names
 from .calls import CallsObserver
@@ -75,6 +76,7 @@ class Session:
         self._own = Own(root)
         self._teller = Storyteller(self._own, Names(), report)
         self._processes = 0
+        self._notes: List[str] = []
         self._failures = 0
         self._pid = os.getpid()
         self._exit = os._exit
@@ -93,7 +95,7 @@ class Session:
         """Report the end of the run, once."""
         if os.getpid() != self._pid or not self._over.acquire(False):
             return
-        notes = []
+        notes = list(dict.fromkeys(self._notes))
         if self._tracer is not None and self._following:
             self._tracer.stop()
             notes += [self._tracer.lost] if self._tracer.lost else []
@@ -169,7 +171,15 @@ class Session:
             self._following = True
             self._tracer.start()
 
+    def _pass_breakpoints(self) -> None:
+        """Pass over the program's own `breakpoint()`: nobody is there to answer a debugger."""
+        sys.breakpointhook = pdb.set_trace = self._met_breakpoint
+
+    def _met_breakpoint(self, *arguments: Any, **options: Any) -> None:
+        self._notes.append("breakpoint() in the program was passed over")
+
     def _run_program(self, entry: List[str]) -> int:
+        self._pass_breakpoints()
         try:
             if entry[0] == "-m":
                 sys.argv = list(entry[1:])
@@ -217,7 +227,7 @@ class Session:
         wanted_test: str = self._spec["test"]
         file = path_of(wanted_test)
         if wanted_test and not os.path.exists(file):
-            if file != wanted_test or file.endswith(".py"):
+            if "/" in file or file.endswith(".py"):
                 raise Refused("no file %s" % file)
             file = ""
 
@@ -238,6 +248,7 @@ class Session:
                 terminal = config.pluginmanager.getplugin("terminalreporter")
                 if terminal is not None:
                     terminal._tw._file = open(os.devnull, "w")  # noqa: SIM115
+                outer._pass_breakpoints()
 
             @pytest.hookimpl(hookwrapper=True, tryfirst=True)
             def pytest_collection(self, session: Any) -> Generator[None, Any, None]:
@@ -272,7 +283,7 @@ class Session:
             def pytest_runtest_logreport(self, report: Any) -> None:
                 if report.when == "call" or report.outcome != "passed":
                     seconds = round(report.duration, 6)
-                    outer._report.write("test", test=report.nodeid, outcome=report.outcome, seconds=seconds)
+                    outer._report.write("test", test=report.nodeid, outcome=outcome_of(report), seconds=seconds)
 
         def begin() -> None:
             if getattr(self._observer, "from_import", False):

@@ -15,6 +15,11 @@ _COMMANDS = {
     "return", "retval", "run", "rv", "s", "silent", "source", "step", "tbreak", "u", "unalias", "undisplay", "unt",
     "until", "up", "w", "whatis", "where",
 }  # fmt: skip
+WITHOUT_ARGUMENT = {
+    "a", "args", "c", "cont", "continue", "exit", "ll", "longlist", "n", "next", "q", "quit", "r", "restart", "retval",
+    "return", "run", "rv", "s", "step",
+}  # fmt: skip
+"""The commands that ignore what follows them."""
 _OF_EXPRESSIONS = ("p", "pp", "whatis", "display")
 _PROMPT = re.compile(r"^\s*\((?:Pdb|com|Pdb\+\+)\) ?")
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -23,6 +28,9 @@ _OPERATOR = re.compile(r"[([.]|\s*(?:[=!]=|[<>,*/%|&^])")
 """Matches what may follow a name but cannot begin a command's argument. (`u -1` is a command.)"""
 _INDENT = re.compile(r"^[ \t]+")
 _COMPOUND = re.compile(r"(?:async|class|def|for|if|match|try|while|with|@)\b.*|.*:$")
+_PIECE = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|;;|.""")
+"""A text in quotes, what separates two commands, or another character."""
+_BEFORE_SEMICOLON = re.compile(r"\s*(%s)\s*;" % "|".join(sorted(WITHOUT_ARGUMENT, key=len, reverse=True)))
 _CLAUSE = re.compile(r"(?:else|elif|except|finally|case)\b")
 
 
@@ -42,6 +50,12 @@ def commands_of(text: str) -> List[str]:
         position += 1
         if not line or line.startswith("#"):
             continue
+        parts = _split(line)
+        if parts != [line]:
+            position -= 1
+            blank = lines[position][: _depth(lines[position])]
+            lines[position : position + 1] = [blank + part for part in parts]
+            continue
         code, prefix = _code(line)
         if not code:
             commands.append(line)
@@ -58,6 +72,28 @@ def commands_of(text: str) -> List[str]:
     return commands
 
 
+def _split(line: str) -> List[str]:
+    """Return the commands of a line: pdb separates them by `;;`. `n; n` means the same, as `n` takes no argument."""
+    if ";" not in line or line.startswith("alias "):
+        return [line]
+    if compiles(line.lstrip("!")) and not _BEFORE_SEMICOLON.match(line):
+        return [line]
+    parts = [""]
+    for piece in _PIECE.findall(line):
+        if piece == ";;":
+            parts.append("")
+        else:
+            parts[-1] += piece
+    commands: List[str] = []
+    for part in parts:
+        rest = part
+        while match := _BEFORE_SEMICOLON.match(rest):
+            commands.append(match[1])
+            rest = rest[match.end() :]
+        commands.append(rest.strip())
+    return [command for command in commands if command]
+
+
 def _code(line: str) -> "tuple[str, str]":
     """Return the Python code of a line and the command before it; no code if the line is another pdb command."""
     if line.startswith("!"):
@@ -71,8 +107,8 @@ def _code(line: str) -> "tuple[str, str]":
             return (argument.strip(), name + " ") if argument.strip() else ("", "")
         if name in ("q", "quit", "exit") or not (_OPERATOR.match(argument) and (compiles(line) or _unfinished(line))):
             return "", ""
-    # A plain line stays as it was written; a name alone may be an alias.
-    is_plain = name not in _COMMANDS and compiles(line)
+    # A plain line stays as it was written; a name alone may be an alias. pdb takes `länge` for its command `l`.
+    is_plain = name not in _COMMANDS and name.isascii() and compiles(line)
     return line, "!" if not is_plain and (compiles(line) or _unfinished(line) or _COMPOUND.match(line)) else ""
 
 

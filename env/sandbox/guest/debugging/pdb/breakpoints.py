@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import bdb
 import contextlib
+import linecache
 import os
 import pdb
 import re
 import types
-from typing import Any, Callable, Dict, List, Optional, Set
+from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 
 from ...core.disk import real_file
 from ...core.files import Refused
 from ..evaluation import run
-from ..places import defined_at, find_file, find_place, split_condition
+from ..places import Place, defined_at, find_file, find_place, split_condition
 
+_DEFINITION = r"\s*(async\s+)?def\s+%s\b"
 _ROW = re.compile(r"(?:Breakpoint )?\d+(?: \([^)]*\))?(?::| at)\s+")
 """What stands before the place when breakpoints are shown."""
 
@@ -29,6 +31,8 @@ class Breakpoints(pdb.Pdb):
         # The ignore count that was asked for, not what is left of it: a restart counts from the beginning.
         self._ignore: Dict[int, int] = {}
         self._restored: Set[int] = set()
+        self._entered: Dict[int, str] = {}
+        """Number -> function, for breakpoints that stop in its calls and not where it is defined on the same line."""
         self._started = False
         # bdb stops silently if a condition raises an error. It evaluates conditions only through this name.
         setattr(bdb, "eval", self._condition)  # noqa: B010  typeshed does not know it
@@ -66,6 +70,7 @@ class Breakpoints(pdb.Pdb):
                 "hits": point.hits,
                 "commands": list(self.commands.get(point.number, [])),
                 "silent": bool(silent.get(point.number)),
+                "entered": self._entered.get(point.number, ""),
             }
             for point in bdb.Breakpoint.bpbynumber
             if point is not None
@@ -98,6 +103,8 @@ class Breakpoints(pdb.Pdb):
                 continue
             self._restored.add(number)
             point = numbers[-1]
+            if row["entered"]:
+                self._stop_in_calls(point, row["entered"])
             point.ignore = self._ignore[number] = row["ignore"]
             if not row["enabled"]:
                 point.disable()
@@ -142,21 +149,32 @@ class Breakpoints(pdb.Pdb):
         if condition and not self._sound(condition):
             return None
         try:
-            location = self._locate(name)
+            location, function = self._locate(name)
         except Refused as error:
             return self.error(str(error))
         if not location:  # something that only pdb finds, in a library
             return super().do_break(text, temporary)
         file, _, line = location.rpartition(":")
         for point in bdb.Breakpoint.bplist.get((self.canonic(file), int(line)), ()):
-            if (point.cond or "") == condition:
+            if (point.cond or "") == condition and self._entered.get(point.number, "") == function:
                 return self.error("breakpoint %d is already at %s:%s" % (point.number, self.shorten(file), line))
-        return super().do_break(location + (", " + condition if condition else ""), temporary)
+        count = len(bdb.Breakpoint.bpbynumber)
+        super().do_break(location + (", " + condition if condition else ""), temporary)
+        if function and len(bdb.Breakpoint.bpbynumber) > count:
+            self._stop_in_calls(bdb.Breakpoint.bpbynumber[-1], function)
+        return None
+
+    def _stop_in_calls(self, point: Any, function: str) -> None:
+        self._entered[point.number] = function
+        point.funcname = function.rpartition(".")[2]
 
     do_b = do_break
 
-    def _locate(self, name: str) -> str:
-        """Return a place of the workspace as `file:line`; empty if it may be one of a library. Raises Refused."""
+    def _locate(self, name: str) -> Tuple[str, str]:
+        """Return a place of the workspace as `file:line`; empty if it may be one of a library. Raises Refused.
+
+        Also returns the name of a function whose definition and body are on that one line, if it was asked for.
+        """
         if name.isdigit():
             frame: Optional[types.FrameType] = getattr(self, "curframe", None) if self._started else None
             file = self.canonic(frame.f_code.co_filename) if frame is not None else self.entry_file
@@ -167,18 +185,27 @@ class Breakpoints(pdb.Pdb):
             places = find_place(self._root, name)
         except Refused:
             if self._in_library(name):
-                return ""
+                return "", ""
             raise
         if len(places) > 1:
             listed = ", ".join("%s:%d" % (self.shorten(place.file), place.body) for place in places[:8])
             raise Refused("%s is defined in several places: %s" % (name, listed))
-        function = "" if places[0].function else defined_at(places[0].file, places[0].line)
-        if function:
+        place = places[0]
+        if place.function:
+            on_one_line = re.match(_DEFINITION % re.escape(place.function.rpartition(".")[2]), self._source(place))
+            return "%s:%d" % (place.file, place.body), place.function if on_one_line else ""
+        defined = defined_at(place.file, place.line)
+        if defined:
             self._note(
                 "line %d defines %s, so this breakpoint stops when the definition runs; `b %s` stops in each call"
-                % (places[0].line, function, function)
+                % (place.line, defined, defined)
             )
-        return "%s:%d" % (places[0].file, places[0].body)
+        return "%s:%d" % (place.file, place.line), ""
+
+    @staticmethod
+    def _source(place: Place) -> str:
+        """Return the line to stop at."""
+        return linecache.getline(place.file, place.body)
 
     def _in_library(self, name: str) -> bool:
         """Whether a name stands for a function that the program knows, or for a line outside the workspace."""
@@ -211,8 +238,12 @@ class Breakpoints(pdb.Pdb):
         return True
 
     def do_ignore(self, arg: str) -> Any:
-        """As in pdb; the count is remembered for restarts."""
-        super().do_ignore(arg)
+        """As in pdb; the count is remembered for restarts, and has to be a number."""
+        number, _, count = arg.strip().partition(" ")
+        if count.strip() and not count.strip().isdigit():
+            return self.error("ignore takes a breakpoint and a number of hits, as in ignore 1 3, not %s" % arg)
+        problem = super().do_ignore(arg)
         for point in bdb.Breakpoint.bpbynumber:
-            if point is not None and arg.split()[:1] == [str(point.number)]:
+            if point is not None and number == str(point.number):
                 self._ignore[point.number] = point.ignore
+        return problem

@@ -180,6 +180,7 @@ class Debugger(TraceFunction):
                 continue
             if name in ("q", "quit", "exit"):
                 self.do_quit("")
+            self.say_ignored(line)
             self._pause_at_test = name not in _RUN
             if self._pause_at_test and name not in _FIRST_STOP and name:
                 self.cmdqueue = [line.rstrip("\n")]
@@ -338,8 +339,9 @@ class Debugger(TraceFunction):
             self._control.write("".join(traceback.format_exception_only(type(error), error)))
 
     def outcome(self, name: str, outcome: str) -> None:
-        """Remember how a test ended."""
-        self._outcomes[name] = outcome
+        """Remember how a test ended: its worst outcome, because its teardown and its subtests are reported too."""
+        if self._outcomes.get(name) != "failed":
+            self._outcomes[name] = outcome
 
     def outcomes(self) -> Dict[str, str]:
         """Return how each test ended so far."""

@@ -20,7 +20,8 @@ from ...testing.ids import path_of
 from ...testing.prepared import plugin as searched
 from ...testing.prepared import prepared
 from ...testing.shadows import forget_shadowed
-from ..choice import choose
+from ..choice import choose, outcome_of
+from ..exceptions import reported_error
 from .control import Control, EmptyInput
 from .pdb_child import Debugger
 
@@ -175,11 +176,11 @@ def _run_pytest(debugger: Debugger, arguments: List[str], test: str, only: List[
             debugger.retrace()
 
         def pytest_exception_interact(self, node: Any, call: Any, report: Any) -> None:
-            debugger.failed(node.nodeid, call.excinfo.value)
+            debugger.failed(node.nodeid, reported_error(call.excinfo.value))
 
         def pytest_runtest_logreport(self, report: Any) -> None:
             if report.when == "call" or report.outcome != "passed":
-                debugger.outcome(report.nodeid, report.outcome)
+                debugger.outcome(report.nodeid, outcome_of(report))
 
     def conftest_failed(name: str, error: BaseException) -> None:
         if not collecting:  # else pytest reports it as the failure of a folder

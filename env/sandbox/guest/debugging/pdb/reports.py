@@ -8,7 +8,7 @@ from typing import Any, Dict, Optional, Tuple
 
 _ROW = {
     "number": int, "file": str, "line": int, "temporary": bool, "enabled": bool, "ignore": int, "hits": int,
-    "commands": list, "silent": bool,
+    "commands": list, "silent": bool, "entered": str,
 }  # fmt: skip
 _STOP = {
     "stops": int, "event": str, "file": str, "line": int, "function": str, "depth": int, "locals": dict,

@@ -10,7 +10,7 @@ from typing import Any, Dict, Tuple
 from ..evaluation import run
 from ..shortening import shortened
 from ..values import folded
-from .batch import compiles
+from .batch import WITHOUT_ARGUMENT, compiles
 from .breakpoints import Breakpoints
 
 _MOST_FRAMES = 40
@@ -26,12 +26,16 @@ class Shell(Breakpoints):
         value_limit = self.stdout.value_limit  # type: ignore[attr-defined]
         super().message(shortened(str(msg), value_limit, "show a part of it, or raise the limit"), *texts, **options)
 
-    def print_stack_trace(self, *_: Any) -> None:
-        """Show the calls that led here; the repeated calls of a recursion are counted."""
-        keys = [
-            object() if position == self.curindex else (frame.f_code, line)
-            for position, (frame, line) in enumerate(self.stack)
-        ]
+    def print_stack_trace(self, count: Any = None, *_: Any) -> None:
+        """Show the calls that led here; the repeated calls of a recursion are counted.
+
+        `count`: only so many of the innermost calls; if negative, of the outermost; 0: only the current one.
+        """
+        stack = self.stack
+        if count is not None:
+            stack = stack[-count:] if count > 0 else stack[:-count] if count < 0 else [stack[self.curindex]]
+        current = self.stack[self.curindex][0]
+        keys = [object() if frame is current else (frame.f_code, line) for frame, line in stack]
         parts = folded(keys)
         hidden = range(_MOST_FRAMES // 2, len(parts) - _MOST_FRAMES // 2)
         for number, (first, period, times) in enumerate(parts):
@@ -39,7 +43,7 @@ class Shell(Breakpoints):
                 if number == hidden[0]:
                     self.message("  [... %d other places ...]" % len(hidden))
                 continue
-            for entry in self.stack[first : first + period]:
+            for entry in stack[first : first + period]:
                 self.print_stack_entry(entry)
             if times > 1:
                 repeated = "call above" if period == 1 else "%d calls above" % period
@@ -104,6 +108,44 @@ class Shell(Breakpoints):
             return _Raised(self._told_error())
 
     # ---- commands
+
+    def onecmd(self, line: str) -> Any:
+        """Carry out one command. Says what of it is ignored."""
+        if not self.commands_defining:
+            self.say_ignored(line)
+        return super().onecmd(line)
+
+    def say_ignored(self, line: str) -> None:
+        """Say that a command takes no argument, if it was given one. A comment is none."""
+        command, argument, _ = self.parseline(line)
+        if command in WITHOUT_ARGUMENT and argument and argument[0] != "#" and argument != "()":
+            hint = ""
+            if command in ("c", "cont", "continue") and argument.isdigit():
+                hint = "; `ignore N %s` passes breakpoint N that often" % argument
+            self.message("[%s takes no argument: %s was ignored%s]" % (command, argument, hint))
+
+    def do_where(self, arg: str) -> None:
+        """Show the calls that led here; with a number, as from Python 3.14 on, so many of the innermost."""
+        try:
+            count = int(arg) if arg else None
+        except ValueError:
+            self.error("the number of calls to show is an integer, not %s" % arg)
+            return
+        self.print_stack_trace(count)
+
+    do_w = do_bt = do_where
+
+    def do_enable(self, arg: str) -> Any:
+        """As in pdb; without numbers, say that they are missing."""
+        return super().do_enable(arg) if arg else self.error("enable needs numbers of breakpoints: enable 1 2")
+
+    def do_disable(self, arg: str) -> Any:
+        """As in pdb; without numbers, say that they are missing."""
+        return super().do_disable(arg) if arg else self.error("disable needs numbers of breakpoints: disable 1 2")
+
+    def do_unalias(self, arg: str) -> Any:
+        """As in pdb; an alias that does not exist is an error."""
+        return super().do_unalias(arg) if arg in self.aliases else self.error("there is no alias %s" % (arg or "''"))
 
     def do_clear(self, arg: str) -> None:
         """As in pdb; without an argument, delete every breakpoint without asking."""

@@ -11,7 +11,7 @@ import pytest
 
 from stackrank.host import wall_clock
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 ROOMS = ("agents", "dashboard", "db", "env", "extensions", "flows", "src/stackrank/host", "src/stackrank/patches")
 TIME_OF_DAY = {"now", "utcnow", "today", "time", "time_ns"}
 OTHER_CLOCKS = {"awake", "monotonic"}
