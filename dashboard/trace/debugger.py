@@ -64,7 +64,10 @@ def debugger(episode: Mapping[str, Any], last: int) -> None:
     marks = tuple(episode["milestones"].items())
     steps = outline(default_url(), episode["id"], window_of(selected), last, marks)
     facts = {"episode": episode["id"], "chunk": CHUNK, "start": start, "failure": episode["failure_step"]}
-    facts |= {"deciding": ask(queries.deciding_edit, episode["id"]), "debugs": has_debugger(episode)}
+    facts |= {
+        "deciding": ask(queries.deciding_edit, episode["id"]),
+        "debugs": bool(steps["stops"]) or has_debugger(episode),
+    }
     facts |= {"story": [[[visible(text), step] for text, step in clauses] for clauses in queries.story(episode)]}
     _DEBUGGER(key=key, data=packed({**steps, **facts, "faults": _faults(episode)}), on_view_change=changed)
     with st.container(key="trace_feed", gap=None):
