@@ -9,9 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
 
+SCOPE = (
+    *("benchmark", "version", "conditions", "series", "tags", "owner", "last", "runs"),
+    *("run", "errors", "disputed"),
+)
+"""The parameters of the scope of all pages, which every link carries (see `parts.scope`)."""
+PICKS = ("lb_pick", "cmp_pick", "cmp_pair", "ts_pair", "ep_after", "runs_before")
+"""What a reader has picked within a scope, which another scope may not have."""
 _IGNORED = "ignored_parameters"
 _LEARNED = "learned_parameters"
 
@@ -30,6 +38,24 @@ def ignored() -> dict[str, str]:
 def ignore(name: str, value: str) -> None:
     """Remember that the address asks for a value that does not exist."""
     st.session_state.setdefault(_IGNORED, {})[name] = value
+
+
+def scope_parameters() -> dict[str, list[str]]:
+    """Return the parameters of the scope that the address has."""
+    values = _all()
+    return {name: values[name] for name in SCOPE if values.get(name)}
+
+
+def carried() -> dict[str, list[str]]:
+    """Return the parameters of the scope that links carry: those of the address that mean something."""
+    return {name: values for name, values in scope_parameters().items() if name not in ignored()}
+
+
+def to(path: str, **query: Any) -> str:
+    """Return the address of a page with these parameters, which come last, and the scope; None removes a parameter."""
+    parameters = {**carried(), **query}
+    text = urlencode({name: value for name, value in parameters.items() if value is not None}, doseq=True)
+    return f"{path}?{text}" if text else path
 
 
 def learn(**values: Any) -> None:

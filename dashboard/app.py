@@ -6,40 +6,15 @@ from typing import Any
 import streamlit as st
 
 from stackrank.dashboard import address, login
-from stackrank.dashboard.pages import Page, plugin_pages
-from stackrank.dashboard.parts import jump, show
+from stackrank.dashboard.pages import HIDDEN, LISTED, Page, plugin_pages
+from stackrank.dashboard.parts import pulse, scope, show, top
 from stackrank.dashboard.parts.show import begin, escaped, guarded
 from stackrank.wording import words
 
-_LISTED = (
-    ("overview", "home", "The latest run, what got better or worse since the one before, and the runs in progress."),
-    (
-        "leaderboard",
-        "leaderboard",
-        "Which entrant resolves more, with 95% intervals, costs and failure points. Select two to compare them.",
-    ),
-    (
-        "compare",
-        "compare_arrows",
-        "Two to four entrants, paired by task: how far ahead one is, on which tasks, and whether that could be chance.",
-    ),
-    (
-        "tool_sets",
-        "build",
-        "What a tool is worth: the same agent and model with and without it, and how each tool is used.",
-    ),
-    ("failures", "troubleshoot", "How far episodes get, and where they first go wrong."),
-    ("tasks", "task", "Every task: how hard it is, who resolves it, which ones may be defective."),
-    ("runs", "play_circle", "Every run, newest first: its progress, its verdicts, its cost."),
-    ("episodes", "list_alt", "Find episodes by entrant, task, verdict, failure point or tool, and open their traces."),
-)
-_HIDDEN = (
-    ("task", "task"),
-    ("run", "play_circle"),
-    ("episode", "bug_report"),
-    ("diverge", "fork_right"),
-    ("against", "compare_arrows"),
-)
+_LISTS = ("runs", "episodes")
+"""Pages that show every benchmark unless the scope names one."""
+_FOLLOWING = ("", "leaderboard", "compare", "tool_sets", "failures", "tasks", "task", "runs", "episodes")
+"""Pages that are drawn again when the runs that they are about have gone on. Run and episode follow their own."""
 
 
 def _page(name: str, icon: str, **options: Any) -> Any:
@@ -56,21 +31,27 @@ st.set_page_config(page_icon=str(Path(__file__).parent / "icon.png"), layout="wi
 
 login.require()
 plugins, errors = plugin_pages()
-listed = [_page(name, icon, help=summary, default=name == "overview") for name, icon, summary in _LISTED]
+listed = [_page(name, icon, help=summary, default=name == "overview") for name, (icon, summary) in LISTED.items()]
 listed += [_plugin_page(path, page) for path, page in plugins.items()]
-pages = [*listed, *(_page(name, icon, visibility="hidden") for name, icon in _HIDDEN)]
-page = st.navigation(pages, position="top")
+pages = [*listed, *(_page(name, icon, visibility="hidden") for name, icon in HIDDEN.items())]
+page = st.navigation(pages, position="hidden")
 show.titled(page.title)
 st.html(Path(__file__).with_name("app.css"))
 address.begin()
 begin()
-with st.container(key="jump_to"):
-    jump.offer([(page.title, page.url_path or "./") for page in listed])
+scope.begin()
+wide = page.url_path in _LISTS
+top.bar(listed, wide=wide)
 hints = st.container()
 for error in errors:
     hints.warning(escaped(str(error)), icon=":material/extension_off:")
+# A search of texts may take seconds, and is not repeated by itself.
+follows = page.url_path in _FOLLOWING and "ep_query" not in st.query_params
+if follows:
+    pulse.begin(wide=wide)
+    pulse.follow(wide=wide)
 try:
-    with guarded():
+    with guarded(page=True):
         page.run()
     login.footer()
 finally:

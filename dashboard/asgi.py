@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketDisconnected
 
 from stackrank.dashboard.launch import HEALTH
+from stackrank.dashboard.pages import page_names
 from stackrank.host.listening import is_known_host, is_loopback
 from stackrank.settings import settings
 
@@ -42,6 +43,14 @@ _PARTS = {
     "diverge": _BARE,
 }
 """The pages that are made of other parts, with those parts."""
+_NOT_FOUND = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Not found</title>
+<style>:root { color-scheme: light dark; font: 16px sans-serif }
+body { margin: 15vh auto; max-width: 32rem; padding: 1rem }
+</style></head><body><h1>Not found</h1><p>stackrank has no page with this address.</p>
+<p><a href="./">Overview</a> · <a href="./runs">Runs</a> · <a href="./episodes">Episodes</a></p></body></html>
+"""
 
 
 class KnownHosts:
@@ -122,6 +131,34 @@ class ScriptsAhead:
         await self._app(scope, receive, hinted if scope["type"] == "http" else send)
 
 
+class MissingPages:
+    """Answers 404, with a heading and a link, for an address that no page has. Streamlit would show its first page."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._names = set(page_names())
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the application answer, and replace the page that it sends for every address."""
+        name = scope["path"].rpartition("/")[2] if scope["type"] == "http" else ""
+        if name in self._names or name == "index.html":
+            await self._app(scope, receive, send)
+            return
+        is_page = False
+
+        async def replaced(message: Message) -> None:
+            nonlocal is_page
+            if message["type"] == "http.response.start":
+                headers = Headers(raw=message["headers"])
+                is_page = message["status"] == 200 and headers.get("content-type", "").startswith("text/html")
+                if is_page:
+                    await Response(_NOT_FOUND, 404, media_type="text/html")(scope, receive, send)
+            if not is_page:
+                await send(message)
+
+        await self._app(scope, receive, replaced if scope["type"] == "http" else send)
+
+
 class LeavingBrowsers:
     """Ends the session of a browser that is gone, which Streamlit mistakes for a message of the wrong kind.
 
@@ -172,6 +209,7 @@ app = st.App(
     middleware=[
         Middleware(KnownHosts),
         Middleware(LeavingBrowsers),
+        Middleware(MissingPages),
         Middleware(CompressedFiles),
         Middleware(ScriptsAhead),
     ],

@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.errors import StreamlitSecretNotFoundError
 
 from stackrank.dashboard.parts.show import escaped
+from stackrank.host.listening import is_loopback
 from stackrank.settings import settings
 
 
@@ -38,6 +39,16 @@ def allowed(email: str, verified: object, rules: str) -> bool:
 def address_is_verified(claim: object) -> object:
     """Return the claim `email_verified`, or `STACKRANK_TRUST_EMAILS` where a provider sends none."""
     return settings().trust_emails if claim is None else claim
+
+
+def may_operate() -> bool:
+    """Whether the reader may act on runs: see `STACKRANK_OPERATORS`."""
+    rules = settings().operators
+    if configured():
+        verified = address_is_verified(st.user.get("email_verified"))
+        return bool(st.user.is_logged_in) and allowed(str(st.user.get("email") or ""), verified, rules)
+    # Without a login nobody has a name: everybody may, or nobody.
+    return is_loopback(str(st.get_option("server.address") or "")) or "*" in rules
 
 
 def require() -> None:

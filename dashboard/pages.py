@@ -15,6 +15,37 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
 PAGES = "stackrank.pages"
+LISTED = {
+    "overview": ("home", "Who leads, what a debugger is worth, what has changed, and what is being played."),
+    "leaderboard": (
+        "leaderboard",
+        "Which entrant resolves more, with 95% intervals, costs and failure points. Select two to compare them.",
+    ),
+    "compare": (
+        "compare_arrows",
+        "Two to four entrants, paired by task: how far ahead one is, on which tasks, and whether that could be chance.",
+    ),
+    "tool_sets": (
+        "build",
+        "What a tool is worth: the same agent and model with and without it, and how each tool is used.",
+    ),
+    "failures": ("troubleshoot", "How far episodes get, and where they first go wrong."),
+    "tasks": ("task", "Every task: how hard it is, who resolves it, which ones may be defective."),
+    "runs": ("play_circle", "Every run, newest first: its progress, its verdicts, its cost."),
+    "episodes": (
+        "list_alt",
+        "Find episodes by entrant, task, verdict, failure point or tool, and open their traces.",
+    ),
+}
+"""The pages that the bar on top lists: their paths in the address, icons and descriptions."""
+HIDDEN = {
+    "task": "task",
+    "run": "play_circle",
+    "episode": "bug_report",
+    "diverge": "fork_right",
+    "against": "compare_arrows",
+}
+"""The pages about one thing, to which others lead: their paths and icons."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +61,11 @@ class Page:
     """The Streamlit script that draws the page."""
     notice: Callable[[Engine], str] | None = None
     """Returns a sentence with which the overview links to the page; empty: nothing needs attention."""
+
+
+def page_names() -> list[str]:
+    """Return the path of every page; the overview also has the empty path."""
+    return ["", *LISTED, *HIDDEN, *plugin_pages()[0]]
 
 
 @functools.cache

@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from stackrank import wording
+from stackrank.dashboard import address
 from stackrank.dashboard.data import ask
 from stackrank.dashboard.parts import show
 from stackrank.dashboard.parts.tables import DIVERGE_PAGE, RUN_PAGE, RUNS_PAGE, pick
@@ -76,7 +77,7 @@ def flips(heading: str, rows: Sequence[Mapping[str, Any]], key: str) -> None:
             "Entrant": [row["entrant"] for row in rows],
             "Before": [row["before"] for row in rows],
             "Now": [row["now"] for row in rows],
-            "Traces": [f"diverge?a={row['episode_before']}&b={row['episode']}" for row in rows],
+            "Traces": [address.to("diverge", a=row["episode_before"], b=row["episode"]) for row in rows],
         }
     )
     traces = st.column_config.LinkColumn(display_text="side by side", help="Opens both traces in a new tab.")

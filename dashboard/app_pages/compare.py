@@ -11,7 +11,8 @@ from stackrank import wording
 from stackrank.dashboard import address, charts
 from stackrank.dashboard.charts import paper
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.parts import filters, show
+from stackrank.dashboard.parts import show
+from stackrank.dashboard.parts.scope import nothing, shown
 from stackrank.dashboard.parts.tables import DIVERGE_PAGE, EPISODE_PAGE, MOST_COMPARED, TASK_PAGE, pick
 from stackrank.db import queries
 from stackrank.db.queries.comparisons.across import AcrossComparison
@@ -24,7 +25,7 @@ from stackrank.wording import count_of
 _UNITS: Mapping[queries.EffortUnit, str] = {"steps": "Steps", "tokens": "Tokens", "cost_usd": "Cost"}
 
 st.title("Compare")
-scope = filters.choose("cmp")
+scope = shown()
 varying = ask(queries.varying_conditions, scope)
 across = (
     address.selectbox("Across a condition", list(varying), "cmp_across", placeholder="Entrants", width=260)
@@ -42,8 +43,7 @@ def between_entrants() -> list[Comparison]:
     """Let the reader choose entrants, and compare every two of them."""
     board = ask(queries.leaderboard, scope)
     if len(board) < 2:
-        show.empty("A comparison needs two entrants on the same tasks.", "stackrank run deploy/examples/demo.yaml")
-        st.stop()
+        nothing("A comparison needs two entrants with verdicts on the same tasks.")
     names = {row["entrant_id"]: row["entrant"] for row in board}
     picked = address.picked("cmp_pick", list(names))[:MOST_COMPARED]
     if len(picked) < 2:
@@ -78,8 +78,8 @@ def between_values(condition: str) -> AcrossComparison:
 
 def between_two() -> list[EffortComparison]:
     """Compare what the two entrants need, in steps, tokens and dollars."""
-    ids = [(first["entrant_id"], second["entrant_id"])]
-    return [ask(queries.effort, ids, scope, by=by)[0] for by in _UNITS]
+    ids = [(row["first"]["entrant_id"], row["second"]["entrant_id"]) for row in pairs]
+    return [ask(queries.effort, ids, scope, by=by)[pairs.index(pair)] for by in _UNITS]
 
 
 compared = between_values(across) if across else None
@@ -120,16 +120,14 @@ side_runs: list[list[Any]] = [[scope.run], [scope.run]]
 if compared:
     side_runs = [[run["run"] for run in reversed(scoped["runs"])] for scoped in compared["scopes"]]
 
+
 with st.container(border=True):
     st.markdown(f":material/compare_arrows: **{show.escaped(pair['sentence'])}**")
     if pair["warning"]:
         st.warning(show.escaped(pair["warning"]), icon=":material/warning:")
     if pair["tasks"]:
         test = "exact McNemar test" if pair["test"] == "mcnemar" else "permutation test within tasks"
-        st.caption(
-            f"Paired by task, each task with the same weight; {test}, with the corresponding interval. "
-            f"{pair['holm_sentence']}"
-        )
+        st.caption(f"Paired by task, each task with the same weight; {test}, with the corresponding interval.")
     if pair["cluster_sentence"]:
         st.caption(show.escaped(pair["cluster_sentence"]))
     if effort_text := queries.effort_sentence(first["entrant"], second["entrant"], efforts[0]):
@@ -159,7 +157,7 @@ for column, row, better in zip(st.columns(2), (first, second), (pair["only_first
 def traces(task: Mapping[str, Any]) -> None:
     """Draw links to a task and to the newest trace of either entrant."""
     with st.container(horizontal=True):
-        show.link(TASK_PAGE, "Task", "task", id=task["task_id"], **filters.query("task", scope))
+        show.link(TASK_PAGE, "Task", "task", id=task["task_id"])
         newest = []
         for side, runs in zip((first, second), side_runs, strict=True):
             for run in runs:
@@ -245,7 +243,7 @@ def spending() -> None:
             second["entrant"]: amount(effort["second"] or 0, effort["by"]),
             "Saved": amount(effort["saved"] or 0, effort["by"], signed=True),
             "95% interval": wording.amount_interval(effort["low"], effort["high"], effort["by"]),
-            "p": wording.p_value(effort["p_value"]),
+            "p (Holm)": wording.p_value(effort["p_holm"]),
             "If not resolved": amount(effort["budget"], effort["by"]),
         }
         for effort, name in lines
@@ -254,7 +252,8 @@ def spending() -> None:
     show.csv_button([dict(effort) for effort, _ in lines], name="compare_effort", key="cmp_effort")
     st.caption(
         "Means over the tasks that both played, each with the same weight; the interval and the test are paired by "
-        "task, and not corrected for other pairs. They tell two entrants apart also where both resolve nearly all."
+        f"task. The p-value is corrected (Holm) for {count_of(len(pairs), 'pair')}. The test tells two entrants apart "
+        "also where both resolve nearly all."
     )
 
 

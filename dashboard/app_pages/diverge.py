@@ -35,7 +35,7 @@ def choose(opposite: Mapping[str, Any], side: str) -> None:
 
     def label(row_id: int) -> str:
         row = choices[row_id]
-        verdict = show.VERDICTS.get(row["verdict"], "")
+        verdict = show.verdict(row)
         return wording.visible(
             f"{row_id}: {verdict}, {row['entrant']}, run {row['run']}, {count_of(row['steps'], 'step')}"
         )

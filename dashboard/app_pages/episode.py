@@ -20,7 +20,7 @@ if not ref:
 
 episode = ask(queries.episode, ref)
 going_on = not episode["verdict"]
-header(episode, ask(queries.neighbours, episode["id"]))
+header(episode, ask(queries.neighbours, episode["id"]), ask(queries.last_step, episode["id"]) if going_on else None)
 
 
 def step_of(current: Mapping[str, Any], last: int) -> int:

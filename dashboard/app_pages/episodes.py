@@ -6,17 +6,21 @@ import streamlit as st
 
 from stackrank import wording
 from stackrank.dashboard import address
-from stackrank.dashboard.data import ask
+from stackrank.dashboard.data import ask, engine
 from stackrank.dashboard.parts import labels as said
 from stackrank.dashboard.parts import show
+from stackrank.dashboard.parts.scope import current
 from stackrank.dashboard.parts.tables import episode_table
 from stackrank.db import queries
+from stackrank.db.queries.episodes.episodes import EpisodeSummary
 from stackrank.db.search import HELP, parse
 from stackrank.errors import UsageError
 from stackrank.terms import UNKNOWN, FailurePoint, StopReason, Verdict
 from stackrank.wording import count_of
 
 _PAGE = 100
+_MOST_SAVED = 1_000_000
+"""The most episodes that a CSV has."""
 _MOST_ASKED = 500
 """The most characters of a query."""
 _MORE = ("ep_failure", "ep_stop", "ep_tool", "ep_steps", "ep_steps_max", "ep_cost", "ep_cost_max", "ep_tag")
@@ -28,12 +32,10 @@ _STOPS = list(map(str, StopReason))
 with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
     st.title("Episodes", width="content")
     said.saved_views("episodes", "ep_")
-runs = ask(queries.runs, limit=500)
-if not runs:
+if not ask(queries.runs, limit=1):
     show.empty("No episode has been played yet.")
     st.stop()
 
-labels = {str(run["id"]): f"{run['name']} ({run['id']})" for run in runs}
 names = sorted({entrant["name"] for entrant in ask(queries.entrants)})
 
 
@@ -47,19 +49,7 @@ try:
 except UsageError as error:
     st.error(show.as_message(error), icon=":material/search_off:")
     st.stop()
-# The address may ask for any run, by name too, not only for the newest ones.
-run_ref = st.query_params.get("ep_run")
-choices = [run_ref, *labels] if run_ref and run_ref not in labels else list(labels)
 with st.container(horizontal=True):
-    run = address.selectbox(
-        "Run",
-        choices,
-        "ep_run",
-        resets=_RESETS,
-        placeholder="Any",
-        format_func=lambda ref: labels.get(ref, ref),
-        width=240,
-    )
     entrants = address.multiselect("Entrant", names, "ep_entrant", resets=_RESETS, width=300)
     verdicts = address.pills("Verdict", list(map(str, Verdict)), "ep_verdict", resets=_RESETS)
     text = address.text_input("Task or error contains", "ep_text", resets=_RESETS, width=220)
@@ -89,16 +79,33 @@ filters: dict[str, Any] = {
     "cost_max": cost_max,
     "tags": tag or (),
     "status": ("running", "done"),
-    "newest_first": True,
 }
+scope = current(wide=True)
 last_id = address.number("ep_after")
-matches = ask(queries.search, query, run, **filters, after_id=last_id, limit=_PAGE, seconds=_PATIENCE_S)
+page_filters = {**filters, "scope": scope, "newest_first": True}
+matches = ask(queries.search, query, **page_filters, after_id=last_id, limit=_PAGE, seconds=_PATIENCE_S)
 rows, following = matches["episodes"], matches["following"]
+total = ask(queries.count_matches, query, **filters, scope=scope)
+
+
+def everything() -> list[EpisodeSummary]:
+    """Return all episodes that match, for the CSV; not cached, because there may be very many."""
+    return queries.search(engine(), query, **page_filters, limit=_MOST_SAVED)["episodes"]
+
+
 if rows:
-    episode_table(rows, key="ep_table", hits=matches["hits"])
-    st.caption("Newest first, without those that have not started.")
+    counted = "" if total is None else f"{count_of(total, 'episode matches', 'episodes match')}. "
+    st.caption(f"{counted}Newest first, without those that have not started.")
+    episode_table(rows, key="ep_table", hits=matches["hits"], everything=everything)
 elif following is None:
-    st.info("No episode matches these filters.", icon=":material/filter_alt_off:")
+    narrowed = [name for name in st.query_params if name.startswith("ep_")] + list(address.carried())
+    st.info(
+        "No episode matches these filters." if narrowed else "No episode has started yet.",
+        icon=":material/filter_alt_off:",
+    )
+    if narrowed:
+        widest = dict.fromkeys(narrowed)
+        st.button("Show all episodes", icon=":material/close:", on_click=address.put, kwargs=widest)
 if following is not None and len(rows) < _PAGE:
     st.caption(f"Searched the texts of {count_of(matches['looked_at'], 'episode')}, back to episode {following}.")
 address.pager("ep_after", following, first="First page", next_label="Next page" if len(rows) == _PAGE else "Search on")

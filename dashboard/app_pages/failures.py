@@ -4,12 +4,13 @@ import streamlit as st
 
 from stackrank.dashboard import address, charts
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.parts import failing, filters, show
+from stackrank.dashboard.parts import failing, show
+from stackrank.dashboard.parts.scope import asked
 from stackrank.db import queries
 from stackrank.terms import STAGES
 
 st.title("Failure points")
-scope, points = filters.asked("fp", queries.failure_points, errors=False)
+scope, points = asked(queries.failure_points, errors=False)
 
 
 def funnel() -> None:
@@ -46,7 +47,7 @@ def aside() -> None:
             "Reason": row["reason"],
             "What": row["what"],
             "Episodes": row["episodes"],
-            "Newest": f"episode?id={row['example']}",
+            "Newest": address.to("episode", id=row["example"]),
         }
         for row in rows
     ]

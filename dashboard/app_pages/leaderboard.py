@@ -10,7 +10,8 @@ import streamlit as st
 from stackrank.dashboard import address, charts
 from stackrank.dashboard.charts import paper
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.parts import filters, show
+from stackrank.dashboard.parts import show
+from stackrank.dashboard.parts.scope import asked
 from stackrank.dashboard.parts.tables import COMPARE_PAGE, MOST_COMPARED, leaderboard_table
 from stackrank.db import queries
 from stackrank.wording import count_of
@@ -30,11 +31,11 @@ def comparison(picked: list[int]) -> None:
     if len(picked) == 2:
         pair = ask(queries.compare, picked[0], picked[1], scope)
         st.markdown(f":material/compare_arrows: **{show.escaped(pair['sentence'])}**")
-    query = {"cmp_pick": ",".join(map(str, picked)), **filters.query("cmp", scope)}
-    show.link(COMPARE_PAGE, f"Compare these {len(picked)} task by task", **query)
+    pick = ",".join(map(str, picked))
+    show.link(COMPARE_PAGE, f"Compare these {len(picked)} task by task", cmp_pick=pick)
 
 
-scope, rows = filters.asked("lb", queries.leaderboard)
+scope, rows = asked(queries.leaderboard)
 
 ids = [row["entrant_id"] for row in rows]
 ticked = address.picked("lb_pick", ids)

@@ -1,23 +1,33 @@
-"""The latest results, and the runs in progress."""
+"""The front page: who leads, what a debugger is worth, what has changed and why, what to read, what is being played."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 
 from stackrank import wording
+from stackrank.dashboard import address
 from stackrank.dashboard.data import ask
 from stackrank.dashboard.pages import plugin_pages
 from stackrank.dashboard.parts import show
+from stackrank.dashboard.parts.scope import current
 from stackrank.dashboard.parts.tables import (
     AGAINST_PAGE,
+    EPISODE_PAGE,
     EPISODES_PAGE,
+    LEADERBOARD_PAGE,
     RUN_PAGE,
     TASKS_PAGE,
+    TOOL_SETS_PAGE,
     leaderboard_table,
     run_table,
 )
 from stackrank.db import queries
-from stackrank.db.queries import Scope
-from stackrank.terms import RunStatus
 from stackrank.wording import count_of
+
+_MOST_SENTENCES = 3
+"""The most sentences about what a debugger is worth; the page of tool sets has all of them."""
+_COLUMNS = ("Rank", "Entrant", "Rate", "95% interval", "Sealed", "Tasks", "Episodes", "Errors", "Spent")
 
 st.title("Overview")
 
@@ -26,136 +36,90 @@ st.title("Overview")
 def going_on() -> None:
     """Draw the runs in progress, again every five seconds."""
     with show.guarded():
-        rows = ask(queries.runs, status="running", limit=20)
-        st.subheader("Runs in progress")
+        rows = ask(queries.runs, status=["pending", "running"], limit=20)
+        st.subheader("Playing now")
         if rows:
             run_table(rows, key="overview_going_on")
         else:
             st.caption("No run is in progress.")
 
 
-def news(run_id: int) -> None:
-    """Say in one sentence what is new in the latest run, with a link to the tasks behind it."""
-    rows = ask(queries.changes, run_id)
-    if not rows:
-        return
-    previous_id = max(row["before"] for row in rows)
-    comparison = ask(queries.run_pair, previous_id, run_id)
-    icon = "trending_down" if any(row["sure"] and row["difference"] < 0 for row in rows) else "timeline"
-    sentence = queries.pair_sentence(rows, comparison["worse"], comparison["better"])
+def statement(icon: str, sentences: Sequence[str], page: str, label: str, **query: Any) -> None:
+    """Draw what the numbers say, with a link to the page that has all of them."""
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
-        st.markdown(f":material/{icon}: **{show.escaped(sentence)}**", width="stretch")
-        show.link(AGAINST_PAGE, f"Why? Against run {previous_id}", "help", a=previous_id, b=run_id)
+        text = "  \n".join(f":material/{icon}: {show.escaped(sentence)}" for sentence in sentences)
+        st.markdown(text, width="stretch")
+        show.link(page, label, **query)
 
 
-def latest(run_id: int) -> None:
-    """Draw the latest scheduled run that has ended, against the one before it."""
+def changed(run_id: int) -> None:
+    """Say what has changed since the earlier runs of the series, and what could be the reason."""
+    rows = ask(queries.changes, run_id)
     run = ask(queries.run, run_id)
-    board = ask(queries.leaderboard, Scope(run=run_id))
-    title = f"Latest run of schedule {run['schedule']}" if run["schedule"] else "Latest run"
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.subheader(f"{show.escaped(title)}: {show.escaped(run['name'])}", width="content")
-        show.badge(run["status"])
-        show.link(RUN_PAGE, "Open", id=run_id)
-    if run["reason"]:
-        st.caption(show.escaped(run["reason"]))
-    news(run_id)
-    errors = run["errors"] / run["done"] if run["done"] else 0.0
-    with st.container(horizontal=True):
-        st.metric("Episodes", f"{run['done']}/{run['episodes_total'] - run['not_played']}", border=True)
-        show.resolved_metric(run)
-        st.metric("Unresolved", run["unresolved"], border=True)
-        st.metric(
-            "Errors", f"{run['errors']} ({wording.percent(errors, 0)})", border=True, help="Rates leave them out."
-        )
-        st.metric("Cost", wording.usd(run["cost_usd"]), border=True)
-        st.metric("Duration", wording.duration(run["wall_s"]), border=True)
+    st.subheader(f"Since the run before: run {run_id}, {show.escaped(run['name'])}")
     for regression in run["regressions"]:
         text = regression.get("sentence") or regression.get("what") or ""
         st.warning(
             show.escaped(text), icon=":material/trending_down:", title=show.escaped(regression.get("entrant", ""))
         )
-    if board:
-        show.scope(ask(queries.describe_scope, Scope(run=run_id)))
-        of = Scope(
-            benchmark=run["benchmark"],
-            version=run["benchmark_digest"],
-            conditions=run["conditions_digest"],
-            series=run["series"] or None,
-            last=10,
-        )
-        history = ask(queries.rate_history, of)
-        leaderboard_table(
-            board,
-            key="overview_board",
-            alt="Entrants of the latest run, best rank first",
-            history=history,
-            columns=["Rank", "Entrant", "Rate", "95% interval", "Sealed", "Last runs", "Tasks", "Episodes", "Errors"],
-            height=show.table_height(len(board), 320),
-        )
-        show.csv_button(board, name=f"entrants_{run_id}", key="overview_board")
-    changed(run_id)
-
-
-def changed(run_id: int) -> None:
-    """Draw what got better or worse according to a significant test."""
-    st.subheader("Against the earlier runs of the series")
-    rows = ask(queries.changes, run_id)
     if not rows:
         st.caption("The series has no earlier finished run with the same benchmark version and conditions.")
         return
-    sure = [row for row in rows if row["sure"]]
-    if sure:
-        lines = [
-            {
-                "Entrant": row["entrant"],
-                "Change": "better" if row["difference"] > 0 else "worse",
-                "Points": 100 * row["difference"],
-                "95% interval": wording.point_interval(row["ci_low"], row["ci_high"]),
-                "Before": 100 * row["rate_before"],
-                "Now": 100 * row["rate"],
-                "p (Holm)": wording.p_value(row["p_value"]),
-                "Tasks": row["tasks"],
-                "Runs": f"{row['runs']} against {row['baseline']}",
-            }
-            for row in sure
-        ]
-        share = st.column_config.NumberColumn(format="%.1f%%")
-        columns = {"Points": st.column_config.NumberColumn(format="%+.1f"), "Before": share, "Now": share}
-        show.grid(lines, column_config=columns, alt="What got better or worse")
-    calm = len(rows) - len(sure)
-    text = f"{calm} of {count_of(len(rows), 'entrant')} without a clear change. " if calm else ""
+    previous_id = max(row["before"] for row in rows)
+    comparison = ask(queries.run_pair, previous_id, run_id)
+    sentences = [queries.pair_sentence(rows, comparison["worse"], comparison["better"])]
+    sentences += [comparison["apart"]] if comparison["apart"] else []
+    sentences += _settings(run["regressions"])
+    statement("timeline", sentences, AGAINST_PAGE, f"Why? Against run {previous_id}", a=previous_id, b=run_id)
     st.caption(
-        f"{text}Paired by task with up to 10 earlier runs of the series that were not reported as worse. A change is "
-        "clear if p < 0.05 after Holm's correction over the entrants."
+        "Paired by task with up to 10 earlier runs of the series that were not reported as worse. A change is clear if "
+        "p < 0.05 after Holm's correction over the entrants."
     )
     show.csv_button(rows, name=f"changes_{run_id}", key="overview_changes")
+
+
+def _settings(regressions: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Say which settings of the entrants that became worse are not what they were."""
+    texts = []
+    for regression in regressions:
+        differs = [f"{name} {old} -> {new}" for name, (old, new) in (regression.get("differs") or {}).items()]
+        if differs:
+            texts.append(f"Settings of {regression['entrant']} differ: {', '.join(differs)[:300]}.")
+    return list(dict.fromkeys(texts))
+
+
+def reading(tips: Sequence[Mapping[str, Any]]) -> None:
+    """Draw the traces that are worth reading, each with its story."""
+    st.subheader("Worth reading")
+    for column, tip in zip(st.columns(max(1, len(tips))), tips, strict=False):
+        row = tip["episode"]
+        with column, st.container(border=True, height="stretch"):
+            st.caption(f"{show.escaped(tip['why'])} · {show.escaped(show.verdict(row))}")
+            label = f"{show.escaped(row['task'])}: {show.escaped(row['entrant'])}"
+            show.link(EPISODE_PAGE, label, "bug_report", id=row["id"], step=tip["step"])
+            show.story(EPISODE_PAGE, row)
 
 
 def infrastructure() -> None:
     """Draw whether sandboxes, models and workers do their work."""
     health = ask(queries.health)
-    st.subheader("Infrastructure")
-    with st.container(horizontal=True):
-        st.metric("Errors", f"{health['errors']} ({wording.percent(health['error_rate'], 1)})", border=True)
-        st.metric("Retried", health["retried"], border=True, help="Number of retries.")
-        st.metric(
-            "Continued", health["interruptions"], border=True, help="Episodes that were interrupted and continued."
-        )
-        st.metric(
-            "Stalled runs",
-            len(health["stalled"]),
-            border=True,
-            help="Runs in progress without a heartbeat for a minute.",
-        )
     of = "the newest run" if health["runs"] == 1 else f"the newest {count_of(health['runs'], 'run')}"
-    st.caption(f"Of {of}, {count_of(health['done'], 'episode')}.")
+    st.subheader("Infrastructure")
+    st.caption(
+        f"In {of}: {count_of(health['done'], 'episode')}, {count_of(health['errors'], 'error')} "
+        f"({wording.percent(health['error_rate'])}), {health['retried']} retried, {health['interruptions']} cut off "
+        "and continued."
+    )
     for run in health["stalled"]:
         message = f"Run {run['id']} ({show.escaped(run['name'])}) has sent no heartbeat for a while."
         st.warning(f"{message} To continue it: `stackrank resume {run['id']}`.", icon=":material/hourglass_disabled:")
     if health["reasons"]:
         lines = [
-            {"What failed": row["what"], "Episodes": row["episodes"], "Newest": f"episode?id={row['example']}"}
+            {
+                "What failed": row["what"],
+                "Episodes": row["episodes"],
+                "Newest": address.to("episode", id=row["example"]),
+            }
             for row in health["reasons"]
         ]
         newest = st.column_config.LinkColumn(display_text=r"id=(\d+)$", help="Opens the newest one in a new tab.")
@@ -166,22 +130,44 @@ def infrastructure() -> None:
 def ways() -> None:
     """Draw links to what people ask for most."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        show.link(TASKS_PAGE, "Where the debugger was decisive", "bug_report", tk_show="decisive")
+        show.link(TASKS_PAGE, "Tasks resolved only with a debugger", "bug_report", tk_show="decisive")
         show.link(EPISODES_PAGE, "Episodes without a breakpoint", "search", ep_query="-breakpoint")
         for page in plugin_pages()[0].values():
             if page.notice and (notice := ask(page.notice)):
                 show.link(str(page.file), notice, page.icon)
 
 
-ENDED = [str(status) for status in RunStatus if status.ended]
-finished = ask(queries.runs, status=ENDED, scheduled=True, limit=1) or ask(queries.runs, status=ENDED, limit=1)
-newest = finished or ask(queries.runs, limit=1)
-if finished:
-    latest(finished[0]["id"])
+def results() -> None:
+    """Draw what the runs of the scope show."""
+    front = ask(queries.front_page, current())
+    scoped = front["scope"]
+    show.scope(scoped)
+    if front["lead"]:
+        so_far = "So far: " if scoped["provisional"] else ""
+        statement("emoji_events", [f"{so_far}{front['lead']}"], LEADERBOARD_PAGE, "Leaderboard")
+        board = front["board"]
+        height = show.table_height(len(board), 320)
+        alt = "Entrants, best rank first"
+        leaderboard_table(board, key="overview_board", alt=alt, columns=_COLUMNS, height=height)
+        show.csv_button(board, name="entrants", key="overview_board")
+        worth = front["debugger"][:_MOST_SENTENCES]
+        worth = worth or ["No agent and model has verdicts both with and without a debugger, on the same tasks."]
+        statement("bug_report", worth, TOOL_SETS_PAGE, "Tool sets")
+    else:
+        st.info("No episode has a verdict yet.", icon=":material/hourglass_empty:")
+        if scoped["runs"]:
+            show.link(RUN_PAGE, f"Open run {scoped['runs'][-1]['run']}", id=scoped["runs"][-1]["run"])
+    if front["traces"]:
+        reading(front["traces"])
+    if front["lead"] and not scoped["provisional"]:
+        changed(scoped["runs"][-1]["run"])
+
+
+if ask(queries.runs, limit=1):
+    results()
     show.begin()
     ways()
-elif not newest:
-    show.empty("Nothing has been run yet. Start a run; it shows up here at once.")
-going_on()
-if newest:
+    going_on()
     infrastructure()
+else:
+    show.empty("Nothing has been run yet. Start a run; it shows up here at once.")

@@ -13,7 +13,8 @@ from stackrank import wording
 from stackrank.dashboard import address, charts
 from stackrank.dashboard.charts import paper
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.parts import failing, people, show
+from stackrank.dashboard.parts import failing, operate, people, show
+from stackrank.dashboard.parts.scope import query
 from stackrank.dashboard.parts.tables import COMPARE_PAGE, EPISODES_PAGE, RUNS_PAGE, episode_table, leaderboard_table
 from stackrank.db import queries
 from stackrank.db.queries import Scope
@@ -28,6 +29,7 @@ ref = st.query_params.get("id", "latest")
 run = ask(queries.run, ref)
 run_id = run["id"]
 live = not RunStatus(run["status"]).ended
+of_run = query(Scope(run=run_id))
 
 show.titled(run["name"], f"run {run_id}")
 show.breadcrumb((RUNS_PAGE, "Runs", {}))
@@ -134,6 +136,7 @@ if live:
     live_figures()
 else:
     figures(run)
+operate.buttons(run)
 if run["reason"]:
     st.text(run["reason"])
 
@@ -154,7 +157,7 @@ def entrants() -> None:
         charts.draw(charts.ranking(rows), key="run_ranking", alt="Rate of each entrant with its 95% interval")
         show.paper_button(partial(paper.ranking, rows), name=f"entrants_{run_id}", key="run")
         if len(rows) > 1:
-            show.link(COMPARE_PAGE, "Compare entrants in this run", "compare_arrows", cmp_run=run_id)
+            show.link(COMPARE_PAGE, "Compare entrants in this run", "compare_arrows", **of_run)
     else:
         st.caption("No episode has a verdict yet.")
 
@@ -176,13 +179,14 @@ def episodes() -> None:
         episode_table(first, key="run_episodes", with_run=False)
     else:
         st.caption("The run has no episodes.")
-    show.link(EPISODES_PAGE, "All episodes of this run, with filters", "filter_alt", ep_run=run_id)
+    show.link(EPISODES_PAGE, "All episodes of this run, with filters", "filter_alt", **of_run)
 
 
 def errors() -> None:
     """Draw every try in which the infrastructure failed."""
     failed = ask(queries.episodes, run_id, verdict="error", counted=None, limit=100)
     if failed:
+        operate.retry([row["id"] for row in failed if row["counted"]], run_id)
         show.grid(
             [
                 {"Episode": row["id"], "Try": row["try_number"], "Counted": row["counted"], "Task": row["task"]}
@@ -190,7 +194,7 @@ def errors() -> None:
                     "Entrant": row["entrant"],
                     "Class": row["error_class"],
                     "What failed": row["error"],
-                    "Trace": f"episode?id={row['id']}",
+                    "Trace": address.to("episode", id=row["id"]),
                 }
                 for row in failed
             ],

@@ -1,12 +1,15 @@
 """One task: every entrant and attempt."""
 
+from dataclasses import replace
+
 import pandas as pd
 import streamlit as st
 
 from stackrank import wording
 from stackrank.dashboard import address
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.parts import filters, labels, show
+from stackrank.dashboard.parts import labels, show
+from stackrank.dashboard.parts.scope import current
 from stackrank.dashboard.parts.tables import DIVERGE_PAGE, EPISODE_PAGE, TASKS_PAGE
 from stackrank.db import queries
 
@@ -15,7 +18,8 @@ if task_id is None:
     show.which("Task", "Which task? Select one in the list of tasks.", TASKS_PAGE, "Tasks", "task")
 
 show.breadcrumb((TASKS_PAGE, "Tasks", {}))
-scope = filters.carried("task")
+# The scope's benchmark may be another one than the task's.
+scope = replace(current(), benchmark=None, version=None)
 task = ask(queries.task_board, task_id, scope)
 show.titled(task["name"], f"task {task_id}")
 with st.container(horizontal=True, vertical_alignment="center"):
@@ -79,12 +83,12 @@ if task["episodes"]:
         "Verdict": [show.VERDICTS[row["verdict"]] for row in episodes],
         "Entrant": [row["entrant"] for row in episodes],
         "Run": [row["run"] for row in episodes],
-        "Above": ["yes" if row["in_scope"] else "no" for row in episodes],
+        "In scope": ["yes" if row["in_scope"] else "no" for row in episodes],
         "Attempt": [row["attempt"] for row in episodes],
         "Failure point": [wording.words(row["failure_point"]) for row in episodes],
         "Steps": [row["steps"] for row in episodes],
         "Cost": [row["cost_usd"] for row in episodes],
-        "Episode": [f"episode?id={row['id']}" for row in episodes],
+        "Episode": [address.to("episode", id=row["id"]) for row in episodes],
     }
     event = show.grid(
         pd.DataFrame(frame),
@@ -92,8 +96,8 @@ if task["episodes"]:
         on_select="rerun",
         selection_mode="multi-row",
         column_config={
-            "Above": st.column_config.TextColumn(
-                help="Whether the episode counts in the numbers above, which name their runs."
+            "In scope": st.column_config.TextColumn(
+                help="Whether the episode counts in the numbers above, whose scope names their runs."
             ),
             "Cost": st.column_config.NumberColumn(format="$%.4f"),
             "Episode": st.column_config.LinkColumn(display_text=r"id=(\d+)$", help="Opens the trace in a new tab."),

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from string import ascii_uppercase
 from typing import Any
-from urllib.parse import urlencode
 
 import pandas as pd
 import streamlit as st
@@ -11,13 +11,16 @@ import streamlit as st
 from stackrank import wording
 from stackrank.dashboard import address
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.parts import filters, labels, show
+from stackrank.dashboard.parts import labels, show
+from stackrank.dashboard.parts.scope import asked, query
 from stackrank.dashboard.parts.tables import EPISODE_PAGE, LEADERBOARD_PAGE, TASK_PAGE, leaderboard_table, pick
 from stackrank.db import queries
 from stackrank.db.queries.boards.grid import GridCell
 from stackrank.wording import count_of
 
 _MOST_LINKS = 5
+_WIDE = 5
+"""The most entrants whose columns are as wide as their names."""
 _SHOWN = ["all", "decisive", "disputed", "suspect", "flaky"]
 _ORDERS = {
     "disagreement": lambda row: (-row["spread"], row["task"]),
@@ -26,7 +29,7 @@ _ORDERS = {
 _HOW_MARKED = "✓ resolved at every attempt, ◐ at some, ✗ at none, ! only errors. A click opens the trace in a new tab."
 
 st.title("Tasks")
-scope, rows = filters.asked("tk", queries.grid)
+scope, rows = asked(queries.grid)
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     text = address.text_input("Task contains", "tk_text", width=220)
@@ -43,10 +46,9 @@ table = [
 ]
 disputed = [row for row in rows if row["disputed_by"]]
 st.caption(
-    f"{len(table)} of {count_of(len(rows), 'task')}; {sum(row['decisive'] for row in rows)} where the debugger "
-    "was decisive, that "
-    f"is, resolved only with it, all else being equal; {sum(bool(row['suspect']) for row in rows)} with a suspected "
-    f"defect, {len(disputed)} disputed. {_HOW_MARKED}"
+    f"{len(table)} of {count_of(len(rows), 'task')}; {sum(row['decisive'] for row in rows)} resolved only with a "
+    f"debugger; {sum(bool(row['suspect']) for row in rows)} with a suspected defect, {len(disputed)} disputed. "
+    f"{_HOW_MARKED}"
 )
 
 played = ask(queries.describe_scope, scope)
@@ -63,10 +65,12 @@ def told(side: GridCell) -> str:
     return f"{mark} {side['resolved']}/{played}"
 
 
-scope_query = "".join(f"{part}&" for part in [urlencode(filters.query("task", scope), doseq=True)] if part)
 names = sorted({side["entrant"] for row in rows for side in row["cells"]})
 # The table shows the part of a trace's address after its #.
-sides = [{side["entrant"]: f"episode?id={side['episode']}#{told(side)}" for side in row["cells"]} for row in table]
+sides = [
+    {side["entrant"]: f"{address.to('episode', id=side['episode'])}#{told(side)}" for side in row["cells"]}
+    for row in table
+]
 frame = pd.DataFrame(
     {
         "Task": [row["task"] for row in table],
@@ -81,15 +85,24 @@ frame = pd.DataFrame(
         "Predicted": [(row["measured"] or {}).get("predicted") for row in table],
         "Disputed by": [", ".join(row["disputed_by"]) for row in table],
         "Suspected defect": [row["suspect"] for row in table],
-        "Id": [f"task?{scope_query}id={row['task_id']}" for row in table],
+        "Id": [address.to("task", id=row["task_id"]) for row in table],
     }
 )
 _Column = st.column_config
+# The columns of many entrants are narrow, with a letter each.
+short = dict(zip(names, ascii_uppercase, strict=False)) if len(names) > _WIDE else {}
+if short:
+    st.caption(" · ".join(f"**{letter}** {show.escaped(name)}" for name, letter in short.items()))
 columns = {
     "Task": _Column.TextColumn(pinned=True),
     # Wide enough to tell apart names that begin alike.
     **{
-        name: _Column.LinkColumn(display_text=r"#(.*)$", help=_HOW_MARKED, width=min(240, 8 * len(name) + 20))
+        name: _Column.LinkColumn(
+            short.get(name, name),
+            display_text=r"#(.*)$",
+            help=f"{show.escaped(name)}: {_HOW_MARKED}",
+            width=56 if short else min(240, 8 * len(name) + 20),
+        )
         for name in names
     },
     "Spread": _Column.NumberColumn(
@@ -110,7 +123,7 @@ def opened(row: Mapping[str, Any]) -> None:
     """Draw a link to the ticked task, and a button to dispute it."""
     with st.container(horizontal=True, vertical_alignment="center"):
         label = f"Open task {show.escaped(row['task'])}"
-        show.link(TASK_PAGE, label, id=row["task_id"], **filters.query("task", scope))
+        show.link(TASK_PAGE, label, id=row["task_id"])
         labels.dispute(row["task_id"], row["disputed_by"], key="tk_dispute")
 
 
@@ -122,22 +135,22 @@ def without_disputed() -> None:
         board = ask(queries.leaderboard, undisputed)
         columns = ["Rank", "Entrant", "Rate", "95% interval", "Tasks", "Episodes", "Errors"]
         leaderboard_table(board, key="tk_rest", alt="Leaderboard without disputed tasks", columns=columns)
-        show.link(LEADERBOARD_PAGE, "Leaderboard without disputed tasks", **filters.query("lb", undisputed))
+        show.link(LEADERBOARD_PAGE, "Leaderboard without disputed tasks", **query(undisputed))
 
 
 def decisive() -> None:
     """Draw links to the first few traces in which the debugger was decisive."""
     for row in [row for row in table if row["decisive"]][:_MOST_LINKS]:
-        for side in [side for side in row["cells"] if side["resolved"] and side["entrant_id"] in debugging]:
+        for side in [side for side in row["cells"] if side["entrant_id"] in debugging[row["task"]]]:
             label = f"{show.escaped(row['task'])}: {show.escaped(side['entrant'])} resolved it"
             show.link(EPISODE_PAGE, label, "bug_report", id=side["episode"])
 
 
 HINT = "Tick a row to open the task here, or to dispute it; its id opens it in a new tab."
-debugging: set[int] = set()
+debugging: dict[str, list[int]] = {}
 if kind == "decisive":
-    debugging = {pair["second"]["entrant_id"] for pair in ask(queries.debugger_pairs, scope)}
-if kind == "decisive":
+    debugging = ask(queries.decisive_tasks, scope)
+    st.caption("With few attempts, some tasks are resolved only with a debugger by chance. Tool sets has the test.")
     decisive()
 board = st.container()
 # The CSV has a column for each entrant.

@@ -10,13 +10,14 @@ from stackrank import wording
 from stackrank.dashboard import address, charts
 from stackrank.dashboard.charts import paper
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.parts import filters, show
+from stackrank.dashboard.parts import show
+from stackrank.dashboard.parts.scope import shown
 from stackrank.dashboard.parts.tables import COMPARE_PAGE
 from stackrank.db import queries
 from stackrank.wording import count_of
 
 st.title("Tool sets")
-scope = filters.choose("ts")
+scope = shown()
 
 
 def worth() -> None:
@@ -39,7 +40,8 @@ def worth() -> None:
     _table(lines)
     show.csv_button(lines, name="tool_sets", key="ts_pairs")
     st.caption(
-        f"Paired by task; only the tools differ. p-values are corrected (Holm); comparisons shown: {len(pairs)}."
+        f"Paired by task; only the tools differ. p-values are corrected (Holm) over the "
+        f"{count_of(pairs[0]['family'], 'pair')} of the board; comparisons shown: {len(pairs)}."
     )
     _pair(pairs)
 
@@ -130,7 +132,7 @@ def _pair(pairs: Sequence[Mapping[str, Any]]) -> None:
         with column, st.container(border=True):
             st.markdown(f"**{word} with {show.escaped(pair['second']['tools'])}: {len(tasks)}**")
             st.text(", ".join(tasks) or wording.NOTHING)
-    show.link(COMPARE_PAGE, "These two task by task", cmp_pick=pair_label or "", **filters.query("cmp", scope))
+    show.link(COMPARE_PAGE, "These two task by task", cmp_pick=pair_label or "")
 
 
 def _points(row: Mapping[str, Any]) -> str:

@@ -68,8 +68,8 @@ def _examples(entrant: str | None, point: str | None, scope: Scope) -> None:
         if not rows:
             st.caption("There are no such episodes.")
         query = {"ep_verdict": "unresolved" if point else "resolved", "ep_failure": point, "ep_entrant": entrant}
-        label = "All of these episodes" if scope.run else "All such episodes, from all runs"
-        show.link(EPISODES_PAGE, label, "list_alt", **query, ep_run=scope.run)
+        label = "All of these episodes"
+        show.link(EPISODES_PAGE, label, "list_alt", **query, run=scope.run or None)
 
 
 def _flat(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 _HTML = """
+<button type="button" title="Find a page, run, task, entrant or episode (Ctrl+K)">Find <kbd>Ctrl K</kbd></button>
 <dialog aria-label="Go to">
   <input type="text" role="combobox" aria-label="Go to" aria-controls="places" aria-expanded="true" autocomplete="off"
     placeholder="A page, episode 12, run 3, task 4, or a text">
@@ -18,6 +19,12 @@ dialog {
   width: min(36rem, 92vw); margin-top: 12vh; padding: 10px; border: 1px solid var(--st-border-color);
   border-radius: 8px; background: var(--st-background-color); color: var(--st-text-color);
 }
+button {
+  font: inherit; font-size: 0.85rem; color: inherit; cursor: pointer; white-space: nowrap; padding: 3px 8px;
+  background: var(--st-secondary-background-color); border: 1px solid var(--st-border-color); border-radius: 6px;
+}
+button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 1px; }
+kbd { font-family: var(--st-code-font); font-size: 0.75rem; }
 dialog::backdrop { background: rgb(0 0 0 / 40%); }
 input {
   box-sizing: border-box; width: 100%; padding: 8px; font: inherit; color: inherit;
@@ -80,6 +87,10 @@ function heard(event) {
   if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey || event.key.toLowerCase() !== "k") return
   event.preventDefault()
   event.stopImmediatePropagation()
+  open()
+}
+
+function open() {
   if (dialog.open) return dialog.close()
   field.value = ""
   draw()
@@ -96,6 +107,7 @@ export default component => {
   field.oninput = draw
   field.onkeydown = typed
   window.addEventListener("keydown", heard, true)
+  root.querySelector("button").onclick = open
   dialog.dataset.keys = "k"
   // Streamlit may clean up an abandoned script run only after the next one has started.
   const run = (latest = {})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
@@ -12,6 +12,7 @@ from typing import Any, Literal, NoReturn
 import pandas as pd
 import streamlit as st
 
+from stackrank.dashboard import address
 from stackrank.db import queries
 from stackrank.db.connection.errors import DatabaseError, NotComparable, NotFound
 from stackrank.db.queries.boards.scope_description import ScopeDescription
@@ -19,7 +20,8 @@ from stackrank.host.wall_clock import seconds_since
 from stackrank.wording import NOTHING, csv_lines, unverified, visible, words
 
 RUN_COMMAND = "stackrank run --benchmark bugs"
-VERDICTS = {"resolved": "✓ resolved", "unresolved": "✗ unresolved", "error": "! error", "": "– open"}
+VERDICTS = {"resolved": "✓ resolved", "unresolved": "✗ unresolved", "error": "! error"}
+_STATES = {"running": "▶ running", "pending": "– pending", "not_played": "– not played"}
 _BADGES = {
     "resolved": ("green", "check"),
     "unresolved": ("orange", "close"),
@@ -60,6 +62,30 @@ def badge(state: str, label: str | None = None) -> None:
     st.badge(escaped(text), icon=f":material/{icon}:", color=color)  # type: ignore[arg-type]
 
 
+def verdict(episode: Mapping[str, Any]) -> str:
+    """Return how an episode ended, or its state if it has not; a sign and a word say the same."""
+    if not episode["verdict"]:
+        return _STATES.get(episode["status"], words(episode["status"]))
+    return VERDICTS[episode["verdict"]] + (" (unverified)" if episode["unverified"] else "")
+
+
+def story(page: str, episode: Mapping[str, Any]) -> None:
+    """Draw the story of an episode; each clause that a step shows is a link to that step. `page`: of episodes."""
+    with st.container(horizontal=True, vertical_alignment="center", gap=None, key=f"story_{episode['id']}"):
+        for clauses in queries.story(episode):
+            for place, clause in enumerate(clauses):
+                text = escaped(f"{clause.text}{'.' if place == len(clauses) - 1 else ','}")
+                if clause.step is None:
+                    st.markdown(text, width="content")
+                else:
+                    link(page, text, None, id=episode["id"], step=clause.step)
+
+
+def dollars(costs: Iterable[float | None]) -> str:
+    """Return the format of a column of costs: cents, unless some costs are so small that they need more digits."""
+    return "$%.4f" if any(cost is not None and 0 < cost < 1 for cost in costs) else "dollar"
+
+
 def resolved_metric(run: Mapping[str, Any]) -> None:
     """Draw how many episodes of a run were resolved, and how many of these verdicts are sealed."""
     explanation = "Sealed: only luck could have forged the verdict. A trace says how strongly, or why it is not. "
@@ -68,13 +94,25 @@ def resolved_metric(run: Mapping[str, Any]) -> None:
     st.metric("Resolved", run["resolved"], sealed, delta_color="off", delta_arrow="off", border=True, help=explanation)
 
 
+_WAYS = (("overview", "home"), ("runs", "play_circle"), ("tasks", "task"), ("episodes", "list_alt"))
+
+
 @contextmanager
-def guarded() -> Iterator[None]:
-    """Turn an error that a page cannot handle into one sentence that says what to do."""
+def guarded(*, page: bool = False) -> Iterator[None]:
+    """Turn an error that a page cannot handle into one sentence that says what to do.
+
+    `page`: this is all of a page, so what does not exist gets a heading and links to what does.
+    """
     try:
         yield
     except (NotFound, NotComparable) as error:
+        if page:
+            st.title("Not found" if isinstance(error, NotFound) else "Not comparable", anchor=False)
         st.warning(as_message(error), icon=":material/search_off:")
+        if page:
+            with st.container(horizontal=True):
+                for name, icon in _WAYS:
+                    st.page_link(f"app_pages/{name}.py", label=name.capitalize(), icon=f":material/{icon}:")
     except DatabaseError as error:
         st.error(as_message(error), title="No database", icon=":material/database_off:")
 
@@ -99,14 +137,14 @@ def empty(reason: str, command: str = RUN_COMMAND) -> None:
         st.markdown(_code(command), width="content")
 
 
-def link(page: str, label: str, icon: str = "arrow_forward", **query: Any) -> None:
-    """Draw a link to a page of the dashboard with this query; parameters that are None are left out.
+def link(page: str, label: str, icon: str | None = "arrow_forward", **query: Any) -> None:
+    """Draw a link to a page of the dashboard with this query and the scope; parameters that are None are left out.
 
     `st.switch_page` would put this page with the other page's query into the browser's history.
     """
-    non_empty = {name: value for name, value in query.items() if value is not None}
+    non_empty = {name: value for name, value in {**address.carried(), **query}.items() if value is not None}
     parameters = {name: value if isinstance(value, list) else str(value) for name, value in non_empty.items()}
-    st.page_link(page, label=label, icon=f":material/{icon}:", query_params=parameters)
+    st.page_link(page, label=label, icon=icon and f":material/{icon}:", query_params=parameters)
 
 
 def which(title: str, question: str, page: str, label: str, icon: str) -> NoReturn:
@@ -227,17 +265,21 @@ def paper_button(drawing: Callable[[str], str], *, name: str, key: str) -> None:
     _save("Figure for a paper (SVG)", draw, f"{name}.svg", "image/svg+xml", icon="article", key=f"{key}_paper")
 
 
-def csv_button(rows: Sequence[Mapping[str, Any]], *, name: str, key: str) -> None:
+def csv_button(
+    rows: Sequence[Mapping[str, Any]] | Callable[[], Sequence[Mapping[str, Any]]], *, name: str, key: str
+) -> None:
     """Draw a button that saves the rows as they came from the database, not as a table shows them.
 
-    On a page with a scope, a column `scope` says which runs the rows are about, and under which conditions.
+    `rows` may be a function that reads them on a click. On a page with a scope, a column `scope` says which runs the
+    rows are about, and under which conditions.
     """
     label = f"Download {words(re.sub('_[0-9]+', '', name))} (CSV)"
     write = partial(_csv, rows, st.session_state.get(_SCOPE, ""))
     _save(label, write, f"{name}.csv", "text/csv", icon="download", key=f"{key}_csv")
 
 
-def _csv(rows: Sequence[Mapping[str, Any]], scope_line: str) -> str:
+def _csv(given: Sequence[Mapping[str, Any]] | Callable[[], Sequence[Mapping[str, Any]]], scope_line: str) -> str:
+    rows = given() if callable(given) else given
     names, footer = list(rows[0]) if rows else [], [scope_line] if scope_line else []
     heading = [*names, *(["scope"] if scope_line else [])]
     return "".join(csv_lines([heading, *([row.get(name) for name in names] + footer for row in rows)]))

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from stackrank import wording
+from stackrank.dashboard import address
 from stackrank.dashboard.data import ask
 from stackrank.dashboard.parts import show
 from stackrank.db import queries
@@ -16,12 +17,13 @@ from stackrank.db import queries
 RUN_PAGE, EPISODE_PAGE, DIVERGE_PAGE = "app_pages/run.py", "app_pages/episode.py", "app_pages/diverge.py"
 COMPARE_PAGE, EPISODES_PAGE, TASK_PAGE = "app_pages/compare.py", "app_pages/episodes.py", "app_pages/task.py"
 LEADERBOARD_PAGE, RUNS_PAGE = "app_pages/leaderboard.py", "app_pages/runs.py"
+TOOL_SETS_PAGE = "app_pages/tool_sets.py"
 TASKS_PAGE, AGAINST_PAGE = "app_pages/tasks.py", "app_pages/against.py"
 MOST_COMPARED = 4
 """The most entrants that are compared side by side."""
 _Column = st.column_config
 _ID = r"id=(\d+)$"
-_EPISODE = r"id=(\d+)"
+_EPISODE = r"[?&]id=(\d+)"
 
 
 def _dollars(low: float | None, high: float | None) -> str:
@@ -119,7 +121,7 @@ def leaderboard_table(
 ) -> None:
     """Draw a leaderboard, or only some of its columns. `history`: the rates of each entrant in its last runs."""
     frame = board_frame(rows, history)
-    frame = frame if columns is None else frame[columns]
+    frame = frame if columns is None else frame[list(columns)]
     show.grid(frame, column_config=_BOARD_COLUMNS, key=key, alt=alt, **{"height": "content", **options})
     for row in rows:
         for text in filter(None, (row["apart"], row["partial"])):
@@ -139,12 +141,14 @@ def pick(
     hint: str,
     opened: Callable[[Mapping[str, Any]], None],
     two: Callable[[Mapping[str, Any], Mapping[str, Any]], None] | None = None,
+    everything: Callable[[], Sequence[Mapping[str, Any]]] | None = None,
 ) -> None:
     """Draw a table with its CSV. Above it, `opened` draws the row that is ticked; without a tick the hint is shown.
 
-    With `two`, several rows can be ticked, and `two` draws a pair of ticked rows.
+    With `two`, several rows can be ticked, and `two` draws a pair of ticked rows. What is above the table stays in view
+    while the page scrolls. `everything` returns the rows of the CSV if these are not all.
     """
-    opener = st.container()
+    opener = st.container(key=f"opened_{key}")
     event = show.grid(
         frame,
         key=key,
@@ -154,7 +158,7 @@ def pick(
         height=show.table_height(len(rows)),
         alt=alt,
     )
-    show.csv_button(rows, name=name, key=key)
+    show.csv_button(everything or rows, name=name, key=key)
     picked = [rows[index] for index in event.selection.rows if index < len(rows)]
     with opener:
         if len(picked) == 1:
@@ -171,27 +175,29 @@ def episode_table(
     key: str,
     with_run: bool = True,
     hits: Mapping[int, Mapping[str, Any]] | None = None,
+    everything: Callable[[], Sequence[Mapping[str, Any]]] | None = None,
 ) -> None:
-    """Draw episodes, one of which can be opened. `hits`: episode -> `step` and `excerpt` that a search found."""
-    steps = {episode: f"&step={hit['step']}" for episode, hit in (hits or {}).items()}
+    """Draw episodes, one of which can be opened. `hits`: episode -> `step` and `excerpt` that a search found.
+
+    `everything` returns the rows of the CSV if these are only one page of them.
+    """
+    steps = {episode: hit["step"] for episode, hit in (hits or {}).items()}
     frame = pd.DataFrame(
         {
-            "Verdict": [
-                f"{show.VERDICTS.get(row['verdict'], row['verdict'])}{' (unverified)' if row['unverified'] else ''}"
-                for row in rows
-            ],
+            "Verdict": [show.verdict(row) for row in rows],
             "Task": [row["task"] for row in rows],
             "Entrant": [row["entrant"] for row in rows],
             "Sealed": [wording.guess_odds(row["sealed"]) if row["sealed"] else "" for row in rows],
             "Failure point": [wording.words(row["failure_point"]) for row in rows],
-            "Stop reason": [wording.words(row["stop_reason"]) or row["status"] for row in rows],
+            "Story": [queries.story_text(row) for row in rows],
+            "Stop reason": [wording.words(row["stop_reason"]) for row in rows],
             "Steps": [row["steps"] for row in rows],
             "Tokens": [row["tokens_in"] + row["tokens_out"] for row in rows],
             "Cost": [row["cost_usd"] for row in rows],
             "Seconds": [row["wall_s"] for row in rows],
             "Attempt": [row["attempt"] for row in rows],
             "Run": [row["run"] for row in rows],
-            "Episode": [f"episode?id={row['id']}{steps.get(row['id'], '')}" for row in rows],
+            "Episode": [address.to("episode", id=row["id"], step=steps.get(row["id"])) for row in rows],
         }
     )
     labels: dict[int, list[str]] = {}
@@ -207,8 +213,9 @@ def episode_table(
         frame = frame.drop(columns="Run")
     columns = {
         "Sealed": _Column.TextColumn(help="Probability that a forged verdict would pass by luck. Empty: not sealed."),
+        "Story": _Column.TextColumn(width="large", help="From the milestones and the end. Tick the row for its steps."),
         "Tokens": _Column.NumberColumn(format="localized", help="In and out."),
-        "Cost": _Column.NumberColumn(format="$%.4f", help="Empty: unknown price of the model."),
+        "Cost": _Column.NumberColumn(format=show.dollars(frame["Cost"]), help="Empty: unknown price of the model."),
         "Seconds": _Column.NumberColumn(format="%.1f"),
         "Labels": _Column.ListColumn(help="Labels that people gave it."),
         "Found": _Column.TextColumn(width="large", help="The first step with the text, or the requested step."),
@@ -218,9 +225,11 @@ def episode_table(
     def opened(row: Mapping[str, Any]) -> None:
         label = f"Open episode {row['id']}: {show.escaped(row['task'])}, {show.escaped(row['entrant'])}"
         show.link(EPISODE_PAGE, label, id=row["id"], step=(hits or {}).get(row["id"], {}).get("step"))
+        show.story(EPISODE_PAGE, row)
 
     hint = "Tick a row to open its trace here; its number opens it in a new tab."
-    pick(rows, frame, columns, key=key, name="episodes", alt="Episodes", hint=hint, opened=opened)
+    name = "all_episodes" if everything else "episodes"
+    pick(rows, frame, columns, key=key, name=name, alt="Episodes", hint=hint, opened=opened, everything=everything)
 
 
 def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
@@ -240,7 +249,7 @@ def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
             "Benchmark": [row["benchmark"] for row in rows],
             "Tags": [row["tags"] for row in rows],
             "Owner": [row["owner"] for row in rows],
-            "Id": [f"run?id={row['id']}" for row in rows],
+            "Id": [address.to("run", id=row["id"]) for row in rows],
         }
     )
     columns = {

@@ -25,6 +25,7 @@ from stackrank.dashboard.trace.texts import MOST
 from stackrank.dashboard.trace.view import View, current, keep
 from stackrank.db import queries
 from stackrank.db.connection.engine import default_url
+from stackrank.terms import DEBUGGERS
 from stackrank.wording import visible
 
 HERE = Path(__file__).parent / "browser"
@@ -63,12 +64,22 @@ def debugger(episode: Mapping[str, Any], last: int) -> None:
     marks = tuple(episode["milestones"].items())
     steps = outline(default_url(), episode["id"], window_of(selected), last, marks)
     facts = {"episode": episode["id"], "chunk": CHUNK, "start": start, "failure": episode["failure_step"]}
+    facts |= {
+        "deciding": ask(queries.deciding_edit, episode["id"]),
+        "debugs": bool(steps["stops"]) or has_debugger(episode),
+    }
+    facts |= {"story": [[[visible(text), step] for text, step in clauses] for clauses in queries.story(episode)]}
     _DEBUGGER(key=key, data=packed({**steps, **facts, "faults": _faults(episode)}), on_view_change=changed)
     with st.container(key="trace_feed", gap=None):
         for name, value in _parts(episode, view, selected, last):
             fed = packed({"episode": episode["id"], "name": name, "value": value()})
             mark = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:20]
             _FEED(key=f"feed_{episode['id']}_{mark}", data=fed)
+
+
+def has_debugger(episode: Mapping[str, Any]) -> bool:
+    """Whether the entrant has a tool that shows what a program does while it runs, so that there can be a stack."""
+    return not set(DEBUGGERS).isdisjoint(episode["tool_list"])
 
 
 def _faults(episode: Mapping[str, Any]) -> dict[str, list[int]]:

@@ -18,8 +18,11 @@ from stackrank.db import queries
 from stackrank.patches.writing import shown_text
 
 
-def header(episode: Mapping[str, Any], around: dict[str, Any]) -> None:
-    """Draw who did what, how it ended, and links to other pages, in few lines because the steps need the room."""
+def header(episode: Mapping[str, Any], around: dict[str, Any], last: int | None = None) -> None:
+    """Draw who did what, how it ended, and links to other pages, in few lines because the steps need the room.
+
+    `last`: the newest step of an episode that is still played, whose totals are not known yet.
+    """
     show.titled(episode["task"], episode["entrant"], f"episode {episode['id']}")
     with st.container(key="trace_header", gap=None):
         with st.container(horizontal=True, horizontal_alignment="distribute", gap=None):
@@ -40,10 +43,14 @@ def header(episode: Mapping[str, Any], around: dict[str, Any]) -> None:
             if lines := wording.suspicious_lines(episode):
                 note = "The change uses machinery that a repair seldom needs. No verdict depends on it."
                 _listed("Suspicious lines", note, lines)
-        st.markdown(facts(episode))
+        st.markdown(facts(episode) if episode["verdict"] else _so_far(last))
         if episode["error"]:
             st.error("The infrastructure failed. This says nothing about the entrant.", icon=":material/warning:")
             st.code(wording.visible(episode["error"]), language=None, wrap_lines=True, height=120)
+
+
+def _so_far(last: int | None) -> str:
+    return f":gray[Steps so far]&nbsp;**{last or 0}** &nbsp; :gray[Tokens, cost and time are known when it ends.]"
 
 
 def _about(episode: Mapping[str, Any]) -> str:
@@ -92,7 +99,7 @@ def facts(episode: Mapping[str, Any]) -> str:
         ("Cost", wording.usd(episode["cost_usd"])),
         ("Duration", wording.duration(episode["wall_s"])),
         *_time(episode),
-        ("Tests", f"{episode['tests_passed']} passed, {episode['tests_failed']} failed"),
+        ("Tests of the verdict", f"{episode['tests_passed']} passed, {episode['tests_failed']} failed"),
     ]
     # A line may break between two facts, but not within one.
     cells = [(label, show.escaped(value).replace(" ", "&nbsp;")) for label, value in parts]
@@ -106,7 +113,7 @@ def _time(episode: Mapping[str, Any]) -> list[tuple[str, str]]:
     small_spans = (
         ("Verdict", spent["tests_s"]),
         ("Waited for its endpoint", spent["waited_s"]),
-        ("Rest", spent["rest_s"]),
+        ("Other", spent["rest_s"]),
     )
     spans += [(name, seconds) for name, seconds in small_spans if seconds >= 0.1]
     return [(name, wording.duration(seconds)) for name, seconds in spans]
@@ -116,7 +123,7 @@ def _links(episode: Mapping[str, Any], around: dict[str, Any]) -> None:
     with st.container(horizontal=True):
         for side, label, icon in (("previous", "Previous", "arrow_back"), ("next", "Next", "arrow_forward")):
             if neighbour := around[side]:
-                verdict = show.VERDICTS.get(neighbour["verdict"], "")
+                verdict = show.VERDICTS.get(neighbour["verdict"], "not ended")
                 show.link(EPISODE_PAGE, f"{label} attempt: {verdict}", icon, id=neighbour["id"])
         show.link(DIVERGE_PAGE, "Beside another episode", "fork_right", a=episode["id"])
         step = episode["failure_step"]
@@ -128,11 +135,11 @@ def outcome(episode: Mapping[str, Any]) -> None:
     """Draw the task, the agent's diff, the known fix and the score."""
     parts = {
         "Task": partial(body, episode["statement"] or "No statement is stored.", key="trace_statement"),
-        "Diff": partial(_left, episode),
+        "Final change": partial(_left, episode),
         "Known fix": partial(_known_fix, episode),
         "Score": partial(scored, episode["score"]),
     }
-    address.tabs("trace_tab", parts, default="Diff")
+    address.tabs("trace_tab", parts, default="Final change")
 
 
 def _left(episode: Mapping[str, Any]) -> None:

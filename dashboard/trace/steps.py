@@ -32,10 +32,13 @@ _WHOLE = 160
 
 
 def start_of(episode: Mapping[str, Any], last: int) -> int:
-    """Return the step to show if the address names none: the failure point, or the newest step of a live episode."""
+    """Return the step to show if the address names none.
+
+    That is the newest step of a live episode, the deciding edit of a resolved one, else the failure point.
+    """
     if not episode["verdict"]:
         return last
-    return min(last, episode["failure_step"] or 0)
+    return min(last, data.ask(queries.deciding_edit, episode["id"]) or episode["failure_step"] or 0)
 
 
 def window_of(step: int) -> int:
@@ -104,9 +107,12 @@ def _row(row: Mapping[str, Any], marks: list[str]) -> dict[str, Any]:
         "step": row["index"],
         "tool": tool_of(row),
         "ok": bool(row["ok"]),
-        "text": wording.visible(row["changed"] or brief(row["arguments"]) or row["thought"]).replace("\n", " ⏎ "),
+        "text": wording.visible(row["changed"] or row["thought"] or brief(row["arguments"])).replace("\n", " ⏎ "),
+        "action": wording.visible(" ".join(brief(row["arguments"]).split())) if row["thought"] else "",
         "where": where(row),
-        "tests": f"{passed} of {passed + failed} pass" if passed is not None and failed is not None else "",
+        "tests": f"visible tests: {passed} of {passed + failed} pass"
+        if passed is not None and failed is not None
+        else "",
         "file": wording.visible(row["file"] or "") if line is not None else "",
         "line": line,
         "depth": depth,

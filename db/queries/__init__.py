@@ -8,10 +8,11 @@ from stackrank.db.queries.acts import acts, describe_act, describe_pause, direct
 from stackrank.db.queries.boards.abilities import abilities
 from stackrank.db.queries.boards.consumption import EffortUnit
 from stackrank.db.queries.boards.failures import failure_points
-from stackrank.db.queries.boards.grid import grid
+from stackrank.db.queries.boards.grid import decisive_tasks, grid
 from stackrank.db.queries.boards.nights import nights
 from stackrank.db.queries.boards.reliability import budget_curves, reliability
 from stackrank.db.queries.boards.scope import Scope
+from stackrank.db.queries.boards.scope_choices import pulse, scope_choices, usual_benchmark
 from stackrank.db.queries.boards.scope_description import describe_scope, exclusion_sentence
 from stackrank.db.queries.boards.standings import (
     best_per_dollar,
@@ -45,7 +46,7 @@ from stackrank.db.queries.episodes.episodes import episode, episodes, examples, 
 from stackrank.db.queries.episodes.funnel import excluded_episodes, funnel, runs_with_other_analysis
 from stackrank.db.queries.episodes.in_progress import in_progress
 from stackrank.db.queries.episodes.pauses import pauses
-from stackrank.db.queries.episodes.search import find_hits, search
+from stackrank.db.queries.episodes.search import count_matches, find_hits, search
 from stackrank.db.queries.episodes.steps import (
     actions,
     count_model_steps,
@@ -62,8 +63,10 @@ from stackrank.db.queries.episodes.steps import (
     steps_of,
     task_files,
 )
+from stackrank.db.queries.episodes.story import Clause, deciding_edit, story, story_text
 from stackrank.db.queries.episodes.time_spent import queue_age_s, split_time, time_spent
 from stackrank.db.queries.episodes.verdicts import rescored_verdicts, stored_change, verdicts
+from stackrank.db.queries.front_page import front_page
 from stackrank.db.queries.health import health
 from stackrank.db.queries.labels import disputed, labels, views
 from stackrank.db.queries.notes import notes
@@ -84,6 +87,7 @@ from stackrank.db.queries.totals import totals
 __all__ = [
     "LATEST",
     "OPEN",
+    "Clause",
     "EffortUnit",
     "Scope",
     "abilities",
@@ -100,9 +104,12 @@ __all__ = [
     "compare_across",
     "compare_all",
     "compare_categories",
+    "count_matches",
     "count_model_steps",
     "debugger_pairs",
     "decided_entrants",
+    "deciding_edit",
+    "decisive_tasks",
     "describe_act",
     "describe_outages",
     "describe_pause",
@@ -122,6 +129,7 @@ __all__ = [
     "exclusion_sentence",
     "failure_points",
     "find_hits",
+    "front_page",
     "full_episodes",
     "full_steps",
     "funnel",
@@ -142,6 +150,7 @@ __all__ = [
     "progress",
     "proposal",
     "proposals",
+    "pulse",
     "queue_age_s",
     "rate_history",
     "regressions",
@@ -156,6 +165,7 @@ __all__ = [
     "run_summary",
     "runs",
     "runs_with_other_analysis",
+    "scope_choices",
     "search",
     "side_by_side",
     "split_time",
@@ -166,6 +176,8 @@ __all__ = [
     "steps_of",
     "stopping",
     "stored_change",
+    "story",
+    "story_text",
     "task",
     "task_board",
     "task_files",
@@ -177,6 +189,7 @@ __all__ = [
     "tool_use",
     "tool_worth",
     "totals",
+    "usual_benchmark",
     "validations",
     "varying_conditions",
     "verdicts",

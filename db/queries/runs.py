@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any, TypedDict
 
@@ -117,13 +117,14 @@ def runs(
     tags: str | Iterable[str] = (),
     name: str | None = None,
     scheduled: bool = False,
+    ids: Collection[int] | None = None,
     before_id: int | None = None,
     limit: int = 50,
 ) -> list[RunSummary]:
     """Return runs, newest first, each with its benchmark's name, `wall_s` and the counts of `progress`.
 
-    `name` is a part of the name. `scheduled`: only runs that a schedule started. With several `tags`, a run must have
-    all of them. `before_id` is the id of the last run on the previous page.
+    `name` is a part of the name. `scheduled`: only runs that a schedule started. `ids`: only these runs. With several
+    `tags`, a run must have all of them. `before_id` is the id of the last run on the previous page.
     """
     query = select(*_SUMMARY_COLUMNS, *_BENCHMARK).join(BENCHMARK)
     conditions: list[ColumnElement[bool]] = [has_tag(engine, tag) for tag in as_list(tags)]
@@ -138,6 +139,8 @@ def runs(
     conditions += [column == storable_text(value) for column, value in filters if value]
     if name:
         conditions.append(RUN.c.name.icontains(storable_text(name), autoescape=True))
+    if ids is not None:
+        conditions.append(RUN.c.id.in_(ids))
     if scheduled:
         conditions.append(RUN.c.schedule != "")
     if before_id is not None:

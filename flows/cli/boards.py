@@ -306,7 +306,6 @@ def _print_pair(pair: Comparison, effort: EffortComparison) -> None:
     for sentence in (
         pair["sentence"],
         queries.effort_sentence(pair["first"]["entrant"], pair["second"]["entrant"], effort),
-        pair["holm_sentence"],
         pair["cluster_sentence"],
         pair["warning"],
     ):

@@ -100,6 +100,9 @@ class Settings(BaseSettings):
     allowed_users: str = ""
     """Who may log in to the dashboard: email addresses, domains such as `@example.org`, or `*` for everybody with an
     account, separated by commas or spaces."""
+    operators: str = ""
+    """Who may pause, change, retry and cancel runs on the dashboard, in the form of `STACKRANK_ALLOWED_USERS`. Empty:
+    nobody if the dashboard has a login or listens for other machines, else everybody."""
     trust_emails: bool = False
     """Whether an account may log in whose provider sends no claim `email_verified`. Only for a provider that gives out
     addresses itself, such as an organisation's own directory; an address that it calls unverified stays refused."""

@@ -15,12 +15,15 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 NOTHING = "–"
 """Shown where there is no value."""
 _LINE, _LEAST_P = 0.05, 1e-20
 """The level of significance, and the smallest p-value that is shown as a number."""
+_LEAST_USD = 0.0001
+"""The smallest cost that is shown as a number."""
 _PASSWORD = re.compile(r"(?<=://)([^:/@?]*):(.*)@(?=[^@]*$)|((?:password|passfile)=)[^&\s]*", re.IGNORECASE)
 # Characters that move the cursor, change the direction of text, or are invisible; and lone surrogates, which no file
 # can hold.
@@ -116,24 +119,30 @@ def moment(iso: str | None) -> str | None:
     return f"{datetime.fromisoformat(iso).astimezone():%Y-%m-%d %H:%M:%S}" if iso else None
 
 
+def fixed(value: float, digits: int, *, signed: bool = False) -> str:
+    """Format a number with this many decimals. A half is rounded away from zero, as in the tables of a browser."""
+    rounded = Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
+    return f"{rounded if rounded else abs(rounded):{'+' if signed else ''}f}"
+
+
 def points(value: float | None) -> str:
     """Format a difference of two shares in percentage points, with its sign."""
-    return NOTHING if value is None else f"{100 * value:+.1f}"
+    return NOTHING if value is None else fixed(100 * value, 1, signed=True)
 
 
 def percent(value: float | None, digits: int = 1) -> str:
     """Format a share as `12.5%`."""
-    return NOTHING if value is None else f"{100 * value:.{digits}f}%"
+    return NOTHING if value is None else f"{fixed(100 * value, digits)}%"
 
 
 def signed_percent(value: float | None) -> str:
     """Format a relative change, with its sign."""
-    return NOTHING if value is None else f"{100 * value:+.0f}%"
+    return NOTHING if value is None else f"{fixed(100 * value, 0, signed=True)}%"
 
 
 def interval(low: float | None, high: float | None) -> str:
     """Format an interval of a share as `35.4–64.6%`."""
-    return NOTHING if low is None or high is None else f"{100 * low:.1f}–{percent(high)}"
+    return NOTHING if low is None or high is None else f"{fixed(100 * low, 1)}–{percent(high)}"
 
 
 def point_interval(low: float | None, high: float | None) -> str:
@@ -171,6 +180,8 @@ def usd(value: float | None) -> str:
     """Format a cost; an unknown cost is not shown as zero."""
     if value is None:
         return NOTHING
+    if 0 < value < _LEAST_USD:
+        return f"< ${_LEAST_USD:.4f}"
     return f"${value:,.2f}" if value >= 1 or value == 0 else f"${value:.4f}"
 
 
@@ -179,7 +190,7 @@ def amount(value: float, by: str, *, signed: bool = False) -> str:
     sign = ("-" if value < 0 else "+") if signed else ""
     if by == "cost_usd":
         return f"{sign}{usd(abs(value))}"
-    return f"{sign}{abs(value):,.0f}" if by == "tokens" else f"{sign}{abs(value):.1f}"
+    return f"{sign}{abs(value):,.0f}" if by == "tokens" else f"{sign}{fixed(abs(value), 1)}"
 
 
 def amount_interval(low: float | None, high: float | None, by: str) -> str:

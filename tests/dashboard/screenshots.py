@@ -72,11 +72,11 @@ def _of_running(engine: Engine) -> dict[str, str]:
     finished, playing = (queries.episodes(engine, run, status=state, limit=1)[0]["id"] for state in ("done", "running"))
     return {
         "overview": "/",
-        "leaderboard": f"/leaderboard?lb_run={run}",
+        "leaderboard": f"/leaderboard?run={run}",
         "runs": "/runs",
         "run": f"/run?id={run}",
         "run-episodes": f"/run?id={run}&run_tab=Episodes",
-        "episodes": f"/episodes?ep_run={run}",
+        "episodes": f"/episodes?run={run}",
         "episode": f"/episode?id={finished}",
         "episode-playing": f"/episode?id={playing}",
     }

@@ -164,7 +164,7 @@ def test_dashboard_tables_use_the_safe_helper() -> None:
     [
         (percent(0.125), "12.5%"),
         (percent(None), "–"),
-        (percent(0.125, 0), "12%"),
+        (percent(0.125, 0), "13%"),
         (wording.interval(0.354, 0.646), "35.4–64.6%"),
         (wording.points(-0.0421), "-4.2"),
         (wording.point_interval(-0.1, 0.05), "-10.0 to +5.0"),

@@ -46,6 +46,8 @@ class Debugger {
     this.view.update(data, send)
     this.lanes.update()
     this.list.update()
+    this.root.querySelector(".grid").dataset.debugs = data.debugs ? "yes" : "no"
+    this.tell(data.story)
     this.root.querySelector('[data-do="fold"]').hidden = !data.repeats.length
     const end = data.rows.at(-1)?.step ?? 0
     for (const [name, step, shown] of [["earlier", data.first - 1, data.first > 0], ["later", end + 1, end < data.last]]) {
@@ -54,6 +56,19 @@ class Debugger {
       way.dataset.step = step
     }
     this.show(true)
+  }
+
+  // What happened, in sentences whose clauses lead to their steps.
+  tell(story) {
+    const line = this.root.querySelector(".story")
+    const said = JSON.stringify(story)
+    if (line.dataset.said === said) return
+    line.dataset.said = said
+    line.hidden = !story.length
+    line.replaceChildren(...story.flatMap(clauses => clauses.flatMap(([text, step], place) => {
+      const made = step === null ? text : button("", text, () => this.view.change({ step }, true))
+      return [made, place < clauses.length - 1 ? ", " : ". "]
+    })))
   }
 
   fold() {
@@ -72,6 +87,7 @@ class Debugger {
     if (!this.view.data) return
     const { tab, pane } = this.pane()
     for (const each of this.tabs) {
+      each.hidden = each.id === "tab-Stack" && !this.view.data.debugs
       const on = each.textContent === (this.frame.narrow ? tab : pane)
       each.setAttribute("aria-selected", String(on))
       each.tabIndex = on ? 0 : -1

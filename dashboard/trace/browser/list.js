@@ -143,7 +143,9 @@ class List {
     }
     if (!row.ok) top.append(element("span", "chip orange", "tool error"))
     if (row.step === this.view.data.failure) top.append(element("span", "chip red", "failure point"))
+    if (row.step === this.view.data.deciding) top.append(element("span", "chip green", "deciding edit"))
     for (const mark of row.marks) top.append(element("span", "chip green mark", mark))
+    if (row.action) top.append(element("span", "action", row.action))
     const about = element("span", "about", [row.where, row.tests].filter(Boolean).join(" · "))
     about.title = row.where
     top.append(about)

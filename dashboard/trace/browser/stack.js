@@ -38,7 +38,7 @@ class Stack {
       const open = this.view.local === local.name
       const made = button("name", local.shown, () => this.view.change({ local: open ? null : local.name }, true))
       made.setAttribute("aria-expanded", String(open))
-      made.title = "Its values over the steps"
+      made.title = `${local.shown}: its values over the steps`
       const name = element("th")
       name.scope = "row"
       name.append(made)

@@ -59,20 +59,26 @@ def fetch_runs(engine: Engine, *run_conditions: ColumnElement[bool]) -> list[Poo
 
 
 def find_leading_run(
-    engine: Engine, run_conditions: Sequence[ColumnElement[bool]], *, finished_only: bool
+    engine: Engine, run_conditions: Sequence[ColumnElement[bool]], *, finished_only: bool = False
 ) -> PooledRun | None:
     """Return the run that sets the benchmark version and conditions of a board: the newest finished one.
 
     A run in which only reference entrants played leads only if there is no other. Unless `finished_only`, an unfinished
-    run leads if none has finished.
+    run leads if no other one has finished.
     """
     of_reference = select(ENTRANT.c.id).where(ENTRANT.c.reference)
     counted = select(1).where(EPISODE.c.run_id == RUN.c.id, EPISODE.c.counted)
     competing = counted.where(EPISODE.c.entrant_id.not_in(of_reference)).exists()
     finished = RUN.c.status == RunStatus.FINISHED
-    preferences: list[list[ColumnElement[bool]]] = [[finished, competing], [finished]]
+    played = EPISODE.c.verdict != ""
+    unfinished: list[list[ColumnElement[bool]]] = [
+        [competing, counted.where(played, EPISODE.c.entrant_id.not_in(of_reference)).exists()]
+    ]
+    preferences: list[list[ColumnElement[bool]]] = [[finished, competing]]
+    preferences += [] if finished_only else unfinished
+    preferences.append([finished])
     if not finished_only:
-        preferences += [[counted.where(EPISODE.c.verdict != "").exists()], []]
+        preferences += [[counted.where(played).exists()], []]
     for extra_conditions in preferences:
         if rows := fetch_tuples(engine, _select_runs().where(*run_conditions, *extra_conditions).limit(1)):
             return PooledRun(*rows[0])

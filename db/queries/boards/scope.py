@@ -24,7 +24,7 @@ from stackrank.db.queries.boards.pooling import (
 from stackrank.db.queries.catalogue import EntrantRow
 from stackrank.db.queries.labels import disputed
 from stackrank.db.queries.reading import Row, as_list, fetch
-from stackrank.db.queries.runs import has_tag
+from stackrank.db.queries.runs import find_run_id, has_tag
 from stackrank.db.queries.runs import run as find_run
 from stackrank.db.totals.sums import Sums, TaskKey, total
 from stackrank.db.totals.tallies import Cell
@@ -43,8 +43,8 @@ class Scope:
     runs, or the `last` so many, with the benchmark version and conditions of the newest finished run among those asked
     for (see `pooling.find_leading_run`). A query can ask for a `benchmark` (its name, or a part that no other set has),
     a `version` of it and `conditions` (the beginnings of their digests), a `series`, and `tags`, all of which a run
-    must have. `finished_only`: leave out runs that are still running, were cancelled or failed. Further runs of a task
-    are further attempts.
+    must have, and an `owner`. `finished_only`: leave out runs that are still running, were cancelled or failed, if any
+    has finished; else the scope has what exists, and is provisional. Further runs of a task are further attempts.
     """
 
     run: int | str | Sequence[int | str] | None = None
@@ -53,6 +53,7 @@ class Scope:
     conditions: str | None = None
     series: str | None = None
     tags: str | Sequence[str] = ()
+    owner: str | None = None
     last: int | None = None
     finished_only: bool = True
     errors: ErrorsAre = ErrorsAre.LEFT_OUT
@@ -70,9 +71,24 @@ class Scope:
             require_poolable(engine, matching_runs[::-1])
             return Selection(engine, self, tuple(matching_runs), ())
         comparable_runs = [run for run in matching_runs if lead is not None and run.kind == lead.kind]
-        pooled = [run for run in comparable_runs if not self.finished_only or run.status == RunStatus.FINISHED]
+        finished = [run for run in comparable_runs if run.status == RunStatus.FINISHED]
+        is_finished = lead is not None and lead.status == RunStatus.FINISHED
+        pooled = finished if self.finished_only and is_finished else comparable_runs
         excluded = [run for run in matching_runs if run not in pooled]
         return Selection(engine, self, tuple(pooled[: self.last]), tuple(excluded))
+
+    def run_ids(self, engine: Engine) -> list[int] | None:
+        """Return the runs asked for, whether they can be pooled or not, newest first; None means every run.
+
+        Raises as `find` does.
+        """
+        if self.run is not None:
+            refs = [self.run] if isinstance(self.run, int | str) else self.run
+            return [find_run_id(engine, ref) for ref in refs]
+        run_conditions = self.run_conditions(engine)
+        if not run_conditions and self.last is None:
+            return None
+        return [run.id for run in fetch_runs(engine, *run_conditions)[: self.last]]
 
     def candidates(self, engine: Engine) -> tuple[list[PooledRun], PooledRun | None]:
         """Return the runs asked for, newest first, and the one that leads, before it is decided which are pooled.
@@ -81,8 +97,7 @@ class Scope:
         """
         run_conditions = self.run_conditions(engine)
         if self.run is None:
-            lead = find_leading_run(engine, run_conditions, finished_only=self.finished_only)
-            return fetch_runs(engine, *run_conditions), lead
+            return fetch_runs(engine, *run_conditions), find_leading_run(engine, run_conditions)
         refs = [self.run] if isinstance(self.run, int | str) else self.run
         ids = [find_run(engine, ref)["id"] for ref in refs]
         named_runs = fetch_runs(engine, RUN.c.id.in_(ids), *run_conditions)
@@ -102,8 +117,8 @@ class Scope:
         run_conditions: list[ColumnElement[bool]] = [has_tag(engine, tag) for tag in as_list(self.tags)]
         if self.benchmark:
             run_conditions.append(BENCHMARK.c.name.in_(benchmark_names(engine, self.benchmark)))
-        if self.series:
-            run_conditions.append(RUN.c.series == storable_text(self.series))
+        named = ((RUN.c.series, self.series), (RUN.c.owner, self.owner))
+        run_conditions += [column == storable_text(value) for column, value in named if value]
         prefixes = ((RUN.c.conditions_digest, self.conditions), (BENCHMARK.c.digest, self.version))
         run_conditions += [column.startswith(storable_text(text), autoescape=True) for column, text in prefixes if text]
         return run_conditions
@@ -128,6 +143,11 @@ class Selection:
     def runs(self) -> tuple[int, ...]:
         """The ids of the pooled runs."""
         return tuple(run.id for run in self.pooled)
+
+    @property
+    def unfinished(self) -> tuple[PooledRun, ...]:
+        """The pooled runs that have not finished, newest first: while there are any, numbers are provisional."""
+        return tuple(run for run in self.pooled if run.status != RunStatus.FINISHED)
 
     @property
     def condition(self) -> ColumnElement[bool]:

@@ -44,7 +44,8 @@ class ScopeDescription(TypedDict):
     `version` is the digest of the benchmark. Of its `tasks` (without the invalid ones), `common_tasks` were played by
     all of the `entrants`, the number of ranked ones. `errors`: entrant -> episodes; `errors_are` says what they count
     as. `disputed_tasks` are disputed by people, and count unless `without_disputed` is set. `stopped`: the runs that
-    left out episodes because their comparisons were decided. `apart`: see `ExcludedRuns`.
+    left out episodes because their comparisons were decided. `provisional`: whether a run has not finished. `apart`:
+    see `ExcludedRuns`.
     """
 
     sentence: str
@@ -53,7 +54,9 @@ class ScopeDescription(TypedDict):
     conditions: Json
     conditions_digest: str
     series: str
+    owner: str
     finished_only: bool
+    provisional: bool
     runs: list[ScopeRun]
     tasks: int
     common_tasks: int
@@ -93,7 +96,9 @@ def describe(selection: Selection, cells: Mapping[int, Cells]) -> ScopeDescripti
         "conditions": conditions_by_digest[lead.conditions_digest] if lead else {},
         "conditions_digest": lead.conditions_digest if lead else "",
         "series": selection.scope.series or "",
+        "owner": selection.scope.owner or "",
         "finished_only": selection.scope.finished_only,
+        "provisional": bool(selection.unfinished),
         "runs": [
             {"run": run.id, "name": run.name, "status": run.status, "date": _day(run)}
             for run in reversed(selection.pooled)
@@ -141,9 +146,10 @@ def _sentence(document: ScopeDescription) -> str:
     period = f", {days[0]} to {days[-1]}" if len(days) > 1 else f", {days[0]}" if days else ""
     error_counts = [f"{name} {count}" for name, count in document["errors"].items()]
     run_ids = _runs_text([run["run"] for run in runs])
+    provisional = "Provisional: " if document["provisional"] else ""
     parts = [
-        f"{document['benchmark']} {document['version'][:8]}, {run_ids} ({status}{period})",
-        f"conditions {document['conditions_digest'][:8]}: {conditions.describe(document['conditions'])}",
+        f"{provisional}{document['benchmark']} {document['version'][:8]}, {run_ids} ({status}{period})",
+        f"{conditions.describe(document['conditions'])} (conditions {document['conditions_digest'][:8]})",
         _common_tasks_text(document),
         f"errors{_error_rule_text(document)}: {_list_text(error_counts)}" if document["errors"] else "no errors",
     ]
@@ -171,7 +177,7 @@ def _common_tasks_text(document: ScopeDescription) -> str:
         return "no episode has a verdict"
     entrants = document["entrants"]
     by = {1: "by the only entrant", 2: "by both entrants"}.get(entrants, f"by all {count_of(entrants, 'entrant')}")
-    return f"{common} of {count_of(of, 'task')} played {by}"
+    return f"{count_of(common, 'task')} played {by}, of {of:,} in the benchmark"
 
 
 def _runs_text(ids: Sequence[int]) -> str:
@@ -204,10 +210,7 @@ def _other_reasons_text(excluded_runs: Sequence[ExcludedRuns]) -> str:
 def _nothing_sentence(scope: Scope, document: ScopeDescription) -> str:
     """Return why there is nothing to show."""
     filters = {"benchmark": scope.benchmark, "version": scope.version, "conditions": scope.conditions}
-    filters |= {"series": scope.series, "tags": ", ".join([scope.tags] if isinstance(scope.tags, str) else scope.tags)}
+    filters |= {"series": scope.series, "owner": scope.owner}
+    filters |= {"tags": ", ".join([scope.tags] if isinstance(scope.tags, str) else scope.tags)}
     description = ", ".join(f"{name} {value}" for name, value in filters.items() if value)
-    if document["apart"]:
-        unfinished = _runs_text([run for excluded in document["apart"] for run in excluded["runs"]])
-        subject = f"No run of {description}" if description else "No run"
-        return f"{subject} has finished. Add --all (on pages, choose Runs: All) to include {unfinished}."
     return f"No run matches: {description}." if description else NO_RUN

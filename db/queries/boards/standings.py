@@ -15,6 +15,7 @@ from stackrank.db.queries.boards.ranking import error_warnings, rank_entrants
 from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, Selection, fetch_entrants
 from stackrank.db.queries.boards.scope_description import ScopeDescription, describe
 from stackrank.db.queries.catalogue import EntrantRow
+from stackrank.db.queries.comparisons.claims import claim
 from stackrank.db.queries.comparisons.stopping import stopping
 from stackrank.db.queries.reading import Row, fetch_tuples
 from stackrank.db.queries.runs import run as find_run
@@ -97,7 +98,7 @@ class Board(TypedDict):
 def board(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> Board:
     """Return a leaderboard as a document: its scope, the entrants by rank, and those that are not ranked."""
     selection = scope.find(engine)
-    rows = _ranked_rows(selection)
+    rows = ranked_rows(selection)
     return {
         "scope": describe(selection, selection.cells()),
         "entrants": [row for row in rows if not row["reference"]],
@@ -111,10 +112,11 @@ def leaderboard(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> list[RankedStan
     Ranks come from paired differences (`rank_entrants`). They and the rates are over the tasks that the ranked
     entrants have in common.
     """
-    return _ranked_rows(scope.find(engine))
+    return ranked_rows(scope.find(engine))
 
 
-def _ranked_rows(selection: Selection) -> list[RankedStanding]:
+def ranked_rows(selection: Selection) -> list[RankedStanding]:
+    """Return the rows of `leaderboard` for a selection."""
     cells = selection.cells()
     task_count = len({key for tasks in cells.values() for key, sums in tasks.items() if sums.done})
     entrant_rows = fetch_entrants(selection.engine, cells)
@@ -156,13 +158,11 @@ def best_per_dollar(board: Sequence[Mapping[str, Any]]) -> str:
     best, *costlier = sorted(priced, key=lambda row: row["cost_per_resolved"])
     high = best["cost_per_resolved_high"]
     indistinct = [row["entrant"] for row in costlier if high is None or (row["cost_per_resolved_low"] or 0.0) <= high]
-    conclusion = (
-        f"not significantly cheaper than {', '.join(indistinct)}"
-        if indistinct
-        else "cheaper than every other entrant (95% intervals)"
-    )
     cost = f"{usd(best['cost_per_resolved'])} per resolved episode"
-    return f"Best per dollar: {best['entrant']}, {cost}; {conclusion}."
+    if indistinct:
+        between = f"per dollar between {best['entrant']}, {cost}, and {', '.join(indistinct)}"
+        return f"{claim(None, None, above='', below='', between=between)} (95% intervals)."
+    return f"Best per dollar: {best['entrant']}, {cost}; cheaper than every other entrant (95% intervals)."
 
 
 def _sort_key(row: RankedStanding, lead: float) -> tuple[Any, ...]:
@@ -226,7 +226,7 @@ def run_summary(engine: Engine, ref: int | str) -> Row:
     """Return the JSON document of a run, as the command line prints it. `episodes` counts those with a verdict."""
     run = find_run(engine, ref)
     selection = Scope(run=run["id"]).find(engine)
-    board: list[Row] = [dict(row) for row in _ranked_rows(selection)]
+    board: list[Row] = [dict(row) for row in ranked_rows(selection)]
     return {
         "run": run["id"],
         "name": run["name"],

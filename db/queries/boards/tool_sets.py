@@ -8,7 +8,7 @@ from typing import TypedDict, cast
 from sqlalchemy import Engine, func, select
 
 from stackrank.db.connection.transactions import TOOL_USE
-from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, fetch_entrants
+from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, Selection, fetch_entrants
 from stackrank.db.queries.boards.standings import Standing
 from stackrank.db.queries.catalogue import EntrantRow
 from stackrank.db.queries.comparisons.compare import Comparison, add_holm, compare_entrants
@@ -108,27 +108,33 @@ def tool_sets(
 ) -> list[Comparison]:
     """Compare entrants that differ only in their tools, paired by task: this shows what tools are worth.
 
-    Returns a row per pair, each as from `compare`, with `p_holm` corrected over the pairs. Both have the same agent,
+    Returns a row per pair, each as from `compare`, with `p_holm` corrected as in `compare`. Both have the same agent,
     agent version, model, configuration, and versions of the tools that they share. The second of a pair has all tools
     of the first and more, and no set that was played lies between them. A set that has no such neighbour is compared
     with the smallest set. With `base`, the name of a tool set or of an entrant, all others are compared with that one.
     `models`: only entrants with one of these.
     """
-    selection = scope.find(engine)
+    return compare_tool_sets(scope.find(engine), base=base, models=models)
+
+
+def compare_tool_sets(selection: Selection, *, base: str = "", models: Collection[str] = ()) -> list[Comparison]:
+    """Compare the tool sets of a selection as `tool_sets` does."""
     cells = selection.cells()
-    entrant_rows = sorted(fetch_entrants(engine, cells).values(), key=lambda entrant: str(entrant["name"]))
+    entrant_rows = sorted(fetch_entrants(selection.engine, cells).values(), key=lambda entrant: str(entrant["name"]))
     played = [entrant for entrant in entrant_rows if not models or entrant["model"] in models]
     pairs = _pairs_with(base, played) if base else _neighbours(played)
     comparisons = [compare_entrants(pair, [cells[side["id"]] for side in pair], selection.tasks) for pair in pairs]
-    return add_holm([row for row in comparisons if row["tasks"]])
+    return add_holm([row for row in comparisons if row["tasks"]], selection)
 
 
 def debugger_pairs(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> list[Comparison]:
     """Return those pairs of `tool_sets` whose second entrant has a debugging tool that the first lacks."""
-    return [pair for pair in tool_sets(engine, scope) if _adds_debugger(*pair["differs"].get("tool_list", ((), ())))]
+    return [pair for pair in tool_sets(engine, scope) if adds_debugger(pair)]
 
 
-def _adds_debugger(first_tools: Collection[str], second_tools: Collection[str]) -> bool:
+def adds_debugger(pair: Comparison) -> bool:
+    """Whether the second entrant of a pair has a debugging tool that the first lacks."""
+    first_tools, second_tools = pair["differs"].get("tool_list", ((), ()))
     return not set(DEBUGGERS).isdisjoint(set(second_tools) - set(first_tools))
 
 

@@ -12,12 +12,12 @@ from sqlalchemy import Engine, case, func, select
 from stackrank.db.connection.transactions import EPISODE
 from stackrank.db.queries.boards.consumption import EffortUnit
 from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, Selection
+from stackrank.db.queries.comparisons.claims import claim, corrected_p, direction, in_sentence
 from stackrank.db.queries.comparisons.compare import Comparison
-from stackrank.db.queries.comparisons.effort import EffortComparison, effort, saving
+from stackrank.db.queries.comparisons.effort import EffortComparison, effort, effort_claim
 from stackrank.db.queries.reading import fetch
-from stackrank.db.stats import ALPHA
 from stackrank.db.totals.sums import TaskKey
-from stackrank.wording import amount_interval, count_of, p_is, point_interval, points
+from stackrank.wording import count_of, points
 
 PHASES = ("searching", "diagnosing", "repairing")
 """Until the fault was first seen; from then to the first edit there; from that edit on."""
@@ -117,31 +117,32 @@ def _sentence(
     phases: Mapping[str, float | None],
 ) -> str:
     """Say what the tools are worth, and first whether there is a difference at all."""
-    p_rate = pair["p_holm"] if pair["p_holm"] is not None else pair["p_value"]
-    is_clear = p_rate is not None and p_rate < ALPHA
     instead = f" instead of {', '.join(removed)}" if removed else ""
     question = f"{', '.join(added) or pair['second']['tools']}{instead}, added to {pair['first']['entrant']}"
-    verdict = "" if is_clear else "no clear difference in the rate, "
-    count = count_of(pair["tasks"], "task")
-    rate = f"{points(pair['difference'])} points ({point_interval(pair['ci_low'], pair['ci_high'])})"
-    parts = [f"{verdict}{rate}, {p_is(p_rate)}, on {count}", *(_effort_part(efforts[unit]) for unit in _UNITS)]
+    rate = claim(
+        pair["difference"],
+        pair["p_holm"],
+        above="a higher rate",
+        below="a lower rate",
+        between="in the rate",
+    )
+    gap = f"{points(pair['difference'])} points [{points(pair['ci_low'])}, {points(pair['ci_high'])}]"
+    tested = f"{corrected_p(pair['p_holm'], pair['family'])}, n = {count_of(pair['tasks'], 'task')}"
+    parts = [f"{in_sentence(rate)}, {gap}, {tested}", *(_effort_part(efforts[unit]) for unit in _UNITS)]
     sentence = f"{question}: {'; '.join(filter(None, parts))}."
-    return f"{sentence} {_phase_sentence(phases)}".strip()
+    return f"{sentence} {_phase_sentence(efforts['steps'], phases)}".strip()
 
 
 def _effort_part(comparison: EffortComparison) -> str:
-    saved, unit = comparison["saved"], comparison["by"]
-    if saved is None or not (comparison["first"] or comparison["second"]):
+    if not (comparison["first"] or comparison["second"]):
         return ""  # unknown, or neither uses any: repair uses no tokens
-    return f"{saving(saved, unit)} ({amount_interval(comparison['low'], comparison['high'], unit)})"
+    return in_sentence(effort_claim(comparison))
 
 
-def _phase_sentence(phases: Mapping[str, float | None]) -> str:
-    """Name the phase in which the tools saved most steps; none if no phase got shorter by half a step."""
+def _phase_sentence(steps: EffortComparison, phases: Mapping[str, float | None]) -> str:
+    """Name the phase in which the tools saved most steps; empty unless the steps differ, by half a step in a phase."""
     saved = {phase: steps for phase, steps in phases.items() if steps is not None}
-    if not saved:
+    if not saved or direction(steps["saved"], steps["p_holm"]) <= 0:
         return ""
     longest = max(saved, key=lambda phase: saved[phase])
-    if saved[longest] < _LEAST_SAVING:
-        return "No phase of an episode got shorter."
-    return f"It saved most while {longest}: {saved[longest]:.1f} steps an episode."
+    return f"Most while {longest}: {saved[longest]:.1f} steps an episode." if saved[longest] >= _LEAST_SAVING else ""

@@ -8,14 +8,16 @@ from typing import TypedDict
 from sqlalchemy import Engine
 
 from stackrank.db import stats
+from stackrank.db.queries.comparisons.claims import claim, corrected_p
 from stackrank.db.queries.comparisons.series import EntrantHistory, load_histories
 from stackrank.db.queries.runs import run as find_run
+from stackrank.wording import count_of, percent, points
 
 
 class RateDifference(TypedDict):
     """An entrant's rate before and now over `tasks`. Rates are in 0..1, the interval is for this entrant alone.
 
-    `p_value` is corrected by Holm over the entrants. `sure`: whether it is below 0.05.
+    `p_value` is corrected by Holm over the entrants, of which there are `family`. `sure`: whether it is below 0.05.
     """
 
     tasks: int
@@ -25,6 +27,7 @@ class RateDifference(TypedDict):
     ci_low: float
     ci_high: float
     p_value: float
+    family: int
     sure: bool
 
 
@@ -62,15 +65,31 @@ def entrant_changes(entrants: Sequence[EntrantHistory]) -> list[tuple[EntrantHis
                 "before": history.baseline[-1],
                 "runs": change.runs,
                 "baseline": change.baseline,
-                **rate_difference(change, p_value),
+                **rate_difference(change, p_value, len(pairs)),
             },
         )
         for (history, change), p_value in zip(pairs, corrected, strict=True)
     ]
 
 
-def rate_difference(change: stats.BaselineChange, p_value: float) -> RateDifference:
-    """Return the change as a row, with its corrected p-value."""
+def change_sentence(row: RateDifference, entrant: str, *, alpha: float = stats.ALPHA) -> str:
+    """State whether an entrant has become better or worse, with its rates, the interval and the corrected p-value."""
+    rates = f"({percent(row['rate_before'])} -> {percent(row['rate'])})"
+    statement = claim(
+        row["difference"],
+        row["p_value"],
+        above=f"{entrant} is better than before {rates}",
+        below=f"{entrant} is worse than before {rates}",
+        between=f"for {entrant} {rates}",
+        alpha=alpha,
+    )
+    gap = f"{points(row['difference'])} points [{points(row['ci_low'])}, {points(row['ci_high'])}]"
+    tested = corrected_p(row["p_value"], row["family"], "entrant")
+    return f"{statement}: {gap}, {tested}, n = {count_of(row['tasks'], 'task')}"
+
+
+def rate_difference(change: stats.BaselineChange, p_value: float, family: int) -> RateDifference:
+    """Return the change as a row, with its p-value, which is corrected over the `family` of entrants."""
     return {
         "tasks": change.tasks,
         "rate_before": change.rate_before,
@@ -79,5 +98,6 @@ def rate_difference(change: stats.BaselineChange, p_value: float) -> RateDiffere
         "ci_low": change.low,
         "ci_high": change.high,
         "p_value": p_value,
+        "family": family,
         "sure": p_value < stats.ALPHA,
     }

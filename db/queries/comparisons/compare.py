@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any, TypedDict
@@ -12,9 +12,10 @@ from sqlalchemy import Engine
 from stackrank.db import stats
 from stackrank.db.connection.transactions import EPISODE
 from stackrank.db.queries.boards.ranking import error_warnings, p_values, ranked_entrants
-from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, fetch_entrants
+from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, Selection, fetch_entrants, without_reference
 from stackrank.db.queries.boards.standings import Standing, build_standing
 from stackrank.db.queries.catalogue import EntrantRow
+from stackrank.db.queries.comparisons.claims import claim, corrected_p, direction
 from stackrank.db.queries.comparisons.entrant_lookup import candidates_for, choose_playing, require_different
 from stackrank.db.queries.reading import Row
 from stackrank.db.totals.sums import Cells, TaskKey, total
@@ -45,9 +46,9 @@ class Comparison(TypedDict):
     `difference` (second - first) is in 0..1, `uplift` is relative: 0.12 is a rate 12% higher than the first's.
     `only_first` and `only_second` name the tasks on which one did better, `flaky` those where attempts of one entrant
     differ. `differs` is {setting: [first's, second's]}. The `errors` of the two are those on all tasks, shared or not.
-    `sentence` sums it up, `warning` says whether errors may mislead. `p_holm` is corrected over all pairs of the board,
-    and None without a test; `holm_sentence` states it if there are several pairs. `cluster_low` and `cluster_high` are
-    None unless `clusters` (categories, repositories) group the tasks; `cluster_sentence` states them.
+    `p_holm` is corrected over `family` pairs, and None without a test. `sentence` sums it up, and says who is ahead
+    only if `p_holm` does; `warning` says whether errors may mislead. `cluster_low` and `cluster_high` are None unless
+    `clusters` (categories, repositories) group the tasks; `cluster_sentence` states them.
     """
 
     first: Standing
@@ -61,7 +62,7 @@ class Comparison(TypedDict):
     uplift_high: float | None
     p_value: float | None
     p_holm: float | None
-    holm_sentence: str
+    family: int
     test: str
     detectable: float | None
     only_first: list[str]
@@ -103,45 +104,46 @@ def compare_all(engine: Engine, entrants: Sequence[int | str], scope: Scope = DE
     pairs = [
         compare_entrants(pair, [cells[side["id"]] for side in pair], selection.tasks) for pair in combinations(sides, 2)
     ]
-    entrant_rows = fetch_entrants(engine, cells)
-    board = ranked_entrants(
-        {
-            entrant_id: entrant_cells
-            for entrant_id, entrant_cells in cells.items()
-            if not entrant_rows[entrant_id]["reference"]
-        }
-    )
-    return add_holm(
-        pairs, p_values({entrant_id: cells[entrant_id] for entrant_id in {*board, *(side["id"] for side in sides)}})
-    )
+    return add_holm(pairs, selection)
 
 
-def add_holm(pairs: list[Comparison], board_p_values: Mapping[frozenset[int], float] | None = None) -> list[Comparison]:
-    """Return the comparisons with `p_holm`; pairs without a task in common have none, and the correction ignores them.
+def add_holm(pairs: list[Comparison], selection: Selection) -> list[Comparison]:
+    """Return the comparisons with `p_holm` and the sentence that follows from it.
 
-    `board_p_values`: the p-values of further pairs that are corrected together with these.
+    The correction covers the pairs of all entrants that the selection ranks, and of those compared. So a pair has one
+    answer, whichever page, command or message gives it. Pairs without a task in common have no p-value.
     """
+    cells = selection.cells()
+    compared = {pair[side]["entrant_id"] for pair in pairs for side in ("first", "second")}
+    entrant_rows = fetch_entrants(selection.engine, cells)
+    board = ranked_entrants(without_reference(cells, entrant_rows))
+    board_p_values = p_values({entrant_id: cells[entrant_id] for entrant_id in {*board, *compared}})
     ids = [frozenset((pair["first"]["entrant_id"], pair["second"]["entrant_id"])) for pair in pairs]
     tested = {
         pair_ids: pair["p_value"] for pair_ids, pair in zip(ids, pairs, strict=True) if pair["p_value"] is not None
     }
-    family = {**(board_p_values or {}), **tested}
+    family = {**board_p_values, **tested}
     corrected = dict(zip(family, stats.holm(list(family.values())), strict=True))
-    preamble = f"After Holm's correction for the {count_of(len(family), 'pair')} of the board, "
-    return [
-        {
-            **pair,
-            "p_holm": corrected.get(pair_ids),
-            "holm_sentence": f"{preamble}{p_is(corrected[pair_ids])}."
-            if board_p_values and pair_ids in corrected and len(family) > 1
-            else "",
-        }
-        for pair_ids, pair in zip(ids, pairs, strict=True)
-    ]
+    return [_stated(pair, corrected.get(pair_ids), len(family)) for pair_ids, pair in zip(ids, pairs, strict=True)]
+
+
+def add_holm_alone(pairs: list[Comparison]) -> list[Comparison]:
+    """Return the comparisons as `add_holm` does, corrected over these alone, which are not the pairs of one board."""
+    tested = [pair["p_value"] for pair in pairs if pair["p_value"] is not None]
+    corrected = iter(stats.holm(tested))
+    return [_stated(pair, None if pair["p_value"] is None else next(corrected), len(tested)) for pair in pairs]
+
+
+def _stated(pair: Comparison, p_holm: float | None, family: int) -> Comparison:
+    row: Comparison = {**pair, "p_holm": p_holm, "family": family}
+    return {**row, "sentence": comparison_sentence(row)}
 
 
 def compare_entrants(sides: Sequence[EntrantRow], played: Sequence[Cells], facts: Sequence[Row]) -> Comparison:
-    """Compare two entrants as `compare` does, given what each of them played, and the tasks of the benchmark."""
+    """Compare two entrants as `compare` does, given what each of them played, and the tasks of the benchmark.
+
+    `p_holm` and the sentence are missing until `add_holm` knows the other pairs.
+    """
     first, second = played
     facts_of = {(fact["name"], fact["digest"]): fact for fact in facts}
     shared, pairs = shared_tasks(first, second), pair_up(first, second)
@@ -175,7 +177,7 @@ def compare_entrants(sides: Sequence[EntrantRow], played: Sequence[Cells], facts
         "uplift_high": difference.uplift_high,
         "p_value": difference.p_value,
         "p_holm": None,
-        "holm_sentence": "",
+        "family": 0,
         "test": difference.test,
         "detectable": detectable,
         "only_first": [row["task"] for row in by_task if row["difference"] < 0],
@@ -187,7 +189,7 @@ def compare_entrants(sides: Sequence[EntrantRow], played: Sequence[Cells], facts
         "cluster_low": clustered.low if clustered else None,
         "cluster_high": clustered.high if clustered else None,
         "cluster_sentence": _cluster_sentence(clustered, difference) if clustered else "",
-        "sentence": comparison_sentence(first_row, second_row, difference, detectable),
+        "sentence": "",
         "warning": _warning(sides, (first, second), difference),
     }
 
@@ -220,7 +222,7 @@ def _cluster_sentence(clustered: stats.ClusterInterval, difference: stats.Paired
     if (clustered.low, clustered.high) == (difference.low, difference.high):
         return f"{text}no wider."
     text += f"[{points(clustered.low)}, {points(clustered.high)}]"
-    if _significant_direction(difference) and clustered.low <= 0 <= clustered.high:
+    if direction(difference.difference, difference.p_value) and clustered.low <= 0 <= clustered.high:
         text += ", so other categories might not show the difference"
     return f"{text}."
 
@@ -239,20 +241,14 @@ def _warning(sides: Sequence[EntrantRow], cells: Sequence[Cells], difference: st
             )
     failing = [{key: sums.with_errors_failed() for key, sums in entrant_cells.items()} for entrant_cells in cells]
     with_errors = stats.paired_difference(*pair_up(*failing))
-    if _significant_direction(with_errors) != _significant_direction(difference):
+    directions = [direction(side.difference, side.p_value) for side in (with_errors, difference)]
+    if directions[0] != directions[1]:
         parts.append(
             f"With errors counted as failures the difference is {points(with_errors.difference)} points "
             f"({point_interval(with_errors.low, with_errors.high)}), {p_is(with_errors.p_value)}, "
             f"n = {count_of(with_errors.tasks, 'task')}."
         )
     return " ".join(parts)
-
-
-def _significant_direction(difference: stats.PairedDifference) -> int:
-    """Return who is significantly ahead: -1 the first, 1 the second, 0 neither."""
-    if difference.p_value is None or difference.difference is None or difference.p_value >= stats.ALPHA:
-        return 0
-    return 1 if difference.difference > 0 else -1
 
 
 def shared_tasks(first: Cells, second: Cells) -> list[TaskKey]:
@@ -303,19 +299,25 @@ def differences(first: EntrantRow, second: EntrantRow) -> dict[str, list[Any]]:
     return {key: values for key, values in value_pairs.items() if values[0] != values[1]}
 
 
-def comparison_sentence(
-    first: Standing, second: Standing, difference: stats.PairedDifference, detectable: float | None
-) -> str:
-    """State the verdict on two entrants: the second's lead over the first, with intervals and p-value."""
-    if difference.difference is None or difference.low is None or difference.high is None:
-        return f"{first['entrant']} and {second['entrant']} have no counted task in common."
-    gap = f"{100 * abs(difference.difference):.1f} points {'ahead of' if difference.difference > 0 else 'behind'}"
-    text = f"{second['entrant']} is {gap if difference.difference else 'level with'} {first['entrant']} "
-    text += f"[{100 * difference.low:+.1f}, {100 * difference.high:+.1f}], "
-    if difference.uplift is not None and difference.uplift_low is not None:
-        upper_end = "no upper end" if difference.uplift_high is None else f"{100 * difference.uplift_high:+.0f}%"
-        text += f"relatively {100 * difference.uplift:+.0f}% [{100 * difference.uplift_low:+.0f}%, {upper_end}], "
-    text += f"{p_is(difference.p_value)}, n = {count_of(difference.tasks, 'task')}"
-    if detectable is None:
+def comparison_sentence(pair: Comparison) -> str:
+    """State the verdict on two entrants: the second's lead over the first, with intervals and corrected p-value."""
+    first, second = pair["first"]["entrant"], pair["second"]["entrant"]
+    if pair["difference"] is None or pair["ci_low"] is None or pair["ci_high"] is None:
+        return f"{first} and {second} have no counted task in common."
+    gap = f"{100 * abs(pair['difference']):.1f} points"
+    statement = claim(
+        pair["difference"],
+        pair["p_holm"],
+        above=f"{second} is {gap} ahead of {first}",
+        below=f"{second} is {gap} behind {first}",
+        between=f"between {first} and {second}: {points(pair['difference'])} points",
+    )
+    text = f"{statement} [{points(pair['ci_low'])}, {points(pair['ci_high'])}], "
+    is_clear = direction(pair["difference"], pair["p_holm"]) != 0
+    if is_clear and pair["uplift"] is not None and pair["uplift_low"] is not None:
+        upper_end = "no upper end" if pair["uplift_high"] is None else f"{100 * pair['uplift_high']:+.0f}%"
+        text += f"relatively {100 * pair['uplift']:+.0f}% [{100 * pair['uplift_low']:+.0f}%, {upper_end}], "
+    text += f"{corrected_p(pair['p_holm'], pair['family'])}, n = {count_of(pair['tasks'], 'task')}"
+    if pair["detectable"] is None:
         return f"{text}; with so few tasks, no difference is detectable."
-    return f"{text}; the smallest detectable difference is {100 * detectable:.1f} points."
+    return f"{text}; the smallest detectable difference is {100 * pair['detectable']:.1f} points."

@@ -13,8 +13,9 @@ from stackrank.db import stats
 from stackrank.db.queries.boards.consumption import EffortUnit, read_consumption
 from stackrank.db.queries.boards.pooling import fetch_conditions
 from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, Selection
+from stackrank.db.queries.comparisons.claims import claim, corrected_p
 from stackrank.db.totals.sums import TaskKey
-from stackrank.wording import amount, p_is
+from stackrank.wording import amount, amount_interval
 
 Needs = Mapping[TaskKey, Sequence[float]]
 """Task -> what each of an entrant's episodes of it took; infinite for an episode that did not resolve it."""
@@ -25,7 +26,7 @@ class EffortComparison(TypedDict):
 
     `first` and `second` are means over tasks. An episode that did not resolve its task counts as the whole `budget`:
     what a run allows, else the most that an episode of the two took. `saved` (first - second) has a 95% interval and a
-    p-value, for this pair alone.
+    p-value, for this pair alone; `p_holm` is corrected over the `family` of pairs that were asked for together.
     """
 
     first_id: int
@@ -39,6 +40,8 @@ class EffortComparison(TypedDict):
     low: float | None
     high: float | None
     p_value: float | None
+    p_holm: float | None
+    family: int
 
 
 def effort(
@@ -51,7 +54,7 @@ def effort(
     selection = scope.find(engine)
     needs, longest = _read_needs(selection, {entrant_id for pair in pairs for entrant_id in pair}, by)
     allowed = _allowed_budget(selection, by)
-    return [
+    compared = [
         _compare_pair(
             pair,
             [needs.get(entrant_id, {}) for entrant_id in pair],
@@ -60,10 +63,20 @@ def effort(
         )
         for pair in pairs
     ]
+    return correct_effort(compared)
+
+
+def correct_effort(compared: list[EffortComparison]) -> list[EffortComparison]:
+    """Return comparisons that are shown together, with the p-values that Holm's correction over them gives."""
+    tested = [row["p_value"] for row in compared if row["p_value"] is not None]
+    corrected = iter(stats.holm(tested))
+    return [
+        row if row["p_value"] is None else {**row, "p_holm": next(corrected), "family": len(tested)} for row in compared
+    ]
 
 
 def effort_across(entrant: int, sides: tuple[Selection, Selection], by: EffortUnit = "steps") -> EffortComparison:
-    """Compare what an entrant (an id) needs in two selections. The budget is the larger one of the two."""
+    """Compare what an entrant (an id) needs in two selections, without a correction. The budget is the larger one."""
     read = [_read_needs(selection, {entrant}, by) for selection in sides]
     limits = [_allowed_budget(selection, by) for selection in sides]
     taken = [longest.get(entrant, 0.0) for _, longest in read]
@@ -76,7 +89,7 @@ def _compare_pair(pair: tuple[int, int], needs: Sequence[Needs], budget: float, 
     shared = sorted(first.keys() & second.keys())
     comparison = stats.effort([first[key] for key in shared], [second[key] for key in shared], budget)
     question = {"first_id": pair[0], "second_id": pair[1], "by": by, "budget": budget}
-    return cast("EffortComparison", question | asdict(comparison))
+    return cast("EffortComparison", question | asdict(comparison) | {"p_holm": None, "family": 0})
 
 
 def _read_needs(
@@ -107,22 +120,43 @@ def _allowed_budget(selection: Selection, by: EffortUnit) -> float:
     return float(limit) if isinstance(limit, int | float) else 0.0
 
 
-def saving(saved: float, by: str) -> str:
-    """Format what one side needs less than the other, or more: `3.2 fewer steps`, `$0.01 more`."""
-    if by == "cost_usd":
-        return f"{amount(abs(saved), by)} {'less' if saved >= 0 else 'more'}"
-    return f"{amount(abs(saved), by)} {'fewer' if saved >= 0 else 'more'} {by}"
+_NOUNS = {"cost_usd": ("less", "more", "in cost")}
+"""The words for less and more of a unit, and for a difference in it; those of other units contain its name."""
+
+
+def effort_claim(comparison: EffortComparison, *, subject: str = "", against: str = "", between: str = "") -> str:
+    """State what the second of two entrants saves, with its interval; empty if they have no task in common.
+
+    The texts are put before what is saved, behind it, and behind `No clear difference in steps`.
+    """
+    saved, by = comparison["saved"], comparison["by"]
+    if saved is None or comparison["low"] is None:
+        return ""
+    less, more, noun = _NOUNS.get(by, (f"fewer {by}", f"more {by}", f"in {by}"))
+    size = amount(abs(saved), by)
+    statement = claim(
+        saved,
+        comparison["p_holm"],
+        above=f"{subject}{size} {less}{against}",
+        below=f"{subject}{size} {more}{against}",
+        between=f"{noun}{between}: {amount(saved, by, signed=True)}",
+    )
+    return f"{statement} [{amount_interval(comparison['low'], comparison['high'], by).replace(' to ', ', ')}]"
 
 
 def effort_sentence(first: str, second: str, comparison: EffortComparison) -> str:
     """Say what the second of two entrants saves; empty if they have no task in common."""
-    if comparison["saved"] is None or comparison["low"] is None or comparison["high"] is None:
-        return ""
     by = comparison["by"]
-    needs = saving(comparison["saved"], by)
-    low, high = amount(comparison["low"], by, signed=True), amount(comparison["high"], by, signed=True)
+    stated = effort_claim(
+        comparison,
+        subject=f"To resolve a task, {second} needs ",
+        against=f" than {first}",
+        between=f" to resolve a task between {first} and {second}",
+    )
+    if not stated:
+        return ""
     means = f"{amount(comparison['second'] or 0, by)} against {amount(comparison['first'] or 0, by)}"
     return (
-        f"To resolve a task, {second} needs {needs} than {first} [{low}, {high}], {p_is(comparison['p_value'])}: "
-        f"{means}; an episode that does not resolve its task counts as {amount(comparison['budget'], by)}."
+        f"{stated}, {corrected_p(comparison['p_holm'], comparison['family'])}: {means}; an episode that does not "
+        f"resolve its task counts as {amount(comparison['budget'], by)}."
     )

@@ -61,6 +61,11 @@ def gate(
     if baseline:
         compared = _sides_over_time(engine, reference, candidate, scope, baseline)
     else:
+        if scope.run is None and scope.finished_only and (unfinished := scope.find(engine).unfinished):
+            raise NotComparable(
+                f"Run {unfinished[0].id} ({unfinished[0].name}) has not finished ({unfinished[0].status}): wait for "
+                "it, or accept it with --all."
+            )
         pair = compare(engine, reference, candidate, scope)
         standings = (pair["first"], pair["second"])
         cells = scope.find(engine).cells({side["entrant_id"] for side in standings})

@@ -5,13 +5,13 @@ from __future__ import annotations
 from sqlalchemy import Engine
 
 from stackrank.db import stats
-from stackrank.db.queries.comparisons.changes import RateChange, entrant_changes
+from stackrank.db.queries.comparisons.changes import RateChange, change_sentence, entrant_changes
 from stackrank.db.queries.comparisons.compare import differences, shared_tasks
 from stackrank.db.queries.comparisons.series import EntrantHistory, load_histories
 from stackrank.db.queries.reading import Row
 from stackrank.db.queries.runs import run as find_run
 from stackrank.db.totals.sums import Sums, total
-from stackrank.wording import count_of, p_is
+from stackrank.wording import count_of, percent, usd
 
 LEAST_ERRORS = 2
 """With fewer errors than this, no jump is reported, whatever their share: one hiccup is no regression."""
@@ -50,35 +50,26 @@ def regressions(
         }
         drop = drops.get(history.entrant["id"])
         findings = [
-            _rate_finding(drop) if drop else None,
+            _rate_finding(drop, alpha) if drop else None,
             _error_finding(history, usual, errors),
             _cost_finding(history, usual, cost),
         ]
         since = (
-            f"run {baseline[-1]}"
-            if len(baseline) == 1
-            else f"the {count_of(len(baseline), 'run')} to run {baseline[-1]}"
+            f"run {baseline[-1]}" if len(baseline) == 1 else f"{count_of(len(baseline), 'run')} to run {baseline[-1]}"
         )
-        for finding in findings:
-            if finding:
-                rows.append(
-                    {
-                        **entrant_columns,
-                        **finding,
-                        "sentence": f"{entrant_columns['entrant']}: {finding['sentence']} since {since}",
-                    }
-                )
+        rows += [
+            {**entrant_columns, **finding, "sentence": f"{finding['sentence']}; before: {since}"}
+            for finding in findings
+            if finding
+        ]
     return rows
 
 
-def _rate_finding(drop: RateChange) -> Row:
-    rate_before, rate = drop["rate_before"], drop["rate"]
-    lately = f" in the last {count_of(drop['runs'], 'run')}" if drop["runs"] > 1 else ""
-    sentence = (
-        f"resolved {rate_before:.1%} -> {rate:.1%} of {count_of(drop['tasks'], 'task')}{lately} "
-        f"({p_is(drop['p_value'])})"
-    )
-    return _finding("rate", rate_before, rate, drop["tasks"], sentence, drop["p_value"], drop["runs"])
+def _rate_finding(drop: RateChange, alpha: float) -> Row:
+    lately = f"; now: the last {count_of(drop['runs'], 'run')}" if drop["runs"] > 1 else ""
+    sentence = f"{change_sentence(drop, drop['entrant'], alpha=alpha)}{lately}"
+    rates = drop["rate_before"], drop["rate"]
+    return _finding("rate", *rates, drop["tasks"], sentence, drop["p_value"], drop["runs"])
 
 
 def _error_finding(history: EntrantHistory, usual: dict[tuple[str, str], Sums], max_increase: float) -> Row | None:
@@ -89,7 +80,8 @@ def _error_finding(history: EntrantHistory, usual: dict[tuple[str, str], Sums], 
     share, share_before = current.errors / episodes, baseline.errors / episodes_before
     if share - share_before <= max_increase:
         return None
-    sentence = f"errors {share_before:.1%} -> {share:.1%} of its episodes"
+    name = history.entrant["name"]
+    sentence = f"{name}: errors in {percent(share_before)} -> {percent(share)} of its episodes"
     return _finding("errors", share_before, share, sum(sums.counted > 0 for sums in history.current.values()), sentence)
 
 
@@ -105,7 +97,8 @@ def _cost_finding(history: EntrantHistory, usual: dict[tuple[str, str], Sums], m
     cost_before, cost = baseline.cost_usd / baseline.counted, current.cost_usd / current.counted
     if cost <= cost_before * max_ratio:
         return None
-    return _finding("cost", cost_before, cost, len(shared), f"cost ${cost_before:.3g} -> ${cost:.3g} an episode")
+    sentence = f"{history.entrant['name']}: cost of an episode {usd(cost_before)} -> {usd(cost)}"
+    return _finding("cost", cost_before, cost, len(shared), sentence)
 
 
 def _finding(

@@ -10,11 +10,12 @@ from sqlalchemy import Engine, select
 
 from stackrank.db import stats
 from stackrank.db.connection.transactions import ENTRANT, EPISODE, TASK
-from stackrank.db.queries.comparisons.changes import RateDifference, rate_difference
+from stackrank.db.queries.comparisons.changes import RateChange, RateDifference, change_sentence, rate_difference
+from stackrank.db.queries.comparisons.claims import claim, direction, in_sentence
 from stackrank.db.queries.reading import fetch
 from stackrank.db.queries.runs import run as find_run
 from stackrank.db.writes import conditions
-from stackrank.wording import count_of, p_is, percent, point_interval, points
+from stackrank.wording import count_of
 
 _E = EPISODE.c
 EpisodeResult = Mapping[str, Any]
@@ -42,7 +43,7 @@ class EntrantChange(RateDifference):
 
 
 class RunPair(TypedDict):
-    """`first` is the older run. `apart`: how the benchmarks or conditions of the two differ; empty if they do not."""
+    """`first` is the older run. `apart`: how benchmarks, conditions or versions of the two differ; else empty."""
 
     first: int
     second: int
@@ -76,7 +77,7 @@ def run_pair(engine: Engine, first: int | str, second: int | str) -> RunPair:
             changes.append((name, change, entrant_flips))
     corrected = stats.holm([change.p_value for _, change, _ in changes])
     entrants = [
-        _entrant_change(name, change, p, entrant_flips)
+        _entrant_change(name, change, (p, len(changes)), entrant_flips)
         for (name, change, entrant_flips), p in zip(changes, corrected, strict=True)
     ]
     worse, better = ([flip for flip in flips if sign * flip["difference"] > 0] for sign in (-1, 1))
@@ -142,31 +143,30 @@ def _flip(
     }
 
 
-def _entrant_change(entrant: str, change: stats.BaselineChange, p_value: float, flips: Sequence[Flip]) -> EntrantChange:
+def _entrant_change(
+    entrant: str, change: stats.BaselineChange, tested: tuple[float, int], flips: Sequence[Flip]
+) -> EntrantChange:
     return {
         "entrant": entrant,
-        **rate_difference(change, p_value),
+        **rate_difference(change, *tested),
         "worse": sum(flip["difference"] < 0 for flip in flips),
         "better": sum(flip["difference"] > 0 for flip in flips),
     }
 
 
-def pair_sentence(entrants: Sequence[Mapping[str, Any]], worse: Sequence[Flip], better: Sequence[Flip]) -> str:
+def pair_sentence(
+    entrants: Sequence[EntrantChange] | Sequence[RateChange], worse: Sequence[Flip], better: Sequence[Flip]
+) -> str:
     """Say who is better or worse, and on how many tasks. `entrants`: those of `run_pair`, or rows of `changes`."""
     if not entrants:
         return "No entrant has a verdict on the same task in both runs."
-    parts = []
-    for word, sign in (("worse", -1), ("better", 1)):
-        significant = sorted((row for row in entrants if row["sure"] and sign * row["difference"] > 0), key=_by_size)
-        if significant:
-            descriptions = ", ".join(
-                f"{row['entrant']} {percent(row['rate_before'], 1)} -> {percent(row['rate'], 1)} "
-                f"({points(row['difference'])} points, {point_interval(row['ci_low'], row['ci_high'])}, "
-                f"{p_is(row['p_value'])})"
-                for row in significant
-            )
-            parts.append(f"{len(significant)} of {count_of(len(entrants), 'entrant')} {word}: {descriptions}")
-    parts = parts or [f"None of {count_of(len(entrants), 'entrant')} is significantly better or worse"]
+    clear = sorted((row for row in entrants if direction(row["difference"], row["p_value"])), key=_by_size)
+    worse_first = sorted(clear, key=lambda row: row["difference"] > 0)
+    parts = [change_sentence(row, row["entrant"]) for row in worse_first]
+    if calm := len(entrants) - len(clear):
+        quiet = "any entrant" if not clear else f"{calm} of {count_of(len(entrants), 'entrant')}"
+        unclear = claim(None, None, above="", below="", between=f"for {quiet}")
+        parts.append(in_sentence(unclear) if clear else unclear)
     worse_tasks, better_tasks = (len({flip["task"] for flip in flips}) for flips in (worse, better))
     return f"{'; '.join(parts)}; tasks resolved less often: {worse_tasks}, more often: {better_tasks}."
 
@@ -182,4 +182,9 @@ def _mismatch_sentence(first: Mapping[str, Any], second: Mapping[str, Any]) -> s
     if first["conditions_digest"] != second["conditions_digest"]:
         differing = conditions.differences(second["conditions"], first["conditions"])
         sentences.append(f"The conditions differ: {conditions.describe_differences(differing)}.")
+    versions = [{name: str(value) for name, value in run["versions"].items()} for run in (first, second)]
+    changed = [name for name in versions[1] if versions[0].get(name, versions[1][name]) != versions[1][name]]
+    if changed:
+        texts = [f"{name} {versions[0][name]} -> {versions[1][name]}" for name in changed]
+        sentences.append(f"Versions differ: {', '.join(texts)}.")
     return " ".join(sentences)

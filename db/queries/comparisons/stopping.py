@@ -14,6 +14,7 @@ from typing import Any, TypedDict
 from sqlalchemy import Engine, case, func, select
 
 from stackrank.db.connection.transactions import ENTRANT, EPISODE, OPEN
+from stackrank.db.queries.comparisons.claims import claim
 from stackrank.db.queries.reading import fetch, fetch_tuples
 from stackrank.db.queries.runs import RunRow
 from stackrank.db.queries.runs import run as find_run
@@ -219,12 +220,15 @@ def _pair_decision(
     interval_ends = sequence_interval(gaps, alpha, horizon=progress.horizon)
     first, second = (progress.names[entrant_id] for entrant_id in ids)
     tasks = f"{count_of(state.tasks, 'task')}"
-    statement = {
-        Decision.AHEAD: f"{second} is ahead of {first}",
-        Decision.BEHIND: f"{second} is behind {first}",
-        Decision.EQUAL: f"{second} and {first} are equal within {100 * (margin or 0):g} points",
-        Decision.OPEN: f"The comparison of {second} and {first} is undecided",
-    }[state.decision]
+    statement = claim(
+        {Decision.AHEAD: 1.0, Decision.BEHIND: -1.0}.get(state.decision),
+        0.0,  # the sequential test has decided; the difference may have changed its sign since
+        above=f"{second} is ahead of {first}",
+        below=f"{second} is behind {first}",
+        between=f"between {first} and {second} yet",
+    )
+    if state.decision is Decision.EQUAL:
+        statement = f"{second} and {first} are equal within {100 * (margin or 0):g} points"
     p_value = state.p_equal if state.decision is Decision.EQUAL else state.p_corrected
     interval = f"{1 - alpha:.0%} anytime-valid interval [{100 * interval_ends[0]:+.1f}, {100 * interval_ends[1]:+.1f}]"
     gap = "" if state.difference is None else f" by {100 * state.difference:+.1f} points"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypedDict
 
-from sqlalchemy import Engine, Select, or_, select
+from sqlalchemy import Engine, Select, func, or_, select
 from sqlalchemy.sql import ColumnElement
+from sqlalchemy.sql.util import find_tables
 
 from stackrank.db.connection.errors import no_episode
 from stackrank.db.connection.transactions import BENCHMARK, ENTRANT, EPISODE, EPISODE_TOOL, RUN, TASK
@@ -117,7 +118,7 @@ def _with_names(*columns: Any) -> Select[Any]:
     return select(*columns, *_NAMES).select_from(EPISODE).join(TASK).join(ENTRANT).join(RUN, RUN.c.id == _E.run_id)
 
 
-def episodes(
+def episode_conditions(
     engine: Engine,
     run: int | str | None = None,
     *,
@@ -137,21 +138,19 @@ def episodes(
     cost_max: float | None = None,
     tags: str | Iterable[str] = (),
     counted: bool | None = True,
-    after_id: int | None = None,
-    limit: int = 100,
-    newest_first: bool = False,
-    extra_conditions: Iterable[ColumnElement[bool]] = (),
-) -> list[EpisodeSummary]:
-    """Return episodes of a run (None: of all runs) by id, with the names of task, entrant and run; no diff, no score.
+    scope: Scope | None = None,
+) -> list[ColumnElement[bool]]:
+    """Return the conditions of `episodes` and of `count_episodes`. Raises `NotFound` for an unknown run.
 
     Filters take one value or several. `tool`: a tool that a step used. `text`: occurs in the task's name or title, or
-    in the error. `counted`: None includes tries that were repeated. `after_id` is the id of the last episode on the
-    previous page.
-    Raises `NotFound` for an unknown run.
+    in the error. `counted`: None includes tries that were repeated. `scope`: only episodes of the runs that it
+    asks for.
     """
-    conditions = list(extra_conditions)
+    conditions: list[ColumnElement[bool]] = []
     if run is not None:
         conditions.append(_E.run_id == find_run_id(engine, run))
+    if scope is not None and (run_ids := scope.run_ids(engine)) is not None:
+        conditions.append(_E.run_id.in_(run_ids))
     lists: tuple[tuple[ColumnElement[Any], str | Iterable[str] | None], ...] = (
         (_E.verdict, verdict),
         (_E.stop_reason, stop_reason),
@@ -177,10 +176,48 @@ def episodes(
     if cost_max is not None:
         conditions.append(_E.cost_usd <= cost_max)
     conditions += [has_tag(engine, tag, _E.tags) for tag in as_list(tags)]
+    return conditions
+
+
+def episodes(
+    engine: Engine,
+    /,
+    run: int | str | None = None,
+    *,
+    after_id: int | None = None,
+    limit: int = 100,
+    newest_first: bool = False,
+    extra_conditions: Iterable[ColumnElement[bool]] = (),
+    **filters: Any,
+) -> list[EpisodeSummary]:
+    """Return episodes of a run (None: of all runs) by id, with the names of task, entrant and run; no diff, no score.
+
+    `filters`: as `episode_conditions` takes them. `after_id` is the id of the last episode on the previous page.
+    Raises `NotFound` for an unknown run.
+    """
+    conditions = [*extra_conditions, *episode_conditions(engine, run, **filters)]
     if after_id is not None:
         conditions.append(_E.id < after_id if newest_first else _E.id > after_id)
     order = _E.id.desc() if newest_first else _E.id
     return fetch(engine, _with_names(*_SUMMARY_COLUMNS).where(*conditions).order_by(order).limit(limit), EpisodeSummary)
+
+
+def count_episodes(
+    engine: Engine,
+    /,
+    run: int | str | None = None,
+    *,
+    extra_conditions: Iterable[ColumnElement[bool]] = (),
+    **filters: Any,
+) -> int:
+    """Count the episodes that `episodes` returns on all its pages. Raises `NotFound` for an unknown run."""
+    conditions = [*extra_conditions, *episode_conditions(engine, run, **filters)]
+    tables = {table for condition in conditions for table in find_tables(condition, check_columns=True)}
+    query = select(func.count().label("episodes")).select_from(EPISODE)
+    for table, column in ((TASK, _E.task_id), (ENTRANT, _E.entrant_id), (RUN, _E.run_id)):
+        if table in tables:
+            query = query.join(table, table.c.id == column)
+    return int(fetch(engine, query.where(*conditions))[0]["episodes"])
 
 
 def examples(

@@ -12,7 +12,7 @@ from sqlalchemy.sql import ColumnElement
 
 from stackrank.db.connection.transactions import ENTRANT, EPISODE, EPISODE_TOOL, RUN, TASK
 from stackrank.db.connection.transactions import STEP as STEPS
-from stackrank.db.queries.episodes.episodes import EpisodeSummary, episodes
+from stackrank.db.queries.episodes.episodes import EpisodeSummary, count_episodes, episodes
 from stackrank.db.queries.episodes.steps import texts_of
 from stackrank.db.queries.labels import has_label
 from stackrank.db.queries.runs import has_tag
@@ -106,6 +106,18 @@ def search(
         if after_id is None:
             break
     return result
+
+
+def count_matches(engine: Engine, /, query: str, run: int | str | None = None, **filters: Any) -> int | None:
+    """Count all episodes that `search` finds; None if the query asks for texts, which only a search can tell.
+
+    `filters`: as `episode_conditions` takes them. Raises as `search` does.
+    """
+    words = parse(query)
+    if any(word.field == TEXT for word in words):
+        return None
+    conditions = [_condition(engine, word) for word in words]
+    return count_episodes(engine, run, **filters, extra_conditions=conditions)
 
 
 def find_hits(engine: Engine, run_id: int, episode_id: int, text: str) -> list[Hit]:

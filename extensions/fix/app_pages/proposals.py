@@ -44,20 +44,22 @@ def decide(number: int, digest: str, kind: DecisionKind, reason: str) -> bool:
     return True
 
 
-def approve(number: int, digest: str, following: int | None) -> None:
-    """Approve a proposal when the button is pressed. `digest` is that of the change that was on the screen."""
-    if decide(number, digest, DecisionKind.APPROVED, ""):
-        address.put(pr_id=following)
+_VERBS = {DecisionKind.APPROVED: "Approve", DecisionKind.REJECTED: "Reject", DecisionKind.COMMENT: "Comment"}
 
 
-@st.dialog("Say why")
-def ask_why(number: int, digest: str, kind: DecisionKind, following: int | None) -> None:
-    """Ask for the words that a rejection or a comment needs. Ctrl+Enter sends them."""
+@st.dialog("Decide")
+def confirm(number: int, digest: str, kind: DecisionKind, following: int | None) -> None:
+    """Ask for the words of a decision or a comment, before anything is stored. Ctrl+Enter sends them.
+
+    `digest` is that of the change that was on the screen.
+    """
+    if kind is not DecisionKind.COMMENT:
+        st.markdown("A decision is final: it is sealed, and nobody can decide about this proposal again.")
     with st.form("proposal_why", border=False):
-        reason = st.text_area(f"Why, about proposal {number}", key="proposal_reason", max_chars=10_000)
-        label = "Reject" if kind is DecisionKind.REJECTED else "Comment"
-        if st.form_submit_button(label, type="primary"):
-            if decide(number, digest, kind, reason) and kind is DecisionKind.REJECTED:
+        need = "optional" if kind is DecisionKind.APPROVED else "needed"
+        reason = st.text_area(f"Why, about proposal {number} ({need})", key="proposal_reason", max_chars=10_000)
+        if st.form_submit_button(_VERBS[kind], type="primary"):
+            if decide(number, digest, kind, reason) and kind is not DecisionKind.COMMENT:
                 address.put(pr_id=following)
             st.rerun()
 
@@ -66,14 +68,12 @@ def buttons(row: Mapping[str, Any], following: int | None) -> None:
     """Draw the buttons to approve, reject, comment and go on: a, r, c and n on the keyboard."""
     number, digest, status = row["id"], row["digest"], row["status"]
     with st.container(horizontal=True):
-        st.button(
-            "Approve", key="pr_approve", icon=":material/check:", type="primary", disabled=status != "open",
-            on_click=approve, args=(number, digest, following),
-        )  # fmt: skip
+        if st.button("Approve", key="pr_approve", icon=":material/check:", type="primary", disabled=status != "open"):
+            confirm(number, digest, DecisionKind.APPROVED, following)
         if st.button("Reject", key="pr_reject", icon=":material/close:", disabled=status not in ("open", "covered")):
-            ask_why(number, digest, DecisionKind.REJECTED, following)
+            confirm(number, digest, DecisionKind.REJECTED, following)
         if st.button("Comment", key="pr_comment", icon=":material/add_comment:"):
-            ask_why(number, digest, DecisionKind.COMMENT, following)
+            confirm(number, digest, DecisionKind.COMMENT, following)
         st.button(
             "Next", key="pr_next", icon=":material/arrow_forward:", disabled=following is None,
             on_click=lambda: address.put(pr_id=following),
@@ -123,7 +123,7 @@ if proposal is None:
 position = waiting.index(proposal["id"]) + 1 if proposal["id"] in waiting else 0
 queue = [number for number in (*waiting[position:], *waiting[:position]) if number != proposal["id"]]
 
-st.caption(f"{len(waiting)} wait for a decision. Keys: a approves, r rejects, c comments, n shows the next one.")
+st.caption(f"{len(waiting)} wait for a decision. Keys: a approve, r reject, c comment, n the next one.")
 with st.container(horizontal=True, vertical_alignment="center"):
     st.header(f"Proposal {proposal['id']}: {show.escaped(proposal['title'])}", width="content")
     st.badge(_MARKS[proposal["status"]], color="gray")

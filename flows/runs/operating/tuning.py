@@ -6,20 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from stackrank.db.writes.conditions import FIELDS as CONDITIONS
+from stackrank.db.writes.tunable import TUNABLE
 from stackrank.flows.runs.specification.spec import RunSpec, SpecError, make_spec
 from stackrank.wording import one_of
 from stackrank.yaml_text import load_yaml
 
-TUNABLE = (
-    "workers",
-    "requests_per_minute",
-    "budget_usd",
-    "retries",
-    "max_error_share",
-    "endpoint_silence_s",
-    "stop",
-)
-"""The fields that decide when and where episodes are played, and not what happens in them."""
 _CHOICE = ("tasks", "limit", "entrants", "matrix", "attempts", "benchmark", "include_invalid", "night", "mcp", "seed")
 
 

@@ -41,15 +41,15 @@ def test_every_page_loads(tour: tuple[sync_api.Page, str], path: str, title: str
 
 
 def test_back_from_an_episode_restores_the_list(page: sync_api.Page) -> None:
-    page.goto("/episodes?ep_run=1&ep_verdict=unresolved")
+    page.goto("/episodes?run=1&ep_verdict=unresolved")
     ready(page)
     tick(page, 2)
     page.get_by_role("link", name="Open episode").click()
     heading(page, "Step")
-    assert "/episode?id=" in page.evaluate("location.href")
+    assert "/episode?run=1&id=" in page.evaluate("location.href")
     page.go_back()
     heading(page, "Episodes")
-    assert page.evaluate("location.search") == "?ep_run=1&ep_verdict=unresolved"
+    assert page.evaluate("location.search") == "?run=1&ep_verdict=unresolved"
     sync_api.expect(page.get_by_text("Newest first, without")).to_be_visible()
 
 
@@ -81,7 +81,7 @@ def test_leaderboard_state_is_in_the_address(page: sync_api.Page) -> None:
                 break
         assert page.evaluate(condition)
         ready(page)
-    sync_api.expect(page.get_by_text("points behind")).to_be_visible()
+    sync_api.expect(page.get_by_text("smallest detectable difference")).to_be_visible()
     page.get_by_role("tab", name="Reliability").click()
     sync_api.expect(page.get_by_text("Unbiased estimates over tasks")).to_be_visible()
     link = page.evaluate("location.href")
@@ -90,41 +90,41 @@ def test_leaderboard_state_is_in_the_address(page: sync_api.Page) -> None:
     ready(page)
     page.goto(link)
     ready(page)
-    sync_api.expect(page.get_by_text("points behind")).to_be_visible()
+    sync_api.expect(page.get_by_text("smallest detectable difference")).to_be_visible()
     sync_api.expect(page.get_by_role("tab", name="Reliability")).to_have_attribute("aria-selected", "true")
 
 
 def test_leaderboard_to_side_by_side_traces_and_back(page: sync_api.Page) -> None:
-    page.goto("/leaderboard?lb_pick=2%2C1&lb_last=10")
+    page.goto("/leaderboard?lb_pick=2%2C1&last=10")
     ready(page)
     page.get_by_role("link", name="Compare these 2").click()
     heading(page, "Compare")
-    assert page.evaluate("location.search") == "?cmp_pick=2%2C1&cmp_benchmark=bugs&cmp_last=10"
-    sync_api.expect(page.get_by_text("relatively")).to_be_visible()
+    assert page.evaluate("location.search") == "?last=10&cmp_pick=2%2C1"
+    sync_api.expect(page.get_by_text("smallest detectable difference")).to_be_visible()
     ready(page)
     tick(page, 1)
     page.get_by_role("link", name="The two traces side by side").click()
-    page.wait_for_url("**/diverge?a=*&b=*")
+    page.wait_for_url("**/diverge?*a=*&b=*")
     ready(page)
     page.go_back()
     heading(page, "Compare")
-    assert page.evaluate("location.search") == "?cmp_pick=2%2C1&cmp_benchmark=bugs&cmp_last=10"
+    assert page.evaluate("location.search") == "?last=10&cmp_pick=2%2C1"
     page.get_by_role("tab", name="By category").click()
     sync_api.expect(page.get_by_test_id("stVegaLiteChart").locator("canvas, svg").first).to_be_visible()
     page.go_back()
     sync_api.expect(page.get_by_role("tab", name="Tasks")).to_have_attribute("aria-selected", "true")
     page.go_back()
     heading(page, "Leaderboard")
-    assert page.evaluate("location.search") == "?lb_pick=2%2C1&lb_last=10"
+    assert page.evaluate("location.search") == "?lb_pick=2%2C1&last=10"
 
 
 @pytest.mark.exhaustive
 def test_comparison_link_opens_that_comparison(page: sync_api.Page) -> None:
-    page.goto("/compare?cmp_pick=3%2C1%2C2&cmp_pair=1&cmp_tab=By+category&cmp_benchmark=elsewhere")
+    page.goto("/compare?cmp_pick=3%2C1%2C2&cmp_pair=1&cmp_tab=By+category&benchmark=elsewhere")
     ready(page)
     sync_api.expect(page.get_by_text("qwen3-coder / debug against llama-3.3-70b / debug").first).to_be_attached()
     sync_api.expect(page.get_by_role("tab", name="By category")).to_have_attribute("aria-selected", "true")
-    for name, value in (("cmp_pair", "1"), ("cmp_benchmark", "elsewhere")):
+    for name, value in (("cmp_pair", "1"), ("benchmark", "elsewhere")):
         sync_api.expect(page.get_by_text(f"The link asks for {name} = {value}")).to_be_visible()
 
 

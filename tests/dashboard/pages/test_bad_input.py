@@ -67,7 +67,7 @@ def test_a_password_is_not_shown(visit: Any) -> None:
         ("run", {"id": "nothing"}),
         ("run", {"id": "-3"}),
         ("run", {"id": "é\0"}),
-        ("episodes", {"ep_run": "99999"}),
+        ("episodes", {"run": "99999"}),
     ],
 )
 def test_unknown_ids_in_the_address(visit: Any, seeded: SimpleNamespace, page: str, query: dict[str, str]) -> None:
@@ -87,10 +87,10 @@ def test_unknown_steps_in_the_address(visit: Any, seeded: SimpleNamespace, step:
 @pytest.mark.parametrize(
     "query",
     [
-        {"lb_benchmark": "none", "lb_last": "7", "lb_tags": "x", "lb_tab": "Nothing"},
+        {"benchmark": "none", "last": "7", "tags": "x", "lb_tab": "Nothing"},
         {"lb_pick": "1,2,3"},
         {"lb_pick": "a,,9,1,1"},
-        {"lb_board": "nobody's"},
+        {"series": "nobody's"},
     ],
 )
 def test_invalid_leaderboard_parameters(visit: Any, seeded: SimpleNamespace, query: dict[str, str]) -> None:
@@ -198,13 +198,13 @@ def test_escaping() -> None:
 
 
 def test_ignored_parameters_are_reported(visit: Any, seeded: SimpleNamespace) -> None:
-    app = visit(seeded.url, "leaderboard", lb_benchmark="<b>none", lb_last="10", lb_pick="1,77")
+    app = visit(seeded.url, "leaderboard", benchmark="<b>none", last="10", lb_pick="1,77")
     warnings = [part.value.replace("\\", "") for part in app.warning]
     assert warnings == [
-        "The link asks for lb_benchmark = <b>none, which does not exist, so it was ignored.",
+        "The link asks for benchmark = <b>none, which does not exist, so it was ignored.",
         "The link asks for lb_pick = 77, which does not exist, so it was ignored.",
     ]
-    assert not visit(seeded.url, "leaderboard", lb_last="10", lb_pick="1,2").warning
+    assert not visit(seeded.url, "leaderboard", last="10", lb_pick="1,2").warning
 
 
 @pytest.mark.parametrize("pick", ["", "1", "1,1", "x,99", "1,2,3,1,2,3"])

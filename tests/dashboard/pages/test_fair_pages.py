@@ -17,14 +17,14 @@ def test_pages_count_errors_as_failures(visit: Any, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'errors.db'}"
     store = Store(connect(url))
     played(store, {"one": "!" * 30, "two": "+" * 29 + "-"})
-    app = visit(url, "compare", cmp_errors="as-failures")
+    app = visit(url, "compare", errors="as-failures")
     assert "0 episodes with a verdict on 30 tasks; 30 errors, counted as failures" in texts(app)
-    app = visit(url, "failures", fp_errors="as-failures")
+    app = visit(url, "failures", errors="as-failures")
     assert "counted as failures" not in texts(app) and "errors: one 30" in texts(app)
     task = queries.tasks(store.engine, "bugs")[0]["id"]
-    page = visit(url, "task", id=str(task), task_errors="as-failures")
+    page = visit(url, "task", id=str(task), errors="as-failures")
     assert page.dataframe[0].value["Rate"].tolist() == [100.0, 0.0]
-    assert page.dataframe[1].value["Above"].tolist() == ["yes", "yes"]
+    assert page.dataframe[1].value["In scope"].tolist() == ["yes", "yes"]
     assert queries.describe_scope(store.engine, Scope(run=1))["sentence"].split(";")[0] in texts(page)
 
 

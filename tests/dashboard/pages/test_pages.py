@@ -17,19 +17,19 @@ from stackrank.db.connection.engine import connect
 from stackrank.db.queries import Scope
 from stackrank.db.writes.store import Store
 from tests.dashboard.page_parts import drawn, texts
-from tests.dashboard.seed import HOSTILE
+from tests.dashboard.seed import HOSTILE, seed
 from tests.support.databases import Databases
 
 
 def test_query_finds_episodes_and_steps(visit: Any, seeded: SimpleNamespace) -> None:
     app = visit(seeded.url, "episodes", ep_query="-tool:pdb verdict:resolved")
     assert set(app.dataframe[0].value["Entrant"]) == {"qwen3-coder / rewrite"}
-    app = visit(seeded.url, "episodes", ep_query='task:account-transfer text:"passed in" verdict:resolved', ep_run="1")
+    app = visit(seeded.url, "episodes", ep_query='task:account-transfer text:"passed in" verdict:resolved', run="1")
     table = app.dataframe[0].value
     steps = [int(text.split(":")[0].removeprefix("step ")) for text in table["Found"]]
     assert steps and all("passed in" in text for text in table["Found"])
     ends = zip(table["Episode"], steps, strict=True)
-    assert all(link.startswith("episode?id=") and link.endswith(f"&step={step}") for link, step in ends)
+    assert all(link.startswith("episode?run=1&id=") and link.endswith(f"&step={step}") for link, step in ends)
     app = visit(seeded.url, "episodes", ep_query="verdict:<b>good</b>")
     assert "does not exist; choose resolved, unresolved or error." in texts(app) and not app.dataframe
     app.text_input(key="ep_query_widget").set_value("text:xyzzy").run()
@@ -38,26 +38,65 @@ def test_query_finds_episodes_and_steps(visit: Any, seeded: SimpleNamespace) -> 
 
 def test_the_overview(visit: Any, seeded: SimpleNamespace) -> None:
     app = visit(seeded.url, "overview")
-    assert {metric.label: metric.value for metric in app.metric}["Episodes"] == "60/60"
     board, going_on, reasons = (table.value for table in app.dataframe)
-    assert "None of 3 entrants is significantly better or worse; tasks resolved less often: " in texts(app)
-    assert len(board) == 3 and "3 of 3 entrants without a clear change" in texts(app)
+    front = queries.front_page(seeded.store.engine, Scope(benchmark="bugs"))
+    for sentence in (front["lead"], *front["debugger"]):
+        assert sentence in texts(app)
+    assert "No clear difference for any entrant; tasks resolved less often: " in texts(app)
+    assert len(board) == 3 and going_on["Id"].tolist() == [f"run?id={seeded.made.live_run}"]
     assert reasons["What failed"].tolist() == ["The sandbox did not answer within 60 s."]
-    assert going_on["Id"].tolist() == [f"run?id={seeded.made.live_run}"]
+    links = [part.proto.query_string for part in app.get("page_link")]
+    for tip in front["traces"]:
+        step = "" if tip["step"] is None else f"&step={tip['step']}"
+        assert f"id={tip['episode']['id']}{step}" in links
     saved = [part.proto.label for part in app.get("download_button")]
     assert len(saved) == len(set(saved)) == 4
+
+
+def test_pages_show_a_first_run_while_it_is_played(visit: Any, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'first.db'}"
+    store = Store(connect(url))
+    seed(store.engine, runs=1, tasks=6)
+    for page in ("overview", "leaderboard", "compare", "tool_sets", "failures", "tasks"):
+        app = visit(url, page)
+        assert "Provisional: bugs b1, run 1 (running" in texts(app), page
+        assert app.dataframe and not app.info, page
+    assert "So far: " in texts(visit(url, "overview"))
+
+
+def test_one_scope_is_carried_by_every_link(visit: Any, seeded: SimpleNamespace) -> None:
+    for page in ("overview", "leaderboard", "tasks", "runs", "episodes", "run"):
+        query = {"id": str(seeded.made.runs[0])} if page == "run" else {}
+        app = visit(seeded.url, page, owner="ada", last="1", lb_pick="1,2", **query)
+        links = [part.proto.query_string for part in app.get("page_link")]
+        assert links and all("owner=ada" in link and "last=1" in link for link in links if "run=" not in link), page
+        hrefs = [str(cell) for table in app.dataframe for cell in table.value.to_numpy().flat if "?" in str(cell)]
+        assert all("owner=ada&" in cell or "last=1&" in cell for cell in hrefs if "id=" in cell), page
+    board = visit(seeded.url, "leaderboard", run=str(seeded.made.runs[0]))
+    assert f"run {seeded.made.runs[0]} (finished" in texts(board)
+    assert not visit(seeded.url, "episodes", owner="eve").dataframe[0].value.empty, "nobody: the filter is ignored"
+
+
+def test_filters_that_leave_nothing_say_so_and_can_be_cleared(visit: Any, seeded: SimpleNamespace) -> None:
+    app = visit(seeded.url, "episodes", ep_text="no such task", ep_verdict="error")
+    assert "No episode matches these filters." in texts(app)
+    next(button for button in app.button if button.label == "Show all episodes").click().run()
+    assert "episodes match" in texts(app) and len(app.dataframe[0].value) == 100
+    assert app.get("download_button")[0].proto.label == "Download all episodes (CSV)"
+    app = visit(seeded.url, "runs", runs_name="no such run")
+    next(button for button in app.button if button.label == "Show all runs").click().run()
+    assert len(app.dataframe[0].value) == 3
 
 
 def test_the_leaderboard_compares_two(visit: Any, seeded: SimpleNamespace) -> None:
     ids = seeded.made.entrants
     pick = f"{ids['qwen3-coder / debug']},{ids['llama-3.3-70b / debug']}"
-    app = visit(seeded.url, "leaderboard", lb_pick=pick, lb_runs="All")
+    app = visit(seeded.url, "leaderboard", lb_pick=pick, runs="All")
     board = app.dataframe[0].value
     assert board["Entrant"].tolist()[-1] == "llama-3.3-70b / debug" and board["Rank"].tolist()[-1] == "3"
     assert board["Cost per resolved"].isna().tolist() == [False, False, True]
     assert "points behind" in texts(app) and "smallest detectable difference" in texts(app)
-    app.segmented_control(key="lb_last_widget").set_value("1").run()
-    assert not app.exception
+    app = visit(seeded.url, "leaderboard", last="1", runs="All")
     assert app.dataframe[0].value["Episodes"].max() < board["Episodes"].min()
 
 
@@ -79,9 +118,7 @@ def test_compare_several_entrants(visit: Any, seeded: SimpleNamespace) -> None:
     assert comparisons[0]["sentence"] in texts(app)
     app.selectbox(key="cmp_pair_widget").set_value(app.selectbox(key="cmp_pair_widget").options[2]).run()
     assert not app.exception and comparisons[2]["sentence"] in texts(app)
-    page = visit(
-        seeded.url, "compare", cmp_pick=f"{first_id},{two}", cmp_show="second", cmp_run=str(seeded.made.runs[0])
-    )
+    page = visit(seeded.url, "compare", cmp_pick=f"{first_id},{two}", cmp_show="second", run=str(seeded.made.runs[0]))
     (comparison,) = queries.compare_all(seeded.store.engine, [first_id, two], Scope(run=seeded.made.runs[0]))
     assert page.dataframe[0].value["Task"].tolist() == comparison["only_second"]
     forest = visit(seeded.url, "compare", cmp_pick=f"{first_id},{two}", cmp_tab="By category")
@@ -112,10 +149,11 @@ def test_tool_sets(visit: Any, seeded: SimpleNamespace) -> None:
 
 @pytest.mark.parametrize("tab", ["How far", "Where it went wrong", "Not the entrant's fault"])
 def test_tabs_of_failure_points(visit: Any, seeded: SimpleNamespace, tab: str) -> None:
-    app = visit(seeded.url, "failures", fp_tab=tab, fp_point="wrong_fix", fp_runs="All")
+    app = visit(seeded.url, "failures", fp_tab=tab, fp_point="wrong_fix", runs="All")
     assert drawn(app) == (tab != "Not the entrant's fault") and len(app.dataframe) == 1
     if tab == "Where it went wrong":
-        assert len(app.get("page_link")) == 6  # five examples and all of them
+        links = [part.proto.query_string for part in app.get("page_link")]
+        assert sum("id=" in link or "ep_" in link for link in links) == 6  # five examples and all of them
 
 
 def test_tasks(visit: Any, seeded: SimpleNamespace) -> None:
@@ -177,8 +215,8 @@ def test_examples_match_the_counts(visit: Any, seeded: SimpleNamespace, point: s
     assert {(example["run_id"], example["entrant"]) for example in examples} == {(run, row["entrant"])}
     query = {"run_point": point} if point else {}
     app = visit(seeded.url, "run", id=str(run), run_tab="Failure points", run_entrant=row["entrant"], **query)
-    links = [part.proto.query_string for part in app.get("page_link")]
-    assert f"id={examples[0]['id']}" in links[1] and f"ep_run={run}" in links[-1]
+    links = [part.proto.query_string for part in app.get("page_link") if part.proto.query_string]
+    assert f"id={examples[0]['id']}" in links[0] and f"run={run}" in links[-1]
 
 
 def test_stalled_run(visit: Any, tmp_path: Path) -> None:
@@ -198,7 +236,7 @@ def test_stalled_run(visit: Any, tmp_path: Path) -> None:
 
 def test_filters_of_episodes(visit: Any, seeded: SimpleNamespace) -> None:
     run = str(seeded.made.runs[0])
-    app = visit(seeded.url, "episodes", ep_run=run)
+    app = visit(seeded.url, "episodes", run=run)
     assert len(app.dataframe[0].value) == 60
     app.pills(key="ep_verdict_widget").set_value(["error"]).run()
     errors = app.dataframe[0].value
@@ -207,7 +245,7 @@ def test_filters_of_episodes(visit: Any, seeded: SimpleNamespace) -> None:
     assert not app.dataframe and "No episode matches" in texts(app)
     paged = visit(seeded.url, "episodes", ep_after="50")
     assert paged.dataframe[0].value["Episode"].tolist() == [f"episode?id={number}" for number in range(49, 0, -1)]
-    by_address = visit(seeded.url, "episodes", ep_run=run, ep_tool="pdb", ep_entrant="qwen3-coder / debug")
+    by_address = visit(seeded.url, "episodes", run=run, ep_tool="pdb", ep_entrant="qwen3-coder / debug")
     assert len(by_address.dataframe[0].value) == 20
 
 

@@ -37,7 +37,7 @@ def same(cell: Any, printed_value: Any) -> bool:
 def test_the_leaderboard(visit: Any, seeded: SimpleNamespace, printed: Callable[..., Any], run: str | None) -> None:
     board = printed(boards.leaderboard, run=run)
     printed_rows = [*board["entrants"], *board["reference"]]
-    query = {"lb_run": run} if run else {}
+    query = {"run": run} if run else {}
     app = visit(seeded.url, "leaderboard", lb_tab="Numbers", **query)
     page_rows = app.dataframe[1].value.to_dict("records")
     assert len(page_rows) == len(printed_rows) == 3
@@ -56,9 +56,7 @@ def test_the_leaderboard(visit: Any, seeded: SimpleNamespace, printed: Callable[
 
 def test_reliability(visit: Any, seeded: SimpleNamespace, printed: Callable[..., Any]) -> None:
     printed_rows = printed(boards.leaderboard, reliability=True, finished_only=False)["entrants"]
-    page_rows = (
-        visit(seeded.url, "leaderboard", lb_tab="Reliability", lb_runs="All").dataframe[1].value.to_dict("records")
-    )
+    page_rows = visit(seeded.url, "leaderboard", lb_tab="Reliability", runs="All").dataframe[1].value.to_dict("records")
     assert page_rows == printed_rows and {row["k"] for row in printed_rows} == {1, 2}, (
         "few tasks were played in the run that goes on"
     )
@@ -75,7 +73,7 @@ def test_errors_as_failures(visit: Any, seeded: SimpleNamespace, printed: Callab
         printed(boards.leaderboard, **options)["entrants"] for options in ({}, {"errors": "as-failures"})
     )
     assert [row["rate"] for row in usual] != [row["rate"] for row in printed_rows]
-    app = visit(seeded.url, "leaderboard", lb_tab="Numbers", lb_errors="as-failures")
+    app = visit(seeded.url, "leaderboard", lb_tab="Numbers", errors="as-failures")
     assert app.dataframe[1].value["rate"].tolist() == [row["rate"] for row in printed_rows]
 
 

@@ -27,7 +27,11 @@ def test_step_list_and_timeline(visit: Any, played: SimpleNamespace) -> None:
     assert [row["tool"] for row in listed] == ["reset", "pdb", "rewrite", "eval", "rewrite", "bash"]
     assert [listed[2]["text"], listed[4]["text"]] == ["+ for item in items:", "- from decimal import Decimal"]
     assert [row["marks"] for row in listed[:3]] == [["reproduced"], [], ["localized"]]
-    assert (listed[0]["tests"], listed[1]["where"], listed[3]["ok"]) == ("1 of 2 pass", "core.py:14 Book.total", False)
+    assert (listed[0]["tests"], listed[1]["where"], listed[3]["ok"]) == (
+        "visible tests: 1 of 2 pass",
+        "core.py:14 Book.total",
+        False,
+    )
     assert [(row["depth"], row["passed"], row["distance"]) for row in listed[:2]] == [(None, 1, ""), (2, None, "line")]
     assert listed[1]["about"] == ["core.py:14 Book.total", "depth 2", "at the fault"]
 

@@ -128,7 +128,7 @@ def test_an_unknown_price_prevents_a_cost_comparison(store: Store, engine: Engin
         "",
     )
     (alone,) = queries.effort(engine, [(first, first)], scope, by="cost_usd")
-    assert "$0.00 less" in queries.effort_sentence("one", "one", alone)
+    assert "No clear difference in cost" in queries.effort_sentence("one", "one", alone)
 
 
 def test_without_a_step_limit_the_longest_episode_is_the_budget(store: Store, engine: Engine) -> None:

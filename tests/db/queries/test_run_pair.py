@@ -46,8 +46,10 @@ def test_worse_entrants_and_their_tasks_are_listed(store: Store) -> None:
     pair = queries.run_pair(store.engine, second, "first")  # whichever is named first
     assert (pair["first"], pair["second"], pair["apart"]) == (first, second, "")
     sentence = pair["sentence"]
-    assert sentence.startswith("1 of 2 entrants worse: x 100.0% -> 8.3% (-91.7 points, "), sentence
-    assert sentence.endswith("; tasks resolved less often: 11, more often: 0."), "t2 is one task for both"
+    assert sentence.startswith("x is worse than before (100.0% -> 8.3%): -91.7 points ["), sentence
+    assert sentence.endswith(
+        "; no clear difference for 1 of 2 entrants; tasks resolved less often: 11, more often: 0."
+    ), "t2 is one task for both"
     assert [(row["entrant"], row["worse"], row["better"], row["sure"]) for row in pair["entrants"]] == [
         ("x", 11, 0, True), ("y", 1, 0, False),
     ]  # fmt: skip
@@ -75,7 +77,7 @@ def test_attempts_errors_and_missing_tasks_of_a_run_pair(store: Store) -> None:
     (flip,) = pair["better"]
     assert (flip["task"], flip["before"], flip["now"], flip["difference"]) == ("t1", "1 of 2", "2 of 2", 0.5)
     assert queries.episode(store.engine, flip["episode_before"])["verdict"] == "unresolved"
-    assert pair["sentence"].startswith("None of 1 entrant is significantly better or worse; ")
+    assert pair["sentence"].startswith("No clear difference for any entrant; ")
 
 
 def test_new_versions_of_an_entrant_and_of_a_task(store: Store) -> None:

@@ -158,15 +158,30 @@ def test_runs_that_have_not_finished_change_nothing(store: Store, runs: Runs) ->
     assert "(running" in queries.describe_scope(store.engine, Scope(run=going))["sentence"]
 
 
-def test_a_board_without_finished_runs_explains_itself(store: Store, runs: Runs) -> None:
+def test_a_board_without_finished_runs_is_provisional(store: Store, runs: Runs) -> None:
+    runs.entrant("oracle", agent="oracle", reference=True)
+    runs({"oracle": 4}, benchmark="repo/next")  # finished, but nobody competes in it
     going = runs({"a": 1}, status=RunStatus.RUNNING)
     board = queries.board(store.engine)
-    assert board["entrants"] == []
-    assert (
-        board["scope"]["sentence"]
-        == f"No run has finished. Add --all (on pages, choose Runs: All) to include run {going}."
-    )
-    assert rates(store, Scope(finished_only=False)) == {"a": 0.25}
+    assert [(row["entrant"], row["rate"]) for row in board["entrants"]] == [("a", 0.25)]
+    assert board["scope"]["provisional"] and board["scope"]["sentence"].startswith(f"Provisional: bugs v1, run {going}")
+    finished = runs({"a": 4})
+    board = queries.board(store.engine)
+    assert not board["scope"]["provisional"] and [run["run"] for run in board["scope"]["runs"]] == [finished]
+    assert rates(store) == {"a": 1.0}, "an unfinished run no longer counts"
+    assert queries.board(store.engine, Scope(finished_only=False))["scope"]["provisional"]
+
+
+def test_a_scope_of_a_person(store: Store, runs: Runs) -> None:
+    mine, other = runs({"a": 1}, owner="ada"), runs({"a": 4}, owner="bob")
+    assert rates(store, Scope(owner="ada")) == {"a": 0.25}
+    assert Scope(owner="ada").run_ids(store.engine) == [mine] and Scope().run_ids(store.engine) is None
+    assert Scope(last=1).run_ids(store.engine) == Scope(run=other).run_ids(store.engine) == [other]
+    assert "owner eve" in queries.describe_scope(store.engine, Scope(owner="eve"))["sentence"]
+    assert [row["run_id"] for row in queries.episodes(store.engine, scope=Scope(owner="bob"))] == [other] * 4
+    assert queries.count_matches(store.engine, "verdict:resolved", scope=Scope(owner="ada")) == 1
+    assert queries.count_matches(store.engine, "", entrant="a", scope=Scope()) == 8
+    assert queries.count_matches(store.engine, "text:x") is None
 
 
 def test_reference_entrants_are_listed_separately(store: Store, runs: Runs) -> None:
@@ -192,7 +207,7 @@ def test_common_tasks_are_those_that_all_ranked_entrants_played(store: Store, ru
     runs({"oracle": 1}, tasks=TASKS[:1])
     scope = queries.board(store.engine)["scope"]
     assert (scope["common_tasks"], scope["tasks"], scope["entrants"]) == (3, 4, 2)
-    assert "3 of 4 tasks played by both entrants" in scope["sentence"]
+    assert "3 tasks played by both entrants, of 4 in the benchmark" in scope["sentence"]
 
 
 def test_rate_history_skips_runs_with_few_tasks(store: Store, runs: Runs) -> None:

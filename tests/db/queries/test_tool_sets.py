@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine
 
-from stackrank.db import queries, stats
+from stackrank.db import queries
 from stackrank.db.queries import Scope
 from stackrank.db.writes.store import Store
 from stackrank.env.tools import tool_set
@@ -62,12 +62,11 @@ def test_each_debugger_tool_set_is_compared_with_the_one_without(store: Store, e
     assert {(pair["second"]["model"], pair["first"]["tools"], pair["second"]["tools"]) for pair in pairs} == {
         (model, "rewrite", name) for model in ("large", "small") for name in SETS if name != "rewrite"
     }
-    assert [pair["p_holm"] for pair in pairs] == stats.holm([pair["p_value"] for pair in pairs])
     for pair in pairs:
         direct: dict[str, Any] = dict(
             queries.compare(engine, pair["first"]["entrant"], pair["second"]["entrant"], scope)
         )
-        assert {**pair, "p_holm": None, "holm_sentence": ""} == {**direct, "p_holm": None, "holm_sentence": ""}
+        assert pair == direct
 
 
 @pytest.mark.parametrize("base", ["trace", "rewrite", "llm/small (rewrite)"])
@@ -117,8 +116,8 @@ def test_what_the_added_tools_are_worth(store: Store, engine: Engine) -> None:
     assert worth["effort"].keys() == {"steps", "tokens", "cost_usd"}
     sentence = worth["sentence"]
     assert sentence.startswith("pdb, added to llm/one (rewrite): no clear difference in the rate, ")
-    assert "30 tasks" in sentence and " steps (" in sentence and " tokens (" in sentence and "$" in sentence
-    assert sentence.endswith("It saved most while diagnosing: 4.0 steps an episode.")
+    assert "30 tasks" in sentence and "no clear difference in steps: " in sentence and "$" in sentence
+    assert "while diagnosing" not in sentence, "no steps are saved for certain"
     assert queries.tool_worth(engine, [], scope) == []
 
 

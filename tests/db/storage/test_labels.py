@@ -146,6 +146,8 @@ def test_the_grid_shows_where_entrants_disagree_and_the_debugger_decided(store: 
     assert [(row["task"], row["spread"], row["decisive"]) for row in rows] == [
         ("pdb", 1.0, True), ("both", 0.0, False), ("none", 0.0, False)
     ]  # fmt: skip
+    debug = store.save_entrant(digest="debug", name="debug", agent="llm")
+    assert queries.decisive_tasks(store.engine) == {"pdb": [debug]}
     cells = {cell["entrant"]: cell for cell in rows[0]["cells"]}
     assert (cells["debug"]["resolved"], cells["rewrite"]["resolved"]) == (1, 0)
     for name, cell in cells.items():

@@ -8,12 +8,14 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from stackrank.agents.llm.endpoints import limits
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.writes.acts import Acts
 from stackrank.db.writes.store import Store
+from stackrank.db.writes.tunable import NUMBERS
 from stackrank.errors import UsageError
 from stackrank.flows.runs.operating.tuning import read_assignments, retune
 from stackrank.flows.runs.playing.driver import Driver, OnEnd
@@ -227,3 +229,16 @@ def test_commands_say_what_has_become_of_the_run(stackrank: CommandLine, run_id:
     refused = stackrank("set", str(run_id), "steps=10")
     assert refused.status == 2 and "condition of the comparison" in refused.sentence()
     assert stackrank("retry", "1").status == 2
+
+
+@pytest.mark.parametrize("field", NUMBERS)
+def test_pages_offer_the_values_that_a_specification_takes(field: str) -> None:
+    bounds = NUMBERS[field]
+    values = {bounds.low: not bounds.above, bounds.low - 1: False, bounds.low + 1: True, None: bounds.optional}
+    values |= {bounds.high: True, bounds.high + 1: False} if bounds.high is not None else {}
+    for value, is_valid in values.items():
+        if is_valid:
+            assert getattr(RunSpec.model_validate({field: value}), field) == value
+        else:
+            with pytest.raises(ValidationError):
+                RunSpec.model_validate({field: value})

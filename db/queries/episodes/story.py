@@ -1,0 +1,119 @@
+"""The story of an episode in two or three sentences, worked out from its milestones and its end, without its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from sqlalchemy import Engine, func, select
+
+from stackrank.db.connection.transactions import EPISODE, STEP
+from stackrank.db.queries.reading import fetch, fetch_one
+from stackrank.terms import FailurePoint, StopReason, Verdict
+
+_ENDS: dict[str, str] = {
+    StopReason.SUBMITTED: "submitted",
+    StopReason.SOLVED: "ended with the visible tests passing",
+    StopReason.STEP_LIMIT: "ran out of steps",
+    StopReason.TOKEN_LIMIT: "ran out of tokens",
+    StopReason.COST_LIMIT: "ran out of money",
+    StopReason.TIME_LIMIT: "ran out of time",
+    StopReason.CONTEXT_LIMIT: "outgrew the model's context",
+    StopReason.AGENT_GAVE_UP: "gave up",
+    StopReason.REFUSED: "was refused by the model's endpoint",
+    StopReason.MALFORMED_ACTIONS: "sent malformed actions until it was stopped",
+    StopReason.SANDBOX_LOST: "broke its sandbox",
+    StopReason.CANCELLED: "was cancelled",
+    StopReason.DECIDED: "was not needed any more",
+    StopReason.ERROR: "was ended by an error of the infrastructure",
+}
+_FAILURES: dict[str, str] = {
+    FailurePoint.WRONG_LOCATION: "changed other places than the fault",
+    FailurePoint.WRONG_FIX: "changed the fault in a wrong way",
+    FailurePoint.REGRESSION: "broke what had worked",
+    FailurePoint.BROKE_SYNTAX: "left code that does not parse",
+    FailurePoint.LOOPED: "repeated itself",
+    FailurePoint.TAMPERED: "tampered with the tests",
+}
+"""The failure points that milestones and the end do not tell."""
+_VERDICTS: dict[str, str] = {Verdict.RESOLVED: "The task is resolved", Verdict.UNRESOLVED: "The task is not resolved"}
+
+
+class Clause(NamedTuple):
+    """A part of a sentence, and the step that shows it; None if no step does."""
+
+    text: str
+    step: int | None
+
+
+def story(episode: Mapping[str, Any]) -> list[list[Clause]]:
+    """Return the sentences of an episode, each as its clauses. `episode`: a row as `episodes` returns it.
+
+    Steps are named in the texts. An episode that is still played has no last sentence.
+    """
+    ended = bool(episode["verdict"])
+    search = [
+        *_reached(episode, "reproduced", "saw the failure", "never saw the failure" if ended else ""),
+        *_reached(episode, "localized", "saw the fault", "never saw the fault" if ended else ""),
+        *_reached(episode, "breakpoint", "set a breakpoint there"),
+        *_reached(episode, "inspected", "stopped there with the debugger"),
+    ]
+    repair = [
+        *_reached(episode, "edited", "edited the fault", "never edited the fault" if ended else ""),
+        *_reached(episode, "improved", "made more tests pass"),
+        *_reached(episode, "solved", "made the visible tests pass"),
+    ]
+    if repair and (text := _FAILURES.get(episode["failure_point"])):
+        repair.append(_at(text, episode["failure_step"]))
+    sentences = [search, repair, _end(episode) if ended else []]
+    return [_capitalized(clauses) for clauses in sentences if clauses]
+
+
+def story_text(episode: Mapping[str, Any]) -> str:
+    """Return the story as plain text."""
+    return " ".join(f"{', '.join(clause.text for clause in sentence)}." for sentence in story(episode))
+
+
+def _reached(episode: Mapping[str, Any], milestone: str, text: str, never: str = "") -> Iterable[Clause]:
+    step = episode[f"at_{milestone}"]
+    if step is not None:
+        yield _at(text, step)
+    elif never:
+        yield Clause(never, None)
+
+
+def _at(text: str, step: int | None) -> Clause:
+    return Clause(text if step is None else f"{text} at {step}", step)
+
+
+def _end(episode: Mapping[str, Any]) -> list[Clause]:
+    last = episode["steps"] or None
+    clauses = [_at(_ENDS.get(episode["stop_reason"], "ended"), last)]
+    if text := _VERDICTS.get(episode["verdict"]):
+        clauses.append(Clause(text[0].lower() + text[1:], None))
+    return clauses
+
+
+def _capitalized(clauses: list[Clause]) -> list[Clause]:
+    first, *others = clauses
+    return [Clause(first.text[0].upper() + first.text[1:], first.step), *others]
+
+
+def deciding_edit(engine: Engine, episode_id: int) -> int | None:
+    """Return the step with the edit after which nothing had to be changed any more; None unless it was resolved.
+
+    That is the last successful rewrite up to the first time that the visible tests passed, else the first edit of the
+    fault.
+    """
+    columns = (EPISODE.c.at_solved, EPISODE.c.at_edited)
+    resolved = select(*columns).where(EPISODE.c.id == episode_id, EPISODE.c.verdict == Verdict.RESOLVED)
+    episode = fetch_one(engine, resolved)
+    if episode is None:
+        return None
+    query = select(func.max(STEP.c.index).label("last")).where(
+        STEP.c.episode_id == episode_id, STEP.c.tool == "rewrite", STEP.c.ok
+    )
+    if episode["at_solved"] is not None:
+        query = query.where(STEP.c.index <= episode["at_solved"])
+    last = fetch(engine, query)[0]["last"]
+    return episode["at_edited"] if last is None else int(last)

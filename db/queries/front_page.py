@@ -1,0 +1,129 @@
+"""What the front page of the dashboard says: who leads, what a debugger is worth, and which traces to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypedDict
+
+from sqlalchemy import Engine
+
+from stackrank.db.connection.transactions import EPISODE
+from stackrank.db.queries.boards.grid import find_decisive
+from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, Selection, fetch_entrants
+from stackrank.db.queries.boards.scope_description import ScopeDescription, describe
+from stackrank.db.queries.boards.standings import RankedStanding, ranked_rows
+from stackrank.db.queries.boards.tool_sets import adds_debugger, compare_tool_sets
+from stackrank.db.queries.comparisons.claims import in_sentence
+from stackrank.db.queries.comparisons.compare import Comparison, add_holm, compare_entrants
+from stackrank.db.queries.episodes.episodes import EpisodeSummary, episodes
+from stackrank.db.totals.sums import TaskKey
+from stackrank.terms import Verdict
+from stackrank.wording import count_of, interval, percent
+
+_E = EPISODE.c
+
+
+class ReadingTip(TypedDict):
+    """A trace that is worth reading, why, and the step to begin with; None means wherever a trace begins."""
+
+    why: str
+    episode: EpisodeSummary
+    step: int | None
+
+
+class FrontPage(TypedDict):
+    """See `front_page`. `lead` and `debugger` are sentences; `debugger` is empty if no pair differs in a debugger."""
+
+    scope: ScopeDescription
+    board: list[RankedStanding]
+    lead: str
+    debugger: list[str]
+    traces: list[ReadingTip]
+
+
+def front_page(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> FrontPage:
+    """Return what the front page says about a scope. Raises as `Scope.find` does."""
+    selection = scope.find(engine)
+    board = ranked_rows(selection)
+    pairs = [pair for pair in compare_tool_sets(selection) if adds_debugger(pair)]
+    ranked = [row for row in board if row["rank_low"] is not None]
+    tips = _traces(engine, selection, ranked, pairs) if selection.pooled else iter(())
+    return {
+        "scope": describe(selection, selection.cells()),
+        "board": board,
+        "lead": _lead_sentence(selection, ranked),
+        "debugger": [_debugger_sentence(pair) for pair in pairs],
+        "traces": _distinct(tips),
+    }
+
+
+def _lead_sentence(selection: Selection, ranked: Sequence[RankedStanding]) -> str:
+    """Say who leads and by how much, or that nobody clearly does; empty if nobody is ranked."""
+    if not ranked:
+        return ""
+    best = ranked[0]
+    if len(ranked) == 1:
+        rate = f"{percent(best['rate'])} ({interval(best['ci_low'], best['ci_high'])})"
+        return f"{best['entrant']} resolves {rate} of {count_of(best['tasks'], 'task')}; nobody else has played yet."
+    cells = selection.cells()
+    entrants = fetch_entrants(selection.engine, [row["entrant_id"] for row in ranked[:2]])
+    sides = [entrants[row["entrant_id"]] for row in (ranked[1], best)]
+    (pair,) = add_holm([compare_entrants(sides, [cells[side["id"]] for side in sides], selection.tasks)], selection)
+    first_ranks = sum(row["rank_low"] == 1 for row in ranked)
+    shared = f" {count_of(first_ranks, 'entrant')} of {len(ranked)} share the first rank." if first_ranks > 1 else ""
+    return f"{pair['sentence']}{shared}"
+
+
+def _debugger_sentence(pair: Comparison) -> str:
+    first_tools, second_tools = pair["differs"].get("tool_list") or ((), ())
+    added = [tool for tool in second_tools if tool not in first_tools]
+    return f"With {', '.join(added)}: {in_sentence(pair['sentence'])}"
+
+
+def _traces(
+    engine: Engine, selection: Selection, ranked: Sequence[RankedStanding], pairs: Sequence[Comparison]
+) -> Iterator[ReadingTip]:
+    keys = {name: task_id for task_id, (name, _) in selection.keys.items()}
+    for task, entrant_ids in find_decisive(selection, pairs).items():
+        if row := _newest(engine, selection, entrant_ids[0], [keys[task]], Verdict.RESOLVED):
+            step = row["at_inspected"] if row["at_inspected"] is not None else row["at_breakpoint"]
+            yield {"why": "Resolved only with a debugger", "episode": row, "step": step}
+            break
+    for standing in ranked[:1]:
+        tasks = _failed_by_it_alone(selection, standing["entrant_id"])
+        for task_ids, why in ((tasks, ", and others resolved it"), (list(selection.keys), "")):
+            row = _newest(engine, selection, standing["entrant_id"], task_ids, Verdict.UNRESOLVED) if task_ids else None
+            if row:
+                yield {"why": f"The best-ranked entrant failed{why}", "episode": row, "step": row["failure_step"]}
+                break
+    newest = episodes(engine, scope=selection.scope, verdict=list(Verdict), newest_first=True, limit=1)
+    for row in newest:
+        yield {"why": "The newest", "episode": row, "step": None}
+
+
+def _failed_by_it_alone(selection: Selection, entrant_id: int) -> list[int]:
+    """Return the tasks that an entrant never resolved and another one did."""
+    cells = selection.cells()
+    resolved = {side: {key for key, sums in tasks.items() if sums.resolved} for side, tasks in cells.items()}
+    played = {key for key, sums in cells[entrant_id].items() if sums.counted} - resolved[entrant_id]
+    entrants = fetch_entrants(selection.engine, cells)
+    others = [side for side in cells if side != entrant_id and not entrants[side]["reference"]]
+    by_others = set[TaskKey]().union(*(resolved[side] for side in others))
+    return [task_id for task_id, key in selection.keys.items() if key in played & by_others]
+
+
+def _newest(
+    engine: Engine, selection: Selection, entrant_id: int, task_ids: Sequence[int], verdict: Verdict
+) -> EpisodeSummary | None:
+    conditions = (_E.task_id.in_(task_ids), _E.run_id.in_(selection.runs))
+    newest = episodes(
+        engine, entrant_id=entrant_id, verdict=verdict, newest_first=True, limit=1, extra_conditions=conditions
+    )
+    return next(iter(newest), None)
+
+
+def _distinct(tips: Iterator[ReadingTip]) -> list[ReadingTip]:
+    by_episode: dict[int, ReadingTip] = {}
+    for tip in tips:
+        by_episode.setdefault(tip["episode"]["id"], tip)
+    return list(by_episode.values())

@@ -1,0 +1,97 @@
+"""The story of an episode, and where its trace opens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from stackrank.db import queries
+from stackrank.db.models.runs import Step
+from stackrank.db.queries import Scope, story, story_text
+from stackrank.db.queries.comparisons.claims import in_sentence
+from stackrank.db.writes.store import Store
+from stackrank.terms import FailurePoint, Milestone, StopReason, Verdict
+from tests.dashboard.seed import seed
+from tests.support.episodes import start
+
+NOTHING: dict[str, Any] = {f"at_{name}": None for name in Milestone} | {
+    "verdict": "unresolved", "stop_reason": "agent_gave_up", "failure_point": "", "failure_step": None, "steps": 21,
+}  # fmt: skip
+
+
+def test_a_story_tells_what_was_reached_and_what_never() -> None:
+    row = NOTHING | {"at_localized": 4}
+    assert story_text(row) == (
+        "Never saw the failure, saw the fault at 4. Never edited the fault. Gave up at 21, the task is not resolved."
+    )
+    steps = [clause.step for sentence in story(row) for clause in sentence]
+    assert steps == [None, 4, None, 21, None]
+    resolved = NOTHING | {"verdict": "resolved", "stop_reason": "solved", "steps": 9}
+    resolved |= {f"at_{name}": place for place, name in enumerate(Milestone, 2)}
+    assert story_text(resolved) == (
+        "Saw the failure at 2, saw the fault at 3, set a breakpoint there at 4, stopped there with the debugger at 5. "
+        "Edited the fault at 6, made more tests pass at 7, made the visible tests pass at 8. "
+        "Ended with the visible tests passing at 9, the task is resolved."
+    )
+    wrong = NOTHING | {"at_reproduced": 1, "at_edited": 7, "failure_point": "wrong_fix", "failure_step": 7}
+    assert "Edited the fault at 7, changed the fault in a wrong way at 7." in story_text(wrong)
+
+
+def test_an_episode_that_goes_on_has_no_end() -> None:
+    playing = NOTHING | {"verdict": "", "stop_reason": ""}
+    assert story(playing) == [] and story_text(playing | {"at_localized": 3}) == "Saw the fault at 3."
+
+
+@pytest.mark.parametrize("verdict", list(Verdict))
+def test_every_end_has_words(verdict: Verdict) -> None:
+    for stop in StopReason:
+        for point in ("", *FailurePoint):
+            row = NOTHING | {"verdict": verdict, "stop_reason": stop, "failure_point": point, "failure_step": 3}
+            text = story_text(row)
+            assert (
+                "_" not in text and text.endswith(".") and " ended at 21" not in text.lower().replace("was ended", "")
+            )
+
+
+def test_a_resolved_episode_opens_at_the_edit_that_decided(store: Store) -> None:
+    contents = seed(store.engine, runs=1, live=False, tasks=2)
+    for row in queries.episodes(store.engine, limit=1000):
+        edits = [step["index"] for step in queries.steps(store.engine, row["id"]) if step["tool"] == "rewrite"]
+        expected = edits[-1] if row["verdict"] == "resolved" else None
+        assert queries.deciding_edit(store.engine, row["id"]) == expected
+    (run,) = contents.runs
+    task, entrant = next(iter(contents.benchmark.task_ids.values())), next(iter(contents.entrants.values()))
+    (episode,) = store.create_episodes(run, [(task, entrant, 9)]).values()
+    start(store, episode)
+    for index, tool in enumerate(("", "rewrite", "eval", "rewrite", "eval", "rewrite")):
+        store.add_step(Step(episode_id=episode, index=index, tool=tool))
+    milestones = {"edited": 1, "solved": 4}
+    store.finish_episode(episode, verdict="resolved", stop_reason="submitted", milestones=milestones, steps=5)
+    assert queries.deciding_edit(store.engine, episode) == 3, "the last edit before the tests passed"
+
+
+def test_the_front_page_names_traces_that_show_what_it_says(store: Store) -> None:
+    contents = seed(store.engine)
+    scope = Scope(benchmark="bugs")
+    front = queries.front_page(store.engine, scope)
+    assert [row["entrant"] for row in front["board"]] == [
+        row["entrant"] for row in queries.leaderboard(store.engine, scope)
+    ]
+    (debugger,) = front["debugger"]
+    (pair,) = queries.tool_sets(store.engine, scope)
+    assert debugger == f"With pdb: {in_sentence(pair['sentence'])}"
+    tips = {tip["why"]: tip for tip in front["traces"]}
+    assert len({tip["episode"]["id"] for tip in front["traces"]}) == len(front["traces"])
+    decided = tips["Resolved only with a debugger"]["episode"]
+    assert decided["verdict"] == "resolved" and "debug" in decided["entrant"]
+    assert decided["task"] in queries.decisive_tasks(store.engine, scope)
+    failed = next(tip for why, tip in tips.items() if why.startswith("The best-ranked entrant failed"))
+    assert failed["episode"]["entrant"] == front["board"][0]["entrant"]
+    assert (failed["episode"]["verdict"], failed["step"]) == ("unresolved", failed["episode"]["failure_step"])
+    assert tips["The newest"]["episode"]["run_id"] == contents.live_run
+
+
+def test_an_empty_database_has_an_empty_front_page(store: Store) -> None:
+    front = queries.front_page(store.engine)
+    assert (front["lead"], front["debugger"], front["traces"], front["board"]) == ("", [], [], [])
