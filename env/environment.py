@@ -49,9 +49,14 @@ class Environment:
 
     def with_source(self, files: Files) -> Environment:
         """Return this environment for the files of one task. Without set-up commands the files make no difference."""
-        if not (self.setup or self.prebuilt):
+        if not self.has_artefacts:
             return self
         return replace(self, source=files, source_digest=files_digest(files))
+
+    @property
+    def has_artefacts(self) -> bool:
+        """Whether it depends on the source: it brings files for the workspace, which may be on Python's path then."""
+        return bool(self.setup or self.prebuilt)
 
     @property
     def can_be_built(self) -> bool:

@@ -36,6 +36,8 @@ class TaskDescription:
     deciding: int | None = None
     """How many tests decide; None if the task has no proof."""
     covered: int | None = None
+    distinguishing: int | None = None
+    """How many answers to its hidden tests, asked without expected values, tell the program as given from the fix."""
     unsealable: str = ""
     """Why verdicts cannot be sealed."""
     measured: Difficulty | None = None
@@ -76,6 +78,7 @@ def describe(task: Task) -> TaskDescription:
         agents_see=_visible_part(task),
         deciding=proof.deciding if proof else None,
         covered=proof.covered if proof else None,
+        distinguishing=proof.distinguishing if proof else None,
         unsealable=why_not_sealable(task, proof) if proof else "",
         measured=find_difficulty(task),
     )

@@ -60,6 +60,11 @@ class SandboxSpec:
     labels: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     """Labels for people and tools, such as ("stackrank.run", "12"). Sandboxes from a pool have none."""
 
+    @property
+    def has_artefacts(self) -> bool:
+        """Whether the environment brings files for the workspace (see `Environment`)."""
+        return self.environment is not None and self.environment.has_artefacts
+
 
 def spec_for(task: Task, *, warm: bool = True) -> SandboxSpec:
     """Return the specification of the sandbox that a task needs."""

@@ -69,7 +69,7 @@ class Sandbox:
         self._id = 0
         self._closed = False
         self._news: list[ChangedFile] = []
-        self._built = spec.environment is not None
+        self._built = spec.has_artefacts
         self.root = self._channel.root
         self.backend = backend.name
         self.shared = self._channel.shared

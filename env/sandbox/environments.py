@@ -19,6 +19,7 @@ from pathlib import Path
 
 from stackrank.env.environment import Environment
 from stackrank.env.local_packages import STAGE, missing_package, staged, staged_files
+from stackrank.env.sandbox import kit
 from stackrank.env.sandbox.base import BuildError
 from stackrank.env.sandbox.guest.core.files import ARTEFACTS
 from stackrank.env.sandbox.python_env import REQUIREMENTS
@@ -30,6 +31,9 @@ SOURCE = "/workspace"
 PREFIXES = "/opt/prefixes"
 TIMEOUT_S = 1800
 TOOLS = "/opt/stackrank-tools.txt"
+KIT = "/opt/sandbox"
+"""Where a build finds the sandbox's own Python environment, whose packages it copies (see `kit`)."""
+_KIT_PROGRAM = "/opt/stackrank-kit.py"
 _PROXIES = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 
 _PYTHON = """
@@ -38,13 +42,14 @@ if [ -z "$python" ]; then
     echo "it needs Python $WANTED, and the sandbox has $(python3 -V)"
     exit 3
 fi
-"$python" -m venv %(home)s
 """
 
 # Installs packages. If the requirements lack what tests and tools need, it is installed in stackrank's own versions.
 _PACKAGES = (
     _PYTHON
     + """
+"$python" -m venv --without-pip %(home)s
+%(home)s/bin/python -I %(kit_program)s %(kit)s others %(tools)s || %(home)s/bin/python -m ensurepip --default-pip
 pip() { %(home)s/bin/python -m pip "$@"; }
 if [ -s /opt/stackrank-requirements.txt ]; then
     pip install -q -r /opt/stackrank-requirements.txt || {
@@ -55,7 +60,9 @@ if [ -s /opt/stackrank-requirements.txt ]; then
 fi
 if %(home)s/bin/python -c "import pytest" 2>/dev/null; then only=coverage; else only=; fi
 grep "^$only" %(tools)s > /opt/stackrank-missing.txt
-%(home)s/bin/python -c "import pytest, coverage" 2>/dev/null || pip install -q --no-deps -r /opt/stackrank-missing.txt
+%(home)s/bin/python -c "import pytest, coverage" 2>/dev/null \\
+    || %(home)s/bin/python -I %(kit_program)s %(kit)s pinned /opt/stackrank-missing.txt \\
+    || pip install -q --no-deps -r /opt/stackrank-missing.txt
 rm -rf %(stage)s
 """
 )
@@ -64,6 +71,7 @@ rm -rf %(stage)s
 _PREFIX = (
     _PYTHON
     + """
+"$python" -m venv %(home)s
 %(home)s/bin/python -m pip install -q %(requirements)s
 rm -rf %(stage)s
 """
@@ -122,6 +130,15 @@ def home_of(environment: Environment, part: str) -> str:
     return f"{PREFIXES}/{environment.digest}" if part == "prefix" else HOME
 
 
+def describe(environment: Environment, part: str) -> str:
+    """Say what building a part of an environment waits for."""
+    if part not in ("packages", "prefix"):
+        return "set-up commands" if part == "setup" else environment.prebuilt
+    names = [re.split(r"[\s;@]", requirement)[0] for requirement in environment.requirements]
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"installing {', '.join(names[:3])}{more}" if names else "a Python without packages"
+
+
 def build_script(environment: Environment, part: str, home: str = "", stage: str = STAGE) -> str:
     """Return the commands that build a part of an environment.
 
@@ -133,6 +150,7 @@ def build_script(environment: Environment, part: str, home: str = "", stage: str
         "stage": stage,
         "home": home or home_of(environment, part), "tools": TOOLS, "source": SOURCE, "artefacts": ARTEFACTS,
         "repository": shlex.quote(environment.repository), "commands": "\n".join(environment.setup),
+        "kit": KIT, "kit_program": _KIT_PROGRAM,
     }  # fmt: skip
     if part == "packages":
         text = _PACKAGES
@@ -162,6 +180,7 @@ def build_context(environment: Environment, part: str) -> bytes:
     if part == "packages":
         lines = re.sub(r"\s*\\\n\s*--hash=\S+", "", REQUIREMENTS.read_text(encoding="utf-8"))
         files[TOOLS] = "\n".join(line for line in lines.splitlines() if "win32" not in line).encode() + b"\n"
+        files[_KIT_PROGRAM] = Path(kit.__file__).read_bytes()
         files["/opt/stackrank-requirements.txt"] = "".join(
             f"{staged(requirement)}\n" for requirement in environment.requirements
         ).encode()

@@ -162,8 +162,8 @@ class Pool:
             sandbox: Sandbox | None = None
             try:
                 sandbox = Sandbox(self._backend, spec)
-                # With an environment, the workspace may be on Python's path, and it is not filled yet.
-                if spec.warm and spec.environment is None:
+                # With such an environment, the workspace may be on Python's path, and it is not filled yet.
+                if spec.warm and not spec.has_artefacts:
                     sandbox.prepare()
             except SandboxError as error:
                 # The next taker starts a sandbox directly, and sees why that fails.

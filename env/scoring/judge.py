@@ -13,6 +13,7 @@ from stackrank.env.sandbox.base import MachineBusy, SandboxError
 from stackrank.env.sandbox.client import OUTPUT_CAP, CommandResult, Sandbox
 from stackrank.env.sandbox.guest.core.messages import message
 from stackrank.env.sandbox.guest.testing.ids import function_of
+from stackrank.env.scoring.bytecode import compiled
 from stackrank.env.scoring.log_formats import read_log
 from stackrank.env.scoring.processor_limit import ProcessorLimit, ended_by_limit
 from stackrank.env.scoring.report import PASSED, TestReport, outcome_of, parse
@@ -98,7 +99,7 @@ def run_tests(
     so that signs in the process are the only protection. `trusted`: the code is trusted, so the process may be forked
     from a prepared one, which is faster. `excuse`: False if waiting for a processor no longer excuses a time-out.
     """
-    sandbox.put(files, fresh=fresh)
+    sandbox.put({**files, **compiled(files, task.files)}, fresh=fresh)
     key = os.urandom(32)
     command = task.score_command or task.test_command
     with ProcessorLimit(sandbox, task.limits) as limit:

@@ -5,10 +5,11 @@ library and syntax that old versions of Python know.
 functions of the stopped program, as a debugger allows, and runs the tests again on them. Both work in a forked copy of
 the process, so that the program itself stays where it is.
 
-How long tests may run is counted in steps. The clock ends only what is blocked: a deadlock, or a loop inside C code.
+How long tests may run is counted in steps. Clocks end only what is blocked: a deadlock, which uses no processor, or a
+loop inside C code, which uses much of it.
 """
 
-# ruff: noqa: PTH109, PTH113, PTH118, PTH120
+# ruff: noqa: PTH109, PTH123, PTH113, PTH118, PTH120
 
 import contextlib
 import functools
@@ -31,7 +32,11 @@ MOST_STEPS = 20_000_000
 """If all tests together take more steps, the stopped program is not used."""
 SPARE_STEPS = 1_000_000
 """A candidate may take this many steps more than five times those of all tests."""
-SPECTRUM_WALL_S = 30.0
+SPECTRUM_PATIENCE_S = 30.0
+LEAST_SHARE = 0.02
+"""A process that has used less than this share of the time of one processor is blocked."""
+MOST_PATIENCE = 5
+"""The seconds of the processor that a process may use, as a multiple of those after which it may be blocked."""
 MOST_FURTHER = 10
 """The most files that are reported without having been named."""
 _TEST_FILE = re.compile(r"(^|/)(tests?/|test_[^/]*$|conftest\.py$|site-packages/)|_test\.py$")
@@ -104,7 +109,20 @@ def settle(item: Any) -> None:
         pass
 
 
-def in_copy(work: Callable[[], Any], wall_s: float) -> Any:
+def is_blocked(pid: int, elapsed_s: float, patience_s: float) -> bool:
+    """Whether a process has hardly used the processor, or too much of it, after this time.
+
+    On a busy machine, a process takes long and is not blocked.
+    """
+    if elapsed_s < patience_s:
+        return False
+    with open(f"/proc/{pid}/stat") as file:
+        fields = file.read().rpartition(")")[2].split()
+    used_s = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return used_s < LEAST_SHARE * elapsed_s or used_s > MOST_PATIENCE * patience_s
+
+
+def in_copy(work: Callable[[], Any], patience_s: float) -> Any:
     """Return the result of `work` from a forked copy of this process; None if the copy dies, or is blocked so long."""
     reader, writer = os.pipe()
     pid = os.fork()
@@ -121,11 +139,12 @@ def in_copy(work: Callable[[], Any], wall_s: float) -> Any:
         finally:
             os._exit(0)
     os.close(writer)
-    chunks, deadline = [], time.monotonic() + wall_s
+    chunks, started = [], time.monotonic()
     while True:
-        remaining_s = deadline - time.monotonic()
-        if remaining_s <= 0 or not select.select([reader], [], [], remaining_s)[0]:
-            break
+        if not select.select([reader], [], [], patience_s / 4)[0]:
+            if is_blocked(pid, time.monotonic() - started, patience_s):
+                break
+            continue
         chunk = os.read(reader, 1 << 16)
         if not chunk:
             break
@@ -231,7 +250,7 @@ def spectrum(paths: list[str], failing: list[str]) -> Any:
         effort = min(1 + longest // STEPS_PER_EFFORT, 4)
         return {"lines": reported, "effort": effort, "steps": STEP_UNIT * (1 + total // STEP_UNIT)}
 
-    return in_copy(work, SPECTRUM_WALL_S)
+    return in_copy(work, SPECTRUM_PATIENCE_S)
 
 
 def suspicion(rows: list[Any], total: int) -> float:

@@ -103,8 +103,10 @@ def tasks(
         for line in wording.verdict_rates(measured_rates.document(), digest(described)):
             print_out(f"verdicts: {line}")
     proved = [row for row in rows if row["sealable"] is not None]
-    if proved:
-        print_out(f"{sum(row['sealable'] for row in proved)} of {count_of(len(proved), 'proved task')} can be sealed")
+    if rows:
+        sealable, telling = (sum(bool(row[field]) for row in proved) for field in ("sealable", "distinguishing"))
+        for line in wording.proofs(len(rows), len(proved), sealable, telling):
+            print_out(line)
     for row in rows:
         if row["sealable"] is False:
             print_out(f"cannot be sealed: {row['task']}: {row['unsealable_because']}")
@@ -137,7 +139,12 @@ def validate(
     workers: Annotated[int | None, typer.Option(min=1, help="Number of concurrent tasks.")] = None,
     sandbox: Sandbox = None,
     recheck: Annotated[bool, typer.Option("--again", help="Also check tasks that were checked before.")] = False,
-    record: Annotated[bool, typer.Option("--record", help="Write into the tasks which tests have to pass.")] = False,
+    record: Annotated[
+        bool,
+        typer.Option(
+            "--record", help="Write lists of tests, proofs and difficulties that tasks lack into their files."
+        ),
+    ] = False,
     attack: Annotated[
         bool, typer.Option("--attack", help="Instead, look for wrong changes that pass, to find weak tests.")
     ] = False,
@@ -212,5 +219,8 @@ def validate(
         valid, tried = proof.counts[Standing.VALID], count_of(len(proof.results), "task")
         does = "fails as given and passes with its fix" if valid == 1 else "fail as given and pass with their fix"
         print_out(f"{valid} of {tried} of {proof.benchmark.name} {does}, {rounds} times in a row.")
-        print_out(f"Verdicts of {count_of(proof.sealable, 'task')} can be sealed.")
+        for line in wording.proofs(len(proof.results), len(proof.proofs), proof.sealable, proof.distinguishing):
+            print_out(line)
+        for name, reason in proof.unsealable.items():
+            print_out(f"cannot be sealed: {name}: {reason}")
     raise typer.Exit(0 if proof.sound else 1)

@@ -297,6 +297,17 @@ def verdict_rates(rates: Mapping[str, Any], digest: str) -> list[str]:
     return [*lines, f"measured on {rates['measured_on']}{version}"]
 
 
+def proofs(tasks: int, proved: int, sealable: int, telling: int) -> list[str]:
+    """Say how many tasks have a proof, and what their verdicts are worth. `telling`: how many tasks have hidden tests
+    that tell the program as given from its fix without expected values.
+    """
+    have = f"{proved} of {count_of(tasks, 'task')} {'has' if proved == 1 else 'have'} a proof"
+    if not proved:
+        return [f"{have}: `stackrank validate`, or the first verdict on a task, makes it."]
+    tests = f"Without expected values, the hidden tests of {telling} tell the program as given from its fix."
+    return [f"{have}; verdicts of {sealable} can be sealed.", tests]
+
+
 def plain_verdict(evidence: Mapping[str, Any]) -> str:
     """Say what a proposed change does: which targets pass, what else of the same bug fails, and what it touches."""
     target, failing = evidence["target"], evidence["still_failing"]

@@ -8,6 +8,7 @@ folders of servers. Servers leave the process group of whoever starts them, so n
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import shutil
 import signal
@@ -60,6 +61,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_GUARD] = subprocess.Popen(
         [sys.executable, __file__, os.environ[MARK]], stdin=subprocess.PIPE, env=unmarked, start_new_session=True
     )
+
+
+def pytest_collection_finish() -> None:
+    """Let garbage collections pass over what stays: thousands of tests and the modules that they import."""
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

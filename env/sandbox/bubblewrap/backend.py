@@ -9,15 +9,13 @@ from pathlib import Path
 from stackrank.env.sandbox import orphans
 from stackrank.env.sandbox.base import SandboxError, SandboxSpec, Say, silent
 from stackrank.env.sandbox.bubblewrap import cgroups
-from stackrank.env.sandbox.bubblewrap.environments import build, build_prefix
+from stackrank.env.sandbox.bubblewrap.environments import build, build_prefix, own_environment
 from stackrank.env.sandbox.bubblewrap.memory import Memory, NoMemory
 from stackrank.env.sandbox.bubblewrap.mounts import bind, system_mounts
 from stackrank.env.sandbox.bubblewrap.start import ROOT, Factories, HostView
 from stackrank.env.sandbox.environments import HOME, home_of
 from stackrank.env.sandbox.process import ProcessChannel
-from stackrank.env.sandbox.python_env import ensure_sandbox_python
 from stackrank.env.sandbox.variables import variables_of
-from stackrank.errors import NotReady
 from stackrank.host import programs
 
 _MISSING = "bubblewrap is not installed: install it (Debian, Ubuntu: apt-get install bubblewrap)"
@@ -58,10 +56,7 @@ class BubblewrapBackend:
         """
         environment = self._environment(spec, say)
         if environment is None:
-            try:
-                python_folder = ensure_sandbox_python(say=say).parent.parent
-            except NotReady as error:
-                raise SandboxError(str(error)) from None
+            python_folder = own_environment(say)
             folders = {python_folder: python_folder}
         else:
             python_folder = environment
@@ -97,7 +92,7 @@ class BubblewrapBackend:
             guest_limits |= {"max_memory": spec.limits.memory_mb << 20, "max_processes": spec.limits.pids}
         mounts += ["--remount-ro", "/dev", "--remount-ro", "/"]
         # Packages installed from the workspace can be imported only by processes started after it was filled.
-        ready = spec.environment is None
+        ready = not spec.has_artefacts
         version = python_folder.stat().st_ino
         view = HostView(self._program, python, version, tuple(mounts), tuple(variables_of(spec).items()), ready)
         start = functools.partial(self.factories.start, view, spec.limits.disk_mb, guest_limits)

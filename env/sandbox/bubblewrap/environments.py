@@ -12,21 +12,33 @@ import time
 from pathlib import Path
 
 from stackrank.env.environment import Environment
-from stackrank.env.sandbox.base import BuildError, Say
+from stackrank.env.sandbox.base import BuildError, SandboxError, Say
 from stackrank.env.sandbox.bubblewrap import unprivileged
 from stackrank.env.sandbox.bubblewrap.mounts import proc, system_mounts
 from stackrank.env.sandbox.environments import (
+    KIT,
     SOURCE,
     build_context,
     build_script,
+    describe,
     find_interpreter,
     home_of,
     pip_settings,
     run_build,
 )
+from stackrank.env.sandbox.python_env import ensure_sandbox_python, sandbox_python
+from stackrank.errors import NotReady
 from stackrank.home import home, locked
 
 _DONE = ".stackrank-built"
+
+
+def own_environment(say: Say) -> Path:
+    """Return the folder of the sandbox's own Python environment, made if it is missing. Raises SandboxError."""
+    try:
+        return ensure_sandbox_python(say=say).parent.parent
+    except NotReady as error:
+        raise SandboxError(str(error)) from None
 
 
 def build(bwrap: str, environment: Environment, say: Say) -> Path:
@@ -54,7 +66,9 @@ def _layer(bwrap: str, base: Path | None, environment: Environment, part: str, s
         return folder
     with locked(f"environments/{digest}"):
         if not (folder / _DONE).exists():  # another process may have built it while this one waited
-            say(f"building the environment {digest} ({part})")
+            if part == "packages":
+                own_environment(say)
+            say(f"building the environment {digest}: {describe(environment, part)}")
             started = time.monotonic()
             _make(bwrap, base, environment, part, text, folder)
             say(f"the environment {digest} was built in {time.monotonic() - started:.0f} s")
@@ -73,12 +87,11 @@ def _make(bwrap: str, base: Path | None, environment: Environment, part: str, te
         else:
             shutil.copytree(base, home, symlinks=True)
             (home / _DONE).unlink()
-        seen_as = home_of(environment, part)
-        (scratch / seen_as.lstrip("/")).mkdir(parents=True)  # this is inside `opt`
+        (scratch / home_of(environment, part).lstrip("/")).mkdir(parents=True)  # this is inside `opt`
         source.mkdir()
         with tarfile.open(fileobj=io.BytesIO(build_context(environment, part))) as tar:
             tar.extractall(scratch, filter="data")
-        _run(bwrap, environment, seen_as, text, home, opt, source)
+        _run(bwrap, environment, part, text, home, opt, source)
         (home / _DONE).touch()
         home.rename(folder)
     except OSError as error:
@@ -87,15 +100,18 @@ def _make(bwrap: str, base: Path | None, environment: Environment, part: str, te
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _run(bwrap: str, environment: Environment, seen_as: str, text: str, home: Path, opt: Path, source: Path) -> None:
+def _run(bwrap: str, environment: Environment, part: str, text: str, home: Path, opt: Path, source: Path) -> None:
     python = find_interpreter(environment)
     variables, places = pip_settings()
     argv = [
         "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent",
         "--new-session", "--clearenv", "--cap-drop", "ALL", *proc(), "--dev", "/dev", "--tmpfs", "/tmp",
         *system_mounts(python), "--ro-bind", "/etc", "/etc",
-        "--bind", str(opt), "/opt", "--bind", str(home), seen_as, "--bind", str(source), SOURCE, "--chdir", SOURCE,
+        "--bind", str(opt), "/opt", "--bind", str(home), home_of(environment, part), "--bind", str(source), SOURCE,
+        "--chdir", SOURCE,
     ]  # fmt: skip
+    if part == "packages":
+        argv += ["--ro-bind", str(sandbox_python().parent.parent), KIT]
     for place in places:
         argv += ["--ro-bind", place, place]
     path = f"{python.parent}:/usr/local/bin:/usr/bin:/bin"

@@ -4,7 +4,8 @@ Whether a page of a file on disk is in memory is state that programs can change 
 the file. A file in a tmpfs is always in memory: no page of it can be dropped or loaded, its folders are never read
 from a disk, and its file system remembers no failed look-ups. Decision 20 has the other ways that were considered.
 
-Each file is copied once (`files`); a view of one environment is a tree of hard links to these copies.
+Each file is copied once (`files`). A tree of hard links to these copies is made of what all environments share, the
+system's part, and one of each environment's folder; a view mounts some of these trees.
 """
 
 from __future__ import annotations
@@ -18,13 +19,21 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from stackrank.env.sandbox.base import Say
 from stackrank.env.sandbox.bubblewrap import selection, shared_objects
-from stackrank.env.sandbox.bubblewrap.selection import Entries, files_below, select_folder, select_system
+from stackrank.env.sandbox.bubblewrap.selection import (
+    Entries,
+    files_below,
+    select_folder,
+    select_linked,
+    select_system,
+)
 from stackrank.env.sandbox.guest.holder import Problem, lock_file
 from stackrank.errors import StackrankError
 from stackrank.settings import settings
@@ -38,28 +47,46 @@ class NoMemory(StackrankError):
 
 
 @dataclass(frozen=True)
-class View:
-    """A tree in memory with everything that the sandboxes of one environment see."""
+class Tree:
+    """A tree of copies in memory. Beside it are `NAME.top`, the folder that it has copies of, and `NAME.json`."""
 
-    tree: Path
-    units: tuple[Path, ...]
-    """The folders outside of the system's, at the paths where sandboxes see them."""
+    folder: Path
+    files: Collection[str]
+    """The files and links that it has copies of."""
+
+
+@dataclass(frozen=True)
+class View:
+    """The trees in memory that the sandboxes of one environment see."""
+
+    system: Path
+    """The tree of the system's part."""
+    bases: tuple[Path, ...]
+    """The folders in it, outside of the system's own, that sandboxes see."""
+    folders: Mapping[Path, Path]
+    """Where sandboxes see a folder -> its tree."""
     problem: str
-    """Why the tree may leave memory nevertheless; empty if it cannot."""
+    """Why the trees may leave memory nevertheless; empty if they cannot."""
+
+    @property
+    def trees(self) -> tuple[Path, ...]:
+        """Return all trees."""
+        return self.system, *self.folders.values()
 
     def mounts(self) -> list[str]:
-        """Return the arguments that make bwrap mount the tree."""
+        """Return the arguments that make bwrap mount the trees."""
         arguments: list[str] = []
         for folder in selection.SYSTEM:
-            copy = _below(self.tree, folder)
+            copy = _below(self.system, folder)
             if copy.is_symlink():
                 arguments += ["--symlink", str(copy.readlink()), str(folder)]
             elif copy.is_dir():
                 arguments += ["--ro-bind", str(copy), str(folder)]
-        for unit in self.units:
+        places = {base: _below(self.system, base) for base in self.bases} | dict(self.folders)
+        for place in sorted(places):
             # By itself, bwrap creates parents with the host's permissions: root's home, for example, would be closed.
-            parents = [word for parent in reversed(unit.parents[:-1]) for word in ("--dir", str(parent))]
-            arguments += [*parents, "--ro-bind", str(_below(self.tree, unit)), str(unit)]
+            parents = [word for parent in reversed(place.parents[:-1]) for word in ("--dir", str(parent))]
+            arguments += [*parents, "--ro-bind", str(places[place]), str(place)]
         return arguments
 
 
@@ -71,6 +98,7 @@ class Memory:
         self._places = places
         self._in_use: int | None = None
         self._views: dict[object, View | NoMemory] = {}
+        self._trees: dict[str, Tree] = {}
         self._locked: set[int] = set()
 
     def view(self, folders: Mapping[Path, Path], say: Say) -> View:
@@ -80,9 +108,9 @@ class Memory:
         """
         key = tuple(sorted((str(folder), str(seen_as)) for folder, seen_as in folders.items()))
         view = self._views.get(key)
-        if view is None or (isinstance(view, View) and not view.tree.is_dir()):
+        if view is None or (isinstance(view, View) and not all(tree.is_dir() for tree in view.trees)):
             try:
-                view = self._find(folders, key, say)
+                view = self._find(folders, say)
             except NoMemory as problem:
                 view = problem
             except OSError as error:
@@ -92,28 +120,55 @@ class Memory:
             raise view
         return view
 
-    def _find(self, folders: Mapping[Path, Path], key: object, say: Say) -> View:
+    def _find(self, folders: Mapping[Path, Path], say: Say) -> View:
         root = self._root()
-        programs = settings().sandbox_programs.split()
-        code = [inspect.getsource(module) for module in (selection, shared_objects)]
-        name = hashlib.sha256(json.dumps([key, programs, code]).encode()).hexdigest()[:16]
-        pythons = [folder / "bin" / "python" for folder in folders]
-        bases = {python.resolve().parent.parent for python in pythons}
-        units = tuple(sorted({*folders.values(), *(base for base in bases if not base.is_relative_to("/usr"))}))
+        pythons = sorted({(folder / "bin" / "python").resolve() for folder in folders})
+        bases = sorted({python.parent.parent for python in pythons})
         with _locked(root / "lock"):
+            system = self._system_tree(root, pythons, select_linked(folders, bases), say)
+            trees = {
+                seen_as: self._tree(root, str(folder), folder, partial(select_folder, folder)).folder
+                for folder, seen_as in folders.items()
+            }
+        view = View(system.folder, tuple(base for base in bases if not base.is_relative_to("/usr")), trees, "")
+        return replace(view, problem=self._lock(view.trees)) if _swaps() else view
+
+    def _system_tree(self, root: Path, pythons: Sequence[Path], linked: Entries, say: Say) -> Tree:
+        """Return the tree of the system's part. Nearly always it has what packages are `linked` with."""
+        programs = settings().sandbox_programs.split()
+        key = [[str(python) for python in pythons], programs]
+
+        def select() -> Entries:
+            say("copying the programs of sandboxes into memory")
+            return select_system(pythons, programs)
+
+        tree = self._tree(root, key, Path("/"), select)
+        missing = sorted(str(path) for path in linked if str(path) not in tree.files)
+        if not missing:
+            return tree
+        files = list(map(Path, tree.files))
+        return self._tree(root, [*key, missing], Path("/"), lambda: {path: path.lstat() for path in files} | linked)
+
+    def _tree(self, root: Path, key: object, top: Path, select: Callable[[], Entries]) -> Tree:
+        """Return the tree of the entries below `top`, made if it is missing. Called with the lock held.
+
+        Raises NoMemory.
+        """
+        code = [inspect.getsource(module) for module in (selection, shared_objects)]
+        name = hashlib.sha256(json.dumps([key, code]).encode()).hexdigest()[:16]
+        tree = self._trees.get(name)
+        if tree is None or not tree.folder.is_dir():
             tree = _current(root, name)
             if tree is None:
-                say("copying the programs of sandboxes into memory")
-                contents = {Path("/"): (Path("/"), select_system(pythons, programs, folders))}
-                contents |= {folder: (seen_as, select_folder(folder)) for folder, seen_as in folders.items()}
-                tree = _make(root, name, contents)
-                _prune(root)
-        return View(tree, units, self._lock(tree) if _swaps() else "")
+                _prune(root, name)
+                tree = _make(root, name, top, select())
+            self._trees[name] = tree
+        return tree
 
-    def _lock(self, tree: Path) -> str:
-        """Lock the files of a tree, so that they cannot be swapped out. Returns why that is impossible."""
+    def _lock(self, trees: Iterable[Path]) -> str:
+        """Lock the files of trees, so that they cannot be swapped out. Returns why that is impossible."""
         try:
-            for file in files_below(tree):
+            for file in chain.from_iterable(map(files_below, trees)):
                 status = file.lstat()
                 if status.st_ino not in self._locked and stat.S_ISREG(status.st_mode) and status.st_size:
                     lock_file(str(file))
@@ -181,21 +236,20 @@ def _locked(file: Path) -> Iterator[None]:
         yield
 
 
-def _current(root: Path, name: str) -> Path | None:
+def _current(root: Path, name: str) -> Tree | None:
     """Return the tree of that name if the files that it was copied from are still the same."""
     try:
         tree, files = json.loads((root / f"{name}.json").read_text())
         if all(_stamp(os.lstat(path)) == stamp for path, stamp in files.items()) and (root / tree).is_dir():
-            return root / str(tree)
+            return Tree(root / str(tree), files.keys())
     except (OSError, ValueError):
         pass
     return None
 
 
-def _make(root: Path, name: str, contents: Mapping[Path, tuple[Path, Entries]]) -> Path:
-    """Copy entries and return their tree. `contents`: a folder -> where sandboxes see it, and its entries."""
-    statuses = {path: status for _, entries in contents.values() for path, status in entries.items()}
-    size = sum(status.st_size for status in statuses.values() if stat.S_ISREG(status.st_mode))
+def _make(root: Path, name: str, top: Path, entries: Entries) -> Tree:
+    """Copy entries, all of them below the folder `top`, and return their tree."""
+    size = sum(status.st_size for status in entries.values() if stat.S_ISREG(status.st_mode))
     space = os.statvfs(root)
     free = space.f_bavail * space.f_frsize
     if size > free // _RESERVE:
@@ -206,32 +260,36 @@ def _make(root: Path, name: str, contents: Mapping[Path, tuple[Path, Entries]]) 
     store.mkdir(exist_ok=True)
     tree = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=root))
     tree.chmod(0o755)
-    for folder, (seen_as, entries) in contents.items():
-        for path, status in entries.items():
-            target = _below(tree, seen_as / path.relative_to(folder))
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if stat.S_ISLNK(status.st_mode):
-                target.symlink_to(path.readlink())
-            else:
-                target.hardlink_to(_copy(store, path, status))
-    stamps = {str(path): _stamp(status) for path, status in statuses.items()}
+    for path, status in entries.items():
+        target = tree / path.relative_to(top)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if stat.S_ISLNK(status.st_mode):
+            target.symlink_to(path.readlink())
+        else:
+            target.hardlink_to(_copy(store, path, status))
+    stamps = {str(path): _stamp(status) for path, status in entries.items()}
+    (root / f"{name}.top").write_text(str(top))
     (root / f"{name}.json").write_text(json.dumps([tree.name, stamps]))
-    return tree
+    return Tree(tree, stamps.keys())
 
 
 def _below(tree: Path, path: Path) -> Path:
     return tree / path.relative_to("/")
 
 
-def _prune(root: Path) -> None:
-    """Remove trees that were replaced or whose files are gone, and the copies that no tree uses any more."""
-    trees = {tree for file in root.glob("*.json") if (tree := _current(root, file.stem))}
-    for tree in root.glob("*-*"):
-        if tree not in trees:
-            shutil.rmtree(tree)
-    for copy in (root / "files").iterdir():
-        if copy.stat().st_nlink == 1:
-            copy.unlink()
+def _prune(root: Path, replaced: str) -> None:
+    """Remove the tree of that name, the trees of folders that are gone, and the copies that no tree uses any more."""
+    gone = [file.stem for file in root.glob("*.top") if not Path(file.read_text()).is_dir()]
+    trees = [tree for name in {*gone, replaced} for tree in root.glob(f"{name}-*")]
+    for name in gone:
+        for file in root.glob(f"{name}.*"):
+            file.unlink()
+    for tree in trees:
+        shutil.rmtree(tree)
+    if trees:
+        for copy in (root / "files").iterdir():
+            if copy.stat().st_nlink == 1:
+                copy.unlink()
 
 
 def _stamp(status: os.stat_result) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from stackrank.env.sandbox.bubblewrap.shared_objects import linked_files
@@ -68,11 +68,10 @@ _PYTHON_CODE = re.compile(r"/lib(64)?/python3[^/]*/|/usr/share/(gdb|gcc)/")
 _MOST_LINKS = 40
 
 
-def select_system(pythons: Iterable[Path], programs: Iterable[str], folders: Iterable[Path]) -> Entries:
-    """Return what sandboxes need of this machine, in `SYSTEM` and in the folders of the interpreters.
+def select_system(pythons: Iterable[Path], programs: Iterable[str]) -> Entries:
+    """Return what all sandboxes need of this machine, in `SYSTEM` and in the folders of the interpreters.
 
-    `pythons`: interpreters, whose links are followed; their standard libraries are included. `programs`: further
-    programs. `folders`: environments, for the libraries that their packages are linked with.
+    `pythons`: interpreters, without links; their standard libraries are included. `programs`: further programs.
     """
     selection = _Selection()
     for name in sorted({*PROGRAMS, *programs}):
@@ -81,21 +80,23 @@ def select_system(pythons: Iterable[Path], programs: Iterable[str], folders: Ite
     for program, patterns in _DATA.items():
         if program == _ALWAYS or find_program(program, path=_PATH):
             selection.add_all(path for pattern in patterns for path in Path("/").glob(pattern))
-    real_pythons = [python.resolve() for python in pythons]
     # gdb has the system's Python inside.
     system_pythons = [path.resolve() for folder in SYSTEM for path in folder.glob("bin/python3")]
-    for python in (*real_pythons, *system_pythons):
+    for python in (*pythons, *system_pythons):
         selection.add_python(python)
+    for folder in SYSTEM:
+        selection.follow(folder)
+    return selection.entries_below((*SYSTEM, *(python.parent.parent for python in pythons)))
+
+
+def select_linked(folders: Iterable[Path], bases: Iterable[Path]) -> Entries:
+    """Return what the packages in folders are linked with, in `SYSTEM` and in the folders `bases`."""
+    selection = _Selection()
     for folder in folders:
         for below in files_below(folder):
             if ".so" in below.name:
                 selection.add_all(linked_files(below))
-    for folder in SYSTEM:
-        selection.follow(folder)
-    roots = (*SYSTEM, *(python.parent.parent for python in real_pythons))
-    return {
-        path: status for path, status in selection.entries.items() if any(path.is_relative_to(root) for root in roots)
-    }
+    return selection.entries_below((*SYSTEM, *bases))
 
 
 def select_folder(folder: Path) -> Entries:
@@ -156,6 +157,12 @@ class _Selection:
         """Add an interpreter and its standard library."""
         base = python.parent.parent
         self.add_all((python, *base.glob("bin/python3*"), *base.glob(f"lib*/{python.name}")))
+
+    def entries_below(self, roots: Collection[Path]) -> Entries:
+        """Return the entries in some folders."""
+        return {
+            path: status for path, status in self.entries.items() if any(path.is_relative_to(root) for root in roots)
+        }
 
     def follow(self, path: Path, links: int = 0) -> Path | None:
         """Add the links on a path, and return where it leads; None if that does not exist."""

@@ -19,6 +19,7 @@ from stackrank.env.sandbox.environments import (
     build_context,
     build_script,
     build_timeout,
+    describe,
     find_reason,
     pip_settings,
 )
@@ -98,7 +99,7 @@ def _layer(engine: docker.DockerClient, base: str, environment: Environment, par
         try:
             engine.images.get(tag)
         except ImageNotFound:
-            say(f"building the environment {digest} ({part})")
+            say(f"building the environment {digest}: {describe(environment, part)}")
             started = time.monotonic()
             _commit(engine, base_image.attrs, environment, part, text, digest, mark)
             say(f"the environment {digest} was built in {time.monotonic() - started:.0f} s")

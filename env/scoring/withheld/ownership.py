@@ -6,11 +6,14 @@ import ast
 import builtins
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
 from pathlib import PurePosixPath
 
 from stackrank.env.scoring.literals import called
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+Key = tuple[ast.AST, str]
+"""A scope and a name that is bound in it."""
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _EMPTY_MAKERS = {"list", "dict", "set", "deque", "defaultdict", "Counter"}
 
@@ -39,10 +42,14 @@ class Ownership:
     def __init__(self, tree: ast.Module, modules: Collection[str]) -> None:
         """`modules`: see `workspace_modules`."""
         self._modules = modules
-        self._parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
-        self._bindings: dict[tuple[ast.AST, str], list[ast.expr | Function | ast.ClassDef | bool]] = defaultdict(list)
+        self._parents: dict[ast.AST, ast.AST] = {}
+        self._scopes: dict[ast.AST, ast.AST] = {tree: tree}
+        for node in ast.walk(tree):
+            scope = node if isinstance(node, _SCOPES) else self._scopes[node]
+            for child in ast.iter_child_nodes(node):
+                self._parents[child], self._scopes[child] = node, scope
+        self._bindings: dict[Key, list[ast.expr | Function | ast.ClassDef | bool]] = defaultdict(list)
         self._calls: dict[str, list[ast.Call]] = defaultdict(list)
-        self._open: set[tuple[ast.AST, str]] = set()
         for node in self._parents:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 self._calls[node.func.id].append(node)
@@ -55,7 +62,7 @@ class Ownership:
 
     def owns(self, node: ast.AST) -> bool:
         """Whether the value of an expression does not depend on the program."""
-        return all(self._owns_name(name) for name in loaded_names(node))
+        return not any(self._is_foreign(key) for key in self._keys_read(node))
 
     def is_function(self, name: ast.Name) -> bool:
         """Whether a name that is read is a function or class of this file."""
@@ -64,11 +71,7 @@ class Ownership:
 
     def scope(self, node: ast.AST) -> ast.AST:
         """Return the function, class or module around a node."""
-        while node in self._parents:
-            node = self._parents[node]
-            if isinstance(node, _SCOPES):
-                break
-        return node
+        return self._scopes[node]
 
     def binding_scope(self, name: ast.Name) -> ast.AST:
         """Return the scope in which a name that is read is bound; the outermost one if it is bound nowhere."""
@@ -79,24 +82,32 @@ class Ownership:
 
     # ---- names
 
-    def _owns_name(self, name: ast.Name) -> bool:
-        key = self.binding_scope(name), name.id
-        if key not in self._bindings:
-            return hasattr(builtins, name.id)
-        if key in self._open:
-            return True  # a function that calls itself, or a value computed from itself
-        self._open.add(key)
-        try:
-            return all(value if isinstance(value, bool) else self._owns_value(value) for value in self._bindings[key])
-        finally:
-            self._open.discard(key)
+    def _keys_read(self, node: ast.AST) -> Iterator[Key]:
+        return ((self.binding_scope(name), name.id) for name in loaded_names(node))
 
-    def _owns_value(self, value: ast.expr | Function | ast.ClassDef) -> bool:
-        if isinstance(value, (ast.List, ast.Dict, ast.Set)) and not list(ast.iter_child_nodes(value))[1:]:
-            return bool(getattr(value, "elts", getattr(value, "keys", ())))
-        if isinstance(value, ast.Call) and called(value) in _EMPTY_MAKERS and not value.args:
-            return False
-        return self.owns(value)
+    def _is_foreign(self, key: Key) -> bool:
+        return key in self._foreign or (key not in self._bindings and not hasattr(builtins, key[1]))
+
+    @cached_property
+    def _foreign(self) -> set[Key]:
+        """The names whose values depend on the program: those from elsewhere, and all that is computed from them."""
+        users: dict[Key, list[Key]] = defaultdict(list)
+        pending: list[Key] = []
+        for key, values in self._bindings.items():
+            for value in map(_origin, values):
+                if value is False:
+                    pending.append(key)
+                elif value is not True:
+                    for read in self._keys_read(value):
+                        users[read].append(key)
+        pending += [key for key in users if key not in self._bindings and not hasattr(builtins, key[1])]
+        foreign: set[Key] = set()
+        while pending:
+            key = pending.pop()
+            if key not in foreign:
+                foreign.add(key)
+                pending += users[key]
+        return foreign
 
     def _bind(self, node: ast.AST) -> None:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -145,6 +156,15 @@ class Ownership:
             for number, name in enumerate(names):
                 values[name] += [argument(call, number, name) for call in self._calls[node.name]]
         return values
+
+
+def _origin(value: ast.expr | Function | ast.ClassDef | bool) -> ast.expr | Function | ast.ClassDef | bool:
+    """Return what a bound value is computed from; True if from nothing, False if the program may have filled it."""
+    if isinstance(value, (ast.List, ast.Dict, ast.Set)) and not list(ast.iter_child_nodes(value))[1:]:
+        return bool(getattr(value, "elts", getattr(value, "keys", ())))
+    if isinstance(value, ast.Call) and called(value) in _EMPTY_MAKERS and not value.args:
+        return False
+    return value
 
 
 def argument(call: ast.Call, number: int, name: str) -> ast.expr | bool:

@@ -22,7 +22,7 @@ from stackrank.env.scoring.proof import is_stored
 from stackrank.extensions.authoring.benchmarks.deep_recipe import Recipe
 from stackrank.home import write_whole
 
-_VERSION = f"1.{DIFFICULTY_VERSION}"
+_VERSION = f"2.{DIFFICULTY_VERSION}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,10 +206,10 @@ def _run(
     report = parse(result.report, key) if result.report else TestReport()
     if not (report.outcomes or report.collect_errors) or not report.complete:
         reason = report.collect_errors[0] if report.collect_errors else _last_line(result.output)
-        raise BenchmarkError(
-            f"the tests of {project.name} do not run ({reason[:300]}): name the test command with --test, and "
-            "install what they need with --setup and --require"
-        )
+        remedy = "name the test command with --test, and install what they need with --setup and --require"
+        if "hookspec" in reason:
+            remedy = "its conftest.py is for another version of pytest, so name that one, as in --require 'pytest<8'"
+        raise BenchmarkError(f"the tests of {project.name} do not run ({reason[:300]}): {remedy}")
     return report, leftover
 
 

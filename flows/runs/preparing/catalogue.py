@@ -68,6 +68,7 @@ def task_rows(engine: Engine, benchmark: Benchmark) -> list[Row]:
                 "validated_rounds": row["validated_rounds"] if row else 0,
                 "tests_deciding": task.deciding,
                 "tests_covered": task.covered,
+                "distinguishing": task.distinguishing,
                 "sealable": not task.unsealable if proved else None,
                 "unsealable_because": task.unsealable,
                 "covered": f"{task.covered} of {task.deciding}" if proved else None,

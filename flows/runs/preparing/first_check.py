@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 
@@ -16,6 +17,8 @@ from stackrank.env.validate import Standing, Validation, try_once
 from stackrank.flows.runs.playing.error_policy import describe_error, find_policy
 from stackrank.flows.runs.playing.sandboxes import map_tasks
 from stackrank.flows.runs.preparing.stored_benchmark import save_benchmark
+
+_SAY_EVERY_S = 10.0
 
 
 def try_unvalidated(
@@ -43,8 +46,12 @@ def try_unvalidated(
     say(f"never validated, so tried once before anybody plays: {_listed([task.id for task in tried])}")
     saved = save_benchmark(store, benchmark, all_tasks)
     invalid: dict[str, str] = {}
+    told = time.monotonic()
     with closing(map_tasks(_try, tried, backend, workers)) as results:
-        for result in results:
+        for number, result in enumerate(results, 1):
+            if time.monotonic() - told > _SAY_EVERY_S:
+                told = time.monotonic()
+                say(f"tried {number} of {len(tried)}")
             if result.standing is Standing.ERROR or result.out_of_time:
                 say(f"{result.task} could not be tried: {result.reason}")
                 continue

@@ -16,10 +16,13 @@ from stackrank.env.benchmarks.base import Benchmark, BenchmarkError, Source, dig
 from stackrank.env.benchmarks.registry import load_benchmark, select
 from stackrank.env.corrections import save_correction
 from stackrank.env.difficulty import Measure, find_difficulty, load_measure, save_difficulty
+from stackrank.env.difficulty import load as difficulty_of
 from stackrank.env.sandbox.base import Backend, GuestBug, Say, spec_for
 from stackrank.env.sandbox.registry import chosen_backend
 from stackrank.env.scoring.blind import why_not_sealable
+from stackrank.env.scoring.proof import Proof as TaskProof
 from stackrank.env.scoring.proof import find_proof, save_proof
+from stackrank.env.scoring.proof import load as proof_of
 from stackrank.env.scoring.verdict import NewSandbox
 from stackrank.env.task import Task
 from stackrank.env.validate import RecordsValidations, Standing, Validation, validate
@@ -44,13 +47,20 @@ class Proof:
     rounds: int
     proved_before: int
     results: tuple[Validation, ...]
+    proofs: Mapping[str, TaskProof]
+    """The tasks that have a proof: name -> proof."""
     unsealable: Mapping[str, str]
-    """Tasks that have a proof: name -> why verdicts by it cannot be sealed; empty if they can."""
+    """Those of them whose verdicts cannot be sealed: name -> why."""
 
     @property
     def sealable(self) -> int:
         """How many tasks have verdicts that can be sealed."""
-        return sum(not reason for reason in self.unsealable.values())
+        return len(self.proofs) - len(self.unsealable)
+
+    @property
+    def distinguishing(self) -> int:
+        """How many tasks have hidden tests that tell the program as given from the fix without expected values."""
+        return sum(proof.distinguishing > 0 for proof in self.proofs.values())
 
     @property
     def counts(self) -> Counter[Standing]:
@@ -73,26 +83,31 @@ class Proof:
             "invalid": counts[Standing.INVALID],
             "unproven": counts[Standing.UNPROVEN],
             "errors": counts[Standing.ERROR],
+            "proofs": len(self.proofs),
+            "distinguishing": self.distinguishing,
             "sealable": self.sealable,
             "proved_before": self.proved_before,
             "excluded": dict(self.benchmark.excluded()),
-            "tasks": [
-                {
-                    "task": result.task,
-                    "standing": str(result.standing),
-                    "valid": _STORED.get(result.standing),
-                    "reason": result.reason,
-                    "dropped": list(result.dropped),
-                    "tests_deciding": result.proof.deciding if result.proof else None,
-                    "tests_covered": result.proof.covered if result.proof else None,
-                    "uncovered_because": result.proof.reason if result.proof else "",
-                    "unsealable_because": self.unsealable.get(result.task),
-                    "measured": result.measured.document() if result.measured else None,
-                    "fail_to_pass": list(result.fail_to_pass),
-                    "pass_to_pass": list(result.pass_to_pass),
-                }
-                for result in self.results
-            ],
+            "tasks": [self._row(result) for result in self.results],
+        }
+
+    def _row(self, result: Validation) -> dict[str, Any]:
+        proof = self.proofs.get(result.task)
+        return {
+            "task": result.task,
+            "standing": str(result.standing),
+            "valid": _STORED.get(result.standing),
+            "reason": result.reason,
+            "dropped": list(result.dropped),
+            "tests_deciding": proof.deciding if proof else None,
+            "tests_covered": proof.covered if proof else None,
+            "uncovered_because": proof.reason if proof else "",
+            "distinguishing": proof.distinguishing if proof else None,
+            "sealable": result.task not in self.unsealable if proof else None,
+            "unsealable_because": self.unsealable.get(result.task, ""),
+            "measured": result.measured.document() if result.measured else None,
+            "fail_to_pass": list(result.fail_to_pass),
+            "pass_to_pass": list(result.pass_to_pass),
         }
 
 
@@ -113,20 +128,20 @@ def validate_benchmark(
 ) -> Proof:
     """Prove the tasks of a benchmark (all if `tasks` is empty), and store each result as soon as it is known.
 
-    A task that was proved before, in at least as many rounds, is not proved again unless `again` or `record` is set.
-    `record` writes the results into the tasks' own files: for `bugs` the tests that must pass, the proofs and the
-    measured difficulty, for `deep` and `releases` the latter two, for `repo` lists of tests where there are
-    none. Raises BenchmarkError, SandboxError.
+    A task that was proved before, in at least as many rounds, is not proved again unless `recheck` is set.
+    `record` writes the result of each valid task into its own files, as soon as it is known, except for tasks that
+    have one already: for `bugs` the tests that must pass, the proofs and the measured difficulty, for `deep` and
+    `releases` the latter two, for `repo` lists of tests where there are none. Raises BenchmarkError, SandboxError.
     """
     benchmark = load_benchmark(name, source)
     if record and not isinstance(benchmark, RecordsValidations):
         raise BenchmarkError(f"{name} has no files of its own for the results: leave out --record")
-    measure = _find_measure(say)
+    measure = _find_measure(say, recheck)
     all_tasks = tuple(benchmark.tasks())
     selected = select(all_tasks, tasks or None, limit)
     backend = chosen_backend(sandbox)
     saved = save_benchmark(store, benchmark, all_tasks)
-    proved = set() if recheck or record else _proved(store, benchmark, selected, rounds)
+    proved = set() if recheck else _recorded(selected) if record else _proved(store, benchmark, selected, rounds)
     unmeasured = {task.id for task in selected if measure and task.id in proved and find_difficulty(task) is None}
     if proved:
         say(f"{len(proved)} of {count_of(len(selected), 'task')} proved before (--again proves them again)")
@@ -167,19 +182,22 @@ def validate_benchmark(
                 store.save_validation(saved.id, {result.task: outcome}, rounds=passed, covered=covered)
             if result.proof is not None:
                 save_proof(unproved[result.task], result.proof)
+            if record and result.valid and isinstance(benchmark, RecordsValidations):
+                benchmark.record([result])
             add(result)
     save_benchmark(store, benchmark, all_tasks)  # again, now with the measurements
     ordered = tuple(results[task.id] for task in selected)
     if record and isinstance(benchmark, RecordsValidations):
-        valid = [validation for validation in ordered if validation.valid]
-        benchmark.record(valid)
+        valid = [validation for validation in ordered if validation.valid and validation.task in unproved]
         recorded = {task.id: task for task in _keep_results(store, name, source, valid, rounds)}
         selected = [recorded.get(task.id, task) for task in selected]
+    proofs = {task.id: proof for task in selected if (proof := find_proof(task) or results[task.id].proof)}
     unsealable = {
-        task.id: why_not_sealable(task, proof) for task in selected
-        if (proof := find_proof(task) or results[task.id].proof)
-    }  # fmt: skip
-    return Proof(benchmark, digest(all_tasks), rounds, len(proved), ordered, unsealable)
+        task.id: reason
+        for task in selected
+        if task.id in proofs and (reason := why_not_sealable(task, proofs[task.id]))
+    }
+    return Proof(benchmark, digest(all_tasks), rounds, len(proved), ordered, proofs, unsealable)
 
 
 def _keep_results(
@@ -195,18 +213,35 @@ def _keep_results(
     return tasks
 
 
-def _find_measure(say: Say) -> Measure | None:
+def _find_measure(say: Say, again: bool) -> Measure | None:
+    """Return the function that measures tasks, unless they were measured before and this does not have to be done
+    `again`; None if no plug-in provides one.
+    """
     try:
-        return load_measure()
+        measure = load_measure()
     except PluginError as error:
         say(f"the difficulty of tasks is not measured: {error}")
         return None
+    if measure is None or again:
+        return measure
+    return lambda task, sandbox: find_difficulty(task) or measure(task, sandbox)
 
 
 def _proved(store: Store, benchmark: Benchmark, tasks: Sequence[Task], rounds: int) -> set[str]:
     validations = queries.validations(store.engine, benchmark.name)
     rows = {task.id: validations.get((task.id, task.digest)) for task in tasks}
     return {name for name, row in rows.items() if row and row["valid"] and row["validated_rounds"] >= rounds}
+
+
+def _recorded(tasks: Sequence[Task]) -> set[str]:
+    """Return the tasks that come with a proof and a difficulty."""
+    recorded = set()
+    for task in tasks:
+        proof = proof_of(task.proof) if task.proof else None
+        measured = difficulty_of(task.measured) if task.measured else None
+        if proof and measured and proof.digest == measured.digest == task.digest:
+            recorded.add(task.id)
+    return recorded
 
 
 def _results(

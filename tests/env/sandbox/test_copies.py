@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import sysconfig
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,21 +45,51 @@ def environment(tmp_path: Path) -> Path:
 
 def test_a_changed_file_is_copied_again_and_nothing_old_stays(place: Path, environment: Path) -> None:
     first = Memory((place,)).view({environment: SEEN_AS}, silent)
-    copy = first.tree / "opt/environment/module.py"
+    copy = first.folders[SEEN_AS] / "module.py"
     assert copy.read_text() == "x = 1\n" and copy.stat().st_dev == place.stat().st_dev
     assert Memory((place,)).view({environment: SEEN_AS}, silent) == first
     (environment / "module.py").write_text("x = 22\n")
     second = Memory((place,)).view({environment: SEEN_AS}, silent)
-    assert (second.tree / "opt/environment/module.py").read_text() == "x = 22\n"
+    assert (second.folders[SEEN_AS] / "module.py").read_text() == "x = 22\n"
     files = [path for path in place.rglob("*") if path.is_file() and not path.is_symlink()]
-    assert not first.tree.exists() and "x = 1\n" not in {path.read_bytes().decode("latin-1") for path in files}
+    assert (
+        not first.folders[SEEN_AS].exists()
+        and second.system == first.system
+        and "x = 1\n" not in {path.read_bytes().decode("latin-1") for path in files}
+    )
 
 
-def test_environments_share_one_copy_of_each_file(place: Path, environment: Path) -> None:
+def test_environments_share_the_system_part_and_one_copy_of_each_file(place: Path, environment: Path) -> None:
+    memory, said = Memory((place,)), list[str]()
+    one = memory.view({environment: SEEN_AS}, said.append)
+    two = memory.view({environment: environment}, said.append)
+    other = environment.with_name("other")
+    shutil.copytree(environment, other, symlinks=True)
+    three = Memory((place,)).view({other: SEEN_AS}, said.append)
+    assert one.system == two.system == three.system and len(said) == 1
+    copies = [view.folders[seen_as] for view, seen_as in ((one, SEEN_AS), (two, environment), (three, SEEN_AS))]
+    assert copies[0] == copies[1] != copies[2] and (copies[2] / "module.py").read_text() == "x = 1\n"
+
+
+def test_what_only_some_packages_are_linked_with_is_seen_by_their_sandboxes_alone(
+    place: Path, environment: Path
+) -> None:
     memory = Memory((place,))
-    one = memory.view({environment: SEEN_AS}, silent)
-    two = memory.view({environment: environment}, silent)
-    assert (one.tree / "opt/environment/module.py").samefile(two.tree / str(environment)[1:] / "module.py")
+    plain = memory.view({environment: SEEN_AS}, silent)
+    modules = Path(sysconfig.get_path("stdlib"), "lib-dynload").glob("*.so")
+    module, library = next(
+        (module, library)
+        for module in modules
+        for library in linked_files(module)
+        if not (plain.system / str(library)[1:]).exists()
+    )
+    linked = environment.with_name("linked")
+    shutil.copytree(environment, linked, symlinks=True)
+    shutil.copyfile(module, linked / module.name)
+    special = memory.view({linked: SEEN_AS}, silent)
+    assert (special.system / str(library)[1:]).exists()
+    assert memory.view({environment: SEEN_AS}, silent).system == plain.system != special.system
+    assert not (plain.system / str(library)[1:]).exists()
 
 
 def test_what_does_not_fit_or_may_be_anybodys_is_refused(

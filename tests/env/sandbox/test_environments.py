@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import subprocess
 import sys
 import tarfile
+import tempfile
 import time
 import uuid
 import zipfile
@@ -21,6 +23,7 @@ from stackrank.env.environment import Environment
 from stackrank.env.sandbox.base import Backend, BuildError, SandboxSpec, spec_for
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.environments import archive, find_interpreter, find_reason
+from stackrank.env.sandbox.python_env import REQUIREMENTS
 from stackrank.env.task import Limits, Task
 from stackrank.flows.runs.preparing.environments import build_environments
 from tests.fixtures.env import cart, usable
@@ -117,6 +120,59 @@ def test_built_once_with_variables_and_what_the_set_up_made(sandbox_backend: Bac
         assert sandbox.run(search, 60).output == ""  # of another version, perhaps one with the fix of a task
         sandbox.run("echo red > made/colour", 10)
         assert sandbox.changes().files == {}
+
+
+@pytest.fixture
+def wheels() -> Iterator[Path]:
+    """A folder that builds can read, unlike pytest's own, whatever user they run as."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+def publish_wheels(folder: Path, monkeypatch: pytest.MonkeyPatch, **versions: str) -> None:
+    """Let pip find wheels of these packages, each with one module, and nothing else."""
+    for name, version in versions.items():
+        with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as wheel:
+            about = f"{name}-{version}.dist-info"
+            wheel.writestr(f"{name}.py", f"__version__ = {version!r}\n")
+            wheel.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+            wheel.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+            wheel.writestr(f"{about}/RECORD", f"{name}.py,,\n{about}/METADATA,,\n{about}/WHEEL,,\n{about}/RECORD,,\n")
+    for variable in ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+
+
+PINNED = dict(re.findall(r"^([\w-]+)==(\S+)", REQUIREMENTS.read_text(encoding="utf-8"), re.M))
+VERSIONS = "python -c 'from importlib.metadata import version as v; print(*map(v, \"{}\".split()))'"
+
+
+def test_only_requirements_are_fetched(sandbox_backend: Backend, wheels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nonce = uuid.uuid4().int % 10**9
+    publish_wheels(wheels, monkeypatch, tinydep=f"1.{nonce}", packaging="1.0")
+    environment = Environment(requirements=(f"tinydep==1.{nonce}", "packaging==1.0"))
+    with Sandbox(sandbox_backend, spec(environment)) as sandbox:
+        sandbox.put({})
+        # The tests' own tools come before other versions of the same packages.
+        command = VERSIONS.format("tinydep packaging pytest coverage")
+        expected = [f"1.{nonce}", *(PINNED[name] for name in ("packaging", "pytest", "coverage"))]
+        assert sandbox.run(command, 20).output.split() == expected
+        scripts = sandbox.run("pip --version; pytest --version; head -1 $(which pytest) $(which pip)", 20).output
+        assert f"pytest {PINNED['pytest']}" in scripts and "/opt/environment/" in scripts.split("pytest ")[0]
+        assert scripts.count("#!/opt/environment/bin/python") == 2
+        sandbox.put({"test_it.py": b"import tinydep\n\ndef test_it():\n    assert tinydep.__version__\n"})
+        assert sandbox.test("python -m pytest -q", 20, os.urandom(32), score=True).exit == 0
+
+
+def test_a_pytest_of_the_task_stays(sandbox_backend: Backend, wheels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = f"0.{uuid.uuid4().int % 10**9}"
+    publish_wheels(wheels, monkeypatch, pytest=own)
+    with Sandbox(sandbox_backend, spec(Environment(requirements=(f"pytest=={own}",)))) as sandbox:
+        sandbox.put({})
+        result = sandbox.run(f"{VERSIONS.format('pytest coverage')}; python -c 'import iniconfig'", 20).output
+        assert result.split()[:2] == [own, PINNED["coverage"]] and "No module named 'iniconfig'" in result
 
 
 @pytest.fixture

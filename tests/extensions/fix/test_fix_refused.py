@@ -166,10 +166,13 @@ def test_a_test_that_writes_outside(tmp_path: Path) -> None:
         ("import nothing_such\n", 60, "no test of p passes"),
         ("import time\n\n\ndef test_it():\n    time.sleep(600)\n", 1, "do not end within 1 s"),
         ("x = 1\n", 60, "do not run"),
+        ("conftest.py: def pytest_ignore_collect(collection_path, paths):\n    pass\n", 60, "--require 'pytest<8'"),
+        ("conftest.py: def pytest_report_header(config, start):\n    pass\n", 60, "--require 'pytest<8'"),
     ],
 )
 def test_a_suite_of_no_use(stackrank: CommandLine, tmp_path: Path, test: str, timeout_s: float, words: str) -> None:
-    project = repository(tmp_path / "p", {"test_it.py": test})
+    file, _, text = test.partition(": ") if test.startswith("conftest.py: ") else ("test_it.py", "", test)
+    project = repository(tmp_path / "p", {"test_it.py": "def test_it():\n    pass\n", file: text})
     tree_before = tree(project)
     flags = ("--agent", "random", "--out", str(tmp_path / "out"), "--timeout", str(timeout_s), "--repeat", "2")
     result = stackrank("fix", str(project), *flags, *BOX)

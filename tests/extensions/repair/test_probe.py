@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import time
 from pathlib import Path
 from types import FunctionType
 
@@ -68,3 +70,18 @@ def test_the_clock_ends_what_is_blocked() -> None:
         return "never"
 
     assert in_copy(work, 0.2) is None
+
+
+def test_a_loop_inside_c_code_is_ended_by_the_processor_time_that_it_uses() -> None:
+    assert in_copy(lambda: sum(itertools.repeat(0)), 0.1) is None
+
+
+def test_what_takes_long_and_works_is_not_blocked() -> None:
+    """Work for longer than the patience, and less than the processor time that it may use."""
+
+    def work() -> str:
+        while time.process_time() < 1.5:  # of the copy
+            sum(range(10_000))
+        return "done"
+
+    assert in_copy(work, 1.0) == "done"

@@ -129,15 +129,15 @@ ENDED = ":".join([*process_mark().split(":")[:4], "never"]) + "#1"
         ("me", 0, 5, "4 episodes are being played", ""),
         ("me", 0, 90, "Episode 1 (quick) has waited 1 min 30 s for its sandbox.", "takes long to prepare sandboxes"),
         ("me", 3, 90, "(quick) has waited 1 min 30 s for step 3.", "look for a slow tool on the page of episode 1"),
-        (ENDED, 3, 5, "The process that played it has ended. ", "`stackrank resume 1`"),
-        (ENDED, 3, 5, "4 episodes had begun, 4 are waiting", "`stackrank resume 1`"),
+        ("ended", 3, 5, "The process that played it has ended. ", "`stackrank resume 1`"),
+        ("ended", 3, 5, "4 episodes had begun, 4 are waiting", "`stackrank resume 1`"),
     ],
 )
 def test_what_episodes_in_progress_wait_for(
     run: int, worker: str, steps: int, waits_s: float, expected: str, advice: str
 ) -> None:
     play(run)
-    hold(run, worker, steps, waits_s)
+    hold(run, ENDED if worker == "ended" else worker, steps, waits_s)
     text = explain_run(connect(), run)["why"]
     assert expected in text and advice in text
     assert ("being played" in text) == (worker == "me")

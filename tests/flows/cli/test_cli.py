@@ -190,9 +190,16 @@ def test_record_writes_the_lists(stackrank: CommandLine, tmp_path: Path) -> None
     lists = f'fail_to_pass = [\n    "{task_before.fail_to_pass[0]}",\n]\n'  # of when there were fewer tests
     (suite / "club-ledger" / "task.toml").write_text(text[: text.index("fail_to_pass")] + lists)
     result = stackrank("validate", "bugs", "--path", str(suite), "--rounds", "1", "--record", "--json")
-    assert result.status == 0 and result.json()["sealable"] == 1  # by the lists that were written
+    document = result.json()
+    assert result.status == 0 and document["sealable"] == 1  # by the lists that were written
+    assert document["proofs"] == document["distinguishing"] == 1
     (row,) = stackrank("tasks", "bugs", "--path", str(suite), "--json").json()
     assert row["sealable"] and row["validated"] == "valid"
+    assert row["distinguishing"] == document["tasks"][0]["distinguishing"] > 0
+    sentence = (
+        "1 of 1 task has a proof; verdicts of 1 can be sealed.\nWithout expected values, the hidden tests of 1 tell"
+    )
+    assert sentence in stackrank("tasks", "bugs", "--path", str(suite)).out
     task_after = load_task(suite / "club-ledger")
     assert sorted(task_after.fail_to_pass) == sorted(task_before.fail_to_pass)
     assert sorted(task_after.pass_to_pass) == sorted(task_before.pass_to_pass)

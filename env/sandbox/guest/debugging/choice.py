@@ -20,6 +20,9 @@ def outcome_of(report: Any) -> str:
 def choose(collected: List[str], name: str) -> Set[str]:
     """Return the tests that an id, the beginning of one, a file or a name stands for. Raises Refused."""
     name = os.path.normpath(path_of(name)) + name[len(path_of(name)) :]
+    if not name.isascii() and name not in collected:  # pytest escapes parameters
+        function, bracket, parameters = name.partition("[")
+        name = function + bracket + parameters.encode("unicode_escape").decode("ascii")
     ways = (
         lambda test: test == name,
         lambda test: test.startswith((name + "[", name + "::")) or test.rstrip("/").startswith(name + "/"),

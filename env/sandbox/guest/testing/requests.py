@@ -64,12 +64,12 @@ def run_tests(core: CoreRequests, request: Request, body: bytes, program: Option
             chunks.append(data)
 
     score = request["score"]
-    mode = "canaries" if request["canaries"] else "blind" if score else "shown"
+    mode = "canaries" if request["canaries"] else "blind" if score or request["every"] else "shown"
     words = ["pytest"] if program is None else [program.name, *program.arguments]
     words += [mode, *test_run.arguments]
     words += ["--maxfail=0"] if request["every"] else []
-    # A blind run has failures on purpose, and pytest's own tracebacks take longer than most tests.
-    words += ["--tb=native"] if score else []
+    # Such a run has failures on purpose, and pytest's own tracebacks take longer than most tests.
+    words += ["--tb=native"] if mode != "shown" else []
     # If nothing was forked yet, a forked process is as clean as one that is started.
     warm = test_run.is_plain and (not score or launcher.untouched)
     fds = (report_write,) if program is None else (report_write, program.report_fd)

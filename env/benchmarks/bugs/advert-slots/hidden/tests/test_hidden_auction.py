@@ -1,4 +1,6 @@
 # stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
+import random
+
 from adverts.auction import run_auction
 from adverts.model import Advert
 from adverts.pricing import price_to_beat
@@ -43,3 +45,37 @@ def test_parts():
     assert [a.name for a in ranked] == ["q", "r", "p"]
     assert [a.name for a in best_of_each(ranked)] == ["q", "r"]
     assert price_to_beat(ranked[0], [], 3) == 3
+
+
+def test_an_advert_below_the_reserve_is_as_good_as_not_entered():
+    adverts = [ad("a", "X", 20, 10), ad("b", "X", 35, 5), ad("c", "Y", 31, 5)]
+    assert prices(adverts, 2, 30) == [(1, "b", 32), (2, "c", 30)]
+    assert prices([ad("a", "X", 29, 10), ad("c", "Y", 31, 5)], 2, 30) == [(1, "c", 30)]
+
+
+def by_hand(adverts, places, reserve):
+    best = {}
+    for advert in sorted(adverts, key=lambda a: (a.score, [-ord(c) for c in a.name])):
+        if advert.bid >= reserve:
+            best[advert.owner] = advert
+    order = sorted(best.values(), key=lambda a: (-a.score, a.name))
+    rows = []
+    for index, advert in enumerate(order[:places]):
+        price = reserve
+        if index + 1 < len(order):
+            while price < advert.bid and price * advert.quality <= order[index + 1].score:
+                price += 1
+        rows.append((index + 1, advert.name, price))
+    return rows
+
+
+def test_many_auctions():
+    chance = random.Random(4)
+    for _ in range(300):
+        names = chance.sample("abcdefghij", chance.randint(0, 8))
+        adverts = [ad(name, chance.choice("XYZW"), chance.randint(1, 40), chance.randint(1, 10)) for name in names]
+        places, reserve = chance.randint(0, 4), chance.randint(1, 25)
+        kept = list(adverts)
+        assert prices(iter(adverts), places, reserve) == by_hand(adverts, places, reserve)
+        assert prices(adverts, places, reserve) == by_hand(adverts, places, reserve)
+        assert adverts == kept

@@ -5,6 +5,7 @@ import pytest
 
 from sudoku import Grid, count, solve
 from sudoku.shape import Shape
+from sudoku.solver import solutions
 
 
 def valid(text, height, width):
@@ -45,3 +46,29 @@ def test_copies_are_apart():
     assert twin.place((0, 0), 1)
     assert str(grid) == "....\n....\n....\n...."
     assert grid.options[(0, 1)] == {1, 2, 3, 4}
+
+
+def test_copies_have_the_same_options():
+    grid = Grid.read("." * 16, Shape(2, 2))
+    grid.options[(0, 0)].discard(3)
+    assert grid.copy().options == grid.options
+    assert grid.copy().shape == Shape(2, 2)
+
+
+def test_digits_from_ten_on():
+    grid = Grid.read("1" + "." * 99, Shape(2, 5))
+    assert grid.place((0, 1), 10)
+    twin = grid.copy()
+    assert twin.options == grid.options
+    assert twin.place((1, 5), 10)
+    assert len(grid.options[(1, 5)]) == 10
+
+
+@pytest.mark.parametrize("height, width", [(2, 5), (5, 2), (2, 6)])
+def test_large_shapes_are_solved(height, width):
+    shape = Shape(height, width)
+    found = next(solutions(Grid.read("." * shape.size**2, shape)), None)
+    assert found is not None
+    digits = {cell: next(iter(found.options[cell])) for cell in shape.cells()}
+    assert all(len(found.options[cell]) == 1 for cell in shape.cells())
+    assert all(digits[cell] not in {digits[peer] for peer in shape.peers(cell)} for cell in shape.cells())

@@ -39,3 +39,22 @@ def test_other_decks_unchanged():
 def test_no_more_than_the_deck():
     with pytest.raises(ValueError):
         new_game("tarock", 5, 11, 0)
+
+
+@pytest.mark.parametrize("deck, ranks", [
+    (Deck, ("2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A")),
+    (SkatDeck, ("7", "8", "9", "J", "Q", "K", "10", "A")),
+    (TarockDeck, ("7", "8", "9", "10", "J", "Q", "K", "A")),
+])
+def test_ranks_of_decks(deck, ranks):
+    assert deck.ranks == ranks
+    assert set(deck.values) == set(ranks)
+    assert set(deck.cards) == set(deck.trumps) | {suit + rank for suit in "CSHD" for rank in ranks}
+
+
+@pytest.mark.parametrize("name, deck", [("full", Deck), ("skat", SkatDeck), ("tarock", TarockDeck)])
+def test_every_card_is_somewhere_once(name, deck):
+    assert deck.name == name
+    hands = new_game(name, 3, 5, 8)
+    assert [len(hand) for hand in hands] == [5, 5, 5, len(deck.cards) - 15]
+    assert sorted(card for hand in hands for card in hand) == sorted(deck.cards)

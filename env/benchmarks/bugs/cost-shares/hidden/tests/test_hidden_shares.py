@@ -51,3 +51,33 @@ def test_negative_weights_are_refused():
     with pytest.raises(ValueError):
         split(-10, [-1, 5])
     assert split(10, [0, 4]) == [0, 10]
+
+
+def by_hand(cents, weights):
+    amount, total = abs(cents), sum(weights)
+    shares = [amount * weight // total for weight in weights]
+    cut_off = [amount * weight % total for weight in weights]
+    first = sorted(range(len(weights)), key=lambda index: -cut_off[index])
+    for index in first[: amount - sum(shares)]:
+        shares[index] += 1
+    return [share if cents > 0 else -share for share in shares]
+
+
+def test_like_sums_in_whole_numbers():
+    chance = random.Random(3)
+    for _ in range(1500):
+        weights = [chance.randint(0, 12) for _ in range(chance.randint(1, 6))] + [chance.randint(1, 9)]
+        cents = chance.choice([chance.randint(-99, 99), chance.randint(-(10**20), 10**20)])
+        kept = list(weights)
+        assert split(cents, weights) == by_hand(cents, weights), (cents, weights)
+        assert weights == kept
+
+
+@pytest.mark.parametrize("cents, weights, shares", [
+    (52, [3, 2, 9], [11, 8, 33]),
+    (44, [3, 8, 9], [7, 17, 20]),
+    (10**17 + 1, [3, 3, 1], [42857142857142858, 42857142857142857, 14285714285714286]),
+])
+def test_equal_parts_cut_off(cents, weights, shares):
+    assert split(cents, weights) == shares
+    assert split(-cents, tuple(weights)) == [-share for share in shares]

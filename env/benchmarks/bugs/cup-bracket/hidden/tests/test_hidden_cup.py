@@ -1,4 +1,6 @@
 # stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
+import random
+
 import pytest
 
 from cup.bracket import Bracket
@@ -90,3 +92,35 @@ def test_walkover_from_below():
     cup.report("ann", "dan")
     assert cup.champion == "ann"
     assert cup.open_matches() == []
+
+
+def test_paths_list_opponents_who_withdrew():
+    cup = Bracket(["ann", "ben", "cat", "dan"])
+    cup.report("ann", "dan")
+    cup.withdraw("ann")
+    cup.report("ben", "cat")
+    assert cup.champion == "ben"
+    assert cup.path("ben") == ["cat", "ann"]
+    assert cup.path("ann") == ["dan", "ben"]
+
+
+@pytest.mark.parametrize("size", range(2, 12))
+def test_no_cup_gets_stuck(size):
+    chance = random.Random(size)
+    for _ in range(40):
+        players = ["p%02d" % number for number in range(size)]
+        cup, out = Bracket(players), set()
+        while cup.champion is None:
+            pairs = cup.open_matches()
+            assert pairs
+            waiting = [player for pair in pairs for player in pair]
+            assert len(set(waiting)) == len(waiting) and not set(waiting) & out
+            if chance.random() < 0.4:
+                player = chance.choice(players)
+                out.add(player)
+                cup.withdraw(player)
+            else:
+                winner, loser = chance.sample(chance.choice(pairs), 2)
+                cup.report(winner, loser)
+                assert loser in cup.path(winner) and winner in cup.path(loser)
+        assert cup.open_matches() == []

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from datetime import date
 from math import gcd
+import random
 
 import pytest
 
@@ -84,3 +85,15 @@ def test_where_three_meet():
     all_three = meet([Cycle(4, 3), Cycle(6, 1), Cycle(9, 7)])
     assert all_three.offset == 7
     assert all_three.length == 36
+
+
+def test_long_cycles_meet_on_the_day_they_are_due():
+    assert meet([Cycle(6 * 10**16, 5), Cycle(10 * 10**16, 5 + 4 * 10**16)]) == Cycle(30 * 10**16, 5 + 24 * 10**16)
+    chance = random.Random(6)
+    for _ in range(200):
+        common, length = chance.randint(10**15, 10**16), 1
+        lengths = [common * chance.randint(1, 40) for _ in range(chance.randint(2, 4))]
+        day = chance.randint(0, 999) + lengths[0] * chance.randint(0, 40)
+        for each in lengths:
+            length = length * each // gcd(length, each)
+        assert meet(Cycle(each, day) for each in lengths) == Cycle(length, day)

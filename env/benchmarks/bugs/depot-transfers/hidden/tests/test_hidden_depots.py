@@ -87,3 +87,24 @@ def test_gates_of_one_depot_twice():
         return depot.gate.locked()
 
     assert not asyncio.run(main())
+
+
+@pytest.mark.parametrize("held", [0, 1])
+def test_depots_apart_do_not_wait_for_those_who_wait(held):
+    async def main():
+        depots = [Depot(number, "abcd"[number], {"box": 5}) for number in range(4)]
+        transfers = Transfers(depots)
+        async with depots[held].gate:
+            waiting = [transfers.move("a", "b", "box", 1), transfers.move("b", "a", "box", 2)]
+            tasks = [asyncio.ensure_future(one) for one in waiting]
+            for _ in range(20):
+                await asyncio.sleep(0)
+            apart = [transfers.move("c", "d", "box", 2), transfers.census("dc"), transfers.collect("c", [("d", 3)], "box")]
+            tasks += [asyncio.ensure_future(one) for one in apart]
+            for _ in range(60):
+                await asyncio.sleep(0)
+            done = [task.done() for task in tasks]
+        await asyncio.gather(*tasks)
+        return done, [depot.count("box") for depot in depots]
+
+    assert asyncio.run(asyncio.wait_for(main(), 10)) == ([False, False, True, True, True], [6, 4, 6, 4])

@@ -1,6 +1,8 @@
 # stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from switches import Switches
@@ -52,3 +54,32 @@ def test_unknown_feature():
     with pytest.raises(UnknownFeature):
         with Switches(RULES).switched(nothing=True):
             pass
+
+
+def test_blocks_that_overlap_keep_to_their_own_features():
+    overrides = Overrides()
+    one, two = overrides.switched(a=True), overrides.switched(b=False)
+    one.__enter__()
+    two.__enter__()
+    one.__exit__(None, None, None)
+    assert overrides.active() == {"b": False}
+    two.__exit__(None, None, None)
+    assert overrides.active() == {}
+
+
+def test_many_nested_blocks():
+    overrides, chance = Overrides(), random.Random(5)
+
+    def nest(depth):
+        before = overrides.active()
+        wanted = {feature: chance.random() < 0.5 for feature in chance.sample("abcd", chance.randint(0, 3))}
+        with overrides.switched(**wanted):
+            assert overrides.active() == {**before, **wanted}
+            assert [overrides.get(feature) for feature in wanted] == list(wanted.values())
+            for _ in range(2 if depth else 0):
+                nest(depth - 1)
+        assert overrides.active() == before
+
+    for _ in range(20):
+        nest(3)
+    assert overrides.active() == {}

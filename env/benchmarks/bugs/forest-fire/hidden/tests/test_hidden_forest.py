@@ -1,6 +1,8 @@
 # stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
 from __future__ import annotations
 
+import random
+
 from forest import Simulation
 
 
@@ -49,3 +51,38 @@ def test_ash_beside_a_tree_saves_it_not():
     assert pictures(["aT*"], 2) == [".*a", ".a."]
     assert pictures(["Ta*T"], 2) == ["T.a*", "T..a"]
     assert pictures(["a", "T", "*"], 1) == ["./*/a"]
+
+
+def by_hand(rows, rainy):
+    after = []
+    for y, row in enumerate(rows):
+        line = ""
+        for x, sign in enumerate(row):
+            around = [(y - 1, x), (y + 1, x), (y, x - 1), (y, x + 1)]
+            fires = sum(1 for v, u in around if 0 <= v < len(rows) and 0 <= u < len(row) and rows[v][u] == "*")
+            if sign == "T" and fires >= (2 if rainy else 1):
+                sign = "*"
+            else:
+                sign = {"*": "a", "a": "."}.get(sign, sign)
+            line += sign
+        after.append(line)
+    return after
+
+
+def test_rain_counts_no_fire_lit_in_the_same_step():
+    assert pictures(["*T*", ".T*"], 2, rainy=True) == ["a*a/.Ta", ".a./.T."]
+    assert pictures(["*T", "*T", "TT"], 1, rainy=True) == ["aT/aT/TT"]
+
+
+def test_many_forests():
+    chance = random.Random(12)
+    for _ in range(250):
+        width, signs = chance.randint(1, 6), chance.choice(["TTT*", "TT*a.", "T*"])
+        rows = ["".join(chance.choice(signs) for _ in range(width)) for _ in range(chance.randint(1, 6))]
+        fire = Simulation(rows)
+        fire.rainy = chance.random() < 0.5
+        for number in range(1, 5):
+            after = by_hand(rows, fire.rainy)
+            changed = sum(a != b for one, other in zip(rows, after) for a, b in zip(one, other))
+            assert (fire.step(), fire.picture(), fire.steps) == (changed, after, number)
+            rows = after

@@ -59,3 +59,25 @@ def test_attributes_are_found_as_they_are_written():
     assert section.line_width == "2"
     assert section.class_ == "x"
     assert section.pen_up == "y"
+
+
+def test_settings_without_a_value_are_there():
+    section = parse("[s]\nempty =\nline-width =\nzero = 0\n").section("s")
+    assert section.empty == "" and section["empty"] == ""
+    assert section.line_width == ""
+    assert getattr(section, "empty", "blue") == ""
+    assert hasattr(section, "line_width")
+    assert section.zero == "0"
+    with pytest.raises(AttributeError):
+        section.full
+
+
+def test_attributes_and_items_are_the_same_settings():
+    text = "[default]\nink = black\npen-up =\n[a]\nInk = red\nshort-name = 1\nlong_name = 2\n[b]\n"
+    settings = parse(text)
+    assert settings.section("a").ink == "red" and settings.section("b").ink == "black"
+    for title in ("a", "b"):
+        section = settings.section(title)
+        for name in section:
+            assert getattr(section, name.replace("-", "_")) == section[name] == getattr(section, name.replace("-", "_").upper())
+    assert not hasattr(settings.section("b"), "short_name")

@@ -65,3 +65,31 @@ def test_roads_asked_for_twice_at_the_same_time():
     first, second = network.leaving("A"), network.leaving("A")
     assert [road.name for road in second] == ["one", "two", "three"]
     assert [road.name for road in first] == ["one", "two", "three"]
+
+
+def test_closed_roads_do_not_leave_a_place():
+    network = Network.parse(ISLAND)
+    network.close("b")
+    for _ in range(2):
+        assert [road.name for road in network.leaving("R")] == ["c", "d"]
+        assert [road.name for road in network.leaving("Q")] == ["a"]
+    assert critical_roads(network, "P") == ["a", "c", "d"]
+    assert critical_roads(network, "P") == ["a", "c", "d"]
+    assert [road.name for road in network.leaving("R")] == ["c", "d"]
+    assert trip(network, "P", "S") == (10, ["c", "d"])
+    network.open("b")
+    assert [road.name for road in network.leaving("R")] == ["b", "c", "d"]
+
+
+def test_questions_leave_the_network_as_it_was():
+    network = Network.parse("coast: Port - Cape 30\npass: Port - Lake 20\ndam: Lake - Cape 5\nferry: Port - Isle 9")
+    network.close("ferry")
+    for _ in range(3):
+        assert critical_roads(network, "Port") == []
+        assert cut_off(network, "Port") == ["Isle"]
+        assert within(network, "Port", 25) == ["Port", "Lake", "Cape"]
+        assert trip(network, "Port", "Isle") is None
+        assert [road.name for road in network.leaving("Port")] == ["coast", "pass"]
+        assert list(network.leaving("Isle")) == []
+    network.close("dam")
+    assert critical_roads(network, "Port") == ["coast", "pass"]

@@ -1,6 +1,8 @@
 # stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from ledger import Machine, run
@@ -49,3 +51,33 @@ def test_the_fee_is_read_once() -> None:
 def test_lines() -> None:
     slip = run([100])
     assert slip is not None and slip.lines()[1] == "total        100"
+
+
+def by_hand(bookings: list) -> tuple:
+    values = []
+    for value in bookings:
+        if value < -500:
+            value += max(-value * 3 // 100, 20)
+        values.append(max(-9000, min(9000, value)))
+    total, refunds = sum(values), sum(1 for value in bookings if value < 0)
+    average = abs(total) // len(values) * (1 if total >= 0 else -1)
+    check = sum(int(digit) * place for place, digit in enumerate(reversed(str(abs(total))), 1)) % 97
+    grade = 0 if total < 0 else sum(total >= each for each in (0, 1000, 10000)) - (refunds > 2)
+    return average, total, min(0, *values), refunds, check, grade
+
+
+def test_many_days() -> None:
+    chance = random.Random(8)
+    for _ in range(300):
+        most = chance.choice([600, 1100, 12000])
+        bookings = [chance.randint(-most, most) for _ in range(chance.randint(1, 7))]
+        assert run(bookings) == by_hand(bookings), bookings
+
+
+@pytest.mark.parametrize(
+    "bookings, total",
+    [([-3000, -100], -3010), ([9000, -3000, -100, -501], 5509), ([-600, -500, -500], -1580), ([-667, -1, 5], -643)],
+)
+def test_small_refunds_after_a_large_one_cost_nothing(bookings: list, total: int) -> None:
+    slip = run(bookings)
+    assert slip is not None and slip.total == total

@@ -1,6 +1,8 @@
 # stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from letters import Mailing, MissingField, UnknownFilter, render
@@ -44,3 +46,30 @@ def test_own_values_come_before_common_ones():
 def test_white_space_and_odd_signs_are_kept():
     assert render("\n  {{a}} \n", {"a": " x "}) == "\n   x  \n"
     assert render("{{a}}", {"a": "x\0{{b}}"}) == "x\0{{b}}"
+
+
+ODD = ["<0>", "<1>", "{0}", "%s", "%(a)s", r"\1", r"\g<a>", "$a", "\x000\x00", "@1@", "__0__", "#", "'", "", "é", "0", "1"]
+
+
+def test_letters_put_together_from_pieces():
+    chance = random.Random(2)
+    values = {"a": "", "bb": "", "c_1": ""}
+    for _ in range(400):
+        values = {name: chance.choice(ODD + ["{{a}}", "{{bb|upper}}", "a", "bb"]) for name in values}
+        template, letter = "", ""
+        for _ in range(chance.randint(0, 6)):
+            text, name = chance.choice(ODD), chance.choice(list(values))
+            place, wanted = chance.choice([
+                ("{{%s}}" % name, values[name]),
+                ("{{ %s }}" % name, values[name]),
+                ("{{%s|upper}}" % name, values[name].upper()),
+                ("{{%s | strip|quoted}}" % name, '"%s"' % values[name].strip()),
+            ])
+            template, letter = template + text + place, letter + text + wanted
+        assert render(template, values) == letter, template
+
+
+def test_values_that_look_like_marks():
+    assert render("{{a}}, {{b}}", {"a": "<1>", "b": "y"}) == "<1>, y"
+    assert render("<0> {{a}} {{b}} {0}", {"a": "{1}", "b": "%s"}) == "<0> {1} %s {0}"
+    assert render("", {"a": "x"}) == ""

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import product
 
 import pytest
 
@@ -93,3 +94,30 @@ def test_locks_are_forgotten():
 def test_bad_card():
     with pytest.raises(BadCard):
         run(Desk(Store()).earn("12", 1))
+
+
+@pytest.mark.parametrize("first, second", [("AB123456", "CD123456"), ("CD123456", "AB123456")])
+@pytest.mark.parametrize("giver, taker", list(product(["AB123456", "ab-123456", " ab123456"], ["CD123456", "cd 123456"])))
+def test_no_two_transfers_wait_for_each_other(first, second, giver, taker):
+    async def settle():
+        for _ in range(60):
+            await asyncio.sleep(0)
+
+    async def main():
+        desk = Desk(Store())
+        await desk.earn("AB123456", 100)
+        await desk.earn("CD123456", 100)
+        async with desk.locks.holding(first):
+            async with desk.locks.holding(second):
+                both = [desk.transfer(giver, taker, 10), desk.transfer("CD123456", "AB123456", 3)]
+                tasks = [asyncio.ensure_future(one) for one in both]
+                await settle()
+            await settle()
+        await settle()
+        done = [task.done() for task in tasks]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        return done, await desk.balance("AB123456"), len(desk.locks)
+
+    assert run(main()) == ([True, True], 93, 0)

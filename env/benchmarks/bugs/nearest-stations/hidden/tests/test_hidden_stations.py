@@ -85,3 +85,20 @@ def test_nearest_in_a_large_city():
 def test_more_in_a_large_city():
     assert city().nearest((24, 39), 5, 2)[-1] == "s55"
     assert city().nearest((24, 45), 5, 2) == ["s34", "s42", "s55", "s03", "s50"]
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 4, 9])
+def test_any_number_of_stations(count):
+    stations = [Station("b", (1, 0), 2), Station("a", (4, 1), 0), Station("c", (0, 7), 5), Station("d", (1, 1), 1)]
+    assert Network(stations).nearest((0, 0), count) == ["b", "d", "a", "c"][:count]
+    assert Network(stations).nearest((0, 0), count, 2) == ["b", "c"][:count]
+    assert Network([]).nearest((0, 0), count) == []
+
+
+def test_the_list_of_those_around_is_complete():
+    chance = random.Random(4)
+    for _ in range(40):
+        stations = [Station(f"s{n:02}", (chance.randint(0, 9), chance.randint(0, 9))) for n in range(25)]
+        place, radius = (chance.randint(0, 9), chance.randint(0, 9)), chance.randint(0, 6)
+        inside = [s.name for s in stations if (s.place[0] - place[0]) ** 2 + (s.place[1] - place[1]) ** 2 <= radius**2]
+        assert Network(stations).around(place, radius) == inside

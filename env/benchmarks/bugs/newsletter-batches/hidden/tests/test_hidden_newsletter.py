@@ -1,6 +1,7 @@
 # stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
 from __future__ import annotations
 
+
 import pytest
 
 from newsletter import send_issue
@@ -51,3 +52,20 @@ def test_size():
 def test_batches_of_one():
     assert list(batches("abc", 1)) == [["a"], ["b"], ["c"]]
     assert list(batches([], 1)) == []
+
+
+@pytest.mark.parametrize("items", [[None], [1, None, 3], [0, "", None, (), False], [None] * 7, ["x", None, None, None]])
+def test_items_of_any_kind(items):
+    for size in (1, 2, 3, 10):
+        got = list(batches(iter(items), size))
+        assert [item for batch in got for item in batch] == items
+        assert [len(batch) for batch in got[:-1]] == [size] * (len(got) - 1)
+        assert all(isinstance(batch, list) and batch for batch in got)
+
+
+def test_items_are_read_as_they_are_needed():
+    numbers = iter(range(9))
+    got = batches(numbers, 3)
+    assert next(got) == [0, 1, 2]
+    assert next(numbers) == 3
+    assert list(got) == [[4, 5, 6], [7, 8]]

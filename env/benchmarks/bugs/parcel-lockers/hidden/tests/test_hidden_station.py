@@ -70,3 +70,26 @@ def test_an_empty_locker_cannot_be_cleared():
         Locker("A", 1).clear()
     assert s.end_of_day(3) == []
     assert s.returned == []
+
+
+@pytest.mark.parametrize("wrong", [1, 2])
+def test_an_empty_locker_is_as_new(wrong):
+    s = station()
+    assert tries(s, *"xx"[:wrong])[-1] == "%d tries left" % (3 - wrong)
+    assert tries(s, "11", "11", "x", "11") == ["p1", "2 tries left", "1 tries left", "blocked"]
+    assert s.blocked() == ["A"]
+    s = station()
+    tries(s, *"xx"[:wrong])
+    s.end_of_day(8)
+    assert tries(s, "x", "11", "x") == ["2 tries left", "1 tries left", "blocked"]
+
+
+def test_lockers_have_tries_of_their_own():
+    s = Station({"A": 1, "B": 1})
+    s.bring("p1", 1, "11", 1)
+    s.bring("p2", 1, "22", 1)
+    assert tries(s, "x", "y") == ["2 tries left", "1 tries left"]
+    assert s.fetch("B", "22") == "p2"
+    assert tries(s, "z", "11") == ["blocked", "blocked"]
+    with pytest.raises(WrongCode, match="2 tries left"):
+        s.fetch("B", "22")

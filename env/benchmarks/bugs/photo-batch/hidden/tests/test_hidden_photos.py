@@ -60,3 +60,42 @@ def test_brightest():
         return photos[number]
 
     assert brightest("abc", load, workers=2) == "a"
+
+
+class Odd:
+    """An item that is equal to all the others and has no hash."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __eq__(self, other):
+        return True
+
+    __hash__ = None
+
+
+def test_items_of_any_kind_are_worked_on_once():
+    calls = []
+
+    def work(item):
+        calls.append(item)
+        return item
+
+    assert in_parallel(work, iter([3, 1, 2]), workers=1) == [3, 1, 2]
+    assert in_parallel(work, (n for n in [1, 1, None, 0]), workers=2) == [1, 1, None, 0]
+    assert len(calls) == 7
+    assert in_parallel(lambda row: row + [0], [[2], [1], []]) == [[2, 0], [1, 0], [0]]
+    assert in_parallel(lambda item: item.number, [Odd(n) for n in (5, 2, 9)]) == [5, 2, 9]
+
+
+def test_equal_items_with_results_of_their_own():
+    numbers = iter(range(9))
+    assert in_parallel(lambda item: next(numbers), "aba", workers=1) == [0, 1, 2]
+    assert in_parallel(lambda item: item / 2, [1, True, 1.0]) == [0.5, 0.5, 0.5]
+
+
+def test_sheet_with_a_name_twice():
+    from photos.sheet import contact_sheet
+
+    pictures = iter([Photo("a", [[0]]), Photo("b", [[255]]), Photo("a", [[128]])])
+    assert contact_sheet(["a", "b", "a"], lambda name: next(pictures), workers=1) == [("a", [" "]), ("b", ["#"]), ("a", [":"])]

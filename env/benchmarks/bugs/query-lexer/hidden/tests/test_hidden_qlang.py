@@ -1,6 +1,8 @@
 # stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from qlang import QueryError, parse, tokens
@@ -74,3 +76,25 @@ def test_trees():
     assert parse("a = 1 or b = 2 and c = 3")[0] == "or"
     assert parse("a = 'x\n\ny'") == ("=", "a", "x\n\ny")
     assert parse("(a = 1\n\n)") == ("=", "a", 1.0)
+
+
+SPACES = [" ", "\n", "\t", "\r\n", "\n\n ", "\x0c", "\u2028", "\n\x0b", "-- c\n", "-- c\r\n", "/* a\nb */", "/*\n*/", "/* \u2028\n\n*/ ", " -- \x0c\n\t"]
+WORDS = ["a", "=", "12", "1.5", "<=", "'x'", "'x\ny'", "'\n'", "'it''s\n\n'", "'a\u2028b\n\x0c'", "(", "and", "b_2"]
+
+
+def test_places_in_many_sources():
+    chance = random.Random(7)
+    for _ in range(400):
+        source, starts = chance.choice(["", *SPACES]), []
+        for _ in range(chance.randint(0, 8)):
+            starts.append(len(source))
+            source += chance.choice(WORDS)
+            source += "".join(chance.choice(SPACES) for _ in range(chance.randint(1, 3)))
+        places = [(source[:at].count("\n") + 1, at - source.rfind("\n", 0, at)) for at in [*starts, len(source)]]
+        assert [tuple(token.where) for token in tokens(source)] == places, source
+
+
+def test_lines_that_end_with_a_comment():
+    assert [tuple(t.where) for t in tokens("a = 1 -- note\nand b")] == [(1, 1), (1, 3), (1, 5), (2, 1), (2, 5), (2, 6)]
+    assert fault("a = 1 -- x\n  ?").where == (2, 3)
+    assert fault("a = 'x\n' /* y\n*/ ?").show("a = 'x\n' /* y\n*/ ?") == "*/ ?\n   ^ unexpected '?'"

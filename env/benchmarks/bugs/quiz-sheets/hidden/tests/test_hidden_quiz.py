@@ -65,3 +65,24 @@ def test_cut_off_before_an_answer_that_counts_little(cut):
     with pytest.raises(TooShort) as caught:
         mark_file(file[:-cut], quiz)
     assert str(caught.value) == "file ends too early, in sheet 2"
+
+
+@pytest.mark.parametrize("error", [RuntimeError, OSError, ValueError, UnicodeDecodeError])
+@pytest.mark.parametrize("kept", range(6))
+def test_errors_of_the_source_are_passed_on(error, kept):
+    fault = error("utf-8", b"\xff", 0, 1, "disk") if error is UnicodeDecodeError else error("disk")
+
+    def source():
+        yield from list(lines(2))[:kept]
+        raise fault
+
+    with pytest.raises(error) as caught:
+        read_sheets(source(), QUIZ)
+    assert not isinstance(caught.value, TooShort)
+    assert "disk" in str(caught.value)
+
+
+def test_a_room_that_is_no_number():
+    with pytest.raises(ValueError) as caught:
+        read_sheets(["sheet a", "room x", "4", "6", "0"], QUIZ)
+    assert not isinstance(caught.value, TooShort)

@@ -75,3 +75,18 @@ def test_subtraction_of_words() -> None:
     machine.memory.load(0x20, (1000).to_bytes(2, "little") + (345).to_bytes(2, "little"))
     machine.run(assemble(program))
     assert machine.memory.word(0x24) == 655
+
+
+@pytest.mark.parametrize("where", ["imm", "zp", "abs"])
+@pytest.mark.parametrize("register", ["A", "X", "Y"])
+def test_comparisons_leave_the_overflow(register: str, where: str) -> None:
+    overflow, none = "LDA #127\nADC #1", "CLV"
+    for value, operand, flags in ((5, 5, "zc"), (6, 5, "c"), (4, 5, "n"), (128, 1, "c"), (127, 255, "n")):
+        assert carry_after(register, value, operand, where, none) == flags
+        assert carry_after(register, value, operand, where, f"CLC\n{overflow}") == flags + "v"
+
+
+@pytest.mark.parametrize("name", sorted({opcode.name for opcode in OPCODES.values()}))
+def test_an_instruction_sets_the_same_flags_in_every_mode(name: str) -> None:
+    flags = {"".join(sorted(opcode.flags)) for opcode in OPCODES.values() if opcode.name == name}
+    assert len(flags) == 1

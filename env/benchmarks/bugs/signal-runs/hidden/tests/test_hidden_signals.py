@@ -7,6 +7,7 @@ import pytest
 
 from signals import dump, load, longest, outages
 from signals.peek import Peekable
+from signals.runs import Run, runs
 
 
 def test_every_short_signal():
@@ -62,3 +63,33 @@ def test_every_short_signal_below_zero():
     for signal in product([None, -1, -2, 5], repeat=4):
         assert load(dump(iter(signal))) == list(signal)
     assert longest([-1, -1, -1, 7]) == (-1, 3)
+
+
+def test_a_signal_is_read_as_it_comes():
+    read = []
+
+    def source():
+        for number in (1, 1, None, None, 3, 4):
+            read.append(number)
+            yield number
+
+    found = runs(source())
+    assert next(found) == Run(1, 2)
+    assert read == [1, 1, None]
+    assert next(found) == Run(None, 2)
+    assert read == [1, 1, None, None, 3]
+
+
+def test_only_one_sample_is_read_ahead():
+    numbers = iter([0, 1, 2, 3])
+    stream = Peekable(numbers)
+    assert (stream.peek(), next(stream), next(stream), stream.peek()) == (0, 0, 1, 2)
+    assert list(numbers) == [3]
+
+
+def test_tolerance_beside_outages():
+    assert dump([None, 10, 12, 8, 13, None, None, 0, 3], tolerance=2) == "? 10*3 13 ?*2 0 3"
+    assert dump([0, None, 0], tolerance=9) == "0 ? 0"
+    for signal in product([None, 0, 3, 4], repeat=4):
+        read = load(dump(signal, tolerance=1))
+        assert [each is None for each in read] == [each is None for each in signal]

@@ -1,4 +1,6 @@
 # stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
+import random
+
 import pytest
 
 from stock.batches import Batch, Bin
@@ -66,3 +68,40 @@ def test_empty_delivery_and_order():
     room.deliver("nut", "N", 0, best_before=1)
     assert room.report() == {} and room.codes("nut") == []
     assert room.pick({}) == []
+
+
+def test_of_equal_dates_the_earlier_delivery_goes_first():
+    room = StockRoom()
+    for code, count, day in (("Z", 3, 5), ("M", 2, 4), ("A", 4, 5), ("B", 1, 4)):
+        room.deliver("jam", code, count, day)
+    assert room.codes("jam") == ["M", "B", "Z", "A"]
+    assert room.pick({"jam": 5}) == [("jam", "M", 2), ("jam", "B", 1), ("jam", "Z", 2)]
+    assert room.pick({"jam": 2}) == [("jam", "Z", 1), ("jam", "A", 1)]
+
+
+def test_like_single_pieces():
+    chance = random.Random(3)
+    for _ in range(150):
+        room, pieces = StockRoom(), []
+        for number in range(12):
+            if chance.random() < 0.5:
+                code, count, day = chance.choice("ABCDEF") + str(number), chance.randint(0, 4), chance.randint(1, 4)
+                room.deliver("nut", code, count, day)
+                pieces = sorted(pieces + [(day, number, code)] * count)
+            elif chance.random() < 0.2:
+                day = chance.randint(1, 4)
+                gone = [piece for piece in pieces if piece[0] < day]
+                assert room.clean(day) == ({"nut": len(gone)} if gone else {})
+                pieces = pieces[len(gone) :]
+            else:
+                wanted = chance.randint(0, 6)
+                if wanted > len(pieces):
+                    with pytest.raises(Short) as caught:
+                        room.pick({"nut": wanted})
+                    assert caught.value.missing == wanted - len(pieces)
+                else:
+                    codes = [code for _, _, code in pieces[:wanted]]
+                    assert room.pick({"nut": wanted}) == [("nut", code, codes.count(code)) for code in dict.fromkeys(codes)]
+                    pieces = pieces[wanted:]
+            assert room.codes("nut") == list(dict.fromkeys(code for _, _, code in pieces))
+            assert room.report().get("nut", 0) == len(pieces)

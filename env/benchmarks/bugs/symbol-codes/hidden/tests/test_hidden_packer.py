@@ -1,9 +1,12 @@
 # stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from packer import Packed, pack, unpack
+from packer.tree import build, codes
 
 
 @pytest.mark.parametrize("text", ["a", "zz", "\n" * 9, "ab", "aab", "é€🙂", "abcdefgh", "a" * 1000 + "b", "0101"])
@@ -34,3 +37,22 @@ def test_damaged():
     with pytest.raises(ValueError):
         unpack(Packed({"a": "00", "b": "01"}, b"\x00", 3))
     assert unpack(Packed(packed.codes, packed.data, 0)) == ""
+
+
+@pytest.mark.parametrize("text", ["-", "---", "\n", "🙂🙂", "ab", "aaab"])
+def test_every_code_has_a_digit(text):
+    found = codes(build(text))
+    assert set(found) == set(text)
+    assert all(len(code) >= 1 and set(code) <= {"0", "1"} for code in found.values())
+    assert pack(text).codes == found
+
+
+def test_many_texts():
+    chance = random.Random(1)
+    for _ in range(200):
+        text = "".join(chance.choice("aabé01 \n"[: chance.randint(1, 8)]) for _ in range(chance.randint(0, 30)))
+        packed = pack(text)
+        assert unpack(packed) == text
+        assert packed.bits == sum(len(packed.codes[c]) for c in text)
+        assert len(packed.data) == -(-packed.bits // 8)
+        assert codes(build(text)) == packed.codes if text else packed.codes == {}

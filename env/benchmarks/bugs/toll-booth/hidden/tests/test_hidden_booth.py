@@ -68,3 +68,18 @@ def test_larger_coins_of_equally_few():
     assert fewest_coins(15, {7: 2, 5: 3, 1: 1}) == {7: 2, 1: 1}
     assert fewest_coins(27, {12: 1, 7: 2, 5: 3, 1: 1}) == {12: 1, 7: 2, 1: 1}
     assert fewest_coins(16, {8: 2, 5: 2, 6: 1}) == {8: 2}
+
+
+def test_like_trying_with_many_boxes():
+    chance = random.Random(20)
+    for _ in range(150):
+        coins = {value: chance.randrange(4) for value in chance.sample(range(1, 14), chance.randint(1, 5))}
+        kept, expected = dict(coins), by_trying(coins)
+        for amount in range(sum(value * number for value, number in coins.items()) + 2):
+            assert fewest_coins(amount, coins) == expected.get(amount), (amount, coins)
+        assert coins == kept
+
+
+def test_choices_that_are_replaced_are_missed_later():
+    assert fewest_coins(200, {100: 1, 80: 3, 30: 3, 10: 1}) == {80: 2, 30: 1, 10: 1}
+    assert fewest_coins(23, {3: 2, 5: 2, 4: 3}) == {5: 1, 4: 3, 3: 2}
