@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypedDict
 
-from sqlalchemy import Engine
+from sqlalchemy import Engine, func, select
 
 from stackrank.db.connection.transactions import EPISODE
 from stackrank.db.queries.boards.grid import find_decisive
@@ -16,6 +16,7 @@ from stackrank.db.queries.boards.tool_sets import adds_debugger, compare_tool_se
 from stackrank.db.queries.comparisons.claims import in_sentence
 from stackrank.db.queries.comparisons.compare import Comparison, add_holm, compare_entrants
 from stackrank.db.queries.episodes.episodes import EpisodeSummary, episodes
+from stackrank.db.queries.reading import fetch
 from stackrank.db.totals.sums import TaskKey
 from stackrank.terms import Verdict
 from stackrank.wording import count_of, interval, percent
@@ -115,11 +116,16 @@ def _failed_by_it_alone(selection: Selection, entrant_id: int) -> list[int]:
 def _newest(
     engine: Engine, selection: Selection, entrant_id: int, task_ids: Sequence[int], verdict: Verdict
 ) -> EpisodeSummary | None:
-    conditions = (_E.task_id.in_(task_ids), _E.run_id.in_(selection.runs))
-    newest = episodes(
-        engine, entrant_id=entrant_id, verdict=verdict, newest_first=True, limit=1, extra_conditions=conditions
+    # An index has the id; the row is then read by it.
+    newest = select(func.max(_E.id).label("id")).where(
+        _E.entrant_id == entrant_id,
+        _E.task_id.in_(task_ids),
+        _E.run_id.in_(selection.runs),
+        _E.counted,
+        _E.verdict == verdict,
     )
-    return next(iter(newest), None)
+    episode_id = fetch(engine, newest)[0]["id"]
+    return None if episode_id is None else episodes(engine, extra_conditions=[_E.id == episode_id])[0]
 
 
 def _distinct(tips: Iterator[ReadingTip]) -> list[ReadingTip]:
