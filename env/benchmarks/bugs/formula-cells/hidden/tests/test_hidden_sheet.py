@@ -1,6 +1,8 @@
 # stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from sheet import CircularReference, FormulaError, Sheet, parse
@@ -50,3 +52,42 @@ def test_sheet_is_not_circular_when_a_cell_is_used_twice():
     sheet.set("B1", "=A1+A1")
     sheet.set("C1", "=-B1*-A1")
     assert sheet.value("C1") == 2
+
+
+def made(chance, depth):
+    """A formula, and the same as Python writes it."""
+    kind = chance.randint(0, 6) if depth else 0
+    if kind == 0:
+        return chance.choice([("1", "1.0"), ("2", "2.0"), ("3.5", "3.5"), ("A1", "4.0"), ("B2", "(-2.0)")])
+    if kind == 1:
+        text, python = made(chance, depth - 1)
+        return f"({text})", f"({python})"
+    if kind == 2:
+        sign = chance.choice(["-", "+", "--", "-+-", "- "])
+        text, python = made(chance, depth - 1)
+        return sign + text, sign + python
+    if kind == 3:
+        text, python = made(chance, 0)
+        power = chance.choice(["2", "-1", "--2", "-2^0", "(1-2)"])
+        return f"{text}^{power}", f"{python}**{power.replace('^', '**')}"
+    sign = chance.choice("+-*/")
+    (left, one), (right, other) = made(chance, depth - 1), made(chance, depth - 1)
+    return f"{left} {sign} {right}", f"{one} {sign} {other}"
+
+
+def test_like_python():
+    chance = random.Random(6)
+    for _ in range(600):
+        text, python = made(chance, 4)
+        try:
+            expected = eval(python)
+        except ZeroDivisionError:
+            with pytest.raises(ZeroDivisionError):
+                calc(text)
+        else:
+            assert calc(text) == pytest.approx(expected), text
+
+
+@pytest.mark.parametrize("text, result", [("-2^-2", -0.25), ("2^-2^2", 0.0625), ("2^3^2", 512), ("-(2)^2*3", -12), ("6/-3*2", -4)])
+def test_signs_beside_powers(text, result):
+    assert calc(text) == result

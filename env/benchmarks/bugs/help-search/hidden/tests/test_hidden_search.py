@@ -1,9 +1,13 @@
 # stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
+import random
+
 import pytest
 
 from helpsearch.index import Index
 from helpsearch.score import TITLE_BONUS, frequency, term_score
 from helpsearch.search import search
+from helpsearch.score import score
+from helpsearch.text import terms
 
 
 def index():
@@ -49,3 +53,36 @@ def test_title_only_article():
     result.add("Empty tea", "")
     result.add("Other", "cup")
     assert search(result, "tea cup") == ["Empty tea", "Other"]
+
+
+def test_order_of_many_articles():
+    chance = random.Random(4)
+    words = ["tea", "cup", "water", "kettles", "milk", "the", "pouring"]
+    for _ in range(80):
+        found = Index()
+        for number in range(chance.randint(1, 6)):
+            title = " ".join(chance.choice(words) for _ in range(chance.randint(0, 2)))
+            found.add(f"{title} {number}", " ".join(chance.choice(words) for _ in range(chance.randint(0, 9))))
+        query = " ".join(chance.choice(words) for _ in range(chance.randint(1, 3)))
+        wanted, points = list(dict.fromkeys(terms(query))), {}
+        for article in found.articles:
+            total = matched = 0
+            for term in wanted:
+                count = article.counts.get(term, 0)
+                weight = count / (count + 1 + article.length / 100) + (2 if term in article.title_terms else 0)
+                total += weight * found.rarity(term)
+                matched += bool(weight)
+            points[article.title] = total * matched / len(wanted) if wanted else 0
+            assert score(found, article, wanted) == pytest.approx(points[article.title])
+        titles = [article.title for article in found.articles if points[article.title] > 0]
+        result = search(found, query, 99)
+        assert sorted(result) == sorted(titles)
+        assert all(points[one] >= points[other] - 1e-9 for one, other in zip(result, result[1:]))
+
+
+def test_equal_articles_in_the_order_they_were_added():
+    found = Index()
+    for title in ("Zebra", "Milk", "Ant"):
+        found.add(title, "tea pot" if title != "Milk" else "cow")
+    assert search(found, "TEA teas") == ["Zebra", "Ant"]
+    assert search(found, "the") == search(found, "") == []

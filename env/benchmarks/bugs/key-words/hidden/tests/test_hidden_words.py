@@ -1,10 +1,13 @@
 # stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from keywords import decode, encode, read_slip, write_slip
 from keywords.words import WORDS
+from keywords.codec import BadWords
 
 
 @pytest.mark.parametrize(
@@ -37,3 +40,30 @@ def test_every_key_can_be_written() -> None:
     for number in range(512):
         key = (number << 7).to_bytes(2, "big") + bytes(3)
         assert read_slip(write_slip(key)).key == key
+
+
+def test_keys_of_every_size_come_back():
+    chance = random.Random(9)
+    for size in range(1, 40):
+        key = bytes(chance.randrange(256) for _ in range(size))
+        words = encode(key)
+        assert len(words) == -(-size * 8 // 9) + 1
+        assert decode(words, size) == key
+        assert read_slip(write_slip(key).upper().replace("BYTES", "bytes")) == (size, key)
+        assert [WORDS.index(word) for word in words[:-1]] == [
+            int(f"{int.from_bytes(key, 'big'):0{size * 8}b}"[at : at + 9].ljust(9, "0"), 2) for at in range(0, size * 8, 9)
+        ]
+
+
+def test_no_two_words_are_stuck_together():
+    known = set(WORDS)
+    assert [word for word in WORDS for at in range(1, len(word)) if word[:at] in known and word[at:] in known] == []
+
+
+def test_wrong_words_are_noticed():
+    words = encode(b"nolon and nomen")
+    for place in range(len(words)):
+        with pytest.raises(BadWords):
+            decode(words[:place] + ["nolonnomen"] + words[place + 1 :], 15)
+    with pytest.raises(BadWords):
+        decode(words[:-1] + [WORDS[(WORDS.index(words[-1]) + 1) % 512]], 15)

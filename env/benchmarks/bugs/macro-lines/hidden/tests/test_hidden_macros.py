@@ -1,6 +1,8 @@
 # stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from macros import Book, Document
@@ -39,3 +41,30 @@ def test_empty():
     book = Book()
     book.define("A = b = c")
     assert book.expand("A") == "b = c" and book.names() == ["A"]
+
+
+def by_hand(words, macros, inside=()):
+    result = []
+    for word in words:
+        if word in macros and word not in inside:
+            result += by_hand(macros[word].split(), macros, (*inside, word))
+        else:
+            result.append(word)
+    return result
+
+
+def test_many_books():
+    chance = random.Random(8)
+    for _ in range(400):
+        names = ["A", "B", "C", "D_1"]
+        macros = {name: " ".join(chance.choice([*names, "x", "y", "E"]) for _ in range(chance.randint(1, 3))) for name in names[: chance.randint(1, 4)]}
+        kept, text = dict(macros), " ".join(chance.choice(names) for _ in range(chance.randint(1, 3)))
+        book = Book(**macros)
+        assert book.expand(text).split() == by_hand(text.split(), macros)
+        assert book.expand(text).split() == by_hand(text.split(), macros)
+        assert macros == kept
+
+
+def test_names_that_come_about_by_expansion():
+    assert Book(A="B", B="b").expand("A_ A A-A") == "A_ b b-b"
+    assert Book(A="x", B="A:A B").expand("B, B") == "x:x B, x:x B"

@@ -25,3 +25,21 @@ def test_numbers_count_mails_only():
 def test_empty_table():
     assert Campaign("s", "b").mails("") == []
     assert Campaign("s", "b").mails("name;mail\n") == []
+
+
+@pytest.mark.parametrize("value", ["[name]", "[company|x]", "%d", "%", "100% [name] %s", "\\1", "{0}", "[]"])
+def test_values_are_written_as_they_are(value):
+    table = f"mail;company;name\nm@x;{value};Ann\nn@x;;{value}\nl@x;{value}\n"
+    mails = Campaign("[name|you]: [company]", "Dear [name|friend]").mails(table)
+    assert [mail.subject for mail in mails] == [f"Ann: {value}", f"{value}: ", f"you: {value}"]
+    assert [mail.body for mail in mails] == [
+        f"Dear Ann\n--\nTo Ann at {value}. Sent 1 of 3.",
+        f"Dear {value}\n--\nTo {value} at home. Sent 2 of 3.",
+        f"Dear friend\n--\nTo you at {value}. Sent 3 of 3.",
+    ]
+
+
+def test_footer_with_signs_of_its_own():
+    assert Footer("%d/%d: [a|none] 5%%").make({"a": "7%%"}, 1, 2) == "1/2: 7%% 5%"
+    assert Footer("[a]%d[b]%d").make({"a": "%d", "b": "%%"}, 1, 2) == "%d1%%2"
+    assert Campaign("[x] [mail]", "[y|z]").unknown_fields([{"mail": ""}]) == ["x", "y"]

@@ -40,3 +40,32 @@ def test_every_group_needs_a_price():
     sys.modules.pop("tickets.prices", None)
     with pytest.raises(RuntimeError):
         import_module("tickets.prices")
+
+
+def test_everybody():
+    groups, visitors = load("tickets.groups"), import_module("tickets.visitors")
+    prices = import_module("tickets.prices")
+    for age in range(0, 90):
+        for card in ("", "student", "press"):
+            fitting = [
+                (cost, name)
+                for name, cost, fits in [
+                    ("infant", 0, age < 4), ("child", 480, age < 16), ("student", 600, card == "student"), ("senior", 900, age >= 67),
+                ]
+                if fits
+            ]
+            cost, name = min(fitting, default=(1200, "adult"))
+            visitor = visitors.Visitor(age, card)
+            assert (groups.group_of(visitor), prices.price(visitor)) == (name, cost)
+            assert groups.may_enter_alone(visitor) == (age >= 10)
+    assert (prices.FULL, prices.price_of_group("press")) == (1200, 1200)
+
+
+def test_gate():
+    gate = load("tickets.gate")
+    assert gate.check("child", "12", []) == "in"
+    assert gate.check("child", "9", []) == "not alone"
+    assert gate.check("child", "9", ["15", "16"]) == "in"
+    assert gate.check("student", "12 student", []) == "wrong ticket"
+    assert gate.check("adult", "12 student", []) == "in"
+    assert gate.check("infant", "3", ["40"]) == "in"

@@ -1,10 +1,14 @@
 # stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
+import random
+
 import pytest
 
 from pixels.edits import apply
 from pixels.files import load
 from pixels.geometry import crop, transpose, turn
 from pixels.image import Image
+from pixels.filters import blur, invert
+from pixels.geometry import mirror
 
 
 def picture(width, height):
@@ -36,3 +40,33 @@ def test_saved_can_be_opened():
 
 def test_tall_part_is_whole():
     assert apply("1 4 1 2 3 4", "crop 0 1 1 3") == "1 3\n2\n3\n4\n"
+
+
+def test_many_pictures():
+    chance = random.Random(5)
+    for _ in range(150):
+        width, height = chance.randint(1, 6), chance.randint(1, 6)
+        rows = [[chance.randint(0, 255) for _ in range(width)] for _ in range(height)]
+        image = Image(width, height, [value for row in rows for value in row])
+        left, top = chance.randrange(width), chance.randrange(height)
+        w, h = chance.randint(1, 8), chance.randint(1, 8)
+        assert crop(image, left, top, w, h).rows() == [row[left : left + w] for row in rows[top : top + h]]
+        turned = [rows, [list(row) for row in zip(*rows[::-1])], [row[::-1] for row in rows[::-1]], [list(row) for row in zip(*rows)][::-1]]
+        for quarters in range(-5, 6):
+            found = turn(image, quarters)
+            assert found.rows() == turned[quarters % 4] and (found.width, found.height) == (len(turned[quarters % 4][0]), len(turned[quarters % 4]))
+        assert mirror(image).rows() == [row[::-1] for row in rows]
+        assert invert(image).rows() == [[255 - value for value in row] for row in rows]
+        near = [
+            [[v for line in rows[max(0, y - 1) : y + 2] for v in line[max(0, x - 1) : x + 2]] for x in range(width)] for y in range(height)
+        ]
+        assert blur(image).rows() == [[sum(values) // len(values) for values in line] for line in near]
+        assert image.rows() == rows
+
+
+def test_edits_in_order():
+    text = "3 2\n1 2 3\n4 5 6\n"
+    assert apply(text, "crop 1 0 9 9; turn 1") == "2 2\n5 2\n6 3\n"
+    assert apply(text, "turn 1; crop 1 0 9 9") == "1 3\n1\n2\n3\n"
+    assert apply(text, "transpose; crop 0 1 2 2; mirror; invert") == "2 2\n250 253\n249 252\n"
+    assert apply(text, ";") == text

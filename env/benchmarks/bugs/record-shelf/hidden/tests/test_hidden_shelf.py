@@ -1,6 +1,8 @@
 # stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from shelf import Record, Shelf
@@ -29,3 +31,26 @@ def test_titles_are_sorted_alike():
 
 def test_empty():
     assert Shelf().dividers() == {}
+
+
+def test_many_names():
+    chance = random.Random(3)
+    words = ["the", "The", "THE", "a", "An", "die", "Les", "Them", "Athens", "Thé", "STRASSE", "straße", "an'", "the-", "Desires", "x", "7"]
+    for _ in range(500):
+        chosen = [chance.choice(words) for _ in range(chance.randint(1, 4))]
+        folded = [word.casefold() for word in chosen]
+        if len(folded) > 1 and folded[0] in ("the", "a", "an", "die", "les"):
+            folded = folded[1:]
+        name = chance.choice(["", " ", "\t"]) + chance.choice([" ", "  ", "\n"]).join(chosen) + chance.choice(["", "  "])
+        assert sort_name(name) == " ".join(folded), name
+
+
+def test_order_within_an_artist():
+    records = [Record("The Eels", "The B", 2), Record("eels", "a", 2), Record("Eels", "z", 1), Record("Les Eels", "An Ab", 2)]
+    kept = list(records)
+    s = Shelf(records)
+    assert [(r.year, r.title) for r in s.in_order()] == [(1, "z"), (2, "a"), (2, "An Ab"), (2, "The B")]
+    assert s.artists() == ["Eels", "eels", "Les Eels", "The Eels"]
+    s.add(Record("The 7", "x", 9))
+    assert records == kept
+    assert s.dividers() == {"#": ["The 7"], "E": ["Eels", "eels", "Les Eels", "The Eels"]}

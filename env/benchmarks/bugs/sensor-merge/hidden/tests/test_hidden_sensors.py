@@ -46,3 +46,36 @@ def test_recording_one_by_one():
         rollup.record("d", 0, [number])
     close(rollup.hour("d", 0), [1.0, 2.0, 4.0])
     assert (rollup.hour("d", 0).low, rollup.hour("d", 0).high) == (1.0, 4.0)
+
+
+def test_parts_put_together_in_any_way():
+    chance = random.Random(7)
+    for _ in range(60):
+        numbers = [chance.choice([0.0, -5.5, 3.25, chance.gauss(40, 9)]) for _ in range(chance.randint(2, 15))]
+        parts = []
+        at = 0
+        while at < len(numbers):
+            size = chance.randint(0, 4)
+            parts.append(Summary.of(numbers[at : at + size]))
+            at += size
+        while len(parts) > 1:
+            place = chance.randrange(len(parts) - 1)
+            parts[place : place + 2] = [parts[place] + parts[place + 1]]
+        close(parts[0], numbers)
+        assert (parts[0].low, parts[0].high) == (min(numbers), max(numbers))
+
+
+def test_equal_numbers_have_no_spread():
+    for count in range(1, 6):
+        summary = Summary.of([7.5] * count) + Summary.of([7.5] * 3) + Summary()
+        assert (summary.spread, summary.moments.mean, summary.moments.count) == (0.0, 7.5, count + 3)
+    assert Summary.of([4.0]).spread == 0.0 and (Summary() + Summary()).moments.count == 0
+
+
+def test_hours_of_a_day():
+    rollup = Rollup()
+    rollup.record("a", 23, [1.0, 3.0])
+    rollup.record("b", 23, [100.0])
+    rollup.record("a", 0, [8.0])
+    assert rollup.day("a").line() == "n=3 mean=4.000 spread=3.606 range=1..8"
+    assert rollup.day("c").moments.count == 0

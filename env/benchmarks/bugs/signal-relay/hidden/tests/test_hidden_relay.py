@@ -1,6 +1,7 @@
 # stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
 from signals.hub import Hub
 from signals.relay import Relay
+import pytest
 
 
 def hubs():
@@ -58,3 +59,41 @@ def test_many_values():
     a.send("x", 1, 2, 3)
     a.send("x", *"signal", side="left")
     assert seen == [((1, 2, 3), {}), (("s", "i", "g", "n", "a", "l"), {"side": "left"})]
+
+
+def test_carried_and_the_rest():
+    a, b, relay, seen = hubs()
+    relay.carry("x")
+    relay.carry_rest()
+    a.send("x", 1, 2, k=3)
+    a.send("y", 4)
+    assert seen == [((1, 2), {"k": 3})]
+    assert b.unhandled == ["y"] and a.unhandled == []
+    assert relay.carried == 2
+
+
+def test_values_are_handed_on_as_they_are():
+    a, b, relay, _ = hubs()
+    got, values = [], ([1], {"k": 2}, None, ())
+    b.on("z", lambda *each: got.append(each))
+    relay.carry("q", "z")
+    assert a.send("q", *values) == 1
+    assert all(one is other for one, other in zip(got[0], values)) and len(got[0]) == 4
+    a.on("q", lambda *each: got.append("here"))
+    assert a.send("q") == 2
+    assert got[1:] == [(), "here"]
+
+
+def test_faults_of_handlers_go_on_to_the_sender():
+    a, b, relay, _ = hubs()
+
+    def handler(one, two):
+        raise KeyError(one + two)
+
+    b.on("bad", handler)
+    relay.carry("bad")
+    with pytest.raises(KeyError):
+        a.send("bad", 1, 2)
+    with pytest.raises(ValueError):
+        b.off("bad", print)
+    assert relay.carried == 1

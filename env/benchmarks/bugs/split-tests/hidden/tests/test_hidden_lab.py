@@ -46,3 +46,31 @@ def test_layers():
     lab.add("one", Experiment("q", (("b", 100),)))
     counts = lab.count(USERS)
     assert counts["p"]["a"] + counts["q"]["b"] == len(USERS)
+
+
+def test_shares_of_users():
+    experiment = Experiment("price", (("a", 50), ("b", 49), ("c", 1)), traffic=60)
+    for user in USERS:
+        number = bucket(user, "price")
+        expected = "a" if number < 50 else "b" if number < 99 else "c"
+        assert experiment.variant(user) == (expected if bucket(user, "price/traffic") < 60 else None)
+    assert (bucket("u1", "x"), bucket("u2", "x"), bucket("u1", "y")) == (21, 68, 96)
+
+
+def test_earlier_experiments_take_their_users_first():
+    lab = Lab()
+    lab.add("one", Experiment("p", (("a", 0), ("b", 100)), traffic=50))
+    lab.add("one", Experiment("q", (("c", 100),), traffic=50))
+    lab.add("two", Experiment("r", (("d", 100),), traffic=0, forced={"u7": "d"}))
+    for user in USERS[:500]:
+        expected = {}
+        if bucket(user, "p/traffic") < 50:
+            expected["p"] = "b"
+        elif bucket(user, "q/traffic") < 50:
+            expected["q"] = "c"
+        if user == "u7":
+            expected["r"] = "d"
+        assert lab.variants(user) == expected
+    assert lab.count(USERS[:500])["r"] == {"d": 1}
+    with pytest.raises(ValueError):
+        Experiment("x", (("a", 50), ("b", 49)))
