@@ -36,10 +36,13 @@ from stackrank.env.sandbox.bubblewrap.selection import (
 )
 from stackrank.env.sandbox.guest.holder import Problem, lock_file
 from stackrank.errors import StackrankError
+from stackrank.host.wall_clock import moment_ago
 from stackrank.settings import settings
 
 _RESERVE = 4
 """The copies may take one part in this many of the file system."""
+_UNUSED_S = 2 * 86_400.0
+"""A tree that no sandbox was started with for so long is removed."""
 
 
 class NoMemory(StackrankError):
@@ -100,6 +103,8 @@ class Memory:
         self._views: dict[object, View | NoMemory] = {}
         self._trees: dict[str, Tree] = {}
         self._locked: set[int] = set()
+        self._held: dict[Path, int] = {}
+        """Trees that this process uses -> the descriptor of the lock that says so."""
 
     def view(self, folders: Mapping[Path, Path], say: Say) -> View:
         """Return the view with these folders (where they are -> where sandboxes see them), made if it is missing.
@@ -118,7 +123,17 @@ class Memory:
             self._views[key] = view
         if isinstance(view, NoMemory):
             raise view
+        self._hold(view.trees)
         return view
+
+    def _hold(self, trees: Iterable[Path]) -> None:
+        """Mark trees as in use by this process, now."""
+        for tree in trees:
+            with contextlib.suppress(FileNotFoundError):  # it was replaced meanwhile
+                if tree not in self._held:
+                    self._held[tree] = os.open(_top_of(tree), os.O_RDONLY | os.O_CLOEXEC)
+                    fcntl.flock(self._held[tree], fcntl.LOCK_SH)
+                os.utime(_top_of(tree))
 
     def _find(self, folders: Mapping[Path, Path], say: Say) -> View:
         root = self._root()
@@ -277,11 +292,16 @@ def _below(tree: Path, path: Path) -> Path:
     return tree / path.relative_to("/")
 
 
+def _top_of(tree: Path) -> Path:
+    """Return the file that names the folder that a tree was copied from; it is locked and touched by who uses it."""
+    return tree.with_name(tree.name.rpartition("-")[0] + ".top")
+
+
 def _prune(root: Path, replaced: str) -> None:
-    """Remove the tree of that name, the trees of folders that are gone, and the copies that no tree uses any more."""
-    gone = [file.stem for file in root.glob("*.top") if not Path(file.read_text()).is_dir()]
-    trees = [tree for name in {*gone, replaced} for tree in root.glob(f"{name}-*")]
-    for name in gone:
+    """Remove the tree of that name, those that nobody needs any more, and the copies that no tree uses."""
+    unneeded = {file.stem for file in root.glob("*.json") if not _is_needed(file.with_suffix(".top"))}
+    trees = [tree for name in {*unneeded, replaced} for tree in root.glob(f"{name}-*")]
+    for name in unneeded:
         for file in root.glob(f"{name}.*"):
             file.unlink()
     for tree in trees:
@@ -290,6 +310,22 @@ def _prune(root: Path, replaced: str) -> None:
         for copy in (root / "files").iterdir():
             if copy.stat().st_nlink == 1:
                 copy.unlink()
+
+
+def _is_needed(top: Path) -> bool:
+    """Whether the folder of a tree exists, and a process uses the tree or did so lately."""
+    try:
+        with top.open() as file:
+            if not Path(file.read()).is_dir():
+                return False
+            if os.fstat(file.fileno()).st_mtime > moment_ago(seconds=_UNUSED_S).timestamp():
+                return True
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return False
+    except BlockingIOError:
+        return True
+    except FileNotFoundError:
+        return False
 
 
 def _stamp(status: os.stat_result) -> list[int]:

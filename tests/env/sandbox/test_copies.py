@@ -43,6 +43,18 @@ def environment(tmp_path: Path) -> Path:
     return folder
 
 
+def test_copies_that_nobody_used_for_days_make_room(place: Path, environment: Path, tmp_path: Path) -> None:
+    kept, forgotten = Memory((place,)), Memory((place,))
+    others = [Path(shutil.copytree(environment, tmp_path / name, symlinks=True)) for name in ("old", "new")]
+    in_use, unused = kept.view({environment: SEEN_AS}, silent), forgotten.view({others[0]: SEEN_AS}, silent)
+    for descriptor in forgotten._held.values():  # as its process does when it ends
+        os.close(descriptor)
+    for file in place.rglob("*.top"):
+        os.utime(file, (0, 0))
+    Memory((place,)).view({others[1]: SEEN_AS}, silent)
+    assert in_use.folders[SEEN_AS].is_dir() and not unused.folders[SEEN_AS].exists()
+
+
 def test_a_changed_file_is_copied_again_and_nothing_old_stays(place: Path, environment: Path) -> None:
     first = Memory((place,)).view({environment: SEEN_AS}, silent)
     copy = first.folders[SEEN_AS] / "module.py"
