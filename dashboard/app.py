@@ -11,10 +11,11 @@ from stackrank.dashboard.parts import pulse, scope, show, top
 from stackrank.dashboard.parts.show import begin, escaped, guarded
 from stackrank.wording import words
 
+# Comments, because Streamlit draws every text that stands alone in this file.
+# Pages that show every benchmark unless the scope names one.
 _LISTS = ("runs", "episodes")
-"""Pages that show every benchmark unless the scope names one."""
+# Pages that are drawn again when the runs that they are about have gone on. Run and episode follow their own.
 _FOLLOWING = ("", "leaderboard", "compare", "tool_sets", "failures", "tasks", "task", "runs", "episodes")
-"""Pages that are drawn again when the runs that they are about have gone on. Run and episode follow their own."""
 
 
 def _page(name: str, icon: str, **options: Any) -> Any:

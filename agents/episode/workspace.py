@@ -69,7 +69,7 @@ def find_failing_file(task: Task, first: State) -> str:
 
 def shows_failure(first: State) -> bool:
     """Whether the reset shows visible tests that fail."""
-    return first["kind"] == "tests" and not first["solved"]
+    return bool(first) and first["kind"] == "tests" and not first["solved"]
 
 
 def append_workspace(task: Task, first: Observation) -> Observation:

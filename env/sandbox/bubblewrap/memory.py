@@ -62,7 +62,7 @@ class Tree:
 class View:
     """The trees in memory that the sandboxes of one environment see."""
 
-    system: Path
+    machine: Path
     """The tree of the system's part."""
     bases: tuple[Path, ...]
     """The folders in it, outside of the system's own, that sandboxes see."""
@@ -74,18 +74,18 @@ class View:
     @property
     def trees(self) -> tuple[Path, ...]:
         """Return all trees."""
-        return self.system, *self.folders.values()
+        return self.machine, *self.folders.values()
 
     def mounts(self) -> list[str]:
         """Return the arguments that make bwrap mount the trees."""
         arguments: list[str] = []
         for folder in selection.SYSTEM:
-            copy = _below(self.system, folder)
+            copy = _below(self.machine, folder)
             if copy.is_symlink():
                 arguments += ["--symlink", str(copy.readlink()), str(folder)]
             elif copy.is_dir():
                 arguments += ["--ro-bind", str(copy), str(folder)]
-        places = {base: _below(self.system, base) for base in self.bases} | dict(self.folders)
+        places = {base: _below(self.machine, base) for base in self.bases} | dict(self.folders)
         for place in sorted(places):
             # By itself, bwrap creates parents with the host's permissions: root's home, for example, would be closed.
             parents = [word for parent in reversed(place.parents[:-1]) for word in ("--dir", str(parent))]
@@ -140,12 +140,12 @@ class Memory:
         pythons = sorted({(folder / "bin" / "python").resolve() for folder in folders})
         bases = sorted({python.parent.parent for python in pythons})
         with _locked(root / "lock"):
-            system = self._system_tree(root, pythons, select_linked(folders, bases), say)
+            machine = self._system_tree(root, pythons, select_linked(folders, bases), say)
             trees = {
                 seen_as: self._tree(root, str(folder), folder, partial(select_folder, folder)).folder
                 for folder, seen_as in folders.items()
             }
-        view = View(system.folder, tuple(base for base in bases if not base.is_relative_to("/usr")), trees, "")
+        view = View(machine.folder, tuple(base for base in bases if not base.is_relative_to("/usr")), trees, "")
         return replace(view, problem=self._lock(view.trees)) if _swaps() else view
 
     def _system_tree(self, root: Path, pythons: Sequence[Path], linked: Entries, say: Say) -> Tree:

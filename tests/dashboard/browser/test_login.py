@@ -111,7 +111,7 @@ def test_signed_out_users_see_nothing(visitor: sync_api.Page) -> None:
 def test_allowed_user_signs_in_and_authors_notes(visitor: sync_api.Page) -> None:
     visitor.goto("/")
     sign_in(visitor, "ada")
-    heading(visitor, "Latest run")
+    heading(visitor, "Worth reading")
     sync_api.expect(visitor.get_by_text("Signed in as ada@example.org")).to_be_visible()
     visitor.goto("/run?id=1")
     ready(visitor)

@@ -56,8 +56,7 @@ def test_cost_frontier() -> None:
         "Best per dollar: cheap, $0.0200 per resolved episode; cheaper than every other entrant (95% intervals)."
     )
     close_entrant = row("near", 0.025, 0.02, None)
-    assert "cheap, $0.0200 per resolved episode; not significantly cheaper than near." in queries.best_per_dollar(
-        [close_entrant, dear, cheap]
-    )
-    assert "not significantly cheaper than dear" in queries.best_per_dollar([row("cheap", 0.02, 0.01, None), dear])
+    unclear = "No clear difference per dollar between cheap, $0.0200 per resolved episode, and "
+    assert queries.best_per_dollar([close_entrant, dear, cheap]).startswith(unclear + "near")
+    assert queries.best_per_dollar([row("cheap", 0.02, 0.01, None), dear]).startswith(unclear + "dear")
     assert queries.best_per_dollar([cheap, chance, row("unknown", None)]) == ""

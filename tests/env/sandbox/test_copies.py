@@ -66,7 +66,7 @@ def test_a_changed_file_is_copied_again_and_nothing_old_stays(place: Path, envir
     files = [path for path in place.rglob("*") if path.is_file() and not path.is_symlink()]
     assert (
         not first.folders[SEEN_AS].exists()
-        and second.system == first.system
+        and second.machine == first.machine
         and "x = 1\n" not in {path.read_bytes().decode("latin-1") for path in files}
     )
 
@@ -78,7 +78,7 @@ def test_environments_share_the_system_part_and_one_copy_of_each_file(place: Pat
     other = environment.with_name("other")
     shutil.copytree(environment, other, symlinks=True)
     three = Memory((place,)).view({other: SEEN_AS}, said.append)
-    assert one.system == two.system == three.system and len(said) == 1
+    assert one.machine == two.machine == three.machine and len(said) == 1
     copies = [view.folders[seen_as] for view, seen_as in ((one, SEEN_AS), (two, environment), (three, SEEN_AS))]
     assert copies[0] == copies[1] != copies[2] and (copies[2] / "module.py").read_text() == "x = 1\n"
 
@@ -93,15 +93,15 @@ def test_what_only_some_packages_are_linked_with_is_seen_by_their_sandboxes_alon
         (module, library)
         for module in modules
         for library in linked_files(module)
-        if not (plain.system / str(library)[1:]).exists()
+        if not (plain.machine / str(library)[1:]).exists()
     )
     linked = environment.with_name("linked")
     shutil.copytree(environment, linked, symlinks=True)
     shutil.copyfile(module, linked / module.name)
     special = memory.view({linked: SEEN_AS}, silent)
-    assert (special.system / str(library)[1:]).exists()
-    assert memory.view({environment: SEEN_AS}, silent).system == plain.system != special.system
-    assert not (plain.system / str(library)[1:]).exists()
+    assert (special.machine / str(library)[1:]).exists()
+    assert memory.view({environment: SEEN_AS}, silent).machine == plain.machine != special.machine
+    assert not (plain.machine / str(library)[1:]).exists()
 
 
 def test_what_does_not_fit_or_may_be_anybodys_is_refused(

@@ -48,11 +48,7 @@ def test_an_unstarted_run_waits_for_the_server(played: Callable[..., tuple[bool,
 
 def test_a_started_run_is_not_retried(played: Callable[..., tuple[bool, int, list[str]]]) -> None:
     interrupted, calls, (warning,) = played(refused=3, is_started=True)
-    assert (
-        (interrupted, calls) == (False, 1)
-        and "the Prefect server reported an error" in warning
-        and "resume 1" in warning
-    )
+    assert (interrupted, calls) == (False, 1) and "the Prefect server reported an error" in warning
 
 
 def test_patience_ends(played: Callable[..., tuple[bool, int, list[str]]], monkeypatch: pytest.MonkeyPatch) -> None:

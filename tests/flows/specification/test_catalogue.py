@@ -34,5 +34,5 @@ def test_the_catalogue_lists_a_broken_benchmark_with_its_problem() -> None:
 @pytest.mark.usefixtures("hidden")
 def test_tasks_are_validated_without_measuring() -> None:
     messages: list[str] = []
-    assert _find_measure(messages.append) is None
+    assert _find_measure(messages.append, False) is None
     assert "difficulty of tasks is not measured: the plug-in 'measure'" in messages[0]

@@ -7,7 +7,7 @@ import os
 from typing import Any, List, Set
 
 from ..core.files import Refused
-from ..testing.ids import path_of
+from ..testing.ids import before_parameters, path_of
 
 _CLOSE = 5
 
@@ -21,8 +21,8 @@ def choose(collected: List[str], name: str) -> Set[str]:
     """Return the tests that an id, the beginning of one, a file or a name stands for. Raises Refused."""
     name = os.path.normpath(path_of(name)) + name[len(path_of(name)) :]
     if not name.isascii() and name not in collected:  # pytest escapes parameters
-        function, bracket, parameters = name.partition("[")
-        name = function + bracket + parameters.encode("unicode_escape").decode("ascii")
+        function = before_parameters(name)
+        name = function + name[len(function) :].encode("unicode_escape").decode("ascii")
     ways = (
         lambda test: test == name,
         lambda test: test.startswith((name + "[", name + "::")) or test.rstrip("/").startswith(name + "/"),

@@ -52,6 +52,11 @@ def parse_id(test: str) -> ParsedId:
     return ParsedId(path, tuple(function.split("::")), bracket + parameters)
 
 
+def before_parameters(name: str) -> str:
+    """Return what comes before the first bracket of a name that an agent gave, which need not be a whole id."""
+    return name.partition("[")[0]
+
+
 def path_of(test: str) -> str:
     """Return the path in an id of a test, or in a word of a command that names one."""
     return parse_id(test).path

@@ -19,7 +19,7 @@ from typing import Any, Dict, Generator, List, Optional, Tuple
 
 from ...core.files import Refused
 from ...core.framing import take_input
-from ...testing.ids import path_of
+from ...testing.ids import before_parameters, path_of
 from ...testing.shadows import forget_shadowed
 from ..choice import choose, outcome_of
 from ..exceptions import reported_error
@@ -227,7 +227,7 @@ class Session:
         wanted_test: str = self._spec["test"]
         file = path_of(wanted_test)
         if wanted_test and not os.path.exists(file):
-            if "/" in file.partition("[")[0] or file.endswith(".py"):
+            if "/" in before_parameters(file) or file.endswith(".py"):
                 raise Refused("no file %s" % file)
             file = ""
 
