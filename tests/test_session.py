@@ -45,9 +45,9 @@ EVERYTHING = "postgres, prefect_server, browser, served"
 @pytest.mark.parametrize(
     ("end", "fixtures", "options"),
     [
-        (signal.SIGTERM, EVERYTHING, ["-n", "1"]),
+        pytest.param(signal.SIGTERM, EVERYTHING, ["-n", "1"], marks=pytest.mark.exhaustive),
         (signal.SIGTERM, "postgres", []),
-        (signal.SIGKILL, "postgres", []),
+        pytest.param(signal.SIGKILL, "postgres", [], marks=pytest.mark.exhaustive),
     ],
 )
 def test_session_end_stops_everything_it_started(

@@ -113,6 +113,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.exhaustive
 def test_sandbox_python_is_made_once(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     messages: list[str] = []
     monkeypatch.setenv("PYTHONPATH", str(ROOT))

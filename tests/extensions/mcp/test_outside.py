@@ -203,6 +203,7 @@ def test_a_server_that_was_killed_itself_is_gone_on_with(stackrank: CommandLine,
     assert (row["verdict"], row["stop_reason"]) == ("resolved", "agent_gave_up")
 
 
+@pytest.mark.exhaustive
 def test_over_http(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STACKRANK_MCP_TOKEN", "s3cret")
     server = subprocess.Popen([*COMMAND, "--http", "--port", "0"], stderr=subprocess.PIPE, text=True, cwd=ROOT)
@@ -276,6 +277,7 @@ def refuses(url: str) -> bool:
     return False
 
 
+@pytest.mark.exhaustive
 def test_bad_calls_are_one_sentence(stackrank: CommandLine) -> None:
     for options, message in {
         ("no-such-task",): "no-such-task",

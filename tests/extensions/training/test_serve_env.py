@@ -193,6 +193,7 @@ def test_data_that_a_benchmark_needs_is_named_as_for_a_run(
 
 
 @pytest.mark.slow
+@pytest.mark.exhaustive
 def test_openenv_validates_and_plays_it(url: str) -> None:
     python = server_python("openenv")
     command = [python.with_name("openenv"), "validate", "--url", url, "--timeout", "600"]

@@ -137,6 +137,7 @@ def test_the_example_of_trl_is_short_and_calls_what_there_is() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.exhaustive
 def test_verifiers_plays_an_episode(tmp_path: Path) -> None:
     """By its own command line, as the example says, in an environment of its own."""
     usable("bubblewrap")

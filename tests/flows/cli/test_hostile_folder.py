@@ -105,6 +105,7 @@ def hostile(tmp_path: Path) -> Iterator[HostileFolder]:
     assert sorted(place.folder.rglob("__pycache__")) == []
 
 
+@pytest.mark.exhaustive
 def test_commands_of_a_fresh_home(hostile: HostileFolder) -> None:
     """The first command makes the sandbox's Python, starts Prefect's server, and plays a run."""
     found = hostile.call("fix", ".", "--out", "../out", "--agent", "repair", "--sandbox", "bubblewrap")

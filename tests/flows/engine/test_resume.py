@@ -128,6 +128,7 @@ def test_an_episode_that_cannot_be_repeated_starts_over(endpoint: OpenAIServer) 
     assert [step["index"] for step in queries.steps(connect(), second_try["id"])] == list(range(ANSWERS + 1))
 
 
+@pytest.mark.exhaustive
 def test_a_worker_that_lost_its_claim_changes_nothing(endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is stopped for longer than others wait for it, and then goes on as if nothing had been."""
     monkeypatch.setenv("STACKRANK_SILENT_S", str(run_out(0.5)))

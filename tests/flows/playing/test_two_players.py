@@ -122,6 +122,7 @@ def stopped(server: Cluster) -> list[psutil.Process]:
 
 
 @pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_stopped_database_makes_no_worker_count_as_dead(
     postgres: Cluster, endpoint: OpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
