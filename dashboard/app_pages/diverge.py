@@ -18,10 +18,10 @@ from stackrank.dashboard.trace.steps import brief, tool_of
 from stackrank.db import queries
 from stackrank.wording import count_of
 
+# The number of lines of the alignment on one page.
 AROUND = 200
-"""The number of lines of the alignment on one page."""
+# The number of lines before the first difference that are shown with it.
 CONTEXT = 4
-"""The number of lines before the first difference that are shown with it."""
 SIDES = ("a", "b")
 
 

@@ -19,13 +19,13 @@ from stackrank.terms import UNKNOWN, FailurePoint, StopReason, Verdict
 from stackrank.wording import count_of
 
 _PAGE = 100
+# The most episodes that a CSV has.
 _MOST_SAVED = 1_000_000
-"""The most episodes that a CSV has."""
+# The most characters of a query.
 _MOST_ASKED = 500
-"""The most characters of a query."""
 _MORE = ("ep_failure", "ep_stop", "ep_tool", "ep_steps", "ep_steps_max", "ep_cost", "ep_cost_max", "ep_tag")
+# Seconds after which a search of texts shows what it has found so far.
 _PATIENCE_S = 4.0
-"""Seconds after which a search of texts shows what it has found so far."""
 _FAILURES = [*map(str, FailurePoint), UNKNOWN]
 _STOPS = list(map(str, StopReason))
 

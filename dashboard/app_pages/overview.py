@@ -25,8 +25,8 @@ from stackrank.dashboard.parts.tables import (
 from stackrank.db import queries
 from stackrank.wording import count_of
 
+# The most sentences about what a debugger is worth; the page of tool sets has all of them.
 _MOST_SENTENCES = 3
-"""The most sentences about what a debugger is worth; the page of tool sets has all of them."""
 _COLUMNS = ("Rank", "Entrant", "Rate", "95% interval", "Sealed", "Tasks", "Episodes", "Errors", "Spent")
 
 st.title("Overview")

@@ -19,8 +19,8 @@ from stackrank.db.queries.boards.grid import GridCell
 from stackrank.wording import count_of
 
 _MOST_LINKS = 5
+# The most entrants whose columns are as wide as their names.
 _WIDE = 5
-"""The most entrants whose columns are as wide as their names."""
 _SHOWN = ["all", "decisive", "disputed", "suspect", "flaky"]
 _ORDERS = {
     "disagreement": lambda row: (-row["spread"], row["task"]),

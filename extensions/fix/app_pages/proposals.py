@@ -30,6 +30,8 @@ _MARKS = {
     "rejected": "✗ rejected",
 }
 _SAID = "proposals_said"
+# What the open dialogue is about.
+_ASKED = "proposals_asked"
 
 
 def decide(number: int, digest: str, kind: DecisionKind, reason: str) -> bool:
@@ -47,18 +49,21 @@ def decide(number: int, digest: str, kind: DecisionKind, reason: str) -> bool:
 _VERBS = {DecisionKind.APPROVED: "Approve", DecisionKind.REJECTED: "Reject", DecisionKind.COMMENT: "Comment"}
 
 
-@st.dialog("Decide")
-def confirm(number: int, digest: str, kind: DecisionKind, following: int | None) -> None:
-    """Ask for the words of a decision or a comment, before anything is stored. Ctrl+Enter sends them.
+def open_dialogue(number: int, digest: str, kind: DecisionKind, following: int | None) -> None:
+    """Open the dialogue when a button is pressed. `digest` is that of the change that was on the screen."""
+    st.session_state[_ASKED] = (number, digest, kind, following)
 
-    `digest` is that of the change that was on the screen.
-    """
+
+@st.dialog("Decide", on_dismiss=lambda: st.session_state.pop(_ASKED, None))
+def confirm(number: int, digest: str, kind: DecisionKind, following: int | None) -> None:
+    """Ask for the words of a decision or a comment, before anything is stored. Ctrl+Enter sends them."""
     if kind is not DecisionKind.COMMENT:
         st.markdown("A decision is final: it is sealed, and nobody can decide about this proposal again.")
     with st.form("proposal_why", border=False):
         need = "optional" if kind is DecisionKind.APPROVED else "needed"
         reason = st.text_area(f"Why, about proposal {number} ({need})", key="proposal_reason", max_chars=10_000)
         if st.form_submit_button(_VERBS[kind], type="primary"):
+            del st.session_state[_ASKED]
             if decide(number, digest, kind, reason) and kind is not DecisionKind.COMMENT:
                 address.put(pr_id=following)
             st.rerun()
@@ -68,16 +73,24 @@ def buttons(row: Mapping[str, Any], following: int | None) -> None:
     """Draw the buttons to approve, reject, comment and go on: a, r, c and n on the keyboard."""
     number, digest, status = row["id"], row["digest"], row["status"]
     with st.container(horizontal=True):
-        if st.button("Approve", key="pr_approve", icon=":material/check:", type="primary", disabled=status != "open"):
-            confirm(number, digest, DecisionKind.APPROVED, following)
-        if st.button("Reject", key="pr_reject", icon=":material/close:", disabled=status not in ("open", "covered")):
-            confirm(number, digest, DecisionKind.REJECTED, following)
-        if st.button("Comment", key="pr_comment", icon=":material/add_comment:"):
-            confirm(number, digest, DecisionKind.COMMENT, following)
+        st.button(
+            "Approve", key="pr_approve", icon=":material/check:", type="primary", disabled=status != "open",
+            on_click=open_dialogue, args=(number, digest, DecisionKind.APPROVED, following),
+        )  # fmt: skip
+        st.button(
+            "Reject", key="pr_reject", icon=":material/close:", disabled=status not in ("open", "covered"),
+            on_click=open_dialogue, args=(number, digest, DecisionKind.REJECTED, following),
+        )  # fmt: skip
+        st.button(
+            "Comment", key="pr_comment", icon=":material/add_comment:",
+            on_click=open_dialogue, args=(number, digest, DecisionKind.COMMENT, following),
+        )  # fmt: skip
         st.button(
             "Next", key="pr_next", icon=":material/arrow_forward:", disabled=following is None,
             on_click=lambda: address.put(pr_id=following),
         )  # fmt: skip
+    if asked := st.session_state.get(_ASKED):
+        confirm(*asked)
 
 
 def change(diff: str, heading: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 from pathlib import Path
@@ -19,6 +20,8 @@ from stackrank.db.writes.store import Store
 from tests.dashboard.page_parts import drawn, texts
 from tests.dashboard.seed import HOSTILE, seed
 from tests.support.databases import Databases
+
+ROOT = Path(__file__).parents[3]
 
 
 def test_query_finds_episodes_and_steps(visit: Any, seeded: SimpleNamespace) -> None:
@@ -254,3 +257,16 @@ def test_known_fix_is_hidden_behind_a_toggle(visit: Any, seeded: SimpleNamespace
     assert "@@ -12,5" not in texts(app)
     app.toggle(key="trace_spoiler").set_value(True).run()
     assert "@@ -12,5" in texts(app) and "Book.total, lines 14" in texts(app)
+
+
+def test_no_page_has_a_text_that_stands_alone() -> None:
+    """Streamlit would draw it, also one that documents a constant."""
+    pages = [*ROOT.glob("dashboard/app_pages/*.py"), *ROOT.glob("extensions/*/app_pages/*.py")]
+    scripts = [ROOT / "dashboard/app.py", *pages]
+    texts = [
+        f"{script.name}:{statement.lineno}"
+        for script in scripts
+        for statement in ast.parse(script.read_text(encoding="utf-8")).body[1:]
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    ]
+    assert len(scripts) > 10 and not texts, "write a comment"

@@ -67,13 +67,19 @@ def test_an_empty_queue_and_a_wrong_address(visit: Any, filled: SimpleNamespace)
     assert any("4711" in element.value for element in app.warning)
 
 
+def approve(app: Any) -> Any:
+    """Press the button, and the one in the dialogue."""
+    asked = app.button(key="pr_approve").click().run()
+    return asked.button(key="FormSubmitter:proposal_why-Approve").click().run()
+
+
 def test_a_decision_is_the_reader_s_and_is_about_what_was_shown(
     visit: Any, filled: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STACKRANK_OWNER", "ann")
     first, two = proposed(filled, {"p": FIX, "q": SECOND_FIX})
     app = visit(filled.url, "proposals")
-    app.button(key="pr_approve").click().run()
+    approve(app)
     assert queries.proposal(filled.store.engine, first)["decision"]["person"] == "ann"
     # While the second one is on the screen, somebody else decides, and then a change takes its place.
     for number, happens in (
@@ -83,7 +89,7 @@ def test_a_decision_is_the_reader_s_and_is_about_what_was_shown(
     ):  # fmt: skip
         app = visit(filled.url, "proposals", pr_id=str(number))
         happens(queries.proposal(filled.store.engine, number)["digest"])
-        app.button(key="pr_approve").click().run()
+        approve(app)
         assert len(app.error) == 1 and queries.proposal(filled.store.engine, number)["status"] != "approved"
 
 
@@ -91,7 +97,7 @@ def test_one_decision_is_enough_for_several_changes_that_mend_the_same(visit: An
     (first,) = proposed(filled, {"p": FIX})
     ids = filled.made.runs[0], next(iter(filled.made.entrants.values())), filled.made.episodes[0]
     (two,) = Proposals(filled.store.engine).propose([proposal_row(*ids, problem="q", diff=OTHER_FIX, tests=["p"])])
-    visit(filled.url, "proposals", pr_id=str(first)).button(key="pr_approve").click().run()
+    approve(visit(filled.url, "proposals", pr_id=str(first)))
     app = visit(filled.url, "proposals", pr_id=str(two))
     assert f"Proposal {first}, which is approved, fixes everything" in app.info[0].value
     assert app.button(key="pr_approve").disabled and not app.button(key="pr_reject").disabled
@@ -141,12 +147,14 @@ def test_by_keyboard_alone(tour: tuple[sync_api.Page, str], watched: SimpleNames
     heading(page, f"Proposal {third}")
     ready(page)
     page.keyboard.press("a")
+    _type_why(page, "")
     heading(page, f"Proposal {first}")
     ready(page)
     found_rows = {number: queries.proposal(engine, number) for number in (first, second, third)}
     assert [row["status"] for row in found_rows.values()] == ["open", "rejected", "approved"]
     assert found_rows[second]["decision"]["reason"] == "Too narrow." and len(found_rows[second]["comments"]) == 1
     page.keyboard.press("a")
+    _type_why(page, "as it should be")
     wait_for(lambda: queries.proposal(engine, first)["status"] == "approved", "the last decision")
     sync_api.expect(page.get_by_role("heading", name="What people accept")).to_be_visible()
     sync_api.expect(page.get_by_role("heading", name="Why changes were rejected")).to_be_visible()
