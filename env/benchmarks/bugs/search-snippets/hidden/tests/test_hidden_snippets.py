@@ -35,3 +35,13 @@ def test_end_of_text():
 def test_plain_text_as_before():
     assert mark("aXbxA", ["x", "b"]) == "a<b>Xbx</b>A"
     assert mark("aaaa", ["aa"]) == "<b>aaaa</b>"
+
+
+def test_empty_texts_have_nothing_to_mark():
+    index = Index()
+    index.add("blank", "")
+    assert mark("", ["tea"]) == ""
+    assert mark("", []) == ""
+    assert mark("tea", []) == "tea"
+    assert mark("tea", [""]) == "tea"
+    assert index.search("tea") == []
