@@ -81,7 +81,7 @@ def test_the_prefect_server_is_killed(
     finally:
         run.kill()
     assert (run.returncode, json.loads(out)["status"]) == (0, "finished"), err
-    assert "the Prefect server cannot be reached" in err and "stackrank resume 1" in err
+    assert "the Prefect server cannot be reached" in err and "stackrank resume" not in err, "nothing is left to play"
     assert_as_undisturbed(1, endpoint)
     with in_home(prefect_home):
         variables = server.client_env(prefect_server)
