@@ -1,4 +1,4 @@
-"""The episodes of a run that are being played: who holds them, and what they wait for."""
+"""The episodes of a run that are being played, and what they wait for."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ class EpisodeInProgress(TypedDict):
     entrant: str
     model: str
     """Empty for an entrant without one."""
-    claimed_by: str
     next_step: int
     """0: its sandbox is being prepared."""
     waiting_s: float
@@ -33,7 +32,7 @@ def in_progress(engine: Engine, run_id: int) -> list[EpisodeInProgress]:
     of_episode = STEP.c.episode_id == _E.id
     last_step = select(func.max(STEP.c.created_at)).where(of_episode).scalar_subquery().label("last_step")
     last_index = select(func.max(STEP.c.index)).where(of_episode).scalar_subquery().label("last_index")
-    columns = (_E.id, ENTRANT.c.name, ENTRANT.c.model, _E.claimed_by, _E.started_at, last_step, last_index)
+    columns = (_E.id, ENTRANT.c.name, ENTRANT.c.model, _E.started_at, last_step, last_index)
     is_held = (_E.run_id == run_id, _E.counted, _E.status == EpisodeStatus.RUNNING, OPEN)
     rows = fetch(engine, select(*columns).join(ENTRANT, _E.entrant_id == ENTRANT.c.id).where(*is_held))
     episodes: list[EpisodeInProgress] = [
@@ -41,7 +40,6 @@ def in_progress(engine: Engine, run_id: int) -> list[EpisodeInProgress]:
             "episode": row["id"],
             "entrant": row["name"],
             "model": row["model"],
-            "claimed_by": row["claimed_by"],
             "next_step": 0 if row["last_index"] is None else row["last_index"] + 1,
             "waiting_s": seconds_since(max(filter(None, (row["last_step"], row["started_at"])))),
         }

@@ -7,8 +7,8 @@ from typing import Any
 
 from sqlalchemy import Engine
 
-from stackrank.db import queries
-from stackrank.flows.runs.playing.claims import is_dead_worker
+from stackrank.db.writes.store import Store
+from stackrank.flows.runs.playing.claims import are_deserted
 from stackrank.host.wall_clock import seconds_since
 from stackrank.settings import settings
 from stackrank.terms import RunStatus
@@ -27,8 +27,7 @@ def describe_absence(engine: Engine, run: Mapping[str, Any]) -> str:
     silent_s = seconds_since(last_sign)
     if silent_s > settings().run_silent_s:
         return f"nobody has played it for {duration(silent_s)}"
-    holders = _holders(engine, run["id"])
-    return "the process that played it has ended" if holders and not any(holders.values()) else ""
+    return "the process that played it has ended" if are_deserted(Store(engine).claims(run["id"])) else ""
 
 
 def is_played(engine: Engine, run: Mapping[str, Any]) -> bool:
@@ -38,9 +37,5 @@ def is_played(engine: Engine, run: Mapping[str, Any]) -> bool:
 
 def is_held(engine: Engine, run_id: int) -> bool:
     """Whether a process that may be alive holds an episode of the run."""
-    return any(_holders(engine, run_id).values())
-
-
-def _holders(engine: Engine, run_id: int) -> dict[str, bool]:
-    """Return the workers that hold episodes of a run, and whether each may be alive."""
-    return {held["claimed_by"]: not is_dead_worker(held["claimed_by"]) for held in queries.in_progress(engine, run_id)}
+    claims = Store(engine).claims(run_id)
+    return bool(claims) and not are_deserted(claims)

@@ -12,7 +12,7 @@ from stackrank import log
 from stackrank.db.writes.run_life import EndedRun, InterruptedRun
 from stackrank.db.writes.store import Store
 from stackrank.errors import UsageError
-from stackrank.flows.runs.playing.claims import is_dead_worker
+from stackrank.flows.runs.playing.claims import are_deserted
 from stackrank.flows.runs.playing.liveness import SilenceWatch
 from stackrank.flows.runs.specification.spec import make_spec, played_by_hand
 from stackrank.host.wall_clock import seconds_since
@@ -61,13 +61,8 @@ class AbandonedRuns:
         heartbeats = {run["id"]: run["heartbeat_at"] for run in going}
         silent = self._silence.find_silent(heartbeats, settings().run_silent_s)
         hushed = self._short_silence.find_silent(heartbeats, MISSED_BEATS * settings().beat_s)
-        silent |= {run_id for run_id in hushed if self._is_deserted(run_id)}
+        silent |= {run_id for run_id in hushed if are_deserted(self._store.claims(run_id))}
         return [run for run in going if run["id"] in silent and _is_resumable(run)]
-
-    def _is_deserted(self, run_id: int) -> bool:
-        """Whether episodes of the run are claimed, and only by processes that are known to have ended."""
-        claims = self._store.claims(run_id)
-        return bool(claims) and all(is_dead_worker(claim["claimed_by"]) for claim in claims)
 
     def take_failed(self) -> list[EndedRun]:
         """Return the runs of schedules and pools that ended with errors that may have passed, and whose pause is over.

@@ -81,6 +81,11 @@ def is_dead_worker(token: str) -> bool:
     return token not in _living_tokens if process == process_mark() else is_dead(process)
 
 
+def are_deserted(claims: Collection[WorkerClaim]) -> bool:
+    """Whether there are claims, and only of workers that are known to be dead."""
+    return bool(claims) and all(is_dead_worker(claim["claimed_by"]) for claim in claims)
+
+
 class ClaimWatch:
     """Finds a run's void claims."""
 
