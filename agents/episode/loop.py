@@ -58,7 +58,7 @@ def play(
         failure_shown=shows_failure(observation.state),
         ends_when_solved=env.ends_when_solved,
     )
-    with _naming(agent):
+    with _attributing_errors(agent):
         if past:
             agent.recall(past)
         agent.begin(briefing, observation)
@@ -69,7 +69,7 @@ def play(
         if reason is not None:
             return referee.finish(reason)
         try:
-            with _naming(agent):
+            with _attributing_errors(agent):
                 decision = agent.act(observation)
         except MalformedAction as error:
             observation = referee.refuse(error)
@@ -82,7 +82,7 @@ def play(
 
 
 @contextmanager
-def _naming(agent: Agent) -> Iterator[None]:
+def _attributing_errors(agent: Agent) -> Iterator[None]:
     """Raise PluginError for an error that the code of another package raised, and that `Agent` does not allow."""
     package = type(agent).__module__.partition(".")[0]
     try:

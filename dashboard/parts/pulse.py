@@ -17,8 +17,8 @@ _LAST: dict[str, object] = {}
 
 def begin(*, wide: bool) -> None:
     """Remember how the runs are, before a page is drawn. `wide`: the page is about all runs."""
-    st.session_state[_DRAWN] = _pulse(wide)
     runs, url = _pulse(True), default_url()
+    st.session_state[_DRAWN] = runs if wide else _pulse(False)
     if _LAST.get(url) != runs:
         _LAST[url] = runs
         forget()

@@ -103,10 +103,15 @@ def asked(question: Callable[[Engine, Scope], list[Answer]], *, errors: bool = T
 def nothing(sentence: str) -> NoReturn:
     """End a page that has nothing to show; if the address narrows its scope, with a button that shows everything."""
     st.info(sentence, icon=":material/filter_alt_off:")
+    _offer_everything("scope_widest")
+    st.stop()
+
+
+def _offer_everything(key: str) -> None:
+    """Draw a button that leaves the scope, if the address has one."""
     if address.carried():
         widest = dict.fromkeys(address.carried())
-        st.button("Show everything", icon=":material/close:", on_click=address.put, kwargs=widest, key="scope_widest")
-    st.stop()
+        st.button("Show everything", icon=":material/close:", on_click=address.put, kwargs=widest, key=key)
 
 
 def query(scope: Scope) -> dict[str, Any]:
@@ -144,9 +149,7 @@ def _summary(scope: Scope) -> str:
 def _widgets() -> None:
     """Draw a widget for each part of the scope of which there is more than one value."""
     scope = current()
-    if address.carried():
-        widest = dict.fromkeys(address.carried())
-        st.button("Show everything", icon=":material/close:", on_click=address.put, kwargs=widest, key="scope_reset")
+    _offer_everything("scope_reset")
     errors = [str(rule) for rule in ErrorsAre]
     address.segmented("Errors", errors, "errors", default=errors[0], format_func=wording.words)
     address.segmented("Disputed tasks", list(_DISPUTED), "disputed", default="Counted")

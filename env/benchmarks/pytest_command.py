@@ -91,7 +91,9 @@ def default_command(files: Mapping[str, bytes]) -> str:
 def _unittest_names(files: Mapping[str, bytes]) -> str:
     """Return the option with which pytest finds tests in files whose names only unittest looks for."""
     names = {PurePosixPath(path).name for path in files}
-    if "python_files" in pytest_settings(files) or any(map(fnmatch.filter, [names] * 2, ("test_*.py", "*_test.py"))):
+    if "python_files" in pytest_settings(files) or any(
+        fnmatch.filter(names, pattern) for pattern in ("test_*.py", "*_test.py")
+    ):
         return ""
     return "-o python_files='test*.py'" if fnmatch.filter(names, "test*.py") else ""
 

@@ -95,17 +95,19 @@ class Workspace:
         limit = min(MOST_FILES, max(self.steps_left // 4, 3))
         for path in order[:limit]:
             # The likeliest file may be the whole program.
-            text = yield from self.view(path, max(self.steps_left // 5, PAGES) if path == order[0] else PAGES)
-            if text is not None and text.strip():
-                self.files[path] = text
+            yield from self._read_program(path, max(self.steps_left // 5, PAGES) if path == order[0] else PAGES)
 
     def read_more(self, executed: Iterable[str]) -> Generator[PlannedStep, Observation, None]:
         """Read files of the program that failing tests execute, the likeliest first, as far as there are steps."""
         unread = [path for path in executed if path not in self.files and path not in self.readonly]
         for path in unread[: min(MOST_EXECUTED, self.steps_left // 5)]:
-            text = yield from self.view(path)
-            if text is not None and text.strip():
-                self.files[path] = text
+            yield from self._read_program(path)
+
+    def _read_program(self, path: str, pages: int = PAGES) -> Generator[PlannedStep, Observation, None]:
+        """Read a file of the program, and keep it if it has any text."""
+        text = yield from self.view(path, pages)
+        if text is not None and text.strip():
+            self.files[path] = text
 
     def _listed(self) -> Generator[PlannedStep, Observation, list[str]]:
         """Return the Python files. If a long listing leaves out folders of the program, these are listed separately."""
