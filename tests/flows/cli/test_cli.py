@@ -233,7 +233,7 @@ def test_doctor(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None
 def test_gc_with_nothing_to_do(stackrank: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a machine of its own: other tests leave folders of killed processes, and copies in memory, at any time."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(memory, "_machine_places", lambda: [])
+    monkeypatch.setattr(memory, "_machine_places", list)
     assert stackrank("gc", "--json").json() == {"removed": []}
     assert "nothing" in stackrank("gc").out
 
