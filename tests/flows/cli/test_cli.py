@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from stackrank.db.connection.engine import connect
 from stackrank.env.benchmarks.bug_suite import DATA, load_task
 from stackrank.env.patches import make_diff
 from stackrank.env.sandbox.base import SandboxError
+from stackrank.env.sandbox.bubblewrap import memory
 from stackrank.env.sandbox.registry import backend, default_backend
 from stackrank.env.scoring.proof import find_proof
 from stackrank.flows.services import prefect_server as server
@@ -228,7 +230,10 @@ def test_doctor(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None
     assert (result.status, result.json()["ready"]) == (1, False)
 
 
-def test_gc_with_nothing_to_do(stackrank: CommandLine) -> None:
+def test_gc_with_nothing_to_do(stackrank: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a machine of its own: other tests leave folders of killed processes, and copies in memory, at any time."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(memory, "_machine_places", list)
     assert stackrank("gc", "--json").json() == {"removed": []}
     assert "nothing" in stackrank("gc").out
 
