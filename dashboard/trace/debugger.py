@@ -65,7 +65,7 @@ def debugger(episode: Mapping[str, Any], last: int) -> None:
     steps = outline(default_url(), episode["id"], window_of(selected), last, marks)
     facts = {"episode": episode["id"], "chunk": CHUNK, "start": start, "failure": episode["failure_step"]}
     facts |= {
-        "deciding": ask(queries.deciding_edit, episode["id"]),
+        "deciding": ask(work.deciding_edit, episode["id"]),
         "debugs": bool(steps["stops"]) or has_debugger(episode),
     }
     facts |= {"story": [[[visible(text), step] for text, step in clauses] for clauses in queries.story(episode)]}

@@ -14,6 +14,7 @@ from stackrank import wording
 from stackrank.dashboard import data
 from stackrank.dashboard.trace import travel
 from stackrank.dashboard.trace.repeats import repeats
+from stackrank.dashboard.trace.work import deciding_edit
 from stackrank.db import queries
 from stackrank.wording import count_of
 
@@ -38,7 +39,7 @@ def start_of(episode: Mapping[str, Any], last: int) -> int:
     """
     if not episode["verdict"]:
         return last
-    return min(last, data.ask(queries.deciding_edit, episode["id"]) or episode["failure_step"] or 0)
+    return min(last, data.ask(deciding_edit, episode["id"]) or episode["failure_step"] or 0)
 
 
 def window_of(step: int) -> int:

@@ -63,7 +63,7 @@ from stackrank.db.queries.episodes.steps import (
     steps_of,
     task_files,
 )
-from stackrank.db.queries.episodes.story import Clause, deciding_edit, story, story_text
+from stackrank.db.queries.episodes.story import Clause, story, story_text
 from stackrank.db.queries.episodes.time_spent import queue_age_s, split_time, time_spent
 from stackrank.db.queries.episodes.verdicts import rescored_verdicts, stored_change, verdicts
 from stackrank.db.queries.front_page import front_page
@@ -108,7 +108,6 @@ __all__ = [
     "count_model_steps",
     "debugger_pairs",
     "decided_entrants",
-    "deciding_edit",
     "decisive_tasks",
     "describe_act",
     "describe_outages",
