@@ -68,6 +68,7 @@ def test_find_the_best_entrant_per_dollar(reader: Reader) -> None:
     assert reader.clicks == 1
 
 
+@pytest.mark.exhaustive
 def test_find_tasks_where_the_debugger_was_decisive(reader: Reader, watched: SimpleNamespace) -> None:
     reader.click("link", "Tasks resolved only with a debugger")
     heading(reader.page, "Tasks")
