@@ -39,7 +39,7 @@ class Rewrite:
     version = "2"
     description = (
         "Replace lines start to end of a file with new code; without line numbers, the whole file. "
-        "Shows the replaced and the new lines, and the syntax error if the file no longer parses."
+        "Shows the replaced and the new lines, and the syntax error if the file does not parse."
     )
     arguments = RewriteArguments
 
