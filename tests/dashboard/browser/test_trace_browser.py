@@ -95,10 +95,7 @@ def test_repeats_are_collapsed(page: sync_api.Page, watched: SimpleNamespace) ->
     at(page, 7)  # who is sent there sees it
 
 
-NOTHING_COMES = """
-const parts = { size: 0, clear() {}, delete() {}, set() {}, get() {} }
-window.stackrankFed = { episode: null, parts }
-"""
+NOTHING_COMES = "export default () => {}"
 
 
 def test_addressed_parts_are_sent_with_the_page(page: sync_api.Page) -> None:
@@ -111,7 +108,7 @@ def test_addressed_parts_are_sent_with_the_page(page: sync_api.Page) -> None:
             requests.append(message.rerun_script.fragment_id)
 
     page.on("websocket", lambda socket: socket.on("framesent", sent))
-    page.add_init_script(NOTHING_COMES)
+    page.route("**/lib/feed.js", lambda route: route.fulfill(body=NOTHING_COMES, content_type="text/javascript"))
     page.goto("/episode?id=7&step=3")
     ready(page)
     page.locator(".row").first.wait_for()
