@@ -162,9 +162,7 @@ def _flaky(side: Side) -> Iterator[Finding]:
     for row in counted(side.before):
         results[key_of(row)].append(row["verdict"] == Verdict.RESOLVED)
     varying = {
-        key: values
-        for key, values in results.items()
-        if len(values) >= _LEAST_NIGHTS and min(sum(values), len(values) - sum(values)) >= 2
+        key: values for key, values in results.items() if len(values) >= _LEAST_NIGHTS and 0 < sum(values) < len(values)
     }
     lost = {key: drop for key, drop in side.drops.items() if drop > 0}
     share = sum(drop for key, drop in lost.items() if key in varying) / (sum(lost.values()) or 1.0)

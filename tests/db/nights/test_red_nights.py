@@ -157,7 +157,8 @@ def explain(store: Store, change: str, seed: int) -> tuple[CauseKind, NightExpla
     series, usual = Series(store, chances, dice), usual_night()
     results: list[list[bool]] = []
     for _ in range(EARLIER + is_flaky * 2):
-        before, results = series.play(usual)
+        # The first task is flaky, if any is: it can be lost only if it was resolved before.
+        before, results = series.play(usual, lambda night: night[0][0] or not is_flaky)
     night = usual if kind is CauseKind.CHANCE or is_flaky else _everyday(usual, dice)
 
     def is_red(tonight: list[list[bool]]) -> bool:
