@@ -152,6 +152,8 @@ def _why(causes: Sequence[Cause], is_worse: bool) -> str:
     best = causes[0]
     if best["kind"] is CauseKind.CHANCE and not is_worse:
         return "This may well be chance."
+    if best["kind"] is CauseKind.FLAKY_TASKS and not is_worse:
+        return f"This may well be chance: {best['sentences'][0]}"
     if best["kind"] is CauseKind.CHANCE or best["strength"] < NAMED:
         return "No change that is on record explains it."
     word = "The likeliest cause" if best["strength"] >= _LIKELY else "A possible cause"

@@ -156,9 +156,9 @@ def explain(store: Store, change: str, seed: int) -> tuple[CauseKind, NightExpla
     chances = calm_chances(dice, dice.choice([1, 2])) if is_flaky else usual_chances(dice)
     series, usual = Series(store, chances, dice), usual_night()
     results: list[list[bool]] = []
-    for _ in range(EARLIER + is_flaky * 2):
-        # The first task is flaky, if any is: it can be lost only if it was resolved before.
-        before, results = series.play(usual, lambda night: night[0][0] or not is_flaky)
+    for number in range(EARLIER + is_flaky * 2, 0, -1):
+        # The first task is flaky, if any is: it can be lost only if it was resolved in the night before.
+        before, results = series.play(usual, lambda night, last=number == 1: night[0][0] or not (is_flaky and last))
     night = usual if kind is CauseKind.CHANCE or is_flaky else _everyday(usual, dice)
 
     def is_red(tonight: list[list[bool]]) -> bool:
