@@ -71,6 +71,7 @@ from stackrank.db.queries.front_page import front_page
 from stackrank.db.queries.health import health
 from stackrank.db.queries.labels import disputed, labels, views
 from stackrank.db.queries.notes import notes
+from stackrank.db.queries.places import find_places
 from stackrank.db.queries.proposals import OPEN, proposal, proposals, rejected_changes
 from stackrank.db.queries.runs import (
     LATEST,
@@ -130,6 +131,7 @@ __all__ = [
     "explain_night",
     "failure_points",
     "find_hits",
+    "find_places",
     "front_page",
     "full_episodes",
     "full_steps",
