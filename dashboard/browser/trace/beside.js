@@ -135,10 +135,10 @@ class Beside {
     })
   }
 
-  say(text) {
+  say() {
     const differences = this.data.pairs.filter(pair => !pair[2]).length
     const where = `Line ${this.at} of ${this.data.pairs.length - 1}`
-    this.readout.textContent = text || `${where}: ${this.data.pairs[this.at][2] ? "the same action" : "different actions"}; ${countOf(differences, "difference")}`
+    this.readout.textContent = `${where}: ${this.data.pairs[this.at][2] ? "the same action" : "different actions"}; ${countOf(differences, "difference")}`
   }
 
   reveal() {

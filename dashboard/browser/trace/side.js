@@ -27,7 +27,7 @@ export class Side {
     const here = element("div", "here")
     plot.append(canvas, here)
     this.time.append(element("b", "who", name), element("div", "labels"), plot)
-    this.lanes = new Lanes(this.time, this.timeline(), text => whole.say(text))
+    this.lanes = new Lanes(this.time, this.timeline(), () => {}) // it would call a line a step
     this.source = new Source(this.section, this)
     this.stack = new Stack(this.section, this)
     this.body = new Step(this.section, this)
