@@ -123,10 +123,11 @@ class Debugger {
     this.view.missing = there && (!whole || asked.some(name => name && this.view.part(name) === undefined))
   }
 
-  // A step by a key that leads to one.
+  // A step by a key that leads to one. Below a long header, the list may not be in view yet.
   go(key) {
     const row = this.moves()[key]()
     if (row) this.view.change({ step: row.step })
+    this.list.space.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" })
   }
 
   turn(event) {
