@@ -82,11 +82,6 @@ def _did(row: Mapping[str, Any]) -> Hashable:
     return tuple(row[name] for name in names) if is_short else row["index"]
 
 
-def packed(value: Any) -> bytes:
-    """Encode a value for the browser as JSON."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-
-
 def _hue(tool: str) -> int:
     """Return the index of a tool's colour, the same in every episode. Other tools share the hues by their names."""
     return _TOOLS.index(tool) if tool in _TOOLS else zlib.crc32(tool.encode()) % len(_TOOLS)

@@ -40,7 +40,7 @@ from stackrank.db.queries.comparisons.compare import compare, compare_all, compa
 from stackrank.db.queries.comparisons.effort import effort, effort_sentence
 from stackrank.db.queries.comparisons.gate import gate
 from stackrank.db.queries.comparisons.regressions import regressions
-from stackrank.db.queries.comparisons.run_pair import pair_sentence, run_pair
+from stackrank.db.queries.comparisons.run_pair import run_pair
 from stackrank.db.queries.comparisons.stopping import decided_entrants, stopping
 from stackrank.db.queries.episodes.episodes import episode, episodes, examples, full_episodes, neighbours
 from stackrank.db.queries.episodes.funnel import excluded_episodes, funnel, runs_with_other_analysis
@@ -66,10 +66,12 @@ from stackrank.db.queries.episodes.steps import (
 from stackrank.db.queries.episodes.story import Clause, story, story_text
 from stackrank.db.queries.episodes.time_spent import queue_age_s, split_time, time_spent
 from stackrank.db.queries.episodes.verdicts import rescored_verdicts, stored_change, verdicts
+from stackrank.db.queries.explanation.night import explain_night, night_before
 from stackrank.db.queries.front_page import front_page
 from stackrank.db.queries.health import health
 from stackrank.db.queries.labels import disputed, labels, views
 from stackrank.db.queries.notes import notes
+from stackrank.db.queries.places import find_places
 from stackrank.db.queries.proposals import OPEN, proposal, proposals, rejected_changes
 from stackrank.db.queries.runs import (
     LATEST,
@@ -126,8 +128,10 @@ __all__ = [
     "exchanges",
     "excluded_episodes",
     "exclusion_sentence",
+    "explain_night",
     "failure_points",
     "find_hits",
+    "find_places",
     "front_page",
     "full_episodes",
     "full_steps",
@@ -141,10 +145,10 @@ __all__ = [
     "last_step_with",
     "leaderboard",
     "neighbours",
+    "night_before",
     "nights",
     "notes",
     "outages",
-    "pair_sentence",
     "pauses",
     "progress",
     "proposal",

@@ -46,6 +46,7 @@ def test_stepping_adds_one_history_entry_and_keeps_the_step_visible(page: sync_a
     heading(page, "Episodes")
 
 
+@pytest.mark.exhaustive
 def test_source_marks_the_current_line(page: sync_api.Page, watched: SimpleNamespace) -> None:
     source = "".join(f"line_{number} = {number}\n" for number in range(1, 401))
     episode = new_episode(watched.store, files={"core.py": source}, name="far")
@@ -94,10 +95,7 @@ def test_repeats_are_collapsed(page: sync_api.Page, watched: SimpleNamespace) ->
     at(page, 7)  # who is sent there sees it
 
 
-NOTHING_COMES = """
-const parts = { size: 0, clear() {}, delete() {}, set() {}, get() {} }
-window.stackrankFed = { episode: null, parts }
-"""
+NOTHING_COMES = "export default () => {}"
 
 
 def test_addressed_parts_are_sent_with_the_page(page: sync_api.Page) -> None:
@@ -110,7 +108,7 @@ def test_addressed_parts_are_sent_with_the_page(page: sync_api.Page) -> None:
             requests.append(message.rerun_script.fragment_id)
 
     page.on("websocket", lambda socket: socket.on("framesent", sent))
-    page.add_init_script(NOTHING_COMES)
+    page.route("**/lib/feed.js", lambda route: route.fulfill(body=NOTHING_COMES, content_type="text/javascript"))
     page.goto("/episode?id=7&step=3")
     ready(page)
     page.locator(".row").first.wait_for()
@@ -146,6 +144,7 @@ def test_tab_is_kept_between_steps(page: sync_api.Page) -> None:
 LARGER = [pytest.param(size, marks=pytest.mark.exhaustive) for size in ((1440, 900), (1920, 1080))]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("size", [(1366, 768), (390, 844), *LARGER])
 def test_the_panes_fit_into_the_window(page: sync_api.Page, size: tuple[int, int]) -> None:
     page.set_viewport_size({"width": size[0], "height": size[1]})

@@ -1,8 +1,12 @@
 // One step: thought, action and observation; in other tabs the changes so far, the tests, and the requests to models.
-const PANES = ["Step", "Diff", "Tests", "Model"]
+import { button, element } from "../lib/dom.js"
+import { count, countOf } from "../lib/numbers.js"
+import { grown } from "./prose.js"
+
+export const PANES = ["Step", "Diff", "Tests", "Model"]
 const MOST = 1000000
 
-class Step {
+export class Step {
   constructor(root, view) {
     this.view = view
     this.head = root.querySelector(".head")
@@ -38,10 +42,10 @@ class Step {
     if (diff) made.append(...shown.split("\n").map(line => element("span", /^\+(?!\+\+ )/.test(line) ? "added" : /^-(?!-- )/.test(line) ? "removed" : /^@@/.test(line) ? "hunk" : "", `${line}\n`)))
     else made.textContent = shown
     const left = said.total - (whole === undefined ? said.text.length : Math.min(said.total, MOST))
-    if (left > 0) made.append(`\n[${left.toLocaleString("en")} more characters]`)
+    if (left > 0) made.append(`\n[${countOf(left, "more character")}]`)
     if (!said.load || whole !== undefined) return [made]
-    const count = said.total.toLocaleString("en")
-    const label = said.total <= MOST ? `Load all ${count} characters` : `Load 1,000,000 of ${count} characters`
+    const all = countOf(said.total, "character")
+    const label = said.total <= MOST ? `Load all ${all}` : `Load ${count(MOST)} of ${all}`
     return [button("load", label, () => this.view.want(said.load)), made]
   }
 

@@ -3,6 +3,9 @@
 // can zoom in.
 // A lane: name, label, height, explanation, and whether a step has something to show in it. A lane without such steps
 // is left out.
+import { element } from "../lib/dom.js"
+import { HUES, styleOf } from "../lib/theme.js"
+
 const LANES = [
   ["milestones", "Milestones", 12, "Round: reached for the first time. Triangle: the failure point.", () => true],
   ["tool", "Tool", 12, "Pale: the tool answered with an error.", () => true],
@@ -16,7 +19,7 @@ const FOUND = ["found", "Found", 8, "Steps with what was looked for."]
 const GAP = 4
 const LEVELS = ["line", "function", "file", "elsewhere"]
 
-class Lanes {
+export class Lanes {
   constructor(root, view, say) {
     this.root = root
     this.view = view

@@ -1,9 +1,12 @@
 // The list of steps. Only the rows in view are drawn. The reader can hide the steps of a tool. Repeated actions share
 // one row until the reader opens it, or selects a step in it.
-const ROW = 46
-const MARGIN = 8
+import { button, element } from "../lib/dom.js"
+import { styleOf } from "../lib/theme.js"
+import { inView } from "../lib/windowed.js"
 
-class List {
+const ROW = 46
+
+export class List {
   constructor(root, view) {
     this.root = root
     this.view = view
@@ -105,12 +108,11 @@ class List {
 
   draw() {
     if (!this.view.data) return
-    const first = Math.max(0, Math.floor(this.box.scrollTop / ROW) - MARGIN)
-    const last = Math.min(this.visible.length, first + Math.ceil(this.box.clientHeight / ROW) + 2 * MARGIN)
+    const [first, end] = inView(this.box.scrollTop, this.box.clientHeight, ROW, this.visible.length)
     const hits = (this.view.find && this.view.part(`find:${this.view.find}`)) || []
     this.hits = new Map(hits.map(hit => [hit.step, hit.excerpt]))
     const rows = []
-    for (let at = first; at < last; at++) rows.push(this.row(this.visible[at], at))
+    for (let at = first; at < end; at++) rows.push(this.row(this.visible[at], at))
     this.space.replaceChildren(...rows)
     const chosen = this.space.querySelector('[aria-selected="true"]')
     chosen ? this.box.setAttribute("aria-activedescendant", chosen.id) : this.box.removeAttribute("aria-activedescendant")

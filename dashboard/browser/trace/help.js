@@ -1,4 +1,6 @@
 // The keys, and what they do.
+import { element } from "../lib/dom.js"
+
 const KEYS = [
   ["j", "k", "Next and previous step"],
   ["n", "p", "Next and previous step of the same tool"],
@@ -15,7 +17,7 @@ const KEYS = [
   ["?", "", "This help; Escape closes it"],
 ]
 
-function help(root) {
+export function help(root) {
   const dialog = root.querySelector("dialog")
   const table = element("table")
   for (const [one, other, what] of KEYS) {

@@ -1,5 +1,7 @@
 // Calls and local variables as the debugger last reported them, their changes, and one local's values over the steps.
-class Stack {
+import { button, element } from "../lib/dom.js"
+
+export class Stack {
   constructor(root, view) {
     this.view = view
     this.box = root.querySelector(".stack")

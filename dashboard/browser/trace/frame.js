@@ -1,11 +1,13 @@
 // The panes. The window determines their height, the reader their width.
+import { pageOf } from "../lib/component.js"
+
 const STORED = "stackrank-panes"
 const LEAST_HEIGHT = 460
 const NARROW = 860 // As in debugger.css.
 // The property, the axis, its least and greatest value in per cent, and which way it grows.
 const EDGES = { left: ["--left", "x", 14, 45, 1], right: ["--right", "x", 14, 45, -1], low: ["--low", "y", 15, 80, -1] }
 
-class Frame {
+export class Frame {
   // `turned`: called when the window has become narrow or wide.
   constructor(root, turned) {
     this.turned = turned
@@ -14,7 +16,7 @@ class Frame {
     this.sizes = { left: 27, right: 25, low: 42, ...this.stored() }
     for (const edge of root.querySelectorAll(".edge")) this.edge(edge, edge.dataset.edge)
     this.fit = this.fit.bind(this)
-    this.main = root.host.closest('[data-testid="stMain"]')
+    this.main = pageOf(root)
     this.observer = new ResizeObserver(this.fit)
     this.observer.observe(this.main)
     this.observer.observe(this.main.firstElementChild)

@@ -1,8 +1,12 @@
 // A source file, with the current line of the debugger and its breakpoints. Only the lines in view are drawn. The agent
 // may have written the file, so it is inserted as text, never as markup.
+import { button, element } from "../lib/dom.js"
+import { countOf } from "../lib/numbers.js"
+import { inView } from "../lib/windowed.js"
+
 const LINE = 19
 
-class Source {
+export class Source {
   constructor(root, view) {
     this.view = view
     this.box = root.querySelector(".source")
@@ -102,12 +106,11 @@ class Source {
 
   draw() {
     if (!this.rows) return
-    const first = Math.max(0, Math.floor(this.box.scrollTop / LINE) - MARGIN)
-    const last = Math.min(this.rows.length, first + Math.ceil(this.box.clientHeight / LINE) + 2 * MARGIN)
+    const [first, end] = inView(this.box.scrollTop, this.box.clientHeight, LINE, this.rows.length)
     const faults = this.view.data.faults[this.shown.path] ?? []
     const marks = [["current", this.shown.current], ["breakpoint", this.shown.breakpoints], ["touched", this.shown.touched], ["fault", faults], ["asked", [this.view.line === null ? undefined : this.line()]]]
     const lines = []
-    for (let at = first; at < last; at++) lines.push(this.drawn(this.rows[at], at, marks))
+    for (let at = first; at < end; at++) lines.push(this.drawn(this.rows[at], at, marks))
     this.space.replaceChildren(...lines)
   }
 
@@ -149,7 +152,7 @@ class Source {
     const { line, stops, edits } = this.visits()
     this.history.hidden = line === undefined
     if (line === undefined) return
-    const said = `Line ${line}: ${stops.length} ${stops.length === 1 ? "stop" : "stops"}${edits.length ? `, ${edits.length} ${edits.length === 1 ? "edit" : "edits"}` : ""}`
+    const said = `Line ${line}: ${countOf(stops.length, "stop")}${edits.length ? `, ${countOf(edits.length, "edit")}` : ""}`
     const all = [...new Set([...stops, ...edits])]
     const near = all.sort((a, b) => Math.abs(a - this.view.step) - Math.abs(b - this.view.step)).slice(0, 12).sort((a, b) => a - b)
     const steps = near.map(step => {

@@ -1,5 +1,18 @@
 // The whole debugger: keeps all panes on the current view, and handles mouse and keyboard.
-const debuggers = new WeakMap()
+import { mount } from "../lib/component.js"
+import { button, element } from "../lib/dom.js"
+import { listen } from "../lib/keys.js"
+import { whenFed } from "../lib/parts.js"
+import { Frame } from "./frame.js"
+import { help } from "./help.js"
+import { Lanes } from "./lanes.js"
+import { List } from "./list.js"
+import { Search } from "./search.js"
+import { Source } from "./source.js"
+import { Stack } from "./stack.js"
+import { PANES, Step } from "./step.js"
+import { View } from "./view.js"
+
 const TABS = ["Step", "Source", "Stack", "Diff", "Tests", "Model"]
 
 class Debugger {
@@ -14,13 +27,7 @@ class Debugger {
     this.search = new Search(root, this.view)
     this.frame = new Frame(root, () => this.show(false))
     this.help = help(root)
-    this.onKey = event => this.key(event)
-    this.onFed = () => {
-      cancelAnimationFrame(this.fed)
-      this.fed = requestAnimationFrame(() => this.show(false))
-    }
-    document.addEventListener("keydown", this.onKey)
-    window.addEventListener("stackrank-fed", this.onFed)
+    this.ends = [listen(event => this.key(event)), whenFed(() => this.show(false))]
     this.tabs = TABS.map(name => {
       const made = button("tab", name, () => this.view.change({ tab: name === "Step" ? null : name }, true))
       made.setAttribute("role", "tab")
@@ -36,14 +43,12 @@ class Debugger {
   }
 
   close() {
-    document.removeEventListener("keydown", this.onKey)
-    window.removeEventListener("stackrank-fed", this.onFed)
-    cancelAnimationFrame(this.fed)
+    for (const end of this.ends) end()
     for (const part of [this.view, this.lanes, this.list, this.source, this.frame]) part.close()
   }
 
   update(data, send) {
-    this.view.update(data, send)
+    this.view.update(data, view => send("view", view))
     this.lanes.update()
     this.list.update()
     this.root.querySelector(".grid").dataset.debugs = data.debugs ? "yes" : "no"
@@ -126,15 +131,12 @@ class Debugger {
   }
 
   key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || this.help.open) return
-    const target = event.composedPath()[0]
-    if (target instanceof HTMLElement && target.closest("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]")) return
+    if (this.help.open) return false
     const work = this.moves()[event.key] ?? this.works()[event.key] ?? this.within()[event.key]
-    if (!work) return
-    event.preventDefault()
+    if (!work) return false
     const row = work()
-    if (!row || !("step" in row)) return
-    this.view.change({ step: row.step }, !["j", "k", "ArrowDown", "ArrowUp"].includes(event.key))
+    if (row && "step" in row) this.view.change({ step: row.step }, !["j", "k", "ArrowDown", "ArrowUp"].includes(event.key))
+    return true
   }
 
   // Keys that lead to a step.
@@ -189,18 +191,4 @@ class Debugger {
   }
 }
 
-export default ({ data, parentElement, setTriggerValue }) => {
-  let made = debuggers.get(parentElement)
-  if (!made) {
-    made = new Debugger(parentElement)
-    debuggers.set(parentElement, made)
-  }
-  made.update(decode(data), view => setTriggerValue("view", view))
-  // Streamlit may clean up an abandoned script run only after the next one has started.
-  const run = (made.run = {})
-  return () => {
-    if (run !== made.run) return
-    made.close()
-    debuggers.delete(parentElement)
-  }
-}
+export default mount(root => new Debugger(root))

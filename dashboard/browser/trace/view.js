@@ -1,6 +1,8 @@
 // The reader's current view. The address holds it, so every state of the page is a link. The browser shows loaded steps
 // at once and tells Python in the background; Python then sends the parts needed next. Stepping replaces the current
 // entry of the browser's history; a jump adds one.
+import { part } from "../lib/parts.js"
+
 const NAMES = { tab: "step_tab", file: "step_file", line: "step_line", local: "step_local", find: "find", zoom: "zoom" }
 const NUMBER = /^\d{1,9}$/
 const QUIET_MS = 150
@@ -8,7 +10,7 @@ const AGAIN_MS = 2000
 const TIMES = 20
 const MOST_CHARS = 500 // As in view.py.
 
-class View {
+export class View {
   constructor(show) {
     this.show = show
     this.path = location.pathname
@@ -127,8 +129,7 @@ class View {
   }
 
   part(name) {
-    const kept = window.stackrankFed
-    return kept?.episode === this.data.episode ? kept.parts.get(name) : undefined
+    return part(this.data.episode, name)
   }
 
   // All parts of a step; undefined until they have arrived.

@@ -1,5 +1,7 @@
 // The search in the texts of the episode, with buttons to the next and the previous hit.
-class Search {
+import { countOf } from "../lib/numbers.js"
+
+export class Search {
   constructor(root, view) {
     this.view = view
     this.input = root.querySelector(".find")
@@ -32,7 +34,7 @@ class Search {
       this.shown = this.view.find
       this.input.value = this.view.find ?? ""
     }
-    this.said.textContent = !this.view.find ? "" : !hits ? "Looking…" : hits.length === 1 ? "1 step" : `${hits.length} steps`
+    this.said.textContent = !this.view.find ? "" : !hits ? "Looking…" : countOf(hits.length, "step")
     for (const way of this.ways) way.hidden = !hits?.length
     // After a new search, go to the first hit at or after the current step.
     if (hits && this.going) {
