@@ -94,14 +94,14 @@ def _lines(tasks: int, attempts: int, truths: tuple[float, ...], worlds: int, mu
         outcome = replay(rates[:, places], [task.clock for task in dealt])
         shares["informative"].append(outcome.share)
         shares["random"].append(replay(rates, []).share)
-        wins = numpy.zeros(len(truths))
+        wins, errors = numpy.zeros(len(truths)), []
         for pair in pairs:
             gaps, true_gap = rates[pair[1]] - rates[pair[0]], float((chances[pair[1]] - chances[pair[0]]).mean())
             dealt_gaps = gaps[places].tolist()
             estimate = weighted_gaps(dealt_gaps, dealt)
             low, high = sequence_interval(estimate, ALPHA, horizon=tasks)
             covered += low <= true_gap <= high
-            excess.append(float(numpy.mean(estimate)) - true_gap)
+            errors.append(float(numpy.mean(estimate)) - true_gap)
             side = outcome.ahead.get(pair, 0)
             wins[pair[1]] += side
             wins[pair[0]] -= side
@@ -110,6 +110,7 @@ def _lines(tasks: int, attempts: int, truths: tuple[float, ...], worlds: int, mu
             is_clear = difference.p_value is not None and difference.p_value < ALPHA / len(pairs)
             clear += is_clear
             agreed += is_clear and side == numpy.sign(difference.difference)
+        excess.append(float(numpy.mean(errors)))  # pairs of one world are alike
         kendalls.append(float(kendalltau(rates.mean(axis=1), wins).statistic) if len(set(wins)) > 1 else 0.0)
     name = f"{len(truths)} entrants 10 points apart, {tasks} x {attempts}"
     means = {order: float(numpy.mean(values)) for order, values in shares.items()}
