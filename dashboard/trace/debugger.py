@@ -34,10 +34,9 @@ _OF_STEPS = ("id", "milestones", "failure_step")
 _TEXTS = ("thought", "observation", "arguments")
 
 
-_STYLES = ("lib/base", "trace/debugger", "trace/list", "trace/source", "trace/step")
-_DEBUGGER = component(
-    "debugger", "trace/debugger.js", html="trace/debugger.html", styles=[f"{name}.css" for name in _STYLES]
-)
+STYLES = [f"{name}.css" for name in ("lib/base", "trace/debugger", "trace/list", "trace/source", "trace/step")]
+"""The styles of what shows steps."""
+_DEBUGGER = component("debugger", "trace/debugger.js", html="trace/debugger.html", styles=STYLES)
 
 
 def debugger(episode: Mapping[str, Any], last: int) -> None:
@@ -50,18 +49,26 @@ def debugger(episode: Mapping[str, Any], last: int) -> None:
         # The last event of a reader who has just left the trace arrives when the component is gone.
         keep(getattr(st.session_state.get(key), "view", None))
 
+    story = [[[visible(text), step] for text, step in clauses] for clauses in queries.story(episode)]
+    content = {**steps_of(episode, selected, last), "start": start, "story": story, "faults": _faults(episode)}
+    _DEBUGGER(key=key, data=packed(content), on_view_change=changed)
+    with st.container(key="trace_feed", gap=None):
+        for name, value in parts(episode, view, selected, last):
+            feed(episode["id"], name, value())
+
+
+def steps_of(episode: Mapping[str, Any], selected: int, last: int) -> dict[str, Any]:
+    """Return the outline of the steps around the selected one, and what the browser has to know about them."""
     marks = tuple(episode["milestones"].items())
     steps = outline(default_url(), episode["id"], window_of(selected), last, marks)
-    facts = {"episode": episode["id"], "chunk": CHUNK, "start": start, "failure": episode["failure_step"]}
-    facts |= {
+    return {
+        **steps,
+        "episode": episode["id"],
+        "chunk": CHUNK,
+        "failure": episode["failure_step"],
         "deciding": ask(work.deciding_edit, episode["id"]),
         "debugs": bool(steps["stops"]) or has_debugger(episode),
     }
-    facts |= {"story": [[[visible(text), step] for text, step in clauses] for clauses in queries.story(episode)]}
-    _DEBUGGER(key=key, data=packed({**steps, **facts, "faults": _faults(episode)}), on_view_change=changed)
-    with st.container(key="trace_feed", gap=None):
-        for name, value in _parts(episode, view, selected, last):
-            feed(episode["id"], name, value())
 
 
 def has_debugger(episode: Mapping[str, Any]) -> bool:
@@ -76,7 +83,7 @@ def _faults(episode: Mapping[str, Any]) -> dict[str, list[int]]:
     return {visible(str(fault.get("file"))): fault.get("lines") or [] for fault in episode["faults"]}
 
 
-def _parts(episode: Mapping[str, Any], view: View, selected: int, last: int) -> Iterator[tuple[str, Callable[[], Any]]]:
+def parts(episode: Mapping[str, Any], view: View, selected: int, last: int) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Yield name and content of each part that the browser needs now or next."""
     chunk_start = selected // CHUNK * CHUNK
     chunks = {

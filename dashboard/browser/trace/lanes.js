@@ -8,6 +8,7 @@ import { HUES, styleOf } from "../lib/theme.js"
 
 const LANES = [
   ["milestones", "Milestones", 12, "Round: reached for the first time. Triangle: the failure point.", () => true],
+  ["differs", "Differs", 8, "Where the other trace has another action, or none.", row => row.differs],
   ["tool", "Tool", 12, "Pale: the tool answered with an error.", () => true],
   ["place", "Paused at", 18, "The line where the debugger stood: a colour per file, later lines further down.", row => row.file],
   ["depth", "Stack depth", 14, "How many calls deep the debugger stood.", row => row.depth !== null],
@@ -179,8 +180,14 @@ export class Lanes {
     }
   }
 
+  differs(context, top, height, step) {
+    context.fillStyle = this.style.named("--st-orange-color")
+    for (const [at, row] of this.rows.entries()) if (row.differs) context.fillRect(at * step, top, Math.max(step - (step > 4 ? 1 : 0), 1), height)
+  }
+
   tool(context, top, height, step) {
     for (const [at, row] of this.rows.entries()) {
+      if (row.tool === null) continue
       context.fillStyle = this.style.palette[this.view.data.tools[row.tool]]
       context.globalAlpha = row.ok ? 1 : 0.4
       context.fillRect(at * step, top, Math.max(step - (step > 4 ? 1 : 0), 0.75), height)

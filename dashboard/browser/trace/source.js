@@ -108,7 +108,7 @@ export class Source {
     if (!this.rows) return
     const [first, end] = inView(this.box.scrollTop, this.box.clientHeight, LINE, this.rows.length)
     const faults = this.view.data.faults[this.shown.path] ?? []
-    const marks = [["current", this.shown.current], ["breakpoint", this.shown.breakpoints], ["touched", this.shown.touched], ["fault", faults], ["asked", [this.view.line === null ? undefined : this.line()]]]
+    const marks = [["current", this.shown.current], ["breakpoint", this.shown.breakpoints], ["touched", this.shown.touched], ["fault", faults], ["asked", [this.view.line === null ? undefined : this.line()]], ["differs", [...(this.differs ?? [])]]]
     const lines = []
     for (let at = first; at < end; at++) lines.push(this.drawn(this.rows[at], at, marks))
     this.space.replaceChildren(...lines)

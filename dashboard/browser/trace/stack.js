@@ -1,5 +1,6 @@
 // Calls and local variables as the debugger last reported them, their changes, and one local's values over the steps.
 import { button, element } from "../lib/dom.js"
+import { placeOf } from "./places.js"
 
 export class Stack {
   constructor(root, view) {
@@ -19,8 +20,9 @@ export class Stack {
     found.push(element("p", stack.where ? "where" : "note", stack.where || "The program was not paused: it had not started, or had ended."))
     const frames = element("ol", "frames")
     for (const frame of stack.frames) {
-      const made = button("frame", undefined, () => this.view.change({ file: frame.file, line: frame.line }, true))
-      made.append(element("b", "", `${frame.current ? "▶ " : ""}${frame.function}`), element("span", "", ` ${frame.file}:${frame.line ?? "?"}`))
+      const differs = this.view.other && !this.view.other.frames.has(placeOf(frame))
+      const made = button(differs ? "frame differs" : "frame", undefined, () => this.view.change({ file: frame.file, line: frame.line }, true))
+      made.append(element("b", "", `${differs ? "≠ " : ""}${frame.current ? "▶ " : ""}${frame.function}`), element("span", "", ` ${frame.file}:${frame.line ?? "?"}`))
       const item = element("li")
       item.append(made)
       frames.append(item)
@@ -37,6 +39,9 @@ export class Stack {
       const row = table.insertRow()
       const changed = "former" in local
       if (changed) row.className = "changed"
+      const { other } = this.view
+      const differs = other && other.locals.get(local.name) !== local.value
+      if (differs) row.classList.add("differs")
       const open = this.view.local === local.name
       const made = button("name", local.shown, () => this.view.change({ local: open ? null : local.name }, true))
       made.setAttribute("aria-expanded", String(open))
@@ -46,6 +51,7 @@ export class Stack {
       name.append(made)
       const value = element("td", "value", local.value)
       if (changed) value.append(element("span", "former", local.former === null ? "new" : `was ${local.former}`))
+      if (differs) value.append(element("span", "former", `${other.name}: ${other.locals.get(local.name) ?? "not there"}`))
       row.append(name, value)
     }
     return [element("h3", "", "Local variables"), table]

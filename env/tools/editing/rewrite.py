@@ -22,7 +22,8 @@ class RewriteArguments(Arguments):
     end: int | None = Field(
         None,
         ge=0,
-        description="Last line to replace, inclusive. Default: the same as start. To insert before start, give start - 1.",
+        description="Last line to replace, inclusive. Default: the same as start. To insert before start, give "
+        "start - 1.",
     )
 
     @model_validator(mode="after")
