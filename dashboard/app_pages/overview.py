@@ -66,8 +66,13 @@ def changed(run_id: int) -> None:
     if previous_id is None:
         st.caption("The series has no earlier finished run of this benchmark.")
         return
-    explained = ask(queries.explain_night, previous_id, run_id)
-    sentences = [text for text in (explained["difference"], explained["why"], explained["pair"]["apart"]) if text]
+    if run["regressions"] or not rows or any(row["sure"] and row["difference"] < 0 for row in rows):
+        explained = ask(queries.explain_night, previous_id, run_id)
+        sentences = [explained["difference"], explained["why"], explained["pair"]["apart"]]
+    else:
+        pair = ask(queries.run_pair, previous_id, run_id)
+        sentences = [queries.pair_sentence(rows, pair["worse"], pair["better"]), pair["apart"]]
+    sentences = list(filter(None, sentences))
     statement("timeline", sentences, AGAINST_PAGE, f"Why? Against run {previous_id}", a=previous_id, b=run_id)
     if rows:
         st.caption(

@@ -40,7 +40,7 @@ from stackrank.db.queries.comparisons.compare import compare, compare_all, compa
 from stackrank.db.queries.comparisons.effort import effort, effort_sentence
 from stackrank.db.queries.comparisons.gate import gate
 from stackrank.db.queries.comparisons.regressions import regressions
-from stackrank.db.queries.comparisons.run_pair import run_pair
+from stackrank.db.queries.comparisons.run_pair import pair_sentence, run_pair
 from stackrank.db.queries.comparisons.stopping import decided_entrants, stopping
 from stackrank.db.queries.episodes.episodes import episode, episodes, examples, full_episodes, neighbours
 from stackrank.db.queries.episodes.funnel import excluded_episodes, funnel, runs_with_other_analysis
@@ -149,6 +149,7 @@ __all__ = [
     "nights",
     "notes",
     "outages",
+    "pair_sentence",
     "pauses",
     "progress",
     "proposal",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, NamedTuple, TypedDict
 
-from sqlalchemy import Engine, or_, select
+from sqlalchemy import Engine, case, func, or_, select
 
 from stackrank.db import stats
 from stackrank.db.connection.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, TASK
@@ -28,6 +28,10 @@ _CLEAR_Z = 2.33
 """A share counts as risen if its increase is at least this many standard errors (one-sided p < 0.01)."""
 LEAST_ERRORS, LEAST_ERROR_RISE = 2, 0.1
 """From this many errors, and this rise of their share on, a night is worse because of errors alone."""
+
+
+_MOST_UNCLEAR = 3
+"""If nobody is clearly worse, so many of those that lost most are looked at."""
 
 
 class PlayedEpisode(TypedDict):
@@ -190,21 +194,39 @@ def _read_played(engine: Engine, *conditions: Any) -> list[PlayedEpisode]:
     return fetch(engine, query.where(_E.verdict.in_(list(Verdict)), *conditions).order_by(_E.id), PlayedEpisode)
 
 
+def _with_more_errors(engine: Engine, run: int, before: int) -> list[int]:
+    """Return the entrants of a run that met errors, and more often than in the run before."""
+    errors = func.sum(case((_E.verdict == Verdict.ERROR, 1), else_=0))
+    query = select(_E.run_id, _E.entrant_id, errors.label("errors"), func.count().label("episodes"))
+    query = query.where(_E.run_id.in_((run, before)), _E.counted, _E.verdict != "")
+    counts = {
+        (row["run_id"], row["entrant_id"]): (row["errors"], row["errors"] / row["episodes"])
+        for row in fetch(engine, query.group_by(_E.run_id, _E.entrant_id))
+    }
+    return [
+        entrant
+        for (run_id, entrant), (number, share) in counts.items()
+        if run_id == run
+        and number >= LEAST_ERRORS
+        and share - counts.get((before, entrant), (0, 0.0))[1] > LEAST_ERROR_RISE
+    ]
+
+
 def read_sides(
     engine: Engine, run: RunRow, runs_before: Sequence[int], changes: Mapping[str, RateDifference]
 ) -> list[Side]:
-    """Return the entrants of a run that lost something or met errors, and that also played in the earlier runs.
+    """Return the entrants of a run that are clearly worse or met errors; else those that lost most.
 
-    `changes`: what an entrant is called, or its name -> its change.
+    Of them, those that also played in the earlier runs. `changes`: what an entrant is called, or its name -> change.
     """
-    errors = select(_E.entrant_id).where(_E.run_id == run["id"], _E.counted, _E.verdict == Verdict.ERROR)
-    lost = {name for name, change in changes.items() if change["difference"] < 0}
+    lost = sorted((change["difference"], name) for name, change in changes.items() if change["difference"] < 0)
+    clear = [name for _, name in lost if direction(changes[name]["difference"], changes[name]["p_value"])]
+    erring = _with_more_errors(engine, run["id"], runs_before[-1])
+    names = clear if clear or erring else [name for _, name in lost[:_MOST_UNCLEAR]]
     labels = select(ENTRANT.c.called).where(
-        or_(ENTRANT.c.called.in_(lost), ENTRANT.c.name.in_(lost), ENTRANT.c.id.in_(errors))
+        or_(ENTRANT.c.called.in_(names), ENTRANT.c.name.in_(names), ENTRANT.c.id.in_(erring))
     )
-    rows = _read_played(
-        engine, _E.run_id.in_([run["id"], *runs_before]), _E.counted, ENTRANT.c.called.in_(labels.scalar_subquery())
-    )
+    rows = _read_played(engine, _E.run_id.in_([run["id"], *runs_before]), _E.counted, ENTRANT.c.called.in_(labels))
     by_run: dict[bool, dict[int, list[PlayedEpisode]]] = {True: defaultdict(list), False: defaultdict(list)}
     for row in rows:
         by_run[row["run_id"] == run["id"]][row["entrant_id"]].append(row)

@@ -217,6 +217,16 @@ def test_a_night_that_differs_by_chance_is_called_so(tmp_path: Path) -> None:
     assert (better["worse"], better["causes"], better["why"], better["tasks"]) == (False, [], "", [])
 
 
+def test_errors_make_a_night_worse_for_all_entrants(store: Store) -> None:
+    kind, explained = explain(store, "errors of the provider", 0)
+    cause = explained["causes"][0]
+    assert explained["worse"] and cause["kind"] is kind and "the endpoint answered 529" in explained["why"]
+    assert sorted(cause["entrants"]) == ["llama / debug", "qwen / debug"]
+    assert "errors in 0.0% -> " in explained["difference"]
+    for link in cause["links"]:
+        assert queries.episode(store.engine, link["query"]["id"])["verdict"] == "error"
+
+
 def test_a_run_without_a_past_has_no_night_before(tmp_path: Path) -> None:
     store = Store(careless(f"sqlite:///{tmp_path}/nights.db"))
     dice = random.Random(1)

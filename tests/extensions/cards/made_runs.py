@@ -17,7 +17,14 @@ ODD_NAMES = ("=1+1", "NaN", "a,b\n'c\"", " | *x* ")
 
 
 def make_runs(
-    engine: Engine, seed: int, *, runs: int = 3, tasks: int = 14, entrants: int = 4, attempts: int = 1
+    engine: Engine,
+    seed: int,
+    *,
+    runs: int = 3,
+    tasks: int = 14,
+    entrants: int = 4,
+    attempts: int = 1,
+    with_others: bool = True,
 ) -> None:
     """Fill an empty database with finished runs, and with runs that boards leave out."""
     dice, store = random.Random(seed), Store(engine)
@@ -38,12 +45,10 @@ def make_runs(
         for n in range(entrants)
     ]
     kinds = [("finished", benchmark, KNOWN)] * runs
-    kinds += [
-        ("cancelled", benchmark, KNOWN),
-        ("finished", benchmark, {**KNOWN, "steps": 3}),
-        ("finished", other, KNOWN),
-    ]
-    for status, saved, conditions in kinds[::-1]:
+    if with_others:
+        kinds = [("finished", other, KNOWN), ("cancelled", benchmark, KNOWN), *kinds]
+        kinds.insert(1, ("finished", benchmark, {**KNOWN, "steps": 3}))
+    for status, saved, conditions in kinds:
         run = store.create_run(
             name="r", benchmark_id=saved.id, spec={}, conditions=conditions, versions={"stackrank": "1"}
         )
