@@ -233,8 +233,10 @@ def verdicts() -> None:
             }
             | {"Again": "resolved" if verdict["resolved"] else "unresolved", "Sealed": verdict["sealed"]}
             | {"Scorer": verdict["scorer"], "When": verdict["created_at"]}
+            | {"Trace": address.to("episode", id=verdict["episode_id"])}
             for verdict in rescored
-        ]
+        ],
+        column_config={"Trace": st.column_config.LinkColumn(display_text=r"id=(\d+)$")},
     )
 
 
