@@ -39,6 +39,8 @@ class Debugger {
     for (const [name, work] of Object.entries({ nearer: () => this.lanes.zoom(2), further: () => this.lanes.zoom(0.5), help: () => this.help.showModal(), fold: () => this.fold() })) {
       root.querySelector(`[data-do="${name}"]`).onclick = work
     }
+    this.thumbs = ["back", "on"].map(name => root.querySelector(`[data-do="${name}"]`))
+    this.thumbs.forEach((thumb, place) => (thumb.onclick = () => this.go(place ? "j" : "k")))
     for (const way of root.querySelectorAll(".window")) way.onclick = () => this.view.change({ step: Number(way.dataset.step) }, true)
   }
 
@@ -97,6 +99,8 @@ class Debugger {
       each.setAttribute("aria-selected", String(on))
       each.tabIndex = on ? 0 : -1
     }
+    this.thumbs[0].disabled = this.view.step <= 0
+    this.thumbs[1].disabled = this.view.step >= this.view.data.last
     if (moved) {
       this.list.uncover(this.view.step)
       this.list.reveal()
@@ -117,6 +121,13 @@ class Debugger {
     ]
     const there = this.view.step <= this.view.data.last
     this.view.missing = there && (!whole || asked.some(name => name && this.view.part(name) === undefined))
+  }
+
+  // A step by a key that leads to one. Below a long header, the list may not be in view yet.
+  go(key) {
+    const row = this.moves()[key]()
+    if (row) this.view.change({ step: row.step })
+    this.list.space.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" })
   }
 
   turn(event) {

@@ -3,6 +3,7 @@ import { pageOf } from "../lib/component.js"
 
 const STORED = "stackrank-panes"
 const LEAST_HEIGHT = 460
+const LEAST_NARROW = 720 // There the panes are one below the other.
 const NARROW = 860 // As in debugger.css.
 // The property, the axis, its least and greatest value in per cent, and which way it grows.
 const EDGES = { left: ["--left", "x", 14, 45, 1], right: ["--right", "x", 14, 45, -1], low: ["--low", "y", 15, 80, -1] }
@@ -44,7 +45,7 @@ export class Frame {
     const narrow = this.frame.clientWidth <= NARROW
     if (this.narrow !== undefined && narrow !== this.narrow) requestAnimationFrame(this.turned)
     this.narrow = narrow
-    this.frame.style.height = `${left >= LEAST_HEIGHT ? left : Math.max(LEAST_HEIGHT, clientHeight - 16)}px`
+    this.frame.style.height = `${left >= (narrow ? LEAST_NARROW : LEAST_HEIGHT) ? left : Math.max(LEAST_HEIGHT, clientHeight - 16)}px`
   }
 
   edge(edge, name) {

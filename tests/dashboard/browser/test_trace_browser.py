@@ -95,6 +95,34 @@ def test_repeats_are_collapsed(page: sync_api.Page, watched: SimpleNamespace) ->
     at(page, 7)  # who is sent there sees it
 
 
+def test_a_thumb_steps_on_a_phone(page: sync_api.Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("/episode?id=4&step=1")
+    ready(page)
+    at(page, 1)
+    for name, step in (("Next step", 2), ("Next step", 3), ("Previous step", 2)):
+        button = page.get_by_role("button", name=name)
+        expect(button).to_be_in_viewport()
+        box = button.bounding_box()
+        assert box and box["height"] >= 44 and box["y"] > 844 / 2
+        button.click()
+        at(page, step)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_filters_are_behind_a_button_on_a_phone(page: sync_api.Page) -> None:
+    page.goto("/tasks")
+    ready(page)
+    field = page.get_by_label("Task contains")
+    expect(field).to_be_visible()
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(field).to_be_hidden()
+    page.get_by_role("button", name="Filters").click()
+    expect(field).to_be_visible()
+    page.get_by_role("button", name="Hide filters").click()
+    expect(field).to_be_hidden()
+
+
 NOTHING_COMES = "export default () => {}"
 
 
