@@ -1,4 +1,4 @@
-"""The entry point of the dashboard: `stackrank dashboard`, or `streamlit run dashboard/app.py`."""
+"""The entry point of the dashboard: `stackrank dashboard`, which serves it by `asgi.py`."""
 
 from pathlib import Path
 from typing import Any

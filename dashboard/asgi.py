@@ -19,6 +19,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketDisconnected
 
+from stackrank.dashboard.browser import modules
 from stackrank.dashboard.launch import HEALTH
 from stackrank.dashboard.pages import page_names
 from stackrank.host.listening import is_known_host, is_loopback
@@ -78,7 +79,7 @@ class KnownHosts:
 
 
 class CompressedFiles:
-    """Serves the scripts and styles of Streamlit's pages, each compressed once and then kept.
+    """Serves the scripts and styles of Streamlit's pages and our own modules, each compressed once and then kept.
 
     Streamlit sends them uncompressed, because Starlette's middleware would compress them again for every visitor. Their
     names contain a hash of their content, so browsers may cache them, too.
@@ -89,20 +90,24 @@ class CompressedFiles:
         # A request can name only these files; it is never turned into a path.
         files = (file for file in _STATIC.rglob("*") if file.suffix in _TYPES)
         self._files = {str(file.relative_to(_STATIC)): file for file in files}
+        self._files |= {f"{modules.FOLDER}/{name}": file for name, file in modules.FILES.items()}
         self._compressed: dict[str, bytes] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request for one of the files, and leave every other to the application."""
         name = scope["path"].rpartition("/static/")[2] if scope["type"] == "http" else ""
         file = self._files.get(name)
-        if file is None or scope["method"] != "GET" or "gzip" not in Headers(scope=scope).get("accept-encoding", ""):
+        if file is None or scope["method"] != "GET":
             await self._app(scope, receive, send)
             return
         if name not in self._compressed:
             self._compressed[name] = await run_in_threadpool(_compress, file)
-        headers = {"content-encoding": "gzip", "cache-control": _CACHED, "vary": "Accept-Encoding"}
-        response = Response(self._compressed[name], headers=headers, media_type=_TYPES[file.suffix])
-        await response(scope, receive, send)
+        content, headers = self._compressed[name], {"cache-control": _CACHED, "vary": "Accept-Encoding"}
+        if "gzip" in Headers(scope=scope).get("accept-encoding", ""):
+            headers["content-encoding"] = "gzip"
+        else:
+            content = gzip.decompress(content)
+        await Response(content, headers=headers, media_type=_TYPES[file.suffix])(scope, receive, send)
 
 
 class ScriptsAhead:

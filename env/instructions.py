@@ -16,6 +16,7 @@ Test command: {command}"""
 
 NO_REPOSITORY = "The workspace is not a Git repository."
 RESTORED = "What a shell command writes to read-only files is undone before `eval` runs."
+MASKED = "Observations show durations as 0.00 and memory addresses as numbers."
 """What a shell shows otherwise than one would expect of it."""
 
 ALONE = """\
@@ -42,5 +43,5 @@ def _about_shell(task: Task, tools: Collection[str]) -> str:
     if _SHELLS.isdisjoint(tools):
         return ""
     is_repository = any(path.startswith(".git/") for path in task.files)
-    facts = [*([] if is_repository else [NO_REPOSITORY]), *([RESTORED] if "eval" in tools else [])]
+    facts = [*([] if is_repository else [NO_REPOSITORY]), *([RESTORED] if "eval" in tools else []), MASKED]
     return "".join(f" {fact}" for fact in facts)

@@ -82,6 +82,7 @@ def test_plugins_play_and_export_an_episode(site: Path, home: Path) -> None:
     assert "the verdict of an episode" in stackrank(site, home, "export", "--help").stdout
 
 
+@pytest.mark.exhaustive
 def test_plugins_are_listed(site: Path, home: Path) -> None:
     benchmarks = json.loads(stackrank(site, home, "benchmarks", "--json").stdout)
     assert ("tiny", 1) in [(row["benchmark"], row["tasks"]) for row in benchmarks]
@@ -91,6 +92,7 @@ def test_plugins_are_listed(site: Path, home: Path) -> None:
     assert wrong.returncode == 2 and "docker, bubblewrap, local or plain, not 'vm'" in wrong.stderr
 
 
+@pytest.mark.exhaustive
 def test_plugin_commands(site: Path, home: Path) -> None:
     assert stackrank(site, home, "greet", "Ann").stdout == "Hello Ann\n"
     unharmed = stackrank(site, home, "runs", "--json")

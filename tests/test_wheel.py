@@ -71,6 +71,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return python
 
 
+@pytest.mark.exhaustive
 def test_wheel_coexists_with_openai_agents(python: Path, tmp_path: Path) -> None:
     usable("bubblewrap")
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}

@@ -14,7 +14,7 @@ from pydantic_core import PydanticCustomError
 from stackrank.agents.episode.protocol import Agent, Briefing, Decision, GaveUp, Setup, SetupError
 from stackrank.agents.episode.step import Exchange, Step
 from stackrank.agents.llm import history
-from stackrank.agents.llm.conversation import CUT, PASSED_ON, make_endpoint, make_setup, measure_usage
+from stackrank.agents.llm.conversation import PASSED_ON, make_endpoint, make_setup, measure_usage
 from stackrank.agents.llm.endpoints import limits
 from stackrank.agents.llm.endpoints.endpoint import ContextTooLong, Endpoint, Rejected
 from stackrank.agents.llm.endpoints.prices import find_price
@@ -28,12 +28,12 @@ from stackrank.env.local_packages import identify
 from stackrank.env.state import ProgramState
 from stackrank.env.task import Task
 from stackrank.env.tools.program import LONGEST_S
-from stackrank.terms import StopReason
+from stackrank.terms import HISTORY_CUT, StopReason
 
 MINIMAL = Path(__file__).with_name("minimal.py")
 DEFAULT = '"$TASK_PYTHON" "$AGENT_DIR/agent.py"'
 _BAD_GATEWAY = 502
-_NOT_SENT = ("messages", "stream", "stream_options", CUT, PASSED_ON)
+_NOT_SENT = ("messages", "stream", "stream_options", HISTORY_CUT, PASSED_ON)
 """The fields of a program's request that are not sent on as parameters."""
 _COUNT = {"input_tokens": 0, "output_tokens": 0}
 _IN_STREAMS: Mapping[str, Mapping[str, Any]] = {

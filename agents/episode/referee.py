@@ -71,6 +71,7 @@ class ReplayDiffers(StackrankError):
 
     def __init__(self, index: int, difference: str) -> None:
         super().__init__(f"the interrupted episode could not be continued: at step {index} {difference}")
+        self.index, self.difference = index, difference
 
 
 def _discard(step: Step) -> None:

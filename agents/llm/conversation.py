@@ -19,10 +19,8 @@ from stackrank.agents.llm.endpoints.responses import Responses, is_reasoning
 from stackrank.agents.llm.scripted.in_process import SCRIPTED, scripted_url
 from stackrank.agents.llm.settings import Settings
 from stackrank.storable import storable_json
-from stackrank.terms import StopReason
+from stackrank.terms import HISTORY_CUT, StopReason
 
-CUT = "history_cut_to_tokens"
-"""Marks a recorded request that holds all messages, because the history was cut before it to this many tokens."""
 PASSED_ON = "passed_on"
 """Marks a recorded request that the entrant's own program wrote, in another form than ours. It holds the `headers` that
 were sent with the request, and `cached`: whether its last message was marked as the end of the cache."""
@@ -95,7 +93,7 @@ class Conversation:
         """Ask the model to answer the conversation so far. Raises EndpointError, GaveUp, SetupError."""
         if self._past:
             exchange = self._past.popleft()
-            if cut_to := exchange.request.get(CUT):
+            if cut_to := exchange.request.get(HISTORY_CUT):
                 self._messages = history.shrink(self._messages, cut_to)
         else:
             exchange = self._make_exchange()
@@ -157,7 +155,7 @@ class Conversation:
             request.pop("tools", None)
         new = self._messages
         if cut_to is not None:
-            request[CUT] = cut_to
+            request[HISTORY_CUT] = cut_to
         else:
             new = new[self._recorded_count :]
         return {**request, "messages": self._endpoint.wire(new)}

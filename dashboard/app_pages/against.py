@@ -10,14 +10,21 @@ from stackrank import wording
 from stackrank.dashboard import address
 from stackrank.dashboard.data import ask
 from stackrank.dashboard.parts import show
-from stackrank.dashboard.parts.tables import DIVERGE_PAGE, RUN_PAGE, RUNS_PAGE, pick
+from stackrank.dashboard.parts.tables import DIVERGE_PAGE, EPISODE_PAGE, RUN_PAGE, RUNS_PAGE, pick
 from stackrank.db import queries
+from stackrank.db.queries.explanation.findings import Cause
 from stackrank.wording import count_of
+
+_PAGES = {"episode": EPISODE_PAGE, "run": RUN_PAGE}
+# From which strength on a cause is called what.
+_LEAST = 0.25
+_LIKELY = ((0.6, "likely"), (_LEAST, "possible"), (0.0, "unlikely"))
 
 refs = [st.query_params.get(side, "").strip() for side in ("a", "b")]
 if not all(refs):
     show.which("Run against run", "Which two runs? Tick them in the list of runs.", RUNS_PAGE, "Runs", "play_circle")
-comparison = ask(queries.run_pair, *refs)
+explained = ask(queries.explain_night, *refs)
+comparison = explained["pair"]
 older, newer = (ask(queries.run, comparison[side]) for side in ("first", "second"))
 title = f"Run {newer['id']} against run {older['id']}"
 show.titled(title)
@@ -27,7 +34,9 @@ show.breadcrumb(
 )
 st.title(title, anchor=False)
 with st.container(border=True):
-    st.markdown(f":material/compare_arrows: **{show.escaped(comparison['sentence'])}**")
+    st.markdown(f":material/compare_arrows: **{show.escaped(explained['difference'])}**")
+    if explained["why"]:
+        st.markdown(show.escaped(f"{explained['why']} {explained['fails']}"))
     if comparison["apart"]:
         st.warning(show.escaped(comparison["apart"]), icon=":material/warning:")
     if comparison["entrants"]:
@@ -35,6 +44,40 @@ with st.container(border=True):
             "Paired by task, over the tasks that have a verdict in both runs, each with the same weight; p-values are "
             f"corrected (Holm) for {count_of(len(comparison['entrants']), 'entrant')}."
         )
+
+
+def draw_cause(cause: Cause) -> None:
+    """Draw a possible cause with the sentences and links that are its evidence."""
+    likely = next(word for least, word in _LIKELY if cause["strength"] >= least)
+    with st.container(border=True, gap="small"):
+        title = wording.words(cause["kind"]).capitalize()
+        lines = [f"**{show.escaped(title)}** · {likely}, for {show.escaped(', '.join(cause['entrants']))}"]
+        st.markdown("  \n".join([*lines, *map(show.escaped, cause["sentences"])]))
+        with st.container(horizontal=True):
+            for link in cause["links"]:
+                show.link(_PAGES[link["page"]], show.escaped(link["label"]), None, **link["query"])
+
+
+def causes() -> None:
+    """Draw what may have made the newer run worse, the likeliest first."""
+    st.subheader("What changed", anchor=False)
+    likely = [cause for cause in explained["causes"] if cause["strength"] >= _LEAST]
+    unlikely = explained["causes"][len(likely) :]
+    for cause in likely:
+        draw_cause(cause)
+    if unlikely:
+        names = ", ".join(wording.words(cause["kind"]) for cause in unlikely)
+        with st.expander(show.escaped(f"Unlikely: {names}"), expanded=not likely):
+            for cause in unlikely:
+                draw_cause(cause)
+    st.caption(
+        f"Compared with {count_of(len(explained['baseline']), 'run')} up to run {explained['before']}. A cause is "
+        "the likelier, the more it alone speaks for a loss, and the more of the loss its traces show."
+    )
+
+
+if explained["causes"]:
+    causes()
 if not comparison["entrants"]:
     st.stop()
 share = st.column_config.NumberColumn(format="%.1f%%")
@@ -77,6 +120,7 @@ def flips(heading: str, rows: Sequence[Mapping[str, Any]], key: str) -> None:
             "Entrant": [row["entrant"] for row in rows],
             "Before": [row["before"] for row in rows],
             "Now": [row["now"] for row in rows],
+            **({"These episodes": [row["fails"] for row in rows]} if "fails" in rows[0] else {}),
             "Traces": [address.to("diverge", a=row["episode_before"], b=row["episode"]) for row in rows],
         }
     )
@@ -85,5 +129,5 @@ def flips(heading: str, rows: Sequence[Mapping[str, Any]], key: str) -> None:
     pick(rows, frame, {"Traces": traces}, key=key, name=key, alt=heading, hint=hint, opened=opened)
 
 
-flips("Resolved less often", comparison["worse"], "resolved_less_often")
+flips("Resolved less often", explained["tasks"], "resolved_less_often")
 flips("Resolved more often", comparison["better"], "resolved_more_often")

@@ -195,9 +195,13 @@ def tasks() -> None:
             second["entrant"]: [f"{row['second_resolved']} of {row['second_counted']}" for row in task_rows],
             "Difference": [100 * row["difference"] for row in task_rows],
             "Flaky": ["flaky" if row["flaky"] else "" for row in task_rows],
+            "Id": [address.to("task", id=row["task_id"]) for row in task_rows],
         }
     )
-    columns = {"Difference": st.column_config.NumberColumn(format="%+.0f")}
+    columns = {
+        "Difference": st.column_config.NumberColumn(format="%+.0f"),
+        "Id": st.column_config.LinkColumn(display_text=r"id=(\d+)$", help="Opens the task in a new tab."),
+    }
     hint = "Tick a task to open its two traces."
     alt = "Tasks that both played"
     pick(task_rows, frame, columns, key="cmp_tasks", name="compare_tasks", alt=alt, hint=hint, opened=traces)

@@ -3,25 +3,19 @@
 from collections.abc import Mapping
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from stackrank import wording
 from stackrank.dashboard import address
 from stackrank.dashboard.data import ask
 from stackrank.dashboard.parts import show
-from stackrank.dashboard.parts.divergence import Pair, action_of, align, divergence
+from stackrank.dashboard.parts.divergence import action_of, align, divergence
 from stackrank.dashboard.parts.tables import EPISODE_PAGE, EPISODES_PAGE, TASK_PAGE, TASKS_PAGE
-from stackrank.dashboard.trace.detail import step_body
+from stackrank.dashboard.trace.beside import beside
 from stackrank.dashboard.trace.header import facts
-from stackrank.dashboard.trace.steps import brief, tool_of
 from stackrank.db import queries
 from stackrank.wording import count_of
 
-# The number of lines of the alignment on one page.
-AROUND = 200
-# The number of lines before the first difference that are shown with it.
-CONTEXT = 4
 SIDES = ("a", "b")
 
 
@@ -50,62 +44,14 @@ def choose(opposite: Mapping[str, Any], side: str) -> None:
 
 def about(episode: Mapping[str, Any], side: str) -> None:
     """Draw the head of one side: its entrant, verdict and totals, and a link to its trace."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.subheader(f"{side.upper()}: {show.escaped(episode['entrant'])}", width="content", anchor=False)
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        st.markdown(f"**{side.upper()}: {show.escaped(episode['entrant'])}**", width="content")
         show.badge(episode["verdict"] or episode["status"])
         if episode["failure_point"]:
             st.badge(show.escaped(wording.words(episode["failure_point"])), color="red")
     st.markdown(facts(episode))
     label = f"Episode {episode['id']}, run {show.escaped(episode['run'])}, attempt {episode['attempt']}"
     show.link(EPISODE_PAGE, label, "bug_report", id=episode["id"])
-
-
-def table(pairs: list[Pair], rows: list[list[dict[str, Any]]], first: int, selected: int) -> None:
-    """Draw the alignment, in which a row can be selected."""
-    visible_pairs = pairs[first : first + AROUND]
-
-    def texts(pair: Pair) -> list[str]:
-        labels = []
-        for at, of in zip((pair.a, pair.b), rows, strict=True):
-            row = None if at is None else of[at]
-            labels.append("" if row is None else f"{row['index']} {tool_of(row)}: {brief(row['arguments'])[:120]}")
-        return [wording.visible(text).replace("\n", " ") for text in labels]
-
-    columns = [texts(pair) for pair in visible_pairs]
-    frame = pd.DataFrame(
-        {
-            "Line": range(first, first + len(visible_pairs)),
-            "": ["=" if pair.same else "≠" for pair in visible_pairs],
-            "A": [action_a for action_a, _ in columns],
-            "B": [right for _, right in columns],
-        }
-    )
-    key = f"diverge_rows_{first}"
-
-    def chosen() -> None:
-        picked = st.session_state[key].selection.rows
-        if picked:
-            address.put(at=first + picked[0])
-
-    place = selected - first
-    st.session_state[key] = {"selection": {"rows": [place] if 0 <= place < len(visible_pairs) else []}}
-    show.grid(
-        frame,
-        key=key,
-        on_select=chosen,
-        selection_mode="single-row",
-        column_config={
-            "Line": st.column_config.NumberColumn(width=40, pinned=True),
-            "": st.column_config.TextColumn(width=30, pinned=True, help="≠: the actions differ"),
-        },
-        height=show.table_height(len(visible_pairs), 330),
-        alt="The actions of both episodes, aligned",
-    )
-    with st.container(horizontal=True):
-        if first:
-            st.button("Earlier", on_click=address.put, kwargs={"from": max(0, first - AROUND)})
-        if first + AROUND < len(pairs):
-            st.button("Later", on_click=address.put, kwargs={"from": first + AROUND})
 
 
 refs = [st.query_params.get(side, "").strip() for side in SIDES]
@@ -118,7 +64,8 @@ assert known_side is not None
 task = known_side["task"]
 show.titled(task, " and ".join(f"episode {episode['id']}" for episode in episodes if episode))
 show.breadcrumb((TASKS_PAGE, "Tasks", {}), (TASK_PAGE, f"Task {show.escaped(task)}", {"id": known_side["task_id"]}))
-st.title(show.escaped(task))
+with st.container(key="trace_header", gap=None):
+    st.title(show.escaped(task), anchor=False)
 if not all(episodes):
     choose(known_side, SIDES[episodes.index(None)])
     st.stop()
@@ -133,9 +80,10 @@ if loaded[0]["task"] != loaded[1]["task"]:
     st.stop()
 if loaded[0]["task_id"] != loaded[1]["task_id"]:
     st.caption("The benchmark changed between the two episodes, so the task may have changed as well.")
-for column, episode, side in zip(st.columns(2), loaded, SIDES, strict=True):
-    with column:
-        about(episode, side)
+with st.container(key="beside_header"):
+    for column, episode, side in zip(st.columns(2), loaded, SIDES, strict=True):
+        with column:
+            about(episode, side)
 
 rows = [ask(queries.actions, episode["id"]) for episode in loaded]
 pairs = align(*([action_of(row) for row in side] for side in rows))
@@ -144,27 +92,11 @@ if not pairs:
     st.stop()
 parted = divergence(pairs, *map(len, rows))
 split = None if parted is None else next(at for at, pair in enumerate(pairs) if not pair.same)
-position = address.number("at")
-selected = min(len(pairs) - 1, (split or 0) if position is None else position)
 if split is None:
     st.success(f"Both did the same in all {count_of(len(pairs), 'step')}.", icon=":material/check:")
 else:
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(
-            f":material/fork_right: They part at line {split} of {len(pairs) - 1}; "
-            f"{count_of(sum(pair.same for pair in pairs), 'action is', 'actions are')} the same.",
-            width="content",
-        )
-        if selected != split:
-            st.button("Go there", on_click=address.put, kwargs={"at": None}, icon=":material/my_location:")
-start = address.number("from")
-if start is None:
-    start = max(0, (split or 0) - CONTEXT)
-table(pairs, rows, min(start, len(pairs) - 1), selected)
-pair = parted if parted is not None and selected == split else pairs[selected]
-for column, episode, at, of in zip(st.columns(2), loaded, (pair.a, pair.b), rows, strict=True):
-    with column:
-        if at is None:
-            st.caption("This side has no step here.")
-        else:
-            step_body(episode, of[at]["index"])
+    st.markdown(
+        f":material/fork_right: They part at line {split} of {len(pairs) - 1}; "
+        f"{count_of(sum(pair.same for pair in pairs), 'action is', 'actions are')} the same."
+    )
+beside(loaded, rows, pairs, parted)

@@ -49,22 +49,25 @@ try:
 except UsageError as error:
     st.error(show.as_message(error), icon=":material/search_off:")
     st.stop()
-with st.container(horizontal=True):
-    entrants = address.multiselect("Entrant", names, "ep_entrant", resets=_RESETS, width=300)
-    verdicts = address.pills("Verdict", list(map(str, Verdict)), "ep_verdict", resets=_RESETS)
-    text = address.text_input("Task or error contains", "ep_text", resets=_RESETS, width=220)
-shows_more = any(name in st.query_params for name in _MORE)
-with st.expander("More filters", expanded=shows_more), st.container(horizontal=True):
-    failures = address.multiselect(
-        "Failure point", _FAILURES, "ep_failure", resets=_RESETS, format_func=wording.words, width=300
-    )
-    stops = address.multiselect("Stop reason", _STOPS, "ep_stop", resets=_RESETS, format_func=wording.words, width=300)
-    tool = address.text_input("Tool used", "ep_tool", resets=_RESETS, width=140, placeholder="pdb")
-    steps_min = address.number_input("Steps, at least", "ep_steps", integer=True, resets=_RESETS, width=140)
-    steps_max = address.number_input("Steps, at most", "ep_steps_max", integer=True, resets=_RESETS, width=140)
-    cost_min = address.number_input("Cost, at least $", "ep_cost", integer=False, resets=_RESETS, width=140)
-    cost_max = address.number_input("Cost, at most $", "ep_cost_max", integer=False, resets=_RESETS, width=140)
-    tag = address.text_input("Tag", "ep_tag", resets=_RESETS, width=140)
+with show.filters():
+    with st.container(horizontal=True):
+        entrants = address.multiselect("Entrant", names, "ep_entrant", resets=_RESETS, width=300)
+        verdicts = address.pills("Verdict", list(map(str, Verdict)), "ep_verdict", resets=_RESETS)
+        text = address.text_input("Task or error contains", "ep_text", resets=_RESETS, width=220)
+    shows_more = any(name in st.query_params for name in _MORE)
+    with st.expander("More filters", expanded=shows_more), st.container(horizontal=True):
+        failures = address.multiselect(
+            "Failure point", _FAILURES, "ep_failure", resets=_RESETS, format_func=wording.words, width=300
+        )
+        stops = address.multiselect(
+            "Stop reason", _STOPS, "ep_stop", resets=_RESETS, format_func=wording.words, width=300
+        )
+        tool = address.text_input("Tool used", "ep_tool", resets=_RESETS, width=140, placeholder="pdb")
+        steps_min = address.number_input("Steps, at least", "ep_steps", integer=True, resets=_RESETS, width=140)
+        steps_max = address.number_input("Steps, at most", "ep_steps_max", integer=True, resets=_RESETS, width=140)
+        cost_min = address.number_input("Cost, at least $", "ep_cost", integer=False, resets=_RESETS, width=140)
+        cost_max = address.number_input("Cost, at most $", "ep_cost_max", integer=False, resets=_RESETS, width=140)
+        tag = address.text_input("Tag", "ep_tag", resets=_RESETS, width=140)
 
 filters: dict[str, Any] = {
     "entrant": entrants,

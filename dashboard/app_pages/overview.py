@@ -62,30 +62,24 @@ def changed(run_id: int) -> None:
         st.warning(
             show.escaped(text), icon=":material/trending_down:", title=show.escaped(regression.get("entrant", ""))
         )
-    if not rows:
-        st.caption("The series has no earlier finished run with the same benchmark version and conditions.")
+    previous_id = max((row["before"] for row in rows), default=ask(queries.night_before, run_id))
+    if previous_id is None:
+        st.caption("The series has no earlier finished run of this benchmark.")
         return
-    previous_id = max(row["before"] for row in rows)
-    comparison = ask(queries.run_pair, previous_id, run_id)
-    sentences = [queries.pair_sentence(rows, comparison["worse"], comparison["better"])]
-    sentences += [comparison["apart"]] if comparison["apart"] else []
-    sentences += _settings(run["regressions"])
+    if run["regressions"] or not rows or any(row["sure"] and row["difference"] < 0 for row in rows):
+        explained = ask(queries.explain_night, previous_id, run_id)
+        sentences = [explained["difference"], explained["why"], explained["pair"]["apart"]]
+    else:
+        pair = ask(queries.run_pair, previous_id, run_id)
+        sentences = [queries.pair_sentence(rows, pair["worse"], pair["better"]), pair["apart"]]
+    sentences = list(filter(None, sentences))
     statement("timeline", sentences, AGAINST_PAGE, f"Why? Against run {previous_id}", a=previous_id, b=run_id)
-    st.caption(
-        "Paired by task with up to 10 earlier runs of the series that were not reported as worse. A change is clear if "
-        "p < 0.05 after Holm's correction over the entrants."
-    )
-    show.csv_button(rows, name=f"changes_{run_id}", key="overview_changes")
-
-
-def _settings(regressions: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Say which settings of the entrants that became worse are not what they were."""
-    texts = []
-    for regression in regressions:
-        differs = [f"{name} {old} -> {new}" for name, (old, new) in (regression.get("differs") or {}).items()]
-        if differs:
-            texts.append(f"Settings of {regression['entrant']} differ: {', '.join(differs)[:300]}.")
-    return list(dict.fromkeys(texts))
+    if rows:
+        st.caption(
+            "Paired by task with up to 10 earlier runs of the series that were not reported as worse. A change is "
+            "clear if p < 0.05 after Holm's correction over the entrants."
+        )
+        show.csv_button(rows, name=f"changes_{run_id}", key="overview_changes")
 
 
 def reading(tips: Sequence[Mapping[str, Any]]) -> None:

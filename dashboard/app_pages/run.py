@@ -15,7 +15,14 @@ from stackrank.dashboard.charts import paper
 from stackrank.dashboard.data import ask
 from stackrank.dashboard.parts import failing, operate, people, show
 from stackrank.dashboard.parts.scope import query
-from stackrank.dashboard.parts.tables import COMPARE_PAGE, EPISODES_PAGE, RUNS_PAGE, episode_table, leaderboard_table
+from stackrank.dashboard.parts.tables import (
+    AGAINST_PAGE,
+    COMPARE_PAGE,
+    EPISODES_PAGE,
+    RUNS_PAGE,
+    episode_table,
+    leaderboard_table,
+)
 from stackrank.db import queries
 from stackrank.db.queries import Scope
 from stackrank.settings import settings
@@ -44,6 +51,8 @@ facts = [f"benchmark {run['benchmark']}", f"id {run_id}", f"seed {run['seed']}"]
 facts += [f"{name} {run[name]}" for name in ("owner", "project", "host", "leaderboard", "schedule") if run[name]]
 facts += [f"tag {tag}" for tag in run["tags"]]
 st.caption(" · ".join(map(show.escaped, facts)))
+if not live and (before := ask(queries.night_before, run_id)) is not None:
+    show.link(AGAINST_PAGE, f"What changed since run {before}, and why", "compare_arrows", a=before, b=run_id)
 
 
 def figures(current: Mapping[str, Any]) -> None:
@@ -224,8 +233,10 @@ def verdicts() -> None:
             }
             | {"Again": "resolved" if verdict["resolved"] else "unresolved", "Sealed": verdict["sealed"]}
             | {"Scorer": verdict["scorer"], "When": verdict["created_at"]}
+            | {"Trace": address.to("episode", id=verdict["episode_id"])}
             for verdict in rescored
-        ]
+        ],
+        column_config={"Trace": st.column_config.LinkColumn(display_text=r"id=(\d+)$")},
     )
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from string import ascii_uppercase
 from typing import Any
 
 import pandas as pd
@@ -12,26 +11,24 @@ from stackrank import wording
 from stackrank.dashboard import address
 from stackrank.dashboard.data import ask
 from stackrank.dashboard.parts import labels, show
+from stackrank.dashboard.parts.matrix import entrants_of, matrix, told
 from stackrank.dashboard.parts.scope import asked, query
 from stackrank.dashboard.parts.tables import EPISODE_PAGE, LEADERBOARD_PAGE, TASK_PAGE, leaderboard_table, pick
 from stackrank.db import queries
-from stackrank.db.queries.boards.grid import GridCell
 from stackrank.wording import count_of
 
 _MOST_LINKS = 5
-# The most entrants whose columns are as wide as their names.
-_WIDE = 5
 _SHOWN = ["all", "decisive", "disputed", "suspect", "flaky"]
 _ORDERS = {
-    "disagreement": lambda row: (-row["spread"], row["task"]),
+    # Among equal spreads, first where entrants are most evenly divided.
+    "disagreement": lambda row: (-row["spread"], abs((row["rate"] or 0.0) - 0.5), row["task"]),
     "hardest": lambda row: (row["rate"] is None, row["rate"] or 0.0, row["task"]),
 }
-_HOW_MARKED = "✓ resolved at every attempt, ◐ at some, ✗ at none, ! only errors. A click opens the trace in a new tab."
 
 st.title("Tasks")
 scope, rows = asked(queries.grid)
 
-with st.container(horizontal=True, vertical_alignment="bottom"):
+with show.filters(), st.container(horizontal=True, vertical_alignment="bottom"):
     text = address.text_input("Task contains", "tk_text", width=220)
     categories = sorted({row["category"] for row in rows} - {""})
     category = address.multiselect("Category", categories, "tk_category", width=260) if categories else ()
@@ -47,8 +44,7 @@ table = [
 disputed = [row for row in rows if row["disputed_by"]]
 st.caption(
     f"{len(table)} of {count_of(len(rows), 'task')}; {sum(row['decisive'] for row in rows)} resolved only with a "
-    f"debugger; {sum(bool(row['suspect']) for row in rows)} with a suspected defect, {len(disputed)} disputed. "
-    f"{_HOW_MARKED}"
+    f"debugger; {sum(bool(row['suspect']) for row in rows)} with a suspected defect, {len(disputed)} disputed."
 )
 
 played = ask(queries.describe_scope, scope)
@@ -58,23 +54,10 @@ if version and version["name"] == played["benchmark"] and version["rates"]:
     st.caption(f":material/gavel: Verdicts: {show.escaped(rates)}")
 
 
-def told(side: GridCell) -> str:
-    """Summarize the result of one entrant on one task."""
-    played = side["resolved"] + side["unresolved"]
-    mark = "!" if not played else "✓" if not side["unresolved"] else "◐" if side["resolved"] else "✗"
-    return f"{mark} {side['resolved']}/{played}"
-
-
-names = sorted({side["entrant"] for row in rows for side in row["cells"]})
-# The table shows the part of a trace's address after its #.
-sides = [
-    {side["entrant"]: f"{address.to('episode', id=side['episode'])}#{told(side)}" for side in row["cells"]}
-    for row in table
-]
+names = entrants_of(table)
 frame = pd.DataFrame(
     {
         "Task": [row["task"] for row in table],
-        **{name: [values.get(name) for values in sides] for name in names},
         "Spread": [show.in_percent(row["spread"]) for row in table],
         "Rate": [show.in_percent(row["rate"]) for row in table],
         "Episodes": [row["resolved"] + row["unresolved"] for row in table],
@@ -89,22 +72,8 @@ frame = pd.DataFrame(
     }
 )
 _Column = st.column_config
-# The columns of many entrants are narrow, with a letter each.
-short = dict(zip(names, ascii_uppercase, strict=False)) if len(names) > _WIDE else {}
-if short:
-    st.caption(" · ".join(f"**{letter}** {show.escaped(name)}" for name, letter in short.items()))
 columns = {
     "Task": _Column.TextColumn(pinned=True),
-    # Wide enough to tell apart names that begin alike.
-    **{
-        name: _Column.LinkColumn(
-            short.get(name, name),
-            display_text=r"#(.*)$",
-            help=f"{show.escaped(name)}: {_HOW_MARKED}",
-            width=56 if short else min(240, 8 * len(name) + 20),
-        )
-        for name in names
-    },
     "Spread": _Column.NumberColumn(
         format="%.0f", help="Difference in points between the best and the worst entrant's rate."
     ),
@@ -146,7 +115,6 @@ def decisive() -> None:
             show.link(EPISODE_PAGE, label, "bug_report", id=side["episode"])
 
 
-HINT = "Tick a row to open the task here, or to dispute it; its id opens it in a new tab."
 debugging: dict[str, list[int]] = {}
 if kind == "decisive":
     debugging = ask(queries.decisive_tasks, scope)
@@ -159,7 +127,24 @@ for row in table:
     task_fields = {name: value for name, value in row.items() if name != "cells"}
     by_entrant: dict[str, str | None] = dict.fromkeys(names)
     flat.append({**task_fields, **by_entrant, **{side["entrant"]: told(side) for side in row["cells"]}})
-pick(flat, frame, columns, key="tk_table", name="tasks", alt="Tasks by entrants", hint=HINT, opened=opened)
+
+
+def cells() -> None:
+    """Draw the grid of tasks and entrants."""
+    if table:
+        matrix(table, key="tk_grid")
+        show.csv_button(flat, name="tasks", key="tk_grid")
+    else:
+        st.info("No task of this scope fits these filters.", icon=":material/filter_alt_off:")
+
+
+def facts() -> None:
+    """Draw the table of the tasks, each of which can be opened or disputed."""
+    hint = "Tick a row to open the task here, or to dispute it; its id opens it in a new tab."
+    pick(flat, frame, columns, key="tk_table", name="tasks", alt="Tasks", hint=hint, opened=opened)
+
+
+address.tabs("tk_tab", {"Grid": cells, "Table": facts})
 if disputed and not scope.without_disputed:
     with board:
         without_disputed()

@@ -55,6 +55,24 @@ def breadcrumb(*links: tuple[str, str, Mapping[str, Any]]) -> None:
             link(page, label, "chevron_right", **query)
 
 
+_FILTERS = "filters_are_open"
+
+
+@contextmanager
+def filters() -> Iterator[None]:
+    """Draw the filters of a page in here. A phone has them behind one button (`app.css`), a wide window shows them."""
+    is_open = bool(st.session_state.get(_FILTERS))
+    with st.container(key="filters_button"):
+        label, icon = ("Hide filters", "expand_less") if is_open else ("Filters", "tune")
+        st.button(label, icon=f":material/{icon}:", width="stretch", on_click=_turn_filters, args=(not is_open,))
+    with st.container(key="filters_open" if is_open else "filters_closed"):
+        yield
+
+
+def _turn_filters(is_open: bool) -> None:
+    st.session_state[_FILTERS] = is_open
+
+
 def badge(state: str, label: str | None = None) -> None:
     """Draw a verdict or a run's status; colour, icon and word say the same."""
     color, icon = _BADGES.get(state, ("gray", "help"))

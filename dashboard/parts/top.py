@@ -19,5 +19,5 @@ def bar(pages: Sequence[Any], *, wide: bool) -> None:
                 st.page_link(page, query_params=address.carried())
         with st.container(key="top_scope", width="content"):
             scope.bar(wide=wide)
-        with st.container(key="jump_to", width="content"):
+        with st.container(key="jump_to", width="content", gap=None):
             jump.offer([(page.title, address.to(page.url_path or "./")) for page in pages])

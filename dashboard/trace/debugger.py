@@ -7,20 +7,19 @@ that it is sent once.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from stackrank.dashboard import data
+from stackrank.dashboard.browser.modules import component, feed, packed
 from stackrank.dashboard.data import ask
 from stackrank.dashboard.trace import conversation, places, travel, work
 from stackrank.dashboard.trace.chunks import CHUNK, Chunk, chunk, source_at
 from stackrank.dashboard.trace.places import Excerpt
-from stackrank.dashboard.trace.steps import outline, packed, start_of, window_of
+from stackrank.dashboard.trace.steps import outline, start_of, window_of
 from stackrank.dashboard.trace.texts import MOST
 from stackrank.dashboard.trace.view import View, current, keep
 from stackrank.db import queries
@@ -28,9 +27,6 @@ from stackrank.db.connection.engine import default_url
 from stackrank.terms import DEBUGGERS
 from stackrank.wording import visible
 
-HERE = Path(__file__).parent / "browser"
-_SCRIPTS = ("dom", "view", "lanes", "list", "source", "stack", "step", "search", "help", "frame", "debugger")
-_STYLES = ("debugger", "list", "source", "step")
 _VERSIONS = 24
 """The number of file versions that are kept ready, those of the steps nearest to the selected one."""
 _OF_STEPS = ("id", "milestones", "failure_step")
@@ -38,17 +34,9 @@ _OF_STEPS = ("id", "milestones", "failure_step")
 _TEXTS = ("thought", "observation", "arguments")
 
 
-def _read(names: tuple[str, ...], end: str) -> str:
-    return "\n".join((HERE / f"{name}.{end}").read_text() for name in names)
-
-
-_DEBUGGER = st.components.v2.component(
-    "stackrank_debugger",
-    html=(HERE / "debugger.html").read_text(),
-    css=_read(_STYLES, "css"),
-    js=_read(_SCRIPTS, "js"),
-)
-_FEED = st.components.v2.component("stackrank_feed", js=(HERE / "feed.js").read_text())
+STYLES = [f"{name}.css" for name in ("lib/base", "trace/debugger", "trace/list", "trace/source", "trace/step")]
+"""The styles of what shows steps."""
+_DEBUGGER = component("debugger", "trace/debugger.js", html="trace/debugger.html", styles=STYLES)
 
 
 def debugger(episode: Mapping[str, Any], last: int) -> None:
@@ -61,20 +49,26 @@ def debugger(episode: Mapping[str, Any], last: int) -> None:
         # The last event of a reader who has just left the trace arrives when the component is gone.
         keep(getattr(st.session_state.get(key), "view", None))
 
+    story = [[[visible(text), step] for text, step in clauses] for clauses in queries.story(episode)]
+    content = {**steps_of(episode, selected, last), "start": start, "story": story, "faults": _faults(episode)}
+    _DEBUGGER(key=key, data=packed(content), on_view_change=changed)
+    with st.container(key="trace_feed", gap=None):
+        for name, value in parts(episode, view, selected, last):
+            feed(episode["id"], name, value())
+
+
+def steps_of(episode: Mapping[str, Any], selected: int, last: int) -> dict[str, Any]:
+    """Return the outline of the steps around the selected one, and what the browser has to know about them."""
     marks = tuple(episode["milestones"].items())
     steps = outline(default_url(), episode["id"], window_of(selected), last, marks)
-    facts = {"episode": episode["id"], "chunk": CHUNK, "start": start, "failure": episode["failure_step"]}
-    facts |= {
-        "deciding": ask(queries.deciding_edit, episode["id"]),
+    return {
+        **steps,
+        "episode": episode["id"],
+        "chunk": CHUNK,
+        "failure": episode["failure_step"],
+        "deciding": ask(work.deciding_edit, episode["id"]),
         "debugs": bool(steps["stops"]) or has_debugger(episode),
     }
-    facts |= {"story": [[[visible(text), step] for text, step in clauses] for clauses in queries.story(episode)]}
-    _DEBUGGER(key=key, data=packed({**steps, **facts, "faults": _faults(episode)}), on_view_change=changed)
-    with st.container(key="trace_feed", gap=None):
-        for name, value in _parts(episode, view, selected, last):
-            fed = packed({"episode": episode["id"], "name": name, "value": value()})
-            mark = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:20]
-            _FEED(key=f"feed_{episode['id']}_{mark}", data=fed)
 
 
 def has_debugger(episode: Mapping[str, Any]) -> bool:
@@ -89,7 +83,7 @@ def _faults(episode: Mapping[str, Any]) -> dict[str, list[int]]:
     return {visible(str(fault.get("file"))): fault.get("lines") or [] for fault in episode["faults"]}
 
 
-def _parts(episode: Mapping[str, Any], view: View, selected: int, last: int) -> Iterator[tuple[str, Callable[[], Any]]]:
+def parts(episode: Mapping[str, Any], view: View, selected: int, last: int) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Yield name and content of each part that the browser needs now or next."""
     chunk_start = selected // CHUNK * CHUNK
     chunks = {

@@ -26,7 +26,7 @@ class Files:
     def follow(self, edits: Iterable[Mapping[str, Any]]) -> Files:
         """Apply the diffs that rows of `db.queries.edits` recorded, and return the same object."""
         for edit in edits:
-            for file in _read(edit["diff"]):
+            for file in read_files(edit["diff"]):
                 self._change(file)
         return self
 
@@ -52,7 +52,8 @@ class Files:
         return "".join(_unified(path, self.given.get(path), self.texts.get(path)) for path in paths)
 
 
-def _read(diff: str) -> Sequence[FilePatch]:
+def read_files(diff: str) -> Sequence[FilePatch]:
+    """Return what a diff does to each file; nothing if it cannot be read."""
     try:
         return Patch.read(diff).files
     except PatchError:  # a plug-in's state may say anything

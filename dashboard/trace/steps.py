@@ -14,6 +14,7 @@ from stackrank import wording
 from stackrank.dashboard import data
 from stackrank.dashboard.trace import travel
 from stackrank.dashboard.trace.repeats import repeats
+from stackrank.dashboard.trace.work import deciding_edit
 from stackrank.db import queries
 from stackrank.wording import count_of
 
@@ -38,7 +39,7 @@ def start_of(episode: Mapping[str, Any], last: int) -> int:
     """
     if not episode["verdict"]:
         return last
-    return min(last, data.ask(queries.deciding_edit, episode["id"]) or episode["failure_step"] or 0)
+    return min(last, data.ask(deciding_edit, episode["id"]) or episode["failure_step"] or 0)
 
 
 def window_of(step: int) -> int:
@@ -79,11 +80,6 @@ def _did(row: Mapping[str, Any]) -> Hashable:
     is_short = row["tool"] and len(row["arguments"]) < _WHOLE
     names = ("tool", "arguments", "file", "line", "function", "passed", "failed", "ok")
     return tuple(row[name] for name in names) if is_short else row["index"]
-
-
-def packed(value: Any) -> bytes:
-    """Encode a value for the browser as JSON."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def _hue(tool: str) -> int:

@@ -56,14 +56,6 @@ def _branches(node: SyntaxTreeNode) -> list[Branch]:
     return branches
 
 
-def prose(text: str, *, key: str, total: int, load: Callable[[int], str]) -> None:
-    """Draw a model's text as Markdown; a long text is drawn by `body`."""
-    if total > CUT:
-        body(text, key=key, total=total, load=load)
-    else:
-        st.html(f'<div class="stackrank-prose">{_PROSE.render(wording.visible(text))}</div>')
-
-
 def body(
     text: str,
     *,

@@ -5,17 +5,47 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sqlalchemy import Engine
+
 from stackrank import wording
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.trace.files import Files
+from stackrank.dashboard.trace.files import Files, read_files
 from stackrank.dashboard.trace.texts import said
 from stackrank.db import queries
 from stackrank.patches.writing import shown_text
+from stackrank.terms import Milestone, Verdict
 
 
 def files_at(episode_id: int, last: int) -> Files:
     """Return the task's files after step `last`, as far as the steps record changes to them."""
     return Files(ask(queries.task_files, episode_id)).follow(ask(queries.edits, episode_id, last))
+
+
+def deciding_edit(engine: Engine, episode_id: int) -> int | None:
+    """Return the step after which nothing had to be changed any more; None unless the episode was resolved.
+
+    It is the first step, of any tool, after which the files of the task that the episode's diff changes were as they
+    were when the visible tests first passed or, if they never did, at the end. If the diff changes none of these files,
+    the files that it creates decide; if no step recorded its changes, the first edit of the fault does.
+    """
+    episode = queries.episode(engine, episode_id)
+    if episode["verdict"] != Verdict.RESOLVED:
+        return None
+    solved = episode["milestones"].get(Milestone.SOLVED)
+    rows = queries.edits(engine, episode_id, episode["steps"] if solved is None else solved)
+    changed = read_files(episode["diff"])
+    paths = {file.path for file in changed if file.old is not None} or {file.path for file in changed}
+    files = Files(queries.task_files(engine, episode_id))
+    hidden: dict[str, int] = {}  # file whose content is not known -> the last step that changed it
+    contents: list[tuple[int, object]] = []
+    for row in rows:
+        files.follow([row])
+        touched = paths & {file.path for file in read_files(row["diff"])}
+        hidden = {path: index for path, index in hidden.items() if path in files.lost}
+        hidden |= dict.fromkeys(touched & files.lost, row["index"])
+        if touched and row["kind"] != "tests":
+            contents.append((row["index"], [(files.texts.get(path), hidden.get(path)) for path in sorted(paths)]))
+    return next((index for index, content in contents if content == contents[-1][1]), episode["at_edited"])
 
 
 def edit_of(step: Mapping[str, Any]) -> str:

@@ -63,13 +63,15 @@ from stackrank.db.queries.episodes.steps import (
     steps_of,
     task_files,
 )
-from stackrank.db.queries.episodes.story import Clause, deciding_edit, story, story_text
+from stackrank.db.queries.episodes.story import Clause, story, story_text
 from stackrank.db.queries.episodes.time_spent import queue_age_s, split_time, time_spent
 from stackrank.db.queries.episodes.verdicts import rescored_verdicts, stored_change, verdicts
+from stackrank.db.queries.explanation.night import explain_night, night_before
 from stackrank.db.queries.front_page import front_page
 from stackrank.db.queries.health import health
 from stackrank.db.queries.labels import disputed, labels, views
 from stackrank.db.queries.notes import notes
+from stackrank.db.queries.places import find_places
 from stackrank.db.queries.proposals import OPEN, proposal, proposals, rejected_changes
 from stackrank.db.queries.runs import (
     LATEST,
@@ -108,7 +110,6 @@ __all__ = [
     "count_model_steps",
     "debugger_pairs",
     "decided_entrants",
-    "deciding_edit",
     "decisive_tasks",
     "describe_act",
     "describe_outages",
@@ -127,8 +128,10 @@ __all__ = [
     "exchanges",
     "excluded_episodes",
     "exclusion_sentence",
+    "explain_night",
     "failure_points",
     "find_hits",
+    "find_places",
     "front_page",
     "full_episodes",
     "full_steps",
@@ -142,6 +145,7 @@ __all__ = [
     "last_step_with",
     "leaderboard",
     "neighbours",
+    "night_before",
     "nights",
     "notes",
     "outages",

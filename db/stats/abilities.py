@@ -82,7 +82,7 @@ def fit_abilities(
     overall = (resolved.sum(axis=1) + 0.5) / (counted.sum(axis=1) + 1)
     model = _Rasch(resolved, counted)
     start = numpy.concatenate([1.5 * logit(overall), numpy.zeros(model.groups - 1), [0.5]])
-    parameters = minimize(model.loss, start, jac=True, method="BFGS").x
+    parameters = model.polished(minimize(model.loss, start, jac=True, method="BFGS").x)
     groups = list(clusters)
     if not _MIN_CLUSTERS <= len(set(groups)) < counted.shape[1]:
         groups = [str(place) for place in range(counted.shape[1])]
@@ -203,14 +203,32 @@ class _Rasch:
         penalty = parameters / _PRIOR**2
         return float(parameters @ penalty) / 2 - float(value.sum()), penalty - scores.sum(axis=0)
 
+    def hessian(self, parameters: Any) -> Any:
+        """The second derivatives of `loss`, from differences of its gradient."""
+        import numpy
+
+        step = 1e-4
+        shifts = step * numpy.eye(len(parameters))
+        rows = [(self.loss(parameters + shift)[1] - self.loss(parameters - shift)[1]) / (2 * step) for shift in shifts]
+        return (numpy.array(rows) + numpy.array(rows).T) / 2
+
+    def polished(self, parameters: Any) -> Any:
+        """Return the parameters after a few steps of Newton's method, so that every machine finds the same digits."""
+        import numpy
+
+        for _ in range(3):
+            gradient = self.loss(parameters)[1]
+            closer = parameters - numpy.linalg.solve(self.hessian(parameters), gradient)
+            if numpy.abs(self.loss(closer)[1]).max() >= numpy.abs(gradient).max():
+                break
+            parameters = closer
+        return parameters
+
     def covariance(self, parameters: Any, clusters: Sequence[str]) -> tuple[Any, Any]:
         """The covariance of the parameters: the model's, and one that is robust to similar tasks in a cluster."""
         import numpy
 
-        size, step = len(parameters), 1e-4
-        shifts = step * numpy.eye(size)
-        rows = [(self.loss(parameters + shift)[1] - self.loss(parameters - shift)[1]) / (2 * step) for shift in shifts]
-        bread = numpy.linalg.inv((numpy.array(rows) + numpy.array(rows).T) / 2)
+        bread, size = numpy.linalg.inv(self.hessian(parameters)), len(parameters)
         names, place_of = numpy.unique(clusters, return_inverse=True)
         sums = numpy.zeros((len(names), size))
         numpy.add.at(sums, place_of, self.value_and_scores(parameters)[1])
@@ -233,7 +251,7 @@ class _Rasch:
         )
         means, hits, tries = mean[n > 0], r[n > 0], n[n > 0]
         table = []
-        for part in numpy.array_split(numpy.argsort(means, kind="stable"), _BINS):
+        for part in numpy.array_split(numpy.argsort(means.round(9), kind="stable"), _BINS):
             if total := tries[part].sum():
                 predicted = float((means[part] * tries[part]).sum() / total)
                 table.append((predicted, float(hits[part].sum() / total), int(total)))

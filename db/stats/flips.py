@@ -15,6 +15,8 @@ from typing import Any
 from stackrank.db.stats.rates import ALPHA, NORMAL, t_quantile
 
 DRAWS = 9_999
+SEED = 0
+"""How many sets of tasks an interval draws if there are more, and the seed of these draws."""
 _BATCH = 1_000
 _FINEST = 60
 """For the test alone, gaps that are finer than one part in this many are rounded to whole parts."""
@@ -99,7 +101,7 @@ def _subsets(tasks: int, draws: int) -> Any:
 
     if 2**tasks <= draws:
         return (numpy.arange(2**tasks)[:, None] >> numpy.arange(tasks) & 1).astype(bool)
-    dice = numpy.random.default_rng(0)
+    dice = numpy.random.default_rng(SEED)
     return numpy.unpackbits(dice.integers(0, 256, (draws, -(-tasks // 8)), numpy.uint8), axis=1, count=tasks) > 0
 
 

@@ -5,7 +5,8 @@ random walk with known steps and fair signs, so the chance of ever having left g
 limits spend the allowed error over the tasks that a run can play (Lan and DeMets 1983, Biometrika 70:659, with Pocock's
 spending function); no error is kept for after the last task, and looking after each task costs nothing. Around the mean
 so far, the same limits are intervals that hold at all looks together (repeated confidence intervals: Jennison and
-Turnbull 1989, J. Royal Statistical Society B 51:305). Tasks come in random order; a task's gap counts as a whole.
+Turnbull 1989, J. Royal Statistical Society B 51:305). Tasks come in random order, or in one that was chosen before
+(`informative`); a task's gap counts as a whole.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from functools import lru_cache
 from typing import Any
 
 from stackrank.db.stats.flips import as_integers
+from stackrank.db.stats.informative import DealtTask
 from stackrank.db.stats.pairs import holm
 from stackrank.terms import Decision
 
@@ -49,29 +51,46 @@ class Sequential:
 
 
 def decide(
-    pairs: Sequence[Sequence[float]], alpha: float, *, horizon: int, equal_within: float | None = None
+    pairs: Sequence[Sequence[float]],
+    alpha: float,
+    *,
+    horizon: int,
+    equal_within: float | None = None,
+    dealt: Sequence[Sequence[DealtTask]] = (),
 ) -> list[Sequential]:
     """Return each pair's state from its gaps, the second's rate less the first's (-1..1), in the order of play.
 
-    `horizon`: the most tasks that a pair can have. The chance that any decision is wrong, over all looks, is at most
-    `alpha`. Without a margin the correction is Holm's. With one, a pair has two kinds of error, of which at most one is
-    possible at a time, so both kinds of p-value are corrected by Bonferroni.
+    `horizon`: the most tasks that a pair can have. `dealt`: for each pair, what the task of each gap counts for, if the
+    order was not random; who is ahead follows from the gaps, how far from the weighted gaps. The chance that any
+    decision is wrong, over all looks, is at most `alpha`. Without a margin the correction is Holm's. With one, a pair
+    has two kinds of error, of which at most one is possible at a time, so both kinds of p-value are corrected by
+    Bonferroni.
     """
-    walks = [Walk(gaps, alpha, horizon) for gaps in pairs]
+    clocks = [[task.clock for task in tasks] for tasks in dealt] or [[] for _ in pairs]
+    walks = [Walk(gaps, alpha, horizon, clock) for gaps, clock in zip(pairs, clocks, strict=True)]
+    estimates = walks
+    if dealt:
+        estimates = [Walk(weighted_gaps(gaps, tasks), alpha, horizon) for gaps, tasks in zip(pairs, dealt, strict=True)]
     p_values = [walk.p_values()[-1] for walk in walks]
     if equal_within is None:
         corrected = holm(p_values)
         equal = [1.0] * len(pairs)
     else:
         corrected = [min(1.0, len(pairs) * p) for p in p_values]
-        equal = [min(1.0, len(pairs) * walk.p_equal(equal_within)) for walk in walks]
+        equal = [min(1.0, len(pairs) * walk.p_equal(equal_within)) for walk in estimates]
     states = []
-    for walk, p_value, p_corrected, p_equal in zip(walks, p_values, corrected, equal, strict=True):
+    for place, (walk, p_value, p_corrected, p_equal) in enumerate(zip(walks, p_values, corrected, equal, strict=True)):
         decision = Decision.EQUAL if p_equal <= alpha else Decision.OPEN
         if p_corrected <= alpha:
             decision = Decision.AHEAD if walk.first_out(p_value) > 0 else Decision.BEHIND
-        states.append(Sequential(walk.tasks, walk.mean, p_value, p_corrected, p_equal, decision))
+        states.append(Sequential(walk.tasks, estimates[place].mean, p_value, p_corrected, p_equal, decision))
     return states
+
+
+def weighted_gaps(gaps: Sequence[float], dealt: Sequence[DealtTask]) -> list[float]:
+    """Return the gaps whose mean estimates the mean over all tasks; the gaps themselves if the order was random."""
+    weighted = [gap * task.weight for gap, task in zip(gaps, dealt, strict=True) if task.weight] if dealt else gaps
+    return list(weighted)
 
 
 def sequence_interval(gaps: Sequence[float], alpha: float, *, horizon: int) -> tuple[float, float]:
@@ -93,9 +112,11 @@ def sequence_interval(gaps: Sequence[float], alpha: float, *, horizon: int) -> t
 class Walk:
     """The sum of the gaps of one pair, task by task, and its limits at each of several levels."""
 
-    def __init__(self, gaps: Sequence[float], alpha: float, horizon: int) -> None:
+    def __init__(self, gaps: Sequence[float], alpha: float, horizon: int, clock: Sequence[float] = ()) -> None:
         import numpy
 
+        horizon = max(horizon, len(gaps), 1)
+        times = tuple(clock[: len(gaps)]) or tuple((look + 1) / horizon for look in range(len(gaps)))
         self.tasks = len(gaps)
         self.levels = tuple(sorted({0.5, 0.2, 2 * alpha, *(alpha / pairs for pairs in _PAIRS)}, reverse=True))
         self.mean = sum(gaps) / len(gaps) if gaps else None
@@ -103,7 +124,7 @@ class Walk:
         unit = int(numpy.gcd.reduce(scaled)) or 1
         self._steps = scaled // unit
         self._sums = self._steps.cumsum()
-        self._limits = _limits(tuple(numpy.abs(self._steps).tolist()), self.levels, max(horizon, len(gaps), 1))
+        self._limits = _limits(tuple(numpy.abs(self._steps).tolist()), self.levels, times)
         self._part = unit / _PARTS
 
     def p_values(self) -> list[float]:
@@ -155,10 +176,11 @@ class Walk:
 
 
 @lru_cache(maxsize=128)
-def _limits(steps: tuple[int, ...], levels: tuple[float, ...], horizon: int) -> Any:
+def _limits(steps: tuple[int, ...], levels: tuple[float, ...], times: tuple[float, ...]) -> Any:
     """Return the furthest that the walk may be after each of its steps (looks x levels).
 
-    The chance that it has been further by the time t is at most the level's share log(1 + (e - 1) t).
+    The chance that it has been further by the time t is at most the level's share log(1 + (e - 1) t). `times`: t at
+    each look, rising to at most 1.
     """
     import numpy
 
@@ -175,7 +197,7 @@ def _limits(steps: tuple[int, ...], levels: tuple[float, ...], horizon: int) -> 
             moved[:, step:] += chances[:, :-step] / 2
             moved[:, :-step] += chances[:, step:] / 2
             chances = moved
-        budget = allowed * math.log1p((math.e - 1) * (look + 1) / horizon) - spent
+        budget = allowed * math.log1p((math.e - 1) * times[look]) - spent
         tails = 2 * chances[:, :widest].cumsum(axis=1)
         out = (tails <= budget[:, None]).sum(axis=1)
         limits[look] = widest - out

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from stackrank.agents.episode.protocol import Decision, MalformedAction
-from stackrank.agents.episode.referee import Budget, Outcome, Referee
+from stackrank.agents.episode.referee import Budget, Outcome, Referee, ReplayDiffers
+from stackrank.agents.episode.step import Step
 from stackrank.agents.episode.workspace import append_workspace
 from stackrank.env.actions import Action, Observation
 from stackrank.env.debug_env import DebugEnv
@@ -17,6 +18,7 @@ from stackrank.env.sandbox.pool import Pool
 from stackrank.env.scoring.judge import Score
 from stackrank.env.task import Task
 from stackrank.env.tools import ToolSet
+from stackrank.extensions.training.pool_share import PoolShare
 from stackrank.extensions.training.rewards import Tally, Term, TrainingError
 from stackrank.flows.runs.playing.sandboxes import SandboxLease
 from stackrank.terms import StopReason, Verdict
@@ -26,6 +28,10 @@ Result = TypeVar("Result")
 Info = dict[str, Any]
 Act = Action | Mapping[str, Any] | str
 """An action; or `{"tool": NAME, "arguments": {...}}`; or a tool's name, with its arguments as keywords."""
+
+
+class BranchError(TrainingError):
+    """An episode cannot be branched, because its steps come out differently when they are repeated."""
 
 
 class Transition(NamedTuple):
@@ -54,7 +60,7 @@ class TrainingEnv:
         self,
         task: Task,
         tools: ToolSet,
-        pool: Pool,
+        pool: Pool | PoolShare,
         find_task: Callable[[str], Task],
         *,
         budget: Budget,
@@ -64,20 +70,24 @@ class TrainingEnv:
         shows_failure_state: bool = False,
         owns_pool: bool = True,
     ) -> None:
-        """Start nothing yet. `stackrank.make` explains the arguments; `owns_pool`: `close` closes the pool as well."""
+        """Start nothing yet. `stackrank.make` explains the arguments.
+
+        `owns_pool`: `close` closes the pool as well, unless a branch still uses it.
+        """
         self.task = task
         self.tools = tools
         self.outcome: Outcome | None = None
         """How the last episode ended, with its verdict and its failure point; None while an episode is in progress."""
+        self.branched_from: int | None = None
+        """The step of another environment at which this one began as its branch; None if it did not."""
         self._find_task = find_task
         self._budget = budget
         self._weights = weights
         self._ends_when_solved = ends_when_solved
         self._shows_failing_test = shows_failing_test
         self._shows_failure_state = shows_failure_state
-        self._pool = pool
-        self._owns_pool = owns_pool
-        self._lent = SandboxLease(pool)
+        self._share = (pool if isinstance(pool, PoolShare) else PoolShare(pool, closes=owns_pool)).hold()
+        self._lent = SandboxLease(self._share.pool)
         self._env: DebugEnv | None = None
         self._referee: Referee | None = None
         self._tally: Tally | None = None
@@ -98,6 +108,51 @@ class TrainingEnv:
         self._require_open()
         if task is not None:
             self.task = self._find_task(task)
+        first_observation = self._begin()
+        return first_observation, self._info(dict.fromkeys(map(str, self._weights), 0.0))
+
+    def branch(self, at: int | None = None) -> TrainingEnv:
+        """Return another environment, independent of this one, that stands where this one stood after step `at`.
+
+        `at`: 0 is the reset; None means the last step so far. The steps are carried out again in a fresh sandbox, and
+        each observation is compared with the one of then; a paused program, a terminal and what runs in the background
+        come to the same point. `branched_from` is `at`. A branch goes on when this environment is closed; close it too.
+
+        Raises BranchError if a step came out differently, as one that depends on the clock, on chance or on a network
+        may. Raises TrainingError if there is no such step, or if it ended the episode. Raises SandboxError.
+        """
+        self._require_open()
+        if self._referee is None:
+            raise TrainingError("no episode is in progress: call reset first")
+        steps = list(self._referee.steps)
+        last = len(steps) - 1 if self.outcome is None else len(steps) - 2
+        if at is None:
+            at = last
+        if isinstance(at, bool) or not isinstance(at, int) or not 0 <= at <= last:
+            raise TrainingError(f"at is {at!r}: this episode can be branched at steps 0 to {last}")
+        copy = TrainingEnv(
+            self.task,
+            self.tools,
+            self._share,
+            self._find_task,
+            budget=self._budget,
+            weights=self._weights,
+            ends_when_solved=self._ends_when_solved,
+            shows_failing_test=self._shows_failing_test,
+            shows_failure_state=self._shows_failure_state,
+        )
+        copy.branched_from = at
+        try:
+            copy._repeat(steps[: at + 1])
+            if self._env is not None and at == len(steps) - 1:
+                _compare_workspaces(self._env, copy._env)
+        except BaseException:
+            copy.close()
+            raise
+        return copy
+
+    def _begin(self, past: Sequence[Step] = ()) -> Observation:
+        """Begin an episode whose first steps repeat `past`. Returns the first observation."""
         self._leave()
         self.outcome = None
         env = DebugEnv(
@@ -109,12 +164,30 @@ class TrainingEnv:
             shows_failure_state=self._shows_failure_state,
             rewards=False,
         )
-        referee = Referee(env, self._budget)
+        referee = Referee(env, self._budget, past=past)
         self._env = env
         observation = self._guarded(referee.reset)
         self._referee, self._tally = referee, Tally(self._weights, referee.tracker)
-        first_observation = append_workspace(env.shown, observation)
-        return first_observation, self._info(dict.fromkeys(map(str, self._weights), 0.0))
+        return append_workspace(env.shown, observation)
+
+    def _repeat(self, past: Sequence[Step]) -> None:
+        """Begin an episode, and carry out the steps of another. Raises BranchError if they come out differently."""
+        try:
+            self._begin(past)
+            referee, tally = self._require_episode(), self._tally
+            assert tally is not None
+            for step in past[1:]:
+                if step.action is None:
+                    error = MalformedAction(step.observation.text, output=step.thought)
+                    self._guarded(referee.refuse, error)
+                else:
+                    self._guarded(referee.carry_out, Decision(step.action, step.thought))
+                tally.of(referee.steps[-1], False)
+        except ReplayDiffers as error:
+            raise BranchError(
+                f"this episode cannot be branched after step {error.index}: there {error.difference}. What depends on "
+                "the clock, on chance or on a network cannot be repeated"
+            ) from None
 
     def step(self, action: Act, /, **arguments: Any) -> Transition:
         """Carry out one action, such as `step("view", path="cart.py")`.
@@ -154,10 +227,10 @@ class TrainingEnv:
 
     def close(self) -> None:
         """End everything that was started, including what another thread is waiting for. May be called twice."""
-        self._closed = True
+        was_closed, self._closed = self._closed, True
         self._lent.end()
-        if self._owns_pool:
-            self._pool.close()
+        if not was_closed:
+            self._share.leave()
         if self._thread is not None:
             self._thread.shutdown(wait=True)
             self._thread = None
@@ -270,6 +343,23 @@ class TrainingEnv:
             "verdict": str(Verdict.RESOLVED if resolved else Verdict.UNRESOLVED) if outcome else "",
             "failure_point": str(outcome.diagnosis.failure_point or "") if outcome else "",
         }
+
+
+def _compare_workspaces(env: DebugEnv, branch: DebugEnv | None) -> None:
+    """Raise BranchError if the workspaces differ in something that no observation has shown."""
+    assert branch is not None
+    ours, theirs = env.sandbox.changes(), branch.sandbox.changes()
+    paths = {*ours.files, *theirs.files, *ours.deleted, *theirs.deleted}
+    differing = sorted(
+        path
+        for path in paths
+        if ours.files.get(path) != theirs.files.get(path) or (path in ours.deleted) != (path in theirs.deleted)
+    )
+    if differing:
+        raise BranchError(
+            f"this episode cannot be branched here: its steps write {', '.join(differing[:3])} with another content "
+            "each time"
+        )
 
 
 def read_action(action: object, arguments: Mapping[str, Any]) -> Action:

@@ -6,6 +6,7 @@ If a policy writes something other than a JSON object, that is not an action, bu
 
 from __future__ import annotations
 
+import copy
 import json
 import string
 from typing import Any, SupportsFloat, TypedDict
@@ -79,6 +80,12 @@ class GymEnv(gymnasium.Env[str, GymAction]):
             transition.truncated,
             transition.info,
         )
+
+    def branch(self, at: int | None = None) -> GymEnv:
+        """Return another environment that stands where this one stood after a step. See `TrainingEnv.branch`."""
+        branch = copy.copy(self)
+        branch.env = self.env.branch(at)
+        return branch
 
     def close(self) -> None:
         """End the sandboxes."""

@@ -29,6 +29,7 @@ from stackrank.flows.cli.output import (
     print_scope,
     print_table,
 )
+from stackrank.flows.cli.plugin_commands import find_option
 from stackrank.terms import ErrorsAre, GateOutcome
 from stackrank.wording import (
     interval,
@@ -68,6 +69,10 @@ def leaderboard(
     abilities: Annotated[
         bool, typer.Option("--abilities", help="Show abilities, from a model that also gives each task a difficulty.")
     ] = False,
+    card: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Also write all tables behind the numbers, with a program that derives them."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Rank entrants, with 95% intervals."""
@@ -76,6 +81,8 @@ def leaderboard(
 
     engine = connect()
     scope = scope_of(run, benchmark, series, conditions, tag, finished_only, errors, without_disputed)
+    if card is not None:
+        find_option("leaderboard", "card", "cards")(engine, scope, card)
     if abilities:
         _abilities(queries.abilities(engine, scope), queries.describe_scope(engine, scope), as_json)
         return

@@ -98,6 +98,41 @@ def runs(
 
 
 @app.command()
+def explain(
+    run: Run = "latest",
+    against: Annotated[
+        str | None,
+        typer.Option(help="An earlier run. Default: the newest of the series that was not reported as worse."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Explain why a run is worse than an earlier one: on which tasks, at which milestone, and what has changed."""
+    from stackrank.db import queries
+    from stackrank.db.connection.engine import connect
+
+    engine = connect()
+    before = against if against is not None else queries.night_before(engine, run)
+    if before is None:
+        raise UsageError(f"run {run} has no earlier finished run in its series: name a run with --against")
+    explained = queries.explain_night(engine, before, run)
+    if as_json:
+        print_json(explained)
+        return
+    print_out("\n".join(filter(None, [explained["difference"], explained["why"], explained["fails"]])))
+    rows = [
+        {"cause": words(cause["kind"]), "strength": f"{cause['strength']:.2f}", "evidence": sentence}
+        for cause in explained["causes"]
+        for sentence in cause["sentences"]
+    ]
+    print_table(rows, {"cause": "cause", "strength": "strength", "evidence": "evidence"}, "Nothing is worse.")
+    columns = {
+        "task": "task", "entrant": "entrant", "before": "before", "now": "now", "fails": "these episodes",
+        "episode_before": "episode before", "episode": "episode",
+    }  # fmt: skip
+    print_table(explained["tasks"], columns, "No task is resolved less often.")
+
+
+@app.command()
 def why(run: Run = "latest", as_json: Json = False) -> None:
     """Explain why a run is slow, which entrants fail in it, and what you can do."""
     from stackrank.db.connection.engine import connect

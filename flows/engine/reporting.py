@@ -29,6 +29,7 @@ from stackrank.db import queries
 from stackrank.db.connection.errors import DatabaseError
 from stackrank.db.queries import Scope
 from stackrank.db.queries.boards.standings import RankedStanding
+from stackrank.db.queries.explanation.night import NightExplanation
 from stackrank.db.queries.runs import RunProgress, RunRow
 from stackrank.db.writes.store import Store
 from stackrank.errors import InfrastructureError
@@ -80,14 +81,17 @@ def report_run(engine: Engine, run_id: int, spec: RunSpec) -> None:
     try:
         run = queries.run(engine, run_id)
         regressions = _find_regressions(engine, run, spec)
+        before = queries.night_before(engine, run_id)
+        explained = None if before is None else queries.explain_night(engine, before, run_id)
         scope = queries.describe_scope(engine, Scope(run=run_id))["sentence"]
         _show(engine, run, regressions)
     except _UNREACHABLE as error:
         log.warning("could not report the result to Prefect", run=run_id, error=error)
         return
     try:
-        if regressions and (url := webhook_url(spec.webhook)):
-            post_to_webhook(url, chat_message(run, regressions, scope))
+        is_worse = regressions or (explained is not None and explained["worse"])
+        if is_worse and (url := webhook_url(spec.webhook)):
+            post_to_webhook(url, chat_message(run, regressions, explained, scope))
             log.info("sent the report to the webhook", run=run_id)
     except WebhookError as error:
         log.warning(str(error), run=run_id)
@@ -113,15 +117,27 @@ def _find_regressions(engine: Engine, run: RunRow, spec: RunSpec) -> list[Row]:
 
 def dashboard_link(page: str, row_id: int) -> str:
     """Return the address of a run or episode on the dashboard; empty if `STACKRANK_DASHBOARD_URL` is not set."""
+    return _address(page, id=row_id)
+
+
+def _address(page: str, **query: int) -> str:
     base = settings().dashboard_url.rstrip("/")
-    return f"{base}/{page}?{urlencode({'id': row_id})}" if base else ""
+    return f"{base}/{page}?{urlencode(query)}" if base else ""
 
 
-def chat_message(run: RunRow, regressions: list[Row], scope: str) -> str:
-    """Return the text of the chat message. `scope`: the scope of the run."""
-    lines = [f"stackrank: {run['leaderboard']} got worse in run {run['id']} ({run['name']})"]
+def chat_message(run: RunRow, regressions: list[Row], explained: NightExplanation | None, scope: str) -> str:
+    """Return the text of the chat message: what is worse, the likeliest cause, and a link. `scope`: that of the run.
+
+    `explained`: the run against the night before; None if there was none.
+    """
+    lines = [f"stackrank: {run['leaderboard'] or run['series']} got worse in run {run['id']} ({run['name']})"]
     lines += [f"• {regression['sentence']}" for regression in regressions]
-    return "\n".join([*lines, scope, *filter(None, [dashboard_link("run", run["id"])])])
+    link = dashboard_link("run", run["id"])
+    if explained is not None and explained["worse"]:
+        lines += [] if regressions else [explained["difference"]]
+        lines += [explained["why"], explained["fails"]]
+        link = _address("against", a=explained["before"], b=explained["run"])
+    return "\n".join(filter(None, [*lines, scope, link]))
 
 
 def _show(engine: Engine, run: RunRow, regressions: list[Row]) -> None:

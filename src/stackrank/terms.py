@@ -134,6 +134,8 @@ class FailurePoint(StrEnum):
 
 FAILURE_POINTS = "2"
 """Version of the rules for milestones and failure points: another version may judge the same steps differently."""
+HISTORY_CUT = "history_cut_to_tokens"
+"""In a recorded request to a model: it holds all messages, because the history was cut to this many tokens before."""
 UNKNOWN = "unknown"
 """Stands for the failure point of an unresolved episode that has none on record."""
 

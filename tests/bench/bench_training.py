@@ -1,4 +1,4 @@
-"""The speed of the training interface: a single environment, a vector, and the WebSocket server.
+"""The speed of the training interface: a single environment, its branches, a vector, and the WebSocket server.
 
     python -m tests.bench.bench_training [--steps N] [--sizes 1 8 64] [--sandbox NAME]
 
@@ -25,6 +25,10 @@ from tests.support.model_servers import served
 from tests.support.waiting import wait_for
 
 MOST_ADDED_MS = 2.0
+BRANCHED_AT = 30
+BRANCHES = 9
+PAUSE_S = 0.5
+"""Between branches, as a policy thinks: the pool starts the next sandbox meanwhile."""
 TASK = "bugs/vat-table"
 
 
@@ -69,6 +73,24 @@ def view(number: int) -> dict[str, object]:
     return {"tool": "view", "arguments": {"path": "tests/test_invoice.py", "start": number % 9 + 1}}
 
 
+def branching(sandbox: str | None) -> tuple[float, float]:
+    """Median milliseconds of a branch after BRANCHED_AT steps in a paused program, and of these steps together."""
+    with stackrank.make(TASK, steps=BRANCHED_AT + 1, sandbox=sandbox) as env:
+        env.reset()
+        started = time.perf_counter()
+        env.step("pdb", command="b vat/rates.py:10\nc")
+        for number in range(BRANCHED_AT - 1):
+            env.step(view(number))
+        steps_ms = (time.perf_counter() - started) * 1000
+        times = []
+        for _ in range(BRANCHES):
+            time.sleep(PAUSE_S)
+            started = time.perf_counter()
+            with env.branch():
+                times.append((time.perf_counter() - started) * 1000)
+    return statistics.median(times), steps_ms
+
+
 def left() -> int:
     """Processes and threads of environments."""
     threads = [thread for thread in threading.enumerate() if thread.name.startswith(("stackrank-", "sandbox-pool"))]
@@ -101,6 +123,8 @@ def main(arguments: list[str] | None = None) -> int:
     good = served_ms - alone <= MOST_ADDED_MS
     print(f"facade: {alone:.2f} ms a step, {1000 / alone:.0f} steps a second")
     print(f"server: {served_ms:.2f} ms a step, {served_ms - alone:+.2f} (target: at most +{MOST_ADDED_MS:g})")
+    branch_ms, steps_ms = branching(options.sandbox)
+    print(f"branch: {branch_ms:.0f} ms after {BRANCHED_AT} steps that took {steps_ms:.0f} ms together")
     for size in options.sizes:
         reset_s, rate = vector(size, max(options.steps // size, 5), options.sandbox)
         print(f"vector of {size}: all reset in {reset_s:.1f} s, {rate:.0f} steps a second, nothing left behind")

@@ -132,6 +132,7 @@ def test_two_sandboxes_serve_all_rounds(sandbox_backend: Backend) -> None:
     assert len(specs) == 2 and not any(spec.warm for spec in specs)
 
 
+@pytest.mark.exhaustive
 def test_out_of_time_is_told_from_failing(sandbox_backend: Backend) -> None:
     limit = run_out(2)
     slow = TEST_CART + "\n\n    def test_slow():\n        import time\n        time.sleep(600)\n"

@@ -15,7 +15,7 @@ from stackrank.agents.llm.syntaxes.syntax import BadCall, Syntax
 from stackrank.agents.llm.syntaxes.text import EXAMPLES, FencedText
 from stackrank.agents.llm.syntaxes.tool_call import ToolCall
 from stackrank.env.actions import Observation
-from stackrank.env.instructions import ALONE, INSTRUCTIONS, NO_REPOSITORY, RESTORED
+from stackrank.env.instructions import ALONE, INSTRUCTIONS, MASKED, NO_REPOSITORY, RESTORED
 from stackrank.env.tools import find_tool, tool_names, tool_set
 from stackrank.env.tools.base import Described, schema
 
@@ -95,7 +95,7 @@ def write_prompts() -> str:
     fields = {"statement": "[the statement]", "command": "python -m pytest -q", "shell": ""}
     parts.append(section("first observation: instructions", INSTRUCTIONS.format(**fields)))
     how = ", and run them with `eval` and that file as `test`"
-    shell = INSTRUCTIONS.format(**{**fields, "shell": f" {NO_REPOSITORY} {RESTORED}"})
+    shell = INSTRUCTIONS.format(**{**fields, "shell": f" {NO_REPOSITORY} {RESTORED} {MASKED}"})
     parts.append(section("first observation: instructions with a shell", shell))
     alone = ALONE.format(**fields, own="test_reproduction.py", how=how)
     parts.append(section("first observation: instructions without a failing test", alone))

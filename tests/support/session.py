@@ -113,7 +113,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return Scheduling(config, log)
 
 
-def sample(cases: Iterable[str], few: Collection[str]) -> list[Any]:
+def sample(cases: Iterable[Any], few: Collection[Any]) -> list[Any]:
     """Parameters for all cases: `make test` runs those named in `few`, and `make test-exhaustive` the others."""
     marks = pytest.mark.exhaustive
     return [case if case in few else pytest.param(case, marks=marks) for case in cases]

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from stackrank.agents.llm.conversation import CUT, PASSED_ON
+from stackrank.agents.llm.conversation import PASSED_ON
 from stackrank.agents.llm.endpoints.chat import ChatCompletions
 from stackrank.agents.llm.endpoints.endpoint import Endpoint
 from stackrank.agents.llm.endpoints.messages import Messages, mark_cache_end
 from stackrank.agents.llm.endpoints.responses import Responses
+from stackrank.terms import HISTORY_CUT
 
 APIS: Mapping[str, type[Endpoint]] = {"chat": ChatCompletions, "responses": Responses, "messages": Messages}
 """The APIs by their names in the setting `api`."""
@@ -78,7 +79,7 @@ def recorded_requests(steps: Iterable[Mapping[str, Any]]) -> Iterator[RecordedRe
     for step in steps:
         for exchange in step["exchanges"]:
             request = dict(exchange["request"])
-            new, cut = request.pop("messages", None), request.pop(CUT, None) is not None
+            new, cut = request.pop("messages", None), request.pop(HISTORY_CUT, None) is not None
             foreign = request.pop(PASSED_ON, None)
             api = api_of(exchange["answer"])
             if api is None or not isinstance(new, list):

@@ -134,7 +134,7 @@ def abilities(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> AbilityBoard:
         }
         for key, task in zip(keys, model.tasks, strict=True)
     ]
-    order = sorted(range(len(keys)), key=lambda index: model.tasks[index].difficulty)
+    order = sorted(range(len(keys)), key=lambda index: round(model.tasks[index].difficulty, 9))
     names = {entrant_id: entrant_rows[entrant_id]["name"] for entrant_id in played}
     by_category = count_of(model.clusters, "category") if model.clusters < len(keys) else count_of(len(keys), "task")
     return {

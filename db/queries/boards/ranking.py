@@ -109,24 +109,35 @@ def _rankable_field(cells: Mapping[int, Cells]) -> _RankedField:
     )
 
 
-def error_warnings(cells: Mapping[int, Cells]) -> dict[int, str]:
-    """Return a warning for each entrant with more or fewer errors than chance explains, given the others' errors."""
+def error_balance(cells: Mapping[int, Cells]) -> dict[int, float]:
+    """Return the p-value, corrected over the board, of each entrant for as many errors as the others on equal tasks.
+
+    Empty if nobody has an error, or if there is nobody to compare with.
+    """
     _, played = _count_matrix(cells)
     has_errors = (played.errors > 0).any(axis=0)
     if not has_errors.any() or len(cells) < 2:
         return {}
+    return dict(
+        zip(cells, stats.error_balance(played.errors[:, has_errors], played.episodes[:, has_errors]), strict=True)
+    )
+
+
+def error_warnings(cells: Mapping[int, Cells]) -> dict[int, str]:
+    """Return a warning for each entrant with more or fewer errors than chance explains, given the others' errors."""
+    balance = error_balance(cells)
+    _, played = _count_matrix(cells)
     warnings: dict[int, str] = {}
-    errors, episodes = played.errors[:, has_errors], played.episodes[:, has_errors]
-    for row, (entrant_id, p) in enumerate(zip(cells, stats.error_balance(errors, episodes), strict=True)):
-        error_count = errors[row].sum()
+    for row, (entrant_id, p) in enumerate(balance.items()):
+        error_count = played.errors[row].sum()
         # Without an error of its own, nothing about its rate is in doubt.
         if p >= stats.ALPHA or not error_count:
             continue
         bounds = stats.error_bounds([sums.outcome for sums in cells[entrant_id].values()])
         assert bounds is not None
         episode_count = sum(sums.done for sums in cells[entrant_id].values())
-        expected = (errors.sum(axis=0) / episodes.sum(axis=0) * episodes[row]).sum()
-        comparison = "more than" if errors[row].sum() > expected else "fewer than"
+        rates = played.errors.sum(axis=0) / played.episodes.sum(axis=0).clip(min=1)
+        comparison = "more than" if error_count > (rates * played.episodes[row]).sum() else "fewer than"
         warnings[entrant_id] = (
             f"{error_count} of {count_of(episode_count, 'episode')} ended in an error, {comparison} the others' "
             "on the same tasks "

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 from typing import TypedDict
 
 from sqlalchemy import Engine, case, func, select
 
-from stackrank.db.connection.transactions import BENCHMARK, ENTRANT, EPISODE, RUN
+from stackrank.db.connection.transactions import BENCHMARK, ENTRANT, EPISODE, RUN, TASK
 from stackrank.db.queries.boards.scope import Scope, fetch_entrants
 from stackrank.db.queries.comparisons.compare import pair_up
 from stackrank.db.queries.reading import fetch, fetch_tuples
@@ -33,6 +33,27 @@ class EpisodeMean(TypedDict):
     cost_usd: float | None
     episodes: int
     same_limits: int
+
+
+def earlier_results(engine: Engine, task_ids: Sequence[int]) -> tuple[list[list[int]], list[list[int]]]:
+    """Return the numbers of resolved and of counted earlier episodes (entrants x these tasks), without reference
+    entrants. A task that is unchanged in other versions of its benchmark is the same task."""
+    own, same = TASK.alias(), TASK.alias()
+    is_same = (own.c.name == same.c.name) & (own.c.digest == same.c.digest)
+    counts = (func.sum(case((_E.verdict == Verdict.RESOLVED, 1), else_=0)), func.count())
+    query = (
+        select(_E.entrant_id, own.c.id, *counts)
+        .join(same, same.c.id == _E.task_id)
+        .join(own, is_same)
+        .join(ENTRANT, ENTRANT.c.id == _E.entrant_id)
+        .where(own.c.id.in_(task_ids), ~ENTRANT.c.reference, _E.counted)
+        .where(_E.verdict.in_([Verdict.RESOLVED, Verdict.UNRESOLVED]))
+        .group_by(_E.entrant_id, own.c.id)
+    )
+    cells = {(entrant, task): (int(won), int(played)) for entrant, task, won, played in fetch_tuples(engine, query)}
+    entrants = sorted({entrant for entrant, _ in cells}) or [0]
+    results = [[cells.get((entrant, task), (0, 0)) for task in task_ids] for entrant in entrants]
+    return [[won for won, _ in row] for row in results], [[played for _, played in row] for row in results]
 
 
 def observed_spread(engine: Engine, benchmark: str, entrant_names: Collection[str]) -> tuple[Spread, list[str]] | None:

@@ -13,12 +13,13 @@ from typing import Any, TypedDict
 
 from sqlalchemy import Engine, case, func, select
 
-from stackrank.db.connection.transactions import ENTRANT, EPISODE, OPEN
+from stackrank.db.connection.transactions import ENTRANT, EPISODE, OPEN, TASK
 from stackrank.db.queries.comparisons.claims import claim
 from stackrank.db.queries.reading import fetch, fetch_tuples
 from stackrank.db.queries.runs import RunRow
 from stackrank.db.queries.runs import run as find_run
-from stackrank.db.stats.sequential import Sequential, decide, sequence_interval
+from stackrank.db.stats.informative import DealtTask, weigh_tasks
+from stackrank.db.stats.sequential import Sequential, decide, sequence_interval, weighted_gaps
 from stackrank.terms import Decision, EpisodeStatus, Verdict
 from stackrank.wording import count_of, p_is
 
@@ -79,6 +80,8 @@ class _Progress:
     names: Mapping[int, str]
     pairs: Sequence[tuple[int, int]]
     gaps: Sequence[Sequence[float]]
+    dealt: Sequence[Sequence[DealtTask]]
+    """What the task of each gap counts for; empty if tasks came in a random order."""
     horizon: int
     """The most tasks that a pair can have."""
     states: Sequence[Sequential]
@@ -111,8 +114,10 @@ def stopping(engine: Engine, ref: int | str) -> StoppingState | None:
     if not stop:
         return None
     progress = _read_progress(engine, run["id"], stop)
-    parts = zip(progress.pairs, progress.gaps, progress.states, strict=True)
-    pairs = [_pair_decision(progress, ids, state, gaps, stop) for ids, gaps, state in parts]
+    parts = zip(progress.pairs, progress.gaps, progress.dealt, progress.states, strict=True)
+    pairs = [
+        _pair_decision(progress, ids, state, weighted_gaps(gaps, dealt), stop) for ids, gaps, dealt, state in parts
+    ]
     usd, seconds = _estimate_savings(engine, run["id"]) if run["not_played"] else (0.0, 0.0)
     return {
         "alpha": stop["decided"],
@@ -149,9 +154,23 @@ def _read_progress(engine: Engine, run_id: int, stop: Mapping[str, Any]) -> _Pro
         if not against or against in {entrant["called"] for entrant in pair}
     ]
     pairs = [(first["id"], second["id"]) for first, second in entrant_pairs]
-    gaps = [_task_gaps(order, cells[first], cells[second]) for first, second in pairs]
-    states = decide(gaps, float(stop["decided"]), horizon=len(order), equal_within=stop.get("equal_within"))
-    return _Progress({entrant["id"]: entrant["name"] for entrant in entrants}, pairs, gaps, len(order), states)
+    gaps_by_task = [_task_gaps(order, cells[first], cells[second]) for first, second in pairs]
+    gaps = [list(by_task.values()) for by_task in gaps_by_task]
+    counts_for = _weigh(engine, order, stop.get("telling") or {})
+    dealt = [[counts_for[task] for task in by_task] for by_task in gaps_by_task] if counts_for else []
+    states = decide(
+        gaps, float(stop["decided"]), horizon=len(order), equal_within=stop.get("equal_within"), dealt=dealt
+    )
+    names = {entrant["id"]: entrant["name"] for entrant in entrants}
+    return _Progress(names, pairs, gaps, dealt or [[] for _ in pairs], len(order), states)
+
+
+def _weigh(engine: Engine, order: Sequence[int], telling: Mapping[str, float]) -> dict[int, DealtTask]:
+    """Return what each task counts for, by its id; empty if tasks came in a random order."""
+    if not telling:
+        return {}
+    names = dict(fetch_tuples(engine, select(TASK.c.id, TASK.c.name).where(TASK.c.id.in_(order))))
+    return dict(zip(order, weigh_tasks([names[task] for task in order], telling), strict=True))
 
 
 def _read_cells(engine: Engine, run_id: int) -> tuple[list[int], Mapping[int, Mapping[int, _TaskAttempts]]]:
@@ -174,9 +193,9 @@ def _read_cells(engine: Engine, run_id: int) -> tuple[list[int], Mapping[int, Ma
 
 def _task_gaps(
     order: Sequence[int], first: Mapping[int, _TaskAttempts], second: Mapping[int, _TaskAttempts]
-) -> list[float]:
-    """Return the second's rate minus the first's, task by task. A task is left out if one side has only errors."""
-    gaps = []
+) -> dict[int, float]:
+    """Return the second's rate minus the first's by task. A task is left out if one side has only errors."""
+    gaps = {}
     for task in order:
         if task not in first or task not in second:
             continue
@@ -184,7 +203,7 @@ def _task_gaps(
         if not (first_cell.complete and second_cell.complete):
             break
         if first_cell.counted and second_cell.counted:
-            gaps.append(second_cell.resolved / second_cell.counted - first_cell.resolved / first_cell.counted)
+            gaps[task] = second_cell.resolved / second_cell.counted - first_cell.resolved / first_cell.counted
     return gaps
 
 

@@ -147,7 +147,7 @@ def step_outline(engine: Engine, episode_id: int, *, first: int = 0, limit: int 
 
     `arguments` is the beginning of the JSON, `thought` that of the text, 160 characters each. From the state come
     `file`, `line`, `function`, `depth`, `passed`, `failed`, `edited`, `path`: texts, or None. `changed`: the first line
-    of code that a rewrite changed, as in a diff, else None. `investigation`: as in `steps`.
+    of code that the step changed in the workspace, as in a diff, else None. `investigation`: as in `steps`.
     """
     column_names = (
         "index",
@@ -166,17 +166,15 @@ def step_outline(engine: Engine, episode_id: int, *, first: int = 0, limit: int 
     blobs = blobs_of(engine, episode_id)
     names = ("file", "line", "function", "depth", "edited", "path")
     folded = [row.pop("state") for row in rows]
-    states = [with_stop(state) for state in blobs.parts(folded, (*names, "tests", KEY))]
-    edits = [(row, state) for row, state in zip(rows, folded, strict=True) if row["tool"] == "rewrite" and row["ok"]]
-    changes = blobs.parts([state for _, state in edits], ("diff",))
-    changed = {row["index"]: _first_change(change.get("diff")) for (row, _), change in zip(edits, changes, strict=True)}
+    states = [with_stop(state) for state in blobs.parts(folded, (*names, "tests", "kind", "diff", KEY))]
     outline = []
     for row, state in zip(blobs.complete(rows), states, strict=True):
         tests = state.get("tests")
         state |= {name: tests.get(name) for name in ("passed", "failed")} if isinstance(tests, dict) else {}
         row |= {"arguments": json.dumps(row["arguments"])[:_OUTLINE_CHARS], "thought": row["thought"][:_OUTLINE_CHARS]}
         row |= {name: _shorten(state.get(name)) for name in (*names, "passed", "failed")}
-        outline.append(row | {"changed": _shorten(changed.get(row["index"]))})
+        is_edit = state.get("diff") and state.get("kind") != "tests"  # what a run of the tests leaves behind is no edit
+        outline.append(row | {"changed": _shorten(_first_change(state["diff"])) if is_edit else None})
     return _add_investigations(engine, episode_id, outline)
 
 
@@ -242,15 +240,25 @@ def _read_column(engine: Engine, episode_id: int, index: int, column: str) -> An
     return next((row[column] for row in _read_steps(engine, episode_id, query)), None)
 
 
-def edits(engine: Engine, episode_id: int, last: int) -> list[Row]:
-    """Return the steps up to `last` that edited files or ran a command: index, tool, diff."""
-    query = select(_S.index, _S.tool, _S.state).where(_S.episode_id == episode_id, _S.index <= last, _S.ok)
+class EditRow(TypedDict):
+    """A step that changed the workspace, whichever tool did it."""
+
+    index: int
+    tool: str
+    kind: str
+    """The kind of its state. `tests`: a run of the tests left files behind, which is no edit."""
+    diff: str
+
+
+def edits(engine: Engine, episode_id: int, last: int) -> list[EditRow]:
+    """Return the steps up to `last` that changed files, in order; those that failed included."""
+    query = select(_S.index, _S.tool, _S.state).where(_S.episode_id == episode_id, _S.index <= last)
     rows = fetch(engine, query.order_by(_S.index))
-    states = blobs_of(engine, episode_id).parts([row["state"] for row in rows], ("diff",))
+    states = blobs_of(engine, episode_id).parts([row["state"] for row in rows], ("diff", "kind"))
     return [
-        {"index": row["index"], "tool": row["tool"], "diff": state["diff"]}
+        {"index": row["index"], "tool": row["tool"], "kind": str(state.get("kind")), "diff": str(state["diff"])}
         for row, state in zip(rows, states, strict=True)
-        if state.get("diff") is not None
+        if state.get("diff")
     ]
 
 

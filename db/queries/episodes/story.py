@@ -5,10 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from sqlalchemy import Engine, func, select
-
-from stackrank.db.connection.transactions import EPISODE, STEP
-from stackrank.db.queries.reading import fetch, fetch_one
 from stackrank.terms import FailurePoint, StopReason, Verdict
 
 _ENDS: dict[str, str] = {
@@ -97,23 +93,3 @@ def _end(episode: Mapping[str, Any]) -> list[Clause]:
 def _capitalized(clauses: list[Clause]) -> list[Clause]:
     first, *others = clauses
     return [Clause(first.text[0].upper() + first.text[1:], first.step), *others]
-
-
-def deciding_edit(engine: Engine, episode_id: int) -> int | None:
-    """Return the step with the edit after which nothing had to be changed any more; None unless it was resolved.
-
-    That is the last successful rewrite up to the first time that the visible tests passed, else the first edit of the
-    fault.
-    """
-    columns = (EPISODE.c.at_solved, EPISODE.c.at_edited)
-    resolved = select(*columns).where(EPISODE.c.id == episode_id, EPISODE.c.verdict == Verdict.RESOLVED)
-    episode = fetch_one(engine, resolved)
-    if episode is None:
-        return None
-    query = select(func.max(STEP.c.index).label("last")).where(
-        STEP.c.episode_id == episode_id, STEP.c.tool == "rewrite", STEP.c.ok
-    )
-    if episode["at_solved"] is not None:
-        query = query.where(STEP.c.index <= episode["at_solved"])
-    last = fetch(engine, query)[0]["last"]
-    return episode["at_edited"] if last is None else int(last)

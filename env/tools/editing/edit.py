@@ -179,7 +179,7 @@ def _describe_lines(path: str, edit: Edit, start: int | None) -> str:
     if start is None:
         return f"Replaced the content of {path}: {count_of(edit.added, 'line')}."
     if not edit.replaced:
-        return f"Inserted {count_of(edit.added, 'line')} in {path}."
+        return f"Inserted {count_of(edit.added, 'line')} at line {edit.first} of {path}."
     last = edit.first + edit.replaced - 1
     lines = f"line {last}" if edit.replaced == 1 else f"lines {edit.first} to {last}"
     if not edit.added:

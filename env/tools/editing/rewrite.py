@@ -22,7 +22,8 @@ class RewriteArguments(Arguments):
     end: int | None = Field(
         None,
         ge=0,
-        description="Last line to replace, inclusive. Default: the same as start. start - 1: insert before start.",
+        description="Last line to replace, inclusive. Default: the same as start. To insert before start, give "
+        "start - 1.",
     )
 
     @model_validator(mode="after")
@@ -39,7 +40,7 @@ class Rewrite:
     version = "2"
     description = (
         "Replace lines start to end of a file with new code; without line numbers, the whole file. "
-        "Shows the replaced and the new lines, and the syntax error if the file no longer parses."
+        "Shows the replaced and the new lines, and the syntax error if the file does not parse."
     )
     arguments = RewriteArguments
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import platform
-import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
+from stackrank.db.queries.comparisons.history import earlier_results
+from stackrank.db.stats.informative import deal_tasks, predict_telling
 from stackrank.db.writes.store import Store
 from stackrank.env.benchmarks.base import digest
 from stackrank.env.sandbox.base import Say
@@ -20,6 +21,7 @@ from stackrank.flows.runs.preparing.entrants import Entrant
 from stackrank.flows.runs.preparing.prepared_run import PreparedRun, build, check
 from stackrank.flows.runs.preparing.stored_benchmark import save_benchmark
 from stackrank.flows.runs.specification.spec import SpecError, make_spec
+from stackrank.flows.runs.specification.stop_rule import StopSpec
 from stackrank.terms import FAILURE_POINTS
 from stackrank.wording import count_of
 
@@ -44,12 +46,17 @@ def create_run(store: Store, prepared: PreparedRun, *, schedule: str = "", flow_
 
     `schedule`: the deployment that starts the run; `flow_run_id`: the Prefect flow run that creates it.
     """
-    spec = prepared.spec
     benchmark = save_benchmark(store, prepared.benchmark, prepared.all_tasks)
     entrants = {_save_entrant(store, entrant): entrant for entrant in prepared.entrants}
     tasks = list(prepared.tasks)
-    if spec.stop is not None:  # the tasks played first must represent all
-        random.Random(spec.seed).shuffle(tasks)
+    if (stop := prepared.spec.stop) is not None:
+        telling = _telling(store, benchmark.task_ids, stop, [task.id for task in tasks])
+        by_name = {task.id: task for task in tasks}
+        tasks = [by_name[name] for name in deal_tasks(telling, prepared.spec.seed)]
+        is_informative = len(set(telling.values())) > 1
+        stop = stop.model_copy(update={"telling": telling if is_informative else {}})
+        prepared = replace(prepared, spec=prepared.spec.model_copy(update={"stop": stop}))
+    spec = prepared.spec
     # Task by task, with all entrants and attempts of a task together, so that an interrupted run compares fairly.
     cells = [
         (benchmark.task_ids[task.id], entrant_id, attempt)
@@ -78,6 +85,17 @@ def create_run(store: Store, prepared: PreparedRun, *, schedule: str = "", flow_
         sandbox=prepared.backend.name,
     )
     return StoredRun(run_id, prepared, _by_row_id(benchmark.task_ids, prepared.all_tasks), entrants)
+
+
+def _telling(store: Store, ids: Mapping[str, int], stop: StopSpec, tasks: Sequence[str]) -> dict[str, float]:
+    """Return how much each of these tasks tells: as the specification says, or as earlier results predict."""
+    if stop.order == "random":
+        return dict.fromkeys(tasks, 1.0)
+    if stop.telling:
+        if absent := set(tasks).difference(stop.telling):
+            raise SpecError(f"stop.telling has no number for the task {min(absent)}: give one for each task, or none")
+        return {task: stop.telling[task] for task in tasks}
+    return dict(zip(tasks, predict_telling(*earlier_results(store.engine, [ids[task] for task in tasks])), strict=True))
 
 
 def load_run(run_id: int, say: Say) -> StoredRun:

@@ -75,7 +75,8 @@ GO_TO: dict[str, tuple[tuple[str, ...], str]] = {
     'qwen3-coder / "rewrite': (("ArrowUp", "ArrowUp"), "/episodes?ep_query=entrant*rewrite%22"),
     "run 1": ((), "/run?id=1"),
     "fail": ((), "/failures"),
-    "account": ((), "/tasks?tk_text=account"),
+    "account tran": ((), "/task?id=1"),
+    "llama debug account-tr": ((), "/episode?id=*"),
     "-breakpoint": ((), "/episodes?ep_query=-breakpoint"),
 }
 """What is typed -> the keys after it, and where they lead."""

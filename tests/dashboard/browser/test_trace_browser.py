@@ -46,6 +46,7 @@ def test_stepping_adds_one_history_entry_and_keeps_the_step_visible(page: sync_a
     heading(page, "Episodes")
 
 
+@pytest.mark.exhaustive
 def test_source_marks_the_current_line(page: sync_api.Page, watched: SimpleNamespace) -> None:
     source = "".join(f"line_{number} = {number}\n" for number in range(1, 401))
     episode = new_episode(watched.store, files={"core.py": source}, name="far")
@@ -94,10 +95,35 @@ def test_repeats_are_collapsed(page: sync_api.Page, watched: SimpleNamespace) ->
     at(page, 7)  # who is sent there sees it
 
 
-NOTHING_COMES = """
-const parts = { size: 0, clear() {}, delete() {}, set() {}, get() {} }
-window.stackrankFed = { episode: null, parts }
-"""
+def test_a_thumb_steps_on_a_phone(page: sync_api.Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("/episode?id=4&step=1")
+    ready(page)
+    at(page, 1)
+    for name, step in (("Next step", 2), ("Next step", 3), ("Previous step", 2)):
+        button = page.get_by_role("button", name=name)
+        expect(button).to_be_in_viewport()
+        box = button.bounding_box()
+        assert box and box["height"] >= 44 and box["y"] > 844 / 2
+        button.click()
+        at(page, step)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_filters_are_behind_a_button_on_a_phone(page: sync_api.Page) -> None:
+    page.goto("/tasks")
+    ready(page)
+    field = page.get_by_label("Task contains")
+    expect(field).to_be_visible()
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(field).to_be_hidden()
+    page.get_by_role("button", name="Filters").click()
+    expect(field).to_be_visible()
+    page.get_by_role("button", name="Hide filters").click()
+    expect(field).to_be_hidden()
+
+
+NOTHING_COMES = "export default () => {}"
 
 
 def test_addressed_parts_are_sent_with_the_page(page: sync_api.Page) -> None:
@@ -110,7 +136,7 @@ def test_addressed_parts_are_sent_with_the_page(page: sync_api.Page) -> None:
             requests.append(message.rerun_script.fragment_id)
 
     page.on("websocket", lambda socket: socket.on("framesent", sent))
-    page.add_init_script(NOTHING_COMES)
+    page.route("**/lib/feed.js", lambda route: route.fulfill(body=NOTHING_COMES, content_type="text/javascript"))
     page.goto("/episode?id=7&step=3")
     ready(page)
     page.locator(".row").first.wait_for()
@@ -146,6 +172,7 @@ def test_tab_is_kept_between_steps(page: sync_api.Page) -> None:
 LARGER = [pytest.param(size, marks=pytest.mark.exhaustive) for size in ((1440, 900), (1920, 1080))]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("size", [(1366, 768), (390, 844), *LARGER])
 def test_the_panes_fit_into_the_window(page: sync_api.Page, size: tuple[int, int]) -> None:
     page.set_viewport_size({"width": size[0], "height": size[1]})

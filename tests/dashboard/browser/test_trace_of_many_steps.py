@@ -24,6 +24,7 @@ def long(watched: SimpleNamespace) -> int:
     return episode
 
 
+@pytest.mark.exhaustive
 def test_keyboard_navigation(page: sync_api.Page, long: int) -> None:
     page.goto(f"/episode?id={long}&step=22")
     ready(page)
@@ -66,6 +67,7 @@ def test_keyboard_navigation(page: sync_api.Page, long: int) -> None:
     expect(page.get_by_role("tab", name="Step")).to_have_attribute("aria-selected", "true")
 
 
+@pytest.mark.exhaustive
 def test_line_and_local_history(page: sync_api.Page, long: int) -> None:
     page.goto(f"/episode?id={long}&step=21")
     ready(page)
@@ -89,6 +91,7 @@ def test_line_and_local_history(page: sync_api.Page, long: int) -> None:
     expect(spans).to_have_count(1)
 
 
+@pytest.mark.exhaustive
 def test_timeline_zoom(page: sync_api.Page, long: int) -> None:
     page.goto(f"/episode?id={long}&step=600")
     ready(page)
@@ -109,6 +112,7 @@ def test_timeline_zoom(page: sync_api.Page, long: int) -> None:
     page.wait_for_function("!new URLSearchParams(location.search).has('zoom')")
 
 
+@pytest.mark.exhaustive
 def test_next_steps_are_prefetched(page: sync_api.Page, long: int) -> None:
     page.goto(f"/episode?id={long}&step=40")
     ready(page)

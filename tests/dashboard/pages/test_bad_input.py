@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +19,7 @@ from stackrank.db.writes.notes import Notes
 from stackrank.db.writes.store import Store
 from tests.dashboard.page_parts import texts
 from tests.dashboard.seed import HOSTILE
+from tests.dashboard.trace_parts import given
 from tests.support.episodes import start
 
 PAGES = [
@@ -98,7 +100,7 @@ def test_invalid_leaderboard_parameters(visit: Any, seeded: SimpleNamespace, que
 
 
 def test_hostile_text_is_shown_as_text(visit: Any, seeded: SimpleNamespace) -> None:
-    """Beside another episode, where Streamlit shows the step."""
+    """Beside another episode."""
     hostile = seeded.made.hostile
     other_episode = next(
         row["id"]
@@ -106,17 +108,16 @@ def test_hostile_text_is_shown_as_text(visit: Any, seeded: SimpleNamespace) -> N
         if row["id"] != hostile and row["steps"] > 2
     )
     app = visit(seeded.url, "diverge", a=str(hostile), b=str(other_episode), at="2")
-    codes = [block.value for block in app.code]
-    assert codes[0] == HOSTILE
-    assert codes[1].startswith(HOSTILE) and len(codes[1]) < 21_000 and "more characters" in codes[1]
-    assert not any("<script>" in part.value for part in app.markdown)
+    assert not any("<script>" in part.value or part.allow_html for part in app.markdown)
+    steps = next(part["value"] for part in given(app, "feed") if (part["source"], part["name"]) == (hostile, "steps:0"))
+    step = next(row for row in steps if row["step"] == 2)
+    assert step["action"][0]["text"]["text"] == HOSTILE
+    told = step["observation"]
+    assert told["text"].startswith(HOSTILE) and len(told["text"]) < 21_000 < 30_000 < told["total"]
     # The thought is Markdown: it is bold where it says so, and what it says is markup or leads elsewhere stays text.
-    thought = next(part.proto.body for part in app.get("html") if 'class="stackrank-prose"' in part.proto.body)
-    assert "&lt;script&gt;" in thought and "<strong>bold</strong>" in thought and "[a](b)" in thought
-    assert not re.search("<(script|img|a)", thought)
-    assert not any(part.allow_html for part in app.markdown)
-    app.toggle(key=f"diverge_{hostile}_2_observation_all").set_value(True).run()
-    assert len(app.code[1].value) > 30_000
+    thought = json.dumps(step["thought"])
+    assert '["strong", "bold"]' in thought and "<script>" in thought and "[a](b)" in thought
+    assert not re.search('\\["(script|img|a)"', thought)
 
 
 def test_prose_is_limited_to_plain_markdown() -> None:

@@ -8,13 +8,16 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import streamlit as st
 
 from stackrank.dashboard.parts.divergence import Pair, action_of, align, divergence
+from stackrank.dashboard.trace.beside import keep
 from stackrank.db.connection.engine import connect
 from stackrank.db.models.runs import Step
 from stackrank.db.writes.store import Store
 from tests.dashboard.pages.test_trace import texts
 from tests.dashboard.seed import HOSTILE
+from tests.dashboard.trace_parts import given
 from tests.support.episodes import start
 
 
@@ -95,14 +98,28 @@ def two(tmp_path: Path) -> SimpleNamespace:
 
 def test_page_opens_at_the_divergence(visit: Any, two: SimpleNamespace) -> None:
     app = visit(two.url, "diverge", a=str(two.ids[0]), b=str(two.ids[1]))
-    table = app.dataframe[0].value
-    assert table[""].tolist() == ["=", "=", "≠", "="]
-    assert table["A"].tolist() == ["0 reset: ", "1 pdb: b 1", "2 pdb: c", "3 pdb: p x"]
+    (content,) = given(app, "beside")
+    assert content["pairs"] == [[0, 0, True], [1, 1, True], [2, 2, False], [3, 3, True]] and content["split"] == 2
+    assert [action for action, _ in content["texts"]] == ["0 reset: ", "1 pdb: b 1", "2 pdb: c", "3 pdb: p x"]
     assert "They part at line 2 of 3; 3 actions are the same." in texts(app)
-    assert [block.value for block in app.code] == ["c", "seen 2", HOSTILE, "seen 2"]
-    at_end = visit(two.url, "diverge", a=str(two.ids[0]), b=str(two.ids[1]), at="3")
-    assert [block.value for block in at_end.code] == ["p x", "seen 3", "p x", "seen 3"]
+    sent = {(part["source"], part["name"]) for part in given(app, "feed")}
+    assert {(episode, "steps:0") for episode in two.ids[:2]} <= sent
     assert not any("<script>" in part.value for part in (*app.markdown, *app.subheader, *app.caption))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [None, [], {"at": -1, "sides": []}, {"at": True, "sides": []}, {"at": "1", "sides": []}, {"at": 1, "sides": {}}],
+)
+def test_events_that_mean_nothing_are_ignored(values: Any) -> None:
+    keep(values)
+    assert "beside_wanted" not in st.session_state
+
+
+def test_texts_in_events_are_cut() -> None:
+    keep({"at": 1, "local": "x\0" * 999, "sides": [{"file": None, "load": 7}, "b"]})
+    wanted = st.session_state.pop("beside_wanted")
+    assert wanted == {"at": 1, "local": "x" * 500, 0: ("", "7")}
 
 
 def test_the_same_episode_twice(visit: Any, two: SimpleNamespace) -> None:

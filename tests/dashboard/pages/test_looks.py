@@ -45,7 +45,7 @@ def test_text_has_enough_contrast(scheme: str) -> None:
         assert contrast(faded, behind) >= LEAST
     code = rgb(theme["codeBackgroundColor"])
     styles = "".join(
-        (HERE / file).read_text() for file in ("app.css", "trace/browser/source.css", "trace/browser/step.css")
+        (HERE / file).read_text() for file in ("app.css", "browser/trace/source.css", "browser/trace/step.css")
     )
     pairs = re.findall(r"light-dark\((#[0-9A-F]{6}), (#[0-9A-F]{6})\)", styles)
     assert len(pairs) > 9

@@ -6,14 +6,16 @@ from typing import Any
 
 import pytest
 
+from stackrank.dashboard.trace.work import deciding_edit
 from stackrank.db import queries
 from stackrank.db.models.runs import Step
 from stackrank.db.queries import Scope, story, story_text
 from stackrank.db.queries.comparisons.claims import in_sentence
 from stackrank.db.writes.store import Store
+from stackrank.patches.writing import file_diff
 from stackrank.terms import FailurePoint, Milestone, StopReason, Verdict
 from tests.dashboard.seed import seed
-from tests.support.episodes import start
+from tests.dashboard.traces import new_episode
 
 NOTHING: dict[str, Any] = {f"at_{name}": None for name in Milestone} | {
     "verdict": "unresolved", "stop_reason": "agent_gave_up", "failure_point": "", "failure_step": None, "steps": 21,
@@ -55,20 +57,61 @@ def test_every_end_has_words(verdict: Verdict) -> None:
 
 
 def test_a_resolved_episode_opens_at_the_edit_that_decided(store: Store) -> None:
-    contents = seed(store.engine, runs=1, live=False, tasks=2)
+    seed(store.engine, runs=1, live=False, tasks=2)
     for row in queries.episodes(store.engine, limit=1000):
         edits = [step["index"] for step in queries.steps(store.engine, row["id"]) if step["tool"] == "rewrite"]
         expected = edits[-1] if row["verdict"] == "resolved" else None
-        assert queries.deciding_edit(store.engine, row["id"]) == expected
-    (run,) = contents.runs
-    task, entrant = next(iter(contents.benchmark.task_ids.values())), next(iter(contents.entrants.values()))
-    (episode,) = store.create_episodes(run, [(task, entrant, 9)]).values()
-    start(store, episode)
-    for index, tool in enumerate(("", "rewrite", "eval", "rewrite", "eval", "rewrite")):
-        store.add_step(Step(episode_id=episode, index=index, tool=tool))
-    milestones = {"edited": 1, "solved": 4}
-    store.finish_episode(episode, verdict="resolved", stop_reason="submitted", milestones=milestones, steps=5)
-    assert queries.deciding_edit(store.engine, episode) == 3, "the last edit before the tests passed"
+        assert deciding_edit(store.engine, row["id"]) == expected
+
+
+FIXED, OTHER, BROKEN = "    return a + b\n", "    return b + a + 0\n", "    return a * b\n"
+GIVEN = "    return a - b\n"
+Edit = tuple[str, str, str | None, str | None]
+"""Tool, path, content before and after."""
+TESTS: Edit = ("eval", "", None, None)
+FIX: Edit = ("str_replace", "sum.py", GIVEN, FIXED)
+
+
+@pytest.mark.parametrize(
+    ("edits", "solved", "expected"),
+    [
+        pytest.param([FIX, TESTS], 2, 1, id="a tool of a plug-in"),
+        pytest.param([("bash", "sum.py", GIVEN, FIXED), TESTS], 2, 1, id="a command"),
+        pytest.param([("files.apply", "sum.py", GIVEN, FIXED), TESTS], 2, 1, id="an MCP server"),
+        pytest.param(
+            [FIX, ("bash", "sum.py", FIXED, BROKEN), ("undo", "sum.py", BROKEN, FIXED), TESTS], 4, 1, id="taken back"
+        ),
+        pytest.param([("bash", "sum.py", GIVEN, OTHER), TESTS, ("patch", "sum.py", OTHER, FIXED)], 0, 3, id="twice"),
+        pytest.param([FIX, ("bash", "repro.py", None, "import sum\n"), TESTS], 3, 1, id="a script beside it"),
+        pytest.param([FIX, ("eval", "sum.py", FIXED, BROKEN), ("bash", "sum.py", BROKEN, FIXED)], 0, 1, id="by tests"),
+        pytest.param([FIX, TESTS, ("bash", "sum.py", FIXED, OTHER)], 2, 1, id="tidied up after the tests passed"),
+        pytest.param([("bash", "new.py", None, FIXED), TESTS], 2, 1, id="a new file"),
+        pytest.param([("bash", "large.py", GIVEN, OTHER), ("bash", "large.py", OTHER, FIXED)], 0, 2, id="unknown text"),
+    ],
+)
+def test_a_step_is_an_edit_by_what_it_changed(store: Store, edits: list[Edit], solved: int, expected: int) -> None:
+    episode = new_episode(store, files={"sum.py": GIVEN})
+    store.add_step(Step(episode_id=episode, index=0, state={"kind": "tests"}))
+    net: dict[str, tuple[str | None, str | None]] = {}
+    for index, (tool, path, old, new) in enumerate(edits, 1):
+        kind = "tests" if tool == "eval" else "none"
+        diff = file_diff(path, *(None if side is None else side.encode() for side in (old, new))) if path else ""
+        # The shell's last command may fail, and its change of a file still counts.
+        store.add_step(
+            Step(episode_id=episode, index=index, tool=tool, ok=tool != "bash", state={"kind": kind, "diff": diff})
+        )
+        if path:
+            net[path] = (net.get(path, (old,))[0], new)
+    final = "".join(
+        file_diff(path, *(None if side is None else side.encode() for side in sides)) for path, sides in net.items()
+    )
+    milestones = {"edited": 1} | ({"solved": solved} if solved else {})
+    ending = {"stop_reason": "submitted", "milestones": milestones, "steps": len(edits), "diff": final}
+    store.finish_episode(episode, verdict="resolved", **ending)
+    assert deciding_edit(store.engine, episode) == expected
+    outline = queries.step_outline(store.engine, episode)
+    shown = [row["index"] for row in outline if row["changed"]]
+    assert shown == [index for index, edit in enumerate(edits, 1) if edit[0] != "eval"]
 
 
 def test_the_front_page_names_traces_that_show_what_it_says(store: Store) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from stackrank.dashboard.browser.modules import HERE
 from stackrank.dashboard.charts.style import HUES
 from stackrank.dashboard.trace.colors import colored
-from stackrank.dashboard.trace.debugger import HERE
 from stackrank.dashboard.trace.files import Files
 from stackrank.dashboard.trace.steps import _TOOLS, _hue
 from stackrank.dashboard.trace.travel import Changes
@@ -59,7 +59,7 @@ def test_first_change_skips_comments_and_blank_lines() -> None:
 def test_a_tool_has_one_color_in_every_episode() -> None:
     hues = [_hue(name) for name in _TOOLS]
     assert len(set(hues)) == len(_TOOLS) and 0 <= _hue("of a plug-in") < len(_TOOLS)
-    for scheme in re.findall(r"(?:light|dark): (\[.*?\])", (HERE / "dom.js").read_text()):
+    for scheme in re.findall(r"(?:light|dark): (\[.*?\])", (HERE / "lib/theme.js").read_text()):
         assert len(set(json.loads(scheme))) == len(_TOOLS)
         assert not {color.upper() for color in json.loads(scheme)} & {*HUES}, "the colour of an entrant"
 

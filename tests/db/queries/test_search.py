@@ -1,18 +1,23 @@
-"""Episodes by words: what means nothing first, then what holds, and texts of steps, on both databases."""
+"""Episodes by words: what means nothing first, then what holds, and texts of steps, on both databases; and places."""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from sqlalchemy import Engine, event
 
 from stackrank.db import queries
+from stackrank.db.connection.engine import connect
 from stackrank.db.models.runs import Step
 from stackrank.db.search import Word, parse
 from stackrank.db.writes.store import Store
 from stackrank.errors import UsageError
+from tests.bench.scenarios.big_database import fill
+from tests.dashboard.seed import Seeded
 from tests.support.episodes import start
 
 
@@ -149,3 +154,67 @@ def test_a_search_out_of_time_returns_where_to_continue(
     assert (result["episodes"], result["looked_at"], result["following"]) == ([], 1, played["first"])
     result = queries.search(store.engine, "text:übertrag", status="done", seconds=0, after_id=result["following"])
     assert [row["id"] for row in result["episodes"]] == [played["second"]]
+
+
+def found(engine: Engine, text: str) -> list[tuple[str, str]]:
+    """The page and the name of each place."""
+    return [(place["page"], place["name"]) for place in queries.find_places(engine, text)]
+
+
+def test_everything_is_found_by_any_part_of_its_name(seeded: tuple[Engine, Seeded]) -> None:
+    engine, contents = seeded
+    assert found(engine, "COUNT-TR")[0] == ("task", "account-transfer")
+    assert ("episodes", "llama-3.3-70b / debug") in found(engine, "ama")
+    assert found(engine, "qwen3-coder / Debug")[0] == ("episodes", "qwen3-coder / debug"), "exactly that before others"
+    nightly = queries.find_places(engine, "nightl")
+    assert [place["query"]["id"] for place in nightly if place["page"] == "run"] == contents.runs[::-1]
+    assert {place["page"] for place in nightly} == {"run", "episode"}, "episodes of these runs"
+    (_, *others) = episodes = queries.find_places(engine, "word-w llama")
+    assert others and {(place["page"], place["name"]) for place in episodes} == {
+        ("episode", "word-wrap: llama-3.3-70b / debug")
+    }
+    numbers = [place["query"]["id"] for place in episodes]
+    assert numbers == sorted(numbers, reverse=True)
+    for place in queries.find_places(engine, "llama"):
+        if place["page"] == "episodes":
+            rows = queries.search(engine, place["query"]["ep_query"], limit=500)["episodes"]
+            assert rows and {row["entrant"] for row in rows} == {place["name"]}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "  ", "no-such-thing", "account llama nobody", "%", "_", "'", '"', "\0", "a" * 5000]
+)
+def test_what_nothing_is_called_is_not_found(seeded: tuple[Engine, Seeded], text: str) -> None:
+    assert found(seeded[0], text) == []
+
+
+def test_queries_find_episodes(seeded: tuple[Engine, Seeded]) -> None:
+    engine, _ = seeded
+    resolved = queries.find_places(engine, "entrant:rewrite verdict:resolved")
+    assert len(resolved) == 5
+    for place in resolved:
+        row = queries.episode(engine, place["query"]["id"])
+        assert (row["verdict"], row["tools"]) == ("resolved", "rewrite") and place["about"].endswith(", resolved")
+    assert found(engine, "-breakpoint") and found(engine, "steps>9999") == []
+    assert found(engine, 'entrant:rewrite text:"passed"') == [], "texts are left to the page of episodes"
+    for wrong in ("verdict:good", 'task:"open', "nothing:1"):
+        with pytest.raises(UsageError):
+            queries.find_places(engine, wrong)
+
+
+def test_no_step_is_read(seeded: tuple[Engine, Seeded]) -> None:
+    engine, _ = seeded
+    statements: list[str] = []
+    event.listen(engine, "before_cursor_execute", lambda *call: statements.append(call[2]))
+    for text in ("account", "word llama nightly", "-breakpoint", 'text:"passed"', "tool:pdb"):
+        queries.find_places(engine, text)
+    assert statements and not [text for text in statements if "FROM step" in text or "blob" in text]
+
+
+@pytest.mark.exhaustive
+def test_places_of_a_large_database(tmp_path: Path) -> None:
+    engine = connect(f"sqlite:///{tmp_path}/large.db")
+    fill(engine, episodes=25_000, steps=1_000)
+    (row,) = queries.episodes(engine, limit=1)
+    places = queries.find_places(engine, f"{row['task']} {row['entrant']}")
+    assert places and all(place["name"] == f"{row['task']}: {row['entrant']}" for place in places)

@@ -81,13 +81,17 @@ def chance_of_leaving(steps: Sequence[int], limits: Sequence[float]) -> float:
     return walks_out / 2 ** len(steps)
 
 
+def evenly(looks: int, horizon: int) -> tuple[float, ...]:
+    return tuple((look + 1) / horizon for look in range(looks))
+
+
 @pytest.mark.parametrize(
     "steps", [(1,) * 12, (3, 1, 0, 2, 2, 3, 1, 3, 3, 2, 3), (60, 40, 20, 60, 60, 30, 60, 60, 60, 60)]
 )
 def test_fair_walks_cross_limits_no_more_often_than_their_level(steps: tuple[int, ...]) -> None:
     """Over all outcomes, and never before the part of the error is spent that the time allows."""
     levels = (0.5, 0.2, 0.05, 0.01)
-    limits = _limits(steps, levels, len(steps))
+    limits = _limits(steps, levels, evenly(len(steps), len(steps)))
     for place, level in enumerate(levels):
         assert 0 < chance_of_leaving(steps, limits[:, place]) <= level or level < 2 / 2 ** len(steps)
         half = len(steps) // 2
@@ -101,9 +105,9 @@ def test_limits_do_not_depend_on_what_comes_later() -> None:
     dice = numpy.random.default_rng(3)
     steps = tuple(dice.integers(0, 4, 80).tolist())
     levels = (0.2, 0.05, 0.001)
-    limits = _limits(steps, levels, 100)
+    limits = _limits(steps, levels, evenly(len(steps), 100))
     for steps_so_far in (10, 37, 60):
-        part = _limits(steps[:steps_so_far], levels, 100)
+        part = _limits(steps[:steps_so_far], levels, evenly(steps_so_far, 100))
         signs = dice.choice([-1, 1], (2000, steps_so_far))
         sums = numpy.abs((signs * steps[:steps_so_far]).cumsum(axis=1))[:, :, None]
         assert ((sums > part) == (sums > limits[:steps_so_far])).all()

@@ -13,6 +13,7 @@ from stackrank.db.queries.comparisons.claims import claim, corrected_p, in_sente
 from stackrank.db.stats import ALPHA
 from stackrank.db.writes.store import Store
 from tests.db.queries.test_run_pair import play
+from tests.support.session import sample
 
 TASKS = [f"t{number:02}" for number in range(24)]
 SHARES = {"a": 0.9, "b": 0.75, "c": 0.6, "d": 0.55, "e": 0.2}
@@ -43,7 +44,7 @@ def test_the_correction_is_named_only_if_there_is_one() -> None:
     assert (corrected_p(0.02, 1), corrected_p(0.02, 3)) == ("p = 0.02", "p = 0.02 (Holm, 3 pairs)")
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", sample(range(6), [0, 3]))
 def test_pairs_claim_what_the_corrected_test_says(store: Store, seed: int) -> None:
     dice = random.Random(seed)
     run = play(store, "r", {name: drawn(dice, share, 1 + seed % 2) for name, share in SHARES.items()})

@@ -17,6 +17,7 @@ from stackrank.db.totals import counters, tallies
 from stackrank.db.totals.sums import Sums
 from stackrank.db.writes.store import Store
 from stackrank.terms import ErrorClass, ErrorsAre, RunStatus
+from tests.support.session import sample
 
 pytestmark = pytest.mark.slow  # by its time
 
@@ -63,7 +64,7 @@ def agree(engine: Engine, runs: list[int]) -> None:
         assert sums_of[key] == pytest.approx(sums), key
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", sample(range(6), [0, 4]))
 def test_tallies_agree_with_episodes_after_every_change(
     engine: Engine, store: Store, matrix: SimpleNamespace, seed: int
 ) -> None:

@@ -194,6 +194,7 @@ def pythons() -> list[Path]:
     return [path for path in paths if int(path.parts[-3].split(".")[1]) >= 8]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @pytest.mark.parametrize("python", pythons(), ids=lambda path: path.parts[-3])
 def test_the_debugger_under_other_pythons(python: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,6 +59,7 @@ def test_fork_bomb(tight: Sandbox, neighbour: Sandbox) -> None:
     assert processes(tight) <= baseline
 
 
+@pytest.mark.exhaustive
 def test_fork_bomb_in_python_that_ignores_signals(tight: Sandbox, neighbour: Sandbox) -> None:
     code = """
         import os, signal

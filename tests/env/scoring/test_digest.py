@@ -164,6 +164,7 @@ def test_the_digest_is_the_same_under_every_version_of_python() -> None:
             assert process.stdout.decode().split() == [scorer_digest(), "89c1ed15a10df639"], python
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_verdicts_do_not_depend_on_what_the_digest_leaves_out(tmp_path: Path) -> None:
     """All docstrings and messages are blanked, and honest and forging changes get the same verdicts."""

@@ -41,6 +41,7 @@ def test_an_honest_fix_is_resolved_and_sealed_with_many_plug_ins() -> None:
     assert not half.resolved and not half.tampered and half.unfixed and set(half.unfixed) <= means
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_a_project_that_measures_its_own_coverage_can_be_measured_and_debugged() -> None:
     """Its plug-in would take the trace function, fill what is shown, and leave a file that passes for an edit."""

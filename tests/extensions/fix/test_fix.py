@@ -27,6 +27,7 @@ from stackrank.flows.cli import playing
 from tests.fixtures.calls import CommandLine, interruptible
 from tests.fixtures.env import usable
 from tests.support.openai_server import OpenAIServer, call
+from tests.support.session import sample
 from tests.support.shop import (
     BROKEN,
     GIVEN,
@@ -91,7 +92,7 @@ def test_from_two_bugs_to_patches(played: CommandLine, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", ["", "apps/till"])
+@pytest.mark.parametrize("place", sample(["", "apps/till"], ["apps/till"]))
 def test_a_package_that_is_a_link_in_a_folder_of_a_repository(played: CommandLine, tmp_path: Path, place: str) -> None:
     """The program is imported as `src/shop`, and its files are in `rooms/desk`. The patch is of the latter."""
     mono, out = tmp_path / "mono", tmp_path / "proposals"
@@ -109,6 +110,7 @@ def test_a_package_that_is_a_link_in_a_folder_of_a_repository(played: CommandLin
     assert git(mono, "show", "--name-only", "--format=") == str(Path(place, "rooms/desk/cart.py"))
 
 
+@pytest.mark.exhaustive
 def test_an_interrupted_run_proposes_nothing_until_the_command_is_given_again(
     stackrank: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -117,6 +117,7 @@ def _type_why(page: sync_api.Page, text: str) -> None:
     sync_api.expect(page.get_by_role("dialog")).to_have_count(0)
 
 
+@pytest.mark.exhaustive
 def test_by_keyboard_alone(tour: tuple[sync_api.Page, str], watched: SimpleNamespace) -> None:
     page, scheme = tour
     engine = watched.store.engine

@@ -96,6 +96,7 @@ def test_wrong():
 """
 
 
+@pytest.mark.exhaustive
 def test_what_a_sandbox_lacks_is_told_from_what_the_program_does(tmp_path: Path) -> None:
     import time
 

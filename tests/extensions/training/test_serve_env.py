@@ -115,6 +115,7 @@ def test_what_cannot_be_done_is_one_sentence_and_the_session_goes_on(url: str, m
         assert ask(socket, {"type": "state"})["data"]["step_count"] == 0
 
 
+@pytest.mark.exhaustive
 def test_a_client_that_vanishes_ends_its_own_episode_alone(url: str) -> None:
     with session(url) as second_session:
         ask(second_session, {"type": "reset", "data": {"task": "bugs/vat-table"}})

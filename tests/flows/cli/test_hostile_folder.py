@@ -120,6 +120,7 @@ def test_commands_of_a_fresh_home(hostile: HostileFolder) -> None:
     assert "error" not in hostile.call("schedule", "list"), "Prefect reads files in the current folder"
 
 
+@pytest.mark.exhaustive
 def test_the_dashboard_takes_no_settings_from_the_folder(hostile: HostileFolder) -> None:
     hostile.call("runs")
     port = str(free_port())

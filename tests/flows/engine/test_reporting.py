@@ -180,7 +180,14 @@ def test_a_worse_run_is_reported(
     (regression,) = run["regressions"]
     assert (regression["what"], regression["before"], regression["value_before"]) == ("rate", first["run"], 1.0)
     (message,) = chat.told
-    assert regression["sentence"] in message["text"] and f"http://board.example/run?id={run['id']}" in message["text"]
+    explained = queries.explain_night(connect(database), first["run"], run["id"])
+    assert explained["worse"]
+    for part in (
+        regression["sentence"],
+        explained["why"],
+        f"http://board.example/against?a={first['run']}&b={run['id']}",
+    ):
+        assert part in message["text"]
     assert "127.0.0.1 answered 403" in second.err and "s3cret" not in second.err
     assert "s3cret" not in json.dumps(run)
 

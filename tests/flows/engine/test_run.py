@@ -149,6 +149,7 @@ def _use(monkeypatch: pytest.MonkeyPatch, backend: BubblewrapBackend) -> None:
     monkeypatch.setattr("stackrank.env.sandbox.registry.backend", lambda name: backend)
 
 
+@pytest.mark.exhaustive
 def test_a_failing_sandbox_is_retried(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch, database: str) -> None:
     _use(monkeypatch, Flaky(1))
     result = stackrank("run", *SMALL, "--agent", "oracle", "--limit", "1", "--json")

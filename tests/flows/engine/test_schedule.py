@@ -259,6 +259,7 @@ def test_a_schedule_that_is_not_there(stackrank: CommandLine, command: str) -> N
     assert "stackrank schedule list" in result.sentence()
 
 
+@pytest.mark.exhaustive
 def test_the_prefect_file_makes_schedules(stackrank: CommandLine) -> None:
     from stackrank.flows.engine.deployments import prepare_pool
 

@@ -244,3 +244,33 @@ def test_no_stop_plays_the_skipped_episodes(
 def test_an_invalid_stop_names_its_field(stop: dict[str, Any], message: str) -> None:
     with pytest.raises(SpecError, match=message):
         make_spec({"benchmark": "bugs", "entrants": entrants("good", "bad"), "stop": stop}, "the test")
+
+
+def test_telling_tasks_are_played_first_and_the_run_keeps_what_they_tell(opened: Callable[..., Session]) -> None:
+    """Earlier results say which tasks tell entrants apart; the stored run says so, too, when it is continued."""
+    first = opened(entrants=entrants("good", "bad", "same"), limit=20, stop=None)
+    names = {task: first.tasks[task].id for task in first.tasks}
+    telling = queries.tasks_of_run(first.store.engine, first.run_id)[:4]
+    Driver(first, plays(first, lambda name, task: name == "good" or names[task] not in telling)).run()
+    session = opened(entrants=entrants("good", "bad"), limit=20, seed=3)
+    stop = queries.run(session.store.engine, session.run_id)["spec"]["stop"]
+    assert session.run.spec.stop is not None and session.run.spec.stop.telling == stop["telling"]
+    assert min(stop["telling"][task] for task in telling) > max(
+        told for task, told in stop["telling"].items() if task not in telling
+    )
+    played: list[str] = []
+    submit = plays(session, lambda name, task: bool(played.append(session.tasks[task].id)))  # type: ignore[func-returns-value]
+    Driver(session, submit).run()
+    assert {*played[:12]} & {*telling} and len({*played}) == 20
+    (pair,) = known(session)["pairs"]
+    assert pair["difference"] == 0 and pair["decision"] == "open"
+
+
+def test_a_random_order_needs_no_earlier_results(opened: Callable[..., Session]) -> None:
+    session = opened(entrants=entrants("good", "bad"), stop={"decided": 0.05, "order": "random"})
+    assert session.run.spec.stop is not None and session.run.spec.stop.telling == {}
+
+
+def test_numbers_of_ones_own_have_to_cover_every_task(opened: Callable[..., Session]) -> None:
+    with pytest.raises(SpecError, match="no number for the task"):
+        opened(entrants=entrants("good", "bad"), stop={"decided": 0.05, "telling": {"x": 1.0}})

@@ -33,5 +33,5 @@ def _omission_note(text: str, remedy: str, dropped: Optional[int]) -> str:
     # The text may contain a note of `HeadTail`, whose bytes nothing can show any more.
     if dropped is None:
         dropped = sum(map(int, _DROPPED.findall(text)))
-    dropped_note = "; {:,} bytes dropped".format(dropped) if dropped else ""
+    dropped_note = "; {:,} bytes are lost, whatever the limit".format(dropped) if dropped else ""
     return "\n[... {:,} characters omitted: {}{} ...]\n".format(len(text), remedy, dropped_note)

@@ -283,6 +283,7 @@ def test_a_benchmark_of_bugs(tmp_path: Path) -> None:
     assert len(yaml.safe_load(text)["tasks"]) == 6
 
 
+@pytest.mark.exhaustive
 def test_a_project_that_has_to_be_set_up(tmp_path: Path) -> None:
     needs = "import shop._made\n\ndef test_made():\n    assert shop._made.MADE == 7\n"
     files = project({**PROJECT, "tests/test_made.py": needs})

@@ -54,6 +54,7 @@ def test_tests_are_named_one_by_one(tmp_path: Path) -> None:
     assert len(visible) == 1 and task.score_command is not None and all(test in task.score_command for test in tests)
 
 
+@pytest.mark.exhaustive
 def test_half_of_the_tests_that_notice_a_bug_are_withheld(tmp_path: Path) -> None:
     files = project()
     injection = session(tmp_path, files, count=6)
