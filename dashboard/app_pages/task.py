@@ -29,7 +29,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
     st.badge(word, color=color)  # type: ignore[arg-type]
 facts = [f"benchmark {task['benchmark']}", *filter(None, (task["category"], task["difficulty"]))]
 if task["validated_rounds"]:
-    facts.append(f"validated {task['validated_rounds']} times in a row")
+    facts.append(f"validated {wording.times_in_a_row(task['validated_rounds'])}")
 if task["measured"] and not task["measured"]["unmeasured"]:
     facts.append(wording.difficulty(task["measured"]))
 st.caption(" · ".join(map(show.escaped, facts)))

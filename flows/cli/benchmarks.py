@@ -218,7 +218,7 @@ def validate(
             print_table(rows, {"task": "task", "is": "is", "why": "why"}, "")
         valid, tried = proof.counts[Standing.VALID], count_of(len(proof.results), "task")
         does = "fails as given and passes with its fix" if valid == 1 else "fail as given and pass with their fix"
-        print_out(f"{valid} of {tried} of {proof.benchmark.name} {does}, {rounds} times in a row.")
+        print_out(f"{valid} of {tried} of {proof.benchmark.name} {does}, {wording.times_in_a_row(rounds)}.")
         for line in wording.proofs(len(proof.results), len(proof.proofs), proof.sealable, proof.distinguishing):
             print_out(line)
         for name, reason in proof.unsealable.items():

@@ -108,6 +108,11 @@ def count_of(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else plural}"
 
 
+def times_in_a_row(number: int) -> str:
+    """Format how often something was repeated: `once`, `5 times in a row`."""
+    return "once" if number == 1 else f"{number} times in a row"
+
+
 def one_of(choices: Iterable[str]) -> str:
     """Join choices as `a, b or c`."""
     *first, last = choices
