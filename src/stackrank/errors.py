@@ -9,6 +9,7 @@
         SetupError            the configuration of an agent
           AccessError         the model's endpoint rejects the key, or does not know the model
         TrainingError         a trainer's use of an environment
+          BranchError         an episode whose steps come out differently each time
         NotFound              the requested item is not in the database
         DecisionRefused       a decision about a proposed fix that is not valid
         NotComparable         a comparison of results that cannot be compared

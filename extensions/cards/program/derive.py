@@ -44,19 +44,24 @@ def differences(folder: Path) -> tuple[int, list[str]]:
     return cells, sentences
 
 
+def _say(text: str) -> None:
+    """Print a text, whose names may come from a stranger, without what a terminal would obey."""
+    print("".join(sign if sign.isprintable() else "?" for sign in text))
+
+
 def report(folder: Path) -> int:
     """Print what differs; return the exit status."""
     try:
         cells, sentences = differences(folder)
     except ValueError as error:
-        print(f"The card cannot be read: {error}")
+        _say(f"The card cannot be read: {error}")
         return 1
     for sentence in sentences[:MAX_SHOWN]:
-        print(sentence)
+        _say(sentence)
     if sentences:
-        print(f"{len(sentences):,} differences; {cells:,} numbers were derived.")
+        _say(f"{len(sentences):,} differences; {cells:,} numbers were derived.")
         return 1
-    print(f"All {cells:,} published numbers were derived again and are the same, to the last digit shown.")
+    _say(f"All {cells:,} published numbers were derived again and are the same, to the last digit shown.")
     return 0
 
 

@@ -29,7 +29,7 @@ def statement(facts: dict[str, pd.DataFrame], derived: DERIVED) -> str:
     """Return README.md."""
     rules = facts["rules"].set_index("rule").value
     scope = {quantity: row["value"] for (quantity,), row in derived["scope"].items()}
-    lines = [f"# {_plain(rules['benchmark'])}: a board of {scope['entrants']} entrants", ""]
+    lines = [f"# {_plain(rules['benchmark'])}: a board (entrants: {scope['entrants']})", ""]
     errors = "count as failures" if rules["errors"] == "as-failures" else "left out"
     lines.append(
         f"Version {rules['version'][:8]}; runs pooled: {scope['runs']}; tasks: {scope['tasks']}, of which all entrants "
@@ -77,7 +77,7 @@ def _omissions(facts: dict[str, pd.DataFrame], derived: DERIVED) -> list[str]:
         more = f" and {len(members) - 10} more" if len(members) > 10 else ""
         episodes = sum(int(row["episodes"]) for _, row in members)
         usd = shown(sum(float(row["cost_usd"]) for _, row in members), 2)
-        lines.append(f"- {what}: {_plain(why)}: {named}{more} ({episodes} episodes, ${usd})")
+        lines.append(f"- {what}: {_plain(why)}: {named}{more} (episodes: {episodes}; ${usd})")
     return lines or ["Nothing."]
 
 

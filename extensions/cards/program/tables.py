@@ -206,7 +206,8 @@ def left_out(board: Board) -> Rows:
         entrant, of_board = board.entrants[row], pooled[pooled.entrant == board.entrants[row]]
         if row not in board.ranked:
             shared = int((board.cells["counted"][row][board.board_tasks] > 0).sum())
-            why = f"played {shared} of the {int(board.board_tasks.sum())} tasks that the others are ranked on"
+            ranked_on = int(board.board_tasks.sum())
+            why = f"played few of the tasks that the others are ranked on ({shared} of {ranked_on})"
             rows.append(_omitted("entrant without a rank", entrant, why, of_board))
     for entrant in board.entrants:
         of_board = pooled[(pooled.entrant == entrant) & pooled.task.isin(board.valid)]

@@ -99,11 +99,11 @@ def test_a_schedule_plays_its_runs_one_after_the_other(
         return queries.runs(engine), log.read_text()
 
     schedule = stackrank(
-        "schedule", str(spec), "--every", "5", "--on-overlap", "queue", "--pool", pool, "--tag", "often", "--json"
+        "schedule", str(spec), "--every", "15", "--on-overlap", "queue", "--pool", pool, "--tag", "often", "--json"
     ).json()
     assert (schedule["name"], schedule["every_s"], schedule["on_overlap"], schedule["tags"]) == (
         "nightly",
-        5.0,
+        15.0,
         "queue",
         ["often"],
     )
