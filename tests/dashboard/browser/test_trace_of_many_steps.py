@@ -117,7 +117,14 @@ def test_next_steps_are_prefetched(page: sync_api.Page, long: int) -> None:
     page.goto(f"/episode?id={long}&step=40")
     ready(page)
     at(page, 40)
-    page.wait_for_function("window.stackrankFed.parts.has('steps:60')")
+    page.wait_for_function(
+        """async episode => {
+            const scripts = performance.getEntriesByType("resource").map(entry => entry.name)
+            const url = scripts.find(name => name.endsWith("/lib/parts.js"))
+            return url && (await import(url)).part(episode, "steps:60") !== undefined
+        }""",
+        arg=long,
+    )
     page.context.set_offline(True)
     page.route("**/*", lambda route: route.abort())
     visible = page.evaluate(
