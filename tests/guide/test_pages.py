@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fixtures.calls import interruptible
 from tests.guide.console import Command, commands, matches
 from tests.guide.material import MATERIAL
 
@@ -89,6 +90,7 @@ class Reader:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            preexec_fn=interruptible,
         ) as server:
             assert server.stdout is not None
             os.set_blocking(server.stdout.fileno(), False)
