@@ -162,13 +162,12 @@ def _why(causes: Sequence[Cause], is_worse: bool) -> str:
 
 def _stage_of(row: PlayedEpisode) -> str:
     """Say which milestone an episode did not reach first."""
-    missing = [text for milestone, text in _STAGES if row[f"at_{milestone}"] is None]  # type: ignore[literal-required]
-    reached_later = [row[f"at_{milestone}"] is not None for milestone, _ in _STAGES]  # type: ignore[literal-required]
-    if reached_later[-1]:
+    reached = {milestone for milestone, _ in _STAGES if row[f"at_{milestone}"] is not None}  # type: ignore[literal-required]
+    if Milestone.SOLVED in reached:
         return _PASSED
-    if reached_later[2]:
-        return _STAGES[3][1]
-    return missing[0] if missing else _PASSED
+    # An edit of the fault counts for more than how it was found.
+    stages = _STAGES[-1:] if Milestone.EDITED in reached else _STAGES
+    return next(text for milestone, text in stages if milestone not in reached)
 
 
 def _stages(sides: Sequence[Side]) -> list[Stage]:
