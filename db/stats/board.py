@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from stackrank.db.stats import stratified
-from stackrank.db.stats.pairs import TaskScore, holm, pair_p_values
+from stackrank.db.stats.pairs import TaskCount, holm, pair_p_values
 from stackrank.db.stats.rates import ALPHA
 
 MIN_SHARED = 0.8
@@ -94,10 +94,10 @@ def error_balance(errors: Any, episodes: Any) -> list[float]:
     p_values = []
     for own_errors, own_episodes in zip(errors, episodes, strict=True):
         is_informative = (all_errors > 0) & (all_errors < all_episodes)
-        own_counts: list[TaskScore] = list(
+        own_counts: list[TaskCount] = list(
             zip(own_errors[is_informative].tolist(), own_episodes[is_informative].tolist(), strict=True)
         )
-        other_counts: list[TaskScore] = list(
+        other_counts: list[TaskCount] = list(
             zip(
                 (all_errors - own_errors)[is_informative].tolist(),
                 (all_episodes - own_episodes)[is_informative].tolist(),

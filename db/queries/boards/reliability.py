@@ -9,7 +9,7 @@ from typing import TypedDict
 from sqlalchemy import Engine
 
 from stackrank.db import stats
-from stackrank.db.queries.boards.consumption import Consumption, EffortUnit, read_consumption
+from stackrank.db.queries.boards.consumption import Consumption, EffortUnit, read_gains
 from stackrank.db.queries.boards.ranking import rank_entrants
 from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, fetch_entrants
 from stackrank.db.totals.sums import Cells
@@ -95,7 +95,7 @@ def budget_curves(engine: Engine, scope: Scope = DEFAULT_SCOPE, *, by: EffortUni
     selection = scope.find(engine)
     spent_rows: dict[int, list[Consumption]] = {}
     cells = _board_cells(engine, selection.cells())
-    for row in read_consumption(selection, by):
+    for row in read_gains(selection, by):
         if selection.keys[row.task_id] in cells.get(row.entrant_id, {}):
             spent_rows.setdefault(row.entrant_id, []).append(row)
     priced_rows = {
