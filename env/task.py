@@ -87,6 +87,9 @@ class Task:
     editable: tuple[Pattern, ...] = ()
     """Patterns of files that may be edited. Empty: everything that is not read-only."""
     image: str | None = None
+    toolchain: str = ""
+    """What a program in another language than Python needs, such as `go`: the sandbox has all programs of the machine,
+    or comes from the image of this name (`STACKRANK_TOOLCHAIN_IMAGE`). Empty: nothing."""
     environment: Environment | None = None
     """What has to be installed; None: nothing but Python, pytest and coverage."""
     shows_bug: bool = True
@@ -142,6 +145,7 @@ class Task:
         parts += ["status"] if self.status_decides else []
         parts += [f"{part.name} {part.folder} {part.task.digest}" for part in self.parts]
         parts += [f"{self.steps} {self.tokens}"] if self.steps or self.tokens else []
+        parts += [f"toolchain {self.toolchain}"] if self.toolchain else []
         parts += [files_digest(files) for files in (self.files, self.hidden_files)]
         for part in parts:
             digest.update(part.encode() + b"\0")
