@@ -99,7 +99,7 @@ class Task:
     """The visible files whose tests fail because of the bug, if nothing else tells which. Not part of the digest."""
     limits: Limits = Limits()
     parts: tuple[Part, ...] = ()
-    """The task's faults, if it has several that are judged one by one (`env.scoring.parts`). Empty: it has one."""
+    """The task's faults, if it has several that are judged one by one (`env.scoring.by_fault`). Empty: it has one."""
     steps: int | None = None
     """Most actions in an episode, unless a run says otherwise. None: what runs allow by default."""
     tokens: int | None = None

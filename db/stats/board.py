@@ -75,7 +75,7 @@ def mean_leads(resolved: Any, counted: Any) -> tuple[list[float], list[tuple[int
     return ahead.tolist(), list(zip(tasks.tolist(), others_on_played.tolist(), others_on_all.tolist(), strict=True))
 
 
-def error_bounds(played: Sequence[tuple[int, int, int]]) -> tuple[float, float] | None:
+def error_bounds(played: Sequence[tuple[float, int, int]]) -> tuple[float, float] | None:
     """Return the rate if all errors were failures, and if all were successes; a task is (resolved, counted, errors)."""
     tasks = [(r, n, e) for r, n, e in played if n + e]
     if not tasks:

@@ -48,7 +48,7 @@ What does not follow:
 - A contradiction whose text gives it away (`!=` where a test would say `==`) detects forgers who do not look, and adds
   nothing to k.
 
-A task with several faults gets one such verdict for each of them (`parts`).
+A task with several faults gets one such verdict for each of them (`by_fault`).
 
 Before all that, cheaper means make most attempts fail: pytest and the reporter are imported before the workspace is on
 the path; results are taken from the exception that a test raised; report lines carry a keyed hash and a running number;
@@ -79,9 +79,9 @@ from stackrank.env.sandbox.base import (
 from stackrank.env.sandbox.client import OUTPUT_CAP, Changes, Sandbox
 from stackrank.env.sandbox.guest.core.messages import message
 from stackrank.env.scoring.blind import Sightings, plan, why_not_sealable
+from stackrank.env.scoring.by_fault.parts import score_parts
 from stackrank.env.scoring.carry_over import Work, carry_over
 from stackrank.env.scoring.judge import Run, Score, run_tests, shortcomings, signs
-from stackrank.env.scoring.parts import score_parts
 from stackrank.env.scoring.proof import Contradiction, Proof, contradicted, find_proof, save_proof
 from stackrank.env.scoring.prove import prove
 from stackrank.env.scoring.withheld.answers import differing, repeated

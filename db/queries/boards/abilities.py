@@ -153,7 +153,7 @@ def abilities(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> AbilityBoard:
 
 def count_matrices(
     entrants: Iterable[Mapping[_Key, Sums]], keys: Sequence[_Key]
-) -> tuple[list[list[int]], list[list[int]]]:
+) -> tuple[list[list[float]], list[list[int]]]:
     """Return the numbers of resolved and of counted episodes, entrants x tasks, 0 for a task that was not played."""
     rows = [[(tasks[key].mended, tasks[key].counted) if key in tasks else (0, 0) for key in keys] for tasks in entrants]
     return [[resolved for resolved, _ in row] for row in rows], [[counted for _, counted in row] for row in rows]

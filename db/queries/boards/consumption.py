@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import case, func, select
+from sqlalchemy import case, func, literal, select
 
 from stackrank.db.connection.transactions import EPISODE, FAULT_VERDICT
 from stackrank.db.queries.boards.scope import Selection
@@ -18,15 +18,26 @@ _COLUMNS: dict[str, Any] = {"steps": _E.steps, "tokens": _E.tokens_in + _E.token
 
 
 class Consumption(NamedTuple):
-    """How many of an entrant's counted episodes on a task took the same amount, and what that gained."""
+    """How many of an entrant's counted episodes on a task took the same amount, and how many of those were resolved."""
 
     entrant_id: int
     task_id: int
     amount: float | None
     """None: a price is unknown."""
-    resolved: float
-    """How many of the episodes were resolved; of `read_gains`, the outcome that this amount added to theirs."""
+    resolved: int
     counted: int
+
+
+class Gain(NamedTuple):
+    """By how much an amount raised the outcomes of an entrant's counted episodes on a task, and how many took it."""
+
+    entrant_id: int
+    task_id: int
+    amount: float | None
+    """None: a price is unknown."""
+    outcome: float
+    counted: int
+    """The episodes that ended with this amount."""
 
 
 def read_consumption(
@@ -44,7 +55,7 @@ def read_consumption(
     return [Consumption(*row) for row in rows if row[1] in selection.keys]
 
 
-def read_gains(selection: Selection, by: EffortUnit) -> list[Consumption]:
+def read_gains(selection: Selection, by: EffortUnit) -> list[Gain]:
     """Return by which amounts the outcomes of counted episodes rose, smallest amount first.
 
     An episode of a task with one fault counts in the end, as in `read_consumption`. Of a task with several, each fault
@@ -56,11 +67,11 @@ def read_gains(selection: Selection, by: EffortUnit) -> list[Consumption]:
     by_end = select(*groups, ended, func.count()).where(*is_counted).group_by(*groups)
     amount = {"steps": _F.step, "tokens": _F.tokens, "cost_usd": _F.cost_usd}[by]
     by_fault = (
-        select(_E.entrant_id, _E.task_id, amount, 1.0 / _E.faults_total)
+        select(_E.entrant_id, _E.task_id, amount, 1.0 / _E.faults_total, literal(0))
         .join(FAULT_VERDICT, _F.episode_id == _E.id)
         .where(*is_counted, _F.mended)
     )
-    rows = [Consumption(*row) for row in fetch_tuples(selection.engine, by_end)]
-    rows += [Consumption(*row, 0) for row in fetch_tuples(selection.engine, by_fault)]
+    rows = [Gain(*row) for row in fetch_tuples(selection.engine, by_end)]
+    rows += [Gain(*row) for row in fetch_tuples(selection.engine, by_fault)]
     in_scope = [row for row in rows if row.task_id in selection.keys]
     return sorted(in_scope, key=lambda row: (row.amount is not None, row.amount or 0))

@@ -73,9 +73,7 @@ def test_all_mended_is_resolved_and_nothing_changed_is_nothing_mended(several: T
 def test_validation_tries_each_fault_alone(several: Task, new_sandbox: NewSandbox) -> None:
     assert try_once(several, new_sandbox).standing is Standing.VALID
     sound = several.parts[0]
-    mended = replace(
-        sound, name="mended", task=replace(sound.task, files={**sound.task.files, "cart.py": FIXED})
-    )
+    mended = replace(sound, name="mended", task=replace(sound.task, files={**sound.task.files, "cart.py": FIXED}))
     result = try_once(replace(several, parts=(sound, mended)), new_sandbox)
     assert result.standing is Standing.INVALID and result.reason.startswith("mended: ")
 
