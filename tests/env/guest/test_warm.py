@@ -33,6 +33,38 @@ def test_a_run_ends_as_pythons_own_does(local: Sandbox, score: bool) -> None:
     assert "finished" in str(result.report)
 
 
+LEFT_OPEN = b"""
+import records
+
+def test_leaves_objects():
+    records.log.write("complete")
+    assert records.held.partner.partner is records.held
+"""
+RECORDS = b"""
+import os
+
+log = open("log.txt", "w")
+
+class Held:
+    def __del__(self):
+        print(os.path.basename("finalized/with its globals"))
+
+held, cyclic = Held(), Held()
+held.partner, cyclic.partner = cyclic, held
+"""
+
+
+@pytest.mark.parametrize("warm", [True, False])
+def test_what_a_shown_run_leaves_open_is_completed_and_finalized(warm: bool) -> None:
+    with Sandbox(backend("local"), SandboxSpec()) as sandbox:
+        sandbox.put({"test_left.py": LEFT_OPEN, "records.py": RECORDS})
+        prefix = "" if warm else "env A=1 "
+        shown = sandbox.eval(f"{prefix}python -m pytest -q -s test_left.py", 30, b"k" * 32).result
+        assert sandbox.read("log.txt") == b"complete"
+    assert shown.exit == 0
+    assert shown.output.count("with its globals") == 2 and "Exception ignored" not in shown.output
+
+
 MOCKING = b"""
 import sys
 READY = "unittest.mock" in sys.modules

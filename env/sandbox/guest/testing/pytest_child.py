@@ -16,8 +16,10 @@ import os
 import sys
 import threading
 import time
+import types
 import unittest
-from typing import Any, Callable, Dict, Generator, List, Optional, Sequence
+import weakref
+from typing import Any, Callable, Dict, Generator, List, Optional, Sequence, Set
 
 from ..core.framing import take_input
 from ..core.messages import message
@@ -220,6 +222,7 @@ def main(argv: List[str], plugins: Sequence[Any] = ()) -> int:
     gc.enable()
     sys.path[0] = os.getcwd()
     sys.argv = ["pytest", *argv[2:]]
+    preloaded = set(sys.modules)
     install(fd, key, suspects, sys._getframe())
     plugin = reporter(key, mode, suspects)
     del setup, key
@@ -227,18 +230,34 @@ def main(argv: List[str], plugins: Sequence[Any] = ()) -> int:
     with prepared(argv[2:]):
         status = int(pytest.main(argv[2:], plugins=[plugin, pytest_determinism, *searched(), *plugins]))
     sys.audit(EVENT, {"finished": status})
-    if mode != "shown":
-        _leave(status)
+    _leave(status, set(sys.modules) - preloaded if mode == "shown" else set())
     return status
 
 
-def _leave(status: int) -> None:
-    """End this process as Python would, but without taking every module apart, which takes longer than most tests.
+def _leave(status: int, modules: Set[str]) -> None:
+    """End this process as Python would, but take only some modules apart: all of them take longer than most tests.
 
-    Files that are still open are not completed: nobody sees what a verdict's run leaves behind.
+    `modules`: those whose objects are finalized, so that open files are completed and `__del__` is called. A verdict's
+    run has none: nobody sees what it leaves behind.
     """
     threading._shutdown()  # type: ignore[attr-defined]  # waits for threads; Python's own end has no public name
     atexit._run_exitfuncs()
+    if modules:
+        _finalize(modules)
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     os._exit(status)
+
+
+def _finalize(names: Set[str]) -> None:
+    """Finalize the objects of modules in Python's order: first what nothing else refers to, with its globals intact."""
+    for name in ("last_type", "last_value", "last_traceback", "last_exc"):  # which refer to the frames of a failure
+        vars(sys).pop(name, None)
+    loaded = [name for name in sys.modules if name in names and isinstance(sys.modules[name], types.ModuleType)]
+    leaving = [weakref.ref(sys.modules.pop(name)) for name in loaded]
+    gc.collect()
+    for reference in reversed(leaving):
+        module = reference()
+        if module is not None:
+            vars(module).clear()
+    gc.collect()

@@ -26,15 +26,19 @@ _PR_SET_DUMPABLE = 4
 
 def preload() -> None:
     """Import what a test run would import before it looks at the workspace."""
-    import inspect
-
     from . import pytest_child
 
     pytest_child.preload()
     for name in ("_pytest._argcomplete", "difflib", "faulthandler", "readline"):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
-    # The first such call goes through all loaded modules; pytest makes it for the first traceback.
+    _index()
+
+
+def _index() -> None:
+    """Let `inspect` look at all loaded modules now. Else it does so in each run, for pytest's first traceback."""
+    import inspect
+
     inspect.getmodule(sys._getframe())
 
 
@@ -45,6 +49,7 @@ def preload_all(programs: Iterable[str]) -> List[str]:
     test_modules = set(sys.modules)
     for name in programs:
         importlib.import_module(name)
+    _index()
     # ctypes stays: a second copy of it would have other types.
     return [name for name in {*sys.modules} - test_modules | {"sysconfig"} if not name.startswith("guest.")]
 
@@ -56,6 +61,7 @@ def _import(names: List[str]) -> None:
         with contextlib.suppress(ImportError):  # the program that needs it reports that
             importlib.import_module(name)
     if missing:
+        _index()
         gc.freeze()
 
 
