@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -40,17 +41,17 @@ CALLS = [
     {"name": "listdir", "arguments": {}},
     {"name": "eval", "arguments": {}},
 ]
+WORDS = [f"<tool_call>\n{json.dumps(call)}\n</tool_call>" for call in CALLS]
 END = "<|im_end|>"
 
 
-def save_tiny_model(folder: Path) -> None:
-    """Write a model with random weights and its tokenizer, whose words are calls of tools."""
+def save_tiny_model(folder: Path, actions: Sequence[str] = WORDS) -> None:
+    """Write a model with random weights and its tokenizer, whose words are the actions."""
     words = ["<unk>", "<pad>", END, "<|im_start|>"]
     tokenizer = Tokenizer(WordLevel({word: number for number, word in enumerate(words)}, unk_token="<unk>"))
     tokenizer.pre_tokenizer = WhitespaceSplit()
     tokenizer.add_special_tokens([AddedToken(word) for word in words])
-    calls = [f"<tool_call>\n{json.dumps(call)}\n</tool_call>" for call in CALLS]
-    tokenizer.add_tokens([AddedToken(call, normalized=False) for call in calls])
+    tokenizer.add_tokens([AddedToken(action, normalized=False) for action in actions])
     wrapped = PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="<unk>", pad_token="<pad>", eos_token=END)
     wrapped.chat_template = qwen3_chat_template
     torch.manual_seed(1)
@@ -68,8 +69,8 @@ def save_tiny_model(folder: Path) -> None:
         tie_word_embeddings=False,
     )
     model = Qwen3ForCausalLM(config)
-    # A call ends the model's turn, as END does.
-    model.generation_config.eos_token_id = [wrapped.eos_token_id, *wrapped.convert_tokens_to_ids(calls)]
+    # An action ends the model's turn, as END does.
+    model.generation_config.eos_token_id = [wrapped.eos_token_id, *wrapped.convert_tokens_to_ids(list(actions))]
     model.save_pretrained(folder)
     wrapped.save_pretrained(folder)
 

@@ -120,3 +120,28 @@ def test_grpo_gives_no_advantage_to_what_the_machine_lost(model: Path) -> None:
         Trainer("model", args=args, train_dataset=rows, environment_factory=Tools).train()
     """
     assert "advantages 0.333 -0.667 0.0 0.333" in run_code(model.parent, code)
+
+
+def test_verl_learns_from_the_tokens_that_were_sampled(tmp_path: Path) -> None:
+    """Its own loop, advantages and loss. The machine fails once: that rollout is played again, and has no reward."""
+    usable("bubblewrap")
+    assert "14 of 14 tensors of parameters changed" in trainer(tmp_path, Path(__file__).with_name("verl_rollouts.py"))
+
+
+def test_skyrl_plays_an_episode(tmp_path: Path) -> None:
+    usable("bubblewrap")
+    action = "```action\n%s\n```"
+    mended = '        Region("NL2", 240, 60, ("food", "bread", "books"), ("bread-organic",)),'
+    script = Path(__file__).with_name("skyrl_rollout.py")
+
+    def play(*answers: str) -> tuple[list[dict[str, str]], list[dict[str, object]]]:
+        record = json.loads(trainer(tmp_path, script, json.dumps(answers)))
+        return record["prompt"], record["steps"]
+
+    prompt, steps = play("What now?", action % f"rewrite vat/regions.py 24 24\n{mended}", action % "eval")
+    assert [message["role"] for message in prompt] == ["system", "user"] and "Norrland" in prompt[1]["content"]
+    assert [step["done"] for step in steps] == [False, False, True]
+    assert [step["reward"] for step in steps] == pytest.approx([0, 0, 1.2])
+    assert "contains no action" in str(steps[0]["said"]) and not steps[-1]["said"]
+    _, cut = play(*["What now?"] * 3, action % f"rewrite vat/regions.py 24 24\n{mended}")
+    assert [step["reward"] for step in cut] == [0, 0, 0, 1], "the last turn is scored"
