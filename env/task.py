@@ -76,6 +76,9 @@ class Task:
     editable: tuple[Pattern, ...] = ()
     """Patterns of files that may be edited. Empty: everything that is not read-only."""
     image: str | None = None
+    toolchain: str = ""
+    """What a program in another language than Python needs, such as `go`: the sandbox has all programs of the machine,
+    or comes from the image of this name (`STACKRANK_TOOLCHAIN_IMAGE`). Empty: nothing."""
     environment: Environment | None = None
     """What has to be installed; None: nothing but Python, pytest and coverage."""
     shows_bug: bool = True
@@ -123,6 +126,7 @@ class Task:
         parts += [self.image or "", self.environment.digest if self.environment else "", str(self.shows_bug)]
         parts.append(self.log_format)
         parts += ["status"] if self.status_decides else []
+        parts += [f"toolchain {self.toolchain}"] if self.toolchain else []
         parts += [files_digest(files) for files in (self.files, self.hidden_files)]
         for part in parts:
             digest.update(part.encode() + b"\0")

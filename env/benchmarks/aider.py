@@ -1,8 +1,12 @@
-"""`aider`: Exercism's Python practice exercises, as Aider's benchmark uses them.
+"""`aider`: Exercism's practice exercises, as Aider's benchmark uses them.
 
-From a checkout of https://github.com/exercism/python, or of Aider's polyglot benchmark (`python/exercises/practice/`).
+From a checkout of Aider's polyglot benchmark, or of one of Exercism's tracks (https://github.com/exercism/python).
 In an exercise, `.meta/config.json` says which files are the solution, the tests and the reference; `.docs/` has the
 instructions. Agents see the stub, the tests and the instructions, and never `.meta/`, where the reference is.
+
+Python's exercises are played by this module. Those of another language are played by a plug-in of the group
+`stackrank.exercises`, whose name is the suffix of the solution's files (`go`): a function that takes an `Exercise` and
+the `Source`, and returns the task or raises BenchmarkError with the reason why it cannot be played here.
 """
 
 from __future__ import annotations
@@ -10,19 +14,23 @@ from __future__ import annotations
 import functools
 import json
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from stackrank.env.benchmarks.base import BenchmarkError, Source, TaskByTask
 from stackrank.env.benchmarks.files import commit_of, read_text, read_tree
 from stackrank.env.patches import enclosing, make_diff
 from stackrank.env.patterns import Pattern
 from stackrank.env.task import Fault, Limits, Task
+from stackrank.plugins import load_plugin
 from stackrank.wording import count_of
 
+GROUP = "stackrank.exercises"
 # Exercises in rewriting code that works: there is nothing to fix.
 REFACTORINGS = ("ledger", "markdown")
-PLACES = ("exercises/practice", "python/exercises/practice", ".")
+PLACES = ("exercises/practice", ".")
 CLOSING = """
 Change {files} so that the tests pass. Do not rename what the tests import; use the standard library only."""
 
@@ -36,24 +44,63 @@ class Aider(TaskByTask):
     def __init__(self, source: Source) -> None:
         """`source.path`: the checkout, or its folder of exercises. Raises BenchmarkError."""
         if source.path is None:
-            raise BenchmarkError("aider needs --path: a checkout of exercism/python or of Aider's polyglot benchmark")
-        folders = [source.path / place for place in PLACES]
-        exercises = next((folder for folder in folders if any(folder.glob("*/.meta/config.json"))), None)
-        if exercises is None:
+            raise BenchmarkError("aider needs --path: a checkout of Aider's polyglot benchmark or of an Exercism track")
+        tracks = {f"{folder.parts[-3]}/": folder for folder in sorted(source.path.glob(f"*/{PLACES[0]}"))}
+        places = [*tracks.items()] or [("", source.path / place) for place in PLACES]
+        self._folders = {f"{track}{name}": folder for track, place in places for name, folder in _exercises(place)}
+        if not self._folders:
             raise BenchmarkError(f"{source.path} contains no exercise (a folder with .meta/config.json)")
-        self._path = exercises
+        self._source = source
         self.source = f"{source.path.name} {commit_of(source.path)}".strip()
 
     def _entries(self) -> Iterator[tuple[str, Callable[[], Task] | str]]:
-        for folder in sorted(file.parents[1] for file in self._path.glob("*/.meta/config.json")):
-            if folder.name in REFACTORINGS:
-                yield folder.name, "a refactoring: its stub passes the tests as given"
-            else:
-                yield folder.name, functools.partial(load_task, folder)
+        for name, folder in self._folders.items():
+            yield name, functools.partial(load_task, folder, name, self._source)
 
 
-def load_task(folder: Path) -> Task:
-    """Load one exercise. Raises BenchmarkError."""
+def _exercises(folder: Path) -> list[tuple[str, Path]]:
+    return sorted((file.parents[1].name, file.parents[1]) for file in folder.glob("*/.meta/config.json"))
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise, as its folder describes it."""
+
+    id: str
+    folder: Path
+    statement: str
+    files: Mapping[str, bytes]
+    """The files that agents see."""
+    solution: tuple[str, ...]
+    """The files that agents write."""
+    tests: tuple[str, ...]
+    example: tuple[str, ...]
+    """The files of the reference, relative to the folder."""
+
+    def read(self, path: str) -> bytes:
+        """Return a file of the reference. Raises BenchmarkError."""
+        place = (self.folder / path).resolve()
+        if not place.is_file() or not place.is_relative_to(self.folder.resolve()):
+            raise BenchmarkError(f"{self.folder / '.meta/config.json'} names {path}, which {self.folder} does not have")
+        return place.read_bytes()
+
+    def task(self, reference: Mapping[str, bytes], test_command: str, **fields: Any) -> Task:
+        """Return the task. `reference`: files that solve it. `fields`: those of `Task` that differ from Python's."""
+        files: Mapping[str, bytes] = fields.pop("files", self.files)
+        defaults: dict[str, Any] = {
+            "title": self.folder.name.replace("-", " "),
+            "statement": self.statement + CLOSING.format(files=", ".join(self.solution)),
+            "faults": tuple(_whole_file(name, files[name]) for name in self.solution),
+            "editable": tuple(map(Pattern.literal, self.solution)),
+            "limits": Limits(timeout_s=60),
+        }
+        fix = make_diff(files, {**files, **reference})
+        fields = {**defaults, **fields}
+        return Task(self.id, Aider.name, files=files, test_command=test_command, fix=fix, **fields)
+
+
+def read_exercise(folder: Path, name: str) -> Exercise:
+    """Read one exercise. Raises BenchmarkError."""
     config = folder / ".meta" / "config.json"
     try:
         data = json.loads(read_text(config))
@@ -62,31 +109,31 @@ def load_task(folder: Path) -> Task:
     except (ValueError, KeyError, TypeError) as error:
         raise BenchmarkError(f"{config} cannot be used ({type(error).__name__}: {error}): check it out again") from None
     files = read_tree(folder, [Pattern.glob(".*/")])
-    for name in (*solution, *tests):
-        if name not in files:
-            raise BenchmarkError(f"{config} names {name}, which {folder} does not have")
+    for file in (*solution, *tests):
+        if file not in files:
+            raise BenchmarkError(f"{config} names {file}, which {folder} does not have")
+    return Exercise(name, folder, _instructions(folder), files, tuple(solution), tuple(tests), tuple(example))
+
+
+def load_task(folder: Path, name: str, source: Source) -> Task:
+    """Load the task of one exercise. Raises BenchmarkError, PluginError."""
+    exercise = read_exercise(folder, name)
+    suffix = Path(exercise.solution[0]).suffix.removeprefix(".")
+    if suffix != "py":
+        load: Callable[[Exercise, Source], Task] | None = load_plugin(GROUP, suffix)
+        if load is None:
+            raise BenchmarkError(f"no plug-in plays exercises whose files end with .{suffix}")
+        return load(exercise, source)
+    if folder.name in REFACTORINGS:
+        raise BenchmarkError("a refactoring: its stub passes the tests as given")
+    solution, example = exercise.solution, exercise.example
     if len(example) != len(solution):
         raise BenchmarkError(
-            f"{config} has {count_of(len(example), 'reference file')} for {count_of(len(solution), 'solution file')}"
+            f"{folder / '.meta/config.json'} has {count_of(len(example), 'reference file')} for "
+            f"{count_of(len(solution), 'solution file')}"
         )
-    reference = {}
-    for name, path in zip(solution, example, strict=True):
-        place = (folder / path).resolve()
-        if not place.is_file() or not place.is_relative_to(folder.resolve()):
-            raise BenchmarkError(f"{config} names {path}, which {folder} does not have")
-        reference[name] = place.read_bytes()
-    return Task(
-        id=folder.name,
-        benchmark=Aider.name,
-        title=folder.name.replace("-", " "),
-        statement=_instructions(folder) + CLOSING.format(files=", ".join(solution)),
-        files=files,
-        test_command=f"python -m pytest -q -p no:cacheprovider {shlex.join(tests)}",
-        fix=make_diff(files, {**files, **reference}),
-        faults=tuple(_whole_file(name, files[name]) for name in solution),
-        editable=tuple(map(Pattern.literal, solution)),
-        limits=Limits(timeout_s=60),
-    )
+    reference = {name: exercise.read(path) for name, path in zip(solution, example, strict=True)}
+    return exercise.task(reference, f"python -m pytest -q -p no:cacheprovider {shlex.join(exercise.tests)}")
 
 
 def _names(parts: dict[str, list[str]], key: str) -> list[str]:

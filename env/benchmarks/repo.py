@@ -26,6 +26,7 @@ from stackrank.env.difficulty import save_difficulty
 from stackrank.env.environment import Environment
 from stackrank.env.patches import PatchError, apply_patch, find_faults, make_diff, portable_patch, touched_files
 from stackrank.env.patterns import Matcher, Pattern, globs
+from stackrank.env.scoring.log_formats import log_formats
 from stackrank.env.scoring.proof import save_proof
 from stackrank.env.task import Limits, Task
 from stackrank.env.validate import Validation
@@ -116,6 +117,8 @@ def load_task(entry: TaskEntry, content: TasksFile, file: Path) -> Task:
     if unrun := find_unrun(entry.test, ids, {*files, *secret}):
         raise BenchmarkError(f"test: `{entry.test}` does not run {unrun[0]}, which fail_to_pass or pass_to_pass lists")
     shows_bug = visible == entry.test and not _is_judged(secret, entry.test, {*files, *secret})
+    if entry.results not in ("", *log_formats()):
+        raise BenchmarkError(f"results: there is no format {entry.results}: choose {', '.join(log_formats())}")
     if entry.shows_bug and not visible:
         raise BenchmarkError(f"shows_bug: every test that `{entry.test}` runs is hidden")
     return Task(
@@ -136,6 +139,8 @@ def load_task(entry: TaskEntry, content: TasksFile, file: Path) -> Task:
         faults=faults,
         readonly=tuple(pattern for pattern in readonly if not any(map(pattern.is_literal, to_edit))),
         editable=globs(entry.editable),
+        log_format=entry.results,
+        toolchain=entry.toolchain,
         image=entry.image or content.defaults.image,
         environment=_environment(entry, files),
         status_decides=entry.status_decides,

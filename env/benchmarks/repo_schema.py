@@ -153,6 +153,16 @@ class TaskEntry(_Model):
     category: str = Field(default="", description="Kind of bug, for grouping on pages.")
     difficulty: Literal["", "easy", "medium", "hard"] = Field(default="", description="`easy`, `medium` or `hard`.")
     tags: list[str] = Field(default_factory=list, description="Keywords for searching.")
+    toolchain: str = Field(
+        default="",
+        pattern=r"^[a-z0-9_-]*$",
+        description="The language, such as `go`, if the program is not in Python: the sandbox then has its tools.",
+    )
+    results: str = Field(
+        default="",
+        description="How each test's result is read from what `test` prints, if it is not pytest, such as `go`. "
+        "Default: the exit status counts.",
+    )
     timeout_s: float | None = Field(default=None, gt=0, description="As in `defaults`.")
     image: str | None = Field(default=None, description="As in `defaults`.")
     limits: LimitsEntry | None = Field(default=None, description="As in `defaults`.")

@@ -50,6 +50,8 @@ class SandboxSpec:
 
     image: str | None = None
     """Container image; None for the backend's default. Backends without images refuse one."""
+    toolchain: str = ""
+    """The language whose compilers and debuggers it has (`Task.toolchain`); empty for Python alone."""
     environment: Environment | None = None
     """What to install on top of the image. The backend builds it when it is first needed."""
     prefixes: tuple[Environment, ...] = ()
@@ -68,7 +70,7 @@ class SandboxSpec:
 
 def spec_for(task: Task, *, warm: bool = True) -> SandboxSpec:
     """Return the specification of the sandbox that a task needs."""
-    return SandboxSpec(image=task.image, environment=task.environment, limits=task.limits, warm=warm)
+    return SandboxSpec(task.image, task.toolchain, task.environment, limits=task.limits, warm=warm)
 
 
 Say = Callable[[str], None]

@@ -349,13 +349,17 @@ class Sandbox:
         self._news.extend(reply.changed_files)
         return reply, output
 
-    def serve(self, name: str, argv: Sequence[str], env: Mapping[str, str], prefix: Environment | None) -> None:
+    def serve(
+        self, name: str, argv: Sequence[str], env: Mapping[str, str], prefix: Environment | None, traces: bool = False
+    ) -> None:
         """Start, or restart, a server: a program that reads and writes lines; see `exchange`. Raises Refused.
 
-        `prefix`: one of the specification's prefixes, whose programs come first on the server's PATH.
+        `prefix`: one of the specification's prefixes, whose programs come first on the server's PATH. `traces`: it is a
+        debugger, which may trace other programs of the sandbox.
         """
         folder = f"{self._channel.prefixes}/{prefix.digest}" if prefix is not None else ""
-        self._ask("serve", Reply, timeout_s=30, name=name, argv=list(argv), env=dict(env), prefix=folder)
+        request: dict[str, Any] = {"name": name, "argv": list(argv), "env": dict(env), "prefix": folder}
+        self._ask("serve", Reply, timeout_s=30, traces=traces, **request)
 
     def exchange(self, name: str, data: bytes, timeout_s: float, cap: int) -> tuple[Exchanged, bytes]:
         """Send bytes to a server, and return at most `cap` bytes of whole lines as soon as there is one."""

@@ -1,7 +1,9 @@
 """Reads test results from what a test command other than pytest printed.
 
 The code under test can print the same: unlike a report (`env.scoring.report`), such results do not protect against an
-agent that forges them. The parsers of the `swebench` package are used if it is installed.
+agent that forges them. The parsers of the `swebench` package are used if it is installed. Other packages add formats
+by the entry point group `stackrank.log_formats`: functions from the output to each test's outcome. If a format is to be
+read in another way, it needs another name, because the name is part of a task's digest.
 """
 
 from __future__ import annotations
@@ -15,7 +17,10 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from stackrank.plugins import load_plugin, plugin_names
+
 Outcomes = dict[str, str]
+GROUP = "stackrank.log_formats"
 
 LINE_CAP = 2000
 """How many characters of a line are read: the patterns below, and those of `swebench`, are too slow on longer lines."""
@@ -26,13 +31,23 @@ _STATUS = {"PASSED": "passed", "FAILED": "failed", "ERROR": "failed", "SKIPPED":
 
 
 def read_log(format: str, output: str) -> Outcomes:
-    """Return test id -> passed, failed, skipped or xfailed. `format`: our own, or `swebench:` and a parser."""
+    """Return test id -> passed, failed, skipped or xfailed; empty if the output shows no result, or is not whole.
+
+    `format`: our own, that of a plug-in, or `swebench:` and a parser. Raises PluginError.
+    """
+    if (read := load_plugin(GROUP, format)) is not None:
+        return dict(read(output))
     output = "".join(line[:LINE_CAP] + line[LINE_CAP:][-1:] for line in output.splitlines(keepends=True))
     kind, _, name = format.partition(":")
     if kind == "swebench":
         statuses = swebench_parsers()[name](output, None)
         return {test: _STATUS.get(str(status), "failed") for test, status in statuses.items()}
     return _OWN[kind](output)
+
+
+def log_formats() -> list[str]:
+    """Return the names of our own formats and those of plug-ins."""
+    return [*_OWN, *plugin_names(GROUP)]
 
 
 def format_for(repository: str, parser: str, command: str) -> str:

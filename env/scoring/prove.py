@@ -57,7 +57,7 @@ def prove(task: Task, sandbox: Sandbox, say: Say = silent) -> Proof:
     A task without any contradiction also gets a proof, which holds the reason. `say` gets a line from time to time.
     """
     if task.log_format:
-        return Proof(task.digest, reason=NO_PYTEST)
+        return _listed(task, sandbox)
     if not task.fix:
         return outline(task, run_tests(sandbox, task, {**task.files, **task.hidden_files}, fresh=True, trusted=True))
     try:
@@ -65,6 +65,22 @@ def prove(task: Task, sandbox: Sandbox, say: Say = silent) -> Proof:
     except PatchError as error:
         return Proof(task.digest, reason=message(f"its fix does not apply: {error}"))
     return Prover(task, fixed, lambda files: run_tests(sandbox, task, files, fresh=True, trusted=True), say).proof()
+
+
+def _listed(task: Task, sandbox: Sandbox) -> Proof:
+    """Return the proof of a task whose results are read from a log: which tests have to run, and no contradiction."""
+    if not task.fix or task.must_pass or task.must_stay:
+        return Proof(task.digest, reason=NO_PYTEST)
+    try:
+        files = {**apply_patch(task.files, task.fix), **task.hidden_files}
+    except PatchError as error:
+        return Proof(task.digest, reason=message(f"its fix does not apply: {error}"))
+    base = run_tests(sandbox, task, files, fresh=True, trusted=True)
+    excused = {test: outcome for test, outcome in base.outcomes.items() if outcome in ("skipped", "xfailed")}
+    if any(shortcomings(task, base, base.outcomes, excused)):
+        return Proof(task.digest, reason=message("its tests do not pass with the known fix"))
+    cases = cases_of(base.outcomes)
+    return Proof(task.digest, excused=excused, deciding=len(cases), reason=NO_PYTEST, cases=cases)
 
 
 class Prover:

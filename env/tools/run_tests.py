@@ -115,7 +115,7 @@ def _text(task: Task, command: str, result: CommandResult, report: TestReport | 
     parts.append(result.output.rstrip() or "[no output]")
     if result.exit < 0 and not result.timed_out:
         parts.append(f"[the test process was {describe_exit(result.exit, task)}]")
-    elif report is not None and not report.complete and not result.timed_out:
+    elif report is not None and not (report.complete or result.timed_out or (task.log_format and not report.outcomes)):
         parts.append(f"[the test process ended itself with status {result.exit} before all tests had run]")
     elif result.exit and not result.timed_out:
         parts.append(f"[exit status {result.exit}]")

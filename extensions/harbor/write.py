@@ -60,6 +60,8 @@ def write_task(task: Task, folder: Path) -> None:
         raise BenchmarkError(f"{task.id} cannot be the name of a folder")
     if task.log_format:
         raise BenchmarkError("its results are read from a log, which only stackrank can do")
+    if task.toolchain:
+        raise BenchmarkError(f"its sandbox needs the tool chain {task.toolchain}, which this format cannot express")
     visible = {path: content for path, content in task.files.items() if not task.may_edit(path)}
     lists = {"fail_to_pass": task.fail_to_pass, "pass_to_pass": task.pass_to_pass}
     command = task.score_command or task.test_command

@@ -21,7 +21,7 @@ from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.guest.core.files import FILES_LIMIT
 from stackrank.env.sandbox.python_env import is_current, sandbox_python
 from stackrank.env.task import Limits
-from stackrank.errors import InfrastructureError
+from stackrank.errors import InfrastructureError, PluginError
 from stackrank.flows.runs.operating.absence import is_played
 from stackrank.flows.services.background import ServerError
 from stackrank.flows.services.prefect_server import (
@@ -33,9 +33,13 @@ from stackrank.home import home
 from stackrank.host import programs
 from stackrank.host.disk import free_bytes, is_full
 from stackrank.host.programs import proxy_addresses
+from stackrank.plugins import load_plugin, plugin_names
 from stackrank.wording import masked, moment
 
 Row = dict[str, Any]
+GROUP = "stackrank.checks"
+"""The entry point group of further checks: functions that take the usable kinds of sandboxes, and return for each check
+its name, whether it passed, and a sentence. None of them decides whether runs can be played."""
 _LITTLE_BYTES = 200 << 20
 """With less free space than this, a run soon ends: environments, logs and results need more."""
 
@@ -44,6 +48,7 @@ def examine() -> tuple[list[Row], bool]:
     """Return what is ready on this machine, what to do about the rest, and whether runs can be played."""
     sandboxes = [*_sandboxes(), *_guarantees(), *map(_isolation, usable_backends())]
     checks = [_python(), _disk(), _proxy(), *sandboxes, _sandbox_python(), _git(), *_database(), *_prefect(), _model()]
+    checks += [check for name in plugin_names(GROUP) for check in _plugged_in(name)]
     passed = {check["check"]: check["ok"] for check in checks}
     always = ("python", "disk", "git", "database", "prefect server")
     return checks, all(passed[name] for name in always) and (passed["docker"] or passed["bubblewrap"])
@@ -51,6 +56,15 @@ def examine() -> tuple[list[Row], bool]:
 
 def _check(name: str, ok: bool, detail: str) -> Row:
     return {"check": name, "ok": ok, "detail": detail}
+
+
+def _plugged_in(name: str) -> list[Row]:
+    """Return the checks of a plug-in."""
+    try:
+        check = load_plugin(GROUP, name)
+        return [_check(*row) for row in check(usable_backends())] if check else []
+    except (InfrastructureError, PluginError) as error:
+        return [_check(name, False, str(error))]
 
 
 def _python() -> Row:

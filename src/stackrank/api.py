@@ -82,6 +82,9 @@ An exporter is an `Exporter`, with a function that yields records of an `ExportS
 
     IDS = Exporter(lambda source: ({"episode": row["id"]} for row in source.rows()), Id, "the number of an episode")
 
+Three groups take functions: `stackrank.log_formats` (output of tests -> outcomes), `stackrank.exercises` (exercise of
+`aider` -> a task) and `stackrank.checks` (kinds of sandboxes -> checks of `stackrank doctor`).
+
 An extension may import this module and those in `PUBLIC_MODULES`. They are imported when a name is used, so importing
 `stackrank.api` is cheap.
 """

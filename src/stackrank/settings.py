@@ -54,6 +54,8 @@ class Settings(BaseSettings):
     machine's memory."""
     sandbox_image: str = "stackrank-sandbox:latest"
     """The Docker image for tasks that do not name one."""
+    toolchain_image: str = "stackrank-toolchain-{}:latest"
+    """The Docker image for tasks in other languages than Python that do not name one; `{}` stands for the language."""
     sandbox_runtime: str | None = None
     """The OCI runtime of Docker sandboxes, such as gVisor's `runsc`. Default: the engine's own."""
     sandbox_programs: str = ""

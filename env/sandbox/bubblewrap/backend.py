@@ -46,6 +46,8 @@ class BubblewrapBackend:
     def prepare(self, spec: SandboxSpec, say: Say = silent) -> None:
         """Build the environment and the prefixes of the spec, and copy them into memory, unless this is done."""
         folders = self._folders(spec, say)[1]
+        if spec.toolchain:
+            return  # compilers are too large to be kept in memory
         with contextlib.suppress(NoMemory):  # `start` says so
             self.memory.view(folders, say)
 
@@ -78,11 +80,13 @@ class BubblewrapBackend:
         assert self._program is not None
         python = folders[python_folder] / "bin" / "python"
         try:
+            if spec.toolchain:
+                raise NoMemory(f"it sees the programs for {spec.toolchain} on this machine's disk")
             in_memory = self.memory.view(folders, silent)
             shared, mounts = in_memory.problem, in_memory.mounts()
         except NoMemory as error:
             shared = str(error)
-            mounts = system_mounts(python_folder / "bin" / "python")
+            mounts = system_mounts(python_folder / "bin" / "python", spec.toolchain)
             for folder, seen_as in folders.items():
                 mounts += bind(folder, seen_as)
         cgroup = cgroups.make_cgroup(spec.limits)

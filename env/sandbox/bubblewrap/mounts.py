@@ -25,8 +25,11 @@ def proc() -> list[str]:
     return arguments
 
 
-def system_mounts(python: Path) -> list[str]:
-    """Return read-only mounts of the system's programs and of the sandbox's Python, and of nothing else."""
+def system_mounts(python: Path, toolchain: str = "") -> list[str]:
+    """Return read-only mounts of the system's programs and of the sandbox's Python, and of nothing else.
+
+    `toolchain`: the language of the tasks, if not Python; compilers and debuggers may be in folders with packages.
+    """
     arguments: list[str] = []
     for folder in ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"):
         path = Path(folder)
@@ -35,7 +38,7 @@ def system_mounts(python: Path) -> list[str]:
         elif path.is_dir():
             arguments += ["--ro-bind", folder, folder]
     arguments += ["--dir", "/etc"]
-    for file in ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime"):
+    for file in ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", *map(str, Path("/etc").glob("java-*"))):
         arguments += ["--ro-bind-try", file, file]
     environment = python.parent.parent
     arguments += bind(environment)
@@ -50,7 +53,7 @@ def system_mounts(python: Path) -> list[str]:
     for top in {base, prefix, Path("/usr"), Path("/usr/local")} - {environment}:
         for packages in sorted(top.glob("lib/python3*/*-packages")):
             arguments += hide(packages)
-    for program in _programs_with_packages():
+    for program in _programs_with_packages() if not toolchain else ():
         arguments += hide(program)
     # An installed stackrank contains the hidden tests and the fixes of its own benchmark.
     package = Path(stackrank.__file__).parent

@@ -270,6 +270,8 @@ class DockerBackend:
         from requests.exceptions import RequestException
 
         base = spec.image or settings().sandbox_image
+        if spec.toolchain and not spec.image:
+            base = settings().toolchain_image.format(spec.toolchain)
         if spec.environment is None and not spec.prefixes:
             return base
         if spec not in self._images:

@@ -177,7 +177,7 @@ class DebuggingRequests:
 
     def do_serve(self, request: Request, body: bytes) -> Reply:
         """Start a server, or restart it if it is running; `prefix`: the folder of its packages."""
-        self._servers.start(request["name"], request["argv"], request["env"], request["prefix"])
+        self._servers.start(request["name"], request["argv"], request["env"], request["prefix"], request["traces"])
         return {}, b""
 
     def do_exchange(self, request: Request, body: bytes) -> Reply:

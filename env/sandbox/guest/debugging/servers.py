@@ -133,16 +133,20 @@ class Servers:
         self._lifeline = lifeline
         self._all: Dict[str, Server] = {}
 
-    def start(self, name: str, argv: List[str], env: Dict[str, str], prefix: str) -> None:
-        """Start a server, or restart it; `prefix`: the folder of its packages. Raises Refused."""
+    def start(self, name: str, argv: List[str], env: Dict[str, str], prefix: str, traces: bool) -> None:
+        """Start a server, or restart it; `prefix`: the folder of its packages; `traces`: it is a debugger.
+
+        Raises Refused.
+        """
         self.stop(name)
         # The task's Python gets a name of its own, because the server's comes first on the path.
         env = {**self._launcher.env, "TASK_PYTHON": self._launcher.python, **env}
         if prefix:
             env["PATH"] = os.path.join(prefix, "bin") + ":" + env["PATH"]
         pipe = subprocess.PIPE
+        last = (lambda: None) if traces else None  # in place of the filter against debuggers
         try:
-            self._all[name] = Server(self._launcher.spawn(argv, env, stdin=pipe, stdout=pipe, stderr=pipe))
+            self._all[name] = Server(self._launcher.spawn(argv, env, last, stdin=pipe, stdout=pipe, stderr=pipe))
         except CannotStart as error:
             raise Refused(str(error)) from None
 
