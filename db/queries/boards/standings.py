@@ -164,7 +164,7 @@ def ranked_rows(selection: Selection) -> list[RankedStanding]:
 
 def has_several_faults(row: Mapping[str, Any]) -> bool:
     """Whether some tasks of a row have several faults, so that its rate is a share of mended faults."""
-    return row["faults"] > row["resolved"] + row["unresolved"]
+    return bool(row["faults"] > row["resolved"] + row["unresolved"])
 
 
 def best_per_dollar(board: Sequence[Mapping[str, Any]]) -> str:
