@@ -12,7 +12,6 @@ from jinja2.ext import Extension
 from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from stackrank import extras
 from stackrank.extensions.training.exports.tokens import Piece, TokenSequence, join_pieces
 from stackrank.extensions.training.rewards import TrainingError
 
@@ -50,11 +49,12 @@ class ChatTokenizer:
     def __init__(self, folder: Path) -> None:
         """Read `tokenizer.json`, `tokenizer_config.json` and, if there is one, `chat_template.jinja`.
 
-        Raises TrainingError, UsageError if the package `tokenizers` is not installed.
+        Raises TrainingError, also if the package `tokenizers` is not installed.
         """
-        extras.require("tokenizers", extra="tokens", feature="stackrank tokenize")
-        from tokenizers import Tokenizer
-
+        try:
+            from tokenizers import Tokenizer
+        except ModuleNotFoundError:
+            raise TrainingError("tokenize needs the package tokenizers: run pip install 'stackrank[tokens]'") from None
         self.name = folder.name
         try:
             self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))

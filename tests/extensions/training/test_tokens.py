@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import pytest
 
 from stackrank.agents.llm.endpoints.recorded_requests import recorded_requests
 from stackrank.extensions.training.exports.conversations import conversation, segments
+from stackrank.extensions.training.exports.tokenizer import ChatTokenizer
 from stackrank.extensions.training.exports.tokens import Piece, join_pieces, tokens_of
+from stackrank.extensions.training.rewards import TrainingError
 from tests.agents.test_command import MEND, played
 from tests.extensions.training.test_gradient_steps import run_code, trainer
 from tests.support.openai_server import call, says
@@ -52,6 +55,15 @@ def test_a_step_has_the_mask_of_its_prompt_and_answer() -> None:
     answer = {"prompt_token_ids": [1, 2], "choices": [{"token_ids": [3]}]}
     assert tokens_of(answer)["loss_mask"] == [0, 0, 1]
     assert "loss_mask" not in tokens_of({"choices": [{"token_ids": [3]}]}), "the prompt is not known"
+
+
+def test_a_missing_tokenizer_is_said(tmp_path: Path) -> None:
+    if find_spec("tokenizers") is None:
+        with pytest.raises(TrainingError, match=r"pip install 'stackrank\[tokens\]'"):
+            ChatTokenizer(tmp_path)
+    else:
+        with pytest.raises(TrainingError, match="has no tokenizer with a chat template"):
+            ChatTokenizer(tmp_path)
 
 
 @pytest.mark.slow
