@@ -91,6 +91,18 @@ class ToolSet:
         """The set's tools, and the tools of an investigation if the set can open one."""
         return tuple(dict.fromkeys((*self.tools, *(INVESTIGATOR if Investigate.name in self.tools else ()))))
 
+    def for_toolchain(self, toolchain: str) -> ToolSet:
+        """Return the set for tasks in another language than Python.
+
+        Debuggers of plug-ins, whose `toolchains` name the language, take the place of Python's.
+        """
+        native = [name for name, tool in _all_tools().items() if toolchain in getattr(tool, "toolchains", ())]
+        tools = [tool for name in self.tools for tool in (native if name in DEBUGGERS else [name])]
+        later = tuple(
+            (tool, n) for name, n in self.after_rewrites for tool in (native if name in DEBUGGERS else [name])
+        )
+        return replace(self, tools=tuple(dict.fromkeys(tools)), after_rewrites=later)
+
     def locked(self, tool: str, rewrites: int) -> int:
         """Return how many more rewrites it takes until `tool` is available; 0 if it is available."""
         return max(dict(self.after_rewrites).get(tool, 0) - rewrites, 0)
