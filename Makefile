@@ -19,7 +19,7 @@ help: ## show this list
 setup: ## make this machine ready to run agents
 	@deploy/setup/setup.sh demo
 
-demo: setup ## play 20 bugs with three entrants and show the leaderboard
+demo: setup ## play 10 bugs with three entrants and show the leaderboard
 	@$(VENV)/stackrank run deploy/examples/demo.yaml
 	@echo "(The command is $(VENV)/stackrank. After \`source $(VENV)/activate\` you can type just \`stackrank\`.)"
 

@@ -35,9 +35,20 @@ class Fault:
     """1-based lines of the file as the agent first sees it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One of several faults that a task has at once, judged apart from the others."""
+
+    name: str
+    folder: str
+    """The folder of the workspace to which the fault is confined. Empty: the fault is anywhere in the workspace."""
+    task: Task
+    """The fault as a task of its own, with its own hidden tests, fix and proof; paths are relative to `folder`."""
+
+
 @dataclass(frozen=True)
 class Task:
-    """One bug: what the agent sees, and what the scorer knows."""
+    """One bug, or several at once: what the agent sees, and what the scorer knows."""
 
     id: str
     benchmark: str
@@ -87,6 +98,12 @@ class Task:
     failing_files: tuple[str, ...] = ()
     """The visible files whose tests fail because of the bug, if nothing else tells which. Not part of the digest."""
     limits: Limits = Limits()
+    parts: tuple[Part, ...] = ()
+    """The task's faults, if it has several that are judged one by one (`env.scoring.by_fault`). Empty: it has one."""
+    steps: int | None = None
+    """Most actions in an episode, unless a run says otherwise. None: what runs allow by default."""
+    tokens: int | None = None
+    """Most tokens in an episode, unless a run says otherwise. None: what runs allow by default."""
     proof: str = ""
     """The proof that comes with the task (`env.scoring.proof`), as JSON. Not part of the digest."""
     measured: str = ""
@@ -126,6 +143,8 @@ class Task:
         parts += [self.image or "", self.environment.digest if self.environment else "", str(self.shows_bug)]
         parts.append(self.log_format)
         parts += ["status"] if self.status_decides else []
+        parts += [f"{part.name} {part.folder} {part.task.digest}" for part in self.parts]
+        parts += [f"{self.steps} {self.tokens}"] if self.steps or self.tokens else []
         parts += [f"toolchain {self.toolchain}"] if self.toolchain else []
         parts += [files_digest(files) for files in (self.files, self.hidden_files)]
         for part in parts:

@@ -94,6 +94,8 @@ def validate(
     Every round has to fail as given, pass with the fix, and show the same outcomes as the first. In the end the task's
     contradictions are proved.
     """
+    if task.parts:
+        return _validate_parts(task, new_sandbox, rounds)
     if not task.fix:
         return try_once(task, new_sandbox)
     try:
@@ -122,6 +124,8 @@ def try_once(task: Task, new_sandbox: NewSandbox) -> Validation:
 
     This shows that the task can be played at all: it fails in the form in which it is judged. `validate` shows more.
     """
+    if task.parts:
+        return _validate_parts(task, new_sandbox, 1)
     try:
         fix = _changes(task)
         with new_sandbox(spec_for(task, warm=False)) as sandbox:
@@ -141,6 +145,41 @@ def try_once(task: Task, new_sandbox: NewSandbox) -> Validation:
     if reason:
         return Validation(task.id, Standing.INVALID, reason, out_of_time=fixed.timed_out)
     return Validation(task.id, Standing.VALID)
+
+
+def _validate_parts(task: Task, new_sandbox: NewSandbox, rounds: int) -> Validation:
+    """Validate a task with several faults: the visible tests of the whole, then each fault as a task of its own.
+
+    A fault's task has the other faults too, unless it is confined to a folder of its own; so its hidden tests are seen
+    to fail with it, and to pass when it alone is mended. Raises SandboxError.
+    """
+    reason = _visible_reason(task, new_sandbox) if task.shows_bug else ""
+    for part in () if reason else task.parts:
+        try:
+            fix = _changes(part.task)
+        except PatchError as error:
+            return Validation(task.id, Standing.INVALID, f"{part.name}: {error}")
+        if fix is None:
+            return Validation(task.id, Standing.UNPROVEN, f"{part.name}: {_NO_FIX}")
+        spec = spec_for(part.task, warm=False)
+        with new_sandbox(spec) as first, new_sandbox(spec) as second:
+            # Its visible tests are among those of the whole.
+            result = _rounds(replace(part.task, shows_bug=False), fix, first, second, rounds)
+        if not result.valid:
+            return replace(result, task=task.id, reason=f"{part.name}: {result.reason}")
+    return Validation(task.id, Standing.INVALID if reason else Standing.VALID, reason)
+
+
+def _visible_reason(task: Task, new_sandbox: NewSandbox) -> str:
+    """Say why the visible tests of a task with several faults do not show all of them; empty if they do."""
+    with new_sandbox(spec_for(task, warm=False)) as sandbox:
+        sandbox.put(task.files)
+        outcomes = outcomes_of(run_visible_tests(sandbox, task).state)
+    failing = [test for test, outcome in outcomes.items() if outcome not in PASSED]
+    silent = [
+        part.name for part in task.parts if part.folder and not any(t.startswith(f"{part.folder}/") for t in failing)
+    ]
+    return f"the visible tests do not show {', '.join(silent[:3])}" if silent else ""
 
 
 def _changes(task: Task) -> Changes | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from stackrank.agents.episode.failure_point import Diagnosis, diagnose
+from stackrank.agents.episode.mending import JudgedFault, judged_faults
 from stackrank.agents.episode.milestones import MilestoneTracker
 from stackrank.agents.episode.protocol import Decision, MalformedAction
 from stackrank.agents.episode.step import Step, Usage
@@ -56,6 +57,8 @@ class Outcome:
     wall_s: float
     changes: Changes | None = None
     """The changes that were scored; None if nothing was left of the workspace."""
+    faults: tuple[JudgedFault, ...] = ()
+    """The faults of a task with several; empty if it has one."""
 
 
 class Recorder(Protocol):
@@ -182,6 +185,7 @@ class Referee:
             score_ms=env.score_ms,
             wall_s=self._clock.elapsed_s(),
             changes=env.changes,
+            faults=judged_faults(env.task, self.steps, score) if score is not None else (),
         )
 
     def _add_step(self, decision: Decision | None, observation: Observation) -> None:

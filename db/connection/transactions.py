@@ -17,7 +17,8 @@ from stackrank.db.models.acts import Act
 from stackrank.db.models.derived import Counter, EpisodeTool, Tally, ToolUse
 from stackrank.db.models.labels import LabelRecord, Note, SavedView
 from stackrank.db.models.proposals import Decision, Proposal
-from stackrank.db.models.runs import Benchmark, Blob, Change, Entrant, Episode, Run, Step, Task, VerdictRecord
+from stackrank.db.models.runs import Benchmark, Blob, Entrant, Episode, Run, Step, Task
+from stackrank.db.models.verdicts import Change, FaultVerdict, VerdictRecord
 from stackrank.db.texts import Packed
 from stackrank.storable import storable_json, storable_text
 from stackrank.terms import EpisodeStatus
@@ -34,6 +35,7 @@ BENCHMARK, TASK, ENTRANT = _table(Benchmark), _table(Task), _table(Entrant)
 RUN, EPISODE, STEP, NOTE = _table(Run), _table(Episode), _table(Step), _table(Note)
 TOOL_USE, CHANGE, VERDICTS = _table(ToolUse), _table(Change), _table(VerdictRecord)
 BLOB, EPISODE_TOOL, TALLY, COUNTER = _table(Blob), _table(EpisodeTool), _table(Tally), _table(Counter)
+FAULT_VERDICT = _table(FaultVerdict)
 PROPOSAL, DECISION = _table(Proposal), _table(Decision)
 ACT = _table(Act)
 LABEL, VIEW = _table(LabelRecord), _table(SavedView)

@@ -18,6 +18,7 @@ from stackrank.db.connection.transactions import (
     CHANGE,
     ENTRANT,
     EPISODE,
+    FAULT_VERDICT,
     LABEL,
     NOTE,
     RUN,
@@ -82,6 +83,7 @@ def _tables(runs: Sequence[int]) -> dict[str, Select[Any]]:
         "runs": RUN,
         "episodes": EPISODE,
         "verdicts": VERDICTS,
+        "fault_verdicts": FAULT_VERDICT,
         "notes": NOTE,
         "labels": LABEL,
         "tool_use": TOOL_USE,
@@ -98,7 +100,17 @@ def _tables(runs: Sequence[int]) -> dict[str, Select[Any]]:
     queries_by_file |= {
         name: select(table).where(key.in_(keys)).order_by(key) for name, (table, key, keys) in referenced.items()
     }
-    outcome = ("verdict", "failure_point", "steps", "tokens_in", "tokens_out", "cost_usd", "wall_s")
+    outcome = (
+        "verdict",
+        "mended",
+        "faults_total",
+        "failure_point",
+        "steps",
+        "tokens_in",
+        "tokens_out",
+        "cost_usd",
+        "wall_s",
+    )
     queries_by_file["responses"] = (
         select(
             BENCHMARK.c.name.label("benchmark"),

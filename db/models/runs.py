@@ -24,10 +24,16 @@ from sqlmodel import Field, SQLModel
 from stackrank.db.models.columns import counts, json, key, long_text, one_of, packed, ref, when
 from stackrank.terms import Distance, EpisodeStatus, ErrorClass, FailurePoint, Milestone, RunStatus, StopReason, Verdict
 
-_TOTALS = ("verdict", "failure_point", "sealed", "unverified", "steps", "tokens_in", "tokens_out", "cost_usd", "wall_s")
+_TOTALS = (
+    "verdict", "failure_point", "sealed", "unverified", "mended", "faults_total", "steps", "tokens_in", "tokens_out",
+    "cost_usd", "wall_s",
+)  # fmt: skip
 """The columns that leaderboards add up; their two indexes cover these."""
 _TOKENS = ("tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning")
-_COUNTS = ("failure_step", "sealed", "steps", *_TOKENS, "tests_passed", "tests_failed", "interruptions")
+_COUNTS = (
+    "failure_step", "sealed", "mended", "faults_total", "steps", *_TOKENS, "tests_passed", "tests_failed",
+    "interruptions",
+)  # fmt: skip
 
 
 class Benchmark(SQLModel, table=True):
@@ -168,6 +174,7 @@ class Episode(SQLModel, table=True):
         one_of("error_class", ["", *ErrorClass]),
         counts("attempt", "try_number", *_COUNTS, *(f"at_{name}" for name in Milestone)),
         CheckConstraint("(status = 'done') = (verdict <> '')", name="done_has_verdict"),
+        CheckConstraint("mended <= faults_total AND faults_total > 0", name="mended_of_faults"),
         Index(
             "ix_episode_counted",
             "run_id",
@@ -233,6 +240,9 @@ class Episode(SQLModel, table=True):
     tampered: bool = False
     # How strongly a resolved verdict is sealed, in bits; 0: not sealed.
     sealed: int = 0
+    # How many of the task's faults are mended, and how many it has. Their share is the outcome that boards count.
+    mended: int = 0
+    faults_total: int = 1
     # Whether it is resolved by a run of the tests alone, which a forger can pass too.
     unverified: bool = False
     steps: int = 0
@@ -325,61 +335,3 @@ class Blob(SQLModel, table=True):
     # The digest of the content, and the content as `db.texts` stores it.
     digest: bytes = Field(primary_key=True)
     content: bytes
-
-
-class Change(SQLModel, table=True):
-    """The complete change that an episode made to its workspace, as bytes, so that it can be scored again."""
-
-    # The digest of the content: equal changes are stored once.
-    digest: str = Field(primary_key=True)
-    content: bytes
-
-
-class VerdictRecord(SQLModel, table=True):
-    """One verdict on one episode's work. Rows are appended, never changed.
-
-    The verdict of record, which boards count, was given when the episode was played; the episode's row has it too. The
-    others come from scoring the same change again.
-    """
-
-    __tablename__ = "verdicts"
-    __table_args__ = (
-        Index(
-            "ix_verdicts_of_record",
-            "episode_id",
-            unique=True,
-            sqlite_where=text("of_record"),
-            postgresql_where=text("of_record"),
-        ),
-        Index(
-            "ix_verdicts_again",
-            "episode_id",
-            "scorer",
-            "task_digest",
-            "environment",
-            unique=True,
-            sqlite_where=text("NOT of_record"),
-            postgresql_where=text("NOT of_record"),
-        ),
-        counts("sealed"),
-    )
-
-    id: int | None = key()
-    episode_id: int = ref("episode.id", index=True)
-    of_record: bool
-    # Digests of what decided the verdict: the task with its tests, its workspace alone, the change (empty if there was
-    # none, or none that could be kept whole), the scorer, and where the tests ran.
-    task_digest: str
-    workspace: str
-    change: str
-    scorer: str
-    environment: str
-    resolved: bool
-    tampered: bool
-    # How strongly the verdict is sealed, in bits, or why it is not sealed.
-    sealed: int
-    unsealed: str = long_text()
-    # {test id: outcome}
-    tests: dict[str, str] = json()
-    notes: list[str] = json(list)
-    created_at: datetime | None = when()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from stackrank.db.stats import stratified
-from stackrank.db.stats.pairs import TaskScore, holm, pair_p_values
+from stackrank.db.stats.pairs import TaskCount, holm, pair_p_values
 from stackrank.db.stats.rates import ALPHA
 
 MIN_SHARED = 0.8
@@ -75,7 +75,7 @@ def mean_leads(resolved: Any, counted: Any) -> tuple[list[float], list[tuple[int
     return ahead.tolist(), list(zip(tasks.tolist(), others_on_played.tolist(), others_on_all.tolist(), strict=True))
 
 
-def error_bounds(played: Sequence[tuple[int, int, int]]) -> tuple[float, float] | None:
+def error_bounds(played: Sequence[tuple[float, int, int]]) -> tuple[float, float] | None:
     """Return the rate if all errors were failures, and if all were successes; a task is (resolved, counted, errors)."""
     tasks = [(r, n, e) for r, n, e in played if n + e]
     if not tasks:
@@ -94,10 +94,10 @@ def error_balance(errors: Any, episodes: Any) -> list[float]:
     p_values = []
     for own_errors, own_episodes in zip(errors, episodes, strict=True):
         is_informative = (all_errors > 0) & (all_errors < all_episodes)
-        own_counts: list[TaskScore] = list(
+        own_counts: list[TaskCount] = list(
             zip(own_errors[is_informative].tolist(), own_episodes[is_informative].tolist(), strict=True)
         )
-        other_counts: list[TaskScore] = list(
+        other_counts: list[TaskCount] = list(
             zip(
                 (all_errors - own_errors)[is_informative].tolist(),
                 (all_episodes - own_episodes)[is_informative].tolist(),

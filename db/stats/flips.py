@@ -18,7 +18,7 @@ DRAWS = 9_999
 SEED = 0
 """How many sets of tasks an interval draws if there are more, and the seed of these draws."""
 _BATCH = 1_000
-_FINEST = 60
+FINEST = 60
 """For the test alone, gaps that are finer than one part in this many are rounded to whole parts."""
 _AT_ONCE = 100
 """How many comparisons are computed together: this number times twice the sum of the gaps is held in memory."""
@@ -42,7 +42,7 @@ def as_integers(gaps: Any, attempts: int) -> Any:
     """Convert gaps that are multiples of 1 / `attempts` to the whole numbers that `p_values` takes."""
     import numpy
 
-    return numpy.rint(gaps * min(attempts, _FINEST)).astype(int)
+    return numpy.rint(gaps * min(attempts, FINEST)).astype(int)
 
 
 def p_values(gaps: Any) -> list[float]:
@@ -115,12 +115,13 @@ def subset_sums(values: Any, draws: int = DRAWS) -> Any:
     return numpy.round(numpy.concatenate(parts), 10)
 
 
-def interval(shares: Any, p_value: float) -> tuple[float, float, float, float]:
+def interval(shares: Any, p_value: float, *, whole: bool = True) -> tuple[float, float, float, float]:
     """Return low and high of the difference, and of the uplift, from the two rates of each task (tasks x 2).
 
     The intervals leave 0 out if and only if the p-value is below 0.05; sets are drawn at random, so an end may have to
     be moved to the next set. An end of the uplift may be infinite. With fewer than six tasks no set is extreme enough
-    for the test, so the interval is Student's, extended to include 0.
+    for the test, so the interval is Student's, extended to include 0. `whole`: whether episodes were resolved or not;
+    otherwise the rates are shares of mended faults, which few tasks without a gap do not hide.
     """
     import numpy
 
@@ -142,7 +143,9 @@ def interval(shares: Any, p_value: float) -> tuple[float, float, float, float]:
         reach = t_quantile(1 - ALPHA / 2, max(1, tasks - 1)) * spread / math.sqrt(tasks)
         low, high = max(-1.0, mean - reach), min(1.0, mean + reach)
         up_low, up_high = (max(-1.0, low / base), high / base) if base else (-1.0, math.inf)
-    if p_value >= ALPHA:
+    if p_value >= ALPHA and not whole and gaps.any():
+        low, high, up_low, up_high = min(low, 0.0), max(high, 0.0), min(up_low, 0.0), max(up_high, 0.0)
+    elif p_value >= ALPHA:
         # Few gaps or none are no certainty: use at least the score interval of as many tasks without a difference.
         least = NORMAL**2 / (tasks + NORMAL**2)
         low, high = min(low, max(-1.0, mean - least), 0.0), max(high, min(1.0, mean + least), 0.0)

@@ -19,7 +19,7 @@ class RateGap:
     high: float | None
 
 
-def rate_over_clusters(resolved: Sequence[int], counted: Sequence[int], clusters: Sequence[str]) -> Rate:
+def rate_over_clusters(resolved: Sequence[float], counted: Sequence[int], clusters: Sequence[str]) -> Rate:
     """Return `rate` with an interval at least as wide as that for clusters of similar tasks (`cluster_interval`)."""
     estimate = rate(resolved, counted)
     shares = [(r / n, cluster) for r, n, cluster in zip(resolved, counted, clusters, strict=True) if n > 0]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from stackrank.db.stats import stratified
-from stackrank.db.stats.pairs import TaskScore
-from stackrank.db.stats.rates import ALPHA
+from stackrank.db.stats.pairs import TaskCount, TaskScore, paired_difference
+from stackrank.db.stats.rates import ALPHA, is_whole
 
 BASELINE = 10
 """How many earlier runs are the baseline: the newest ones that were not reported as worse."""
@@ -88,10 +88,24 @@ def _compare_window(
             return None
     shared = _shared_tasks(_pool([*recent, tonight], len(tonight)), baseline)
     recent_counts, baseline_counts = [a for a, _ in shared], [b for _, b in shared]
-    mean, low, high = stratified.interval(recent_counts, baseline_counts)
     rate = sum(resolved / counted for resolved, counted in baseline_counts) / len(baseline_counts)
-    p_value = stratified.p_value(recent_counts, baseline_counts)
+    mean, low, high, p_value = _difference(baseline_counts, recent_counts)
     return BaselineChange(len(shared), rate, rate + mean, low, high, p_value, len(recent) + 1, len(earlier[-BASELINE:]))
+
+
+def _difference(earlier: Sequence[TaskScore], recent: Sequence[TaskScore]) -> tuple[float, float, float, float]:
+    """Return how far recent nights are ahead on the same tasks: mean, low, high and p-value."""
+    if is_whole(resolved for resolved, _ in (*earlier, *recent)):
+        counts, earlier_counts = _as_counts(recent), _as_counts(earlier)
+        return *stratified.interval(counts, earlier_counts), stratified.p_value(counts, earlier_counts)
+    # Shares of mended faults have no chances that could be counted, so the tasks' gaps decide.
+    gap = paired_difference(earlier, recent)
+    assert gap.difference is not None and gap.low is not None and gap.high is not None and gap.p_value is not None
+    return gap.difference, gap.low, gap.high, gap.p_value
+
+
+def _as_counts(scores: Sequence[TaskScore]) -> list[TaskCount]:
+    return [(int(resolved), counted) for resolved, counted in scores]
 
 
 def _with_p_value(change: BaselineChange, p_value: float) -> BaselineChange:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 from stackrank.db.stats import flips, score
+from stackrank.db.stats.rates import is_whole
 
-TaskScore = tuple[int, int]
-"""(resolved, counted) of an entrant on a task."""
+TaskCount = tuple[int, int]
+"""(resolved, counted) of an entrant on a task, in episodes."""
+TaskScore = tuple[float, int]
+"""(resolved, counted) of an entrant on a task. `resolved` is a whole number, or adds up shares of mended faults."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,7 @@ class PairedDifference:
     p_value: float | None
     """Two-sided. None without a task in common."""
     test: str
-    """`mcnemar` (exact; one attempt per side) or `permutation` (of the sides within tasks; several attempts)."""
+    """`mcnemar` (exact; one attempt per side, resolved or not) or `permutation` (of the sides within tasks)."""
     only_first: int
     """Tasks on which the first entrant did better."""
     only_second: int
@@ -41,7 +44,8 @@ def paired_difference(first: Sequence[TaskScore], second: Sequence[TaskScore]) -
 
     Tasks that one side has not counted are left out; the others weigh the same. The difference is the mean over tasks
     of the differences of their rates; the uplift is the ratio of the mean rates, less 1. The intervals invert the test
-    (`score` with one attempt per side, `flips` with several), so that both leave 0 out if and only if p < 0.05.
+    (`score` with one attempt per side, `flips` with several or with shares of mended faults), so that both leave 0 out
+    if and only if p < 0.05.
     """
     pairs = tasks_of_both(first, second)
     if not pairs:
@@ -57,8 +61,9 @@ def paired_difference(first: Sequence[TaskScore], second: Sequence[TaskScore]) -
     else:
         import numpy
 
-        p_value = flips.p_value(gaps, math.lcm(*{n for pair in pairs for _, n in pair}))
-        low, high, uplift_low, uplift_high = flips.interval(numpy.array(shares), p_value)
+        whole = is_whole(resolved for pair in pairs for resolved, _ in pair)
+        p_value = flips.p_value(gaps, _parts({n for pair in pairs for _, n in pair}, whole=whole))
+        low, high, uplift_low, uplift_high = flips.interval(numpy.array(shares), p_value, whole=whole)
     base = sum(a for a, _ in shares)
     return PairedDifference(
         tasks=len(pairs),
@@ -81,8 +86,13 @@ def tasks_of_both(first: Sequence[TaskScore], second: Sequence[TaskScore]) -> li
 
 
 def is_single_attempt(pairs: Sequence[tuple[TaskScore, TaskScore]]) -> bool:
-    """Whether exact McNemar decides, because both sides have tried each task once."""
-    return all(a[1] == b[1] == 1 for a, b in pairs)
+    """Whether exact McNemar decides, because both sides have tried each task once and resolved it or not."""
+    return all(a[1] == b[1] == 1 for a, b in pairs) and is_whole(side[0] for pair in pairs for side in pair)
+
+
+def _parts(attempts: Iterable[int], *, whole: bool) -> int:
+    """Return in how many parts gaps are measured for the test: shares of mended faults as finely as it can."""
+    return math.lcm(*attempts) if whole else flips.FINEST
 
 
 def pair_p_values(resolved: Any, counted: Any) -> dict[tuple[int, int], float]:
@@ -100,11 +110,12 @@ def pair_p_values(resolved: Any, counted: Any) -> dict[tuple[int, int], float]:
         shared = played[first] & played[second]
         gaps = numpy.where(shared, shares[second] - shares[first], 0.0)
         attempts = numpy.unique(counted[[first, second]][:, shared]).tolist()
-        if attempts == [1]:
+        whole = bool((resolved[[first, second]][:, shared] % 1 == 0).all())
+        if attempts == [1] and whole:
             p_values[first, second] = score.mcnemar(int((gaps > 0).sum()), int((gaps < 0).sum()))
         elif attempts:
             p_values[first, second] = 1.0  # reserves its place in the order; the value is set below
-            several[first, second] = flips.as_integers(gaps, math.lcm(*attempts))
+            several[first, second] = flips.as_integers(gaps, _parts(attempts, whole=whole))
     if several:
         p_values |= zip(several, flips.p_values(numpy.array(list(several.values()))), strict=True)
     return p_values

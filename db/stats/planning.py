@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, fmean, variance
 
+from stackrank.db.stats.pairs import TaskScore
 from stackrank.db.stats.power import POWER, mcnemar_power
+from stackrank.db.stats.rates import is_whole
 
 _HALF = 0.5
 _MIN_VARIANCE = 1e-4
@@ -29,6 +31,8 @@ class Spread:
     """The variance that chance adds to the gap of one attempt each at the same task, averaged over tasks."""
     assumed_split: bool = False
     """Whether only the sum of the two is known, and each is taken as half of it."""
+    whole: bool = True
+    """Whether an episode is resolved or not; otherwise its outcome is a share of mended faults."""
 
     def of(self, attempts: int) -> float:
         """The variance of a task's gap with this many attempts of either entrant."""
@@ -39,7 +43,7 @@ ASSUMED = Spread(between=0.1, within=0.15)
 """Two entrants whose single attempts come out differently on a quarter of the tasks, more by chance than by skill."""
 
 
-def spread(pairs: Sequence[Sequence[tuple[tuple[int, int], tuple[int, int]]]]) -> Spread | None:
+def spread(pairs: Sequence[Sequence[tuple[TaskScore, TaskScore]]]) -> Spread | None:
     """Estimate the spread from pairs of entrants, given `(resolved, counted)` of either side for each task.
 
     The spread is a mean over the pairs, weighted by their tasks; None if no pair has ten tasks in common. It is
@@ -47,10 +51,11 @@ def spread(pairs: Sequence[Sequence[tuple[tuple[int, int], tuple[int, int]]]]) -
     from the variance of the gaps.
     """
     task_variances, chance_variances, weights, split = [], [], [], False
+    whole = is_whole(side[0] for tasks in pairs for task in tasks for side in task)
     for tasks in (pair for pair in pairs if len(pair) >= 10):
         gaps = [b / n - a / m for (a, m), (b, n) in tasks]
         repeated = [task for task in tasks if task[0][1] > 1 and task[1][1] > 1]
-        if 2 * len(repeated) >= len(tasks):
+        if whole and 2 * len(repeated) >= len(tasks):
             chance = fmean(_attempt_variance(*first) + _attempt_variance(*second) for first, second in repeated)
             noise = fmean(
                 _attempt_variance(*first) / first[1] + _attempt_variance(*second) / second[1]
@@ -60,15 +65,16 @@ def spread(pairs: Sequence[Sequence[tuple[tuple[int, int], tuple[int, int]]]]) -
             chance_variances.append(chance)
         else:
             split = True
+            attempts = max(1.0, fmean(min(first[1], second[1]) for first, second in tasks))
             task_variances.append(_HALF * variance(gaps))
-            chance_variances.append(_HALF * variance(gaps))
+            chance_variances.append(_HALF * variance(gaps) * attempts)
         weights.append(len(tasks))
     if not weights:
         return None
-    return Spread(fmean(task_variances, weights), fmean(chance_variances, weights), split)
+    return Spread(fmean(task_variances, weights), fmean(chance_variances, weights), split, whole)
 
 
-def _attempt_variance(resolved: int, counted: int) -> float:
+def _attempt_variance(resolved: float, counted: int) -> float:
     """Estimate the variance of a single attempt from several attempts at one task."""
     share = resolved / counted
     return share * (1 - share) * counted / (counted - 1)
@@ -77,12 +83,12 @@ def _attempt_variance(resolved: int, counted: int) -> float:
 def power(difference: float, tasks: int, attempts: int, of: Spread, alpha: float) -> float:
     """Return the chance that the test finds a true difference (0..1) and says which way it goes.
 
-    With one attempt, the test is exact McNemar's, over the numbers of tasks that may come out differently. With
-    several, it is the permutation of signs, whose distribution is close to a normal one with the mean square of the
-    gaps as its variance (Lehmann and Romano 2005, chapter 15). `tests/bench/statistics/planning.py` compares
-    both with the tests themselves.
+    With one attempt that resolves a task or not, the test is exact McNemar's, over the numbers of tasks that may come
+    out differently. With several, or with shares of mended faults, it is the permutation of signs, whose distribution
+    is close to a normal one with the mean square of the gaps as its variance (Lehmann and Romano 2005, chapter 15).
+    `tests/bench/statistics/planning.py` compares both with the tests themselves.
     """
-    if attempts == 1:
+    if attempts == 1 and of.whole:
         return _mcnemar(difference, tasks, of, alpha)
     if tasks < _min_tasks(alpha):
         return 0.0
@@ -106,7 +112,7 @@ def needed_tasks(difference: float, attempts: int, of: Spread, alpha: float) -> 
     normal, chance = NormalDist(), max(of.of(attempts), _MIN_VARIANCE)
     reach = normal.inv_cdf(1 - alpha / 2) * math.sqrt(chance + difference**2)
     estimate = ((reach + normal.inv_cdf(POWER) * math.sqrt(chance)) / difference) ** 2
-    if attempts > 1:
+    if attempts > 1 or not of.whole:
         return max(_min_tasks(alpha), math.ceil(estimate))
     low, high = 1, 2 * math.ceil(estimate) + 20
     while high - low > 1:

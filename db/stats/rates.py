@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist, fmean
+from statistics import NormalDist, fmean, variance
 
 ALPHA = 0.05
 """Intervals cover 1 - ALPHA; a p-value below ALPHA is called a difference."""
@@ -45,7 +45,7 @@ class ReliabilityEstimate:
     """Every one of k attempts resolves the task."""
 
 
-def rate(resolved: Sequence[int], counted: Sequence[int]) -> Rate:
+def rate(resolved: Sequence[float], counted: Sequence[int]) -> Rate:
     """The mean over tasks of the share of their episodes that were resolved, with an interval for tasks as clusters.
 
     `resolved[i]` of `counted[i]` episodes of task i were resolved; each task weighs the same, however often it was
@@ -56,9 +56,28 @@ def rate(resolved: Sequence[int], counted: Sequence[int]) -> Rate:
     al. (2019, J. Survey Statistics and Methodology 7:334). Few resolved episodes say little about how alike those of a
     task are, so SE is computed with two more tasks that are always resolved and two that never are, as Agresti and
     Coull (1998, American Statistician 52:119) add episodes. So the interval does not narrow from 0 resolved to 1.
+
+    If `resolved` adds up shares of mended faults, and not whole episodes, the shares themselves tell how much tasks
+    differ: Wilson's interval at the effective size, with SE as observed and no bound.
     """
     pairs = [(r, n) for r, n in zip(resolved, counted, strict=True) if n > 0]
+    if not is_whole(r for r, _ in pairs):
+        return _mean_of_outcomes([r / n for r, n in pairs])
     return _mean_of_shares([r / n for r, n in pairs], [n for _, n in pairs])
+
+
+def is_whole(resolved: Iterable[float]) -> bool:
+    """Whether these sums of outcomes count whole episodes, each of them resolved or not."""
+    return all(float(number).is_integer() for number in resolved)
+
+
+def _mean_of_outcomes(shares: list[float]) -> Rate:
+    """Return the mean of outcomes between 0 and 1, one for each task, and its interval."""
+    tasks, share = len(shares), fmean(shares)
+    error = variance(shares) / tasks if tasks > 1 else 0.0
+    if error == 0.0:
+        return _wilson(share, tasks)  # equal outcomes of a few tasks are no certainty
+    return _wilson(share, share * (1 - share) / error * (NORMAL / t_quantile(1 - ALPHA / 2, tasks - 1)) ** 2)
 
 
 def t_quantile(probability: float, freedom: float) -> float:
@@ -86,11 +105,11 @@ def _mean_of_shares(shares: list[float], counted: list[int]) -> Rate:
         return _wilson(share, tasks)
     added = 2
     middle = (sum(shares) + added) / (tasks + 2 * added)
-    variance = (sum(share * share for share in shares) + added) / (tasks + 2 * added) - middle**2
+    spread = (sum(share * share for share in shares) + added) / (tasks + 2 * added) - middle**2
     smaller = NORMAL / t_quantile(1 - ALPHA / 2, tasks - 1)
     # The effective number of episodes if they had nothing in common but the chance of success.
     max_size = tasks**2 / sum(1 / n for n in counted)
-    size = min(max_size, (tasks - 1) * middle * (1 - middle) / variance * smaller**2)
+    size = min(max_size, (tasks - 1) * middle * (1 - middle) / spread * smaller**2)
     return _wilson(share, size)
 
 

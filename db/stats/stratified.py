@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from stackrank.db.stats.pairs import TaskScore
+from stackrank.db.stats.pairs import TaskCount
 from stackrank.db.stats.rates import NORMAL
 
 _NEVER = 1e-20
 """Less likely values of a sum are left out: a sum has thousands of values, of which few are possible in practice."""
 
 
-def p_value(first: Sequence[TaskScore], second: Sequence[TaskScore]) -> float:
+def p_value(first: Sequence[TaskCount], second: Sequence[TaskCount]) -> float:
     """The exact two-sided p-value for `first` and `second` having the same chances, task by task.
 
     Given how many episodes of a task succeeded in all, those among `first` are hypergeometric; their sum over the tasks
@@ -71,7 +71,7 @@ def _hypergeometric(successes: int, sample_size: int, episodes: int) -> list[flo
     return [math.comb(successes, n) * math.comb(failures, sample_size - n) / ways for n in possible]
 
 
-def interval(first: Sequence[TaskScore], second: Sequence[TaskScore]) -> tuple[float, float, float]:
+def interval(first: Sequence[TaskCount], second: Sequence[TaskCount]) -> tuple[float, float, float]:
     """Return how far the mean rate of `first` is above that of `second` over the tasks of both, with low and high.
 
     Each task weighs the same. The variance is that of the test, of hypergeometric numbers, as if one more task had

@@ -31,6 +31,11 @@ class Sums(NamedTuple):
     spent_usd: float = 0.0
     """Cost of all episodes with a known price, errors and repeated tries too; `unpriced` counts those without one."""
     unpriced: int = 0
+    partial: float = 0.0
+    """The shares of mended faults in unresolved episodes, added up; 0 if every task has one fault."""
+    faults_mended: int = 0
+    """Mended faults in scored episodes; `faults` counts those that they had."""
+    faults: int = 0
     machine_errors: int = 0
     """This and the next three fields: the errors of each `ErrorClass`."""
     endpoint_errors: int = 0
@@ -62,9 +67,15 @@ class Sums(NamedTuple):
         return {str(name): count for name, count in zip(ErrorClass, counts, strict=True) if count}
 
     @property
-    def outcome(self) -> tuple[int, int, int]:
-        """The numbers of resolved episodes, of scored ones and of errors."""
-        return self.resolved, self.scored, self.errors
+    def mended(self) -> float:
+        """The shares of mended faults in all episodes, added up: what rates are computed from. If every task has one
+        fault, this is the number of resolved episodes."""
+        return self.resolved + self.partial if self.partial else self.resolved
+
+    @property
+    def outcome(self) -> tuple[float, int, int]:
+        """The shares of mended faults, added up, and the numbers of scored episodes and of errors."""
+        return self.mended, self.scored, self.errors
 
     def with_errors_failed(self) -> Sums:
         """Return the same totals, with all errors counted as failures in the rate."""
@@ -72,8 +83,8 @@ class Sums(NamedTuple):
 
     @property
     def rate(self) -> float | None:
-        """The share of counted episodes that were resolved; None if none was counted."""
-        return self.resolved / self.counted if self.counted else None
+        """The mean share of faults that were mended in counted episodes; None if none was counted."""
+        return self.mended / self.counted if self.counted else None
 
 
 Cells = Mapping[TaskKey, Sums]

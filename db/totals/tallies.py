@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from sqlalchemy import Connection, Integer, Select, bindparam, case, cast, delete, func, insert, select
+from sqlalchemy import Connection, Float, Integer, Select, bindparam, case, cast, delete, func, insert, select
 from sqlalchemy.sql import ColumnElement
 
 from stackrank.db.connection.transactions import EPISODE, RUN, TALLY
@@ -21,13 +21,13 @@ _E = EPISODE.c
 _BY_CLASS = ("machine_errors", "endpoint_errors", "environment_errors", "our_errors")
 _OF_CLASS = dict(zip(ErrorClass, _BY_CLASS, strict=True))
 _ADDED = tuple(name for name in Sums._fields if name not in (*_BY_CLASS, "failed_errors"))
-_WIDE = ("steps", "tokens_in", "tokens_out")
-_MONEY = ("cost_usd", "wall_s", "spent_usd")
+_WIDE = ("steps", "tokens_in", "tokens_out", "faults_mended", "faults")
+_FLOATS = ("cost_usd", "wall_s", "spent_usd", "partial")
 _STORED = tuple(name for name in Sums._fields if name != "failed_errors")  # what counts as a failure is decided later
 _LOCK = 0x7A11
 """The half of the key that the advisory locks of all tallies share; the other half is the run."""
 _CELL = [("entrant", "<i8"), ("task", "<i8")] + [
-    (name, "<f8" if name in _MONEY else "<i8" if name in _WIDE else "<i4") for name in _STORED
+    (name, "<f8" if name in _FLOATS else "<i8" if name in _WIDE else "<i4") for name in _STORED
 ]
 """The NumPy type of a cell of a tally."""
 
@@ -57,6 +57,9 @@ def _counted(of_runs: ColumnElement[bool]) -> Select[Any]:
         "unverified": _over(1, _E.unverified),
         "unresolved": _over(1, _E.verdict == Verdict.UNRESOLVED),
         "errors": _over(1, _E.verdict == Verdict.ERROR),
+        "partial": _over(share_of_faults(), _E.verdict == Verdict.UNRESOLVED),
+        "faults_mended": _over(_E.mended),
+        "faults": _over(_E.faults_total),
         "cost_usd": _over(func.coalesce(_E.cost_usd, 0.0)),
         "priced": _over(1, _SCORED & _E.cost_usd.is_not(None)),
         **_spent(),
@@ -79,6 +82,11 @@ def _errors(of_runs: ColumnElement[bool]) -> Select[Any]:
 
 
 _SCORED = _E.verdict != Verdict.ERROR
+
+
+def share_of_faults() -> ColumnElement[float]:
+    """Return the share of an episode's faults that are mended: its outcome."""
+    return case((_E.verdict == Verdict.RESOLVED, 1.0), else_=cast(_E.mended, Float) / _E.faults_total)
 
 
 def _over(value: Any, condition: ColumnElement[bool] = _SCORED) -> ColumnElement[Any]:
@@ -104,7 +112,7 @@ def of_tallies(contents: Iterable[bytes]) -> list[Cell]:
         cells = numpy.frombuffer(content, numpy.dtype(_CELL))
         key = cells["entrant"].tobytes() + cells["task"].tobytes()
         if key not in columns_by_key:
-            columns_by_key[key] = {name: cells[name].astype(float if name in _MONEY else int) for name, _ in _CELL}
+            columns_by_key[key] = {name: cells[name].astype(float if name in _FLOATS else int) for name, _ in _CELL}
         else:
             for name in _STORED:
                 columns_by_key[key][name] += cells[name]
@@ -116,7 +124,7 @@ def of_tallies(contents: Iterable[bytes]) -> list[Cell]:
     columns = []
     for name in _STORED:
         sums = numpy.bincount(inverse, weights=every[name])
-        columns.append((sums if name in _MONEY else sums.astype(int)).tolist())
+        columns.append((sums if name in _FLOATS else sums.astype(int)).tolist())
     columns.append([0] * len(places))  # no error counts as a failure yet
     added = map(Sums._make, zip(*columns, strict=True))
     return list(zip((places // width).tolist(), (places % width).tolist(), added, strict=True))

@@ -31,6 +31,8 @@ _SHOWN = ("steps", "tokens", "cost_usd", "wall_s", "sandbox", "scorer")
 _USUAL = {"ends_when_solved": True, "shows_failing_test": True, "shows_failure_state": False}
 """Fields that are only mentioned if they have another value."""
 _BETWEEN = " + "
+OWN_LIMIT = "of each task"
+"""The value of a limit that is another one for each task. A benchmark's digest covers it."""
 
 
 def complete(conditions: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from stackrank.db.connection.transactions import (
     BLOB,
     EPISODE,
     EPISODE_TOOL,
+    FAULT_VERDICT,
     PACKED,
     RUN,
     STEP,
@@ -271,6 +272,8 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
         failure_step: int | None = None,
         tampered: bool = False,
         sealed: int = 0,
+        mended: int | None = None,
+        faults_total: int = 1,
         unverified: bool = False,
         steps: int = 0,
         tokens_in: int = 0,
@@ -291,18 +294,23 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
         milestones: Mapping[Milestone, int] | None = None,
         record: Mapping[str, Any] | None = None,
         change: Kept | None = None,
+        by_fault: Sequence[Mapping[str, Any]] = (),
         by: str | None = None,
     ) -> None:
         """Write verdict, failure point and totals. Raises `ValueError` if the episode already has another verdict.
 
+        `mended` of the task's `faults_total` faults are mended; None: all of them if it is resolved, otherwise none.
+        `by_fault`: the verdict on each of several faults, as columns of `FaultVerdict`.
         `record`: the verdict of record, as columns of `VerdictRecord`; `change`: the change that it is about. `by`: the
         worker that has to hold the claim; otherwise raises `ClaimLost`.
         """
         values = {
             name: value
             for name, value in locals().items()
-            if name not in ("self", "episode_id", "milestones", "record", "change", "by")
+            if name not in ("self", "episode_id", "milestones", "record", "change", "by_fault", "by")
         }
+        if mended is None:
+            values["mended"] = faults_total if verdict == Verdict.RESOLVED else 0
         values |= {"score": dict(score or {}), "usage": dict(usage or {})}
         if milestones is not None:
             values |= {f"at_{name}": milestones.get(name) for name in Milestone}
@@ -316,6 +324,8 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
                 raise ValueError(f"episode {episode_id} already has another verdict")
             if record is not None:
                 self._add_verdict(connection, episode_id, record, of_record=True, change=change)
+            for fault in by_fault:
+                connection.execute(InsertOnce(FAULT_VERDICT), clean({**fault, "episode_id": episode_id}))
             store_tool_use(connection, episode_id)
 
         self._write(work)

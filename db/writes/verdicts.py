@@ -35,5 +35,5 @@ class Verdicts(Transactions):
     ) -> None:
         if change is not None:
             connection.execute(InsertOnce(CHANGE), {"digest": change[0], "content": change[1]})
-        row = clean({**record, "episode_id": episode_id, "of_record": of_record, "created_at": now()})
+        row = clean({"faults": {}, **record, "episode_id": episode_id, "of_record": of_record, "created_at": now()})
         connection.execute(InsertOnce(VERDICTS), row)

@@ -25,7 +25,11 @@ pin pyproject.toml requirements-dev.txt --extra dev --constraint requirements.tx
     --no-header --no-annotate "$@" deploy/sandbox/requirements.in -o env/sandbox/requirements.txt
 # Its test runs in an environment of its own, with stackrank's dependencies as verifiers needs them.
 pin pyproject.toml deploy/setup/requirements-verifiers.txt --extra verifiers "$@"
-for server in openenv litellm llama-cpp-build llama-cpp; do
+# Without torch: of one version there are builds with and without CUDA, and servers.sh installs either.
+echo 'torch ; sys_platform == "never"' >build/no-torch.txt
+pin pyproject.toml deploy/setup/requirements-trainers.txt deploy/setup/requirements-trainers.in \
+    --override build/no-torch.txt --no-emit-package torch "$@"
+for server in openenv litellm llama-cpp-build llama-cpp trainers-build; do
     # Without build.in: it is about building this project.
     .venv/bin/uv --no-config pip compile --quiet --universal --python-version 3.11 --generate-hashes --strip-extras \
         --no-emit-index-url --no-emit-find-links --no-header --no-annotate "$@" \

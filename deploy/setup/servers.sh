@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A model server or a client of others for the tests, in an environment of its own below the home folder: it depends on
-# other versions than stackrank does. Usage: servers.sh litellm|llama-cpp|openenv|verifiers
+# other versions than stackrank does. Usage: servers.sh litellm|llama-cpp|openenv|verifiers|trainers
 #
 # llama-cpp-python has to be compiled, which takes some minutes of a processor, once: pip keeps the wheel in its cache.
 # Tests wait for the lock, so that this can run beside what needs no server.
@@ -14,12 +14,17 @@ case $name in
 litellm) requirements=(deploy/setup/requirements-litellm.txt) duration="about a minute" ;;
 openenv) requirements=(deploy/setup/requirements-openenv.txt) duration="about a minute" ;;
 verifiers) requirements=(deploy/setup/requirements-verifiers.txt) duration="some minutes, for it brings a gigabyte" ;;
+trainers)
+    # The first builds what the second has as source only.
+    requirements=(deploy/setup/requirements-trainers-build.txt deploy/setup/requirements-trainers.txt)
+    duration="some minutes, for it brings torch"
+    ;;
 llama-cpp)
     # The first brings the tools that compile the second.
     requirements=(deploy/setup/requirements-llama-cpp-build.txt deploy/setup/requirements-llama-cpp.txt)
     duration="some minutes, for it is compiled"
     ;;
-*) die "usage: servers.sh litellm|llama-cpp|openenv|verifiers" ;;
+*) die "usage: servers.sh litellm|llama-cpp|openenv|verifiers|trainers" ;;
 esac
 
 python=$repo/.venv/bin/python
@@ -42,4 +47,10 @@ for file in "${requirements[@]}"; do
     quietly "$name" "installing ${file##*/}" "$venv/bin/python" -m pip --disable-pip-version-check --no-input \
         install --require-hashes --no-deps --no-build-isolation --no-compile -r "$file"
 done
+if [ "$name" = trainers ]; then
+    # Without a hash, and with what it depends on: of one version there are builds with and without CUDA, and pip's
+    # configuration says where the small one is. Both run on a CPU.
+    quietly "$name" "installing torch" "$venv/bin/python" -m pip --disable-pip-version-check --no-input \
+        install --no-compile "torch==2.13.0"
+fi
 echo "$stamp" >"$venv/.stackrank"

@@ -17,7 +17,7 @@ esac
 "$here/sandbox.sh" "${kind/exhaustive/test}"
 if [ "$kind" = exhaustive ]; then
     # In the background: one of them is compiled. The tests that need them wait; what is missing in the end is told there.
-    for server in openenv verifiers litellm llama-cpp; do
+    for server in openenv verifiers trainers litellm llama-cpp; do
         setsid nice -n 5 "$here/servers.sh" "$server" </dev/null &
     done
 fi

@@ -33,6 +33,18 @@ UNREPORTED = message(
 
 
 @dataclass(frozen=True, slots=True)
+class FaultScore:
+    """The verdict on one of several faults."""
+
+    name: str
+    mended: bool
+    sealed: int = 0
+    """How strongly it is sealed that the fault is mended, as in `Score`."""
+    unsealed: str = ""
+    """Why a mended fault is not sealed; empty if it is."""
+
+
+@dataclass(frozen=True, slots=True)
 class Score:
     """What the scorer found out about an agent's work."""
 
@@ -62,6 +74,13 @@ class Score:
     wall_ms: float = 0.0
     messages: Mapping[str, str] = field(default_factory=dict)
     """Id of a test that failed in the last run -> the exception in one line."""
+    faults: tuple[FaultScore, ...] = ()
+    """The verdict on each fault of a task with several; empty if it has one, whose verdict is `resolved`."""
+
+    @property
+    def mended(self) -> tuple[int, int]:
+        """How many faults are mended, and of how many. A task with one fault counts as one."""
+        return (sum(fault.mended for fault in self.faults), len(self.faults)) if self.faults else (self.resolved, 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,8 @@ What does not follow:
 - A contradiction whose text gives it away (`!=` where a test would say `==`) detects forgers who do not look, and adds
   nothing to k.
 
+A task with several faults gets one such verdict for each of them (`by_fault`).
+
 Before all that, cheaper means make most attempts fail: pytest and the reporter are imported before the workspace is on
 the path; results are taken from the exception that a test raised; report lines carry a keyed hash and a running number;
 a skip or an expected failure counts only if the known fix showed it too. `Score.notes` says what was tried.
@@ -77,6 +79,7 @@ from stackrank.env.sandbox.base import (
 from stackrank.env.sandbox.client import OUTPUT_CAP, Changes, Sandbox
 from stackrank.env.sandbox.guest.core.messages import message
 from stackrank.env.scoring.blind import Sightings, plan, why_not_sealable
+from stackrank.env.scoring.by_fault.parts import score_parts
 from stackrank.env.scoring.carry_over import Work, carry_over
 from stackrank.env.scoring.judge import Run, Score, run_tests, shortcomings, signs
 from stackrank.env.scoring.proof import Contradiction, Proof, contradicted, find_proof, save_proof
@@ -96,6 +99,8 @@ def score(task: Task, changes: Changes, new_sandbox: NewSandbox) -> Score:
     """Return the verdict on an agent's changes. Raises SandboxError, which the changes may have caused (see
     `DebugEnv.judge`); PreparationFailed and MachineBusy, which they have not caused.
     """
+    if task.parts:
+        return score_parts(task, changes, lambda part, own_changes: score(part, own_changes, new_sandbox))
     work = carry_over(task, changes)
     proof = find_proof(task)
     if proof is None and task.fix:

@@ -18,8 +18,20 @@ from stackrank.terms import Label
 
 Rows = Iterable[Mapping[str, Any]]
 _EPISODE = (
-    *("attempt", "counted", "status", "verdict", "sealed", "unverified", "stop_reason", "failure_point", "tampered"),
-    *("steps", "tokens_in", "tokens_out", "tokens_cached", "tokens_reasoning", "cost_usd", "wall_s", "error_class"),
+    *("attempt", "counted", "status", "verdict", "sealed", "unverified", "mended", "faults_total"),
+    *(
+        "stop_reason",
+        "failure_point",
+        "tampered",
+        "steps",
+        "tokens_in",
+        "tokens_out",
+        "tokens_cached",
+        "tokens_reasoning",
+        "cost_usd",
+        "wall_s",
+        "error_class",
+    ),
     *("interruptions", "started_at", "ended_at"),
 )
 

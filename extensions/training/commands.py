@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from stackrank.flows.cli.options import DataPath, Environments, FailingTest, FailureState, Repos, Sandbox, port_option
-from stackrank.wording import count_of, print_err
+from stackrank.wording import as_json, count_of, print_err
 
 
 def serve_env(
@@ -55,6 +56,17 @@ def serve_env(
     address, port = listening.getsockname()[:2]
     print_err(f"serving {description} at ws://{shown(address)}:{port}/ws (Ctrl-C stops it)")
     serve(Sessions(maker, names, sessions, idle), listening, {host, address})
+
+
+def tokenize(
+    file: Annotated[Path, typer.Argument(help="What `stackrank export RUN --format chat` wrote.")],
+    tokenizer: Annotated[Path, typer.Option(help="A folder with tokenizer.json and a chat template.")],
+) -> None:
+    """Add tokens to exported conversations whose endpoint reported none, and write them to standard output."""
+    from stackrank.extensions.training.exports.tokenizer import add_tokens
+
+    for record in add_tokens(file, tokenizer):
+        print(as_json(record))
 
 
 def _weights(terms: list[str]) -> dict[str, float]:

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from stackrank.agents.episode.protocol import Decision, MalformedAction
-from stackrank.agents.episode.referee import Budget, Outcome, Referee, ReplayDiffers
+from stackrank.agents.episode.referee import Outcome, Referee, ReplayDiffers
 from stackrank.agents.episode.step import Step
 from stackrank.agents.episode.workspace import append_workspace
 from stackrank.env.actions import Action, Observation
@@ -20,6 +20,7 @@ from stackrank.env.task import Task
 from stackrank.env.tools import ToolSet
 from stackrank.extensions.training.pool_share import PoolShare
 from stackrank.extensions.training.rewards import Tally, Term, TrainingError
+from stackrank.extensions.training.rules import EpisodeRules
 from stackrank.flows.runs.playing.sandboxes import SandboxLease
 from stackrank.terms import StopReason, Verdict
 
@@ -62,12 +63,8 @@ class TrainingEnv:
         tools: ToolSet,
         pool: Pool | PoolShare,
         find_task: Callable[[str], Task],
+        rules: EpisodeRules,
         *,
-        budget: Budget,
-        weights: Mapping[Term, float],
-        ends_when_solved: bool = True,
-        shows_failing_test: bool = True,
-        shows_failure_state: bool = False,
         owns_pool: bool = True,
     ) -> None:
         """Start nothing yet. `stackrank.make` explains the arguments.
@@ -78,14 +75,12 @@ class TrainingEnv:
         self.tools = tools
         self.outcome: Outcome | None = None
         """How the last episode ended, with its verdict and its failure point; None while an episode is in progress."""
+        self.earned = 0.0
+        """The sum of the rewards of the episode so far. In a branch, it includes the steps before it."""
         self.branched_from: int | None = None
         """The step of another environment at which this one began as its branch; None if it did not."""
         self._find_task = find_task
-        self._budget = budget
-        self._weights = weights
-        self._ends_when_solved = ends_when_solved
-        self._shows_failing_test = shows_failing_test
-        self._shows_failure_state = shows_failure_state
+        self._rules = rules
         self._share = (pool if isinstance(pool, PoolShare) else PoolShare(pool, closes=owns_pool)).hold()
         self._lent = SandboxLease(self._share.pool)
         self._env: DebugEnv | None = None
@@ -109,7 +104,7 @@ class TrainingEnv:
         if task is not None:
             self.task = self._find_task(task)
         first_observation = self._begin()
-        return first_observation, self._info(dict.fromkeys(map(str, self._weights), 0.0))
+        return first_observation, self._info(dict.fromkeys(map(str, self._rules.weights), 0.0))
 
     def branch(self, at: int | None = None) -> TrainingEnv:
         """Return another environment, independent of this one, that stands where this one stood after step `at`.
@@ -130,17 +125,7 @@ class TrainingEnv:
             at = last
         if isinstance(at, bool) or not isinstance(at, int) or not 0 <= at <= last:
             raise TrainingError(f"at is {at!r}: this episode can be branched at steps 0 to {last}")
-        copy = TrainingEnv(
-            self.task,
-            self.tools,
-            self._share,
-            self._find_task,
-            budget=self._budget,
-            weights=self._weights,
-            ends_when_solved=self._ends_when_solved,
-            shows_failing_test=self._shows_failing_test,
-            shows_failure_state=self._shows_failure_state,
-        )
+        copy = TrainingEnv(self.task, self.tools, self._share, self._find_task, self._rules)
         copy.branched_from = at
         try:
             copy._repeat(steps[: at + 1])
@@ -154,20 +139,20 @@ class TrainingEnv:
     def _begin(self, past: Sequence[Step] = ()) -> Observation:
         """Begin an episode whose first steps repeat `past`. Returns the first observation."""
         self._leave()
-        self.outcome = None
+        self.outcome, self.earned = None, 0.0
         env = DebugEnv(
             self.task,
             self.tools,
             self._lent.new,
-            end_when_solved=self._ends_when_solved,
-            shows_failing_test=self._shows_failing_test,
-            shows_failure_state=self._shows_failure_state,
+            end_when_solved=self._rules.ends_when_solved,
+            shows_failing_test=self._rules.shows_failing_test,
+            shows_failure_state=self._rules.shows_failure_state,
             rewards=False,
         )
-        referee = Referee(env, self._budget, past=past)
+        referee = Referee(env, self._rules.budget, past=past)
         self._env = env
         observation = self._guarded(referee.reset)
-        self._referee, self._tally = referee, Tally(self._weights, referee.tracker)
+        self._referee, self._tally = referee, Tally(self._rules.weights, referee.tracker)
         return append_workspace(env.shown, observation)
 
     def _repeat(self, past: Sequence[Step]) -> None:
@@ -182,7 +167,8 @@ class TrainingEnv:
                     self._guarded(referee.refuse, error)
                 else:
                     self._guarded(referee.carry_out, Decision(step.action, step.thought))
-                tally.of(referee.steps[-1], False)
+                rewards = tally.of(referee.steps[-1], False)
+                self.earned += sum(rewards.values())
         except ReplayDiffers as error:
             raise BranchError(
                 f"this episode cannot be branched after step {error.index}: there {error.difference}. What depends on "
@@ -222,8 +208,20 @@ class TrainingEnv:
         self._require_open()
         if self.outcome is None:
             self._end(self._require_episode(), StopReason.AGENT_GAVE_UP)
+            assert self.outcome is not None and self.outcome.score is not None
+            self.earned += self._rules.weights.get(Term.VERDICT, 0.0) * self.outcome.score.resolved
         assert self.outcome is not None and self.outcome.score is not None
         return self.outcome.score
+
+    def settle(self) -> float:
+        """Return what the episode earned; one in progress is scored first, if its verdict is rewarded. Raises as `step`
+        does.
+        """
+        if self.outcome is None:
+            self._require_episode()
+            if self._rules.weights.get(Term.VERDICT):
+                self.score()
+        return self.earned
 
     def close(self) -> None:
         """End everything that was started, including what another thread is waiting for. May be called twice."""
@@ -260,6 +258,10 @@ class TrainingEnv:
         """As `score`."""
         return await self._soon(self.score)
 
+    async def asettle(self) -> float:
+        """As `settle`."""
+        return await self._soon(self.settle)
+
     async def aclose(self) -> None:
         """As `close`."""
         await asyncio.to_thread(self.close)
@@ -290,6 +292,7 @@ class TrainingEnv:
             self._end(referee, reason)
         score = self.outcome.score if self.outcome else None
         rewards = tally.of(referee.steps[-1], bool(score and score.resolved))
+        self.earned += sum(rewards.values())
         limit = reason is not None and reason.is_limit
         return Transition(
             observation, sum(rewards.values()), reason is not None and not limit, limit, self._info(rewards)

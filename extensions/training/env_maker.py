@@ -17,6 +17,7 @@ from stackrank.env.task import Task
 from stackrank.env.tools import ToolSet, tool_set
 from stackrank.extensions.training.env import TrainingEnv
 from stackrank.extensions.training.rewards import Chosen, Term, TrainingError, read_weights
+from stackrank.extensions.training.rules import EpisodeRules
 from stackrank.extensions.training.vec import VecEnv
 from stackrank.wording import count_of
 
@@ -124,11 +125,9 @@ class EnvMaker:
         """`count`: how many environments will work at the same time. The rest: see `Options`. Raises as `make` does."""
         if wall_s is not None and (isinstance(wall_s, bool) or not isinstance(wall_s, int | float) or not wall_s > 0):
             raise TrainingError(f"wall_s is {wall_s!r}: give it a number of seconds above 0, or None for no limit")
-        self._budget = Budget(steps=_at_least_one("steps", steps), wall_s=wall_s)
-        self._weights = read_weights(rewards)
-        self._ends_when_solved = ends_when_solved
-        self._shows_failing_test = shows_failing_test
-        self._shows_failure_state = shows_failure_state
+        budget = Budget(steps=_at_least_one("steps", steps), wall_s=wall_s)
+        weights = read_weights(rewards)
+        self.rules = EpisodeRules(budget, weights, ends_when_solved, shows_failing_test, shows_failure_state)
         self._source = _source(path, repos, environments)
         self.tools = _tools(tools)
         self.pool = Pool(chosen_backend(sandbox), size=min(count + 1, os.cpu_count() or 1))
@@ -140,11 +139,7 @@ class EnvMaker:
             self.tools,
             self.pool,
             functools.partial(find_task, source=self._source),
-            budget=self._budget,
-            weights=self._weights,
-            ends_when_solved=self._ends_when_solved,
-            shows_failing_test=self._shows_failing_test,
-            shows_failure_state=self._shows_failure_state,
+            self.rules,
             owns_pool=owns_pool,
         )
 

@@ -14,7 +14,7 @@ from stackrank.env.sandbox.base import SandboxError
 from stackrank.env.tools.base import Described, schema
 from stackrank.extensions.training.env import TrainingEnv
 from stackrank.extensions.training.env_maker import EnvMaker
-from stackrank.extensions.training.rewards import Chosen, Term, TrainingError, read_weights
+from stackrank.extensions.training.rewards import Chosen, Term, TrainingError
 
 _TYPES: Mapping[str, type] = {"integer": int, "number": float, "boolean": bool, "array": list, "object": dict}
 
@@ -23,44 +23,39 @@ class ToolEnv:
     """Plays one rollout at a time. Public methods other than `reset` and `get_reward` are tools."""
 
     _make: Callable[[str], TrainingEnv]
-    _verdict: float
 
     def __init__(self) -> None:
         """Start nothing yet."""
         self._env: TrainingEnv | None = None
-        self._earned, self._lost = 0.0, False
+        self._lost = False
 
     def reset(self, task: str = "", **_: Any) -> str:
         """Begin an episode; return what the model reads first. Raises TrainingError, BenchmarkError, SandboxError."""
         if not task:
             raise TrainingError("the row names no task: give the data a column `task`, such as 'bugs/vat-table'")
-        self._earned, self._lost = 0.0, False
+        self._lost = False
         if self._env is None:
             self._env = self._make(task)
         return self._env.reset(task)[0].text
 
     def get_reward(self) -> float | None:
         """Return the rollout's reward, and end the rollout. None, which TRL leaves out, if the machine failed."""
-        env = self._env
-        if env is None:
+        if self._env is None:
             raise TrainingError("no episode was started: call reset first")
         try:
-            if env.outcome is None and not self._lost:
-                self._earned += self._verdict * env.score().resolved
+            return None if self._lost else self._env.settle()
         except SandboxError:
             self._lost = True
-        return None if self._lost else self._earned
+            return None
 
     def _step(self, tool: str, arguments: dict[str, Any]) -> str:
         if self._env is None:
             raise TrainingError("no episode is in progress: call reset first")
         try:
-            transition = self._env.step({"tool": tool, "arguments": arguments})
+            return self._env.step({"tool": tool, "arguments": arguments}).observation.text
         except SandboxError:
             self._lost = True
             raise
-        self._earned += transition.reward
-        return transition.observation.text
 
 
 def environment_factory(*, rewards: Chosen = Term.VERDICT, count: int = 8, **options: Any) -> type[ToolEnv]:
@@ -71,8 +66,7 @@ def environment_factory(*, rewards: Chosen = Term.VERDICT, count: int = 8, **opt
     maker = EnvMaker(rewards=rewards, count=count, **options)
     atexit.register(maker.pool.close)
     tools = {name: _method(maker.tools.find(name)) for name in maker.tools.tools}
-    verdict = read_weights(rewards).get(Term.VERDICT, 0.0)
-    return type("StackrankEnv", (ToolEnv,), {**tools, "_make": staticmethod(maker.env), "_verdict": verdict})
+    return type("StackrankEnv", (ToolEnv,), {**tools, "_make": staticmethod(maker.env)})
 
 
 def _method(tool: Described) -> Callable[..., str]:

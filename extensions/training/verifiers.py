@@ -1,7 +1,6 @@
 """Episodes as tasks of verifiers (https://github.com/PrimeIntellect-ai/verifiers); the taskset's id is `stackrank`.
 
-The environment plays the user: its turns are the observations, and an answer holds one action in a fenced block, as
-with `syntax: text` of the agent `llm`. An answer without one costs a step. All episodes share one pool of sandboxes.
+Episodes are conversations in text (`dialogue`), and share one pool of sandboxes.
 """
 
 from __future__ import annotations
@@ -11,14 +10,8 @@ from typing import Any
 
 import verifiers.v1 as vf
 
-from stackrank.agents.llm import prompting
-from stackrank.agents.llm.endpoints.endpoint import Reply
-from stackrank.agents.llm.syntaxes.syntax import BadCall
-from stackrank.agents.llm.syntaxes.text import FencedText
-from stackrank.env.actions import Observation
-from stackrank.extensions.training.env import TrainingEnv, Transition
+from stackrank.extensions.training.dialogue import Dialogue
 from stackrank.extensions.training.env_maker import EnvMaker, every_task
-from stackrank.extensions.training.rewards import Term
 
 
 class EpisodeConfig(vf.TasksetConfig):
@@ -60,10 +53,9 @@ class EpisodeEnv(vf.Env[EpisodeEnvConfig]):
     def __init__(self, config: EpisodeEnvConfig) -> None:
         """Start nothing yet. Raises as `stackrank.make` does."""
         super().__init__(config)
-        self._own: Any = config.taskset
         options = ("tools", "rewards", "steps", "sandbox", "path", "count")
-        self._maker = EnvMaker(**{name: getattr(self._own, name) for name in options})
-        self._syntax = FencedText([self._maker.tools.find(name) for name in self._maker.tools.tools])
+        self._maker = EnvMaker(**{name: getattr(config.taskset, name) for name in options})
+        self._dialogue = Dialogue(self._maker)
 
     async def stop(self) -> None:
         """End the sandboxes."""
@@ -73,28 +65,12 @@ class EpisodeEnv(vf.Env[EpisodeEnvConfig]):
         """Play one episode. Raises SandboxError if the machine failed, so that this does not count as a result."""
         async with self._maker.env(task.data.name) as env:
             observation, _ = await env.areset()
-            async with agents.player.interaction(task.with_system_prompt(self._prompt("system", observation))) as talk:
-                reply, earned = await talk.turn(self._prompt("task", observation)), 0.0
+            system, first = self._dialogue.open(observation)
+            async with agents.player.interaction(task.with_system_prompt(system)) as talk:
+                reply = await talk.turn(first)
                 while not reply.terminated:
-                    transition = await self._step(env, reply.last_reply)
-                    earned += transition.reward
+                    transition = await self._dialogue.aact(env, reply.last_reply)
                     if transition.terminated or transition.truncated:
                         break
-                    reply = await talk.turn(self._syntax.write_result(None, transition.observation)["content"])
-            if env.outcome is None:
-                earned += self._own.rewards.get(Term.VERDICT, 0.0) * (await env.ascore()).resolved
-            talk.trace.record_reward("episode", earned)
-
-    async def _step(self, env: TrainingEnv, output: str) -> Transition:
-        reply = Reply(output)
-        try:
-            for call in self._syntax.find_calls(reply):
-                return await env.astep(self._syntax.read_action(call)[0])
-            return await env.arefuse(self._syntax.correct_missing_call(reply), output)
-        except BadCall as error:
-            return await env.arefuse(str(error), output)
-
-    def _prompt(self, name: str, observation: Observation) -> str:
-        run = {"max_steps": self._own.steps, "ends_when_solved": True}
-        values = {"syntax": self._syntax.write_help(), "observation": self._syntax.write_opening(observation)}
-        return prompting.render(name, **prompting.describe_start(self._maker.tools, observation.state), **run, **values)
+                    reply = await talk.turn(self._dialogue.show(transition.observation))
+            talk.trace.record_reward("episode", await env.asettle())

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from typer.core import TyperCommand
+
 from stackrank.wording import NOTHING, as_json, errors, interval, one_line, print_out, rank, resolved_rate
 
 if TYPE_CHECKING:
@@ -109,3 +111,14 @@ LEADERBOARD_COLUMNS = {
     "cost_per_episode": "$ per episode",
     "cost_usd": "$ total",
 }
+
+
+class ExportCommand(TyperCommand):
+    """The command `export`, whose help lists the formats of the core and of plug-ins."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the list below the options."""
+        from stackrank.flows.runs.afterwards.export.exporter import describe_exporters
+
+        with formatter.section("Formats"):
+            formatter.write_dl(describe_exporters())

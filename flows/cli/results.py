@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from stackrank.db.search import HELP
 from stackrank.errors import UsageError
@@ -26,12 +25,14 @@ from stackrank.flows.cli.options import (
     check_terms,
     scope_of,
 )
-from stackrank.flows.cli.output import print_json, print_scope, print_table
+from stackrank.flows.cli.output import ExportCommand, print_json, print_scope, print_table
 from stackrank.patches.writing import shown_text
 from stackrank.terms import FailurePoint, Label, RunStatus, Verdict
 from stackrank.wording import (
     count_of,
     errors,
+    fault_lines,
+    mended,
     moment,
     one_of,
     print_err,
@@ -186,6 +187,9 @@ def episodes(
         columns |= {"step": "at step", "excerpt": "text"}
         rows = [{**row, **row.get("hit", {"step": "", "excerpt": ""})} for row in rows]
     rows = [{**row, "verdict": f"{row['verdict']} (unverified)"} if row["unverified"] else row for row in rows]
+    if any(row["faults_total"] > 1 for row in rows):
+        columns |= {"share": "mended"}
+        rows = [{**row, "share": mended(row)} for row in rows]
     print_table(rows, columns, "No episode matches.")
 
 
@@ -213,6 +217,8 @@ def trace(
         _print_step(step)
     if row["error"]:
         print_out(f"\nerror: {row['error']}")
+    for line in fault_lines(row):
+        print_out(f"\n{line}", end="")
     for heading, tests in (("does not pass", row["score"].get("unfixed")), ("broken", row["score"].get("regressions"))):
         for test in tests or ():
             print_out(f"\n{heading}: {test}", end="")
@@ -249,17 +255,7 @@ def _print_step(step: Mapping[str, Any]) -> None:
     print_out(step["observation"])
 
 
-class _ExportCommand(TyperCommand):
-    """The command `export`, whose help lists the formats of the core and of plug-ins."""
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        from stackrank.flows.runs.afterwards.export.exporter import describe_exporters
-
-        with formatter.section("Formats"):
-            formatter.write_dl(describe_exporters())
-
-
-@app.command(cls=_ExportCommand)
+@app.command(cls=ExportCommand)
 def export(
     run: Run = "latest",
     format: Annotated[

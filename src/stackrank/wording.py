@@ -256,6 +256,24 @@ def suspicious_lines(episode: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def mended(episode: Mapping[str, Any]) -> str:
+    """How many of the faults of an episode's task are mended: `14 of 40`; empty before its verdict."""
+    return f"{episode['mended']} of {episode['faults_total']}" if episode["verdict"] else ""
+
+
+def fault_lines(episode: Mapping[str, Any]) -> list[str]:
+    """Which of several faults are mended, and after which step, then those that are still open; empty for one fault."""
+    done = [fault for fault in episode["by_fault"] if fault["mended"]]
+    left = [fault["name"] for fault in episode["by_fault"] if not fault["mended"]]
+    lines = [f"mended: {mended(episode)} faults"] if episode["by_fault"] else []
+    for fault in sorted(done, key=lambda fault: fault["step"]):
+        strength = (
+            f"sealed, {count_of(fault['sealed'], 'bit')}" if fault["sealed"] else f"not sealed: {fault['unsealed']}"
+        )
+        lines.append(f"  {fault['name']} after step {fault['step']} ({strength})")
+    return lines + ([f"  still open: {', '.join(left)}"] if left else [])
+
+
 def rank(row: Mapping[str, Any]) -> str:
     """The rank of an entrant on a leaderboard; `ref.` for a reference entrant, which has none."""
     return "ref." if row["reference"] else ranks(row["rank_low"], row["rank_high"])

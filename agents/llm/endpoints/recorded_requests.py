@@ -117,24 +117,40 @@ def _extend(
 def token_ids(answer: Mapping[str, Any]) -> dict[str, Any]:
     """Return `prompt_token_ids`, `completion_token_ids` and `logprobs` of an answer, if the endpoint gave them.
 
-    vLLM gives ids if the request says `return_token_ids`, and gives them as the names of the tokens if it says
-    `return_tokens_as_token_ids`.
+    vLLM and SGLang give ids if the request says `return_token_ids`. With `logprobs`, llama.cpp gives ids too, SGLang
+    does if the request also says `return_meta_info`, and vLLM gives them as the names of the tokens if it says
+    `return_tokens_as_token_ids`. Log-probabilities of only some of the tokens are left out.
     """
     choice = (answer.get("choices") or [{}])[0]
-    priced = choice.get("logprobs")
-    content = priced.get("content") if isinstance(priced, dict) else None
-    tokens = [token for token in content or () if isinstance(token, dict)]
-    names = [str(token.get("token")) for token in tokens]
-    ids_in_names = [int(name[9:]) for name in names if name.startswith("token_id:") and name[9:].isdigit()]
+    named, logprobs = _priced_tokens(choice)
+    completion = choice.get("token_ids") or named
     ids = {
         "prompt_token_ids": answer.get("prompt_token_ids") or choice.get("prompt_token_ids"),
-        "completion_token_ids": choice.get("token_ids") or (ids_in_names if len(ids_in_names) == len(names) else None),
+        "completion_token_ids": completion,
     }
-    logprobs = [token.get("logprob") for token in tokens]
+    is_complete = not isinstance(completion, list) or len(completion) == len(logprobs)
     return {
         **{name: value for name, value in ids.items() if value and _all_of(value, int)},
-        **({"logprobs": logprobs} if logprobs and _all_of(logprobs, int, float) else {}),
+        **({"logprobs": logprobs} if logprobs and is_complete and _all_of(logprobs, int, float) else {}),
     }
+
+
+def _priced_tokens(choice: Mapping[str, Any]) -> tuple[list[Any] | None, list[Any]]:
+    """Return the ids of the tokens that have log-probabilities, None if they are not said, and these."""
+    meta, priced = choice.get("meta_info"), choice.get("logprobs")
+    if isinstance(meta, dict) and isinstance(meta.get("output_token_logprobs"), list):
+        rows = [row for row in meta["output_token_logprobs"] if isinstance(row, list) and len(row) >= 2]
+        return [row[1] for row in rows], [row[0] for row in rows]
+    content = priced.get("content") if isinstance(priced, dict) else None
+    tokens = [token for token in content or () if isinstance(token, dict)]
+    ids = [_id_of(token) for token in tokens]
+    return None if not ids or None in ids else ids, [token.get("logprob") for token in tokens]
+
+
+def _id_of(token: Mapping[str, Any]) -> int | None:
+    name = str(token.get("token"))
+    named = int(name[9:]) if name.startswith("token_id:") and name[9:].isdigit() else None
+    return token["id"] if type(token.get("id")) is int else named
 
 
 def _all_of(values: Any, *types: type) -> bool:

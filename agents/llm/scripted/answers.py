@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from stackrank.agents.llm.scripted.token_fields import ScriptedTokens
+
 
 @dataclass(frozen=True)
 class ScriptedReply:
@@ -26,6 +28,8 @@ class ScriptedReply:
     delay_s: float = 0.0
     usage: bool = True
     """Whether the answer counts its tokens, which some servers do not."""
+    tokens: ScriptedTokens | None = None
+    """What a request that asks for tokens gets; None: one for each byte."""
 
     def with_(self, **fields: Any) -> ScriptedReply:
         """Return the same answer with these fields changed."""

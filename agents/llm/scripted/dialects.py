@@ -67,11 +67,12 @@ def _chat_events(body: dict[str, Any]) -> Iterator[Event]:
     choice = body["choices"][0]
     message = choice.get("message") or {}
     frame = {name: body[name] for name in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
+    prompt = {name: body[name] for name in ("prompt_token_ids",) if name in body}
 
     def piece(delta: dict[str, Any], **fields: Any) -> Event:
         return "", {**frame, "choices": [{"index": 0, "delta": delta, "finish_reason": None, **fields}]}
 
-    yield piece({"role": "assistant", "content": ""})
+    yield "", {**piece({"role": "assistant", "content": ""})[1], **prompt}
     for name, value in message.items():
         if name == "tool_calls":
             for index, call in enumerate(value or ()):
@@ -86,9 +87,9 @@ def _chat_events(body: dict[str, Any]) -> Iterator[Event]:
                 yield piece({name: half})
         elif value is not None and name != "role":
             yield piece({name: value})
-    yield piece(
-        {}, finish_reason=choice.get("finish_reason") or ("tool_calls" if message.get("tool_calls") else "stop")
-    )
+    tokens = {name: choice[name] for name in ("token_ids", "logprobs", "meta_info") if name in choice}
+    finish_reason = choice.get("finish_reason") or ("tool_calls" if message.get("tool_calls") else "stop")
+    yield piece({}, finish_reason=finish_reason, **tokens)
     if body.get("usage") is not None:
         yield "", {**frame, "choices": [], "usage": body["usage"]}
     yield "", "[DONE]"

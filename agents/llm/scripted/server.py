@@ -21,6 +21,7 @@ from typing import Any
 
 from stackrank.agents.llm.scripted.answers import Entry, Fault, Script
 from stackrank.agents.llm.scripted.dialects import dialect_of, stream
+from stackrank.agents.llm.scripted.token_fields import add_tokens
 
 
 class OpenAIServer:
@@ -169,6 +170,8 @@ class OpenAIServer:
             dialect = dialect_of(http.path)
             assert dialect is not None
             body = dialect.body(entry, str(request.get("model", "")), number)
+            if "choices" in body:
+                add_tokens(body, request, entry.tokens)
             if self._known_answers is not None:
                 self._known_answers.update(dialect.answers_of(body))
             code, data, headers = 200, json.dumps(body).encode(), {}

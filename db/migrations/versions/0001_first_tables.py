@@ -25,8 +25,8 @@ MILESTONES = (
     "at_reproduced", "at_localized", "at_breakpoint", "at_inspected", "at_edited", "at_improved", "at_solved"
 )  # fmt: skip
 EPISODE_COUNTS = (
-    "attempt", "try_number", "failure_step", "sealed", "steps", *TOKENS, "tests_passed", "tests_failed",
-    "interruptions", *MILESTONES,
+    "attempt", "try_number", "failure_step", "sealed", "mended", "faults_total", "steps", *TOKENS, "tests_passed",
+    "tests_failed", "interruptions", *MILESTONES,
 )  # fmt: skip
 FAILURE_POINTS = (
     "", "never_reproduced", "never_localized", "localized_not_edited", "wrong_location", "wrong_fix", "regression",
@@ -39,7 +39,10 @@ STOP_REASONS = (
 LABELS = (
     "disputed", "benchmark_bug", "unclear_statement", "flaky", "wrong_verdict", "exploit", "instructive",
 )  # fmt: skip
-TOTALS = ("verdict", "failure_point", "sealed", "unverified", "steps", "tokens_in", "tokens_out", "cost_usd", "wall_s")
+TOTALS = (
+    "verdict", "failure_point", "sealed", "unverified", "mended", "faults_total", "steps", "tokens_in", "tokens_out",
+    "cost_usd", "wall_s",
+)  # fmt: skip
 
 
 def upgrade() -> None:
@@ -134,7 +137,7 @@ def _create_results() -> None:
         _columns(sa.String(), "verdict", "stop_reason", "failure_point"),
         _columns(sa.Integer(), "failure_step", nullable=True),
         _columns(sa.Boolean(), "tampered"),
-        _columns(sa.Integer(), "sealed"),
+        _columns(sa.Integer(), "sealed", "mended", "faults_total"),
         _columns(sa.Boolean(), "unverified"),
         _columns(sa.Integer(), "steps", *TOKENS),
         _columns(sa.Float(), "cost_usd", nullable=True),
@@ -163,7 +166,10 @@ def _create_results() -> None:
             "stop_reason": STOP_REASONS,
             "verdict": ("", "resolved", "unresolved", "error"),
         },
-        rules=[sa.CheckConstraint("(status = 'done') = (verdict <> '')", name=op.f("ck_episode_done_has_verdict"))],
+        rules=[
+            sa.CheckConstraint("(status = 'done') = (verdict <> '')", name=op.f("ck_episode_done_has_verdict")),
+            sa.CheckConstraint("mended <= faults_total AND faults_total > 0", name=op.f("ck_episode_mended_of_faults")),
+        ],
     )
     _index("episode", "cells", "entrant_id", "task_id", "run_id", "counted", *TOTALS, *MILESTONES)
     _index("episode", "counted", "run_id", "task_id", "entrant_id", "attempt", unique=True, predicate="counted")
@@ -186,7 +192,7 @@ def _create_results() -> None:
         _columns(sa.Boolean(), "resolved", "tampered"),
         _columns(sa.Integer(), "sealed"),
         _columns(sa.Text(), "unsealed"),
-        _columns(sa.JSON(), "tests", "notes"),
+        _columns(sa.JSON(), "faults", "tests", "notes"),
         _columns(TIME, "created_at", nullable=True),
         references={"episode_id": "episode"},
         counts=("sealed",),
@@ -203,6 +209,21 @@ def _create_results() -> None:
     )
     _indexes("verdicts", "episode_id")
     _index("verdicts", "of_record", "episode_id", unique=True, predicate="of_record")
+    _table(
+        "fault_verdict",
+        _columns(KEY, "episode_id"),
+        _columns(sa.String(), "name"),
+        _columns(sa.Boolean(), "mended"),
+        _columns(sa.Integer(), "sealed"),
+        _columns(sa.Text(), "unsealed"),
+        _columns(sa.Integer(), "step", nullable=True),
+        _columns(sa.BigInteger(), "tokens", nullable=True),
+        _columns(sa.Float(), "cost_usd", nullable=True),
+        key=("episode_id", "name"),
+        references={"episode_id": "episode"},
+        counts=("sealed", "step", "tokens"),
+        sqlite_with_rowid=False,
+    )
 
 
 def _create_trajectories() -> None:

@@ -113,7 +113,7 @@ def abilities(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> AbilityBoard:
             "rate": ability.rate,
             "ci_low": ability.rate_low,
             "ci_high": ability.rate_high,
-            "observed": fmean(sums.resolved / sums.counted for sums in played[entrant_id].values()),
+            "observed": fmean(sums.mended / sums.counted for sums in played[entrant_id].values()),
             "tasks": len(played[entrant_id]),
             "tasks_total": len(keys),
             "infit": ability.infit,
@@ -153,11 +153,9 @@ def abilities(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> AbilityBoard:
 
 def count_matrices(
     entrants: Iterable[Mapping[_Key, Sums]], keys: Sequence[_Key]
-) -> tuple[list[list[int]], list[list[int]]]:
+) -> tuple[list[list[float]], list[list[int]]]:
     """Return the numbers of resolved and of counted episodes, entrants x tasks, 0 for a task that was not played."""
-    rows = [
-        [(tasks[key].resolved, tasks[key].counted) if key in tasks else (0, 0) for key in keys] for tasks in entrants
-    ]
+    rows = [[(tasks[key].mended, tasks[key].counted) if key in tasks else (0, 0) for key in keys] for tasks in entrants]
     return [[resolved for resolved, _ in row] for row in rows], [[counted for _, counted in row] for row in rows]
 
 
@@ -168,7 +166,7 @@ def _level_rows(order: Sequence[TaskKey], played: Mapping[int, Cells], names: Ma
         task_keys = order[third * len(order) // 3 : (third + 1) * len(order) // 3]
         for entrant_id, tasks in played.items():
             results = [tasks[key] for key in task_keys if key in tasks]
-            rate = fmean(sums.resolved / sums.counted for sums in results) if results else None
+            rate = fmean(sums.mended / sums.counted for sums in results) if results else None
             rows.append(
                 {
                     "entrant_id": entrant_id,

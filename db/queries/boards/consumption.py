@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import case, func, select
+from sqlalchemy import case, func, literal, select
 
-from stackrank.db.connection.transactions import EPISODE
+from stackrank.db.connection.transactions import EPISODE, FAULT_VERDICT
 from stackrank.db.queries.boards.scope import Selection
 from stackrank.db.queries.reading import fetch_tuples
 from stackrank.terms import Verdict
 
 EffortUnit = Literal["steps", "tokens", "cost_usd"]
-_E = EPISODE.c
+_E, _F = EPISODE.c, FAULT_VERDICT.c
 _COLUMNS: dict[str, Any] = {"steps": _E.steps, "tokens": _E.tokens_in + _E.tokens_out, "cost_usd": _E.cost_usd}
 
 
@@ -26,6 +26,18 @@ class Consumption(NamedTuple):
     """None: a price is unknown."""
     resolved: int
     counted: int
+
+
+class Gain(NamedTuple):
+    """By how much an amount raised the outcomes of an entrant's counted episodes on a task, and how many took it."""
+
+    entrant_id: int
+    task_id: int
+    amount: float | None
+    """None: a price is unknown."""
+    outcome: float
+    counted: int
+    """The episodes that ended with this amount."""
 
 
 def read_consumption(
@@ -41,3 +53,25 @@ def read_consumption(
         query = query.where(_E.entrant_id.in_(list(entrants)))
     rows = fetch_tuples(selection.engine, query.group_by(*groups).order_by(_COLUMNS[by]))
     return [Consumption(*row) for row in rows if row[1] in selection.keys]
+
+
+def read_gains(selection: Selection, by: EffortUnit) -> list[Gain]:
+    """Return by which amounts the outcomes of counted episodes rose, smallest amount first.
+
+    An episode of a task with one fault counts in the end, as in `read_consumption`. Of a task with several, each fault
+    counts when it was mended, and the episode itself gains nothing more in the end.
+    """
+    groups = (_E.entrant_id, _E.task_id, _COLUMNS[by])
+    ended = func.sum(case(((_E.verdict == Verdict.RESOLVED) & (_E.faults_total == 1), 1), else_=0))
+    is_counted = (selection.condition, _E.counted, _E.verdict.in_(selection.counting))
+    by_end = select(*groups, ended, func.count()).where(*is_counted).group_by(*groups)
+    amount = {"steps": _F.step, "tokens": _F.tokens, "cost_usd": _F.cost_usd}[by]
+    by_fault = (
+        select(_E.entrant_id, _E.task_id, amount, 1.0 / _E.faults_total, literal(0))
+        .join(FAULT_VERDICT, _F.episode_id == _E.id)
+        .where(*is_counted, _F.mended)
+    )
+    rows = [Gain(*row) for row in fetch_tuples(selection.engine, by_end)]
+    rows += [Gain(*row) for row in fetch_tuples(selection.engine, by_fault)]
+    in_scope = [row for row in rows if row.task_id in selection.keys]
+    return sorted(in_scope, key=lambda row: (row.amount is not None, row.amount or 0))

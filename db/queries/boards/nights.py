@@ -129,7 +129,7 @@ def _fit_model(played: Mapping[int, Mapping[_Key, Sums]], keys: Sequence[_Key], 
 def _cluster_rate(entrant_cells: Mapping[_Key, Sums], keys: Sequence[_Key]) -> stats.Rate:
     """Return the rate over these tasks. Tasks of a night may be alike, so they form a cluster."""
     sums = [entrant_cells[key] for key in keys]
-    return stats.rate_over_clusters([s.resolved for s in sums], [s.counted for s in sums], [name for name, _ in keys])
+    return stats.rate_over_clusters([s.mended for s in sums], [s.counted for s in sums], [name for name, _ in keys])
 
 
 def _entrant_row(
@@ -140,7 +140,7 @@ def _entrant_row(
     )
     night_rate = _cluster_rate(entrant_cells, night_keys)
     fixed_rate = stats.rate(
-        [entrant_cells[key].resolved for key in fixed_keys], [entrant_cells[key].counted for key in fixed_keys]
+        [entrant_cells[key].mended for key in fixed_keys], [entrant_cells[key].counted for key in fixed_keys]
     )
     difference = stats.gap(fixed_rate, night_rate)
     assert night_rate.rate is not None
@@ -177,7 +177,7 @@ def _night_row(
     for entrant_id, entrant_cells in played.items():
         if played_keys := [key for key in keys if key in entrant_cells]:
             rate = stats.rate(
-                [entrant_cells[key].resolved for key in played_keys],
+                [entrant_cells[key].mended for key in played_keys],
                 [entrant_cells[key].counted for key in played_keys],
             )
             rates[names[entrant_id]] = {"rate": rate.rate, "ci_low": rate.low, "ci_high": rate.high}

@@ -163,7 +163,7 @@ class _EpisodeCounts(NamedTuple):
     episodes: Any
 
 
-_COUNTS = attrgetter("resolved", "unresolved", "errors", "failed_errors")
+_COUNTS = attrgetter("mended", "scored", "errors", "failed_errors")
 
 
 def _count_matrix(cells: Mapping[int, Cells]) -> tuple[list[TaskKey], _EpisodeCounts]:
@@ -172,7 +172,8 @@ def _count_matrix(cells: Mapping[int, Cells]) -> tuple[list[TaskKey], _EpisodeCo
 
     keys, no_episodes = sorted(set().union(*cells.values())), Sums()
     counts = numpy.array(
-        [[_COUNTS(tasks.get(key, no_episodes)) for key in keys] for tasks in cells.values()], dtype=int
+        [[_COUNTS(tasks.get(key, no_episodes)) for key in keys] for tasks in cells.values()], dtype=float
     )
-    resolved, unresolved, errors, failed = numpy.moveaxis(counts.reshape(len(cells), len(keys), 4), 2, 0)
-    return keys, _EpisodeCounts(resolved, resolved + unresolved + failed, errors, resolved + unresolved + errors)
+    mended = counts.reshape(len(cells), len(keys), 4)[:, :, 0]
+    scored, errors, failed = numpy.moveaxis(counts.reshape(len(cells), len(keys), 4)[:, :, 1:].astype(int), 2, 0)
+    return keys, _EpisodeCounts(mended, scored + failed, errors, scored + errors)

@@ -9,7 +9,7 @@ from typing import TypedDict
 from sqlalchemy import Engine
 
 from stackrank.db import stats
-from stackrank.db.queries.boards.consumption import Consumption, EffortUnit, read_consumption
+from stackrank.db.queries.boards.consumption import EffortUnit, Gain, read_gains
 from stackrank.db.queries.boards.ranking import rank_entrants
 from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, fetch_entrants
 from stackrank.db.totals.sums import Cells
@@ -93,9 +93,9 @@ def budget_curves(engine: Engine, scope: Scope = DEFAULT_SCOPE, *, by: EffortUni
     By cost, an entrant with an unknown price is left out.
     """
     selection = scope.find(engine)
-    spent_rows: dict[int, list[Consumption]] = {}
+    spent_rows: dict[int, list[Gain]] = {}
     cells = _board_cells(engine, selection.cells())
-    for row in read_consumption(selection, by):
+    for row in read_gains(selection, by):
         if selection.keys[row.task_id] in cells.get(row.entrant_id, {}):
             spent_rows.setdefault(row.entrant_id, []).append(row)
     priced_rows = {
@@ -115,17 +115,17 @@ def budget_curves(engine: Engine, scope: Scope = DEFAULT_SCOPE, *, by: EffortUni
     ]
 
 
-def _curve(spent_rows: list[Consumption]) -> list[list[float]]:
+def _curve(spent_rows: list[Gain]) -> list[list[float]]:
     counted: Counter[int] = Counter()
     for row in spent_rows:
         counted[row.task_id] += row.counted
     rate, points = 0.0, list[list[float]]()
     for row in spent_rows:
         amount = row.amount or 0
-        rate += row.resolved / counted[row.task_id] / len(counted)
+        rate += row.outcome / counted[row.task_id] / len(counted)
         if points and points[-1][0] == amount:
             points[-1][1] = rate
-        elif row.resolved or row is spent_rows[-1]:
+        elif row.outcome or row is spent_rows[-1]:
             points.append([amount, rate])
     stride = max(1, len(points) // _CURVE_POINTS)
     return [point for index, point in enumerate(points) if index % stride == 0 or index == len(points) - 1]

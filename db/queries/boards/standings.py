@@ -20,13 +20,25 @@ from stackrank.db.queries.comparisons.stopping import stopping
 from stackrank.db.queries.reading import Row, fetch_tuples
 from stackrank.db.queries.runs import run as find_run
 from stackrank.db.totals.sums import Cells, Sums, total
+from stackrank.db.totals.tallies import share_of_faults
 from stackrank.terms import Verdict
 from stackrank.wording import usd
 
 _E = EPISODE.c
 _SUMMARY = (
     *("entrant", "agent", "model", "tools", "episodes", "resolved", "sealed", "unverified", "unresolved", "errors"),
-    *("rate", "ci_low", "ci_high", "steps_mean", "tokens_in", "tokens_out", "cost_usd", "reference"),
+    *(
+        "rate",
+        "ci_low",
+        "ci_high",
+        "steps_mean",
+        "tokens_in",
+        "tokens_out",
+        "cost_usd",
+        "reference",
+        "faults_mended",
+        "faults",
+    ),
 )
 
 
@@ -35,9 +47,10 @@ class Standing(TypedDict):
 
     Means, tokens, `cost_per_episode` and `cost_per_resolved` are over resolved and unresolved episodes; `cost_usd` is
     all that was spent, on errors and repeated tries too. A cost is None if a price is unknown, `rate` and its interval
-    if nothing was counted. `all_attempts_rate`: share of the tasks of which every attempt was resolved. `tasks` of
-    `tasks_total` were counted; each weighs the same in the rate. Ranks are ranges, because entrants tie if their paired
-    difference may be chance.
+    if nothing was counted. `rate` is the mean share of mended faults; a task with one fault is resolved or not.
+    `faults_mended` of `faults` count those of every episode. `all_attempts_rate`: share of the tasks of which every
+    attempt was resolved. `tasks` of `tasks_total` were counted; each weighs the same in the rate. Ranks are ranges,
+    because entrants tie if their paired difference may be chance.
     """
 
     entrant_id: int
@@ -56,6 +69,8 @@ class Standing(TypedDict):
     rate: float | None
     ci_low: float | None
     ci_high: float | None
+    faults_mended: int
+    faults: int
     all_attempts_rate: float | None
     steps_mean: float | None
     tokens_in: int
@@ -182,7 +197,7 @@ def build_standing(entrant: EntrantRow, tasks: Cells, tasks_total: int) -> Stand
     sums, counted = total(tasks.values()), [task.counted for task in tasks.values()]
     played = [task for task, episodes in zip(tasks.values(), counted, strict=True) if episodes]
     counted, resolved = list(filter(None, counted)), [task.resolved for task in played]
-    rate = stats.rate(resolved, counted)
+    rate = stats.rate([task.mended for task in played], counted)
     priced = sums.scored > 0 and sums.priced == sums.scored
     per_resolved = stats.CostEstimate(None, None, None)
     if priced:
@@ -205,6 +220,8 @@ def build_standing(entrant: EntrantRow, tasks: Cells, tasks_total: int) -> Stand
         "rate": rate.rate,
         "ci_low": rate.low,
         "ci_high": rate.high,
+        "faults_mended": sums.faults_mended,
+        "faults": sums.faults,
         "all_attempts_rate": all_resolved / len(played) if played else None,
         "steps_mean": sums.steps / sums.scored if sums.scored else None,
         "tokens_in": sums.tokens_in,
@@ -252,7 +269,7 @@ def rate_history(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> dict[int, list
     over a few tasks next to rates over all of them would look like a change.
     """
     selection = scope.find(engine)
-    share = func.avg(case((_E.verdict == Verdict.RESOLVED, 1.0), else_=0.0)).label("share")
+    share = func.avg(case((_E.verdict != Verdict.ERROR, share_of_faults()), else_=0.0)).label("share")
     tasks = (
         select(_E.entrant_id, _E.run_id, share)
         .where(selection.condition, selection.valid, _E.counted, _E.verdict.in_(selection.counting))

@@ -256,10 +256,10 @@ def shared_tasks(first: Cells, second: Cells) -> list[TaskKey]:
     return sorted(key for key in first if key in second and first[key].counted and second[key].counted)
 
 
-def pair_up(first: Cells, second: Cells) -> list[list[tuple[int, int]]]:
+def pair_up(first: Cells, second: Cells) -> list[list[stats.TaskScore]]:
     """Return (resolved, counted) of each side for each shared task, as `stats.paired_difference` takes them."""
     shared = shared_tasks(first, second)
-    return [[(side[key].resolved, side[key].counted) for key in shared] for side in (first, second)]
+    return [[(side[key].mended, side[key].counted) for key in shared] for side in (first, second)]
 
 
 def compare_categories(by_task: Sequence[ComparedTask]) -> list[Row]:

@@ -13,6 +13,7 @@ from stackrank.db.queries.boards.scope import Scope, fetch_entrants
 from stackrank.db.queries.comparisons.compare import pair_up
 from stackrank.db.queries.reading import fetch, fetch_tuples
 from stackrank.db.stats.planning import Spread, spread
+from stackrank.db.totals.tallies import share_of_faults
 from stackrank.terms import UNKNOWN, Verdict
 
 _E = EPISODE.c
@@ -35,12 +36,12 @@ class EpisodeMean(TypedDict):
     same_limits: int
 
 
-def earlier_results(engine: Engine, task_ids: Sequence[int]) -> tuple[list[list[int]], list[list[int]]]:
+def earlier_results(engine: Engine, task_ids: Sequence[int]) -> tuple[list[list[float]], list[list[int]]]:
     """Return the numbers of resolved and of counted earlier episodes (entrants x these tasks), without reference
     entrants. A task that is unchanged in other versions of its benchmark is the same task."""
     own, same = TASK.alias(), TASK.alias()
     is_same = (own.c.name == same.c.name) & (own.c.digest == same.c.digest)
-    counts = (func.sum(case((_E.verdict == Verdict.RESOLVED, 1), else_=0)), func.count())
+    counts = (func.sum(share_of_faults()), func.count())
     query = (
         select(_E.entrant_id, own.c.id, *counts)
         .join(same, same.c.id == _E.task_id)
@@ -50,7 +51,7 @@ def earlier_results(engine: Engine, task_ids: Sequence[int]) -> tuple[list[list[
         .where(_E.verdict.in_([Verdict.RESOLVED, Verdict.UNRESOLVED]))
         .group_by(_E.entrant_id, own.c.id)
     )
-    cells = {(entrant, task): (int(won), int(played)) for entrant, task, won, played in fetch_tuples(engine, query)}
+    cells = {(entrant, task): (float(won), int(played)) for entrant, task, won, played in fetch_tuples(engine, query)}
     entrants = sorted({entrant for entrant, _ in cells}) or [0]
     results = [[cells.get((entrant, task), (0, 0)) for task in task_ids] for entrant in entrants]
     return [[won for won, _ in row] for row in results], [[played for _, played in row] for row in results]

@@ -57,7 +57,7 @@ class EntrantHistory:
 
 def _scores(cells: Cells, keys: Sequence[TaskKey]) -> list[stats.TaskScore]:
     no_episodes = Sums()
-    return [((sums := cells.get(key, no_episodes)).resolved, sums.counted) for key in keys]
+    return [((sums := cells.get(key, no_episodes)).mended, sums.counted) for key in keys]
 
 
 def load_histories(engine: Engine, run: RunRow) -> list[EntrantHistory]:

@@ -20,6 +20,7 @@ from stackrank.db.queries.runs import RunRow
 from stackrank.db.queries.runs import run as find_run
 from stackrank.db.stats.informative import DealtTask, weigh_tasks
 from stackrank.db.stats.sequential import Sequential, decide, sequence_interval, weighted_gaps
+from stackrank.db.totals.tallies import share_of_faults
 from stackrank.terms import Decision, EpisodeStatus, Verdict
 from stackrank.wording import count_of, p_is
 
@@ -68,7 +69,7 @@ class StoppingState(TypedDict):
 class _TaskAttempts:
     """All attempts of an entrant at a task."""
 
-    resolved: int
+    resolved: float
     counted: int
     complete: bool
 
@@ -180,14 +181,14 @@ def _read_cells(engine: Engine, run_id: int) -> tuple[list[int], Mapping[int, Ma
     dealt = select(_E.task_id).where(of_run).group_by(_E.task_id).order_by(func.min(_E.id))
     order = [int(task) for (task,) in fetch_tuples(engine, dealt)]
     sums = (
-        func.sum(case((_E.verdict == Verdict.RESOLVED, 1), else_=0)),
+        func.sum(case((_E.verdict != Verdict.ERROR, share_of_faults()), else_=0.0)),
         func.sum(case((_E.verdict.in_([Verdict.RESOLVED, Verdict.UNRESOLVED]), 1), else_=0)),
         func.sum(case((_E.status != EpisodeStatus.DONE, 1), else_=0)),
     )
     query = select(_E.entrant_id, _E.task_id, *sums).where(of_run, _E.counted).group_by(_E.entrant_id, _E.task_id)
     cells: dict[int, dict[int, _TaskAttempts]] = defaultdict(dict)
     for entrant, task, resolved, counted, unfinished in fetch_tuples(engine, query):
-        cells[entrant][task] = _TaskAttempts(int(resolved), int(counted), not unfinished)
+        cells[entrant][task] = _TaskAttempts(float(resolved), int(counted), not unfinished)
     return order, cells
 
 

@@ -12,6 +12,7 @@ from sqlalchemy.sql.util import find_tables
 from stackrank.db.connection.errors import no_episode
 from stackrank.db.connection.transactions import BENCHMARK, ENTRANT, EPISODE, EPISODE_TOOL, RUN, TASK
 from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope
+from stackrank.db.queries.episodes.verdicts import FaultRow, fault_verdicts
 from stackrank.db.queries.reading import Json, Row, as_list, fetch, fetch_one, parse_id
 from stackrank.db.queries.runs import find_run_id, has_tag
 from stackrank.storable import storable_text
@@ -45,6 +46,9 @@ class EpisodeSummary(TypedDict):
     """`resolved`, `unresolved`, `error`, or empty before there is one."""
     sealed: int
     """How strongly a resolved verdict is sealed, in bits: it could be forged by chance once in 2 ** sealed."""
+    mended: int
+    """How many of the task's `faults_total` faults are mended."""
+    faults_total: int
     unverified: bool
     """Whether the verdict rests on a run of the tests alone."""
     stop_reason: str
@@ -112,6 +116,8 @@ class EpisodeRow(EpisodeSummary):
     prefect_flow_run_id: str
     benchmark: str
     milestones: dict[str, int]
+    by_fault: list[FaultRow]
+    """The verdict on each fault; empty for a task with one fault."""
 
 
 def _with_names(*columns: Any) -> Select[Any]:
@@ -274,7 +280,10 @@ def full_episodes(engine: Engine, ids: Iterable[int]) -> dict[int, EpisodeRow]:
     for row in fetch(engine, query.where(_E.id.in_(list(ids))).order_by(_E.id)):
         step_of = {name: row[f"at_{name}"] for name in Milestone}
         milestones = {str(name): index for name, index in step_of.items() if index is not None}
-        rows[row["id"]] = {**row, "milestones": milestones}
+        rows[row["id"]] = {**row, "milestones": milestones, "by_fault": []}
+    several = [number for number, row in rows.items() if row["faults_total"] > 1]
+    for number, by_fault in (fault_verdicts(engine, several) if several else {}).items():
+        rows[number]["by_fault"] = by_fault
     return dict(rows)
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import TypedDict, cast
 
 from sqlalchemy import Engine, select
 
-from stackrank.db.connection.transactions import CHANGE, ENTRANT, EPISODE, TASK, VERDICTS
+from stackrank.db.connection.transactions import CHANGE, ENTRANT, EPISODE, FAULT_VERDICT, TASK, VERDICTS
 from stackrank.db.queries.reading import fetch, fetch_tuples
 
-_V = VERDICTS.c
-_SUMMARY_COLUMNS = [column for column in _V if column.name not in {"tests", "notes"}]
+_V, _F = VERDICTS.c, FAULT_VERDICT.c
+_SUMMARY_COLUMNS = [column for column in _V if column.name not in {"faults", "tests", "notes"}]
 
 
 class VerdictSummary(TypedDict):
@@ -42,14 +44,38 @@ class RescoredVerdict(VerdictSummary):
 class VerdictRow(VerdictSummary):
     """A verdict with the outcome of each test and what the scorer noted."""
 
+    faults: dict[str, bool]
     tests: dict[str, str]
     notes: list[str]
+
+
+class FaultRow(TypedDict):
+    """The verdict on one of several faults. `step`: the last one that changed its files if it is mended, by which
+    `tokens` and `cost_usd` had been used; `cost_usd` is None if a price is unknown, too."""
+
+    name: str
+    mended: bool
+    sealed: int
+    unsealed: str
+    step: int | None
+    tokens: int | None
+    cost_usd: float | None
 
 
 def verdicts(engine: Engine, episode_id: int) -> list[VerdictRow]:
     """Return all verdicts on an episode's work, oldest first."""
     query = select(VERDICTS).where(_V.episode_id == episode_id).order_by(_V.id)
     return fetch(engine, query, VerdictRow)
+
+
+def fault_verdicts(engine: Engine, episodes: Iterable[int]) -> dict[int, list[FaultRow]]:
+    """Return the verdicts on the faults of episodes whose task has several, by episode, in the order of their names."""
+    columns = [FAULT_VERDICT.c[name] for name in FaultRow.__annotations__]
+    query = select(_F.episode_id, *columns).where(_F.episode_id.in_(list(episodes))).order_by(_F.episode_id, _F.name)
+    by_episode: dict[int, list[FaultRow]] = defaultdict(list)
+    for row in fetch(engine, query):
+        by_episode[row.pop("episode_id")].append(cast("FaultRow", row))
+    return by_episode
 
 
 def rescored_verdicts(engine: Engine, run_id: int, scorer: str | None = None) -> list[RescoredVerdict]:

@@ -11,7 +11,16 @@ import pandas as pd
 from scipy import stats
 
 from stackrank.extensions.cards.program.facts import add_columns
-from stackrank.extensions.cards.program.formulas import ALPHA, MIN_SHARED, flip_interval, flip_p, holm, tango
+from stackrank.extensions.cards.program.formulas import (
+    ALPHA,
+    FINEST,
+    MIN_SHARED,
+    flip_interval,
+    flip_p,
+    holm,
+    is_whole,
+    tango,
+)
 
 
 class Board:
@@ -80,16 +89,18 @@ class Board:
 
     def compare(self, first: int, second: int) -> dict[str, Any]:
         """Compare two entrants on the tasks that both counted."""
-        (r1, r2), (n1, n2) = (self.cells[name][[first, second]] for name in ("resolved", "counted"))
+        (r1, r2), (n1, n2) = (self.cells[name][[first, second]] for name in ("share", "counted"))
         both = (n1 > 0) & (n2 > 0)
         gaps, attempts = r2[both] / n2[both] - r1[both] / n1[both], {int(n) for n in (*n1[both], *n2[both])}
         better, worse = int((gaps > 0).sum()), int((gaps < 0).sum())
-        if attempts == {1}:
+        whole = is_whole(np.concatenate([r1[both], r2[both]]))
+        single = attempts == {1} and whole
+        if single:
             p_value = float(stats.binomtest(better, better + worse).pvalue) if better + worse else 1.0
             low, high = tango(better, worse, len(gaps), p_value)
         else:
-            p_value = flip_p(gaps, math.lcm(*attempts))
-            low, high = flip_interval(gaps, p_value, self.draws, self.seed)
+            p_value = flip_p(gaps, math.lcm(*attempts) if whole else FINEST)
+            low, high = flip_interval(gaps, p_value, self.draws, self.seed, whole)
         return {
             "first": self.entrants[first],
             "second": self.entrants[second],
@@ -99,7 +110,7 @@ class Board:
             "ci_high": high,
             "p_value": p_value,
             "p_holm": None,
-            "test": "mcnemar" if attempts == {1} else "permutation",
+            "test": "mcnemar" if single else "permutation",
             "only_first": worse,
             "only_second": better,
         }

@@ -17,8 +17,8 @@ FACTS = {
     "tasks": "task name digest version category valid",
     "entrants": "entrant name reference",
     "labels": "task episode label disputes",
-    "episodes": "episode run entrant task attempt try counted status verdict sealed unverified steps tokens_in "
-    "tokens_out cost_usd wall_s error_class",
+    "episodes": "episode run entrant task attempt try counted status verdict sealed unverified mended "
+    "faults_total steps tokens_in tokens_out cost_usd wall_s error_class",
 }
 """The tables of facts, with the columns that are needed here."""
 RULES = {"benchmark", "version", "errors", "without_disputed", "draws", "seed"}
@@ -27,6 +27,7 @@ COSTS = "cost_usd.6 cost_per_episode.6 cost_per_resolved.6 cost_per_resolved_low
 PUBLISHED = {
     "board": "entrant| name reference rank_low rank_high lead.6 rate.6 ci_low.6 ci_high.6 rate_errors_fail.6 "
     "rate_errors_pass.6 errors_p.6 all_attempts_rate.6 tasks tasks_total episodes resolved sealed unverified "
+    "faults_mended faults "
     f"unresolved errors {' '.join(CLASSES)} steps_mean.6 wall_mean_s.6 tokens_in tokens_out {COSTS}",
     "pairs": "first second| tasks difference.6 ci_low.6 ci_high.6 p_value.6 p_holm.6 test only_first only_second",
     "reliability": "entrant k| tasks pass_at_k.6 pass_low.6 pass_high.6 all_k.6 all_low.6 all_high.6",
@@ -94,7 +95,7 @@ def read_facts(folder: Path) -> dict[str, pd.DataFrame]:
     episodes = facts["episodes"]
     if absent := RULES - set(facts["rules"].rule):
         raise ValueError(f"rules.csv has no rule {sorted(absent)[0]}")
-    for name in ("sealed", "steps", "tokens_in", "tokens_out", "cost_usd", "wall_s"):
+    for name in ("sealed", "mended", "faults_total", "steps", "tokens_in", "tokens_out", "cost_usd", "wall_s"):
         episodes[name] = [number(cell, name) for cell in episodes[name]]
     for name in ("counted", "unverified"):
         if odd := set(episodes[name]) - {"true", "false"}:
@@ -122,6 +123,9 @@ def add_columns(episodes: pd.DataFrame, as_failures: bool) -> pd.DataFrame:
     spends = ~e.counted | scored | error
     sums = e[["run", "entrant", "task"]].assign(
         resolved=scored & (e.verdict == "resolved"),
+        share=(e.mended / e.faults_total).where(e.verdict != "resolved", 1.0).where(scored, 0.0),
+        faults_mended=e.mended.where(scored, 0.0),
+        faults=e.faults_total.where(scored, 0.0),
         sealed=scored & (e.verdict == "resolved") & (e.sealed > 0),
         unverified=scored & e.unverified,
         unresolved=scored & (e.verdict == "unresolved"),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import optimize, stats
 
-ALPHA, MIN_SHARED = 0.05, 0.8
+ALPHA, MIN_SHARED, FINEST = 0.05, 0.8, 60
 NORMAL = float(stats.norm.ppf(1 - ALPHA / 2))
 
 
@@ -26,6 +26,24 @@ def wilson(share: float, size: float) -> tuple[float, float, float]:
     centre = (share + spread / 2) / (1 + spread)
     reach = math.sqrt(spread * (share * (1 - share) + spread / 4)) / (1 + spread)
     return share, min(share, max(0.0, centre - reach)), max(share, min(1.0, centre + reach))
+
+
+def is_whole(resolved: Any) -> bool:
+    """Whether these sums of outcomes count whole episodes, and are no shares of mended faults."""
+    return bool((np.asarray(resolved) % 1 == 0).all())
+
+
+def mean_outcome(outcomes: Any, counted: Any) -> tuple[float | None, float | None, float | None]:
+    """Return the mean over tasks of sums of outcomes, with its interval. If these are shares of mended faults: Wilson's
+    at the effective size that follows from how much the tasks differ."""
+    shares = outcomes / counted
+    if is_whole(outcomes):
+        return mean_share(shares, counted)
+    share, tasks = float(np.mean(shares)), len(shares)
+    error = float(np.var(shares, ddof=1)) / tasks if tasks > 1 else 0.0
+    if error == 0:
+        return wilson(share, tasks)
+    return wilson(share, share * (1 - share) / error * (NORMAL / stats.t.ppf(1 - ALPHA / 2, tasks - 1)) ** 2)
 
 
 def mean_share(shares: Any, counted: Any) -> tuple[float | None, float | None, float | None]:
@@ -64,7 +82,7 @@ def cost_interval(costs: Any, resolved: Any) -> tuple[float | None, float | None
 
 def flip_p(gaps: Any, parts: int) -> float:
     """Return the exact p-value of the mean gap if a coin had decided the sides of each task (Good 2005)."""
-    whole = np.rint(gaps * min(parts, 60)).astype(int)
+    whole = np.rint(gaps * min(parts, FINEST)).astype(int)
     sizes = np.abs(whole[whole != 0])
     lost, chances = (int(sizes.sum()) - abs(int(whole.sum()))) // 2, np.ones(1)
     for size, times in zip(*np.unique(sizes, return_counts=True), strict=True):
@@ -75,9 +93,9 @@ def flip_p(gaps: Any, parts: int) -> float:
     return float(min(1.0, 2 * (max(chances[: lost + 1].sum(), least) if lost else least)))
 
 
-def flip_interval(gaps: Any, p_value: float, draws: int, seed: int) -> tuple[float, float]:
+def flip_interval(gaps: Any, p_value: float, draws: int, seed: int, whole: bool) -> tuple[float, float]:
     """Return the interval that inverts the test: typical values over sets of tasks (Hartigan 1969), which are all sets
-    or, if those are more than `draws`, sets drawn with the seed."""
+    or, if those are more than `draws`, sets drawn with the seed. `whole`: see `is_whole`."""
     tasks, mean = len(gaps), float(np.mean(gaps))
     if p_value < ALPHA or tasks > 5:
         if 2**tasks <= draws:
@@ -95,7 +113,9 @@ def flip_interval(gaps: Any, p_value: float, draws: int, seed: int) -> tuple[flo
         spread = float(np.std(gaps, ddof=1)) if tasks > 1 else 1.0
         reach = stats.t.ppf(1 - ALPHA / 2, max(1, tasks - 1)) * spread / math.sqrt(tasks)
         low, high = max(-1.0, mean - reach), min(1.0, mean + reach)
-    if p_value >= ALPHA:
+    if p_value >= ALPHA and not whole and gaps.any():
+        low, high = min(low, 0.0), max(high, 0.0)
+    elif p_value >= ALPHA:
         least = NORMAL**2 / (tasks + NORMAL**2)
         low, high = min(low, max(-1.0, mean - least), 0.0), max(high, min(1.0, mean + least), 0.0)
     return low, high

@@ -10,11 +10,12 @@ from scipy import special, stats
 from stackrank.extensions.cards.program.board import Board
 from stackrank.extensions.cards.program.facts import CLASSES, shown
 from stackrank.extensions.cards.program.fit import Fit
-from stackrank.extensions.cards.program.formulas import MIN_SHARED, cost_interval, holm, mean_share
+from stackrank.extensions.cards.program.formulas import MIN_SHARED, cost_interval, holm, mean_outcome, mean_share
 
 Rows = list[dict[str, Any]]
 LEVELS = ("easiest third", "middle third", "hardest third")
 MAX_ATTEMPTS = 10
+COUNTS = ("resolved", "sealed", "unverified", "unresolved", "faults_mended", "faults")
 
 
 def derive(board: Board) -> dict[str, Rows]:
@@ -41,16 +42,16 @@ def standings(board: Board) -> Rows:
         sums = {name: float(values.sum()) for name, values in tasks.items()}
         played = tasks["counted"] > 0
         resolved, counted, scored = tasks["resolved"][played], tasks["counted"][played], sums["scored"]
-        rate, low, high = mean_share(resolved / counted, counted)
+        rate, low, high = mean_outcome(tasks["share"][played], counted)
         is_priced = scored > 0 and sums["priced"] == scored
         cost: tuple[float | None, ...] = (None,) * 3
         if is_priced:
             cost = cost_interval(tasks["cost"][played], resolved)
         ended = (tasks["scored"] + tasks["errors"])[tasks["done"] > 0]
-        failed = tasks["resolved"][tasks["done"] > 0] / ended
-        passed = (tasks["resolved"] + tasks["errors"])[tasks["done"] > 0] / ended
+        failed = tasks["share"][tasks["done"] > 0] / ended
+        passed = (tasks["share"] + tasks["errors"])[tasks["done"] > 0] / ended
         ranks = board.ranks.get(row, (None, None))
-        whole = {name: int(sums[name]) for name in ("resolved", "sealed", "unverified", "unresolved")}
+        whole = {name: int(sums[name]) for name in COUNTS}
         rows.append(
             {
                 **whole,
@@ -83,7 +84,7 @@ def standings(board: Board) -> Rows:
 def mean_leads(board: Board) -> dict[int, float]:
     """Return how far each ranked entrant is ahead, as a mean over the others, on the tasks that both played."""
     rows = board.ranked
-    resolved, counted = (board.cells[name][rows][:, board.board_tasks] for name in ("resolved", "counted"))
+    resolved, counted = (board.cells[name][rows][:, board.board_tasks] for name in ("share", "counted"))
     played = (counted > 0).astype(float)
     shared = played @ played.T
     sums = np.divide(resolved, counted, out=np.zeros(counted.shape), where=counted > 0) @ played.T
@@ -140,7 +141,7 @@ def abilities(board: Board) -> dict[str, Rows]:
     tables: dict[str, Rows] = {"abilities": [], "difficulties": [], "levels": [], "calibration": []}
     if not len(columns):
         return tables
-    r, n = (board.cells[name][rows][:, columns] for name in ("resolved", "counted"))
+    r, n = (board.cells[name][rows][:, columns] for name in ("share", "counted"))
     shares = np.divide(r, n, out=np.zeros(n.shape), where=n > 0)
     categories = board.facts["tasks"].set_index("task").category
     keys = [board.keys[column] for column in columns]

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any, NotRequired, TypedDict
 
-from stackrank.agents.llm.endpoints.recorded_requests import MAIN, token_ids
+from stackrank.agents.llm.endpoints.recorded_requests import MAIN
+from stackrank.extensions.training.exports.tokens import tokens_of
 from stackrank.flows.runs.afterwards.export.exporter import Exporter
 from stackrank.flows.runs.afterwards.export.source import About, ExportSource
 from stackrank.terms import Verdict
@@ -25,6 +26,9 @@ class StepAnswer(TypedDict):
     prompt_token_ids: NotRequired[list[int]]
     completion_token_ids: NotRequired[list[int]]
     logprobs: NotRequired[list[float]]
+    """For each token of the answer, the natural logarithm of its probability."""
+    loss_mask: NotRequired[list[int]]
+    """For each token of the prompt and the answer, 1 if the model sampled it."""
 
 
 class ActionRecord(About):
@@ -104,7 +108,7 @@ def _answer(exchange: dict[str, Any]) -> StepAnswer:
         "tokens_in": usage["tokens_in"],
         "tokens_out": usage["tokens_out"],
         "cost_usd": usage["cost_usd"],
-        **token_ids(exchange["answer"]),  # type: ignore[typeddict-item]
+        **tokens_of(exchange["answer"]),  # type: ignore[typeddict-item]
     }
 
 

@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NotRequired, TypedDict
 
-from stackrank.agents.llm.endpoints.recorded_requests import MAIN, token_ids
+from stackrank.agents.llm.endpoints.recorded_requests import MAIN
 from stackrank.extensions.training.exports.chat_form import reasoning_of, to_chat_tools
+from stackrank.extensions.training.exports.tokens import tokens_of
 from stackrank.extensions.training.exports.turns import Turn, conversations
 from stackrank.flows.runs.afterwards.export.exporter import Exporter
 from stackrank.flows.runs.afterwards.export.source import ExportSource, Row
@@ -124,13 +125,15 @@ def _observe(steps: list[dict[str, Any]], call_id: str | None, text: str, **extr
 
 def _answer(turn: Turn) -> dict[str, Any]:
     question, message = turn.question, turn.answer
-    usage = question.usage
+    usage, tokens = question.usage, tokens_of(question.answer)
+    mask = tokens.pop("loss_mask", None)
     metrics = {
         "prompt_tokens": usage["tokens_in"],
         "completion_tokens": usage["tokens_out"],
         "cached_tokens": usage["tokens_cached"],
         **({} if usage["cost_usd"] is None else {"cost_usd": usage["cost_usd"]}),
-        **token_ids(question.answer),
+        **tokens,
+        **({} if mask is None else {"extra": {"loss_mask": mask}}),
     }
     reasoning = reasoning_of(message) or question.reasoning
     calls = [_call(call) for call in message.get("tool_calls") or ()]

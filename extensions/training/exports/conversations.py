@@ -15,6 +15,7 @@ from stackrank.extensions.training.exports.chat_form import (
     to_typed_messages,
 )
 from stackrank.extensions.training.exports.rendered import render
+from stackrank.extensions.training.exports.tokens import TokenSequence, recorded_sequences
 from stackrank.extensions.training.exports.turns import answer_of, went_back
 from stackrank.flows.runs.afterwards.export.exporter import Exporter
 from stackrank.flows.runs.afterwards.export.source import About, ExportSource, Row
@@ -78,6 +79,8 @@ class ChatRecord(TypedDict):
     parallel_tool_calls: NotRequired[bool]
     answers: list[ChatAnswer]
     """Which messages the model wrote: train on these."""
+    tokens: NotRequired[list[TokenSequence]]
+    """The conversation as tokens, if the endpoint reported them."""
     metadata: ChatMetadata
 
 
@@ -156,7 +159,9 @@ def conversation(segment: Sequence[RecordedRequest], metadata: dict[str, Any]) -
         document["tools"] = to_chat_tools(last.api, last.parameters["tools"])
         document["parallel_tool_calls"] = last.parameters.get("parallel_tool_calls", True)
     source = {"source": "recorded", "conversation": last.conversation, "api": last.api, "model": last.model}
-    return document | {"answers": answers, "metadata": {**metadata, **source}}
+    sequences = recorded_sequences(segment)
+    tokens = {"tokens": sequences} if sequences else {}
+    return document | {"answers": answers, **tokens, "metadata": {**metadata, **source}}
 
 
 CHAT = Exporter(

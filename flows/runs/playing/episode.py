@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from stackrank.agents.episode.loop import Outcome, play
+from stackrank.agents.episode.mending import JudgedFault
 from stackrank.db.connection.errors import ClaimLost
 from stackrank.db.writes.claims import ClaimedEpisode
 from stackrank.db.writes.store import Store
@@ -103,7 +104,7 @@ def _play_to_end(session: Session, claim: ClaimedEpisode) -> Outcome:
         outcome = play(
             env,
             agent,
-            budget=session.run.budget,
+            budget=session.run.budget_of(task),
             record=lambda step: store.add_step(to_row(episode_id, step), by=session.claims.token),
             seed=session.run.spec.seed,
             attempt=claim["attempt"],
@@ -137,6 +138,7 @@ def _store_verdict(
     assert score is not None
     outcomes = list(score.tests.values())
     passed = sum(test_outcome in PASSED for test_outcome in outcomes)
+    mended, faults_total = score.mended
     store.finish_episode(
         episode_id,
         verdict=Verdict.RESOLVED if score.resolved else Verdict.UNRESOLVED,
@@ -145,6 +147,8 @@ def _store_verdict(
         failure_step=outcome.diagnosis.step,
         tampered=score.tampered,
         sealed=score.sealed,
+        mended=mended,
+        faults_total=faults_total,
         unverified=score.resolved and not score.verified,
         steps=outcome.steps,
         tokens_in=outcome.usage.tokens_in,
@@ -172,8 +176,20 @@ def _store_verdict(
         milestones=outcome.diagnosis.milestones,
         record=verdict_record(task, backend, score, change[0] if change else ""),
         change=change,
+        by_fault=[_fault_row(fault) for fault in outcome.faults],
         by=by,
     )
+
+
+def _fault_row(fault: JudgedFault) -> dict[str, Any]:
+    """Return the verdict on one of several faults as columns of `FaultVerdict`."""
+    usage = fault.usage
+    return {
+        **asdict(fault.score),
+        "step": fault.step,
+        "tokens": usage.tokens_in + usage.tokens_out if usage else None,
+        "cost_usd": usage.cost_usd if usage else None,
+    }
 
 
 def verdict_record(task: Task, backend: str, score: Score, change: str) -> dict[str, Any]:
@@ -188,6 +204,7 @@ def verdict_record(task: Task, backend: str, score: Score, change: str) -> dict[
         "tampered": score.tampered,
         "sealed": score.sealed,
         "unsealed": score.unsealed,
+        "faults": {fault.name: fault.mended for fault in score.faults},
         "tests": dict(score.tests),
         "notes": list(score.notes),
     }

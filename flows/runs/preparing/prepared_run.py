@@ -13,6 +13,7 @@ from sqlalchemy import Engine
 from stackrank.agents.episode.loop import Budget
 from stackrank.agents.episode.protocol import EndpointDown, SetupError
 from stackrank.db import queries
+from stackrank.db.writes.conditions import OWN_LIMIT
 from stackrank.db.writes.store import Store
 from stackrank.env.benchmarks.base import Benchmark, BenchmarkError, TaskByTask
 from stackrank.env.benchmarks.registry import load_benchmark, select
@@ -27,6 +28,9 @@ from stackrank.flows.runs.preparing.environments import build_environments
 from stackrank.flows.runs.preparing.first_check import explain, try_unvalidated
 from stackrank.flows.runs.specification.spec import RunSpec, SpecError
 from stackrank.settings import settings
+
+_OWN = ("steps", "tokens")
+"""The limits that a task may set itself."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,17 @@ class PreparedRun:
             "shows_failing_test": self.spec.shows_failing_test,
             "shows_failure_state": self.spec.shows_failure_state,
         }
-        return {**asdict(self.budget), **setting}
+        own = {name: OWN_LIMIT for name in _OWN if self._is_own(name)}
+        return {**asdict(self.budget), **own, **setting}
+
+    def budget_of(self, task: Task) -> Budget:
+        """Return the limits of an episode on a task: those of the run, and where it has none, the task's own."""
+        own = {name: limit for name in _OWN if self._is_own(name) and (limit := getattr(task, name)) is not None}
+        return replace(self.budget, **own)
+
+    def _is_own(self, limit: str) -> bool:
+        """Whether each task has its own limit of this name."""
+        return getattr(self.spec, limit) is None and any(getattr(task, limit) for task in self.all_tasks)
 
     @cached_property
     def silent_endpoints(self) -> Mapping[str, EndpointDown]:
@@ -95,7 +109,9 @@ def check(spec: RunSpec, engine: Engine | None = None) -> PreparedRun:
         raise SpecError(
             f"runner: {spec.runner} needs a package that is not installed: pip install 'stackrank[{spec.runner}]'"
         )
-    budget = Budget(steps=spec.steps, tokens=spec.tokens, cost_usd=spec.cost_usd, wall_s=spec.wall_s)
+    budget = Budget(tokens=spec.tokens, cost_usd=spec.cost_usd, wall_s=spec.wall_s)
+    if spec.steps is not None:
+        budget = replace(budget, steps=spec.steps)
     backend = chosen_backend(spec.sandbox)
     return PreparedRun(spec, benchmark, all_tasks, tasks, entrants, backend, budget, invalid, left_out, idle)
 

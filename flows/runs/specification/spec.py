@@ -149,10 +149,10 @@ class RunSpec(BaseModel):
     sandbox: str | None = None
     """`docker`, `bubblewrap`, `local`, which isolates nothing, or one from a plug-in. Absent: docker if an engine
     answers, otherwise bubblewrap."""
-    steps: int = Field(50, ge=1, le=10_000)
-    """Most actions in one episode."""
+    steps: int | None = Field(None, ge=1, le=10_000)
+    """Most actions in one episode. Absent: the task's own limit, such as those of `marathon`, otherwise 50."""
     tokens: int | None = Field(None, ge=1)
-    """Most tokens in one episode. Absent: no limit."""
+    """Most tokens in one episode. Absent: the task's own limit, otherwise none."""
     cost_usd: float | None = Field(None, gt=0)
     """Most dollars for one episode; requires a price for every model. Absent: no limit."""
     wall_s: float | None = Field(1800, gt=0)

@@ -13,9 +13,10 @@ import pytest
 from stackrank.agents.episode.protocol import Decision, MalformedAction
 from stackrank.agents.episode.step import Step
 from stackrank.agents.llm.endpoints.recorded_requests import RecordedRequest, recorded_requests, token_ids
+from stackrank.agents.llm.scripted.token_fields import ScriptedTokens
 from tests.agents.llm.test_llm_recall import stored
 from tests.agents.llm.test_verbatim import APIS, SCRIPT, agent, play_steps, serve
-from tests.support.openai_server import Fault, OpenAIServer, says
+from tests.support.openai_server import Fault, OpenAIServer, call, says
 
 TOO_LONG = Fault.status(400, "This model's maximum context length is 100 tokens", code="context_length_exceeded")
 
@@ -114,6 +115,10 @@ def test_token_ids() -> None:
     answer = {"prompt_token_ids": [1], "choices": [{"logprobs": logprobs, "token_ids": [3]}]}
     assert token_ids(answer) == {"prompt_token_ids": [1], "completion_token_ids": [3], "logprobs": [-0.5]}
     assert token_ids({"choices": [{"logprobs": logprobs}]}) == {"logprobs": [-0.5]}
+    meta = {"output_token_logprobs": [[-0.5, 7, None], [-1.0, 9, "b"]]}
+    assert token_ids({"choices": [{"meta_info": meta}]}) == ids, "SGLang"
+    numbered = {"content": [{"token": "a", "id": 7, "logprob": -0.5}, {"token": "b", "id": 9, "logprob": -1.0}]}
+    assert token_ids({"choices": [{"logprobs": numbered}]}) == ids, "llama.cpp"
     assert token_ids({"content": []}) == token_ids({"choices": [{"logprobs": None}]}) == {}
 
 
@@ -133,5 +138,17 @@ def test_token_ids_of_a_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     events = "".join(f"data: {json.dumps(event)}\n\n" for event in lines) + "data: [DONE]\n\n"
     with serve(monkeypatch, [Fault(200, events.encode(), {"Content-Type": "text/event-stream"})]):
         (request,) = recorded(play_steps(agent(stream=True), 1))
-    ids = {"prompt_token_ids": [9, 9], "completion_token_ids": [1, 2, 3, 4], "logprobs": [-1.0, -2.0]}
-    assert token_ids(request.answer) == ids
+    ids = {"prompt_token_ids": [9, 9], "completion_token_ids": [1, 2, 3, 4]}
+    assert token_ids(request.answer) == ids, "two log-probabilities for four tokens belong to nobody knows which"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("asked", [{"return_token_ids": True, "logprobs": True}, {"logprobs": True}])
+def test_tokens_of_the_scripted_server(monkeypatch: pytest.MonkeyPatch, asked: dict[str, Any], stream: bool) -> None:
+    tokens = ScriptedTokens(prompt=(1, 2), answer=(7, 9), logprobs=(-0.5, -1.0))
+    with serve(monkeypatch, [call("eval").with_(tokens=tokens), says("é")]):
+        first, second = recorded(play_steps(agent(stream=stream, extra_body=asked), 2))
+    prompt = {"prompt_token_ids": [1, 2]} if "return_token_ids" in asked else {}
+    assert token_ids(first.answer) == {**prompt, "completion_token_ids": [7, 9], "logprobs": [-0.5, -1.0]}
+    written = bytes(token_ids(second.answer)["completion_token_ids"]).decode()
+    assert json.loads(written)["content"] == "é", "one token for each byte"

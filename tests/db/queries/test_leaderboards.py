@@ -102,6 +102,8 @@ def test_rows_of_a_leaderboard(store: Store, matrix: SimpleNamespace) -> None:
         "tokens_out",
         "cost_usd",
         "reference",
+        "faults_mended",
+        "faults",
     ]
     assert summary["resolved"] == 3 and summary["run"] == matrix.run
 

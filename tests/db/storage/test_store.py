@@ -90,8 +90,8 @@ def test_a_cell_is_created_once(store: Store, matrix: SimpleNamespace) -> None:
         columns = "run_id, task_id, entrant_id, attempt, counted, status, verdict, stop_reason, failure_point, steps"
         sums = "tampered, tokens_in, tokens_out, env_ms, model_ms, score_ms, wall_s, tests_passed, tests_failed"
         optional = (
-            "tokens_cached, tokens_reasoning, usage, tags, claimed_by, interruptions, replayed, sealed, unverified, "
-            "error_class"
+            "tokens_cached, tokens_reasoning, usage, tags, claimed_by, interruptions, replayed, sealed, mended, "
+            "faults_total, unverified, error_class"
         )
         names = f"{columns}, {sums}, error, diff, score, sandbox, {optional}"
         connection.execute(text(f"INSERT INTO episode (try_number, {names}) SELECT 7, {names} FROM episode"))

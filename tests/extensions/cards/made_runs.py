@@ -24,9 +24,10 @@ def make_runs(
     tasks: int = 14,
     entrants: int = 4,
     attempts: int = 1,
+    faults: int = 1,
     with_others: bool = True,
 ) -> None:
-    """Fill an empty database with finished runs, and with runs that boards leave out."""
+    """Fill an empty database with finished runs, and with runs that boards leave out. `faults`: those of each task."""
     dice, store = random.Random(seed), Store(engine)
     rows = [{"name": f"t{n:03}", "digest": f"d{n}", "category": f"c{n % 11}"} for n in range(tasks)]
     for version in ("v1", "v2"):
@@ -61,7 +62,7 @@ def make_runs(
                 chance = (ease + chances[place]) / 2
                 for attempt in range(1, attempts + 1):
                     key = {"run_id": run, "task_id": task, "entrant_id": entrant, "attempt": attempt}
-                    episodes += _tries(dice, key, chance, priced=place != 2)
+                    episodes += _tries(dice, key, chance, priced=place != 2, faults=faults)
         with engine.begin() as connection:
             connection.execute(insert(EPISODE), episodes)
             ended = {"status": status, "episodes_total": len(episodes), "started_at": now(), "ended_at": now()}
@@ -71,19 +72,27 @@ def make_runs(
         connection.execute(TASK.update().where(of_task, TASK.c.name == "t000").values(valid=False))
 
 
-def _tries(dice: random.Random, key: dict[str, Any], chance: float, *, priced: bool) -> list[dict[str, Any]]:
+def _tries(
+    dice: random.Random, key: dict[str, Any], chance: float, *, priced: bool, faults: int
+) -> list[dict[str, Any]]:
     rows = []
     for number in (1, 2) if dice.random() < 0.05 else (1,):
-        rows.append(_episode(dice, chance, priced=priced) | key | {"try_number": number, "counted": False})
+        rows.append(
+            _episode(dice, chance, priced=priced, faults=faults) | key | {"try_number": number, "counted": False}
+        )
     return [*rows[:-1], rows[-1] | {"counted": True}]
 
 
-def _episode(dice: random.Random, chance: float, *, priced: bool) -> dict[str, Any]:
+def _episode(dice: random.Random, chance: float, *, priced: bool, faults: int) -> dict[str, Any]:
     is_error, tokens = dice.random() < 0.06, dice.randrange(90_000)
     verdict = "error" if is_error else "resolved" if dice.random() < chance else "unresolved"
+    mended = sum(dice.random() < chance for _ in range(faults - 1))
+    mended = {"resolved": faults, "unresolved": mended}.get(verdict, 0)
     return {
         "status": "done",
         "verdict": verdict,
+        "mended": mended,
+        "faults_total": faults,
         "error": "endpoint: refused" if is_error else "",
         "error_class": dice.choice(["machine", "endpoint", "environment", "ours"]) if is_error else "",
         "sealed": 12 if verdict == "resolved" and dice.random() < 0.7 else 0,

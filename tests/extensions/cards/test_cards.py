@@ -133,9 +133,8 @@ def test_the_demo_is_derived_again(demo: tuple[Engine, Path]) -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_any_board_is_derived_again(engine: Engine, tmp_path: Path, seed: int) -> None:
-    make_runs(
-        engine, seed, entrants=1 + seed % 5, attempts=1 + seed % 3, runs=1 + seed % 2, tasks=(14, 3, 40)[seed % 3]
-    )
+    sizes = {"attempts": 1 + seed % 3, "runs": 1 + seed % 2, "tasks": (14, 3, 40)[seed % 3], "faults": (1, 7)[seed > 2]}
+    make_runs(engine, seed, entrants=1 + seed % 5, **sizes)
     scopes = [Scope(), Scope(errors=ErrorsAre.AS_FAILURES), Scope(benchmark="bugs", finished_only=False)]
     for number, scope in enumerate(scopes):
         assert write_card(engine, scope, tmp_path / str(number)) > 50

@@ -110,7 +110,6 @@ def test_trl_leaves_out_what_the_machine_lost() -> None:
 
     class Lost(ToolEnv):
         _make = staticmethod(lambda _: LostEnv())  # type: ignore[assignment]
-        _verdict = 1.0
 
     env = Lost()
     assert env.reset(task="bugs/x") == "begun"
@@ -131,9 +130,12 @@ class LostEnv:
         raise SandboxError("the machine failed")
 
 
-def test_the_example_of_trl_is_short_and_calls_what_there_is() -> None:
+def test_the_guide_begins_with_ten_lines_that_train() -> None:
     text = (ROOT / "docs" / "examples" / "trl_loop.py").read_text()
-    assert len(text.splitlines()) <= 15 and compile(text, "trl_loop.py", "exec")
+    _, _, lines = text.partition("\n\n")
+    assert len(list(filter(None, lines.splitlines()))) <= 10
+    guide = (ROOT / "docs" / "guide" / "training.md").read_text()
+    assert guide.partition("```python\n")[2].startswith(text)
 
 
 @pytest.mark.slow

@@ -23,6 +23,7 @@ from stackrank.env.tools import tool_set
 from stackrank.errors import InfrastructureError, UsageError
 from stackrank.extensions.training.env import TrainingEnv, read_action
 from stackrank.extensions.training.rewards import Term, TrainingError
+from stackrank.extensions.training.rules import EpisodeRules
 from stackrank.extensions.training.vec import VecEnv
 from stackrank.terms import Milestone
 from tests.fixtures.agents import CART, Scripted, play_real
@@ -47,9 +48,7 @@ def training_env(
         tool_set(tools),
         pool,
         lambda name: task,
-        budget=Budget(**budget),
-        weights=EVERYTHING,
-        shows_failing_test=shows_failing_test,
+        EpisodeRules(Budget(**budget), EVERYTHING, shows_failing_test=shows_failing_test),
         owns_pool=owns_pool,
     )
 
