@@ -103,6 +103,10 @@ class Adapter:
         """Return the calls, innermost first."""
         raise NotImplementedError
 
+    def threads(self) -> list[int]:
+        """Return the threads that may have calls of the workspace; none if there is only one."""
+        return []
+
     def variables(self, frame: Frame) -> dict[str, str]:
         """Return the local variables of a call."""
         raise NotImplementedError

@@ -15,6 +15,7 @@ from stackrank.extensions.languages.guest.adapter import Adapter, AdapterError, 
 ANSWER_S = 20.0
 """How long an adapter may take to answer a request."""
 MOST_FRAMES = 60
+MOST_THREADS = 20
 MOST_VARIABLES = 100
 MOST_PARTS = 20
 _SIZE = re.compile(r"size=\d+")
@@ -208,6 +209,10 @@ class DapAdapter(Adapter):
             name = _readable(str(row.get("name") or "?"))
             frames.append(Frame(row.get("id"), path, int(row.get("line") or 0), name))
         return frames
+
+    def threads(self) -> list[int]:
+        """Return the threads."""
+        return [int(row["id"]) for row in (self._ask("threads", {}).get("threads") or ())[:MOST_THREADS]]
 
     def variables(self, frame: Frame) -> dict[str, str]:
         """Return the variables of the first scopes that have any: arguments and locals."""

@@ -258,6 +258,13 @@ class Session:
             return
         self._thread = stop.thread
         self._frames = self._adapter.stack(stop.thread)
+        if stop.event == "interrupted" and not any(map(self._is_own, self._frames)):
+            # Whichever thread was interrupted, the one that hangs is in the workspace.
+            for thread in self._adapter.threads():
+                frames = self._adapter.stack(thread)
+                if any(map(self._is_own, frames)):
+                    self._thread, self._frames = thread, frames
+                    break
         self._position = self._interesting(stop)
         if not self._frames:
             raise AdapterLost("the program stands where no code is known")
@@ -277,9 +284,12 @@ class Session:
         """Return the frame to show: the innermost one, or after a failure the innermost of the workspace."""
         if stop.event in ("exception", "interrupted"):
             for position, frame in enumerate(self._frames):
-                if frame.file.startswith(self._root + "/"):
+                if self._is_own(frame):
                     return position
         return 0
+
+    def _is_own(self, frame: Frame) -> bool:
+        return frame.file.startswith(self._root + "/")
 
     def _describe(self, event: str, exception: str) -> None:
         frame = self._frames[self._position]
