@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from stackrank.flows.cli.options import DataPath, Environments, FailingTest, FailureState, Repos, Sandbox, port_option
-from stackrank.wording import as_json, count_of, print_err
+from stackrank.wording import as_json, count_of, print_err, print_out
 
 
 def serve_env(
@@ -66,7 +66,7 @@ def tokenize(
     from stackrank.extensions.training.exports.tokenizer import add_tokens
 
     for record in add_tokens(file, tokenizer):
-        print(as_json(record))
+        print_out(as_json(record))
 
 
 def _weights(terms: list[str]) -> dict[str, float]:

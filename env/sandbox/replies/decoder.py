@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, FailFast, Field, TypeAdapter, ValidationError
@@ -81,6 +80,7 @@ Outcomes = Annotated[dict[Name, Name], BeforeValidator(_at_most(MOST_TESTS))]
 
 
 _adapters: dict[Any, TypeAdapter[Any]] = {}
+_anything: TypeAdapter[Any] = TypeAdapter(Any)
 
 
 def decode(shape: type[Shape], data: bytes) -> Shape:
@@ -105,8 +105,4 @@ def decode(shape: type[Shape], data: bytes) -> Shape:
 
 def to_json(value: Any) -> Any:
     """Return a decoded value as objects, lists, texts and numbers, as a step's state keeps it."""
-    if is_dataclass(value):
-        return {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, tuple):
-        return [to_json(item) for item in value]
-    return value
+    return _anything.dump_python(value, mode="json")

@@ -12,7 +12,6 @@ from stackrank.debug_events import DebugEvent
 from stackrank.env.sandbox.base import BadReply
 from stackrank.env.sandbox.client import CommandResult
 from stackrank.env.sandbox.guest.debugging.shortening import shortened
-from stackrank.env.sandbox.replies.decoder import to_json
 from stackrank.env.sandbox.replies.records import (
     Cause,
     End,
@@ -196,7 +195,7 @@ def state_of(
         state["exception"] = error or run.error
     if frames:
         last = frames[-1]
-        state["event"], state["locals"] = event, to_json(last.locals)
+        state["event"], state["locals"] = event, last.locals
         state["file"], state["line"], state["function"] = last.file, last.line, last.function
         state["stack"] = [
             {"file": frame.file, "line": frame.line, "function": frame.function, "current": frame is last}

@@ -49,6 +49,13 @@ def test_with_clusters_of_many_sizes_it_is_what_its_matrices_say() -> None:
     assert (interval.low, interval.high) == pytest.approx((gaps.mean() - reach, gaps.mean() + reach))
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_the_cluster_interval_ends_where_gaps_end(sign: float) -> None:
+    interval = cluster_interval([sign * gap for gap in (1, 1, 1, 1, 1, 1, 1, 1, -1, -1)], [*"aabbccddee"])
+    assert interval is not None and sign in (interval.low, interval.high)
+    assert -1 <= interval.low < 0.6 * sign < interval.high <= 1
+
+
 def test_the_cluster_interval_covers_where_the_paired_one_does_not() -> None:
     dice, held, naive, boards = numpy.random.default_rng(3), 0, 0, 1_000
     sizes = [3, 3, 5, 5, 8, 8, 12, 16]
