@@ -94,7 +94,7 @@ def validate(
     Every round has to fail as given, pass with the fix, and show the same outcomes as the first. In the end the task's
     contradictions are proved.
     """
-    if task.parts:
+    if task.is_composed:
         return _validate_parts(task, new_sandbox, rounds)
     if not task.fix:
         return try_once(task, new_sandbox)
@@ -124,7 +124,7 @@ def try_once(task: Task, new_sandbox: NewSandbox) -> Validation:
 
     This shows that the task can be played at all: it fails in the form in which it is judged. `validate` shows more.
     """
-    if task.parts:
+    if task.is_composed:
         return _validate_parts(task, new_sandbox, 1)
     try:
         fix = _changes(task)
@@ -176,9 +176,7 @@ def _visible_reason(task: Task, new_sandbox: NewSandbox) -> str:
         sandbox.put(task.files)
         outcomes = outcomes_of(run_visible_tests(sandbox, task).state)
     failing = [test for test, outcome in outcomes.items() if outcome not in PASSED]
-    silent = [
-        part.name for part in task.parts if part.folder and not any(t.startswith(f"{part.folder}/") for t in failing)
-    ]
+    silent = [part.name for part in task.parts if not any(t.startswith(f"{part.folder}/") for t in failing)]
     return f"the visible tests do not show {', '.join(silent[:3])}" if silent else ""
 
 

@@ -123,6 +123,10 @@ class Referee:
         """Return the seconds that remain of the episode; None: no limit."""
         return None if self._budget.wall_s is None else self._budget.wall_s - self._clock.elapsed_s()
 
+    def pause(self) -> None:
+        """Stop the clock until the next step, for somebody whose time to decide does not count."""
+        self._clock.pause()
+
     def stop_reason(self) -> StopReason | None:
         """Return why the episode is over, because of an action or of a limit; None if it is not over."""
         if self._env.over:
@@ -144,6 +148,7 @@ class Referee:
 
     def carry_out(self, decision: Decision) -> Observation:
         """Take one step. Raises SandboxError, ReplayDiffers."""
+        self._clock.resume()
         self._malformed = 0
         last_step = self.steps[-1]
         # The recorded action is the one carried out, or else it could not be repeated.
@@ -156,6 +161,7 @@ class Referee:
 
     def refuse(self, error: MalformedAction) -> Observation:
         """Take a step in which nothing is done, because the output is not an action. Raises ReplayDiffers."""
+        self._clock.resume()
         self._malformed += 1
         observation = Observation(str(error), False, MalformedState(kind="malformed", malformed=True))
         self._add_step(Decision(_NO_ACTION, error.output, error.usage, error.exchanges), observation)
@@ -255,6 +261,7 @@ class _Clock:
         self._past_s = sum(step.observation.env_ms + step.usage.model_ms for step in past[1:]) / 1000
         self._is_standing = True
         self._started = 0.0
+        self._paused: float | None = None
 
     def start(self) -> None:
         """Start the clock: the sandbox is ready, and the past steps have been repeated."""
@@ -264,6 +271,17 @@ class _Clock:
         """Do not count this part of the time since the start."""
         self._started += seconds
 
+    def pause(self) -> None:
+        """Stop until `resume`."""
+        self._paused = awake.now()
+
+    def resume(self) -> None:
+        """Go on after `pause`; does nothing if that was not called."""
+        if self._paused is not None:
+            self.exclude(awake.now() - self._paused)
+            self._paused = None
+
     def elapsed_s(self) -> float:
         """Return the seconds so far; zero before the start, since the past was within the limit then."""
-        return 0.0 if self._is_standing else self._past_s + awake.now() - self._started
+        now = awake.now() if self._paused is None else self._paused
+        return 0.0 if self._is_standing else self._past_s + now - self._started

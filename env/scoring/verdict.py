@@ -79,7 +79,7 @@ from stackrank.env.sandbox.base import (
 from stackrank.env.sandbox.client import OUTPUT_CAP, Changes, Sandbox
 from stackrank.env.sandbox.guest.core.messages import message
 from stackrank.env.scoring.blind import Sightings, plan, why_not_sealable
-from stackrank.env.scoring.by_fault.parts import score_parts
+from stackrank.env.scoring.by_fault.parts import proof_of_fault, score_parts, score_shared
 from stackrank.env.scoring.carry_over import Work, carry_over
 from stackrank.env.scoring.judge import Run, Score, run_tests, shortcomings, signs
 from stackrank.env.scoring.proof import Contradiction, Proof, contradicted, find_proof, save_proof
@@ -99,8 +99,26 @@ def score(task: Task, changes: Changes, new_sandbox: NewSandbox) -> Score:
     """Return the verdict on an agent's changes. Raises SandboxError, which the changes may have caused (see
     `DebugEnv.judge`); PreparationFailed and MachineBusy, which they have not caused.
     """
-    if task.parts:
+    if task.is_composed:
         return score_parts(task, changes, lambda part, own_changes: score(part, own_changes, new_sandbox))
+    whole = _whole(task, changes, new_sandbox)
+    if not task.parts:
+        return whole
+
+    proof = find_proof(task)
+
+    def judge_tests(own: Task) -> Score:
+        text = proof_of_fault(proof, task, own).dump() if proof else ""
+        return _whole(replace(own, proof=text), changes, new_sandbox)
+
+    def strength_of(own: Task) -> int:
+        return plan(own, proof, proof.contradictions).strength if proof else 0
+
+    return score_shared(task, whole, judge_tests, strength_of)
+
+
+def _whole(task: Task, changes: Changes, new_sandbox: NewSandbox) -> Score:
+    """Return the verdict on a task as if it had one fault."""
     work = carry_over(task, changes)
     proof = find_proof(task)
     if proof is None and task.fix:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from stackrank.env.actions import Observation as Observation
     from stackrank.extensions.training.env import TrainingEnv as TrainingEnv
     from stackrank.extensions.training.env import Transition as Transition
+    from stackrank.extensions.training.env_maker import curriculum as curriculum
     from stackrank.extensions.training.env_maker import make as make
     from stackrank.extensions.training.env_maker import make_vec as make_vec
     from stackrank.extensions.training.env_maker import task_names as task_names
@@ -24,6 +25,7 @@ _MODULES = {
     "TrainingEnv": "stackrank.extensions.training.env",
     "Transition": "stackrank.extensions.training.env",
     "VecEnv": "stackrank.extensions.training.vec",
+    "curriculum": "stackrank.extensions.training.env_maker",
     "make": "stackrank.extensions.training.env_maker",
     "make_vec": "stackrank.extensions.training.env_maker",
     "task_names": "stackrank.extensions.training.env_maker",

@@ -153,6 +153,7 @@ class TrainingEnv:
         self._env = env
         observation = self._guarded(referee.reset)
         self._referee, self._tally = referee, Tally(self._rules.weights, referee.tracker)
+        referee.pause()
         return append_workspace(env.shown, observation)
 
     def _repeat(self, past: Sequence[Step]) -> None:
@@ -169,11 +170,17 @@ class TrainingEnv:
                     self._guarded(referee.carry_out, Decision(step.action, step.thought))
                 rewards = tally.of(referee.steps[-1], False)
                 self.earned += sum(rewards.values())
+            referee.pause()
         except ReplayDiffers as error:
             raise BranchError(
                 f"this episode cannot be branched after step {error.index}: there {error.difference}. What depends on "
                 "the clock, on chance or on a network cannot be repeated"
             ) from None
+
+    def look(self) -> tuple[Observation, Info]:
+        """Return the last observation and the info again, as in a new branch. Raises TrainingError."""
+        last = self._require_episode().steps[-1]
+        return last.observation, self._info(dict.fromkeys(map(str, self._rules.weights), 0.0))
 
     def step(self, action: Act, /, **arguments: Any) -> Transition:
         """Carry out one action, such as `step("view", path="cart.py")`.
@@ -246,6 +253,10 @@ class TrainingEnv:
         """As `reset`."""
         return await self._soon(self.reset, task)
 
+    async def abranch(self, at: int | None = None) -> TrainingEnv:
+        """As `branch`, between two steps."""
+        return await self._soon(self.branch, at)
+
     async def astep(self, action: Act, /, **arguments: Any) -> Transition:
         """As `step`."""
         return await self._soon(self.step, action, **arguments)
@@ -294,6 +305,7 @@ class TrainingEnv:
         rewards = tally.of(referee.steps[-1], bool(score and score.resolved))
         self.earned += sum(rewards.values())
         limit = reason is not None and reason.is_limit
+        referee.pause()
         return Transition(
             observation, sum(rewards.values()), reason is not None and not limit, limit, self._info(rewards)
         )

@@ -11,6 +11,7 @@ from typing import TypedDict, Unpack
 from stackrank.agents.episode.referee import Budget
 from stackrank.env.benchmarks.base import Benchmark, Source
 from stackrank.env.benchmarks.registry import load_benchmark, select
+from stackrank.env.difficulty import find_difficulty
 from stackrank.env.sandbox.pool import Pool
 from stackrank.env.sandbox.registry import chosen_backend
 from stackrank.env.task import Task
@@ -35,7 +36,7 @@ class Options(TypedDict, total=False):
     steps: int
     """Actions an episode may take. Default: 50."""
     wall_s: float | None
-    """Seconds an episode may take; None: no limit. Default: 1800."""
+    """Seconds an episode may take, without those in which it waits for an action; None: no limit. Default: 1800."""
     ends_when_solved: bool
     """Whether an episode ends at the first `eval` at which the visible tests pass. Default: yes."""
     shows_failing_test: bool
@@ -85,6 +86,19 @@ def _check_options(function: str, options: Mapping[str, object]) -> None:
 def task_names(benchmark: str, *, path: str | Path | None = None) -> list[str]:
     """Return the tasks of a benchmark as `make` takes them, in their fixed order. Raises BenchmarkError."""
     return [f"{benchmark}/{task.id}" for task in _benchmark(benchmark, _source(path)).tasks()]
+
+
+def curriculum(benchmark: str, *, path: str | Path | None = None) -> list[str]:
+    """Return the tasks of a benchmark from the easiest to the hardest, as `validate` measured them; those that were not
+    measured come last. Raises BenchmarkError.
+    """
+
+    def place(task: Task) -> tuple[bool, float]:
+        difficulty = find_difficulty(task)
+        predicted = difficulty.predicted if difficulty else None
+        return predicted is None, predicted or 0.0
+
+    return [f"{benchmark}/{task.id}" for task in sorted(_benchmark(benchmark, _source(path)).tasks(), key=place)]
 
 
 def every_task(

@@ -53,6 +53,8 @@ class WireState(BaseModel):
     """The id that was given to `reset`."""
     step_count: int = 0
     task: str = ""
+    session: str = ""
+    """The name by which another session branches from this one."""
 
 
 class WireReset(BaseModel):
@@ -63,6 +65,10 @@ class WireReset(BaseModel):
     task: str | None = None
     """A task such as `bugs/vat-table`. Default: the next task that is served, or the one that `seed` picks."""
     seed: int | None = None
+    branch: str | None = Field(default=None, max_length=64)
+    """Stand where another session's episode stands: its `session`, as its `state` says. Default: a new episode."""
+    at: int | None = None
+    """The step of that episode after which the branch begins. Default: its last."""
     episode_id: str | None = Field(default=None, max_length=255)
 
 

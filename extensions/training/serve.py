@@ -11,6 +11,7 @@ import ipaddress
 import itertools
 import json
 import logging
+import secrets
 import socket
 from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -23,9 +24,10 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 from pydantic import BaseModel, Field, ValidationError
 
 import stackrank
+from stackrank.env.actions import Observation
 from stackrank.errors import InfrastructureError, UsageError
 from stackrank.extensions.training import openenv
-from stackrank.extensions.training.env import TrainingEnv
+from stackrank.extensions.training.env import Info, TrainingEnv
 from stackrank.extensions.training.env_maker import EnvMaker
 from stackrank.extensions.training.openenv import WireAction, WireReset, WireState
 from stackrank.extensions.training.rewards import TrainingError
@@ -66,6 +68,8 @@ class Sessions:
         self.most = limit
         self.idle_s = idle_s
         self.open = 0
+        self.members: dict[str, Session] = {}
+        """The sessions by their names."""
         self._order = itertools.cycle(self.names)
 
     def choose(self, reset: WireReset) -> str:
@@ -97,7 +101,14 @@ class Session:
     def __init__(self, sessions: Sessions, env: TrainingEnv) -> None:
         self._sessions = sessions
         self._env = env
-        self._state = WireState()
+        self._name = secrets.token_urlsafe(12)
+        self._state = WireState(session=self._name)
+        sessions.members[self._name] = self
+
+    async def aclose(self) -> None:
+        """End the episode."""
+        self._sessions.members.pop(self._name, None)
+        await self._env.aclose()
 
     async def answer(self, text: str) -> str | None:
         """Return the answer to a message, as JSON; None if the client disconnects."""
@@ -127,8 +138,10 @@ class Session:
             return {"type": "state", "data": self._state.model_dump()}
         if message.type == "reset":
             reset = WireReset.model_validate(message.data)
-            observation, info = await self._env.areset(self._sessions.choose(reset))
-            self._state = WireState(episode_id=reset.episode_id, task=info["task"])
+            observation, info = await self._begin(reset)
+            self._state = WireState(
+                episode_id=reset.episode_id, step_count=info["step"], task=info["task"], session=self._name
+            )
             data = openenv.answer(observation, info, reward=None, is_done=False)
         else:
             action = WireAction.model_validate(message.data)
@@ -143,6 +156,26 @@ class Session:
                 truncated=transition.truncated,
             )
         return {"type": "observation", "data": data}
+
+    async def _begin(self, reset: WireReset) -> tuple[Observation, Info]:
+        if reset.branch is None:
+            return await self._env.areset(self._sessions.choose(reset))
+        if (parent := self._sessions.members.get(reset.branch)) is None:
+            raise TrainingError(f"there is no session {reset.branch!r}: name one as its `state` does, while it is open")
+        made = asyncio.ensure_future(parent._env.abranch(reset.at))
+        try:
+            branch = await asyncio.shield(made)
+        except asyncio.CancelledError:  # the client has gone, but its branch is still being made
+            made.add_done_callback(_close_branch)
+            raise
+        left, self._env = self._env, branch
+        await left.aclose()
+        return branch.look()
+
+
+def _close_branch(made: asyncio.Future[TrainingEnv]) -> None:
+    if not made.cancelled() and made.exception() is None:
+        asyncio.get_running_loop().run_in_executor(None, made.result().close)
 
 
 class _RefuseBrowsers:
@@ -252,7 +285,7 @@ def make_app(sessions: Sessions, names: Iterable[str] = ()) -> FastAPI:
         await socket.accept()
         try:
             async with sessions.env() as env:
-                await _serve(socket, Session(sessions, env), env, sessions.idle_s)
+                await _serve(socket, Session(sessions, env), sessions.idle_s)
         except TrainingError as error:
             with contextlib.suppress(*_GONE):
                 await socket.send_json(_error(str(error), "CAPACITY_REACHED"))
@@ -266,7 +299,7 @@ _GONE = (WebSocketDisconnect, RuntimeError)
 """What sending to a client raises that has closed the connection, which many do after their last message."""
 
 
-async def _serve(socket: WebSocket, session: Session, env: TrainingEnv, idle_s: float) -> None:
+async def _serve(socket: WebSocket, session: Session, idle_s: float) -> None:
     """Answer messages one after another, and keep listening, to notice a client that disconnects during a step."""
     waiting: asyncio.Queue[str] = asyncio.Queue(MOST_WAITING)
 
@@ -290,13 +323,14 @@ async def _serve(socket: WebSocket, session: Session, env: TrainingEnv, idle_s: 
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        await env.aclose()
+        await session.aclose()
         for task in tasks:
             task.cancel()
         for result in await asyncio.gather(*tasks, return_exceptions=True):
             # A client may also disconnect while an answer is being sent to it.
             if isinstance(result, Exception) and not isinstance(result, _GONE):
                 log.error("a session ended unexpectedly", exc_info=result)
+        await session.aclose()  # it may have become a branch meanwhile
 
 
 def serve(sessions: Sessions, listening: socket.socket, names: Iterable[str]) -> None:

@@ -14,7 +14,10 @@ from importlib.util import find_spec
 from typing import Any
 
 _TRAINING = "stackrank.extensions.training"
-_OFFERED = ("Action", "Observation", "TrainingEnv", "Transition", "VecEnv", "make", "make_vec", "task_names")
+_OFFERED = (
+    *("Action", "Observation", "TrainingEnv", "Transition", "VecEnv"),
+    *("curriculum", "make", "make_vec", "task_names"),
+)
 _TASKSET = ("EpisodeEnv", "EpisodeTaskset")
 """The names that the library verifiers, if installed, looks for in a package whose name is a taskset's id."""
 

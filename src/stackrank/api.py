@@ -153,7 +153,7 @@ _MODULES = {
     "stackrank.flows.cli.plugin_commands": ("Command",),
     "stackrank.flows.runs.afterwards.export.exporter": ("Exporter",),
     "stackrank.flows.runs.afterwards.export.source": ("ExportSource",),
-    "stackrank": ("make", "make_vec", "task_names"),
+    "stackrank": ("curriculum", "make", "make_vec", "task_names"),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

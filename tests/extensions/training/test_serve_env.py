@@ -75,6 +75,7 @@ def test_a_session_is_an_episode(url: str) -> None:
             and not observation["done"]
         )
         state = ask(socket, {"type": "state"})
+        assert state["data"].pop("session")
         assert state == {"type": "state", "data": {"episode_id": "mine", "step_count": 1, "task": "bugs/vat-table"}}
         end = step(socket, "submit")["data"]
         assert (end["done"], end["reward"]) == (True, 0.0)
@@ -87,6 +88,29 @@ def test_a_session_is_an_episode(url: str) -> None:
         socket.send(json.dumps({"type": "close"}))
         with pytest.raises(ConnectionClosed):
             socket.recv()
+
+
+def test_a_session_branches_from_another_and_outlives_it(url: str) -> None:
+    with session(url) as branch:
+        with session(url) as parent:
+            ask(parent, {"type": "reset", "data": {"task": "bugs/vat-table"}})
+            step(parent, "pdb", command="b vat/rates.py:10")
+            paused = step(parent, "pdb", command="c")["data"]["observation"]["text"]
+            name = ask(parent, {"type": "state"})["data"]["session"]
+            data = ask(branch, {"type": "reset", "data": {"branch": name}})["data"]
+            assert data["observation"]["text"] == paused and data["observation"]["metadata"]["step"] == 2
+            assert ask(branch, {"type": "state"})["data"]["step_count"] == 2
+            early = ask(branch, {"type": "reset", "data": {"branch": name, "at": 9}})["data"]
+            assert "can be branched at steps 0 to 2" in early["message"]
+            expected = step(parent, "pdb", command="p region")["data"]["observation"]["text"]
+        assert step(branch, "pdb", command="p region")["data"]["observation"]["text"] == expected
+
+        def is_gone() -> bool:
+            answer = ask(branch, {"type": "reset", "data": {"branch": name}})
+            return f"there is no session '{name}'" in str(answer)
+
+        wait_for(is_gone, "the parent's session goes on", timeout_s=20)
+        assert step(branch, "submit")["data"]["done"], "a branch that cannot be made leaves the episode as it is"
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,12 +17,15 @@ import pytest
 import stackrank
 from stackrank.agents.episode.referee import Budget
 from stackrank.env.actions import Action
+from stackrank.env.benchmarks.base import Source
+from stackrank.env.difficulty import find_difficulty
 from stackrank.env.sandbox.base import SandboxError
 from stackrank.env.sandbox.pool import Pool
 from stackrank.env.task import Task
 from stackrank.env.tools import tool_set
 from stackrank.errors import InfrastructureError, UsageError
 from stackrank.extensions.training.env import TrainingEnv, read_action
+from stackrank.extensions.training.env_maker import find_task
 from stackrank.extensions.training.rewards import Term, TrainingError
 from stackrank.extensions.training.rules import EpisodeRules
 from stackrank.extensions.training.vec import VecEnv
@@ -216,6 +220,25 @@ def test_an_episode_on_the_statement_alone(pool: Pool) -> None:
         env.step("rewrite", **FIX)
         transition = env.step("submit")
         assert (transition.info["stop_reason"], transition.info["verdict"]) == ("submitted", "resolved")
+
+
+def test_the_time_limit_does_not_count_waiting_for_an_action(pool: Pool) -> None:
+    with training_env(pool, "bash", wall_s=2.0) as env:
+        env.reset()
+        for command in ("true", ":"):
+            time.sleep(1.5)
+            assert not env.step("bash", command=command).truncated
+        transition = env.step("bash", command="sleep 2.5")
+        assert transition.truncated and transition.info["stop_reason"] == "time_limit"
+
+
+def test_a_curriculum_goes_from_easy_to_hard() -> None:
+    names = stackrank.curriculum("bugs")
+    assert sorted(names) == sorted(stackrank.task_names("bugs"))
+    tasks = [find_task(name, Source()) for name in names]
+    difficulties = [find_difficulty(task) for task in tasks]
+    predicted = [difficulty.predicted for difficulty in difficulties if difficulty and difficulty.predicted is not None]
+    assert len(predicted) > 100 and predicted == sorted(predicted)
 
 
 def test_limits_and_malformed_actions_end_an_episode_as_in_a_run(pool: Pool) -> None:
