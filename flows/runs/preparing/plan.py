@@ -19,7 +19,7 @@ from stackrank.db.stats.rates import ALPHA
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.registry import load_benchmark, select
 from stackrank.flows.runs.preparing.entrants import why_idle
-from stackrank.flows.runs.preparing.prepared_run import invalid_tasks
+from stackrank.flows.runs.preparing.prepared_run import invalid_tasks, limits_of
 from stackrank.flows.runs.specification.spec import EntrantSpec, RunSpec, SpecError
 from stackrank.wording import count_of, duration, usd
 
@@ -88,7 +88,7 @@ def plan(engine: Engine, spec: RunSpec, detect: float) -> Row:
         "detect": detect,
         "power": POWER,
         "alpha": alpha,
-        "test": "mcnemar" if spec.attempts == 1 else "permutation",
+        "test": "mcnemar" if spec.attempts == 1 and spread.whole else "permutation",
         "variance": {
             "between": spread.between,
             "within": spread.within,
@@ -126,7 +126,8 @@ def _chosen(engine: Engine, spec: RunSpec) -> _Chosen:
         sound = [task for task in all_tasks if task.id not in unsound]
         selected = [task for task in select(all_tasks, spec.tasks, None) if task.id not in unsound]
         played = select(selected, None, spec.limit)
-        means = episode_means(engine, benchmark.name, {name: getattr(spec, name) for name in _LIMITS})
+        limits = limits_of(spec, all_tasks)
+        means = episode_means(engine, benchmark.name, {name: limits[name] for name in _LIMITS})
         episodes = tuple(_episode(entrant, means) for entrant in playing)
     except (BenchmarkError, SetupError, ValueError) as error:
         raise SpecError(str(error)) from None
