@@ -169,21 +169,30 @@ def _preparing(problem: str) -> Iterator[None]:
 
 def _plain(task: Task, work: Work, new_sandbox: NewSandbox, proof: Proof | None = None) -> Score:
     """Return the verdict from one run without contradictions."""
+    return _pass_once(task, work, new_sandbox, proof)[0]
+
+
+def _pass_once(task: Task, work: Work, new_sandbox: NewSandbox, proof: Proof | None) -> tuple[Score, Run]:
+    """Return the verdict from one run without contradictions, and the run."""
     run = _run(task, {**work.files, **task.hidden_files}, new_sandbox, work.changed)
     verdict = _Verdict(task, work, proof if proof and proof.deciding else None)
-    return replace(verdict.after(run, ()), unsealed=proof.reason if proof else "")
+    return replace(verdict.after(run, ()), unsealed=proof.reason if proof else ""), run
 
 
 def _by_itself(task: Task, work: Work, known: Proof, new_sandbox: NewSandbox) -> Score:
     """Return the verdict on a task without a fix. `known`: what the task as given shows."""
-    outcome = _plain(task, work, new_sandbox, known)
+    outcome, run = _pass_once(task, work, new_sandbox, known)
     if not outcome.resolved:
         return outcome
-    reference = OwnReference(task, known, work.files, lambda files: _run(task, files, new_sandbox))
+    reference = OwnReference(task, known, work.files, run, lambda files: _run(task, files, new_sandbox))
     proof = reference.proof()
     if evidence := reference.evidence():
         notes = (*outcome.notes, *evidence)
         return replace(outcome, resolved=False, tampered=True, unsealed="", notes=notes)
+    contradictions = proof.contradictions
+    if contradictions and not any(contradiction.path in task.hidden_files for contradiction in contradictions):
+        # Nothing is drawn at random: the two runs of a blind verdict are the ones that were made.
+        return replace(outcome, verified=not all(contradiction.telling for contradiction in contradictions))
     outcome = _blind(task, work, proof, new_sandbox)
     return replace(outcome, unsealed=known.reason) if outcome.resolved else outcome
 
