@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -41,6 +42,11 @@ def test_a_release_shows_the_reports_and_hides_the_rest() -> None:
                 path.split("/")[0].partition(".")[0] for path in other.task.files
             }
     assert not any(name in release.files for name in ("task.toml", "fix.patch"))
+
+
+def test_every_release_was_validated_in_its_present_form() -> None:
+    recorded = json.loads(benchmark.RECORD.read_text(encoding="utf-8"))
+    assert recorded == {task.id: task.digest for task in Marathon().tasks()}, "stackrank validate marathon --record"
 
 
 @pytest.mark.slow
