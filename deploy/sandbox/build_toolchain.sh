@@ -11,7 +11,7 @@ language=${1:-}
 
 packages_of() { # LANGUAGE
     case $1 in
-    cpp) echo g++ make cmake catch2 libboost-date-time-dev gdb lldb-19 ;;
+    cpp) echo g++ make cmake catch2 libboost-date-time-dev lldb-19 ;;
     go) echo golang-go delve ;;
     java) echo openjdk-17-jdk-headless junit5 libassertj-core-java libandroid-json-java ;;
     javascript) echo nodejs jest node-babel7 ;;
