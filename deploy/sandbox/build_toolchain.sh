@@ -11,9 +11,9 @@ language=${1:-}
 
 packages_of() { # LANGUAGE
     case $1 in
-    cpp) echo g++ make cmake catch2 libboost-date-time-dev gdb lldb-19 ;;
+    cpp) echo g++ make cmake catch2 libboost-date-time-dev lldb-19 ;;
     go) echo golang-go delve ;;
-    java) echo openjdk-17-jdk-headless junit5 libassertj-core-java libandroid-json-java ;;
+    java) echo openjdk-17-jdk-headless junit5 libassertj-core-java ;;
     javascript) echo nodejs jest node-babel7 ;;
     rust) echo cargo rustc gcc libc6-dev lldb-19 librust-anyhow-dev librust-rand-dev librust-time-dev librust-thiserror-dev ;;
     all) for each in cpp go java javascript rust; do packages_of "$each"; done ;;

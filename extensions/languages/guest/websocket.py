@@ -28,6 +28,7 @@ class WebSocket:
         while self._stream.readline().strip():
             pass
         self._socket.settimeout(None)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._sending = threading.Lock()
 
     def send(self, text: str, kind: int = 1) -> None:
@@ -51,6 +52,8 @@ class WebSocket:
         """Return the next text; None at the end."""
         parts = []
         while True:
+            # Node writes head and text apart, and waits up to 40 ms until the first is acknowledged.
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
             head = self._stream.read(2)
             if len(head) < 2:
                 return None
