@@ -62,8 +62,10 @@ def read_description(document: Mapping[str, Any]) -> TaskDescription:
 
 
 def describe(task: Task) -> TaskDescription:
-    """Return what lists show of a task."""
-    proof = find_proof(task)
+    """Return what lists show of a task. What is said of its tests holds for all its faults together."""
+    judged = {part.name: part.task for part in task.parts if part.folder} or {"": task}
+    proofs = [proof for apart in judged.values() if (proof := find_proof(apart))]
+    is_proved = len(proofs) == len(judged)
     return TaskDescription(
         id=task.id,
         digest=task.digest,
@@ -72,16 +74,25 @@ def describe(task: Task) -> TaskDescription:
         difficulty=task.difficulty,
         files=_count(task),
         fault_files=tuple(fault.file for fault in task.faults),
-        fail_to_pass=len(task.fail_to_pass),
+        fail_to_pass=sum(len(apart.fail_to_pass) for apart in judged.values()),
         test=task.score_command or task.test_command,
         visible_test=task.test_command,
-        agents_see=_visible_part(task),
-        deciding=proof.deciding if proof else None,
-        covered=proof.covered if proof else None,
-        distinguishing=proof.distinguishing if proof else None,
-        unsealable=why_not_sealable(task, proof) if proof else "",
+        agents_see="a part" if "a part" in map(_visible_part, judged.values()) else _visible_part(task),
+        deciding=sum(proof.deciding for proof in proofs) if is_proved else None,
+        covered=sum(proof.covered for proof in proofs) if is_proved else None,
+        distinguishing=sum(proof.distinguishing for proof in proofs) if is_proved else None,
+        unsealable=_why_unsealable(judged) if is_proved else "",
         measured=find_difficulty(task),
     )
+
+
+def _why_unsealable(judged: Mapping[str, Task]) -> str:
+    """Return why verdicts cannot be sealed: the first reason, with the name of the fault that it is about."""
+    for name, task in judged.items():
+        proof = find_proof(task)
+        if proof is not None and (reason := why_not_sealable(task, proof)):
+            return f"{name}: {reason}" if name else reason
+    return ""
 
 
 @runtime_checkable

@@ -34,7 +34,7 @@ class Marathon:
 
     name = "marathon"
     license = BugSuite.license
-    source = "composed of the faults of bugs"
+    source = "the faults of bugs"
 
     def __init__(self, source: Source | None = None) -> None:
         """The releases are always the same, so nothing of `source` matters."""

@@ -10,6 +10,7 @@ import pytest
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.queries import Scope
+from stackrank.env.benchmarks.description import describe
 from stackrank.env.patches import apply_patch
 from stackrank.extensions.marathon import benchmark
 from stackrank.extensions.marathon.benchmark import RELEASES, Marathon
@@ -42,6 +43,13 @@ def test_a_release_shows_the_reports_and_hides_the_rest() -> None:
                 path.split("/")[0].partition(".")[0] for path in other.task.files
             }
     assert not any(name in release.files for name in ("task.toml", "fix.patch"))
+
+
+def test_lists_say_of_a_release_what_holds_for_its_faults() -> None:
+    release = Marathon().tasks()[0]
+    said, faults = describe(release), [describe(part.task) for part in release.parts]
+    assert said.agents_see == "a part" and said.unsealable == ""
+    assert said.deciding == sum(fault.deciding or 0 for fault in faults) > (said.covered or 0) > len(faults)
 
 
 def test_every_release_was_validated_in_its_present_form() -> None:
