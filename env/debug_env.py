@@ -76,7 +76,7 @@ class DebugEnv:
         self._statement_view = statement_alone(task) if not (shows_failing_test and task.test_command) else None
         self.shown = task if self._statement_view is None else self._statement_view.task
         """The task as the agent sees it."""
-        self.tools = tools
+        self.tools = tools.for_toolchain(task.toolchain) if task.toolchain else tools
         self._new_sandbox = new_sandbox
         # If the visible tests do not show the bug, their success is no solution.
         self.ends_when_solved = end_when_solved and self.shown.shows_bug

@@ -43,7 +43,13 @@ class Part:
     folder: str
     """The folder of the workspace to which the fault is confined. Empty: the fault is anywhere in the workspace."""
     task: Task
-    """The fault as a task of its own, with its own hidden tests, fix and proof; paths are relative to `folder`."""
+    """The fault as a task of its own, with its own hidden tests, fix and proof; paths are relative to `folder`. Without
+    a folder, it is the whole task with those of its tests that show the fault."""
+
+    @property
+    def digest(self) -> str:
+        """What makes this part another one."""
+        return self.task.digest if self.folder else repr(self.task.fail_to_pass)
 
 
 @dataclass(frozen=True)
@@ -109,6 +115,11 @@ class Task:
     measured: str = ""
     """The difficulty that comes with the task (`env.difficulty`), as JSON. Not part of the digest."""
 
+    @property
+    def is_composed(self) -> bool:
+        """Whether it has several faults, each in a folder of its own."""
+        return any(part.folder for part in self.parts)
+
     @cached_property
     def must_pass(self) -> tuple[str, ...]:
         """The tests that have to start passing, without those that do not count."""
@@ -143,7 +154,7 @@ class Task:
         parts += [self.image or "", self.environment.digest if self.environment else "", str(self.shows_bug)]
         parts.append(self.log_format)
         parts += ["status"] if self.status_decides else []
-        parts += [f"{part.name} {part.folder} {part.task.digest}" for part in self.parts]
+        parts += [f"{part.name} {part.folder} {part.digest}" for part in self.parts]
         parts += [f"{self.steps} {self.tokens}"] if self.steps or self.tokens else []
         parts += [f"toolchain {self.toolchain}"] if self.toolchain else []
         parts += [files_digest(files) for files in (self.files, self.hidden_files)]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -16,6 +16,7 @@ from stackrank.dashboard.parts.tables import COMPARE_PAGE, MOST_COMPARED, leader
 from stackrank.db import queries
 from stackrank.wording import count_of
 
+_UNITS: Mapping[str, queries.EffortUnit] = {"steps": "steps", "tokens": "tokens", "cost": "cost_usd"}
 Row = TypeVar("Row", bound=Mapping[str, Any])
 st.title("Leaderboard")
 
@@ -37,6 +38,7 @@ def comparison(picked: list[int]) -> None:
 
 scope, rows = asked(queries.leaderboard)
 
+has_several_faults = any(map(queries.has_several_faults, rows))
 ids = [row["entrant_id"] for row in rows]
 ticked = address.picked("lb_pick", ids)
 st.session_state.lb_table = {"selection": {"rows": [ids.index(entrant) for entrant in ticked]}}
@@ -95,13 +97,15 @@ def cost() -> None:
 
 
 def budget() -> None:
-    """Draw the share resolved against the steps or the cost of an episode."""
-    against = address.segmented("Against", ["steps", "cost"], "lb_by", default="steps")
-    by: Literal["steps", "cost_usd"] = "cost_usd" if against == "cost" else "steps"
+    """Draw the share resolved, or of mended faults, against the steps, tokens or dollars of an episode."""
+    against = address.segmented("Against", ["steps", "tokens", "cost"], "lb_by", default="steps")
+    by = _UNITS[against]
     curves = ask(queries.budget_curves, scope, by=by)
     if any(row["curve"] for row in curves):
         figure = charts.budget_curves(drawn(curves), by)
         charts.draw(figure, key="lb_budget", alt=f"Share resolved against the {by} of an episode")
+        if has_several_faults:
+            st.caption("A fault counts from the last step that changed its files, if it is mended in the end.")
         flat = [
             {"entrant": row["entrant"], "counted": row["counted"], by: x, "rate": y}
             for row in curves
@@ -179,4 +183,5 @@ address.tabs(
         "Nights": nights,
         "Numbers": numbers,
     },
+    default="Budget" if has_several_faults else None,
 )

@@ -59,7 +59,7 @@ def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
 
 
 def budget_curves(rows: Sequence[Mapping[str, Any]], by: str) -> go.Figure:
-    """Plot the share resolved within a number of steps or dollars, as one step line per entrant."""
+    """Plot the share resolved within a number of steps, tokens or dollars, as one step line per entrant."""
     figure = go.Figure()
     for row in rows:
         x, y = zip(*row["curve"], strict=True) if row["curve"] else ((), ())
@@ -75,7 +75,7 @@ def budget_curves(rows: Sequence[Mapping[str, Any]], by: str) -> go.Figure:
             },
             name=plain_label(row["entrant"]),
             hovertemplate="%{fullData.name}<br>%{y:.0%} with "
-            + ("%{x:.0f} steps" if by == "steps" else "$%{x:.4g}")
+            + ("$%{x:.4g}" if by == "cost_usd" else f"%{{x:,.0f}} {by}")
             + "<extra></extra>",
         )
         if x:
@@ -84,8 +84,8 @@ def budget_curves(rows: Sequence[Mapping[str, Any]], by: str) -> go.Figure:
                 x=[x[-1]], y=[y[-1]], mode="markers", marker=marker_of(row["entrant_id"]), hoverinfo="skip",
                 showlegend=False,
             )  # fmt: skip
-    if by == "steps":
-        figure.update_xaxes(title="Steps of an episode, at most", rangemode="tozero")
+    if by != "cost_usd":
+        figure.update_xaxes(title=f"{by.capitalize()} of an episode, at most", rangemode="tozero")
     else:
         figure.update_xaxes(title="Cost of an episode, at most", tickprefix="$", rangemode="tozero")
     figure.update_yaxes(range=[-0.02, 1.02], tickformat=".0%", title="Resolved")

@@ -44,6 +44,7 @@ def board_frame(rows: Sequence[Mapping[str, Any]], history: dict[int, list[float
             "Entrant": [row["entrant"] for row in rows],
             "Rate": [show.in_percent(row["rate"]) for row in rows],
             "95% interval": [wording.interval(row["ci_low"], row["ci_high"]) for row in rows],
+            "Faults": [f"{row['faults_mended']}/{row['faults']}" for row in rows],
             "Sealed": [f"{row['sealed']}/{row['resolved']}" for row in rows],
             "Unverified": [f"{row['unverified']} of {row['resolved']}" if row["unverified"] else "" for row in rows],
             "Every attempt": [show.in_percent(row["all_attempts_rate"]) for row in rows],
@@ -62,6 +63,8 @@ def board_frame(rows: Sequence[Mapping[str, Any]], history: dict[int, list[float
             "Tools": [row["tools"] for row in rows],
         }
     )
+    if not any(map(queries.has_several_faults, rows)):
+        del frame["Faults"]
     if history is not None:
         frame.insert(7, "Last runs", [history.get(row["entrant_id"], []) for row in rows])
     return frame
@@ -81,6 +84,7 @@ _BOARD_COLUMNS = {
         help="Resolved / (resolved + unresolved). Errors are shown separately.",
     ),
     "95% interval": _Column.TextColumn(help="Wilson interval; with several attempts per task, clustered by task."),
+    "Faults": _Column.TextColumn(help="Mended faults, out of all in the episodes. The rate is their mean share."),
     "Sealed": _Column.TextColumn(help="Resolved episodes whose verdict could only have been forged by luck."),
     "Unverified": _Column.TextColumn(
         help="Resolved episodes whose verdict rests on a run of the tests alone, which a forger can pass too."

@@ -17,6 +17,7 @@ from stackrank.db.queries.boards.scope_description import describe_scope, exclus
 from stackrank.db.queries.boards.standings import (
     best_per_dollar,
     board,
+    has_several_faults,
     leaderboard,
     rate_history,
     run_summary,
@@ -138,6 +139,7 @@ __all__ = [
     "funnel",
     "gate",
     "grid",
+    "has_several_faults",
     "health",
     "in_progress",
     "labels",

@@ -42,6 +42,9 @@ class Spread:
 ASSUMED = Spread(between=0.1, within=0.15)
 """Two entrants whose single attempts come out differently on a quarter of the tasks, more by chance than by skill."""
 
+ASSUMED_SHARES = Spread(between=0.008, within=0.008, whole=False)
+"""Two entrants on releases like those of `marathon`, as `tests/bench/statistics/shares.py` simulates them."""
+
 
 def spread(pairs: Sequence[Sequence[tuple[TaskScore, TaskScore]]]) -> Spread | None:
     """Estimate the spread from pairs of entrants, given `(resolved, counted)` of either side for each task.

@@ -5,6 +5,7 @@
 # STACKRANK_BASE_IMAGE   base to use instead of the first one that works; it needs python3 >= 3.11 with venv, and git
 #                        unless its containers reach a Debian mirror.
 # STACKRANK_PULL_TIMEOUT seconds that pulling a base may take, default 90.
+# STACKRANK_IMAGE_NAME   the image's name, default stackrank-sandbox.
 # STACKRANK_BUILD_LOG    file that gets the output of the commands, default: a temporary file, shown on failure.
 set -euo pipefail
 
@@ -30,7 +31,8 @@ trap clean_up EXIT
 if [ -z "$log" ]; then log=$scratch/build.log; fi
 
 digest=$(cat "$here/Dockerfile" "$requirements" <(echo "${STACKRANK_BASE_IMAGE:-}") | sha256sum | cut -c1-12)
-tag=stackrank-sandbox:$digest
+name=${STACKRANK_IMAGE_NAME:-stackrank-sandbox}
+tag=$name:$digest
 
 have_image() { docker image inspect "$1" >/dev/null 2>&1; }
 
@@ -86,5 +88,5 @@ if ! have_image "$tag"; then
         exit 1
     fi
 fi
-docker tag "$tag" stackrank-sandbox:latest
+docker tag "$tag" "$name:latest"
 echo "$tag"

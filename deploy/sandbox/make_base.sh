@@ -5,7 +5,7 @@
 set -euo pipefail
 
 tag=${1:-stackrank-base:bookworm}
-packages=(python3 python3-venv git ca-certificates "${@:2}")
+packages=(python3 python3-venv git ca-certificates)
 suite=bookworm
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then
@@ -35,6 +35,13 @@ mirror=()
 if [ -n "${STACKRANK_DEBIAN_MIRROR:-}" ]; then mirror=("$STACKRANK_DEBIAN_MIRROR"); fi
 
 "${as_root[@]}" debootstrap "${options[@]}" "$suite" "$root" "${mirror[@]}"
+if (($# > 1)); then
+    # apt knows what debootstrap does not: alternatives, and packages that take the place of others.
+    "${as_root[@]}" cp /etc/resolv.conf "$root/etc/resolv.conf"
+    "${as_root[@]}" chroot "$root" apt-get update -qq
+    "${as_root[@]}" chroot "$root" env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -qq --no-install-recommends "${@:2}"
+fi
 # Package archives, manuals and translations are most of what a sandbox never reads.
 "${as_root[@]}" tar -C "$root" -c \
     --exclude='./var/cache/apt/*' --exclude='./var/lib/apt/lists/*' --exclude='./var/log/*' \

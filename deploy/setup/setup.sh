@@ -12,7 +12,7 @@ test | exhaustive) python=dev ;;
     exit 2
     ;;
 esac
-"$here/system.sh" "${kind/exhaustive/test}"
+"$here/system.sh" "$kind"
 "$here/python.sh" "$python"
 "$here/sandbox.sh" "${kind/exhaustive/test}"
 if [ "$kind" = exhaustive ]; then

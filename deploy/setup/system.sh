@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# What stackrank needs from the system, installed only where it is missing. Usage: system.sh demo|test
+# What stackrank needs from the system, installed only where it is missing. Usage: system.sh demo|test|exhaustive
 #
 # demo: git, and bubblewrap if no Docker engine answers.
 # test: everything that a test uses: both sandboxes, PostgreSQL and PgBouncer, a browser, a compiler, debuggers.
+# exhaustive: also compilers and debuggers of other languages, 1.5 GB. (Jest is an npm package where Node.js is not Debian's.)
 set -euo pipefail
 # shellcheck source=deploy/setup/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -69,6 +70,18 @@ have g++ || packages+=(g++) # compiles a model server (servers.sh)
 if ! have_browser; then
     packages+=("chromium-headless-shell|chromium") # the first lacks what windows need, and the tests need no windows
     duration="about two minutes"
+fi
+if [ "$kind" = exhaustive ]; then
+    have go || packages+=(golang-go)
+    have dlv || packages+=(delve)
+    [ -x /usr/bin/cargo ] || packages+=(cargo rustc) # sandboxes see no toolchain in a home folder
+    have lldb-dap-19 || packages+=(lldb-19)
+    have javac || packages+=(openjdk-17-jdk-headless)
+    [ -e /usr/share/java/junit-platform-console.jar ] || packages+=(junit5)
+    [ -e /usr/share/java/assertj-core.jar ] || packages+=(libassertj-core-java)
+    have make || packages+=(make)
+    have cmake || packages+=(cmake)
+    duration="some minutes"
 fi
 if ((${#packages[@]})); then
     install_without_cluster "$duration" "${packages[@]}" ||

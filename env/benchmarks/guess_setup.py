@@ -7,7 +7,7 @@ import functools
 import re
 import shlex
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from configparser import ConfigParser, Error
 from contextlib import suppress
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import CommitFiles, latest_version
-from stackrank.env.benchmarks.testfiles import is_test
+from stackrank.env.benchmarks.loaded_tests import loaded_tests
 from stackrank.env.sandbox.base import Backend, BuildError, SandboxSpec, Say
 from stackrank.source import literal, parse_python
 
@@ -83,19 +83,20 @@ _MODULES = {
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)", re.M)
 
 
-def guess_setup(repository: Path, commit: str, below: str) -> list[str]:
+def guess_setup(repository: Path, commit: str, below: str, targets: Iterable[str] = ()) -> list[str]:
     """Guess the set-up of a commit, as `setup_of` does. `below`: the folder, such as `python/`, or an empty text."""
     files = CommitFiles(repository, commit, subdir=below.rstrip("/") or ".")
-    return setup_of(files, functools.partial(latest_version, repository, commit))
+    return setup_of(files, functools.partial(latest_version, repository, commit), targets)
 
 
-def setup_of(files: Mapping[str, bytes], version: Callable[[], str] = str) -> list[str]:
+def setup_of(files: Mapping[str, bytes], version: Callable[[], str] = str, targets: Iterable[str] = ()) -> list[str]:
     """Return commands for an editable installation with what the project's tests need, if there is anything to install.
 
     What the tests need is in an extra, in a dependency group (PEP 735, Poetry, PDM), in an environment of Hatch or in a
     file of requirements. Of other extras, groups and files, and of what tox and nox install, the modules that tests
     import are taken, and plug-ins of pytest. pytest's own settings show the plug-ins without which it cannot start.
-    `version`: returns the version of a project that asks git for it, or an empty text.
+    `version`: returns the version of a project that asks git for it, or an empty text. `targets`: the tests that will
+    run, if not all of them: modules that only other tests import are left out.
     """
     project = _project(files)
     plugins = _plugins(pytest_settings(files))
@@ -136,7 +137,7 @@ def setup_of(files: Mapping[str, bytes], version: Callable[[], str] = str) -> li
     # An extra may consist of others of the same project, which no index needs to have.
     own_name = _distribution(str(project.get("project", {}).get("name", "")))
     optional = [requirement for requirement in optional if _distribution(requirement) != own_name]
-    if additional := [*plugins, *_imported_requirements(files, optional)]:
+    if additional := [*plugins, *_imported_requirements(files, optional, targets)]:
         command += f" {shlex.join(additional)}"
     if b"scm" in files.get("setup.py", b"") or _VERSION_FROM_GIT.search(str(project.get("build-system"))):
         # An environment has the files but not their history.
@@ -217,14 +218,15 @@ def _distribution(requirement: str) -> str:
     return re.split(r"[^\w.-]", requirement)[0].lower().replace("_", "-").replace(".", "-")
 
 
-def _imported_requirements(files: Mapping[str, bytes], requirements: Sequence[str]) -> list[str]:
+def _imported_requirements(
+    files: Mapping[str, bytes], requirements: Sequence[str], targets: Iterable[str]
+) -> list[str]:
     """Return those of the requirements that bring a module which test files import, or a plug-in of pytest."""
     names = {requirement: _distribution(requirement) for requirement in requirements}
     modules = {requirement: _MODULES.get(name, name.replace("-", "_")) for requirement, name in names.items() if name}
     if not modules:
         return []
-    texts = (content for path, content in files.items() if path.endswith(".py") and is_test(path))
-    imports = {module.decode() for content in texts for module in _IMPORT.findall(content)}
+    imports = {module.decode() for path in loaded_tests(files, targets) for module in _IMPORT.findall(files[path])}
     return [
         requirement
         for requirement, module in modules.items()

@@ -26,6 +26,7 @@ from stackrank.env.difficulty import save_difficulty
 from stackrank.env.environment import Environment
 from stackrank.env.patches import PatchError, apply_patch, find_faults, make_diff, portable_patch, touched_files
 from stackrank.env.patterns import Matcher, Pattern, globs
+from stackrank.env.scoring.by_fault.parts import with_faults
 from stackrank.env.scoring.log_formats import log_formats
 from stackrank.env.scoring.proof import save_proof
 from stackrank.env.task import Limits, Task
@@ -121,7 +122,7 @@ def load_task(entry: TaskEntry, content: TasksFile, file: Path) -> Task:
         raise BenchmarkError(f"results: there is no format {entry.results}: choose {', '.join(log_formats())}")
     if entry.shows_bug and not visible:
         raise BenchmarkError(f"shows_bug: every test that `{entry.test}` runs is hidden")
-    return Task(
+    task = Task(
         id=entry.id,
         benchmark="repo",
         title=entry.title or entry.statement.strip().partition("\n")[0][:80],
@@ -147,6 +148,15 @@ def load_task(entry: TaskEntry, content: TasksFile, file: Path) -> Task:
         shows_bug=shows_bug if entry.shows_bug is None else entry.shows_bug,
         limits=_limits(entry, content.defaults),
     )
+    return with_faults(task, _faults(entry))
+
+
+def _faults(entry: TaskEntry) -> dict[str, list[str]]:
+    """Return the tests of each fault that a task names. Raises BenchmarkError if they are not those that must pass."""
+    shown = [test for tests in entry.faults.values() for test in tests]
+    if entry.faults and (len(entry.faults) < 2 or sorted(shown) != sorted(set(entry.fail_to_pass))):
+        raise BenchmarkError("faults: name at least two, and every test of fail_to_pass for exactly one of them")
+    return entry.faults
 
 
 def _is_judged(secret: Mapping[str, bytes], command: str, files: Collection[str]) -> bool:

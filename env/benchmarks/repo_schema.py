@@ -122,6 +122,11 @@ class TaskEntry(_Model):
     pass_to_pass: list[str] = Field(
         default_factory=list, description="Tests that pass before the fix and must pass after it."
     )
+    faults: dict[str, list[str]] = Field(
+        default_factory=dict,
+        description="If the task has several faults: name -> those of `fail_to_pass` that show it. The outcome of an "
+        "episode is then the share of mended faults.",
+    )
     apply: PatchOrPath | None = Field(
         default=None, description="A diff that plants the bug: a path, or the diff itself."
     )

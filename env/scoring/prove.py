@@ -90,15 +90,23 @@ class Prover:
     """How often the units are split into two halves in the end."""
 
     def __init__(
-        self, task: Task, program: Mapping[str, bytes], run: Callable[[Mapping[str, bytes]], Run], say: Say = silent
+        self,
+        task: Task,
+        program: Mapping[str, bytes],
+        run: Callable[[Mapping[str, bytes]], Run],
+        say: Say = silent,
+        base: Run | None = None,
     ) -> None:
-        """`program`: the files of the program that passes. `run`: the function that runs the tests on files."""
+        """`program`: the files of the program that passes. `run`: the function that runs the tests on files.
+
+        `base`: the run in which it passes, if there is one already.
+        """
         self._task, self._run_tests, self._say = task, run, say
         self._started = self._told = time.monotonic()
         self._runs = 0
         self._original = {**task.files, **task.hidden_files}
         self._files = {**program, **task.hidden_files}
-        self._base = self._run(self._files)
+        self._base = base or self._run(self._files)
         self._disturbers = 0
         self.passing: list[Trial] = []
         """The trials whose tests passed all the same."""

@@ -79,7 +79,7 @@ from stackrank.env.sandbox.base import (
 from stackrank.env.sandbox.client import OUTPUT_CAP, Changes, Sandbox
 from stackrank.env.sandbox.guest.core.messages import message
 from stackrank.env.scoring.blind import Sightings, plan, why_not_sealable
-from stackrank.env.scoring.by_fault.parts import score_parts
+from stackrank.env.scoring.by_fault.parts import proof_of_fault, score_parts, score_shared
 from stackrank.env.scoring.carry_over import Work, carry_over
 from stackrank.env.scoring.judge import Run, Score, run_tests, shortcomings, signs
 from stackrank.env.scoring.proof import Contradiction, Proof, contradicted, find_proof, save_proof
@@ -99,8 +99,26 @@ def score(task: Task, changes: Changes, new_sandbox: NewSandbox) -> Score:
     """Return the verdict on an agent's changes. Raises SandboxError, which the changes may have caused (see
     `DebugEnv.judge`); PreparationFailed and MachineBusy, which they have not caused.
     """
-    if task.parts:
+    if task.is_composed:
         return score_parts(task, changes, lambda part, own_changes: score(part, own_changes, new_sandbox))
+    whole = _whole(task, changes, new_sandbox)
+    if not task.parts:
+        return whole
+
+    proof = find_proof(task)
+
+    def judge_tests(own: Task) -> Score:
+        text = proof_of_fault(proof, task, own).dump() if proof else ""
+        return _whole(replace(own, proof=text), changes, new_sandbox)
+
+    def strength_of(own: Task) -> int:
+        return plan(own, proof, proof.contradictions).strength if proof else 0
+
+    return score_shared(task, whole, judge_tests, strength_of)
+
+
+def _whole(task: Task, changes: Changes, new_sandbox: NewSandbox) -> Score:
+    """Return the verdict on a task as if it had one fault."""
     work = carry_over(task, changes)
     proof = find_proof(task)
     if proof is None and task.fix:
@@ -151,21 +169,30 @@ def _preparing(problem: str) -> Iterator[None]:
 
 def _plain(task: Task, work: Work, new_sandbox: NewSandbox, proof: Proof | None = None) -> Score:
     """Return the verdict from one run without contradictions."""
+    return _pass_once(task, work, new_sandbox, proof)[0]
+
+
+def _pass_once(task: Task, work: Work, new_sandbox: NewSandbox, proof: Proof | None) -> tuple[Score, Run]:
+    """Return the verdict from one run without contradictions, and the run."""
     run = _run(task, {**work.files, **task.hidden_files}, new_sandbox, work.changed)
     verdict = _Verdict(task, work, proof if proof and proof.deciding else None)
-    return replace(verdict.after(run, ()), unsealed=proof.reason if proof else "")
+    return replace(verdict.after(run, ()), unsealed=proof.reason if proof else ""), run
 
 
 def _by_itself(task: Task, work: Work, known: Proof, new_sandbox: NewSandbox) -> Score:
     """Return the verdict on a task without a fix. `known`: what the task as given shows."""
-    outcome = _plain(task, work, new_sandbox, known)
+    outcome, run = _pass_once(task, work, new_sandbox, known)
     if not outcome.resolved:
         return outcome
-    reference = OwnReference(task, known, work.files, lambda files: _run(task, files, new_sandbox))
+    reference = OwnReference(task, known, work.files, run, lambda files: _run(task, files, new_sandbox))
     proof = reference.proof()
     if evidence := reference.evidence():
         notes = (*outcome.notes, *evidence)
         return replace(outcome, resolved=False, tampered=True, unsealed="", notes=notes)
+    contradictions = proof.contradictions
+    if contradictions and not any(contradiction.path in task.hidden_files for contradiction in contradictions):
+        # Nothing is drawn at random: the two runs of a blind verdict are the ones that were made.
+        return replace(outcome, verified=not all(contradiction.telling for contradiction in contradictions))
     outcome = _blind(task, work, proof, new_sandbox)
     return replace(outcome, unsealed=known.reason) if outcome.resolved else outcome
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +27,7 @@ from stackrank.env.tools.server_plugin import ServerTool, server_plugin
 from stackrank.env.tools.servers import Offer
 from stackrank.env.tools.submit import Submit
 from stackrank.env.tools.view import View
+from stackrank.errors import PluginError
 from stackrank.plugins import load_plugin, plugin_names
 from stackrank.terms import DEBUGGERS
 
@@ -91,6 +93,18 @@ class ToolSet:
         """The set's tools, and the tools of an investigation if the set can open one."""
         return tuple(dict.fromkeys((*self.tools, *(INVESTIGATOR if Investigate.name in self.tools else ()))))
 
+    def for_toolchain(self, toolchain: str) -> ToolSet:
+        """Return the set for tasks in another language than Python.
+
+        Debuggers of plug-ins, whose `toolchains` name the language, take the place of Python's.
+        """
+        native = [name for name, tool in _all_tools().items() if toolchain in getattr(tool, "toolchains", ())]
+        tools = [tool for name in self.tools for tool in (native if name in DEBUGGERS else [name])]
+        later = tuple(
+            (tool, n) for name, n in self.after_rewrites for tool in (native if name in DEBUGGERS else [name])
+        )
+        return replace(self, tools=tuple(dict.fromkeys(tools)), after_rewrites=later)
+
     def locked(self, tool: str, rewrites: int) -> int:
         """Return how many more rewrites it takes until `tool` is available; 0 if it is available."""
         return max(dict(self.after_rewrites).get(tool, 0) - rewrites, 0)
@@ -131,7 +145,9 @@ CONTRAST = ("rewrite", "bash", "debug", "bash-debug")
 @functools.cache
 def _all_tools() -> dict[str, Tool]:
     tools = [make() for make in BUILT_IN]
-    tools += [make() for name in plugin_names(GROUP) if (make := load_plugin(GROUP, name))]
+    for name in plugin_names(GROUP):
+        with contextlib.suppress(PluginError):  # `find_tool` says so, if it is used
+            tools += [make()] if (make := load_plugin(GROUP, name)) else []
     return {tool.name: tool for tool in tools}
 
 
@@ -141,10 +157,11 @@ def tool_names() -> list[str]:
 
 
 def find_tool(name: str) -> Tool:
-    """Return the tool of that name. Raises ValueError with a sentence that lists all tools."""
+    """Return the tool of that name. Raises ValueError with a sentence that lists all tools, PluginError."""
     try:
         return _all_tools()[name]
     except KeyError:
+        load_plugin(GROUP, name)  # says why a plug-in is not among the tools
         raise ValueError(f"there is no tool {name!r}: choose from {', '.join(_all_tools())}") from None
 
 

@@ -18,9 +18,7 @@ _JUNIT = (
     "junit-platform-commons", "junit-platform-engine", "junit-platform-launcher", "junit-platform-reporting",
     "opentest4j", "opentest4j-reporting-events", "opentest4j-reporting-schema", "apiguardian-api", "picocli",
 )  # fmt: skip
-CLASSPATH = ":".join(
-    [CLASSES, *(f"{JARS}/{name}.jar" for name in (*_JUNIT, "assertj-core", "byte-buddy", "com.android.json"))]
-)
+CLASSPATH = ":".join([CLASSES, *(f"{JARS}/{name}.jar" for name in (*_JUNIT, "assertj-core", "byte-buddy"))])
 NODE_PATH = "/usr/lib/node_modules:/usr/share/nodejs"
 """Where npm and Debian install packages for everybody."""
 
@@ -62,7 +60,7 @@ TOOLCHAINS = {
             "Java",
             f"{_programs('javac', 'java')} && {{ test -e {JARS}/junit-platform-console.jar || ! echo junit5; }}",
             "! echo a debug adapter",
-            "openjdk-17-jdk-headless junit5 libassertj-core-java libandroid-json-java",
+            "openjdk-17-jdk-headless junit5 libassertj-core-java",
         ),
         Toolchain(
             "javascript",

@@ -51,7 +51,7 @@ class OutsideGame:
         """Whether the infrastructure failed, so that there is no verdict."""
         checked = check(make_spec(self._spec(Client()), ""), store.engine)
         self.tools: ToolSet = checked.entrants[0].tools
-        self.steps = checked.budget.steps
+        self.steps = checked.budget_of(checked.tasks[0]).steps
 
     def opening(self, client: Client) -> str:
         """Return the first message. `client`: the program that asks."""

@@ -219,8 +219,13 @@ def validate(
         valid, tried = proof.counts[Standing.VALID], count_of(len(proof.results), "task")
         does = "fails as given and passes with its fix" if valid == 1 else "fail as given and pass with their fix"
         print_out(f"{valid} of {tried} of {proof.benchmark.name} {does}, {wording.times_in_a_row(rounds)}.")
-        for line in wording.proofs(len(proof.results), len(proof.proofs), proof.sealable, proof.distinguishing):
-            print_out(line)
+        if whole := len(proof.results) - proof.composed:
+            for line in wording.proofs(whole, len(proof.proofs), proof.sealable, proof.distinguishing):
+                print_out(line)
+        if proof.composed:
+            print_out(
+                f"{count_of(proof.composed, 'task')} with several faults: each fault has the proof of its own task."
+            )
         for name, reason in proof.unsealable.items():
             print_out(f"cannot be sealed: {name}: {reason}")
     raise typer.Exit(0 if proof.sound else 1)

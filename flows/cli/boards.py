@@ -22,7 +22,7 @@ from stackrank.flows.cli.options import (
     scope_of,
 )
 from stackrank.flows.cli.output import (
-    LEADERBOARD_COLUMNS,
+    leaderboard_columns,
     leaderboard_remarks,
     leaderboard_rows,
     print_json,
@@ -105,7 +105,7 @@ def leaderboard(
         print_json(board)
     else:
         rows = [*board["entrants"], *board["reference"]]
-        print_table(leaderboard_rows(rows), LEADERBOARD_COLUMNS, board["scope"]["sentence"])
+        print_table(leaderboard_rows(rows), leaderboard_columns(rows), board["scope"]["sentence"])
         for remark in leaderboard_remarks(rows):
             print_out(remark)
         print_scope(board["scope"], bool(rows))

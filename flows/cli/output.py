@@ -81,6 +81,7 @@ def leaderboard_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             "rank": rank(row),
             "interval": interval(row["ci_low"], row["ci_high"]),
             "sealed": f"{row['sealed']}/{row['resolved']}",
+            "faults": f"{row['faults_mended']}/{row['faults']}",
             "tasks": f"{row['tasks']}/{row['tasks_total']}",
             "errors": errors(row["errors"], row["errors_by_class"]) if row["errors"] else 0,
         }
@@ -95,11 +96,21 @@ def leaderboard_remarks(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-LEADERBOARD_COLUMNS = {
+def leaderboard_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the columns of a leaderboard for people: those of faults only if some tasks have several."""
+    from stackrank.db.queries import has_several_faults
+
+    if any(map(has_several_faults, rows)):
+        return {**_LEADERBOARD_COLUMNS, "rate": "mended"}
+    return {key: name for key, name in _LEADERBOARD_COLUMNS.items() if key != "faults"}
+
+
+_LEADERBOARD_COLUMNS = {
     "rank": "rank",
     "entrant": "entrant",
     "rate": "resolved",
     "interval": "95% interval",
+    "faults": "faults",
     "sealed": "sealed",
     "tasks": "tasks",
     "episodes": "episodes",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from stackrank.errors import InfrastructureError, UsageError
 from stackrank.flows.cli.output import (
-    LEADERBOARD_COLUMNS,
+    leaderboard_columns,
     leaderboard_remarks,
     leaderboard_rows,
     print_json,
@@ -189,7 +189,7 @@ def _print_tables(engine: Engine, run_id: int) -> None:
     board = queries.board(engine, queries.Scope(run=run_id))
     ranked = [*board["entrants"], *board["reference"]]
     rows = leaderboard_rows(ranked)
-    columns = {key: name for key, name in LEADERBOARD_COLUMNS.items() if any(row.get(key) for row in rows)}
+    columns = {key: name for key, name in leaderboard_columns(ranked).items() if any(row.get(key) for row in rows)}
     print_table(rows, columns, "No episode has a verdict.")
     for remark in leaderboard_remarks(ranked):
         print_out(remark)

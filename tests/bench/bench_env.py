@@ -32,7 +32,7 @@ from stackrank.env.patterns import globs
 from stackrank.env.sandbox.base import Backend, SandboxError, SandboxSpec
 from stackrank.env.sandbox.bubblewrap.backend import BubblewrapBackend
 from stackrank.env.sandbox.client import Sandbox
-from stackrank.env.sandbox.docker import backend as docker
+from stackrank.env.sandbox.docker import engine as docker
 from stackrank.env.sandbox.pool import Pool
 from stackrank.env.sandbox.python_env import ensure_sandbox_python
 from stackrank.env.sandbox.registry import backend

@@ -162,6 +162,11 @@ def ranked_rows(selection: Selection) -> list[RankedStanding]:
     return sorted(rows, key=lambda row: _sort_key(row, ranking.leads.get(row["entrant_id"], 0.0)))
 
 
+def has_several_faults(row: Mapping[str, Any]) -> bool:
+    """Whether some tasks of a row have several faults, so that its rate is a share of mended faults."""
+    return bool(row["faults"] > row["resolved"] + row["unresolved"])
+
+
 def best_per_dollar(board: Sequence[Mapping[str, Any]]) -> str:
     """Return which entrant of a leaderboard is cheapest per resolved episode, and which others may be as cheap.
 

@@ -8,7 +8,8 @@ R2E-Gym, SWE-rebench and SWE-bench Pro are read as they are published (`swebench
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from stackrank.env.benchmarks.base import BenchmarkError, Source, TaskByTask, is_hub_name, own_name
@@ -19,7 +20,8 @@ from stackrank.env.benchmarks.testfiles import visible_command, words
 from stackrank.env.corrections import corrected
 from stackrank.env.patches import PatchError, apply_patch, find_faults, touched_files
 from stackrank.env.patterns import Pattern
-from stackrank.env.sandbox.guest.testing.ids import path_of
+from stackrank.env.sandbox.guest.testing.ids import function_of, path_of
+from stackrank.env.scoring.by_fault.parts import with_faults
 from stackrank.env.scoring.log_formats import format_for
 from stackrank.env.task import Fault, Limits, Task
 
@@ -114,7 +116,7 @@ class SweBench(TaskByTask):
             lists_from_elsewhere=True,
             limits=LIMITS,
         )
-        return corrected(task)
+        return corrected(with_faults(task, _by_function(task.fail_to_pass)))
 
     def _repository(self, instance: Instance) -> Path | None:
         if self._repos is None:
@@ -205,3 +207,11 @@ def _faults(instance: Instance, repository: Path, changed: Mapping[str, bytes | 
         return find_faults(files, instance.patch)
     except PatchError as error:
         raise BenchmarkError(f"patch: {error}") from None
+
+
+def _by_function(tests: Iterable[str]) -> dict[str, list[str]]:
+    """Return tests by their function: each function that fails because of the bug shows a part of it."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    for test in tests:
+        groups[function_of(test)].append(test)
+    return groups

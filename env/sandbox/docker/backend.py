@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import select
 import socket
 import struct
@@ -24,6 +23,7 @@ from stackrank.env.sandbox.base import (
 from stackrank.env.sandbox.bootstrap import loader_command
 from stackrank.env.sandbox.bubblewrap.cgroups import find_cgroup
 from stackrank.env.sandbox.closer import Closer
+from stackrank.env.sandbox.docker.engine import client, client_with, no_engine
 from stackrank.env.sandbox.docker.environments import build, build_prefix
 from stackrank.env.sandbox.docker.holders import MOST_MB, PROGRAM_MB, Holders
 from stackrank.env.sandbox.docker.host_config import ROOT, host_config
@@ -37,49 +37,10 @@ if TYPE_CHECKING:
     import docker
 
 _USER = "1000:1000"
+_CHECK_S = 5
+"""How long the engine may take to say whether a container runs, while its guest's answer is awaited."""
 _PATIENCE_S = 2
 """How long a closed sandbox's container may take to end by itself, before it is killed."""
-
-
-@functools.cache
-def client() -> docker.DockerClient:
-    """Return the process's one client, with its connection pool. Raises SandboxError if no engine answers."""
-    import docker
-    from docker.errors import DockerException
-
-    try:
-        engine = docker.from_env(timeout=30, max_pool_size=64)
-    except DockerException as error:
-        raise SandboxError(_no_engine(error)) from None
-    _forget_proxies(engine.api)
-    return engine
-
-
-@functools.cache
-def _watcher() -> docker.APIClient:
-    """Return a client with a short timeout, to check a container while its guest's answer is awaited."""
-    import docker
-    from docker.utils import kwargs_from_env
-
-    api = docker.APIClient(timeout=5, **kwargs_from_env())
-    _forget_proxies(api)
-    return api
-
-
-def _forget_proxies(api: docker.APIClient) -> None:
-    """Stop a client from looking for proxies in the environment, if its engine has a local socket.
-
-    Looking for them at each request is slow, and raises KeyError if another thread removes a variable meanwhile.
-    """
-    if api.base_url.startswith("http+docker://"):
-        api.trust_env = False
-
-
-def _no_engine(error: Exception) -> str:
-    return (
-        "no Docker engine answers: start it (`sudo systemctl start docker`, or `dockerd`), "
-        f"or use --sandbox bubblewrap ({str(error).splitlines()[0][:160]})"
-    )
 
 
 class DockerChannel:
@@ -162,11 +123,11 @@ class DockerChannel:
         from requests.exceptions import RequestException
 
         try:
-            state = _watcher().inspect_container(self._id)["State"]
+            state = client_with(_CHECK_S).inspect_container(self._id)["State"]
         except APIError:
             raise self._lost() from None
         except RequestException as error:
-            raise SandboxError(_no_engine(error)) from None
+            raise SandboxError(no_engine(error)) from None
         if state["Paused"]:
             raise SandboxError(f"sandbox {self.name} was paused")
         if not state["Running"]:
@@ -185,10 +146,10 @@ class DockerChannel:
         from requests.exceptions import RequestException
 
         try:
-            group = find_cgroup(_watcher().inspect_container(self._id)["State"]["Pid"], self._id)
+            group = find_cgroup(client_with(_CHECK_S).inspect_container(self._id)["State"]["Pid"], self._id)
             if group is not None:
                 return group.used_s()
-            stats = _watcher().stats(self._id, stream=False, one_shot=True)
+            stats = client_with(_CHECK_S).stats(self._id, stream=False, one_shot=True)
             return int(stats["cpu_stats"]["cpu_usage"]["total_usage"]) / 1e9
         except (DockerException, RequestException, KeyError):
             return 0.0
@@ -258,7 +219,7 @@ class DockerBackend:
             return f"the sandbox image {image} is missing: {remedy}"
         except (DockerException, RequestException) as error:
             client.cache_clear()
-            return _no_engine(error)
+            return no_engine(error)
         return None
 
     def prepare(self, spec: SandboxSpec, say: Say = silent) -> None:
@@ -284,7 +245,7 @@ class DockerBackend:
                 raise BuildError(f"the engine has no image {base}: pull it") from None
             except (DockerException, RequestException, OSError) as error:
                 client.cache_clear()
-                raise SandboxError(_no_engine(error)) from None
+                raise SandboxError(no_engine(error)) from None
         return self._images[spec]
 
     def start(self, spec: SandboxSpec) -> DockerChannel:
@@ -342,7 +303,7 @@ class DockerBackend:
             raise SandboxError(f"the Docker engine refused a sandbox: {error.explanation}") from None
         except (DockerException, RequestException, OSError) as error:
             client.cache_clear()
-            raise SandboxError(_no_engine(error)) from None
+            raise SandboxError(no_engine(error)) from None
         return channel
 
     def reap(self) -> list[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from stackrank.env.environment import Environment
 from stackrank.env.sandbox.base import BuildError, Say
+from stackrank.env.sandbox.docker.engine import client_with
 from stackrank.env.sandbox.docker.policy import REPOSITORY
 from stackrank.env.sandbox.environments import (
     HOME,
@@ -101,13 +102,12 @@ def _layer(engine: docker.DockerClient, base: str, environment: Environment, par
         except ImageNotFound:
             say(f"building the environment {digest}: {describe(environment, part)}")
             started = time.monotonic()
-            _commit(engine, base_image.attrs, environment, part, text, digest, mark)
+            _commit(base_image.attrs, environment, part, text, digest, mark)
             say(f"the environment {digest} was built in {time.monotonic() - started:.0f} s")
     return tag
 
 
 def _commit(
-    engine: docker.DockerClient,
     base: dict[str, Any],
     environment: Environment,
     part: str,
@@ -119,7 +119,8 @@ def _commit(
     from docker.errors import APIError
     from requests.exceptions import ConnectionError, ReadTimeout
 
-    api = engine.api
+    # Committing a large environment takes the engine minutes.
+    api = client_with(TIMEOUT_S)
     variables, mounts = pip_settings()
     # Copy files, such as certificates: an engine behind a proxy or on another machine cannot see this file system.
     files = [path for path in mounts if Path(path).is_file()]

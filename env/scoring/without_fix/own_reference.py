@@ -33,11 +33,22 @@ class OwnReference(Prover):
 
     _most_splits = 2
 
+    _given = None
+    """Nothing is drawn by what the program as given shows: `known` says which tests fail, without a run."""
+
     def __init__(
-        self, task: Task, known: Proof, program: Mapping[str, bytes], run: Callable[[Mapping[str, bytes]], Run]
+        self,
+        task: Task,
+        known: Proof,
+        program: Mapping[str, bytes],
+        passed: Run,
+        run: Callable[[Mapping[str, bytes]], Run],
     ) -> None:
-        """`known`: what the task as given shows (`outline`). `run`: each in a sandbox of its own."""
-        super().__init__(task, program, run)
+        """`known`: what the task as given shows (`outline`). `passed`: the run in which the program passed its tests.
+
+        `run`: each in a sandbox of its own.
+        """
+        super().__init__(task, program, run, base=passed)
         self._known = known
         self._options: dict[tuple[str, int], list[Trial]] = {}
         self._held: set[tuple[str, int]] = set()

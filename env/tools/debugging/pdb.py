@@ -78,10 +78,11 @@ class Pdb:
             session=session,
         )
         bench.paused[session] = named if reply.alive else ""
-        return Observation(_text(reply, arguments.limit, named), state=_state(reply))
+        return Observation(debugger_text(reply, arguments.limit, named), state=debugger_state(reply))
 
 
-def _state(reply: Debugged) -> DebuggerState:
+def debugger_state(reply: Debugged) -> DebuggerState:
+    """Return where a debugger stands, as the state of a step. Debuggers of other languages answer in the same form."""
     standing = reply.standing
     state = DebuggerState(kind="debugger", alive=reply.alive, breakpoints=to_json(reply.breakpoints))
     if isinstance(standing, Died):
@@ -127,7 +128,8 @@ def _place_of(paused: Paused) -> Place:
     return Place(file=paused.file, line=paused.line, function=paused.function)
 
 
-def _text(reply: Debugged, max_chars: int, named: str) -> str:
+def debugger_text(reply: Debugged, max_chars: int, named: str) -> str:
+    """Return a debugger's answer as agents read it. `named`: what is debugged; empty: the failing tests."""
     standing = reply.standing
     paused = standing if isinstance(standing, Paused) else None
     hint = f"a limit above {max_chars} shows more"

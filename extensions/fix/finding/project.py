@@ -90,7 +90,7 @@ def open_project(path: Path, wishes: TestOptions) -> Project:
     files = CommitFiles(repository, commit, subdir=subdir)
     command = TestCommand.of(test or default_command(files), files)
     setup = (
-        tuple(guess_setup(repository, commit, "" if subdir == "." else f"{subdir}/"))
+        tuple(guess_setup(repository, commit, "" if subdir == "." else f"{subdir}/", command.targets))
         if wishes.setup is None
         else wishes.setup
     )

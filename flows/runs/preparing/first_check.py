@@ -65,7 +65,7 @@ def try_unvalidated(
 def _is_proved(task: Task) -> bool:
     """Whether a proof comes with the task, whose author has validated it. One of this machine shows less: verdicts make
     proofs too, also of tasks that pass as given."""
-    if task.parts:
+    if task.is_composed:
         return all(_is_proved(part.task) for part in task.parts)
     proof = find_proof(task) if task.proof else None
     return proof is not None and proof.deciding > 0

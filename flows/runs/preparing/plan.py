@@ -13,13 +13,13 @@ from stackrank.agents.episode.protocol import SetupError
 from stackrank.agents.llm.endpoints.prices import find_price
 from stackrank.agents.registry import find_agent
 from stackrank.db.queries.comparisons.history import EpisodeMean, episode_means, observed_spread
-from stackrank.db.stats.planning import ASSUMED, Spread, detectable_difference, needed_tasks, power
+from stackrank.db.stats.planning import ASSUMED, ASSUMED_SHARES, Spread, detectable_difference, needed_tasks, power
 from stackrank.db.stats.power import POWER
 from stackrank.db.stats.rates import ALPHA
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.registry import load_benchmark, select
 from stackrank.flows.runs.preparing.entrants import why_idle
-from stackrank.flows.runs.preparing.prepared_run import invalid_tasks
+from stackrank.flows.runs.preparing.prepared_run import invalid_tasks, limits_of
 from stackrank.flows.runs.specification.spec import EntrantSpec, RunSpec, SpecError
 from stackrank.wording import count_of, duration, usd
 
@@ -56,6 +56,8 @@ class _Chosen:
     """The entrants that are compared."""
     episodes: tuple[_Episode, ...]
     """An episode of each entrant, reference entrants included."""
+    several_faults: bool
+    """Whether every task has several faults, so that outcomes are shares."""
 
 
 def plan(engine: Engine, spec: RunSpec, detect: float) -> Row:
@@ -71,7 +73,7 @@ def plan(engine: Engine, spec: RunSpec, detect: float) -> Row:
     pairs = entrants - 1 if against else entrants * (entrants - 1) // 2
     alpha = ALPHA / pairs
     measured = observed_spread(engine, choice.benchmark, set(choice.competing))
-    spread = measured[0] if measured else ASSUMED
+    spread = measured[0] if measured else ASSUMED_SHARES if choice.several_faults else ASSUMED
     options = []
     for attempts in sorted({*ATTEMPTS, spec.attempts}):
         task_count = needed_tasks(detect, attempts, spread, alpha)
@@ -88,7 +90,7 @@ def plan(engine: Engine, spec: RunSpec, detect: float) -> Row:
         "detect": detect,
         "power": POWER,
         "alpha": alpha,
-        "test": "mcnemar" if spec.attempts == 1 else "permutation",
+        "test": "mcnemar" if spec.attempts == 1 and spread.whole else "permutation",
         "variance": {
             "between": spread.between,
             "within": spread.within,
@@ -126,11 +128,12 @@ def _chosen(engine: Engine, spec: RunSpec) -> _Chosen:
         sound = [task for task in all_tasks if task.id not in unsound]
         selected = [task for task in select(all_tasks, spec.tasks, None) if task.id not in unsound]
         played = select(selected, None, spec.limit)
-        means = episode_means(engine, benchmark.name, {name: getattr(spec, name) for name in _LIMITS})
+        limits = limits_of(spec, all_tasks)
+        means = episode_means(engine, benchmark.name, {name: limits[name] for name in _LIMITS})
         episodes = tuple(_episode(entrant, means) for entrant in playing)
     except (BenchmarkError, SetupError, ValueError) as error:
         raise SpecError(str(error)) from None
-    return _Chosen(benchmark.name, len(sound), len(played), competing, episodes)
+    return _Chosen(benchmark.name, len(sound), len(played), competing, episodes, all(task.parts for task in played))
 
 
 def _amounts(choice: _Chosen, workers: int, tasks: int, attempts: int) -> Row:

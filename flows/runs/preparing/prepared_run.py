@@ -63,22 +63,28 @@ class PreparedRun:
             "shows_failing_test": self.spec.shows_failing_test,
             "shows_failure_state": self.spec.shows_failure_state,
         }
-        own = {name: OWN_LIMIT for name in _OWN if self._is_own(name)}
-        return {**asdict(self.budget), **own, **setting}
+        return {**limits_of(self.spec, self.all_tasks), **setting}
 
     def budget_of(self, task: Task) -> Budget:
         """Return the limits of an episode on a task: those of the run, and where it has none, the task's own."""
-        own = {name: limit for name in _OWN if self._is_own(name) and (limit := getattr(task, name)) is not None}
-        return replace(self.budget, **own)
-
-    def _is_own(self, limit: str) -> bool:
-        """Whether each task has its own limit of this name."""
-        return getattr(self.spec, limit) is None and any(getattr(task, limit) for task in self.all_tasks)
+        unset = [name for name in _OWN if getattr(self.spec, name) is None]
+        return replace(self.budget, **{name: limit for name in unset if (limit := getattr(task, name)) is not None})
 
     @cached_property
     def silent_endpoints(self) -> Mapping[str, EndpointDown]:
         """Entrants whose endpoint does not answer: digest -> error. Asked once. Raises SetupError, EndpointError."""
         return find_silent_endpoints(self.entrants)
+
+
+def limits_of(spec: RunSpec, tasks: Sequence[Task]) -> dict[str, Any]:
+    """Return the limits of a run's episodes as its conditions name them. `tasks`: all of the benchmark."""
+    own = {name: OWN_LIMIT for name in _OWN if getattr(spec, name) is None and any(getattr(t, name) for t in tasks)}
+    return {**asdict(_budget(spec)), **own}
+
+
+def _budget(spec: RunSpec) -> Budget:
+    budget = Budget(tokens=spec.tokens, cost_usd=spec.cost_usd, wall_s=spec.wall_s)
+    return budget if spec.steps is None else replace(budget, steps=spec.steps)
 
 
 def check(spec: RunSpec, engine: Engine | None = None) -> PreparedRun:
@@ -109,11 +115,8 @@ def check(spec: RunSpec, engine: Engine | None = None) -> PreparedRun:
         raise SpecError(
             f"runner: {spec.runner} needs a package that is not installed: pip install 'stackrank[{spec.runner}]'"
         )
-    budget = Budget(tokens=spec.tokens, cost_usd=spec.cost_usd, wall_s=spec.wall_s)
-    if spec.steps is not None:
-        budget = replace(budget, steps=spec.steps)
     backend = chosen_backend(spec.sandbox)
-    return PreparedRun(spec, benchmark, all_tasks, tasks, entrants, backend, budget, invalid, left_out, idle)
+    return PreparedRun(spec, benchmark, all_tasks, tasks, entrants, backend, _budget(spec), invalid, left_out, idle)
 
 
 def build(run: PreparedRun, say: Say) -> PreparedRun:

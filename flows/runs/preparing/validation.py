@@ -51,6 +51,8 @@ class Proof:
     """The tasks that have a proof: name -> proof."""
     unsealable: Mapping[str, str]
     """Those of them whose verdicts cannot be sealed: name -> why."""
+    composed: int = 0
+    """How many tasks have several faults in folders of their own. Each of those has the proof of its own task."""
 
     @property
     def sealable(self) -> int:
@@ -197,7 +199,16 @@ def validate_benchmark(
         for task in selected
         if task.id in proofs and (reason := why_not_sealable(task, proofs[task.id]))
     }
-    return Proof(benchmark, digest(all_tasks), rounds, len(proved), ordered, proofs, unsealable)
+    return Proof(
+        benchmark,
+        digest(all_tasks),
+        rounds,
+        len(proved),
+        ordered,
+        proofs,
+        unsealable,
+        sum(task.is_composed for task in selected),
+    )
 
 
 def _keep_results(

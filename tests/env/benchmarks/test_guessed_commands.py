@@ -71,3 +71,25 @@ def test_what_tests_need_is_in_the_files_of_many_tools(file: str, text: str, nee
     (command,) = setup_of(files)
     assert shlex.split(command)[:7] == ["python", "-m", "pip", "install", "-q", "-e", "."]
     assert shlex.split(command)[7:] == needs
+
+
+def test_only_what_the_named_tests_load_is_installed() -> None:
+    extras = b'[project.optional-dependencies]\nml = ["torch", "trustme", "respx", "faker", "moto"]\n'
+    files = {
+        "pyproject.toml": PROJECT + extras,
+        "tests/__init__.py": b"",
+        "tests/conftest.py": b"pytest_plugins = ['tests.plugs.certificates']\n",
+        "tests/plugs/certificates.py": b"import trustme\n",
+        "tests/unit/test_a.py": b"from ..helpers import (names, clouds)\n",
+        "tests/helpers/names.py": b"    import faker\n",
+        "tests/helpers/clouds.py": b"from . import base\n",
+        "tests/helpers/base.py": b"import moto as m\n",
+        "tests/slow/test_models.py": b"import torch\n",
+    }
+
+    def needs(*targets: str) -> set[str]:
+        (command,) = setup_of(files, targets=targets)
+        return set(shlex.split(command)[7:])
+
+    assert needs("./tests/unit/") == needs("tests/unit/test_a.py::test[x]") == {"trustme", "faker", "moto"}
+    assert needs() == needs("docs") == {"trustme", "faker", "moto", "torch"}

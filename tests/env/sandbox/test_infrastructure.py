@@ -20,7 +20,8 @@ from stackrank import home
 from stackrank.env.sandbox import registry
 from stackrank.env.sandbox.base import Backend, SandboxError, SandboxSpec
 from stackrank.env.sandbox.client import Sandbox
-from stackrank.env.sandbox.docker import backend as docker_module
+from stackrank.env.sandbox.docker import backend as docker_backend
+from stackrank.env.sandbox.docker import engine as docker_module
 from stackrank.env.sandbox.docker.backend import OWNER_LABEL, DockerBackend
 from stackrank.env.sandbox.process import OWNER_VARIABLE, ProcessChannel, starter
 from stackrank.env.task import Limits
@@ -60,7 +61,7 @@ def pause(sandbox: Sandbox) -> None:
 def hang_up(sandbox: Sandbox) -> None:
     """What a restart of the engine looks like from here."""
     channel = sandbox._channel
-    if isinstance(channel, docker_module.DockerChannel):
+    if isinstance(channel, docker_backend.DockerChannel):
         channel._socket.shutdown(2)
     else:
         kill(sandbox)
@@ -104,7 +105,7 @@ def test_a_container_is_killed_where_it_does_not_end_by_itself(
 ) -> None:
     if not isinstance(sandbox_backend, DockerBackend):
         return
-    monkeypatch.setattr(docker_module, "_PATIENCE_S", 1 if stuck else 60)
+    monkeypatch.setattr(docker_backend, "_PATIENCE_S", 1 if stuck else 60)
     api = docker_module.client().api
     began = int(time.time())
     with Sandbox(sandbox_backend, SPEC) as sandbox:

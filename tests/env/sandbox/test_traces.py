@@ -14,7 +14,8 @@ from stackrank.env.sandbox.bubblewrap.backend import BubblewrapBackend
 from stackrank.env.sandbox.bubblewrap.memory import Memory
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.sandbox.docker import holders
-from stackrank.env.sandbox.docker.backend import DockerBackend, client
+from stackrank.env.sandbox.docker.backend import DockerBackend
+from stackrank.env.sandbox.docker.engine import client
 from stackrank.env.scoring.verdict import score
 from tests.env.scoring.proofs import with_fix
 from tests.fixtures.env import source, usable

@@ -87,6 +87,7 @@ def test_no_tool_shows_more_than_is_asked_for_whatever_the_program_does(play: Pl
         ("pdb", {"command": "c\nw\np value\npp vars(value)\np locals()\nll"}),
         ("pdb", {"command": "\n".join([f"b hostile.py:{n}, '{'c' * 900}'" for n in range(9, 15)])}),
         ("pdb", {"command": "p " + "y" * 9_000}),
+        ("debug", {"command": "c\nw\np value\npp vars(value)\np locals()\nll"}),
         ("trace", {"place": "deep", "code": "value\nn\nlocals()", "count": 20}),
         ("trace", {"place": "z" * 9_000}),
         ("trace", {"exception": "ValueError", "condition": "("}),

@@ -115,8 +115,8 @@ def no_tools_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exercises, "problem_of", lambda language, sandbox: "")
 
 
-def load(checkout: Path, language: str) -> Task:
-    (task,) = (task for task in Aider(Source(checkout, sandbox=SANDBOX)).tasks() if task.id == f"{language}/doubled")
+def load(checkout: Path, language: str, sandbox: str = SANDBOX) -> Task:
+    (task,) = (task for task in Aider(Source(checkout, sandbox=sandbox)).tasks() if task.id == f"{language}/doubled")
     return task
 
 
@@ -178,22 +178,22 @@ def test_a_track_of_exercism_is_a_checkout_too(tmp_path: Path) -> None:
         Aider(Source(tmp_path / "go" / "exercises" / "practice" / "doubled"))
 
 
-def prove(task: Task, language: str) -> None:
+def prove(task: Task, language: str, sandbox: str = SANDBOX) -> None:
     """The reference passes, the stub and a program that ends the tests' process do not, and each test has a result."""
 
     def new(spec: SandboxSpec) -> Sandbox:
         return Sandbox(backend, spec)
 
-    backend = usable(SANDBOX)
+    backend = usable(sandbox)
     result = validate(task, new, rounds=1)
     assert result.valid, result.reason
     assert result.fail_to_pass == (TESTS[language],)
     assert result.proof is not None and result.proof.cases
     ended = score(task, Changes(files={path: text.encode() for path, text in ENDS[language].items()}), new)
     assert not ended.resolved
-    with new(SandboxSpec(toolchain=language, limits=task.limits, warm=False)) as sandbox:
-        sandbox.put(task.files)
-        state = run_visible_tests(sandbox, task).state
+    with new(SandboxSpec(toolchain=language, limits=task.limits, warm=False)) as opened:
+        opened.put(task.files)
+        state = run_visible_tests(opened, task).state
     assert state["kind"] == "tests" and not state["solved"]
     if language != "cpp":  # whose report for people is that of the real Catch2
         assert state["tests"]["ids"] == {TESTS[language]: "failed"}
@@ -207,6 +207,16 @@ def test_the_reference_passes_and_a_forger_does_not(language: str, tmp_path: Pat
         pytest.skip(problem)
     write_exercise(tmp_path, language)
     prove(load(tmp_path, language), language)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("language", FILES)
+def test_an_image_of_docker_has_the_tool_chain(language: str, tmp_path: Path) -> None:
+    usable("docker")
+    if problem := problem_of(language, "docker"):
+        pytest.skip(problem)
+    write_exercise(tmp_path, language)
+    prove(load(tmp_path, language, "docker"), language, "docker")
 
 
 @pytest.mark.slow

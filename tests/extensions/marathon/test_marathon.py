@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -11,15 +12,14 @@ from stackrank.db.connection.engine import connect
 from stackrank.db.queries import Scope
 from stackrank.env.patches import apply_patch
 from stackrank.extensions.marathon import benchmark
-from stackrank.extensions.marathon.benchmark import SIZES, Marathon
+from stackrank.extensions.marathon.benchmark import RELEASES, Marathon
 from tests.fixtures.playing import play_run
 
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """One release of two faults instead of large ones."""
-    monkeypatch.setattr(benchmark, "SIZES", (2,))
-    monkeypatch.setattr(benchmark, "RELEASES", 1)
+    monkeypatch.setattr(benchmark, "RELEASES", {2: 1})
     benchmark._releases.cache_clear()
     yield
     benchmark._releases.cache_clear()
@@ -27,7 +27,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def test_a_release_shows_the_reports_and_hides_the_rest() -> None:
     tasks = Marathon().tasks()
-    assert {len(task.parts) for task in tasks} == set(SIZES) and len({task.digest for task in tasks}) == len(tasks)
+    assert {len(task.parts) for task in tasks} == {*RELEASES} and len({task.digest for task in tasks}) == len(tasks)
     release = tasks[0]
     fixed = apply_patch(release.files, release.fix)
     for part in release.parts:
@@ -42,6 +42,11 @@ def test_a_release_shows_the_reports_and_hides_the_rest() -> None:
                 path.split("/")[0].partition(".")[0] for path in other.task.files
             }
     assert not any(name in release.files for name in ("task.toml", "fix.patch"))
+
+
+def test_every_release_was_validated_in_its_present_form() -> None:
+    recorded = json.loads(benchmark.RECORD.read_text(encoding="utf-8"))
+    assert recorded == {task.id: task.digest for task in Marathon().tasks()}, "stackrank validate marathon --record"
 
 
 @pytest.mark.slow

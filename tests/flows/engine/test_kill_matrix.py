@@ -22,7 +22,8 @@ import pytest
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.env.sandbox.base import SandboxError
-from stackrank.env.sandbox.docker import backend as docker_backend
+from stackrank.env.sandbox.docker import engine as docker_engine
+from stackrank.env.sandbox.docker.policy import OWNER_LABEL
 from stackrank.settings import settings
 from tests.fixtures.env import usable
 from tests.fixtures.playing import drive
@@ -127,7 +128,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 @pytest.fixture
 def on_engine(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     """Sandboxes are containers of that engine."""
-    caches = (docker_backend.client, docker_backend._watcher)
+    caches = (docker_engine.client, docker_engine.client_with)
     monkeypatch.setenv("DOCKER_HOST", engine.address)
     for cache in caches:
         cache.cache_clear()
@@ -161,7 +162,7 @@ def test_the_docker_engine_is_killed_and_comes_back(on_engine: Engine, endpoint:
 
     def sandboxes() -> list[str]:
         # This process still keeps the image in memory.
-        names = [container.name for container in containers.list(filters={"label": docker_backend.OWNER_LABEL})]
+        names = [container.name for container in containers.list(filters={"label": OWNER_LABEL})]
         return [name for name in names if not name.startswith("stackrank-holder-")]
 
     wait_for(lambda: not sandboxes(), "no sandbox is left")

@@ -20,7 +20,7 @@ import pytest
 from stackrank.env.environment import Environment
 from stackrank.env.sandbox.base import SandboxSpec
 from stackrank.env.sandbox.client import Sandbox
-from stackrank.env.sandbox.docker import backend as backend
+from stackrank.env.sandbox.docker import backend, engine
 from stackrank.env.sandbox.docker import environments as docker_environments
 from stackrank.env.sandbox.docker import policy as docker_policy
 from stackrank.env.sandbox.docker.backend import DockerBackend
@@ -66,10 +66,10 @@ def proxy(tmp_path: Path) -> Iterator[Path]:
 def through(proxy: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[DockerBackend]:
     """The backend, which has nothing but the proxy."""
     monkeypatch.setenv("DOCKER_HOST", f"unix://{proxy}")
-    for cached in (backend.client, backend._watcher):
+    for cached in (engine.client, engine.client_with):
         cached.cache_clear()
     yield DockerBackend()
-    for cached in (backend.client, backend._watcher):
+    for cached in (engine.client, engine.client_with):
         cached.cache_clear()
 
 
@@ -122,7 +122,7 @@ def bodies(monkeypatch: pytest.MonkeyPatch) -> dict[str, Body]:
     del sent_bodies[1]["HostConfig"]["Runtime"]
     base = {"Id": "sha256:0", "Config": {"Env": []}}
     with pytest.raises(_SeenError):
-        docker_environments._commit(backend.client(), base, Environment(), "packages", "true", "0", "stackrank.owner")
+        docker_environments._commit(base, Environment(), "packages", "true", "0", "stackrank.owner")
     return dict(zip(("holder", "sandbox", "build"), sent_bodies, strict=True))
 
 

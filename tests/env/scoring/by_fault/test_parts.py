@@ -12,12 +12,13 @@ from stackrank.env.actions import Action, Observation
 from stackrank.env.patches import make_diff
 from stackrank.env.sandbox.base import Backend
 from stackrank.env.sandbox.client import Changes, Sandbox
+from stackrank.env.scoring.by_fault.parts import with_faults
 from stackrank.env.scoring.verdict import NewSandbox, score
 from stackrank.env.state import EditState
 from stackrank.env.task import Limits, Part, Task
 from stackrank.env.validate import Standing, try_once
 from tests.env.scoring.test_scoring import FIXED, HIDDEN
-from tests.fixtures.env import CART, cart, source
+from tests.fixtures.env import CART, cart, make_task, source
 
 FOLDERS = ("north", "south", "west")
 
@@ -91,3 +92,65 @@ def test_a_fault_counts_from_the_last_step_that_changed_its_files(several: Task,
     assert (north.step, south.step, west.step) == (3, 2, None)
     assert north.usage is not None and (north.usage.tokens_in, north.usage.cost_usd) == (30, 1.5)
     assert west.usage is None
+
+
+TWO_FAULTS = source("""
+    def total(items):
+        return sum(items) - 1
+
+
+    def longest(names):
+        return max(names)
+
+
+    def first(names):
+        return names[0]
+""")
+TWO_FIXED = TWO_FAULTS.replace(b" - 1", b"").replace(b"max(names)", b"max(names, key=len)")
+HIDDEN_TESTS = source("""
+    import cart
+
+
+    def test_total():
+        assert cart.total([2, 3]) == 5
+
+
+    def test_longest():
+        assert cart.longest(["z", "abc"]) == "abc"
+
+
+    def test_first():
+        assert cart.first(["z", "abc"]) == "z"
+""")
+
+
+def _shared() -> Task:
+    """A task with two faults in one file, and a test that guards both."""
+    tests = {name: [f"tests/test_hidden.py::test_{name}"] for name in ("total", "longest")}
+    task = make_task(
+        {"cart.py": TWO_FAULTS, "tests/test_cart.py": "def test_nothing():\n    pass\n"},
+        hidden_files={"tests/test_hidden.py": HIDDEN_TESTS},
+        fix=make_diff({"cart.py": TWO_FAULTS}, {"cart.py": TWO_FIXED}),
+        score_command="python -m pytest -q tests",
+        fail_to_pass=tuple(test for group in tests.values() for test in group),
+        pass_to_pass=("tests/test_hidden.py::test_first",),
+        shows_bug=False,
+    )
+    return with_faults(task, tests)
+
+
+def test_faults_that_share_a_file_are_judged_by_their_own_tests(new_sandbox: NewSandbox) -> None:
+    task = _shared()
+
+    def mended(content: bytes) -> dict[str, bool]:
+        verdict = score(task, Changes(files={"cart.py": content}), new_sandbox)
+        assert all(fault.sealed for fault in verdict.faults if fault.mended)
+        assert verdict.resolved == all(fault.mended for fault in verdict.faults)
+        return {fault.name: fault.mended for fault in verdict.faults}
+
+    one_mended = TWO_FAULTS.replace(b" - 1", b"")
+    assert mended(TWO_FIXED) == {"total": True, "longest": True}
+    assert mended(one_mended) == {"total": True, "longest": False}
+    assert mended(TWO_FAULTS) == {"total": False, "longest": False}
+    assert mended(one_mended.replace(b"names[0]", b"names[-1]")) == {"total": False, "longest": False}, "a regression"
+    assert with_faults(replace(task, parts=()), {"all": list(task.fail_to_pass)}).parts == ()

@@ -1,0 +1,166 @@
+"""How the programs of each language are built for a debugger, and launched under it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.task import Task
+from stackrank.env.tools.base import ToolError
+from stackrank.extensions.languages.toolchains import CLASSES, LLDB, NODE_PATH
+
+_LLDB_SETTINGS = ["settings set target.disable-aslr false"]
+"""The sandbox refuses the system call by which a program's addresses stay the same."""
+_FAILED_LINES = 30
+"""How many lines of a compiler's output are shown from its beginning and from its end."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A program to be debugged."""
+
+    build: str
+    """The shell command that builds it; empty if nothing has to be built."""
+    launch: Callable[[str], dict[str, Any]] = field(repr=False)
+    """Returns what the session needs, given what the build printed."""
+
+
+def build(sandbox: Sandbox, task: Task, target: Target) -> dict[str, Any]:
+    """Build a program, and return how it is launched. Raises ToolError with the compiler's words."""
+    if not target.build:
+        return target.launch("")
+    result = sandbox.run(target.build, task.limits.timeout_s)
+    if result.exit or result.timed_out:
+        lines = result.output.strip().splitlines()
+        reason = f"it took longer than {task.limits.timeout_s:g} s" if result.timed_out else f"$ {target.build}"
+        shown = [*lines[:_FAILED_LINES], *lines[_FAILED_LINES:][-_FAILED_LINES:]]
+        raise ToolError("\n".join(["the program cannot be built", reason, *shown]))
+    return target.launch(result.output)
+
+
+def target_of(task: Task, test: str) -> Target:
+    """Return what a test, or a program with its arguments, means in the task's language. Raises ToolError."""
+    return _TARGETS[task.toolchain](task, test)
+
+
+def _is_program(text: str) -> bool:
+    return text.startswith(("./", "/"))
+
+
+def _words(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise ToolError(f"{text!r} cannot be split into words: {error}") from None
+
+
+def _lldb(program: str, arguments: list[str], stop_in: list[str], cwd: str = ".") -> dict[str, Any]:
+    find = f"for name in {' '.join(LLDB)}; do command -v $name >/dev/null && exec $name; done; exit 127"
+    return {
+        "protocol": "dap",
+        "adapter": ["/bin/sh", "-c", find],
+        "over_socket": False,
+        "cwd": cwd,
+        "stop_in": stop_in,
+        "arguments": {
+            "program": program, "args": arguments, "cwd": cwd, "disableASLR": False, "initCommands": _LLDB_SETTINGS,
+        },
+    }  # fmt: skip
+
+
+def _cpp(task: Task, test: str) -> Target:
+    """Debug the tests' program, `make`'s or CMake's, or another one that it builds."""
+    if "Makefile" in task.files:
+        command = "make -s"
+    elif "CMakeLists.txt" in task.files:
+        command = f"cmake -S . -B {CLASSES} -DCMAKE_BUILD_TYPE=Debug >/dev/null && cmake --build {CLASSES}"
+    else:
+        raise ToolError("the program needs a Makefile or a CMakeLists.txt to be built by")
+    program, *arguments = _words(test) if _is_program(test) else [f"{CLASSES}/tests"]
+    if test and not _is_program(test):
+        arguments = [re.sub(r"([\\,\[])", r"\\\1", test)]  # characters that have a meaning in Catch2's patterns
+    root = "/workspace"
+    return Target(command, lambda _: _lldb(program if program[0] == "/" else f"{root}/{program}", arguments, [], root))
+
+
+def _rust(task: Task, test: str) -> Target:
+    """Debug one of the programs that `cargo test` builds."""
+    command = f"CARGO_TARGET_DIR={CLASSES} timeout {task.limits.timeout_s:g} cargo test --offline --no-run"
+    command += " --message-format=json-render-diagnostics"
+    file, _, name = test.partition("::")
+    if not test.partition("::")[1]:
+        file, name = "", test
+    arguments = ["--include-ignored", "--test-threads=1", "--nocapture", *([name, "--exact"] if name else [])]
+
+    def launch(output: str) -> dict[str, Any]:
+        programs = [row for row in _json_lines(output) if row.get("executable") and row.get("profile", {}).get("test")]
+        chosen = [row["executable"] for row in programs if row["target"]["src_path"].endswith(f"/{file}")]
+        tests = [row["executable"] for row in programs if "test" in row["target"]["kind"]]
+        if not (executables := chosen if file else tests or [row["executable"] for row in programs]):
+            raise ToolError(f"cargo built no test program for {test or 'this package'}")
+        return _lldb(executables[-1], arguments, ["rust_panic"], "/workspace")
+
+    return Target(command, launch)
+
+
+def _go(task: Task, test: str) -> Target:
+    """Debug a package's tests, or its program (`./cmd/name ARGUMENTS`)."""
+    program, flags = f"{CLASSES}/debugged", "-gcflags '-N -l'"
+    if _is_program(test):
+        package, *arguments = _words(test)
+        command = f"go build {flags} -o {program} {shlex.quote(package)}"
+        folder = "/workspace"
+    else:
+        package, _, name = test.rpartition("::")
+        module = re.search(rb"^module\s+(\S+)", task.files.get("go.mod", b""), re.MULTILINE)
+        below = package.removeprefix(module[1].decode()).strip("/") if module else ""
+        arguments = [
+            "-test.v",
+            *(["-test.run", "/".join(f"^{re.escape(part)}$" for part in name.split("/"))] if name else []),
+        ]
+        command = f"mkdir -p {CLASSES} && go test -c {flags} -o {program} ./{shlex.quote(below)}"
+        folder = f"/workspace/{below}".rstrip("/")
+    about = {"mode": "exec", "program": program, "args": arguments, "cwd": folder}
+    launch = {
+        "protocol": "dap", "adapter": ["dlv", "dap", "--listen=127.0.0.1:0"], "over_socket": True, "cwd": folder,
+        "stop_in": [], "arguments": about,
+    }  # fmt: skip
+    return Target(command, lambda _: launch)
+
+
+def _javascript(task: Task, test: str) -> Target:
+    """Debug a file of tests with Jest, or a script (`./script.js ARGUMENTS`)."""
+    if _is_program(test):
+        arguments = _words(test)
+    else:
+        file, _, name = test.partition("::")
+        find = "require('child_process').execSync('command -v jest').toString().trim()"
+        pattern = ["-t", re.escape(name.replace(" > ", " ")).replace("\\ ", " ")] if name else []
+        words = json.dumps(["--runInBand", "--testTimeout=3600000", *([file] if file else []), *pattern])
+        script = f"const jest = require('fs').realpathSync({find}); process.argv.splice(1, 0, jest, ...{words});"
+        arguments = ["-e", f"{script} require(jest)"]
+    launch = {"protocol": "inspector", "cwd": "/workspace", "arguments": arguments, "env": {"NODE_PATH": NODE_PATH}}
+    return Target("", lambda _: launch)
+
+
+def _json_lines(text: str) -> list[dict[str, Any]]:
+    rows = []
+    for line in text.splitlines():
+        if line.startswith("{"):
+            try:
+                rows.append(json.loads(line))
+            except ValueError:
+                continue
+    return rows
+
+
+_TARGETS: Mapping[str, Callable[[Task, str], Target]] = {
+    "cpp": _cpp, "rust": _rust, "go": _go, "javascript": _javascript,
+}  # fmt: skip
+LANGUAGES = tuple(_TARGETS)
+"""The languages whose programs can be debugged."""
