@@ -338,3 +338,33 @@ def test_closing_ends_a_step_that_somebody_waits_for() -> None:
 
     asyncio.run(vanish())
     wait_for(lambda: not alive() - alive_before, lambda: alive() - alive_before)
+
+
+@pytest.mark.slow
+@pytest.mark.exhaustive
+def test_sixty_four_environments_go_each_at_its_own_pace() -> None:
+    """One is stuck in a step and some are reset again, while the others take different numbers of steps."""
+    usable("bubblewrap")
+
+    async def play(env: TrainingEnv, number: int) -> list[int]:
+        played = []
+        for _ in range(1 + (number % 8 == 0)):
+            await env.areset()
+            for line in range(1, 2 + number % 4):
+                transition = await env.astep("view", path="vat/rates.py", start=line)
+            played.append(transition.info["step"])
+        return played
+
+    async def play_all(envs: VecEnv) -> None:
+        stuck, *others = envs
+        await stuck.areset()
+        slow = asyncio.create_task(stuck.astep("bash", command="sleep 3000"))
+        played = await asyncio.gather(*(play(env, number) for number, env in enumerate(others)))
+        assert played == [[1 + number % 4] * (1 + (number % 8 == 0)) for number in range(63)]
+        assert not slow.done()
+        await stuck.aclose()
+        with pytest.raises(TrainingError, match="is closed"):
+            await slow
+
+    with stackrank.make_vec("bugs/vat-table", 64, tools="view,bash", sandbox="bubblewrap") as envs:
+        asyncio.run(play_all(envs))
