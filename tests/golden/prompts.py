@@ -19,8 +19,9 @@ from stackrank.env.instructions import ALONE, INSTRUCTIONS, MASKED, NO_REPOSITOR
 from stackrank.env.tools import find_tool, tool_names, tool_set
 from stackrank.env.tools.base import Described, schema
 
-MODEL_TOOLS = [name for name in tool_names() if name != "program"]
-"""The tools that models call. `program` is the agent `command`'s own."""
+CORE_TOOLS = [name for name in tool_names() if type(find_tool(name)).__module__.startswith("stackrank.env.")]
+MODEL_TOOLS = [name for name in CORE_TOOLS if name != "program"]
+"""The core's tools that models call. `program` is the agent `command`'s own."""
 PROMPTS = (
     *("system", "task", "seeker", "seeker_task", "coder", "coder_task", "investigator", "investigator_task"),
 )  # fmt: skip

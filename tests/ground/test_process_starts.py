@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[2]
 STARTER = ROOT / "src/stackrank/host/programs.py"
 GUEST = ROOT / "env/sandbox/guest"
 AUDIT = ROOT / "extensions/authoring/audit/guest"
+LANGUAGES = ROOT / "extensions/languages/guest"
 IN_SANDBOXES = {
     ROOT / "agents/command/minimal.py",
     ROOT / "env/localisation/needs_plugin.py",
@@ -112,7 +113,7 @@ def product() -> Iterator[Path]:
     files += [*(ROOT / "src/stackrank").glob("*.py"), *(ROOT / "src/stackrank/host").glob("*.py")]
     bugs = ROOT / "env/benchmarks/bugs"
     for file in files:
-        if not {bugs, GUEST, AUDIT} & set(file.parents) and file not in {*IN_SANDBOXES, STARTER}:
+        if not {bugs, GUEST, AUDIT, LANGUAGES} & set(file.parents) and file not in {*IN_SANDBOXES, STARTER}:
             yield file
 
 

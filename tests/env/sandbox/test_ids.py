@@ -16,6 +16,8 @@ from stackrank.env.scoring.contradictions import find_candidates
 ROOT = Path(__file__).parents[3]
 ROOMS = ("agents", "dashboard", "db", "env", "extensions", "flows", "src")
 BUGS = ROOT / "env" / "benchmarks" / "bugs"
+LANGUAGES = ROOT / "extensions/languages"
+"""Ids of tests in other languages, which have forms of their own."""
 SPLITTERS = {"partition", "rpartition", "split", "rsplit", "find", "rfind", "index"}
 
 
@@ -61,7 +63,8 @@ def test_no_other_module_splits_ids() -> None:
         f"{path.relative_to(ROOT)}:{line}"
         for room in ROOMS
         for path in (ROOT / room).rglob("*.py")
-        if not path.is_symlink() and BUGS not in path.parents and path != Path(ids.__file__).resolve()
+        if not path.is_symlink() and {BUGS, LANGUAGES}.isdisjoint(path.parents)
+        if path != Path(ids.__file__).resolve()
         for line in _splits(path)
     }
     assert not found, "use stackrank.env.sandbox.guest.testing.ids"

@@ -66,6 +66,7 @@ class Sessions:
     def __init__(self, idle_s: float = 60) -> None:
         self.envs: list[Env] = []
         self.idle_s = idle_s
+        self.members: dict[str, Any] = {}
 
     def choose(self, _: object) -> str:
         return self.names[0]

@@ -36,7 +36,7 @@ def needs(package: str) -> None:
 
 @pytest.mark.parametrize("name", ADAPTERS)
 def test_adapters_are_small(name: str) -> None:
-    assert len((ROOT / "extensions" / "training" / f"{name}.py").read_text().splitlines()) <= 100
+    assert len((ROOT / "extensions" / "training" / f"{name}.py").read_text().splitlines()) <= 110
 
 
 def test_gymnasium_has_nothing_to_say_against_it() -> None:
