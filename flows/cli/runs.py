@@ -147,8 +147,10 @@ def resume(
 
 @app.command()
 def play(
-    task: Annotated[str, typer.Argument(help="Name of a task.")],
-    benchmark: Annotated[str, typer.Option(help="Name of a benchmark.")] = "bugs",
+    task: Annotated[str, typer.Argument(help="Name of a task, also as BENCHMARK/TASK.")],
+    benchmark: Annotated[
+        str, typer.Option(help="Name of a benchmark. Default: the one named with the task, or bugs.")
+    ] = "",
     path: DataPath = None,
     fixes: Fixes = None,
     repos: Repos = None,
@@ -164,11 +166,15 @@ def play(
     from stackrank.db import queries
     from stackrank.db.connection.engine import connect
     from stackrank.db.writes.store import Store
+    from stackrank.env.benchmarks.registry import benchmark_names
     from stackrank.flows.runs.playing.single_episode import play_by_hand
 
+    first, _, rest = task.partition("/")
+    if not benchmark and rest and first in benchmark_names():
+        benchmark, task = first, rest
     places = {"path": path, "fixes": fixes, "repos": repos, "environments": environments}
     fields: dict[str, Any] = {name: str(place) for name, place in places.items() if place}
-    fields |= {"benchmark": benchmark, "night": night, "sandbox": sandbox}
+    fields |= {"benchmark": benchmark or "bugs", "night": night, "sandbox": sandbox}
     flags = {"shows_failing_test": shows_failing_test, "shows_failure_state": shows_failure_state}
     flags["include_invalid"] = include_invalid
     fields |= {name: value for name, value in flags.items() if value is not None}

@@ -30,6 +30,7 @@ _EVENTS: Mapping[str, Literal["raised", "failed"]] = {"exception": "raised", "po
 _BAD = frozenset(("failed", "error"))
 """Outcomes of tests that show a failure."""
 _MOST_LOCALS = 700
+_BEGIN = "`c` runs it, `n` stops at its first line"
 _MOST_CALLS = 8
 
 
@@ -128,8 +129,11 @@ def _place_of(paused: Paused) -> Place:
     return Place(file=paused.file, line=paused.line, function=paused.function)
 
 
-def debugger_text(reply: Debugged, max_chars: int, named: str) -> str:
-    """Return a debugger's answer as agents read it. `named`: what is debugged; empty: the failing tests."""
+def debugger_text(reply: Debugged, max_chars: int, named: str, begin: str = _BEGIN) -> str:
+    """Return a debugger's answer as agents read it.
+
+    `named`: what is debugged; empty: the failing tests. `begin`: which commands start the program.
+    """
     standing = reply.standing
     paused = standing if isinstance(standing, Paused) else None
     hint = f"a limit above {max_chars} shows more"
@@ -140,7 +144,7 @@ def debugger_text(reply: Debugged, max_chars: int, named: str) -> str:
     if reply.program.strip():
         below.append("The program printed:\n" + shortened(reply.program.rstrip(), max_chars // 4, hint))
     if paused is None:
-        below.append(_describe_end(standing, named))
+        below.append(_describe_end(standing, named, begin))
     elif reply.moved:
         below.append(_place(paused, repeated))
     if reply.breakpoints_changed:
@@ -152,7 +156,7 @@ def debugger_text(reply: Debugged, max_chars: int, named: str) -> str:
     return "\n".join(part for part in [*notes, shortened(output, max(room, max_chars // 2), hint), *below] if part)
 
 
-def _describe_end(standing: Standing, named: str) -> str:
+def _describe_end(standing: Standing, named: str, begin: str) -> str:
     """Say what the debugger does next, if the program is not paused. `named`: what it debugs; empty: failing tests."""
     starts = "The next command starts it again."
     if named:
@@ -167,7 +171,7 @@ def _describe_end(standing: Standing, named: str) -> str:
         outcome = f" {counted}{summary}." if summary else ""  # a note lists the tests if all of them passed
         how = "was ended" if standing.event == "quit" else f"ended (exit status {standing.exit})"
         return f"The program {how}.{outcome} {starts}"
-    return "The program has not started yet: `c` runs it, `n` stops at its first line."
+    return f"The program has not started yet: {begin}."
 
 
 def _place(paused: Paused, repeated: frozenset[Kind]) -> str:

@@ -74,4 +74,4 @@ class Debug:
             if "lost" in str(error):
                 bench.paused.pop(NAME, None)
             raise
-        return Observation(debugger_text(reply, arguments.limit, ""), state=debugger_state(reply))
+        return Observation(debugger_text(reply, arguments.limit, "", "`c` runs it"), state=debugger_state(reply))

@@ -22,7 +22,7 @@ from tests.support.waiting import wait_for
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[3]
-PLAY = ("play", "vat-table", "--sandbox", "bubblewrap")
+PLAY = ("play", "bugs/vat-table", "--sandbox", "bubblewrap")
 
 
 @pytest.fixture(autouse=True)
