@@ -318,8 +318,11 @@ class DebugEnv:
 
     def judge(self, changes: Changes) -> Score:
         """Return the verdict on these changes, taken in fresh sandboxes; needs no `reset`. Raises SandboxError."""
+        return score(self.task, changes, self._new_sandbox, self._judge_despite_loss)
+
+    def _judge_despite_loss(self, judge_one: Callable[[], Score]) -> Score:
         try:
-            return self._retry_if_lost(lambda: score(self.task, changes, self._new_sandbox), in_episode=False)
+            return self._retry_if_lost(judge_one, in_episode=False)
         except (SandboxLost, Refused, GuestBug) as error:
             return _unscorable(error)
 

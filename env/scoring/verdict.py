@@ -95,12 +95,25 @@ NewSandbox = Callable[[SandboxSpec], Sandbox]
 _proving: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
 
-def score(task: Task, changes: Changes, new_sandbox: NewSandbox) -> Score:
+Attempt = Callable[[Callable[[], Score]], Score]
+"""Carries out the verdict on one fault; may repeat it, and say what comes of an error."""
+
+
+def score(
+    task: Task, changes: Changes, new_sandbox: NewSandbox, attempt: Attempt = lambda judge_one: judge_one()
+) -> Score:
     """Return the verdict on an agent's changes. Raises SandboxError, which the changes may have caused (see
     `DebugEnv.judge`); PreparationFailed and MachineBusy, which they have not caused.
+
+    `attempt` is asked for each fault with a folder of its own, so that none can spoil the verdicts on the others.
     """
     if task.is_composed:
-        return score_parts(task, changes, lambda part, own_changes: score(part, own_changes, new_sandbox))
+        return score_parts(task, changes, lambda part, own: attempt(lambda: score(part, own, new_sandbox)))
+    return attempt(lambda: _score_at_once(task, changes, new_sandbox))
+
+
+def _score_at_once(task: Task, changes: Changes, new_sandbox: NewSandbox) -> Score:
+    """Return the verdict on a task whose faults share a workspace, or that has one fault."""
     whole = _whole(task, changes, new_sandbox)
     if not task.parts:
         return whole

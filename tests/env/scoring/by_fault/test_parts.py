@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from stackrank.agents.episode.mending import judged_faults
 from stackrank.agents.episode.step import Step, Usage
 from stackrank.env.actions import Action, Observation
+from stackrank.env.debug_env import DebugEnv
 from stackrank.env.patches import make_diff
-from stackrank.env.sandbox.base import Backend
-from stackrank.env.sandbox.client import Changes, Sandbox
+from stackrank.env.sandbox.base import Backend, SandboxError
+from stackrank.env.sandbox.client import Changes, CommandResult, Sandbox
 from stackrank.env.scoring.by_fault.parts import with_faults
 from stackrank.env.scoring.verdict import NewSandbox, score
 from stackrank.env.state import EditState
 from stackrank.env.task import Limits, Part, Task
+from stackrank.env.tools import tool_set
 from stackrank.env.validate import Standing, try_once
 from tests.env.scoring.test_scoring import FIXED, HIDDEN
 from tests.fixtures.env import CART, cart, make_task, source
@@ -58,6 +61,25 @@ def test_a_fault_that_hangs_or_is_forged_says_nothing_about_the_others(several: 
     assert verdict.faults[1].sealed > 0 and verdict.sealed == 0
     assert any(note.startswith("west: ") for note in verdict.notes)
     assert "south/tests/test_hidden.py::test_empty" in verdict.tests
+
+
+class _Losing(Sandbox):
+    """A sandbox that a program of the entrant's takes down."""
+
+    def test(self, *arguments: Any, **options: Any) -> CommandResult:
+        if b"takes the sandbox down" in self.read("cart.py"):
+            raise SandboxError("the sandbox is gone")
+        return super().test(*arguments, **options)
+
+
+def test_a_fault_that_loses_its_sandboxes_says_nothing_about_the_others(
+    several: Task, sandbox_backend: Backend
+) -> None:
+    changes = {"north/cart.py": FIXED + b"# takes the sandbox down\n", "south/cart.py": FIXED}
+    with DebugEnv(several, tool_set("rewrite"), lambda spec: _Losing(sandbox_backend, spec)) as env:
+        verdict = env.judge(Changes(files=changes))
+    assert [fault.mended for fault in verdict.faults] == [False, True, False]
+    assert any(note.startswith("north: nothing could be scored") for note in verdict.notes)
 
 
 def test_all_mended_is_resolved_and_nothing_changed_is_nothing_mended(several: Task, new_sandbox: NewSandbox) -> None:
