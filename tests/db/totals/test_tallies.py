@@ -14,7 +14,7 @@ from stackrank.db.maintenance.prune import Pruning
 from stackrank.db.models.runs import Step
 from stackrank.db.queries import Scope
 from stackrank.db.totals import counters, tallies
-from stackrank.db.totals.sums import Sums
+from stackrank.db.totals.sums import Sums, total
 from stackrank.db.writes.store import Store
 from stackrank.terms import ErrorClass, ErrorsAre, RunStatus
 from tests.support.session import sample
@@ -45,10 +45,12 @@ def directly(engine: Engine, runs: list[int]) -> dict[tuple[int, int], Sums]:
             *(row[name] if scored else 0 for name in ("steps", "tokens_in", "tokens_out")),
             (row["cost_usd"] or 0.0) if scored else 0.0, int(scored and row["cost_usd"] is not None),
             row["wall_s"] if scored else 0.0, row["cost_usd"] or 0.0, int(row["cost_usd"] is None and is_used),
+            row["mended"] / row["faults_total"] if scored and not resolved else 0.0,
+            *(row[name] if scored else 0 for name in ("mended", "faults_total")),
             *classes,
         )  # fmt: skip
         key = (row["entrant_id"], row["task_id"])
-        sums_of[key] = Sums(*map(sum, zip(sums_of.get(key, Sums()), sums, strict=True)))
+        sums_of[key] = total([sums_of.get(key, Sums()), sums])
     return sums_of
 
 

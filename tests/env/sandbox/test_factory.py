@@ -220,17 +220,21 @@ def test_what_cannot_be_forked_says_why_and_leaves_nothing(
 ) -> None:
     with Sandbox(bubblewrap, SPEC) as sandbox:
         (factory,) = bubblewrap.factories.all()
-        waiting = makers(factory, but=sandbox)
+        wait_for(lambda: len(makers(factory, but=sandbox)) == MAKERS, "the end of what made the sandbox")
         room = {"root": root, "disk": 1 << 20, "read_only": (), "hidden": ()}
         with Path(os.devnull).open("wb") as errors, pytest.raises(CannotFork, match="odd" if limits else root):
             factory.fork({"room": room, "limits": limits}, errors.fileno())
-        wait_for(lambda: makers(factory, but=sandbox) == waiting, "its end")
+        wait_for(lambda: len(makers(factory, but=sandbox)) == MAKERS, "its end")
         with Sandbox(bubblewrap, SPEC) as second:
             assert second.run("echo well", 20).output == "well\n"
 
 
+MAKERS = 3
+"""The processes of a factory: bwrap itself, the one that forks guests, and the one that forks Pythons."""
+
+
 def makers(factory: Factory, but: Sandbox) -> list[psutil.Process]:
-    """The processes of a factory: bwrap itself, the one that forks guests, and the one that forks Pythons."""
+    """The processes of a factory, with those that it has just forked and that have not ended yet."""
     excluded = {pid_of(but), *(process.pid for process in psutil.Process(pid_of(but)).children(recursive=True))}
     outer = psutil.Process(factory.pid)
     first = outer.children()[0]
@@ -258,7 +262,7 @@ def test_a_factory_that_dies_is_replaced_and_costs_nobody_anything(
     with Sandbox(backend, SPEC) as earlier:
         (factory,) = backend.factories.all()
         processes = makers(factory, but=earlier)
-        assert len(processes) == 3
+        assert len(processes) == MAKERS
         processes[index].send_signal(end)
         if end == signal.SIGKILL:
             wait_for(lambda: not runs(processes[index]), "its end")

@@ -73,7 +73,7 @@ class World:
             sandboxes=PlayingBackend(tapes, lies),
             run=SimpleNamespace(
                 backend=SimpleNamespace(name="bubblewrap"),
-                budget=Budget(steps=len(tapes.actions) + 2),
+                budget_of=lambda task: Budget(steps=len(tapes.actions) + 2),
                 spec=SimpleNamespace(
                     ends_when_solved=False, shows_failing_test=True, shows_failure_state=False, seed=0
                 ),
