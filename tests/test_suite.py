@@ -40,7 +40,14 @@ def suite(folder: Path, tests: str) -> subprocess.Popen[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("chance", "certain", "status", "named_count"),
-    [(0, True, 0, 0), (2, True, 0, 2), (MOST, True, 0, MOST), (1, False, 1, 0), (MOST + 1, True, 1, 0)],
+    [
+        (2, True, 0, 2),
+        (1, False, 1, 0),
+        *(
+            pytest.param(*case, marks=pytest.mark.exhaustive)
+            for case in ((0, True, 0, 0), (MOST, True, 0, MOST), (MOST + 1, True, 1, 0))
+        ),
+    ],
 )
 def test_failures_are_repeated_alone(tmp_path: Path, chance: int, certain: bool, status: int, named_count: int) -> None:
     session = suite(tmp_path, TESTS.format(chance=chance, certain=certain))

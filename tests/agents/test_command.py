@@ -41,6 +41,8 @@ from tests.fixtures.flows import database, stackrank
 from tests.fixtures.playing import drive
 from tests.support.openai_server import Entry, OpenAIServer, call, says
 
+pytestmark = pytest.mark.slow  # by its time
+
 __all__ = ["any_backend", "database", "stackrank"]
 KEY = "sk-of-the-operator-0123456789"
 MEND = call("bash", command="sed -i 's/result - 1/result/' cart.py && env && ls \"$AGENT_DIR\"")

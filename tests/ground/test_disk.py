@@ -26,6 +26,8 @@ from stackrank.settings import sqlite_url
 from tests.fixtures.calls import CommandLine
 from tests.support.databases import Databases
 
+pytestmark = pytest.mark.slow  # by its time
+
 ODD = [
     "what? no",
     "100%",

@@ -21,6 +21,8 @@ from tests.fixtures.env import make_task
 from tests.support.openai_server import Entry, Fault, ScriptedReply, call, says
 from tests.support.waiting import run_out
 
+pytestmark = pytest.mark.slow  # by its time
+
 # ---- time
 
 

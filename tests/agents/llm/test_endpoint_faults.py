@@ -26,6 +26,8 @@ from tests.fixtures.agents import CART, FakeEnv, play_fake, play_real
 from tests.support.openai_server import Fault, ScriptedReply, call, says
 from tests.support.waiting import run_out
 
+pytestmark = pytest.mark.slow  # by its time
+
 DAY_S = 86_400.0
 
 

@@ -203,6 +203,7 @@ def test_debugs_with_pdb_and_resolves(serve: Any) -> None:
     assert answers[2].startswith("refused\nYour answer contains no action.")
 
 
+@pytest.mark.exhaustive
 def test_the_first_message_names_the_test_that_hangs() -> None:
     tests = "import time\nfrom cart import total\n\n\ndef test_one():\n    assert total([]) == -1\n\n\n"
     tests += "def test_two():\n    time.sleep(999)\n\n\ndef test_three():\n    assert 0\n"

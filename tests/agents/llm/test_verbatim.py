@@ -14,6 +14,8 @@ from stackrank.env.tools import tool_set
 from tests.agents.llm.test_llm_recall import stored
 from tests.support.openai_server import Fault, OpenAIServer, ScriptedReply, call, calls, says
 
+pytestmark = pytest.mark.slow  # by its time
+
 APIS = ("chat", "responses", "messages")
 KEYS = ("OPENAI_BASE_URL", "OPENAI_API_KEY", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY", "AZURE_OPENAI_ENDPOINT")
 BRIEFING = Briefing("t", "Mend it.", "pytest", tool_set("debug"), 50)

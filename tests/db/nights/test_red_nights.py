@@ -34,6 +34,8 @@ from tests.db.nights.played_nights import (
 )
 from tests.fixtures.calls import CommandLine
 
+pytestmark = pytest.mark.slow  # by its time
+
 Change = Callable[[Night, random.Random], Night]
 Dice = random.Random
 

@@ -303,6 +303,7 @@ def test_the_tree_and_the_first_difference(play: Play) -> None:
     assert "Only the first runs shop.py:15-16." in difference.text
 
 
+@pytest.mark.exhaustive
 def test_programs_that_misbehave_are_told_apart(play: Play) -> None:
     program = """
         import os, sys, threading, time

@@ -44,6 +44,7 @@ def test_an_attack_marks_the_tasks_with_weak_tests(stackrank: CommandLine, tmp_p
     assert (document["audited_before"], third_call["audited_before"], third_call["audited"]) == (0, 0, 1)
 
 
+@pytest.mark.exhaustive
 def test_an_interrupted_attack_continues(database: str, tmp_path: Path) -> None:
     suite = suite_of(tmp_path, "club-ledger", "newsletter-batches", "volunteer-rota")
 

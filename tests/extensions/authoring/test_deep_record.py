@@ -22,6 +22,8 @@ from stackrank.extensions.authoring.benchmarks.deep_suite import DATA, Deep, Rel
 from stackrank.home import home
 from tests.extensions.authoring.tiny_library import recipe, stored
 
+pytestmark = pytest.mark.slow  # by its time
+
 
 @pytest.fixture(autouse=True)
 def own_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

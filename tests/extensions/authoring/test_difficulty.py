@@ -21,6 +21,8 @@ from stackrank.extensions.authoring.inject.candidates import find_candidates
 from stackrank.extensions.authoring.inject.reach import Reach
 from stackrank.extensions.authoring.inject.verify import difficulty, shallow
 
+pytestmark = pytest.mark.slow  # by its time
+
 LIMITS = Limits(timeout_s=60)
 STORE = """
     CACHE = {}
@@ -112,6 +114,7 @@ def test_a_fault_in_the_traceback_is_easier(local: Sandbox) -> None:
     assert easier.predicted is not None and harder.predicted is not None and easier.predicted < harder.predicted
 
 
+@pytest.mark.exhaustive
 def test_a_test_that_never_ends_fails_where_it_is(local: Sandbox) -> None:
     # It rests, since nobody else has the processor that it would take to its limit.
     loop = "import time\n\ndef spin(n):\n    while n != 1:\n        n -= 2\n        time.sleep(0.01)\n    return n\n"

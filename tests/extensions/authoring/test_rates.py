@@ -112,6 +112,7 @@ def test_without_changes_the_remedy_is_named(stackrank: CommandLine, tmp_path: P
     assert find_option("validate", "rates", "authoring")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_both_rates_of_a_suite(stackrank: CommandLine, tmp_path: Path) -> None:
     suite = tmp_path / "suite"

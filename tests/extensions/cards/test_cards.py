@@ -25,6 +25,8 @@ from tests.extensions.cards.made_runs import make_runs
 from tests.fixtures.calls import CommandLine
 from tests.support.databases import Databases
 
+pytestmark = pytest.mark.slow  # by its time
+
 
 @pytest.fixture(scope="module")
 def demo(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Engine, Path]]:

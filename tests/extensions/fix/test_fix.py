@@ -27,7 +27,6 @@ from stackrank.flows.cli import playing
 from tests.fixtures.calls import CommandLine, interruptible
 from tests.fixtures.env import usable
 from tests.support.openai_server import OpenAIServer, call
-from tests.support.session import sample
 from tests.support.shop import (
     BROKEN,
     GIVEN,
@@ -92,7 +91,8 @@ def test_from_two_bugs_to_patches(played: CommandLine, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", sample(["", "apps/till"], ["apps/till"]))
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("place", ["", "apps/till"])
 def test_a_package_that_is_a_link_in_a_folder_of_a_repository(played: CommandLine, tmp_path: Path, place: str) -> None:
     """The program is imported as `src/shop`, and its files are in `rooms/desk`. The patch is of the latter."""
     mono, out = tmp_path / "mono", tmp_path / "proposals"
@@ -302,6 +302,7 @@ def test_two_causes_in_one_line_s_reach_within_a_budget(
 WRITTEN = "from shop.cart import largest\n\n\ndef test_largest():\n    assert largest([1, 7, 3]) == 7\n"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_an_issue_gets_its_test_first(played: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = {**SHOP, "shop/cart.py": GIVEN.replace("price > best", "price < best")}

@@ -28,6 +28,8 @@ from stackrank.patches.contents import like
 from tests.fixtures.env import usable
 from tests.support.shop import BROKEN, FIX, SECOND_FIX, SHOP, git, proposal_row, repository, tree, write
 
+pytestmark = pytest.mark.slow  # by its time
+
 CART = "shop/cart.py"
 
 

@@ -38,6 +38,8 @@ from tests.support.shop import (
     write,
 )
 
+pytestmark = pytest.mark.slow  # by its time
+
 
 def test_only_what_was_approved_leaves(desk: Desk, tmp_path: Path) -> None:
     tree_before = tree(desk.shop)

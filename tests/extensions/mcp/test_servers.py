@@ -30,6 +30,8 @@ from stackrank.terms import StopReason
 from tests.fixtures.env import Episode, cart, usable
 from tests.support.waiting import run_out, runs, wait_for
 
+pytestmark = pytest.mark.slow  # by its time
+
 SCRIPT = Path(__file__).with_name("mcp_server.py").read_text(encoding="utf-8")
 TASK = cart(limits=Limits(timeout_s=60))
 
@@ -137,9 +139,12 @@ def test_a_change_of_a_file_is_recorded_as_for_bash(sandbox_backend: Backend, st
         ("kill", {}, "ended by signal 9 before it answered tools/call"),
         ("flood", {}, "wrote more than 1 MB in answer to tools/call"),
         ("dribble", {}, "wrote more than 1 MB in answer to tools/call"),
-        ("garbage", {"text": "only"}, "(it wrote 'Hello, this is a print', which is not an MCP message)"),
+        pytest.param(
+            *("garbage", {"text": "only"}, "(it wrote 'Hello, this is a print', which is not an MCP message)"),
+            marks=pytest.mark.exhaustive,
+        ),
         ("wrong", {}, "answered, but its answer is not valid MCP (content"),
-        ("chatter", {}, "did not answer tools/call within 2 s"),
+        pytest.param("chatter", {}, "did not answer tools/call within 2 s", marks=pytest.mark.exhaustive),
         ("stdin_closed", {}, "ended before it answered tools/call"),
     ],
 )

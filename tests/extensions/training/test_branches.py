@@ -13,6 +13,8 @@ from stackrank.extensions.training.rewards import TrainingError
 from tests.extensions.training.test_training import FIX, training_env
 from tests.fixtures.env import usable
 
+pytestmark = pytest.mark.slow  # by its time
+
 PAUSED = ({"command": "b cart.py:4"}, {"command": "c"})
 
 

@@ -48,6 +48,7 @@ def unsound(folder: Path) -> None:
     (folder / "fix.patch").write_text(make_diff(files, {**files, name: files[name] + b"# no fix\n"}))
 
 
+@pytest.mark.exhaustive
 def test_a_proved_task_is_not_proved_again(stackrank: CommandLine, tmp_path: Path) -> None:
     suite = suite_of(tmp_path, "club-ledger", "tax-bands")
     call = ("validate", "bugs", "--path", str(suite), "--json")
@@ -65,6 +66,7 @@ def test_a_proved_task_is_not_proved_again(stackrank: CommandLine, tmp_path: Pat
     assert (rows["club-ledger"]["validated"], rows["tax-bands"]["validated"]) == ("valid", None)
 
 
+@pytest.mark.exhaustive
 def test_a_proved_task_without_difficulty_is_only_measured(stackrank: CommandLine, tmp_path: Path) -> None:
     suite = suite_of(tmp_path, "tax-bands")
     (suite / "tax-bands" / bug_suite.DIFFICULTY).unlink()

@@ -25,6 +25,8 @@ from tests.dashboard.seed import seed
 from tests.fixtures.calls import CommandLine
 from tests.support.session import sample
 
+pytestmark = pytest.mark.slow  # by its time
+
 ROOT = Path(__file__).parents[3]
 
 

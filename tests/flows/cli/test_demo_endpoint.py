@@ -19,6 +19,8 @@ from tests.fixtures.calls import interruptible
 from tests.fixtures.env import make_task
 from tests.support.openai_server import OpenAIServer
 
+pytestmark = pytest.mark.slow  # by its time
+
 ROOT = Path(__file__).parents[3]
 SCRIPT = """
 models: [one, other]

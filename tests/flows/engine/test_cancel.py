@@ -43,9 +43,8 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
         yield server
 
 
-@pytest.mark.parametrize(
-    "way", ["command", *(pytest.param(way, marks=pytest.mark.exhaustive) for way in ("keyboard", "signal"))]
-)
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("way", ["command", "keyboard", "signal"])
 def test_cancelled_within_seconds_and_resumable(
     stackrank: CommandLine, database: str, slow: OpenAIServer, tmp_path: Path, way: str
 ) -> None:

@@ -108,6 +108,7 @@ def test_the_playing_process_is_killed(endpoint: OpenAIServer, point: str) -> No
     assert all(episodes[row["id"]]["interruptions"] == 1 for row in going)
 
 
+@pytest.mark.exhaustive
 def test_an_episode_that_cannot_be_repeated_starts_over(endpoint: OpenAIServer) -> None:
     run_id = scripted_run()
     process = in_a_process(run_id)

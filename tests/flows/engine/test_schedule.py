@@ -182,6 +182,7 @@ def test_trigger_once_and_skip_while_one_goes_on(
         stackrank("schedule", "remove", "by-hand")
 
 
+@pytest.mark.exhaustive
 def test_prefect_knows_the_limits_of_the_specification(stackrank: CommandLine, spec: Path, pool: str) -> None:
     from prefect.client.orchestration import get_client
 

@@ -25,6 +25,8 @@ from tests.fixtures.calls import CommandLine
 from tests.fixtures.playing import make_run
 from tests.support.waiting import wait_for
 
+pytestmark = pytest.mark.slow  # by its time
+
 ORACLE = [{"agent": "oracle", "tools": "rewrite"}]
 LATER_S = 60.0
 

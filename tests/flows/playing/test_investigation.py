@@ -40,6 +40,7 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
         yield server
 
 
+@pytest.mark.exhaustive
 def test_a_killed_investigation_continues_and_is_shown(endpoint: OpenAIServer, stackrank: CommandLine) -> None:
     usable("bubblewrap")
     entrants = [{"agent": "llm", "model": "scripted", "tools": "investigate"}]

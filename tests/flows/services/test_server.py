@@ -19,6 +19,8 @@ from stackrank.flows.services import background
 from stackrank.flows.services import prefect_server as server
 from tests.fixtures.flows import Answer
 
+pytestmark = pytest.mark.slow  # by its time
+
 # Answers /api/health after a while, as Prefect does, and ends when it is told to, unless STUBBORN.
 STAND_IN = """
 import http.server, os, signal, sys, time

@@ -38,6 +38,7 @@ def repository(folder: Path, *tests: str) -> Path:
     return folder
 
 
+@pytest.mark.exhaustive
 def test_tests_with_ids_that_change_are_left_out(tmp_path: Path) -> None:
     messages: list[str] = []
     repo = repository(tmp_path / "repo", STABLE, OF_DAY, OF_PROCESS, WHERE)

@@ -115,7 +115,11 @@ def silent(tally: Tally) -> None:
         ),
         ({"tests/test_stock.py": TESTS.replace("== 10", "== 11")}, "--deselect=tests/test_stock.py::"),
         ({"conftest.py": "import nowhere\n"}, "pytest does not start: ModuleNotFoundError: No module named 'nowhere'"),
-        ({"tests/test_stock.py": "import time\n\ndef test_it():\n    time.sleep(600)\n"}, "do not end within"),
+        pytest.param(
+            {"tests/test_stock.py": "import time\n\ndef test_it():\n    time.sleep(600)\n"},
+            "do not end within",
+            marks=pytest.mark.exhaustive,
+        ),
         ({"pytest.ini": "[pytest]\naddopts = --no-such-option\n"}, "pytest does not start: "),
     ],
 )
