@@ -102,8 +102,9 @@ def budget() -> None:
     by = _UNITS[against]
     curves = ask(queries.budget_curves, scope, by=by)
     if any(row["curve"] for row in curves):
-        figure = charts.budget_curves(drawn(curves), by)
-        charts.draw(figure, key="lb_budget", alt=f"Share resolved against the {by} of an episode")
+        outcome = queries.outcome_of(rows)
+        figure = charts.budget_curves(drawn(curves), by, outcome)
+        charts.draw(figure, key="lb_budget", alt=f"{outcome} against the {by} of an episode")
         if has_several_faults:
             st.caption("A fault counts from the last step that changed its files, if it is mended in the end.")
         flat = [

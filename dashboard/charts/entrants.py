@@ -17,6 +17,7 @@ from stackrank.dashboard.charts.style import (
     plain_label,
     with_legend,
 )
+from stackrank.db.queries import outcome_of
 from stackrank.wording import percent, usd
 
 
@@ -54,12 +55,15 @@ def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
         ]
         figure.update_xaxes(range=[low - 0.4, high + 0.4], tickvals=ticks, ticktext=[f"${tick:g}" for tick in ticks])
     figure.update_xaxes(type="log", title="Cost of an episode (logarithmic)")
-    figure.update_yaxes(range=[-0.02, 1.08], tickformat=".0%", title="Resolved")
+    figure.update_yaxes(range=[-0.02, 1.08], tickformat=".0%", title=outcome_of(rows))
     return finished(figure, 6)
 
 
-def budget_curves(rows: Sequence[Mapping[str, Any]], by: str) -> go.Figure:
-    """Plot the share resolved within a number of steps, tokens or dollars, as one step line per entrant."""
+def budget_curves(rows: Sequence[Mapping[str, Any]], by: str, outcome: str) -> go.Figure:
+    """Plot the share resolved within a number of steps, tokens or dollars, as one step line per entrant.
+
+    `outcome`: what the share is of; see `outcome_of`.
+    """
     figure = go.Figure()
     for row in rows:
         x, y = zip(*row["curve"], strict=True) if row["curve"] else ((), ())
@@ -88,7 +92,7 @@ def budget_curves(rows: Sequence[Mapping[str, Any]], by: str) -> go.Figure:
         figure.update_xaxes(title=f"{by.capitalize()} of an episode, at most", rangemode="tozero")
     else:
         figure.update_xaxes(title="Cost of an episode, at most", tickprefix="$", rangemode="tozero")
-    figure.update_yaxes(range=[-0.02, 1.02], tickformat=".0%", title="Resolved")
+    figure.update_yaxes(range=[-0.02, 1.02], tickformat=".0%", title=outcome)
     return with_legend(finished(figure, 7))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import escape
 
+from stackrank.db.queries import MENDED, outcome_of
 from stackrank.wording import count_of, visible
 
 _WIDTH, _ROW, _LABELS, _RIGHT, _CHARS, _LABEL_CHARS = 480, 20, 190, 46, 92, 36
@@ -61,14 +62,16 @@ def ranking(rows: Sequence[Mapping[str, Any]], scope: str) -> str:
     least, most_tasks = (edge((row["tasks"] for row in rated), default=0) for edge in (min, max))
     tasks = count_of(most_tasks, "task")
     tasks = tasks if least == most_tasks else f"{least} to {tasks}"
+    outcome = outcome_of(rows)
+    rates = "Shares of mended faults" if outcome == MENDED else "Resolution rates"
     caption = (
-        f"Resolution rates of {count_of(len(rated), 'entrant')} on {tasks}, each with the same weight, with 95% "
+        f"{rates} of {count_of(len(rated), 'entrant')} on {tasks}, each with the same weight, with 95% "
         "intervals "
         "(Wilson; clustered by task if tasks have several attempts). Differences between entrants are tested paired by "
         f"task, with Holm's correction over the leaderboard; do not read them off these intervals. {scope}"
     )
     lines = [(f"{row['entrant']}", *(100 * row[name] for name in ("rate", "ci_low", "ci_high"))) for row in rated]
-    return dots(lines, unit="Resolved, %, with 95% interval", caption=caption, span=(0, 100))
+    return dots(lines, unit=f"{outcome}, %, with 95% interval", caption=caption, span=(0, 100))
 
 
 def differences(rows: Sequence[Mapping[str, Any]], against: str, scope: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stackrank.dashboard.charts.style import HUES, INK, color_of, on_page, symbol_of
+from stackrank.db.queries import MENDED, outcome_of
 from stackrank.wording import count_of, interval, percent, words
 
 Spec = dict[str, Any]
@@ -37,11 +38,14 @@ _LEGEND: Spec = {
 
 def ranking(rows: Sequence[Mapping[str, Any]]) -> Spec:
     """Rates as dots with their 95% intervals, best on top."""
-    values = []
+    values, outcome = [], outcome_of(rows)
     for row in (row for row in rows if row["rate"] is not None):
         evidence = f"{count_of(row['tasks'], 'task')}"
         if "resolved" in row:  # observed, not predicted by a model
-            evidence = f"{row['resolved']} of {count_of(row['resolved'] + row['unresolved'], 'episode')}, {evidence}"
+            part, whole = row["resolved"], count_of(row["resolved"] + row["unresolved"], "episode")
+            if outcome == MENDED:
+                part, whole = row["faults_mended"], count_of(row["faults"], "fault")
+            evidence = f"{part} of {whole}, {evidence}"
         values.append(
             {
                 "label": row["entrant"],
@@ -56,8 +60,8 @@ def ranking(rows: Sequence[Mapping[str, Any]]) -> Spec:
             }
         )
     axis = {"format": ".0%", "tickCount": 6, "grid": False}
-    axis = {"title": "Resolved, with 95% interval", "axis": axis, "scale": {"domain": [0, 1]}}
-    return _dots(values, axis, _told(label="Entrant", told="Resolved", about="Of"))
+    axis = {"title": f"{outcome}, with 95% interval", "axis": axis, "scale": {"domain": [0, 1]}}
+    return _dots(values, axis, _told(label="Entrant", told=outcome, about="Of"))
 
 
 def forest(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> Spec:

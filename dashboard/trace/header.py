@@ -16,6 +16,7 @@ from stackrank.dashboard.parts.tables import DIVERGE_PAGE, EPISODE_PAGE, RUN_PAG
 from stackrank.dashboard.trace.texts import body
 from stackrank.db import queries
 from stackrank.patches.writing import shown_text
+from stackrank.terms import Verdict
 
 
 def header(episode: Mapping[str, Any], around: dict[str, Any], last: int | None = None) -> None:
@@ -71,6 +72,9 @@ def _listed(label: str, caption: str, lines: Sequence[object]) -> None:
 
 
 def _badges(episode: Mapping[str, Any]) -> None:
+    if episode["faults_total"] > 1 and episode["verdict"] != Verdict.ERROR:
+        mended = f"{episode['mended']} of {wording.count_of(episode['faults_total'], 'fault')} mended"
+        st.badge(mended, color="green" if episode["mended"] else "gray", icon=":material/build:")
     if seal := wording.seal(episode):
         color, icon = ("green", "verified") if episode["sealed"] else ("gray", "gpp_maybe")
         st.badge(show.escaped(seal), color=color, icon=f":material/{icon}:")  # type: ignore[arg-type]

@@ -15,10 +15,12 @@ from stackrank.db.queries.boards.scope import Scope
 from stackrank.db.queries.boards.scope_choices import pulse, scope_choices, usual_benchmark
 from stackrank.db.queries.boards.scope_description import describe_scope, exclusion_sentence
 from stackrank.db.queries.boards.standings import (
+    MENDED,
     best_per_dollar,
     board,
     has_several_faults,
     leaderboard,
+    outcome_of,
     rate_history,
     run_summary,
 )
@@ -89,6 +91,7 @@ from stackrank.db.queries.totals import totals
 
 __all__ = [
     "LATEST",
+    "MENDED",
     "OPEN",
     "Clause",
     "EffortUnit",
@@ -151,6 +154,7 @@ __all__ = [
     "nights",
     "notes",
     "outages",
+    "outcome_of",
     "pair_sentence",
     "pauses",
     "progress",

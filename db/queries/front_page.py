@@ -11,7 +11,7 @@ from stackrank.db.connection.transactions import EPISODE
 from stackrank.db.queries.boards.grid import find_decisive
 from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, Selection, fetch_entrants
 from stackrank.db.queries.boards.scope_description import ScopeDescription, describe
-from stackrank.db.queries.boards.standings import RankedStanding, ranked_rows
+from stackrank.db.queries.boards.standings import RankedStanding, has_several_faults, ranked_rows
 from stackrank.db.queries.boards.tool_sets import adds_debugger, compare_tool_sets
 from stackrank.db.queries.comparisons.claims import in_sentence
 from stackrank.db.queries.comparisons.compare import Comparison, add_holm, compare_entrants
@@ -65,7 +65,9 @@ def _lead_sentence(selection: Selection, ranked: Sequence[RankedStanding]) -> st
     best = ranked[0]
     if len(ranked) == 1:
         rate = f"{percent(best['rate'])} ({interval(best['ci_low'], best['ci_high'])})"
-        return f"{best['entrant']} resolves {rate} of {count_of(best['tasks'], 'task')}; nobody else has played yet."
+        tasks = count_of(best["tasks"], "task")
+        does = f"mends {rate} of the faults of" if has_several_faults(best) else f"resolves {rate} of"
+        return f"{best['entrant']} {does} {tasks}; nobody else has played yet."
     cells = selection.cells()
     entrants = fetch_entrants(selection.engine, [row["entrant_id"] for row in ranked[:2]])
     sides = [entrants[row["entrant_id"]] for row in (ranked[1], best)]

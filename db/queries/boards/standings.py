@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import eq
 from typing import Any, TypedDict
 
@@ -165,6 +165,15 @@ def ranked_rows(selection: Selection) -> list[RankedStanding]:
 def has_several_faults(row: Mapping[str, Any]) -> bool:
     """Whether some tasks of a row have several faults, so that its rate is a share of mended faults."""
     return bool(row["faults"] > row["resolved"] + row["unresolved"])
+
+
+MENDED, RESOLVED = "Mended faults", "Resolved"
+"""What rates are about, as axes and figures call it."""
+
+
+def outcome_of(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return what the rates of these rows are about: MENDED if one of them has tasks with several faults."""
+    return MENDED if any("faults" in row and has_several_faults(row) for row in rows) else RESOLVED
 
 
 def best_per_dollar(board: Sequence[Mapping[str, Any]]) -> str:

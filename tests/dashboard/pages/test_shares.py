@@ -7,9 +7,13 @@ from typing import Any
 
 import pytest
 
+from stackrank.dashboard import charts
+from stackrank.dashboard.charts import paper
 from stackrank.db import queries
 from stackrank.db.connection.transactions import EPISODE
+from stackrank.db.queries.boards.standings import ranked_rows
 from stackrank.db.queries.comparisons.history import observed_spread
+from stackrank.db.queries.front_page import _lead_sentence
 from stackrank.db.totals.tallies import of_episodes
 from stackrank.flows.cli.output import leaderboard_columns, leaderboard_rows
 from tests.dashboard.page_parts import texts
@@ -82,3 +86,18 @@ def test_the_board_opens_with_the_curves(store: Store, visit: Any) -> None:
     app = visit(store.engine.url.render_as_string(hide_password=False), "leaderboard")
     assert "A fault counts from the last step" in texts(app)
     assert app.dataframe[0].value["Faults"].tolist() == ["81/120", "61/120"]
+
+
+def test_nothing_is_called_resolved_that_is_a_share(store: Store, visit: Any) -> None:
+    rows = queries.leaderboard(store.engine)
+    assert queries.outcome_of(rows) == queries.MENDED and queries.outcome_of([]) != queries.MENDED
+    assert "Resol" not in str(charts.ranking(rows)) and "81 of 120 faults" in str(charts.ranking(rows))
+    assert "Resol" not in paper.ranking(rows, "").replace("Mended", "")
+    episode = visit(store.engine.url.render_as_string(hide_password=False), "episode", id="1")
+    assert "6 of 10 faults mended" in texts(episode)
+
+
+def test_the_front_page_says_what_a_single_entrant_mends(store: Store) -> None:
+    selection = queries.Scope().find(store.engine)
+    lead = _lead_sentence(selection, ranked_rows(selection)[:1])
+    assert lead.startswith("strong mends 67.5% (") and "of the faults of 12 tasks" in lead
