@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from stackrank.agents.episode.step import Step, Usage
 from stackrank.env.patches import touched_files
 from stackrank.env.scoring.judge import FaultScore, Score
-from stackrank.env.task import Part, Task
+from stackrank.env.task import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +35,18 @@ def judged_faults(task: Task, steps: Sequence[Step], score: Score) -> tuple[Judg
     for step in steps[1:]:
         used.append(used[-1] + step.usage)
 
-    def judged(part: Part, fault: FaultScore) -> JudgedFault:
+    folders = {part.name: part.folder for part in task.parts}
+
+    def judged(fault: FaultScore) -> JudgedFault:
         if not fault.mended:
             return JudgedFault(fault)
-        inside = f"{part.folder}/" if part.folder else ""
+        folder = folders[fault.name]
+        inside = f"{folder}/" if folder else ""
         touching = [index for index, paths in enumerate(changed) if any(path.startswith(inside) for path in paths)]
         last = touching[-1] if touching else len(steps) - 1  # a program that ran on changed it without a step
         return JudgedFault(fault, last, used[last])
 
-    return tuple(judged(part, fault) for part, fault in zip(task.parts, score.faults, strict=False))
+    return tuple(map(judged, score.faults))
 
 
 def _changed_files(step: Step) -> set[str]:
