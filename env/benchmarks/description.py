@@ -10,7 +10,7 @@ from stackrank.env.benchmarks.base import Benchmark, BenchmarkError
 from stackrank.env.benchmarks.testfiles import is_below, is_test_file, paths_named
 from stackrank.env.difficulty import Difficulty, find_difficulty
 from stackrank.env.scoring.blind import why_not_sealable
-from stackrank.env.scoring.proof import find_proof
+from stackrank.env.scoring.proof import Proof, find_proof
 from stackrank.env.task import Task
 
 
@@ -64,8 +64,8 @@ def read_description(document: Mapping[str, Any]) -> TaskDescription:
 def describe(task: Task) -> TaskDescription:
     """Return what lists show of a task. What is said of its tests holds for all its faults together."""
     judged = {part.name: part.task for part in task.parts if part.folder} or {"": task}
-    proofs = [proof for apart in judged.values() if (proof := find_proof(apart))]
-    is_proved = len(proofs) == len(judged)
+    by_fault = {name: proof for name, apart in judged.items() if (proof := find_proof(apart))}
+    proofs, is_proved = by_fault.values(), len(by_fault) == len(judged)
     return TaskDescription(
         id=task.id,
         digest=task.digest,
@@ -81,16 +81,15 @@ def describe(task: Task) -> TaskDescription:
         deciding=sum(proof.deciding for proof in proofs) if is_proved else None,
         covered=sum(proof.covered for proof in proofs) if is_proved else None,
         distinguishing=sum(proof.distinguishing for proof in proofs) if is_proved else None,
-        unsealable=_why_unsealable(judged) if is_proved else "",
+        unsealable=_why_unsealable(judged, by_fault) if is_proved else "",
         measured=find_difficulty(task),
     )
 
 
-def _why_unsealable(judged: Mapping[str, Task]) -> str:
+def _why_unsealable(judged: Mapping[str, Task], proofs: Mapping[str, Proof]) -> str:
     """Return why verdicts cannot be sealed: the first reason, with the name of the fault that it is about."""
     for name, task in judged.items():
-        proof = find_proof(task)
-        if proof is not None and (reason := why_not_sealable(task, proof)):
+        if reason := why_not_sealable(task, proofs[name]):
             return f"{name}: {reason}" if name else reason
     return ""
 
