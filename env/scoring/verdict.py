@@ -95,24 +95,22 @@ NewSandbox = Callable[[SandboxSpec], Sandbox]
 _proving: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
 
-Attempt = Callable[[Callable[[], Score]], Score]
+Guard = Callable[[Callable[[], Score]], Score]
 """Carries out the verdict on one fault; may repeat it, and say what comes of an error."""
 
 
-def score(
-    task: Task, changes: Changes, new_sandbox: NewSandbox, attempt: Attempt = lambda judge_one: judge_one()
-) -> Score:
+def score(task: Task, changes: Changes, new_sandbox: NewSandbox, guard: Guard = lambda judge_one: judge_one()) -> Score:
     """Return the verdict on an agent's changes. Raises SandboxError, which the changes may have caused (see
     `DebugEnv.judge`); PreparationFailed and MachineBusy, which they have not caused.
 
-    `attempt` is asked for each fault with a folder of its own, so that none can spoil the verdicts on the others.
+    `guard` is asked for each fault with a folder of its own, so that none can spoil the verdicts on the others.
     """
     if task.is_composed:
-        return score_parts(task, changes, lambda part, own: attempt(lambda: score(part, own, new_sandbox)))
-    return attempt(lambda: _score_at_once(task, changes, new_sandbox))
+        return score_parts(task, changes, lambda part, own: guard(lambda: score(part, own, new_sandbox)))
+    return guard(lambda: _score_workspace(task, changes, new_sandbox))
 
 
-def _score_at_once(task: Task, changes: Changes, new_sandbox: NewSandbox) -> Score:
+def _score_workspace(task: Task, changes: Changes, new_sandbox: NewSandbox) -> Score:
     """Return the verdict on a task whose faults share a workspace, or that has one fault."""
     whole = _whole(task, changes, new_sandbox)
     if not task.parts:
@@ -182,10 +180,10 @@ def _preparing(problem: str) -> Iterator[None]:
 
 def _plain(task: Task, work: Work, new_sandbox: NewSandbox, proof: Proof | None = None) -> Score:
     """Return the verdict from one run without contradictions."""
-    return _pass_once(task, work, new_sandbox, proof)[0]
+    return _score_once(task, work, new_sandbox, proof)[0]
 
 
-def _pass_once(task: Task, work: Work, new_sandbox: NewSandbox, proof: Proof | None) -> tuple[Score, Run]:
+def _score_once(task: Task, work: Work, new_sandbox: NewSandbox, proof: Proof | None) -> tuple[Score, Run]:
     """Return the verdict from one run without contradictions, and the run."""
     run = _run(task, {**work.files, **task.hidden_files}, new_sandbox, work.changed)
     verdict = _Verdict(task, work, proof if proof and proof.deciding else None)
@@ -194,7 +192,7 @@ def _pass_once(task: Task, work: Work, new_sandbox: NewSandbox, proof: Proof | N
 
 def _by_itself(task: Task, work: Work, known: Proof, new_sandbox: NewSandbox) -> Score:
     """Return the verdict on a task without a fix. `known`: what the task as given shows."""
-    outcome, run = _pass_once(task, work, new_sandbox, known)
+    outcome, run = _score_once(task, work, new_sandbox, known)
     if not outcome.resolved:
         return outcome
     reference = OwnReference(task, known, work.files, run, lambda files: _run(task, files, new_sandbox))
