@@ -142,6 +142,8 @@ class DapAdapter(Adapter):
                 top = self._ask("stackTrace", {"threadId": thread, "startFrame": 0, "levels": 1}).get("stackFrames")
                 if top and top[0].get("name") in self._internal:
                     return Stop("exception", "panic", thread)
+            if self._interrupting and "breakpoint" not in reason and event == "line":
+                event = "interrupted"  # while the program was about to go on anyway
             if event == "exception":
                 event, text = self._exception(thread, text)
             return Stop(event, text if event == "exception" else "", thread)
@@ -226,7 +228,7 @@ class DapAdapter(Adapter):
             top = self.stack(stop.thread)[:1]
             if not top or top[0].line or not self._has_source(top[0]):
                 break
-            self._ask("stepIn", {"threadId": stop.thread})
+            self.resume("stepIn", stop.thread)
             step = self.wait(time.monotonic() + STEP_S)
             if step is None:
                 self.interrupt(stop.thread)

@@ -231,8 +231,11 @@ def test_what_cannot_be_done_is_said_and_loses_nothing(played: Played) -> None:
 
 def test_a_hanging_program_is_interrupted_where_it_hangs(hurried: Played) -> None:
     hurried.build()
-    text, state = hurried("c", mode="hang")
-    assert state["timed_out"] and state["alive"] and state["event"] == "interrupted", text
+    for _ in range(8):
+        text, state = hurried("c", mode="hang")
+        assert state["timed_out"] and state["alive"] and state["event"] == "interrupted", text
+        if state["file"] == PROGRAM[hurried.language]:
+            break  # on a busy machine the program may still be starting
     assert state["file"] == PROGRAM[hurried.language] and "turns" in state["locals"]
     assert hurried("p turns > 0")[0].startswith("true")
     hurried("q")
