@@ -134,6 +134,9 @@ TOOL_SETS: dict[str, ToolSet] = {
         ToolSet("bash", ("eval", *_READ, "bash", "rewrite", "submit")),
         ToolSet("bash-debug", ("eval", *_READ, "bash", "pdb", "rewrite", "submit")),
         ToolSet("terminal", ("eval", *_READ, "terminal", "rewrite", "submit")),
+        # With the tool that goes back to an earlier step.
+        ToolSet("debug-branch", ("eval", *_READ, "pdb", "rewrite", "branch", "submit")),
+        ToolSet("bash-debug-branch", ("eval", *_READ, "bash", "pdb", "rewrite", "branch", "submit")),
         # For the agent `command`, whose program brings its own tools.
         ToolSet("command", ("program", "submit")),
     )
@@ -167,9 +170,7 @@ def find_tool(name: str) -> Tool:
 
 
 def tool_set(text: str) -> ToolSet:
-    """Return a tool set by name, or from a list of tools and tool sets such as `debug,bash`.
-
-    `+SERVER` adds an MCP server's tools.
+    """Return a tool set by name or from a list such as `view,rewrite,eval`; `+SERVER` adds an MCP server's tools.
 
     Raises ValueError.
     """
@@ -182,19 +183,15 @@ def tool_set(text: str) -> ToolSet:
     if text in TOOL_SETS:
         return TOOL_SETS[text]
     names = [name.strip() for name in text.split(",") if name.strip()]
-    if len(names) == 1 and names[0] not in (*TOOL_SETS, *_all_tools()):
+    if len(names) == 1 and names[0] not in _all_tools():
         raise ValueError(
             f"there is no tool set or tool {text!r}: choose from the tool sets {', '.join(TOOL_SETS)}, "
             f"or list tools with commas from {', '.join(_all_tools())}"
         )
+    for name in names:
+        find_tool(name)
     if not names:
         raise ValueError("a tool set needs at least one tool")
-    parts = [TOOL_SETS.get(name) or ToolSet(name, (find_tool(name).name,)) for name in names]
-    if not any("submit" in part.tools for part in parts):
-        parts.append(ToolSet("submit", ("submit",)))
-    return ToolSet(
-        ",".join(part.name for part in parts),
-        tuple(dict.fromkeys(tool for part in parts for tool in part.tools)),
-        tuple(dict.fromkeys(later for part in parts for later in part.after_rewrites)),
-        must_parse=any(part.must_parse for part in parts),
-    )
+    if "submit" not in names:
+        names.append("submit")
+    return ToolSet(",".join(names), tuple(names))

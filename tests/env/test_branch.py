@@ -10,17 +10,18 @@ from stackrank.env.actions import Action, Observation
 from stackrank.env.debug_env import DebugEnv
 from stackrank.env.patches import apply_patch
 from stackrank.env.sandbox.client import Sandbox
-from stackrank.env.tools import tool_set
+from stackrank.env.tools import ToolSet
 from stackrank.env.tools.branch import PastStep, line_to
 from tests.fixtures.env import Episode, cart, usable
 
-TOOLS = "debug5,bash,terminal,investigate,create,branch"
+NAMES = ("view", "rewrite", "pdb", "bash", "terminal", "investigate", "create", "branch")
+TOOLS = ToolSet("branching", NAMES, (("pdb", 5),))
 
 
 @pytest.fixture
 def episode() -> Iterator[Episode]:
     kind = usable("bubblewrap")
-    with DebugEnv(cart(), tool_set(TOOLS), lambda spec: Sandbox(kind, spec), end_when_solved=False) as env:
+    with DebugEnv(cart(), TOOLS, lambda spec: Sandbox(kind, spec), end_when_solved=False) as env:
         env.reset()
         yield Episode(env)
 

@@ -133,7 +133,7 @@ def test_an_episode_over_standard_streams(stackrank: CommandLine) -> None:
 
 def test_a_client_goes_back_to_an_earlier_step(stackrank: CommandLine) -> None:
     async def play() -> None:
-        async with client("--tools", "debug,branch") as session:
+        async with client("--tools", "debug-branch") as session:
             assert "branch" in {tool.name for tool in (await session.list_tools()).tools}
             await session.call_tool("rewrite", {"path": "new.py", "new_code": "x = 1\n"})
             assert "as it was after step 0" in text(await session.call_tool("branch", {"at": 0}))

@@ -52,7 +52,7 @@ def run(past: list[Step] | None = None, **config: Any) -> tuple[Outcome, list[St
     recorded: list[Step] = []
     kind = usable("bubblewrap")
     task = cart({"cart.py": "def total(items):\n    return 1\n", "tests/test_cart.py": TEST})
-    tools = tool_set("rewrite,branch")
+    tools = tool_set("debug-branch")
     with DebugEnv(task, tools, lambda spec: Sandbox(kind, spec), end_when_solved=False) as env:
         agent = BestOfN(model="gpt-4.1-mini", config=config)
         outcome = play(env, agent, budget=Budget(steps=30), record=recorded.append, past=past or ())

@@ -55,7 +55,7 @@ def test_a_person_goes_back_and_tries_something_else(stackrank: CommandLine, mon
     result = stackrank(*PLAY)
     assert result.status == 0 and "unresolved after 7 steps (submitted)" in result.out
     episode = stackrank("trace", "1", "--json").json()
-    assert episode["entrant"] == "human/ada (bash-debug,branch)"
+    assert episode["entrant"] == "human/ada (bash-debug-branch)"
     assert [step["ok"] for step in episode["steps"]] == [True] * 4 + [False] + [True] * 3
     assert [step["parent"] for step in episode["steps"]] == [None, 0, 1, 0, 3, 2, 5, 6]
     assert "+x = 1" in episode["diff"]
