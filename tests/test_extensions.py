@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from pytest import ExitCode
 
 from tests.support.hide import EXTENSIONS
 
@@ -30,4 +31,7 @@ def test_quick_tests_pass_alone(visible: str) -> None:
     process = subprocess.run(
         command, cwd=ROOT, env={**os.environ, "HIDE_EXTENSION": hidden}, capture_output=True, text=True, check=False
     )
-    assert process.returncode == 0, process.stdout[-5000:] + process.stderr[-2000:]
+    # An extension may have slow tests alone. What is imported has been imported then.
+    assert process.returncode in (ExitCode.OK, ExitCode.NO_TESTS_COLLECTED), (
+        process.stdout[-5000:] + process.stderr[-2000:]
+    )

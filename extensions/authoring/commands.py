@@ -118,6 +118,8 @@ def init_task(
     hidden_tests: Annotated[
         bool, typer.Option("--hidden-tests", help="Withhold the tests from agents, and use them for the verdict.")
     ] = False,
+    toolchain: Annotated[str, typer.Option(help="The language, such as go, if the tests are not in Python.")] = "",
+    results: Annotated[str, typer.Option(help="How the output of --test is read then, such as go or junit.")] = "",
     timeout: Annotated[float, typer.Option(min=1, help="Time limit for the tests, in seconds.")] = 300,
     id: Annotated[str, typer.Option(help="Name of the task. Default: from the repository and the commit.")] = "",
     sandbox: Annotated[str | None, typer.Option(help="docker or bubblewrap.")] = None,
@@ -139,6 +141,8 @@ def init_task(
         subdir=subdir,
         hidden_tests=hidden_tests,
         timeout_s=timeout,
+        toolchain=toolchain,
+        results=results,
     )
     task = make_task(repo, commit, out, options, chosen_backend(sandbox), print_err)
     if as_json:

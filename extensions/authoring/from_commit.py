@@ -18,6 +18,7 @@ from stackrank.env.benchmarks.guess_setup import guess_setup
 from stackrank.env.benchmarks.pytest_command import command_start
 from stackrank.env.benchmarks.repo_schema import (
     TASKS_FILE,
+    LimitsEntry,
     PythonEntry,
     SourceEntry,
     TaskEntry,
@@ -27,8 +28,16 @@ from stackrank.env.benchmarks.repo_schema import (
     write_tasks,
 )
 from stackrank.env.benchmarks.testfiles import is_test
+from stackrank.env.patterns import Matcher, globs
+from stackrank.env.scoring.log_formats import log_formats
 from stackrank.env.scoring.report import PASSED, TestReport
-from stackrank.patches.reading import Patch
+from stackrank.patches.reading import FilePatch, Patch
+
+_TESTS_ELSEWHERE = Matcher(
+    globs(("test_*.*", "*[_.-]test.*", "*[_.-]tests.*", "*.spec.*", "*Test.*", "*Tests.*", "__tests__/**", "spec/**"))
+)
+_COMPILERS = LimitsEntry(memory_mb=2048, disk_mb=512, pids=512)
+"""What compilers need."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +53,8 @@ class TaskOptions:
     subdir: str = "."
     hidden_tests: bool = False
     timeout_s: float = 300.0
+    toolchain: str = ""
+    results: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,16 +74,24 @@ def draft(repo: str, commit: str, options: TaskOptions) -> Draft:
     fixing_commit = resolve_commit(repository, commit)
     parent_commit, _message = parent_and_message(repository, fixing_commit)
     difference = diff_of(repository, parent_commit, fixing_commit, options.subdir)
-    tests, fix = split(difference.patch)
+    tests, fix = split(difference.patch, bool(options.toolchain))
     short = fixing_commit[:12]
     if not tests.files:
         raise BenchmarkError(f"{short} changes no test, so nothing shows the bug: choose a commit that includes a test")
     if not fix.files:
         raise BenchmarkError(f"{short} changes only tests, so it contains no fix")
+    if options.toolchain and not (options.test and options.results):
+        raise BenchmarkError(
+            f"a task in {options.toolchain} needs --test, the command that builds and tests, and --results, how its "
+            f"output is read: {', '.join(log_formats())}"
+        )
     changed_tests = [file.new for file in tests.files if file.new is not None and file.new.endswith(".py")]
     runnable = [path for path in changed_tests if re.search(r"(^|/)(test[^/]*|[^/]*_test)\.py$", path)]
     if not (runnable or options.test):
-        raise BenchmarkError(f"{short} changes no test file that pytest would run: name the test command with --test")
+        raise BenchmarkError(
+            f"{short} changes no test file that pytest would run: name the test command with --test, and for tests in "
+            "another language than Python --toolchain and --results too"
+        )
     parent_files = CommitFiles(repository, parent_commit, subdir=options.subdir.strip("/") or ".")
     below = "" if options.subdir == "." else f"{options.subdir.strip('/')}/"
     entry = TaskEntry(
@@ -80,10 +99,13 @@ def draft(repo: str, commit: str, options: TaskOptions) -> Draft:
         source=SourceEntry(git=repo if "://" in repo else str(repository), commit=parent_commit, subdir=options.subdir),
         test=options.test or " ".join([command_start(parent_files), *runnable]),
         statement=options.statement,
-        setup=list(options.setup) or guess_setup(repository, parent_commit, below),
+        setup=list(options.setup) or ([] if options.toolchain else guess_setup(repository, parent_commit, below)),
         python=PythonEntry(version=options.python or None, requirements=list(options.requirements)),
         hidden_tests=options.hidden_tests,
         timeout_s=options.timeout_s,
+        toolchain=options.toolchain,
+        results=options.results,
+        limits=_COMPILERS if options.toolchain else None,
     )
     entry = entry.model_copy(update={"fix": f"{entry.id}.fix.patch", "test_patch": f"{entry.id}.tests.patch"})
     notes = [f"submodule {path} changes too, and is left as it is" for path in difference.submodules]
@@ -91,9 +113,16 @@ def draft(repo: str, commit: str, options: TaskOptions) -> Draft:
     return Draft(entry, fix, tests, tuple(notes))
 
 
-def split(patch: Patch) -> tuple[Patch, Patch]:
-    """Return the parts of a patch that change tests, and those that change other files."""
-    return patch.where(lambda file: is_test(file.path)), patch.where(lambda file: not is_test(file.path))
+def split(patch: Patch, any_language: bool = False) -> tuple[Patch, Patch]:
+    """Return the parts of a patch that change tests, and those that change other files.
+
+    `any_language`: tests may be in another language than Python, and are recognised by its usual names.
+    """
+
+    def tests(file: FilePatch) -> bool:
+        return is_test(file.path) or (any_language and _TESTS_ELSEWHERE.matches(file.path))
+
+    return patch.where(tests), patch.where(lambda file: not tests(file))
 
 
 def save(draft: Draft, folder: Path, broken: TestReport | None = None, fixed: TestReport | None = None) -> TaskEntry:

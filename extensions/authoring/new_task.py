@@ -43,7 +43,7 @@ def make_task(repo: str, commit: str, out: Path, options: TaskOptions, backend: 
     with scratch() as folder:
         save(drafted, folder, broken, fixed)
         _prove(_load(folder, drafted), backend, say)
-    if not drafted.entry.hidden_tests:
+    if not (drafted.entry.hidden_tests or drafted.entry.toolchain):
         say("agents see its tests, so its verdicts cannot be sealed; use --hidden-tests to withhold them")
     return save(drafted, out, broken, fixed)
 

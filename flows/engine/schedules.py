@@ -5,8 +5,9 @@ Importing this module imports Prefect.
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from prefect.client.orchestration import SyncPrefectClient
@@ -23,8 +24,9 @@ from prefect.client.schemas.responses import DeploymentResponse
 from prefect.client.schemas.schedules import CronSchedule, IntervalSchedule
 from prefect.client.schemas.sorting import FlowRunSort
 from prefect.exceptions import ObjectNotFound
+from prefect.server.schemas.schedules import SCHEDULE_TYPES as SERVER_SCHEDULE_TYPES
 from prefect.states import Cancelled
-from pydantic import ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from stackrank.db import queries
 from stackrank.db.connection.errors import NotFound
@@ -37,6 +39,7 @@ from stackrank.flows.runs.specification.spec import RunSpec, SpecError
 from stackrank.settings import settings
 
 Row = dict[str, Any]
+_SERVER_TIMES: TypeAdapter[SERVER_SCHEDULE_TYPES] = TypeAdapter(SERVER_SCHEDULE_TYPES)
 
 
 def parse_timing(cron: str | None, every_s: float | None, timezone: str) -> list[DeploymentScheduleCreate]:
@@ -210,13 +213,29 @@ def _list_flow_runs(
     )
 
 
+def _find_next_start(client: SyncPrefectClient, deployment: DeploymentResponse) -> datetime | None:
+    """Return when the next run of a schedule starts.
+
+    The server creates the flow runs of a schedule some seconds after the schedule. Until then, its times say so.
+    """
+    if waiting := _list_waiting(client, deployment, 1):
+        return waiting[0].expected_start_time
+    active = [timing for timing in deployment.schedules if timing.active and not deployment.paused]
+    times = [date for timing in active for date in asyncio.run(_as_server(timing.schedule).get_dates(1))]
+    return min(times).astimezone(UTC) if times else None
+
+
+def _as_server(timing: BaseModel) -> SERVER_SCHEDULE_TYPES:
+    """Return the times of a schedule as the server has them, which alone work out dates."""
+    return _SERVER_TIMES.validate_python(timing.model_dump())
+
+
 def _row(client: SyncPrefectClient, deployment: DeploymentResponse) -> Row:
     when = deployment.schedules[0].schedule if deployment.schedules else None
     spec = deployment.parameters.get("spec", {})
     overlap = deployment.concurrency_options.collision_strategy if deployment.concurrency_options else None
     names = {strategy: name for name, strategy in STRATEGIES.items()}
-    upcoming = _list_waiting(client, deployment, 1)
-    next_start = upcoming[0].expected_start_time if upcoming else None
+    next_start = _find_next_start(client, deployment)
     return {
         "id": str(deployment.id),
         "name": deployment.name,

@@ -14,6 +14,10 @@ from stackrank.extensions.languages.guest.adapter import Adapter, AdapterError, 
 
 ANSWER_S = 20.0
 """How long an adapter may take to answer a request."""
+STEP_S = 2.0
+"""How long an interrupted program may go on to the next line."""
+MOST_ADDED = 10
+"""How often an interrupted program goes on because it stands at no line."""
 MOST_FRAMES = 60
 MOST_THREADS = 20
 MOST_VARIABLES = 100
@@ -23,6 +27,8 @@ _OPAQUE = re.compile(r"^$|size=[1-9]|^\{\.\.\.\}$| @ 0x|^0x[0-9a-fA-F]+$|^[\w:<>
 """Values that name only a type, an address or a size."""
 _EVENTS = {"breakpoint": "line", "function breakpoint": "line", "data breakpoint": "line", "step": "line"}
 _EVENTS.update({"exception": "exception", "pause": "interrupted", "signal": "exception", "entry": "line"})
+_UNNAMED = "<null>"
+"""What lldb calls a parameter, or a part of a structure, that has no name."""
 _STATUS = re.compile(r"exited with (?:status|code) (?:= )?(-?\d+)")
 _LISTENING = re.compile(rb"listening at: ([\d.]+):(\d+)")
 
@@ -136,6 +142,8 @@ class DapAdapter(Adapter):
                 top = self._ask("stackTrace", {"threadId": thread, "startFrame": 0, "levels": 1}).get("stackFrames")
                 if top and top[0].get("name") in self._internal:
                     return Stop("exception", "panic", thread)
+            if self._interrupting and "breakpoint" not in reason and event == "line":
+                event = "interrupted"  # while the program was about to go on anyway
             if event == "exception":
                 event, text = self._exception(thread, text)
             return Stop(event, text if event == "exception" else "", thread)
@@ -214,6 +222,32 @@ class DapAdapter(Adapter):
         """Return the threads."""
         return [int(row["id"]) for row in (self._ask("threads", {}).get("threads") or ())[:MOST_THREADS]]
 
+    def settle(self, stop: Stop) -> Stop:
+        """Leave instructions that a compiler added: they have no line, and often another file than their function."""
+        for _ in range(MOST_ADDED):
+            top = self.stack(stop.thread)[:1]
+            if not top or top[0].line or not self._has_source(top[0]):
+                break
+            self.resume("stepIn", stop.thread)
+            step = self.wait(time.monotonic() + STEP_S)
+            if step is None:
+                self.interrupt(stop.thread)
+                step = self.wait(time.monotonic() + ANSWER_S)
+                if step is None:
+                    raise AdapterLost("the program could not be interrupted within %g s" % ANSWER_S)
+                return step
+            if step.event != "line":
+                return step
+        return stop
+
+    def _has_source(self, frame: Frame) -> bool:
+        """Return whether a compiler's instruction without a line is in code with lines, as only lldb can tell."""
+        try:
+            about = {"expression": "`frame info", "context": "repl", "frameId": frame.identity}
+            return " at " in str(self._ask("evaluate", about).get("result"))
+        except AdapterError:
+            return False
+
     def variables(self, frame: Frame) -> dict[str, str]:
         """Return the variables of the first scopes that have any: arguments and locals."""
         values: dict[str, str] = {}
@@ -222,8 +256,9 @@ class DapAdapter(Adapter):
                 continue
             reference = {"variablesReference": scope.get("variablesReference"), "count": MOST_VARIABLES}
             for row in (self._ask("variables", reference).get("variables") or ())[:MOST_VARIABLES]:
-                if not str(row.get("name")).startswith("~"):  # results in Go, before there are any
-                    values.setdefault(str(row.get("name")), self._whole(row, "value"))
+                name = str(row.get("name") or _UNNAMED)
+                if name != _UNNAMED and not name.startswith("~"):  # results in Go, before there are any
+                    values.setdefault(name, self._whole(row, "value"))
         return values
 
     def evaluate(self, expression: str, frame: Frame | None) -> str:
@@ -241,11 +276,11 @@ class DapAdapter(Adapter):
         rows = (self._ask("variables", reference).get("variables") or ())[:MOST_PARTS]
         if [part.get("name") for part in rows] == ["data_ptr", "length"]:
             return _slice(_shown(rows[0], "value"), _shown(rows[1], "value"))
-        named = [part for part in rows if not str(part.get("name")).startswith("[")]
+        is_list = all(str(part.get("name")).startswith("[") for part in rows)
         parts = [
-            _shown(part, "value") if not named else "%s: %s" % (part.get("name"), _shown(part, "value"))
-            for part in rows
-            if str(part.get("name")) != "[raw]"
+            _shown(part, "value") if is_list or name == _UNNAMED else "%s: %s" % (name, _shown(part, "value"))
+            for name, part in ((str(part.get("name") or _UNNAMED), part) for part in rows)
+            if name != "[raw]"
         ]
         more = ", ..." if len(rows) == MOST_PARTS else ""
         size = _SIZE.search(text)

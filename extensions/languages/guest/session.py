@@ -251,20 +251,14 @@ class Session:
             stop = self._adapter.wait(time.monotonic() + PAUSE_S)
             if stop is None:
                 raise AdapterLost("the program does not end, and could not be interrupted")
+        if stop.event == "interrupted":
+            stop = self._settle(stop)
         if stop.event == "finished":
             self._frames = []
             status = max(-255, min(255, stop.status))
             self._standing = {"event": "finished", "exit": status, "outcomes": {}}
             return
-        self._thread = stop.thread
-        self._frames = self._adapter.stack(stop.thread)
-        if stop.event == "interrupted" and not any(map(self._is_own, self._frames)):
-            # Whichever thread was interrupted, the one that hangs is in the workspace.
-            for thread in self._adapter.threads():
-                frames = self._adapter.stack(thread)
-                if any(map(self._is_own, frames)):
-                    self._thread, self._frames = thread, frames
-                    break
+        self._thread, self._frames = stop.thread, self._adapter.stack(stop.thread)
         self._position = self._interesting(stop)
         if not self._frames:
             raise AdapterLost("the program stands where no code is known")
@@ -279,6 +273,15 @@ class Session:
         self._describe("line" if stop.event == "line" else stop.event, stop.text)
         place = {name: self._standing[name] for name in ("file", "line", "function")}
         self._stood.append(place)
+
+    def _settle(self, stop: Stop) -> Stop:
+        """Choose the thread that hangs, which is in the workspace, and let it go on to an instruction with a line."""
+        assert self._adapter is not None
+        for thread in (stop.thread, *self._adapter.threads()):
+            if any(map(self._is_own, self._adapter.stack(thread))):
+                stop.thread = thread
+                break
+        return self._adapter.settle(stop)
 
     def _interesting(self, stop: Stop) -> int:
         """Return the frame to show: the innermost one, or after a failure the innermost of the workspace."""

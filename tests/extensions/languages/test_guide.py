@@ -15,6 +15,7 @@ from stackrank.env.validate import validate
 from stackrank.extensions.languages.toolchains import TOOLCHAINS, problem_of
 from tests.extensions.languages.test_exercises import FILES
 from tests.fixtures.env import usable
+from tests.support.repository import git, write
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guide" / "languages.md"
 CMAKE = """\
@@ -72,3 +73,31 @@ def test_the_tasks_of_the_guide_are_valid(language: str, tmp_path: Path) -> None
     result = validate(task, lambda spec: Sandbox(backend, spec), rounds=1)
     assert result.valid, result.reason
     assert len(result.fail_to_pass) == (language != "java")  # of which only the exit status is read
+
+
+MAKEFILE = "/tmp/build/tests: *.cpp\n\tmkdir -p /tmp/build && g++ -g -o $@ *.cpp\n"
+
+
+@pytest.mark.exhaustive
+def test_a_commit_that_fixed_a_bug_becomes_a_task(tmp_path: Path) -> None:
+    from_commit = pytest.importorskip("stackrank.extensions.authoring.from_commit")
+    new_task = pytest.importorskip("stackrank.extensions.authoring.new_task")
+    backend = usable("bubblewrap")
+    if problem := problem_of("cpp", "bubblewrap"):
+        pytest.skip(problem)
+    repository = tmp_path / "repository"
+    repository.mkdir()
+    git(repository, "init", "--quiet")
+    files = {**files_of("cpp"), "Makefile": MAKEFILE}
+    path, old, new = FIXES["cpp"]
+    before = {name: text for name, text in files.items() if name != "doubled_test.cpp"}
+    for tree in (before, {**files, path: files[path].replace(old, new)}):
+        write(repository, tree)
+        git(repository, "add", ".")
+        git(repository, "commit", "--quiet", "-m", "Next")
+    options = from_commit.TaskOptions(toolchain="cpp", results="junit", test="make -s && /tmp/build/tests")
+    entry = new_task.make_task(str(repository), "HEAD", tmp_path / "out", options, backend, print)
+    assert entry.fail_to_pass == ["::doubles"] and not entry.pass_to_pass
+    (task,) = Repo(Source(tmp_path / "out")).tasks()
+    assert (task.toolchain, task.log_format) == ("cpp", "junit")
+    assert not task.may_edit("doubled_test.cpp") and task.may_edit(path)

@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from sqlalchemy import update
@@ -130,11 +131,17 @@ def test_a_schedule_plays_its_runs_one_after_the_other(
 def test_a_new_specification_keeps_times_and_pauses(stackrank: CommandLine, spec: Path, pool: str) -> None:
     call = ("schedule", str(spec), "--name", "kept", "--pool", pool, "--json")
     try:
-        assert stackrank(*call, "--cron", "0 3 * * *", "--timezone", "Europe/Berlin").json()["cron"] == "0 3 * * *"
+        row = stackrank(*call, "--cron", "0 3 * * *", "--timezone", "Europe/Berlin").json()
+        assert row["cron"] == "0 3 * * *"
+        # Known at once, though the server has not made the flow run yet.
+        start = datetime.fromisoformat(row["next"])
+        assert start.astimezone(ZoneInfo("Europe/Berlin")).hour == 3
+        assert timedelta(0) < start - now() <= timedelta(hours=25)
         stackrank("schedule", "pause", "kept")
         spec.write_text(SPEC.replace("limit: 1", "limit: 2"))
         row = stackrank(*call).json()
         assert (row["cron"], row["timezone"], row["paused"]) == ("0 3 * * *", "Europe/Berlin", True)
+        assert row["next"] is None
         assert row["spec"]["limit"] == 2
         assert stackrank("schedule", "resume", "kept").status == 0
         row = stackrank(*call, "--every", "3600").json()

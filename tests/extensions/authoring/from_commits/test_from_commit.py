@@ -59,6 +59,10 @@ def test_commits_that_make_no_task(repo: SampleRepository, tmp_path: Path) -> No
     skipped = reason(commit({"shop/c.py": "", "tests/test_c.py": entry, "tests/test_d.py": skips}))
     assert "1 are skipped, perhaps for what --require or --setup could install" in skipped
     assert "do not run with the fix" in reason(commit({"shop/b.py": "", "tests/test_b.py": "import none\n"}))
+    go = commit({"shop.go": "package shop\n", "shop_test.go": "package shop\n"})
+    assert "changes no test, so" in reason(go)
+    remedy = reason(go, toolchain="go", test="go test -json ./...")
+    assert "needs --test" in remedy and "--results" in remedy and "unittest" in remedy
     assert "no commit 1234" in reason("1234567")
     assert "is the first commit" in reason(repo.buggy_commit)
     with pytest.raises(BenchmarkError, match="not a git repository"):
