@@ -285,6 +285,7 @@ _ORIGINAL: dict[str, Any] = {}
 def functions_of(name: str) -> dict[tuple[str, int], list[Any]]:
     """Return (function's name, first line) -> the living function objects of a file."""
     if not _LIVING:
+        gc.unfreeze()  # what a program or one of its libraries has frozen is not listed
         for candidate in gc.get_objects():
             if type(candidate) is type(functions_of):
                 code = candidate.__code__
