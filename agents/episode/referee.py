@@ -276,11 +276,6 @@ class _Clock:
         """Do not count this part of the time since the start."""
         self._started += seconds
 
-    def remaining_tokens(self) -> int | None:
-        """Return how many tokens remain of the episode, at least 0; None: no limit."""
-        used = self._totals.usage.tokens_in + self._totals.usage.tokens_out
-        return None if self._budget.tokens is None else max(self._budget.tokens - used, 0)
-
     def pause(self) -> None:
         """Stop until `resume`."""
         self._paused = awake.now()
