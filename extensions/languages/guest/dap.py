@@ -319,7 +319,7 @@ class DapAdapter(Adapter):
 
 def _core_dump(launch: dict[str, Any]) -> str:
     """Return the path of a core dump, if a program's only argument is one; else an empty text."""
-    arguments = launch["arguments"].get("args") or ()
+    arguments: list[str] = launch["arguments"].get("args") or []
     if len(arguments) != 1 or launch["over_socket"]:
         return ""
     path = os.path.join(launch["cwd"], arguments[0])
