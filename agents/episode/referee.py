@@ -131,6 +131,11 @@ class Referee:
         """Return the seconds that remain of the episode; None: no limit."""
         return None if self._budget.wall_s is None else self._budget.wall_s - self._clock.elapsed_s()
 
+    def remaining_tokens(self) -> int | None:
+        """Return how many tokens remain of the episode, at least 0; None: no limit."""
+        used = self._totals.usage.tokens_in + self._totals.usage.tokens_out
+        return None if self._budget.tokens is None else max(self._budget.tokens - used, 0)
+
     def pause(self) -> None:
         """Stop the clock until the next step, for somebody whose time to decide does not count."""
         self._clock.pause()
@@ -146,7 +151,7 @@ class Referee:
             return StopReason.AGENT_GAVE_UP
         if len(self.steps) - 1 >= budget.steps:
             return StopReason.STEP_LIMIT
-        if budget.tokens is not None and usage.tokens_in + usage.tokens_out >= budget.tokens:
+        if self.remaining_tokens() == 0:
             return StopReason.TOKEN_LIMIT
         if budget.cost_usd is not None and usage.cost_usd is not None and usage.cost_usd >= budget.cost_usd:
             return StopReason.COST_LIMIT

@@ -230,8 +230,10 @@ def verdicts() -> None:
                 "Task": verdict["task"],
                 "Entrant": verdict["entrant"],
                 "Played": verdict["played"],
+                "Again": "resolved" if verdict["resolved"] else "unresolved",
+                "Mended": f"{sum(faults.values())} of {len(faults)}" if (faults := verdict["faults"]) else "",
+                "Sealed": verdict["sealed"],
             }
-            | {"Again": "resolved" if verdict["resolved"] else "unresolved", "Sealed": verdict["sealed"]}
             | {"Scorer": verdict["scorer"], "When": verdict["created_at"]}
             | {"Trace": address.to("episode", id=verdict["episode_id"])}
             for verdict in rescored

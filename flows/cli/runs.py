@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,7 +28,7 @@ from stackrank.flows.cli.output import print_json, print_table
 from stackrank.flows.cli.playing import INTERRUPTED, begin, evaluate, prepare_resume, print_result, reopen
 from stackrank.flows.cli.progress import progress
 from stackrank.terms import RunStatus
-from stackrank.wording import count_of, print_err, print_out
+from stackrank.wording import count_of, percent, print_err, print_out
 
 app = typer.Typer()
 
@@ -269,7 +270,7 @@ def rescore(
             f"{count_of(document['rescored'], 'episode')} of {run_and_scorer}, {rescoring.done_before} of them earlier"
         )
         print_out(f"Scored again: {summary}.")
-        print_table(document["changed"], {**columns, "why": "why"}, "Every verdict is the same.")
+        print_table(*_with_shares(document["changed"], {**columns, "why": "why"}), "Every verdict is the same.")
         if rescoring.impossible:
             print_out("\nThe records of these episodes are not enough to score them again:")
             print_table(document["impossible"], {**columns, "why": "why"}, "")
@@ -289,6 +290,16 @@ def spec(as_json: Json = False) -> None:
         print_json(RunSpec.model_json_schema())
     else:
         print_out(describe(), end="")
+
+
+def _with_shares(
+    rows: Sequence[dict[str, Any]], columns: dict[str, str]
+) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """Return rows and columns with the shares of mended faults, unless all or none of them are mended everywhere."""
+    shares = {"share_before": "mended before", "share_after": "mended after"}
+    if all(row[share] in (0, 1) for row in rows for share in shares):
+        return [*rows], columns
+    return [{**row, **{share: percent(row[share]) for share in shares}} for row in rows], {**columns, **shares}
 
 
 def _debug(context: typer.Context) -> bool:

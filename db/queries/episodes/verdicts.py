@@ -12,11 +12,12 @@ from stackrank.db.connection.transactions import CHANGE, ENTRANT, EPISODE, FAULT
 from stackrank.db.queries.reading import fetch, fetch_tuples
 
 _V, _F = VERDICTS.c, FAULT_VERDICT.c
-_SUMMARY_COLUMNS = [column for column in _V if column.name not in {"faults", "tests", "notes"}]
+_SUMMARY_COLUMNS = [column for column in _V if column.name not in {"tests", "notes"}]
 
 
 class VerdictSummary(TypedDict):
-    """One verdict on an episode's work, without its tests. `of_record`: given when the episode was played."""
+    """One verdict on an episode's work, without its tests. `of_record`: given when the episode was played. `faults`:
+    which of several are mended, by their names; empty for a task with one."""
 
     id: int
     episode_id: int
@@ -30,6 +31,7 @@ class VerdictSummary(TypedDict):
     tampered: bool
     sealed: int
     unsealed: str
+    faults: dict[str, bool]
     created_at: str | None
 
 
@@ -44,7 +46,6 @@ class RescoredVerdict(VerdictSummary):
 class VerdictRow(VerdictSummary):
     """A verdict with the outcome of each test and what the scorer noted."""
 
-    faults: dict[str, bool]
     tests: dict[str, str]
     notes: list[str]
 

@@ -17,8 +17,11 @@ from stackrank.env.environment import Environment
 from stackrank.env.git import changed_files, enclosing_repository, is_bare, read_git
 from stackrank.env.sandbox.base import SandboxSpec
 from stackrank.env.sandbox.guest.testing.commands import pytest_run
+from stackrank.env.sandbox.guest.testing.ids import path_of
 from stackrank.env.task import Limits
 from stackrank.patches.reading import SUBMODULE, Patch
+
+CONFTEST = "conftest.py"
 
 
 @dataclass(frozen=True)
@@ -68,10 +71,29 @@ class Project:
         environment = self.environment.with_source(self.files) if needy else None
         return SandboxSpec(environment=environment, limits=Limits(timeout_s=self.timeout_s), warm=False)
 
+    def targets_of(self, tests: Iterable[str]) -> list[str]:
+        """Return what pytest has to run for these tests: their files, and for a conftest.py the tests that load it."""
+        targets: set[str] = set()
+        for path in {path_of(test) for test in tests}:
+            folder = posixpath.dirname(path)
+            if not is_conftest(path):
+                targets.add(path)
+            elif not folder:
+                return list(self.command.targets)
+            else:
+                named = {target: f"{posixpath.normpath(path_of(target))}/" for target in self.command.targets}
+                targets.update({target for target in named if named[target].startswith(f"{folder}/")} or {folder})
+        return sorted(targets)
+
     def at(self, commit: str) -> Project:
         """Return the same project at another commit. Raises BenchmarkError."""
         full = resolve_commit(self.repository, commit)
         return replace(self, commit=full, files=CommitFiles(self.repository, full, subdir=self.subdir))
+
+
+def is_conftest(path: str) -> bool:
+    """Whether this is the path of a conftest.py."""
+    return posixpath.basename(path) == CONFTEST
 
 
 def open_project(path: Path, wishes: TestOptions) -> Project:

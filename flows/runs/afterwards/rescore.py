@@ -7,9 +7,10 @@ addition to it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
+from statistics import fmean
 from typing import Any
 
 from sqlalchemy import Engine
@@ -36,8 +37,8 @@ from stackrank.flows.runs.preparing.environments import build_environments
 from stackrank.flows.runs.specification.spec import SpecError, make_spec
 from stackrank.terms import RunStatus, TestOutcome, Verdict
 
-_MOST_TESTS = 3
-"""Most tests that the reason of a difference names."""
+_MOST_NAMED = 3
+"""Most tests, and most faults, that the reason of a difference names."""
 
 
 class CannotRescore(StackrankError):
@@ -54,7 +55,12 @@ class Row:
     before: str
     after: str
     """Empty: the episode could not be scored again."""
+    share_before: float
+    """The share of the task's faults that were mended, 0..1."""
+    share_after: float | None
+    """None: the episode could not be scored again."""
     why: str = ""
+    """How the verdict changed, or why there is none; empty if it is the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +78,8 @@ class Rescoring:
 
     @property
     def changed(self) -> tuple[Row, ...]:
-        """The episodes whose verdict changed."""
-        return tuple(row for row in self.rows if row.after and row.after != row.before)
+        """The episodes whose verdict changed, on the whole or on one of several faults."""
+        return tuple(row for row in self.rows if row.after and row.why)
 
     @property
     def impossible(self) -> tuple[Row, ...]:
@@ -81,7 +87,10 @@ class Rescoring:
         return tuple(row for row in self.rows if not row.after)
 
     def document(self) -> dict[str, Any]:
-        """Return plain data. The counts before and after are over each entrant's episodes that were scored again."""
+        """Return plain data. What is said of entrants before and after is over their episodes that were scored again.
+
+        `share_before`, `share_after`: the mean share of mended faults, which is the rate if tasks have one fault.
+        """
         scored = [row for row in self.rows if row.after]
         return {
             "run": self.run,
@@ -93,19 +102,21 @@ class Rescoring:
             "impossible": [asdict(row) for row in self.impossible],
             "errors": [asdict(row) for row in self.failed],
             "entrants": [
-                {
-                    "entrant": entrant,
-                    "episodes": sum(row.entrant == entrant for row in scored),
-                    "resolved_before": _resolved(entrant, scored, "before"),
-                    "resolved_after": _resolved(entrant, scored, "after"),
-                }
+                _sums(entrant, [row for row in scored if row.entrant == entrant])
                 for entrant in sorted({row.entrant for row in scored})
             ],
         }
 
 
-def _resolved(entrant: str, scored: list[Row], column: str) -> int:
-    return sum(row.entrant == entrant and getattr(row, column) == Verdict.RESOLVED for row in scored)
+def _sums(entrant: str, scored: Sequence[Row]) -> dict[str, Any]:
+    return {
+        "entrant": entrant,
+        "episodes": len(scored),
+        "resolved_before": sum(row.before == Verdict.RESOLVED for row in scored),
+        "resolved_after": sum(row.after == Verdict.RESOLVED for row in scored),
+        "share_before": fmean(row.share_before for row in scored),
+        "share_after": fmean(row.share_after or 0.0 for row in scored),
+    }
 
 
 def rescore(
@@ -172,11 +183,7 @@ def rescore(
             if row["id"] not in failed
         ),
         done_before=len(earlier),
-        failed=tuple(
-            Row(row["id"], row["task"], row["entrant"], row["verdict"], "", failed[row["id"]])
-            for row in episodes
-            if row["id"] in failed
-        ),
+        failed=tuple(_unscored(row, failed[row["id"]]) for row in episodes if row["id"] in failed),
     )
 
 
@@ -225,26 +232,50 @@ def stored_change(engine: Engine, episode_id: int, task: Task) -> tuple[str, Cha
         raise CannotRescore(str(error)) from None
 
 
+def _unscored(row: EpisodeSummary, reason: str) -> Row:
+    return Row(row["id"], row["task"], row["entrant"], row["verdict"], "", _share_before(row), None, reason)
+
+
 def _row(engine: Engine, row: EpisodeSummary, new_verdict: VerdictSummary | None, reason: str) -> Row:
-    new_result = "" if new_verdict is None else str(Verdict.RESOLVED if new_verdict["resolved"] else Verdict.UNRESOLVED)
-    if new_verdict is not None and new_result != row["verdict"]:
-        reason = _explain_change(engine, row, new_verdict)
-    return Row(row["id"], row["task"], row["entrant"], row["verdict"], new_result, reason)
+    if new_verdict is None:
+        return _unscored(row, reason)
+    resolved, faults = new_verdict["resolved"], new_verdict["faults"]
+    share = sum(faults.values()) / len(faults) if faults else float(resolved)
+    result = str(Verdict.RESOLVED if resolved else Verdict.UNRESOLVED)
+    change = _explain_change(engine, row, new_verdict, share)
+    return Row(row["id"], row["task"], row["entrant"], row["verdict"], result, _share_before(row), share, change)
 
 
-def _explain_change(engine: Engine, row: EpisodeSummary, new_verdict: VerdictSummary) -> str:
-    """Explain how a newer verdict differs from the verdict of record: tests, tampering, and changed inputs."""
+def _share_before(row: EpisodeSummary) -> float:
+    return row["mended"] / row["faults_total"]
+
+
+def _explain_change(engine: Engine, row: EpisodeSummary, new_verdict: VerdictSummary, share: float) -> str:
+    """Explain how a newer verdict differs from the verdict of record: faults, tests, tampering, and changed inputs.
+
+    Empty if it says the same of the whole and of each fault. `share`: that of the faults that are mended now.
+    """
+    is_same = new_verdict["resolved"] == (row["verdict"] == Verdict.RESOLVED) and share == _share_before(row)
+    if is_same and not new_verdict["faults"]:
+        return ""
     verdicts = {verdict["id"]: verdict for verdict in queries.verdicts(engine, row["id"])}
     newest = verdicts[new_verdict["id"]]
     first = next(verdict for verdict in verdicts.values() if verdict["of_record"])
+    words = {True: "mended", False: "open"}
+    changed_faults = [
+        f"{fault}: {words[first['faults'][fault]]} before, {words[is_mended]} now"
+        for fault, is_mended in newest["faults"].items()
+        if first["faults"].get(fault, is_mended) != is_mended
+    ]
+    if is_same and not changed_faults:
+        return ""
     tests = first["tests"]
     parts = [
         f"{test}: {tests.get(test, 'absent')} before, {outcome} now"
         for test, outcome in newest["tests"].items()
         if tests.get(test) != outcome and TestOutcome.UNSEEN not in (tests.get(test), outcome)
     ]
-    if len(parts) > _MOST_TESTS:
-        parts[_MOST_TESTS:] = [f"and {len(parts) - _MOST_TESTS} more tests"]
+    parts = [*_shortened(changed_faults, "faults"), *_shortened(parts, "tests")]
     if newest["tampered"] and not row["tampered"]:
         parts.append("tampering found")
     if newest["tampered"] or not parts:
@@ -252,3 +283,8 @@ def _explain_change(engine: Engine, row: EpisodeSummary, new_verdict: VerdictSum
     inputs = {"task_digest": "the task", "scorer": "the scorer", "environment": "the environment"}
     changed = [name for column, name in inputs.items() if first[column] != newest[column]]  # type: ignore[literal-required]
     return "; ".join([*parts, f"changed since: {', '.join(changed) or 'nothing that has a digest'}"])
+
+
+def _shortened(parts: list[str], noun: str) -> list[str]:
+    rest = len(parts) - _MOST_NAMED
+    return [*parts[:_MOST_NAMED], f"and {rest} more {noun}"] if rest > 0 else parts

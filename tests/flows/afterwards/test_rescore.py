@@ -21,6 +21,7 @@ from stackrank.db.writes.store import Store
 from stackrank.env.benchmarks.bug_suite import BugSuite
 from stackrank.env.debug_env import DebugEnv
 from stackrank.env.sandbox.client import Changes
+from stackrank.env.scoring.by_fault.parts import with_faults
 from stackrank.env.scoring.digest import scorer_digest
 from stackrank.env.scoring.judge import Score
 from stackrank.env.scoring.record import DamagedChange, pack, unpack
@@ -157,6 +158,42 @@ def test_a_new_scorer_changes_a_verdict_but_no_board(
         scorer_digest(),
         "another",
     ]
+
+
+@pytest.mark.slow
+def test_a_share_changes_although_the_verdict_does_not(
+    stackrank: CommandLine, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two of three faults are mended in an unresolved episode; then the test of one of these becomes stricter."""
+    hidden = "tests/test_hidden_ledger.py"
+    names = {"bank": "test_balances_of_all_names", "signs": "test_names_with_other_signs", "open": "test_is_within"}
+    (task,) = (task for task in BugSuite().tasks() if task.id == TASK)
+    tests = task.hidden_files[hidden]
+
+    def with_failing(*functions: str) -> dict[str, bytes]:
+        changed = tests
+        for function in functions:
+            changed = changed.replace(f"def {function}():".encode(), f"def {function}():\n    assert 1 == 2".encode())
+        return {hidden: changed}
+
+    shared = with_faults(task, {name: [f"{hidden}::{test}"] for name, test in names.items()}).parts
+    with_hidden_tests(monkeypatch, with_failing(names["open"]), parts=shared, proof="")
+    run = play_run(entrants=[{"agent": "oracle"}], tasks=[TASK], workers=1)
+    Store(connect()).end_run(run, "finished")
+    assert (queries.episode(connect(), 1)["mended"], queries.episode(connect(), 1)["faults_total"]) == (2, 3)
+    assert stackrank("rescore", str(run), "--json").json()["changed"] == []
+    stricter = with_failing(names["open"], names["signs"])
+    with_hidden_tests(monkeypatch, stricter, parts=shared, proof="")
+    document = stackrank("rescore", str(run), "--json").json()
+    (changed,) = document["changed"]
+    assert (changed["before"], changed["after"]) == ("unresolved", "unresolved")
+    assert (changed["share_before"], changed["share_after"]) == (pytest.approx(2 / 3), pytest.approx(1 / 3))
+    assert changed["why"].startswith("signs: mended before, open now; ")
+    (entrant,) = document["entrants"]
+    assert (entrant["resolved_before"], entrant["resolved_after"]) == (0, 0)
+    assert (entrant["share_before"], entrant["share_after"]) == (pytest.approx(2 / 3), pytest.approx(1 / 3))
+    output = stackrank("rescore", str(run)).out
+    assert "66.7%" in output and "33.3%" in output and "signs: mended before" in output
 
 
 @pytest.mark.slow
