@@ -19,7 +19,7 @@ from stackrank.agents.episode.protocol import Agent, Briefing, Decision, GaveUp,
 from stackrank.agents.episode.step import Exchange, Step
 from stackrank.agents.llm.conversation import make_setup
 from stackrank.agents.llm.dialogue import Dialogue, total
-from stackrank.agents.llm.prompting import Prompts, describe_tools, digest, inline_prompts, with_steps_left
+from stackrank.agents.llm.prompting import Prompts, describe_tools, digest, inline_prompts, with_budget_left
 from stackrank.agents.llm.settings import Settings, identity, read_settings
 from stackrank.agents.llm.syntaxes.syntax import write_first_observation
 from stackrank.env.actions import Action, Observation
@@ -116,7 +116,7 @@ class BestOfN(Agent):
         names = tuple(name for name in briefing.tools.tools if name not in _HIDDEN)
         tools = replace(briefing.tools, tools=names)
         briefing = replace(briefing, tools=tools)
-        self._max_steps = briefing.max_steps
+        self._briefing = briefing
         syntax = self._dialogue.syntax([tools.find(name) for name in names])
         system, task = self._prompts.render_task(
             _PROMPTS,
@@ -184,12 +184,12 @@ class BestOfN(Agent):
 
     def _remaining_steps(self) -> int:
         """Return the steps that the current line may still take: the lines that are not played get their shares."""
-        share = self._max_steps // self._settings.lines
-        return self._max_steps - self._step - share * len(self._open) - 3  # `eval`, `branch` and `submit`
+        share = self._briefing.max_steps // self._settings.lines
+        return self._briefing.max_steps - self._step - share * len(self._open) - 3  # `eval`, `branch` and `submit`
 
     def _ask(self, line: Line, observation: Observation) -> Decision | MalformedAction:
         """Return the next action of a line; other actions that the model samples open lines of their own."""
-        observation = with_steps_left(observation, self._step, self._max_steps)
+        observation = with_budget_left(observation, self._step, self._briefing)
         dialogues = [line.dialogue, *(self._fork(line.dialogue) for _ in range(self._settings.lines - self._opened))]
         errors: list[MalformedAction] = []
         candidates: list[tuple[Dialogue, Action, str]] = []
