@@ -25,6 +25,8 @@ _AT_ONCE = 500
 """Most steps that are read at a time."""
 _INVESTIGATIONS = ("investigate", "answer")
 """The tools that begin and end an investigation."""
+_BRANCH = "branch"
+"""The tool that goes back to an earlier step."""
 
 
 class PlainStep(TypedDict):
@@ -54,6 +56,8 @@ class PlainStep(TypedDict):
     """Lines to the nearest faulty line, in the same file."""
     investigation: int | None
     """The step that asked for the investigation that this step is part of, if any."""
+    parent: int | None
+    """The step that this one follows: for a `branch`, the step that it went back to. None for the reset."""
 
 
 class StepRow(PlainStep):
@@ -71,13 +75,14 @@ def steps(
 ) -> list[StepRow]:
     """Return the steps of an episode from index `first` on, in order, with `exchanges` if asked. Index 0 is the reset.
 
-    `investigation`: in a step that is part of an investigation, the index of the step that asked for it.
+    `investigation`: in a step that is part of an investigation, the index of the step that asked for it. `parent`: the
+    step before, or the step that a `branch` went back to.
     """
     query = select(*_STEP_COLUMNS, *([_S.exchanges] if exchanges else [])).where(
         _S.episode_id == episode_id, _S.index >= first
     )
     rows: Any = _read_steps(engine, episode_id, query.order_by(_S.index).limit(limit))
-    return _add_investigations(engine, episode_id, rows)
+    return _add_relations(engine, episode_id, rows)
 
 
 def steps_of(
@@ -93,7 +98,7 @@ def steps_of(
     for row in BlobReader(engine, run_id).complete(fetch(engine, query)):
         rows_of[row.pop("episode_id")].append(row)
     for rows in rows_of.values():
-        _mark_investigations(
+        _mark_relations(
             rows, [(row["index"], row["tool"]) for row in rows if row["ok"] and row["tool"] in _INVESTIGATIONS]
         )
     return rows_of
@@ -113,21 +118,31 @@ def texts_of(
         yield row["episode_id"], row["index"], (row["thought"], row["arguments"], row["observation"])
 
 
-def _add_investigations(engine: Engine, episode_id: int, rows: list[Any]) -> list[Any]:
-    """Add `investigation` to the rows of steps: set on those after a successful `investigate`, up to an `answer`."""
+def _add_relations(engine: Engine, episode_id: int, rows: list[Any]) -> list[Any]:
+    """Add `investigation`, set on steps after a successful `investigate`, up to an `answer`, and `parent`."""
     query = select(_S.index, _S.tool).where(_S.episode_id == episode_id, _S.ok, _S.tool.in_(_INVESTIGATIONS))
     ends = [(row["index"], row["tool"]) for row in fetch(engine, query.order_by(_S.index))]
-    return _mark_investigations(rows, ends)
+    return _mark_relations(rows, ends)
 
 
-def _mark_investigations(rows: list[Any], ends: list[tuple[int, str]]) -> list[Any]:
+def _mark_relations(rows: list[Any], ends: list[tuple[int, str]]) -> list[Any]:
+    """Add `investigation` and `parent` to the rows of steps."""
     asking_step: int | None = None
     for row in rows:
         while ends and ends[0][0] < row["index"]:
             index, tool = ends.pop(0)
             asking_step = index if tool == "investigate" else None
         row["investigation"] = asking_step
+        row["parent"] = _parent(row)
     return rows
+
+
+def _parent(row: Row) -> int | None:
+    """Return the step that a step follows; None for the reset."""
+    if row["tool"] == _BRANCH and row["ok"]:
+        arguments = row["arguments"]
+        return int((json.loads(arguments) if isinstance(arguments, str) else arguments)["at"])
+    return row["index"] - 1 if row["index"] else None
 
 
 def full_steps(engine: Engine, episode_id: int) -> Iterator[Row]:
@@ -147,7 +162,7 @@ def step_outline(engine: Engine, episode_id: int, *, first: int = 0, limit: int 
 
     `arguments` is the beginning of the JSON, `thought` that of the text, 160 characters each. From the state come
     `file`, `line`, `function`, `depth`, `passed`, `failed`, `edited`, `path`: texts, or None. `changed`: the first line
-    of code that the step changed in the workspace, as in a diff, else None. `investigation`: as in `steps`.
+    of code that the step changed in the workspace, as in a diff, else None. `investigation`, `parent`: as in `steps`.
     """
     column_names = (
         "index",
@@ -175,7 +190,7 @@ def step_outline(engine: Engine, episode_id: int, *, first: int = 0, limit: int 
         row |= {name: _shorten(state.get(name)) for name in (*names, "passed", "failed")}
         is_edit = state.get("diff") and state.get("kind") != "tests"  # what a run of the tests leaves behind is no edit
         outline.append(row | {"changed": _shorten(_first_change(state["diff"])) if is_edit else None})
-    return _add_investigations(engine, episode_id, outline)
+    return _add_relations(engine, episode_id, outline)
 
 
 def _first_change(diff: Any) -> str | None:
