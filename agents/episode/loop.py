@@ -57,6 +57,8 @@ def play(
         failing_file=find_failing_file(task, observation.state),
         failure_shown=shows_failure(observation.state),
         ends_when_solved=env.ends_when_solved,
+        max_tokens=budget.tokens,
+        remaining_tokens=None if budget.tokens is None else lambda: referee.remaining_tokens() or 0,
     )
     with _attributing_errors(agent):
         if past:

@@ -130,6 +130,10 @@ class Briefing:
     """Whether the first observation shows visible tests that fail."""
     ends_when_solved: bool = True
     """Whether the first `eval` that shows all visible tests passing ends the episode."""
+    max_tokens: int | None = None
+    """Most tokens of all requests and answers together; None: no limit."""
+    remaining_tokens: Callable[[], int] | None = None
+    """Returns how many of them remain; None: no limit."""
 
     @property
     def model_seed(self) -> int:

@@ -11,7 +11,7 @@ from stackrank.agents.llm.conversation import make_setup
 from stackrank.agents.llm.dialogue import Dialogue, total
 from stackrank.agents.llm.investigator import PROMPTS as INVESTIGATORS
 from stackrank.agents.llm.investigator import Investigator, investigator_settings
-from stackrank.agents.llm.prompting import Prompts, describe_tools, digest, inline_prompts, with_steps_left
+from stackrank.agents.llm.prompting import Prompts, describe_tools, digest, inline_prompts, with_budget_left
 from stackrank.agents.llm.settings import LlmSettings, identity, read_settings
 from stackrank.agents.llm.syntaxes.syntax import write_first_observation
 from stackrank.env.actions import Observation
@@ -96,8 +96,8 @@ class LlmAgent(Agent):
         if self._investigator is not None and not self._investigator.over:
             recorded = self._past[self._steps] if self._steps < len(self._past) else None
             return self._investigator.act(observation, recorded)
-        used = self._steps - 1
-        action, thought, exchanges = self._dialogue.next(with_steps_left(observation, used, self._briefing.max_steps))
+        told = with_budget_left(observation, self._steps - 1, self._briefing)
+        action, thought, exchanges = self._dialogue.next(told)
         if action.tool == "investigate":
             self._question = str(action.arguments.get("question"))
         return Decision(action, thought, total(exchanges), exchanges)

@@ -27,6 +27,7 @@ _EXAMPLE: Mapping[str, Any] = {
     "files": ["a text"],
     "listing": ["a text"],
     "max_steps": 50,
+    "max_tokens": 100_000,
     "failure_shown": True,
     "ends_when_solved": True,
     "limit": 4000,
@@ -94,6 +95,7 @@ class Prompts:
             "listing": briefing.files,
             "failing_file": briefing.failing_file,
             "max_steps": briefing.max_steps,
+            "max_tokens": briefing.max_tokens,
             "failure_shown": briefing.failure_shown,
             "ends_when_solved": briefing.ends_when_solved,
         }
@@ -142,8 +144,16 @@ def describe_start(tools: ToolSet, first: State) -> dict[str, Any]:
     return {"tools": describe_tools(tools), **shown}
 
 
-def with_steps_left(observation: Observation, used: int, max_steps: int) -> Observation:
-    """Return an observation that says how many steps are left, from the middle of the episode on."""
-    if used * 2 < max_steps:
-        return observation
-    return replace(observation, text=f"{observation.text}\n[steps left: {max(max_steps - used, 0)}]")
+def with_budget_left(observation: Observation, steps: int, briefing: Briefing) -> Observation:
+    """Return an observation that says what is left of each limit, once half of it is used up.
+
+    `steps`: how many were used.
+    """
+    left = []
+    if steps * 2 >= briefing.max_steps:
+        left.append(f"[steps left: {max(briefing.max_steps - steps, 0)}]")
+    if briefing.max_tokens is not None and briefing.remaining_tokens is not None:
+        tokens = briefing.remaining_tokens()
+        if tokens * 2 <= briefing.max_tokens:
+            left.append(f"[tokens left: {tokens:,}]")
+    return replace(observation, text="\n".join((observation.text, *left))) if left else observation

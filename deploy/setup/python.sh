@@ -48,9 +48,18 @@ if ! { [ -x "$venv/bin/python" ] && new_enough "$venv/bin/python" && [ -z "${PYT
     quietly python "making the virtual environment with $python" "$python" -m venv "$venv"
 fi
 pip=("$venv/bin/python" -m pip --disable-pip-version-check --no-input)
-quietly python "installing $requirements into .venv, $duration" \
-    "${pip[@]}" install --require-hashes --no-deps --no-compile -r "$requirements"
-# pip would compile one file after the other. Some templates are no Python that compiles, which harms nobody.
+# pip unpacks one file after the other, on one processor: two of them halve the time.
+install_halves() {
+    local halves
+    halves=$(mktemp -d)
+    awk -v folder="$halves" '/^[^ #]/ { number++ } { print > (folder "/" number % 2) }' "$requirements"
+    printf '%s\n' "$halves"/* | xargs -P 2 -I {} "${pip[@]}" install --require-hashes --no-deps --no-compile -r {}
+    local status=$?
+    rm -rf "$halves"
+    return $status
+}
+quietly python "installing $requirements into .venv, $duration" install_halves
+# pip would compile on one processor too. Some templates are no Python that compiles, which harms nobody.
 "$venv/bin/python" -m compileall -qq -j 0 "$venv/lib" || true
 quietly python "installing stackrank itself" \
     "${pip[@]}" install --no-deps --no-build-isolation --no-index -e .

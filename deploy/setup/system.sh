@@ -3,7 +3,7 @@
 #
 # demo: git, and bubblewrap if no Docker engine answers.
 # test: everything that a test uses: both sandboxes, PostgreSQL and PgBouncer, a browser, a compiler, debuggers.
-# exhaustive: also compilers and debuggers of other languages, 1.5 GB. (Jest is an npm package where Node.js is not Debian's.)
+# exhaustive: also compilers and debuggers of other languages, 1.5 GB.
 set -euo pipefail
 # shellcheck source=deploy/setup/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -81,10 +81,16 @@ if [ "$kind" = exhaustive ]; then
     [ -e /usr/share/java/assertj-core.jar ] || packages+=(libassertj-core-java)
     have make || packages+=(make)
     have cmake || packages+=(cmake)
+    have jest || have npm || packages+=(jest node-babel7)
     duration="some minutes"
 fi
 if ((${#packages[@]})); then
     install_without_cluster "$duration" "${packages[@]}" ||
         missing "Tests that need these packages will skip themselves."
+fi
+# Node.js that is not Debian's brings npm, and conflicts with Debian's Jest. Sandboxes see what is below /usr.
+if [ "$kind" = exhaustive ] && ! have jest && have npm; then
+    quietly jest "installing Jest, half a minute" as_root npm install --silent --global --prefix /usr \
+        jest@29 babel-jest@29 @babel/core @babel/preset-env || missing "Tests of JavaScript will skip themselves."
 fi
 "$repo/deploy/setup/engine.sh" || missing "Tests that need a Docker engine will skip themselves."

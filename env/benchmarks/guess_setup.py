@@ -68,10 +68,16 @@ _SETTINGS = {
 _MODULES = {
     "attrs": "attr",
     "beautifulsoup4": "bs4",
+    "djangorestframework": "rest_framework",
+    "gitpython": "git",
     "msgpack-python": "msgpack",
     "pillow": "PIL",
+    "psycopg2-binary": "psycopg2",
     "protobuf": "google",
+    "pycryptodome": "Crypto",
     "pyjwt": "jwt",
+    "pyopenssl": "OpenSSL",
+    "pyserial": "serial",
     "python-dateutil": "dateutil",
     "python-dotenv": "dotenv",
     "pyyaml": "yaml",
@@ -80,6 +86,9 @@ _MODULES = {
     "setuptools": "pkg_resources",
 }
 """A distribution -> the module that it brings, if that has another name."""
+_DJANGO_SETTINGS = re.compile(rb"(?:DJANGO_SETTINGS_MODULE\W+|--settings[= ])([A-Za-z_][\w.]*)")
+_SAYS_SETTINGS = ("tox.ini", "noxfile.py", "pyproject.toml", "setup.cfg", "Makefile", "runtests.py", "manage.py")
+"""Files that name the settings with which Django's own runner tests a project, the most reliable first."""
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)", re.M)
 
 
@@ -100,6 +109,8 @@ def setup_of(files: Mapping[str, bytes], version: Callable[[], str] = str, targe
     """
     project = _project(files)
     plugins = _plugins(pytest_settings(files))
+    if django_settings(files):
+        plugins.append("pytest-django")
     tool_settings = project.get("tool", {})
     described = "poetry" in tool_settings or "flit" in tool_settings or b"[metadata]" in files.get("setup.cfg", b"")
     if not ("setup.py" in files or "project" in project or ("build-system" in project and described)):
@@ -222,7 +233,7 @@ def _imported_requirements(
     files: Mapping[str, bytes], requirements: Sequence[str], targets: Iterable[str]
 ) -> list[str]:
     """Return those of the requirements that bring a module which test files import, or a plug-in of pytest."""
-    names = {requirement: _distribution(requirement) for requirement in requirements}
+    names = {requirement: _distribution(requirement) for requirement in _without_alternatives(requirements)}
     modules = {requirement: _MODULES.get(name, name.replace("-", "_")) for requirement, name in names.items() if name}
     if not modules:
         return []
@@ -232,6 +243,17 @@ def _imported_requirements(
         for requirement, module in modules.items()
         if module in imports or names[requirement].startswith("pytest-")
     ]
+
+
+def _without_alternatives(requirements: Iterable[str]) -> list[str]:
+    """Return the requirements, with the name alone of what several of them ask for in different versions.
+
+    Those of tox and nox are alternatives, each for an environment of its own. pip takes what suits the project.
+    """
+    alternatives: dict[str, list[str]] = {}
+    for requirement in dict.fromkeys(requirements):
+        alternatives.setdefault(_distribution(requirement), []).append(requirement)
+    return [name if len(several) > 1 else several[0] for name, several in alternatives.items()]
 
 
 def _group_requirements(groups: Mapping[str, Any], name: str, visited: set[str]) -> list[str]:
@@ -289,6 +311,18 @@ def pytest_settings(files: Mapping[str, bytes]) -> dict[str, Any]:
     )
     settings = pytest_ini or hidden_ini or tool.get("ini_options", tool) or tox or setup
     return {name.lower(): value for name, value in settings.items()}
+
+
+def django_settings(files: Mapping[str, bytes]) -> str:
+    """Return the module of settings with which Django's own test runner tests a project, if it is not pytest's.
+
+    Empty if the project has no such settings, or tells pytest about them itself.
+    """
+    if "django_settings_module" in pytest_settings(files) or "pytest-django" in _plugins(pytest_settings(files)):
+        return ""
+    named = (name.decode() for path in _SAYS_SETTINGS for name in _DJANGO_SETTINGS.findall(files.get(path, b"")))
+    paths = ((name, name.replace(".", "/")) for name in named)
+    return next((name for name, path in paths if f"{path}.py" in files or f"{path}/__init__.py" in files), "")
 
 
 def _section(content: bytes, name: str) -> Mapping[str, Any]:

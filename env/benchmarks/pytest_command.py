@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from stackrank.env.benchmarks.base import BenchmarkError
-from stackrank.env.benchmarks.guess_setup import pytest_settings
+from stackrank.env.benchmarks.guess_setup import django_settings, pytest_settings
 from stackrank.env.benchmarks.testfiles import OPTIONS_WITH_VALUE, shell_command
 from stackrank.env.sandbox.guest.testing.commands import PytestRun, pytest_run
 from stackrank.env.sandbox.guest.testing.ids import path_of
@@ -80,25 +80,32 @@ def default_command(files: Mapping[str, bytes]) -> str:
     """Return the default command for a project's tests.
 
     It puts a `src` folder that is not installed on the path, unless the project itself says what is on the path. If no
-    file has a name that pytest looks for, those that unittest and Django look for are named.
+    file has a name that pytest looks for, or Django's own runner tests the project, the files that unittest and Django
+    look for are named.
     """
     in_src = any(path.startswith("src/") and path.endswith(".py") for path in files)
     in_src = in_src and "pythonpath" not in pytest_settings(files)
-    options = [independent_options(files), "-o pythonpath=src" if in_src else "", _unittest_names(files)]
-    return " ".join(filter(None, ["python -m pytest -q", *options]))
+    options = ["-o pythonpath=src" if in_src else "", _unittest_names(files)]
+    return " ".join(filter(None, [command_start(files), *options]))
+
+
+def command_start(files: Mapping[str, bytes]) -> str:
+    """Return a project's pytest command without its tests. No run depends on an earlier one, and Django is set up."""
+    settings = django_settings(files)
+    variable = f"DJANGO_SETTINGS_MODULE={settings} " if settings else ""
+    return f"{variable}python -m pytest -q {_independent_options(files)}"
 
 
 def _unittest_names(files: Mapping[str, bytes]) -> str:
     """Return the option with which pytest finds tests in files whose names only unittest looks for."""
     names = {PurePosixPath(path).name for path in files}
-    if "python_files" in pytest_settings(files) or any(
-        fnmatch.filter(names, pattern) for pattern in ("test_*.py", "*_test.py")
-    ):
+    has_usual_names = any(fnmatch.filter(names, pattern) for pattern in ("test_*.py", "*_test.py"))
+    if "python_files" in pytest_settings(files) or (has_usual_names and not django_settings(files)):
         return ""
     return "-o python_files='test*.py'" if fnmatch.filter(names, "test*.py") else ""
 
 
-def independent_options(files: Mapping[str, bytes]) -> str:
+def _independent_options(files: Mapping[str, bytes]) -> str:
     """Return options of pytest with which no run depends on an earlier one, whatever the project's settings say."""
     settings = pytest_settings(files)
     addopts = settings.get("addopts", "")

@@ -52,8 +52,8 @@ It is this long because processes that compete for the last memory can use all p
 _SENTENCE = 4000
 """Characters kept of an error message from the guest."""
 
-OUTPUT_CAP = 32 << 10
-"""Bytes kept of a command's output, from its head and tail."""
+OUTPUT_CAP = 64 << 10
+"""Bytes kept of a command's output, from its head and tail: more than the most characters that an agent can ask for."""
 
 
 def _grace(timeout_s: float) -> float:

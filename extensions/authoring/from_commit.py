@@ -15,7 +15,7 @@ from stackrank.env.benchmarks.git import (
     resolve_commit,
 )
 from stackrank.env.benchmarks.guess_setup import guess_setup
-from stackrank.env.benchmarks.pytest_command import independent_options
+from stackrank.env.benchmarks.pytest_command import command_start
 from stackrank.env.benchmarks.repo_schema import (
     TASKS_FILE,
     LimitsEntry,
@@ -97,7 +97,7 @@ def draft(repo: str, commit: str, options: TaskOptions) -> Draft:
     entry = TaskEntry(
         id=options.id or f"{id_from(Path(repo.rstrip('/')).name.removesuffix('.git'))}-{fixing_commit[:8]}",
         source=SourceEntry(git=repo if "://" in repo else str(repository), commit=parent_commit, subdir=options.subdir),
-        test=options.test or " ".join(["python -m pytest -q", independent_options(parent_files), *runnable]),
+        test=options.test or " ".join([command_start(parent_files), *runnable]),
         statement=options.statement,
         setup=list(options.setup) or ([] if options.toolchain else guess_setup(repository, parent_commit, below)),
         python=PythonEntry(version=options.python or None, requirements=list(options.requirements)),

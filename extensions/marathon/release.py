@@ -17,11 +17,12 @@ This repository contains {projects}, each in a folder of its own with its tests.
 {reports}
 
 Each report has a cause of its own, in the project that it names. Fix as many of them as you can. Each one counts by
-itself, whatever becomes of the others: tests that you do not see decide whether it is fixed. If the time or the number
-of actions is too short for all of them, leave some as they are."""
+itself, whatever becomes of the others: tests that you do not see decide whether it is fixed. If your steps or
+tokens are too few for all of them, leave some as they are."""
 STEPS, STEPS_PER_FAULT = 10, 1.5
 """The standard budget: so many actions, and so many more for each fault."""
-TOKENS_PER_FAULT = 25_000
+TOKENS_PER_FAULT = 3_000
+"""Of requests and answers together, each of which repeats the conversation. What to read is part of the work."""
 TIMEOUT_S = 60.0
 """Seconds for a run of all visible tests."""
 

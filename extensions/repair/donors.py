@@ -13,6 +13,8 @@ from stackrank.env.mutation.source import ParsedFile
 
 UNITS = (10, 100, 1000, 24, 60, 3600, 1024)
 """Factors between units, which are easily confused."""
+COMMON_BOUNDS = ("max(0, ", "min(1, ")
+"""Bounds of counts, lengths, shares and probabilities."""
 MOST = 40
 """The most statements that are tried in one function."""
 
@@ -41,8 +43,9 @@ def insertions(source: ParsedFile) -> Iterator[Mutation]:
 
 
 def limits(source: ParsedFile) -> Iterator[Mutation]:
-    """Limit a computed value by `min` and `max` with the constants by which the file limits other values."""
-    bounds = list(dict.fromkeys(bound for context in source.contexts if (bound := _bound(context.node, source))))
+    """Limit a computed value by `min` and `max`: with the constants of other limits in the file, or with 0 and 1."""
+    own_bounds = [bound for context in source.contexts if (bound := _bound(context.node, source))]
+    bounds = list(dict.fromkeys([*own_bounds, *COMMON_BOUNDS]))
     pairs = [f"{outer}{inner}" for outer in bounds for inner in bounds if outer[:4] == "max(" and inner[:4] == "min("]
     for context in source.contexts:
         if context.function is None or not isinstance(context.node, cst.BinaryOperation):

@@ -26,16 +26,16 @@ import tokenize
 from collections.abc import Callable
 from typing import Any
 
-STEP_UNIT = 100_000
+STEP_UNIT = 20_000
 STEPS_PER_EFFORT = 1_000_000
 MOST_STEPS = 20_000_000
 """If all tests together take more steps, the stopped program is not used."""
-SPARE_STEPS = 1_000_000
+SPARE_STEPS = 200_000
 """A candidate may take this many steps more than five times those of all tests."""
 SPECTRUM_PATIENCE_S = 30.0
 LEAST_SHARE = 0.02
 """A process that has used less than this share of the time of one processor is blocked."""
-MOST_PATIENCE = 5
+MOST_PATIENCE = 3
 """The seconds of the processor that a process may use, as a multiple of those after which it may be blocked."""
 MOST_FURTHER = 10
 """The most files that are reported without having been named."""
@@ -285,6 +285,7 @@ _ORIGINAL: dict[str, Any] = {}
 def functions_of(name: str) -> dict[tuple[str, int], list[Any]]:
     """Return (function's name, first line) -> the living function objects of a file."""
     if not _LIVING:
+        gc.unfreeze()  # what a program or one of its libraries has frozen is not listed
         for candidate in gc.get_objects():
             if type(candidate) is type(functions_of):
                 code = candidate.__code__

@@ -133,7 +133,7 @@ class Search(Workspace):
         return False
 
     def _better(self, result: Observation) -> bool:
-        """Whether failing tests pass now and no passing test fails."""
+        """Whether failing tests pass now, and no passing test fails or is gone."""
         outcomes = outcomes_of(result.state)
         if result.state.get("solved"):
             return True
@@ -141,6 +141,8 @@ class Search(Workspace):
         if not self.outcomes:  # nothing could be collected before
             return bool(outcomes) and len(bad) < len(outcomes)
         was_bad = set(self.failing)
+        if set(self.outcomes) - set(outcomes):
+            return False  # a test that can no longer be collected does not fail, either
         return bad < was_bad or (bool(set(outcomes) - set(self.outcomes)) and not bad - was_bad)
 
     def _put_back(self, keep: str = "") -> Generator[PlannedStep, Observation, None]:

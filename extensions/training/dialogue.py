@@ -57,7 +57,8 @@ class Dialogue:
             return str(error)
 
     def _prompt(self, name: str, observation: Observation) -> str:
-        run = {"max_steps": self._rules.budget.steps, "ends_when_solved": self._rules.ends_when_solved}
+        budget = self._rules.budget
+        run = {"max_steps": budget.steps, "max_tokens": None, "ends_when_solved": self._rules.ends_when_solved}
         values = {"syntax": self._syntax.write_help(), "observation": self._syntax.write_opening(observation)}
         return prompting.render(name, **prompting.describe_start(self._tools, observation.state), **run, **values)
 

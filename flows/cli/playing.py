@@ -209,7 +209,7 @@ def _print_tables(engine: Engine, run_id: int) -> None:
     print_table(points, columns, "No episode is unresolved.")
     if row["errors"]:
         print_out(
-            f"\n{count_of(row['errors'], 'episode')} ended in an infrastructure error and do not count, for instance:"
+            f"\n{count_of(row['errors'], 'episode')} ended in an infrastructure error and did not count, for instance:"
         )
         for episode in queries.episodes(engine, run_id, verdict="error", limit=3):
             print_out(f"  episode {episode['id']}: {episode['error']}")

@@ -8,7 +8,7 @@ from typing import Any
 from stackrank.agents.episode.protocol import Briefing, MalformedAction
 from stackrank.agents.llm.endpoints.endpoint import Reply
 from stackrank.agents.llm.history import shrink
-from stackrank.agents.llm.prompting import Prompts, describe_tools, with_steps_left
+from stackrank.agents.llm.prompting import Prompts, describe_tools, with_budget_left
 from stackrank.agents.llm.seeker import Ask, Brief, SeekerSettings, read_brief
 from stackrank.agents.llm.syntaxes.function_calling import FunctionCalling
 from stackrank.agents.llm.syntaxes.syntax import BadCall, Syntax
@@ -182,8 +182,11 @@ def write_nudges() -> str:
     """What else is put into a conversation: steps left, what was cut, the investigator's end."""
     parts = []
     for used in (24, 25, 49, 50):
-        text = with_steps_left(Observation("[the observation]"), used, 50).text
+        text = with_budget_left(Observation("[the observation]"), used, _briefing("bash")).text
         parts.append(section(f"{used} of 50 steps are used", text))
+    limited = _briefing("bash", max_tokens=60_000, remaining_tokens=lambda: 29_500)
+    text = with_budget_left(Observation("[the observation]"), 30, limited).text
+    parts.append(section("half of the steps and of the tokens are used", text))
     turns = [
         *({"role": "assistant", "content": "x"}, {"role": "user", "content": "head\n" + "y" * 5000 + "\ntail"}),
     ] * 12  # fmt: skip

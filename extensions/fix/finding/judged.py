@@ -13,7 +13,6 @@ from stackrank.env.localisation.needs import inspect_surroundings
 from stackrank.env.localisation.spectrum import Unmeasured
 from stackrank.env.sandbox.base import Backend, Say, spec_for
 from stackrank.env.sandbox.client import Changes, Sandbox
-from stackrank.env.sandbox.guest.testing.ids import path_of
 from stackrank.env.scoring.judge import Score
 from stackrank.env.scoring.report import PASSED, outcome_of
 from stackrank.env.scoring.verdict import score_in
@@ -37,8 +36,7 @@ def set_aside_surroundings(project: Project, backend: Backend, suite: Suite, say
         return suite
     tests_depend = count_of(len(suite.failing), "failing test depends", "failing tests depend")
     say(f"{project.name}: finding out whether {tests_depend} on what a sandbox lacks")
-    files = sorted({path_of(test) for test in suite.failing})
-    command = project.command.on(files)
+    command = project.command.on(project.targets_of(suite.failing))
     written_at = commit_time(project.repository, project.commit)
     try:
         with Sandbox(backend, project.spec) as sandbox:

@@ -261,10 +261,11 @@ def _entry(project: Project, problem: Problem) -> TaskEntry:
     pass_to_pass = sorted(
         test for test in excluded if path_of(test) in files and not any(prefix.startswith(test) for prefix in counted)
     )
+    deselected = (word for test in pass_to_pass for word in ("--deselect", test))
     return entry_of(
         project,
         problem.name,
-        project.command.on(files, *(word for test in pass_to_pass for word in ("--deselect", test))),
+        project.command.on(project.targets_of(problem.tests), *deselected),
         title=problem.title,
         statement=problem.statement,
         fail_to_pass=[] if is_file(problem.tests[0]) else list(problem.tests),

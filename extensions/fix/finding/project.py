@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import posixpath
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,13 +13,18 @@ from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import LFS_POINTER, CommitFiles, is_repository, read_at, resolve_commit
 from stackrank.env.benchmarks.guess_setup import guess_setup
 from stackrank.env.benchmarks.pytest_command import TestCommand, default_command
-from stackrank.env.benchmarks.testfiles import shell_command
+from stackrank.env.benchmarks.testfiles import is_test, shell_command
 from stackrank.env.environment import Environment
 from stackrank.env.git import changed_files, enclosing_repository, is_bare, read_git
 from stackrank.env.sandbox.base import SandboxSpec
 from stackrank.env.sandbox.guest.testing.commands import pytest_run
+from stackrank.env.sandbox.guest.testing.ids import path_of
 from stackrank.env.task import Limits
 from stackrank.patches.reading import SUBMODULE, Patch
+
+CONFTEST = "conftest.py"
+
+_OWN_LOADER = re.compile(rb"^def (?:load_tests|test_suite)\(", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -68,10 +74,29 @@ class Project:
         environment = self.environment.with_source(self.files) if needy else None
         return SandboxSpec(environment=environment, limits=Limits(timeout_s=self.timeout_s), warm=False)
 
+    def targets_of(self, tests: Iterable[str]) -> list[str]:
+        """Return what pytest has to run for these tests: their files, and for a conftest.py the tests that load it."""
+        targets: set[str] = set()
+        for path in {path_of(test) for test in tests}:
+            folder = posixpath.dirname(path)
+            if not is_conftest(path):
+                targets.add(path)
+            elif not folder:
+                return list(self.command.targets)
+            else:
+                named = {target: f"{posixpath.normpath(path_of(target))}/" for target in self.command.targets}
+                targets.update({target for target in named if named[target].startswith(f"{folder}/")} or {folder})
+        return sorted(targets)
+
     def at(self, commit: str) -> Project:
         """Return the same project at another commit. Raises BenchmarkError."""
         full = resolve_commit(self.repository, commit)
         return replace(self, commit=full, files=CommitFiles(self.repository, full, subdir=self.subdir))
+
+
+def is_conftest(path: str) -> bool:
+    """Whether this is the path of a conftest.py."""
+    return posixpath.basename(path) == CONFTEST
 
 
 def open_project(path: Path, wishes: TestOptions) -> Project:
@@ -139,6 +164,12 @@ def list_lfs_pointers(project: Project) -> list[str]:
     if not any(b"filter=lfs" in attribute_text for attribute_text in attributes):
         return []
     return [name for name, content in project.files.items() if content.startswith(LFS_POINTER)]
+
+
+def list_own_loaders(project: Project) -> list[str]:
+    """Return the files that choose their tests by `load_tests` or `test_suite`, of which pytest knows nothing."""
+    tests = (name for name in project.files if name.endswith(".py") and is_test(name))
+    return [name for name in tests if _OWN_LOADER.search(project.files[name])]
 
 
 def _dirty(place: Path, subdir: str) -> list[str]:

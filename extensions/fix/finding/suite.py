@@ -16,7 +16,7 @@ from stackrank.env.sandbox.base import Backend
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.guest.testing.ids import function_of
 from stackrank.env.scoring.report import PASSED, TestReport, parse
-from stackrank.extensions.fix.finding.project import Project
+from stackrank.extensions.fix.finding.project import CONFTEST, Project, is_conftest
 from stackrank.source import literal
 
 _OUTSIDE = re.compile(
@@ -27,6 +27,9 @@ _OUTSIDE = re.compile(
 
 _MISSING = re.compile(r"ModuleNotFoundError: No module named '(\w+)|ImportError: cannot import name .* from '(\w+)")
 """Matches the error of a test file that cannot be imported; the groups name the module that causes it."""
+
+_CONFTEST = re.compile(r"^ImportError while loading conftest '(.+)'", re.MULTILINE)
+"""pytest prints this and runs no test, if it needs this conftest.py at once. The group is an absolute path."""
 
 _DESCRIPTIONS = ("pyproject.toml", "setup.py", "setup.cfg")
 
@@ -56,10 +59,10 @@ class Suite:
             return "failed"
         if test in self.flaky:
             return "flaky"
-        prefixes = (f"{test}::", f"{test}/")
-        if any(name.startswith(prefixes) for name in (*self.failing, *self.unread)):
+        inside = [test.removesuffix(CONFTEST)] if is_conftest(test) else [f"{test}::", f"{test}/"]
+        if any(name.startswith(tuple(inside)) for name in (*self.failing, *self.unread)):
             return "failed"
-        return "passed" if any(name.startswith(prefixes) for name in self.passing) else "missing"
+        return "passed" if any(name.startswith(tuple(inside)) for name in self.passing) else "missing"
 
     @property
     def counts(self) -> dict[str, int]:
@@ -111,7 +114,7 @@ def run_again(
     )
 
 
-def _combine_runs(runs: Sequence[tuple[TestReport, set[str]]], files: Iterable[str]) -> Suite:
+def _combine_runs(runs: Sequence[tuple[TestReport, set[str]]], files: Collection[str]) -> Suite:
     """Combine several runs into one result. `files`: those of the project."""
     reports = [report for report, _ in runs]
     reported = {test for report in reports for test in report.outcomes}
@@ -134,7 +137,7 @@ def _combine_runs(runs: Sequence[tuple[TestReport, set[str]]], files: Iterable[s
     leaves = frozenset(path for _, leftover in runs for path in leftover)
     unread = []
     project_modules = {part for file in files for part in PurePosixPath(file).with_suffix("").parts}
-    errors = [dict(map(_import_error, report.collect_errors)) for report in reports]
+    errors = [dict(_import_error(error, files) for error in report.collect_errors) for report in reports]
     for file in sorted({file for messages in errors for file in messages}):
         message = next(messages[file] for messages in errors if file in messages)
         lacks = _MISSING.search(message)
@@ -166,9 +169,13 @@ def _not_installed(message: str, files: Iterable[str]) -> str:
     return next((parent for parent in parents if parent in described), "")
 
 
-def _import_error(error: str) -> tuple[str, str]:
-    """Return the file that cannot be imported, and the exception, from an entry of `TestReport.collect_errors`."""
-    file, _, lines = error.partition(": ")
+def _import_error(error: str, files: Collection[str]) -> tuple[str, str]:
+    """Return the file that cannot be imported, and the exception, from an entry of `TestReport.collect_errors`.
+
+    For a conftest.py, pytest names the folder.
+    """
+    place, _, lines = error.partition(": ")
+    file = conftest if (conftest := f"{place}/{CONFTEST}") in files else place
     return file, " ".join(line.removeprefix("E").strip() for line in literal(lines))
 
 
@@ -204,6 +211,10 @@ def _run(
             "name faster ones with --test"
         )
     report = parse(result.report, key) if result.report else TestReport()
+    conftest = _CONFTEST.search(result.output)
+    if conftest and not report.outcomes and not report.collect_errors:
+        error = f"{conftest[1].removeprefix(f'{sandbox.root}/')}: {[_last_line(result.output)]}"
+        report = TestReport(collect_errors=(error,), complete=True)
     if not (report.outcomes or report.collect_errors) or not report.complete:
         reason = report.collect_errors[0] if report.collect_errors else _last_line(result.output)
         remedy = "name the test command with --test, and install what they need with --setup and --require"

@@ -16,6 +16,8 @@ from stackrank.extensions.languages.toolchains import CLASSES, LLDB, NODE_PATH
 
 _LLDB_SETTINGS = ["settings set target.disable-aslr false"]
 """The sandbox refuses the system call by which a program's addresses stay the same."""
+_NO_LEAKS = ["ASAN_OPTIONS=detect_leaks=0", "LSAN_OPTIONS=detect_leaks=0"]
+"""Leaks cannot be looked for under a debugger: the program would fail in the end."""
 _FAILED_LINES = 30
 """How many lines of a compiler's output are shown from its beginning and from its end."""
 
@@ -68,7 +70,8 @@ def _lldb(program: str, arguments: list[str], stop_in: list[str], cwd: str = "."
         "cwd": cwd,
         "stop_in": stop_in,
         "arguments": {
-            "program": program, "args": arguments, "cwd": cwd, "disableASLR": False, "initCommands": _LLDB_SETTINGS,
+            "program": program, "args": arguments, "cwd": cwd, "env": _NO_LEAKS,
+            "disableASLR": False, "initCommands": _LLDB_SETTINGS,
         },
     }  # fmt: skip
 

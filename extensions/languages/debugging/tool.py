@@ -24,7 +24,8 @@ class DebugArguments(Arguments):
     )
     test: str | None = Field(
         None,
-        description="The id of a test, or a program with its arguments (`./program 3`). Default: the same as before, "
+        description="The id of a test, or a program with its arguments (`./program 3`) or with its core dump "
+        "(`./program core`). Default: the same as before, "
         "and at first the first failing test.",
     )
     limit: int = limit()
@@ -34,7 +35,7 @@ class Debug:
     """A real debugger of the program's language, behind one grammar."""
 
     name = "debug"
-    version = "1"
+    version = "2"
     runs_program = True
     toolchains = LANGUAGES
     """The languages of tasks in which it takes the place of Python's debuggers."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import socket
 import subprocess
+import sys
 import time
 from typing import IO, Any
 
@@ -29,6 +31,8 @@ _EVENTS = {"breakpoint": "line", "function breakpoint": "line", "data breakpoint
 _EVENTS.update({"exception": "exception", "pause": "interrupted", "signal": "exception", "entry": "line"})
 _UNNAMED = "<null>"
 """What lldb calls a parameter, or a part of a structure, that has no name."""
+_ET_CORE = 4
+"""The type of a core dump in an ELF header."""
 _STATUS = re.compile(r"exited with (?:status|code) (?:= )?(-?\d+)")
 _LISTENING = re.compile(rb"listening at: ([\d.]+):(\d+)")
 
@@ -43,7 +47,7 @@ class DapAdapter(Adapter):
         self._pending: list[dict[str, Any]] = []
         self._status: int | None = None
         self._watched: list[dict[str, Any]] = []
-        self._interrupting = False
+        self._interrupting = self._is_core = False
         self._internal: list[str] = []
         self._capabilities: dict[str, Any] = {}
 
@@ -63,7 +67,14 @@ class DapAdapter(Adapter):
         self._internal = launch["stop_in"]
         about = {"adapterID": "stackrank", "linesStartAt1": True, "columnsStartAt1": True, "pathFormat": "path"}
         self._capabilities = self._ask("initialize", about)
-        self._send("launch", launch["arguments"])
+        core = _core_dump(launch)
+        self._is_core = bool(core)
+        if core:
+            launched = launch["arguments"]
+            about = {"coreFile": core, "stopOnEntry": True, "program": launched["program"]}
+            self._send("attach", {**about, "initCommands": launched["initCommands"]})
+        else:
+            self._send("launch", launch["arguments"])
         self._await_event("initialized", deadline)
         self.set_points(points)
         self._ask("configurationDone", {})
@@ -138,6 +149,8 @@ class DapAdapter(Adapter):
             reason, thread = str(body.get("reason")), int(body.get("threadId") or 0)
             text = str(body.get("text") or body.get("description") or "")
             event = _EVENTS.get(reason, "line")
+            if reason == "breakpoint" and text and not text.startswith("breakpoint "):
+                return Stop("exception", "sanitizer: " + text, thread)  # as lldb shows a report
             if reason == "function breakpoint" or (self._internal and reason == "breakpoint"):
                 top = self._ask("stackTrace", {"threadId": thread, "startFrame": 0, "levels": 1}).get("stackFrames")
                 if top and top[0].get("name") in self._internal:
@@ -176,6 +189,8 @@ class DapAdapter(Adapter):
 
     def set_points(self, points: list[Any]) -> None:
         """Set breakpoints in files and in functions."""
+        if self._is_core:
+            return
         files: dict[str, list[Any]] = {}
         for point in points:
             if point.file:
@@ -197,6 +212,8 @@ class DapAdapter(Adapter):
 
     def resume(self, how: str, thread: int) -> None:
         """Continue."""
+        if self._is_core:
+            raise AdapterError("a core dump cannot go on: it shows the program when it ended")
         self._interrupting = False
         self._ask(how, {"threadId": thread})
 
@@ -298,6 +315,20 @@ class DapAdapter(Adapter):
         self._watched.append({"dataId": about["dataId"], "accessType": "write"})
         self._ask("setDataBreakpoints", {"breakpoints": self._watched})
         return about.get("description")
+
+
+def _core_dump(launch: dict[str, Any]) -> str:
+    """Return the path of a core dump, if a program's only argument is one; else an empty text."""
+    arguments: list[str] = launch["arguments"].get("args") or []
+    if len(arguments) != 1 or launch["over_socket"]:
+        return ""
+    path = os.path.join(launch["cwd"], arguments[0])
+    try:
+        with open(path, "rb") as file:
+            head = file.read(18)
+    except OSError:
+        return ""
+    return path if head[:4] == b"\x7fELF" and int.from_bytes(head[16:], sys.byteorder) == _ET_CORE else ""
 
 
 def _request(place: dict[str, Any], point: Any) -> dict[str, Any]:

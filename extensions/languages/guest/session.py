@@ -229,8 +229,8 @@ class Session:
             self._start(self._launch)
             self._deadline = time.monotonic() + self._timeout_s
         else:
-            self._frames = []
             self._adapter.resume(how, self._thread)
+            self._frames = []
         self._stand(how)
 
     def _start(self, launch: dict[str, Any]) -> None:

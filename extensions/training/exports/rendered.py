@@ -32,7 +32,8 @@ def render(
     except ValueError as error:
         raise SpecError(f"episode {row['id']} cannot be exported as a conversation: {error}") from None
     ends = spec.get("ends_when_solved", True) and spec.get("shows_failing_test", True)
-    system, values, functions = _told(tools, spec["steps"], ends, shows_failure(steps[0]["state"]))
+    limits = spec["steps"], spec.get("tokens")
+    system, values, functions = _told(tools, limits, ends, shows_failure(steps[0]["state"]))
     task = prompting.render("task", **values, observation=steps[0]["observation"], listing=[], failing_file="")
     messages: list[dict[str, Any]] = [{"role": "system", "content": system}, {"role": "user", "content": task}]
     for step in steps[1:]:
@@ -49,14 +50,20 @@ def render(
 
 @functools.lru_cache(64)
 def _told(
-    tools: ToolSet, max_steps: int, ends_when_solved: bool, failure_shown: bool
+    tools: ToolSet, limits: tuple[int | None, int | None], ends_when_solved: bool, failure_shown: bool
 ) -> tuple[str, dict[str, Any], list[dict[str, Any]]]:
     """Return the system prompt, the values for other prompts, and the tools' functions. Many episodes share these."""
     described: Sequence[Tool] = [tools.find(name) for name in tools.tools]
     functions = [
         {"type": "function", "function": description} for description in FunctionCalling(described).describe_tools()
     ]
-    about_run = {"max_steps": max_steps, "ends_when_solved": ends_when_solved, "failure_shown": failure_shown}
+    max_steps, max_tokens = limits
+    about_run = {
+        "max_steps": max_steps,
+        "max_tokens": max_tokens,
+        "ends_when_solved": ends_when_solved,
+        "failure_shown": failure_shown,
+    }
     values = {"tools": prompting.describe_tools(tools), "syntax": "", **about_run}
     return prompting.render("system", **values), values, functions
 

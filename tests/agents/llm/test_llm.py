@@ -190,10 +190,13 @@ def test_templates_may_calculate_and_their_errors_are_reported(serve: Any) -> No
 
 
 def test_tokens_of_a_model_count_and_unknown_prices_stay_unknown(serve: Any) -> None:
-    serve([call("listdir"), call("view", path="cart.py"), call("grep", pattern="total")])
+    server = serve([call("listdir"), call("view", path="cart.py"), call("grep", pattern="total")])
     outcome, steps = play_fake(FakeEnv(cart()), make(), Budget(tokens=220))
     assert outcome.stop_reason is StopReason.TOKEN_LIMIT
     assert len(steps) == 3 and outcome.usage.tokens_in + outcome.usage.tokens_out == 220
+    # A model that is not told its limit cannot plan for it.
+    assert "You have 220 tokens for all requests" in server.requests[0]["messages"][0]["content"]
+    assert server.requests[1]["messages"][-1]["content"].endswith("\n[tokens left: 110]")
     unknown = LlmAgent(model="nobody-knows", config={})
     outcome, _ = play_fake(FakeEnv(cart()), unknown, Budget(steps=2))
     assert outcome.usage.cost_usd is None

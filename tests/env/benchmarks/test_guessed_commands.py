@@ -30,6 +30,39 @@ def test_names_that_only_unittest_looks_for(names: tuple[str, ...], option: str)
 
 
 @pytest.mark.parametrize(
+    ("files", "settings"),
+    [
+        (
+            {"tox.ini": b"[testenv]\ncommands = python -m django test --settings=tests.conf\n", "tests/conf.py": b""},
+            "tests.conf",
+        ),
+        (
+            {"runtests.py": b"environ['DJANGO_SETTINGS_MODULE'] = 'a.settings'", "a/settings/__init__.py": b""},
+            "a.settings",
+        ),
+        ({"manage.py": b'environ.setdefault("DJANGO_SETTINGS_MODULE", "site.conf")', "site/conf.py": b""}, "site.conf"),
+        ({"manage.py": b'environ.setdefault("DJANGO_SETTINGS_MODULE", "elsewhere.conf")'}, ""),
+        ({"tox.ini": b"[pytest]\nDJANGO_SETTINGS_MODULE = tests.conf\n", "tests/conf.py": b""}, ""),
+        ({"Makefile": b"test:\n\tpytest --ds=tests.conf\n", "tests/conf.py": b""}, ""),
+    ],
+)
+def test_tests_of_djangos_own_runner(files: dict[str, bytes], settings: str) -> None:
+    files |= {"setup.py": b"", "a/test_views.py": b"", "a/tests.py": b""}
+    command, (setup,) = default_command(files), setup_of(files)
+    assert command.startswith(f"DJANGO_SETTINGS_MODULE={settings} python" if settings else "python")
+    assert ("python_files='test*.py'" in command) == bool(settings)
+    assert ("pytest-django" in setup) == (bool(settings) or b"[pytest]" in files.get("tox.ini", b""))
+
+
+@pytest.mark.parametrize("others", ["", "  plain: respx>=1\n  new: Respx<3 ; python_version > '3.9'\n"])
+def test_of_alternatives_for_several_environments_pip_takes_what_suits(others: str) -> None:
+    deps = f"[testenv]\ndeps =\n  dj52: django>=5.2,<5.3\n  dj60: Django>=6.0,<6.1\n  dj42: Django~=4.2.0\n{others}"
+    files = {"setup.py": b"", "tox.ini": deps.encode(), "tests/test_a.py": b"import django\nimport respx\n"}
+    (command,) = setup_of(files)
+    assert shlex.split(command)[7:] == ["django", *["respx"] * bool(others)]
+
+
+@pytest.mark.parametrize(
     ("file", "text", "needs"),
     [
         (

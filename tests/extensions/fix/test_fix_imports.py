@@ -12,10 +12,11 @@ import pytest
 from stackrank.env.benchmarks.repo_schema import read_tasks
 from stackrank.env.scoring.report import TestReport
 from stackrank.extensions.fix.finding import suite as suite_module
+from stackrank.extensions.fix.finding.judged import reproduce
 from stackrank.extensions.fix.finding.problems import find_problems, write_problems
 from stackrank.extensions.fix.finding.project import TestOptions, open_project
 from stackrank.extensions.fix.finding.suite import Suite, run_suite
-from tests.extensions.fix.opening import quiet
+from tests.extensions.fix.opening import opened, quiet
 from tests.fixtures.calls import CommandLine
 from tests.fixtures.env import usable
 from tests.support.openai_server import OpenAIServer, call
@@ -129,6 +130,34 @@ def test_files_that_one_mistake_keeps_from_being_imported_are_one_problem(tmp_pa
     (task,) = read_tasks(write_problems(project, [problem], tmp_path / "out"))[0].tasks
     assert not task.fail_to_pass and not task.pass_to_pass
     assert "tests/test_again.py tests/test_stock.py" in task.test
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("conftest", "options", "passing", "targets"),
+    [
+        ("conftest.py", {}, 0, ""),
+        ("tests/conftest.py", {}, 0, " tests"),
+        ("tests/conftest.py", {"test": "pytest tests/test_cart.py"}, 0, " tests/test_cart.py"),
+        ("checks/deep/conftest.py", {}, 5, " checks/deep tests/test_stock.py"),
+    ],
+)
+def test_tests_whose_conftest_the_program_breaks_are_one_problem(
+    tmp_path: Path, conftest: str, options: dict[str, Any], passing: int, targets: str
+) -> None:
+    files = {name: content for name, content in FILES.items() if name != "tests/test_again.py"}
+    files |= {conftest: "from shop.stock import LIMIT\n", "checks/deep/test_deep.py": "def test_deep():\n    pass\n"}
+    project, box = opened(tmp_path / "shop", files, **options), usable("bubblewrap")
+    suite = run_suite(project, box, times=2)
+    assert suite.failing[conftest] == NAME_ERROR and len(suite.passing) == passing
+    assert suite.outcome(conftest) == "failed"
+    problems, reasons = reproduce(project, box, find_problems(project, suite, box, quiet))
+    (problem,) = problems
+    assert not reasons and problem.title.startswith(f"{conftest} cannot be imported")
+    (task,) = read_tasks(write_problems(project, [problem], tmp_path / "out"))[0].tasks
+    assert not task.fail_to_pass and task.test.endswith(f"no:cacheprovider{targets}" if not options else targets)
+    mended = run_suite(project, box, {"shop/stock.py": STOCK.encode()}, times=1)
+    assert not mended.failing and mended.outcome(conftest) == "passed"
 
 
 @pytest.mark.slow

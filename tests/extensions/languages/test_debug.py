@@ -22,6 +22,7 @@ from stackrank.extensions.languages.guest.breakpoints import Point
 from stackrank.extensions.languages.guest.dap import DapAdapter
 from stackrank.extensions.languages.toolchains import CLASSES, examine
 from tests.fixtures.env import usable
+from tests.support.waiting import missing
 
 LIMITS = Limits(timeout_s=60, memory_mb=2048, pids=512, disk_mb=512)
 HURRIED = Limits(timeout_s=3, memory_mb=2048, pids=512, disk_mb=512)
@@ -185,7 +186,7 @@ class Played:
 def opened(language: str, limits: Limits = LIMITS) -> Iterator[Played]:
     backend = usable("bubblewrap")
     if problem := " ".join(examine("bubblewrap")[language]).strip():
-        pytest.skip(problem)
+        missing(problem)
     with Sandbox(backend, SandboxSpec(toolchain=language, limits=limits, warm=False)) as sandbox:
         yield Played(sandbox, language, limits)
 
@@ -246,7 +247,7 @@ def test_a_hanging_program_is_interrupted_where_it_hangs(hurried: Played) -> Non
 def test_a_thread_leaves_instructions_that_have_no_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Debian's rustc gives one of the loop's instructions line 0 of a library's file, so its function seems to be there.
     if problem := " ".join(examine("bubblewrap")["rust"]).strip():
-        pytest.skip(problem)
+        missing(problem)
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     for path, text in FILES["rust"].items():
         (tmp_path / path).parent.mkdir(exist_ok=True)

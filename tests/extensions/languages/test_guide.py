@@ -16,6 +16,7 @@ from stackrank.extensions.languages.toolchains import TOOLCHAINS, problem_of
 from tests.extensions.languages.test_exercises import FILES
 from tests.fixtures.env import usable
 from tests.support.repository import git, write
+from tests.support.waiting import missing
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guide" / "languages.md"
 CMAKE = """\
@@ -56,7 +57,7 @@ def files_of(language: str) -> dict[str, str]:
 def test_the_tasks_of_the_guide_are_valid(language: str, tmp_path: Path) -> None:
     backend = usable("bubblewrap")
     if problem := problem_of(language, "bubblewrap"):
-        pytest.skip(problem)
+        missing(problem)
     (text,) = re.findall(r"```yaml\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
     (tmp_path / "tasks.yaml").write_text(text)
     for each in TOOLCHAINS:
@@ -84,7 +85,7 @@ def test_a_commit_that_fixed_a_bug_becomes_a_task(tmp_path: Path) -> None:
     new_task = pytest.importorskip("stackrank.extensions.authoring.new_task")
     backend = usable("bubblewrap")
     if problem := problem_of("cpp", "bubblewrap"):
-        pytest.skip(problem)
+        missing(problem)
     repository = tmp_path / "repository"
     repository.mkdir()
     git(repository, "init", "--quiet")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import time
 from pathlib import Path
@@ -9,6 +10,7 @@ from types import FunctionType
 
 import pytest
 
+from stackrank.extensions.repair import probe
 from stackrank.extensions.repair.probe import Meter, in_copy
 
 PROGRAM = """
@@ -85,3 +87,15 @@ def test_what_takes_long_and_works_is_not_blocked() -> None:
         return "done"
 
     assert in_copy(work, 1.0) == "done"
+
+
+def test_functions_are_found_although_something_has_frozen_them(
+    program: dict[str, FunctionType], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probe, "_LIVING", {})
+    gc.freeze()
+    try:
+        living = probe.functions_of(str(Path("program.py").resolve()))
+    finally:
+        gc.unfreeze()
+    assert living == {("total", 2): [program["total"]], ("forever", 8): [program["forever"]]}

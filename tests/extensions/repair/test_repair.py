@@ -308,6 +308,20 @@ def test_a_file_that_does_not_parse() -> None:
     assert outcome.stop_reason is StopReason.SOLVED
 
 
+@pytest.mark.parametrize("reader", ["tests/conftest.py", "tests/test_sizes.py"])
+def test_a_change_after_which_no_test_can_be_collected_helps_nothing(reader: str) -> None:
+    """No change makes the test pass, and one of the first to be tried breaks the module when it is imported."""
+    files = {
+        "sizes.py": "def size(rows):\n    return rows[0] + 1\n\n\nLIMIT = size([7])\n",
+        "tests/test_sizes.py": "from sizes import size\n\n\ndef test_size():\n    assert size([3]) == 'no number'\n",
+        "tests/test_same.py": "def test_same():\n    pass\n",
+    }
+    files[reader] = f"from sizes import LIMIT\n{files.get(reader, '')}"
+    outcome, steps = play_real(make_task(files), Repair(), "rewrite", Budget(steps=20))
+    assert any("IndexError" in step.observation.text for step in steps)
+    assert outcome.score is not None and not outcome.score.diff
+
+
 @pytest.mark.exhaustive
 def test_changes_that_hang_cost_little() -> None:
     """Many changes of a loop never end: in the stopped program each is cut off soon."""
