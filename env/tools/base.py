@@ -115,6 +115,8 @@ class Bench:
         changed = {file.path: file for file in self.sandbox.news()}
         self.overwritten |= {path for path in changed if path in self.task.files and not self.task.may_edit(path)}
         state: dict[str, Any] = dict(check_state(observation.state))
+        if state["kind"] == "branch":
+            state["kind"] = "other"  # only the environment goes back
         if KEY in state:
             state[KEY] = self._located(read_events(state[KEY]))
         diff = self._diff_of(changed.values())

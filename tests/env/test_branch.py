@@ -10,6 +10,7 @@ from stackrank.env.actions import Action, Observation
 from stackrank.env.debug_env import DebugEnv
 from stackrank.env.patches import apply_patch
 from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.state import BranchState
 from stackrank.env.tools import ToolSet
 from stackrank.env.tools.branch import PastStep, line_to
 from tests.fixtures.env import Episode, cart, usable
@@ -86,6 +87,12 @@ def test_the_recorded_changes_lead_through_all_branches(episode: Episode) -> Non
         *(True, False, False, True),
     ]
     assert episode.env.score().diff.count("other.txt"), "the verdict is about where the episode stands"
+
+
+def test_no_tool_says_that_the_episode_went_back(episode: Episode) -> None:
+    bench = episode.env._require_bench()
+    faked = bench.with_changes(Observation("", state=BranchState(kind="branch", at=0)))
+    assert faked.state["kind"] == "other"
 
 
 def test_a_branch_of_a_branch_leaves_out_what_was_left() -> None:

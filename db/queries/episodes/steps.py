@@ -25,8 +25,6 @@ _AT_ONCE = 500
 """Most steps that are read at a time."""
 _INVESTIGATIONS = ("investigate", "answer")
 """The tools that begin and end an investigation."""
-_BRANCH = "branch"
-"""The tool that goes back to an earlier step."""
 
 
 class PlainStep(TypedDict):
@@ -82,7 +80,7 @@ def steps(
         _S.episode_id == episode_id, _S.index >= first
     )
     rows: Any = _read_steps(engine, episode_id, query.order_by(_S.index).limit(limit))
-    return _add_relations(engine, episode_id, rows)
+    return _add_investigations(engine, episode_id, _add_parents(rows))
 
 
 def steps_of(
@@ -98,8 +96,9 @@ def steps_of(
     for row in BlobReader(engine, run_id).complete(fetch(engine, query)):
         rows_of[row.pop("episode_id")].append(row)
     for rows in rows_of.values():
-        _mark_relations(
-            rows, [(row["index"], row["tool"]) for row in rows if row["ok"] and row["tool"] in _INVESTIGATIONS]
+        _mark_investigations(
+            _add_parents(rows),
+            [(row["index"], row["tool"]) for row in rows if row["ok"] and row["tool"] in _INVESTIGATIONS],
         )
     return rows_of
 
@@ -118,31 +117,35 @@ def texts_of(
         yield row["episode_id"], row["index"], (row["thought"], row["arguments"], row["observation"])
 
 
-def _add_relations(engine: Engine, episode_id: int, rows: list[Any]) -> list[Any]:
-    """Add `investigation`, set on steps after a successful `investigate`, up to an `answer`, and `parent`."""
+def _add_investigations(engine: Engine, episode_id: int, rows: list[Any]) -> list[Any]:
+    """Add `investigation` to the rows of steps: set on those after a successful `investigate`, up to an `answer`."""
     query = select(_S.index, _S.tool).where(_S.episode_id == episode_id, _S.ok, _S.tool.in_(_INVESTIGATIONS))
     ends = [(row["index"], row["tool"]) for row in fetch(engine, query.order_by(_S.index))]
-    return _mark_relations(rows, ends)
+    return _mark_investigations(rows, ends)
 
 
-def _mark_relations(rows: list[Any], ends: list[tuple[int, str]]) -> list[Any]:
-    """Add `investigation` and `parent` to the rows of steps."""
+def _mark_investigations(rows: list[Any], ends: list[tuple[int, str]]) -> list[Any]:
     asking_step: int | None = None
     for row in rows:
         while ends and ends[0][0] < row["index"]:
             index, tool = ends.pop(0)
             asking_step = index if tool == "investigate" else None
         row["investigation"] = asking_step
-        row["parent"] = _parent(row)
     return rows
 
 
-def _parent(row: Row) -> int | None:
+def _add_parents(rows: list[Any]) -> list[Any]:
+    """Add `parent` to the rows of whole steps."""
+    for row in rows:
+        row["parent"] = _parent(row["index"], row["state"])
+    return rows
+
+
+def _parent(index: int, state: Any) -> int | None:
     """Return the step that a step follows; None for the reset."""
-    if row["tool"] == _BRANCH and row["ok"]:
-        arguments = row["arguments"]
-        return int((json.loads(arguments) if isinstance(arguments, str) else arguments)["at"])
-    return row["index"] - 1 if row["index"] else None
+    if isinstance(state, dict) and state.get("kind") == "branch":
+        return int(state["at"])
+    return index - 1 if index else None
 
 
 def full_steps(engine: Engine, episode_id: int) -> Iterator[Row]:
@@ -181,16 +184,17 @@ def step_outline(engine: Engine, episode_id: int, *, first: int = 0, limit: int 
     blobs = blobs_of(engine, episode_id)
     names = ("file", "line", "function", "depth", "edited", "path")
     folded = [row.pop("state") for row in rows]
-    states = [with_stop(state) for state in blobs.parts(folded, (*names, "tests", "kind", "diff", KEY))]
+    states = [with_stop(state) for state in blobs.parts(folded, (*names, "tests", "kind", "diff", "at", KEY))]
     outline = []
     for row, state in zip(blobs.complete(rows), states, strict=True):
         tests = state.get("tests")
         state |= {name: tests.get(name) for name in ("passed", "failed")} if isinstance(tests, dict) else {}
         row |= {"arguments": json.dumps(row["arguments"])[:_OUTLINE_CHARS], "thought": row["thought"][:_OUTLINE_CHARS]}
         row |= {name: _shorten(state.get(name)) for name in (*names, "passed", "failed")}
+        row["parent"] = _parent(row["index"], state)
         is_edit = state.get("diff") and state.get("kind") != "tests"  # what a run of the tests leaves behind is no edit
         outline.append(row | {"changed": _shorten(_first_change(state["diff"])) if is_edit else None})
-    return _add_relations(engine, episode_id, outline)
+    return _add_investigations(engine, episode_id, outline)
 
 
 def _first_change(diff: Any) -> str | None:
@@ -228,6 +232,7 @@ def display_steps(engine: Engine, episode_id: int, *, first: int, limit: int, ch
         for name in ("thought", "observation"):
             row |= {name: row[name][:chars], f"{name}_chars": len(row[name])}
         row |= {"arguments_text": arguments[:chars], "arguments_chars": len(arguments), "asked": bool(row["asked"])}
+        row["parent"] = _parent(row["index"], row["state"])
         if len(arguments) > chars:
             row["arguments"] = None
         if len(json.dumps(row["state"])) > _STATE_CHARS:
