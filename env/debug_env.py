@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar, cast
-
-from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
 from stackrank.env.actions import Action, Observation
 from stackrank.env.instructions import instructions
@@ -30,10 +28,20 @@ from stackrank.env.state import State
 from stackrank.env.statement_alone import statement_alone
 from stackrank.env.task import Task
 from stackrank.env.tools import Bench, ToolError, ToolSet
+from stackrank.env.tools.base import read_arguments
+from stackrank.env.tools.branch import (
+    Branch,
+    PastStep,
+    StepsDiffer,
+    compare_workspaces,
+    describe_return,
+    line_to,
+    repeat_line,
+)
 from stackrank.env.tools.debugging.investigate import INVESTIGATOR, restore_workspace
 from stackrank.env.tools.run_tests import run_visible_tests
 from stackrank.env.tools.server_plugin import server_plugin
-from stackrank.env.tools.servers import ServerConnection, ToolServerChanged, ToolServerFailed
+from stackrank.env.tools.servers import ToolServerFailed, open_connection
 from stackrank.env.tools.shown import cap, requested_limit, tidy_output
 from stackrank.errors import InfrastructureError, StackrankError
 from stackrank.host import awake
@@ -86,7 +94,8 @@ class DebugEnv:
         self._bench: Bench | None = None
         self._score: Score | None = None
         self._over: StopReason | None = None
-        self._past_actions: list[Action] = []
+        self._history: list[PastStep] = []
+        """The steps so far, the reset first."""
         self._failures: list[str] = []
         """How tools failed unexpectedly, each in a sentence."""
         self.changes: Changes | None = None
@@ -114,27 +123,31 @@ class DebugEnv:
         Raises SandboxError, PreparationFailed. If a server of the entrant fails or takes the guest's place, the episode
         is over.
         """
+        observation = self._begin()
+        self._history = [PastStep(None, observation)]
+        return observation, {"task": self.task.id, "tools": list(self.tools.tools)}
+
+    def _begin(self) -> Observation:
         self.close()
         started = awake.now()
-        self._over, self._score, self._past_actions, self.changes = None, None, [], None
-        self._failures.clear()
-        info = {"task": self.task.id, "tools": list(self.tools.tools)}
+        self._over, self._score, self.changes = None, None, None
+        self._history, self._failures = [], []
         try:
             bench = self._open_bench()
             tests = self._run_first_tests(bench)
         except ToolServerFailed as fault:
-            return self._end_by(fault, _NO_SERVER), info
+            return self._end_by(fault, _NO_SERVER)
         except GuestBug as fault:
             if not self.tools.offers:  # nothing of the entrant runs yet
                 raise PreparationFailed(f"the episode of {self.task.id} could not be prepared: {fault}") from None
-            return self._end_by(fault, _TAKEN_OVER), info
+            return self._end_by(fault, _TAKEN_OVER)
         # As `eval` shows it: without hints at options that the agent cannot give.
         output = tidy_output(tests.text)
         told = instructions(self.task.statement, self.shown, self.tools.tools, self._statement_view)
         text = "\n\n".join(filter(None, (told, output)))
         text = normalise(text, bench.sandbox.root)
         observation = Observation(text, True, tests.state, (awake.now() - started) * 1000)
-        return observation.with_failure_state(bench.sandbox.root), info
+        return observation.with_failure_state(bench.sandbox.root)
 
     def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Carry out one action: (observation, reward, terminated, truncated, info).
@@ -160,8 +173,48 @@ class DebugEnv:
             self._over = StopReason.SUBMITTED
         elif action.tool == "eval" and self._is_end(bench, observation.state):
             self._over = StopReason.SOLVED
+        self._history.append(PastStep(action, observation))
         reward = float(self.score().resolved) if self._over and self._rewards else 0.0
         return observation, reward, bool(self._over), False, {"over": self._over or ""}
+
+    def skip(self, observation: Observation) -> None:
+        """Count a step in which nothing is done, because the agent's output is not an action."""
+        self._history.append(PastStep(None, observation))
+
+    def branch(self, at: int, new_sandbox: NewSandbox | None = None) -> DebugEnv:
+        """Return another environment that stands where this one stood after step `at`, which exists; 0 is the reset.
+
+        The steps that led there are carried out again in a fresh sandbox and compared; after the last step, also the
+        workspaces. `new_sandbox`: where the other takes its sandboxes from, if not from the same place.
+        Raises StepsDiffer if a step comes out differently, SandboxError.
+        """
+        other = copy.copy(self)
+        other._bench, other._new_sandbox = None, new_sandbox or self._new_sandbox
+        try:
+            repeat_line(other, self._history, at)
+            if self._bench is not None and at == len(self._history) - 1:
+                compare_workspaces(at, self.sandbox.changes(), other.sandbox.changes())
+        except BaseException:
+            other.close()
+            raise
+        other._history = self._history[: at + 1]
+        return other
+
+    def _go_back(self, at: int) -> Observation:
+        """Stand where the episode stood after step `at`."""
+        if at > (last := len(self._history) - 1):
+            return Observation(f"There is no step {at} to go back to: the last one was step {last}.", False)
+        try:
+            branch = self.branch(at)
+        except StepsDiffer as error:
+            return Observation(f"Cannot go back: {error}. Nothing has changed.", False)
+        before, after = self._require_bench(), branch._require_bench()
+        if after.investigation is not None:
+            branch.close()
+            return Observation(f"Cannot go back to step {at}: it is part of an investigation.", False)
+        self.close()
+        self._bench, self._failures = after, branch._failures
+        return describe_return(at, self._history[at], before, after)
 
     def _is_end(self, bench: Bench, tests: State) -> bool:
         """Whether this run of the tests ends the episode; during an investigation nothing does."""
@@ -179,7 +232,7 @@ class DebugEnv:
         for offer in self.tools.offers:
             connection = server_plugin().connect(sandbox, offer.name, offer.server, offer)
             self._bench.servers[offer.name] = connection
-            _open_server(connection)
+            open_connection(connection)
         return self._bench
 
     def _run_first_tests(self, bench: Bench) -> Observation:
@@ -200,9 +253,7 @@ class DebugEnv:
             return self._carry_out(self._require_bench(), action)
 
         try:
-            result = self._retry_if_lost(act)
-            self._past_actions.append(action)
-            return result
+            return self._retry_if_lost(act)
         except SandboxLost as lost:
             return self._end_by(lost, "This action crashed the sandbox twice"), None
         except ToolServerFailed as failed:  # it does not start in the sandbox that replaces a lost one
@@ -237,8 +288,9 @@ class DebugEnv:
         try:
             if in_episode:
                 self._run_first_tests(self._require_bench())
-                for past in self._past_actions:
-                    self._carry_out(self._require_bench(), past)
+                for index in line_to(self._history, len(self._history) - 1):
+                    if past := self._history[index].action:
+                        self._carry_out(self._require_bench(), past)
             return work()
         except (MachineBusy, SandboxClosed):
             raise
@@ -260,10 +312,11 @@ class DebugEnv:
             return Observation(later, False), None
         tool = self.tools.find(action.tool)
         try:
-            arguments = tool.arguments.model_validate(action.arguments)
-        except ValidationError as error:
-            problems = "; ".join(map(_describe_problem, error.errors()))
-            return Observation(f"Invalid arguments for {action.tool}: {problems}.", False), None
+            arguments = read_arguments(tool, action.arguments)
+        except ToolError as error:
+            return Observation(f"{error}.", False), None
+        if isinstance(tool, Branch):
+            return self._go_back(arguments.at), None
 
         def act() -> Observation:
             note = bench.restore_readonly() if getattr(tool, "runs_program", False) else ""
@@ -338,32 +391,9 @@ class DebugEnv:
         return self._bench
 
 
-def _open_server(connection: ServerConnection) -> None:
-    """Start a server of the entrant; if it fails, once more. Raises ToolServerFailed, SandboxError."""
-    try:
-        connection.open()
-    except ToolServerChanged:
-        raise
-    except ToolServerFailed as error:
-        log.warning("%s; it is started again", error)
-        connection.close()
-        connection.open()
-
-
 def _unscorable(error: Exception) -> Score:
     return Score(resolved=False, notes=(f"nothing could be scored: {error}",))
 
 
 def _solved(state: State) -> bool:
     return state["kind"] == "tests" and state["solved"]
-
-
-def _describe_problem(problem: ErrorDetails) -> str:
-    """Say what is wrong with an argument."""
-    name = ".".join(map(str, problem["loc"]))
-    if problem["type"] == "missing":
-        return f"{name} is required"
-    if problem["type"] == "extra_forbidden":
-        return f"there is no argument {name}"
-    message = problem["msg"].removeprefix("Value error, ")
-    return f"{name}: {message}" if name else message

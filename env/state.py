@@ -225,6 +225,14 @@ class InvestigationState(Recorded):
     event: Literal["asked", "answered"]
 
 
+class BranchState(Recorded):
+    """The episode went back to an earlier step. `diff` leads from the files before to those of then."""
+
+    kind: Literal["branch"]
+    at: int
+    """The step that it went back to: the parent of this one."""
+
+
 class MalformedState(Recorded):
     """The agent's reply was not an action."""
 
@@ -251,6 +259,7 @@ State = (
     | ProgramState
     | SubmittedState
     | InvestigationState
+    | BranchState
     | MalformedState
     | OtherState
 )

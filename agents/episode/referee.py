@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any, Protocol
 
 from stackrank.agents.episode.failure_point import Diagnosis, diagnose
@@ -105,7 +106,6 @@ class Referee:
         self._as_stored = as_stored
         self._clock = _Clock(past)
         self._totals = _Totals()
-        self._malformed = self._repeats = 0
         self.tracker = MilestoneTracker(env.shown)
         """How far the episode has come."""
         self.steps: list[Step] = []
@@ -118,6 +118,14 @@ class Referee:
             self._clock.start()
         self._add_step(None, observation)
         return observation
+
+    def recall(self, step: Step) -> None:
+        """Take the next step of the past over, the reset included: a branch of an episode stands after it already."""
+        self.tracker.observe(step.index, step.observation)
+        self.steps.append(step)
+        self._totals.add(step)
+        if step.index == len(self._past) - 1:
+            self._clock.start()
 
     def remaining_s(self) -> float | None:
         """Return the seconds that remain of the episode; None: no limit."""
@@ -137,9 +145,9 @@ class Referee:
         if self._env.over:
             return StopReason(self._env.over)
         budget, usage = self._budget, self._totals.usage
-        if self._malformed >= budget.malformed:
+        if self._count_last(_is_malformed) >= budget.malformed:
             return StopReason.MALFORMED_ACTIONS
-        if budget.repeats is not None and self._repeats >= budget.repeats:
+        if budget.repeats is not None and self._count_last(self._is_repeat) >= budget.repeats:
             return StopReason.AGENT_GAVE_UP
         if len(self.steps) - 1 >= budget.steps:
             return StopReason.STEP_LIMIT
@@ -154,21 +162,17 @@ class Referee:
     def carry_out(self, decision: Decision) -> Observation:
         """Take one step. Raises SandboxError, ReplayDiffers."""
         self._clock.resume()
-        self._malformed = 0
-        last_step = self.steps[-1]
         # The recorded action is the one carried out, or else it could not be repeated.
         action = Action(self._as_stored(decision.action.tool), self._as_stored(decision.action.arguments))
         observation, *_ = self._env.step(action)
-        is_repeat = last_step.action == action and last_step.observation.text == observation.text
-        self._repeats = self._repeats + 1 if is_repeat else 0
         self._add_step(replace(decision, action=action), observation)
         return observation
 
     def refuse(self, error: MalformedAction) -> Observation:
         """Take a step in which nothing is done, because the output is not an action. Raises ReplayDiffers."""
         self._clock.resume()
-        self._malformed += 1
         observation = Observation(str(error), False, MalformedState(kind="malformed", malformed=True))
+        self._env.skip(observation)
         self._add_step(Decision(_NO_ACTION, error.output, error.usage, error.exchanges), observation)
         return observation
 
@@ -199,6 +203,16 @@ class Referee:
             faults=judged_faults(env.task, self.steps, score) if score is not None else (),
         )
 
+    def _count_last(self, has_property: Callable[[Step], bool]) -> int:
+        """Count the steps at the end that have a property."""
+        return sum(1 for _ in takewhile(has_property, reversed(self.steps)))
+
+    def _is_repeat(self, step: Step) -> bool:
+        if step.action is None:
+            return False
+        previous = self.steps[step.index - 1]
+        return previous.action == step.action and previous.observation.text == step.observation.text
+
     def _add_step(self, decision: Decision | None, observation: Observation) -> None:
         index = len(self.steps)
         progress = self.tracker.observe(index, observation)
@@ -219,6 +233,10 @@ class Referee:
             self._clock.exclude(awake.now() - recording_started)
         elif index == len(self._past) - 1:
             self._clock.start()
+
+
+def _is_malformed(step: Step) -> bool:
+    return step.observation.state["kind"] == "malformed"
 
 
 def _check_repetition(step: Step, past: Step, as_stored: Callable[[Any], Any]) -> Step:

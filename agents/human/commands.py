@@ -22,6 +22,7 @@ USAGE = {
     "bash": "bash [timeout_s=SECONDS] COMMAND",
     "terminal": "terminal [key=KEYS] [wait=prompt] [pattern=PATTERN] [TEXT]     for instance: terminal gdb a.out",
     "eval": "eval [verbose] [TEST]",
+    "branch": "branch STEP     go back to how everything was after this step",
     "submit": "submit",
 }
 META_COMMANDS = {
@@ -129,6 +130,11 @@ def _eval(words: Sequence[str]) -> dict[str, Any]:
     return arguments | ({"test": tests[0]} if tests else {})
 
 
+def _step(words: Sequence[str]) -> dict[str, Any]:
+    (number,) = words
+    return {"at": int(number)}
+
+
 def _nothing(words: Sequence[str]) -> dict[str, Any]:
     if words:
         raise ValueError
@@ -155,6 +161,7 @@ _PARSERS: dict[str, Callable[[Sequence[str]], dict[str, Any]]] = {
     "listdir": lambda words: _lines(words, path="path", numbers=("depth",)),
     "grep": _grep,
     "eval": _eval,
+    "branch": _step,
     "submit": _nothing,
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -83,6 +84,18 @@ class Conversation:
         self._parameters = self._endpoint.parameters(
             tools, configured_seed if configured_seed is not None else seed or None
         )
+
+    def fork(self, name: str, number: int) -> Conversation:
+        """Return another conversation that goes on from here, under another name.
+
+        Its first exchange records all messages. `number`: added to the seed, if one is sent, so that answers differ.
+        """
+        fork = copy.copy(self)
+        fork._name, fork._past, fork._messages = name, deque(), list(self._messages)
+        fork._recorded_parameters, fork._recorded_count = {}, 0
+        if "seed" in self._parameters:
+            fork._parameters = {**self._parameters, "seed": self._parameters["seed"] + number}
+        return fork
 
     def add(self, message: Message) -> None:
         """Add a message without asking the model yet."""

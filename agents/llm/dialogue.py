@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -50,6 +51,12 @@ class Dialogue:
         self._waiting = False
         messages = [{"role": "system", "content": system}, {"role": "user", "content": task}]
         self._conversation.start(messages, syntax.describe_tools(), seed)
+
+    def fork(self, name: str, number: int) -> Dialogue:
+        """Return another dialogue that goes on from here, under another name; see `Conversation.fork`."""
+        fork = copy.copy(self)
+        fork._conversation, fork._queue = self._conversation.fork(name, number), deque(self._queue)
+        return fork
 
     def next(self, observation: Observation) -> tuple[Action, str, tuple[Exchange, ...]]:
         """Return the next action, the thought and the exchanges it took. `observation`: the result of the last action.

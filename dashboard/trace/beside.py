@@ -13,7 +13,7 @@ from stackrank.dashboard.browser.modules import component, feed, packed
 from stackrank.dashboard.parts.divergence import Pair
 from stackrank.dashboard.trace.debugger import STYLES, parts, steps_of
 from stackrank.dashboard.trace.steps import brief, tool_of
-from stackrank.dashboard.trace.view import View
+from stackrank.dashboard.trace.view import TABS, View, current
 
 _BESIDE = component("beside", "trace/beside.js", html="trace/beside.html", styles=[*STYLES, "trace/beside.css"])
 _WANTED = "beside_wanted"
@@ -50,6 +50,7 @@ def beside(
     }
     _BESIDE(key=key, data=packed(content), on_view_change=changed)
     wanted = st.session_state.get(_WANTED) or {}
+    tab = current().tab
     shown = _steps(parted if parted is not None and at == split else pairs[at], rows)
     sent: set[tuple[int, str]] = set()
     with st.container(key="trace_feed", gap=None):
@@ -57,7 +58,7 @@ def beside(
             earlier = (_steps(pair, rows)[place] for pair in reversed(pairs[: at + 1]))
             step = next(step for step in (shown[place], *earlier, 0) if step is not None)
             asked = wanted.get(place, ("", "")) if wanted.get("at") == at else ("", "")
-            view = View(step, "Step", asked[0], wanted.get("local", ""), "", asked[1])
+            view = View(step, tab, asked[0], wanted.get("local", ""), "", asked[1])
             for name, value in parts(episode, view, step, last):
                 if (episode["id"], name) not in sent:
                     sent.add((episode["id"], name))
@@ -86,7 +87,8 @@ def keep(values: object) -> None:
     at, sides = values.get("at"), values.get("sides")
     if not isinstance(at, int) or isinstance(at, bool) or not 0 <= at < 10**9 or not isinstance(sides, list):
         return
-    address.learn(at=at)
+    tab = values.get("tab")
+    address.learn(at=at, step_tab=tab if tab in TABS[1:] else "")
     wanted: dict[Any, Any] = {"at": at, "local": _text(values.get("local"))}
     for place, side in enumerate(sides[:2]):
         if isinstance(side, Mapping):

@@ -104,6 +104,7 @@ def about(episode: Mapping[str, Any], step: Mapping[str, Any]) -> dict[str, Any]
 def badges(episode: Mapping[str, Any], step: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return what is remarkable about a step: text and colour of each badge."""
     marks = [] if step["ok"] else [("tool error", "orange")]
+    marks += [(f"from step {step['parent']}", "gray")] * (step["parent"] not in (None, step["index"] - 1))
     marks += [("failure point", "red")] * (step["index"] == episode["failure_step"])
     marks += [(wording.words(name), "green") for name, at in episode["milestones"].items() if at == step["index"]]
     marks += [(distance(step), _HUES[step["distance"]])] if step["distance"] in _HUES else []

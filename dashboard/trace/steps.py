@@ -14,6 +14,7 @@ from stackrank import wording
 from stackrank.dashboard import data
 from stackrank.dashboard.trace import travel
 from stackrank.dashboard.trace.repeats import repeats
+from stackrank.dashboard.trace.tree import Place, places
 from stackrank.dashboard.trace.work import deciding_edit
 from stackrank.db import queries
 from stackrank.wording import count_of
@@ -65,7 +66,7 @@ def outline(url: str, episode_id: int, first: int, last: int, marks: tuple[tuple
         "first": first,
         "last": last,
         "tools": {name: _hue(name) for name in map(tool_of, rows)},
-        "rows": [_row(row, names.get(row["index"], [])) for row in rows],
+        "rows": [_row(row, names.get(row["index"], []), place) for row, place in zip(rows, places(rows), strict=True)],
         "repeats": [[rows[circle.first]["index"], rows[circle.last]["index"], circle.period] for circle in circles],
         "files": sorted({*map(wording.visible, queries.task_files(engine, episode_id))}),
         **travel.lines(pauses),
@@ -92,7 +93,7 @@ def tool_of(row: Mapping[str, Any]) -> str:
     return wording.visible(row["tool"]) or ("reset" if row["index"] == 0 else "malformed")
 
 
-def _row(row: Mapping[str, Any], marks: list[str]) -> dict[str, Any]:
+def _row(row: Mapping[str, Any], marks: list[str], place: Place | None) -> dict[str, Any]:
     passed, failed = _number(row["passed"]), _number(row["failed"])
     depth, line = _number(row["depth"]), _number(row["line"])
     has_counts = passed is not None and failed is not None
@@ -117,6 +118,8 @@ def _row(row: Mapping[str, Any], marks: list[str]) -> dict[str, Any]:
         "distance": row["distance"],
         "marks": marks,
         "inside": row["investigation"] is not None,
+        "tree": place,
+        "parent": row["parent"],
         "about": [part for part in details if part],
     }
 

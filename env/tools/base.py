@@ -8,13 +8,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic_core import ErrorDetails
 
 from stackrank.debug_events import KEY, DebugEvent, read_events, relative_path
 from stackrank.env.actions import Observation
 from stackrank.env.sandbox.base import Refused
 from stackrank.env.sandbox.client import ChangedFile, Changes, Sandbox
-from stackrank.env.state import State, check_state, outcomes_of
+from stackrank.env.state import Recorded, State, check_state, outcomes_of
 from stackrank.env.task import Task
 from stackrank.env.tools.servers import ServerConnection
 from stackrank.errors import StackrankError
@@ -79,6 +80,8 @@ class Bench:
     """Name of a debugger session -> what it was told to debug, while that is paused; empty: the failing tests."""
     edits: list[Undoable] = field(default_factory=list)
     """The edits that have not been undone, oldest first."""
+    broken: dict[str, str] = field(default_factory=dict)
+    """Path of each changed Python file of the task that does not parse -> the syntax error."""
     outcomes: dict[str, str] = field(default_factory=dict)
     """Test id -> outcome in the last run of the visible tests."""
     overwritten: set[str] = field(default_factory=set)
@@ -112,17 +115,31 @@ class Bench:
         changed = {file.path: file for file in self.sandbox.news()}
         self.overwritten |= {path for path in changed if path in self.task.files and not self.task.may_edit(path)}
         state: dict[str, Any] = dict(check_state(observation.state))
+        if state["kind"] == "branch":
+            state["kind"] = "other"  # only the environment goes back
         if KEY in state:
             state[KEY] = self._located(read_events(state[KEY]))
         diff = self._diff_of(changed.values())
         if diff or state["kind"] in ("edit", "command", "terminal"):
             state["diff"] = diff
         broken = {path: file.syntax_error for path, file in changed.items() if file.syntax_error}
+        self.broken = {path: error for path, error in self.broken.items() if path not in changed} | broken
         if broken:
             state["broken"] = broken
         if spoken := [line for server in self.servers.values() for line in server.spoken()]:
             state["spoken"] = spoken
         return replace(observation, state=cast(State, state))
+
+    def changes_since(self, other: Bench) -> Recorded:
+        """Return what a step changed that led from another bench to this one, as far as both have seen it."""
+        seen = [{**self.task.files, **bench.last_seen} for bench in (other, self)]
+        paths = [path for path in sorted({*seen[0], *seen[1]}) if seen[0].get(path) != seen[1].get(path)]
+        parts: list[str] = []
+        for path in paths:
+            is_large = sum(map(len, parts)) > MOST_SHOWN
+            parts.append(unshown(path) if is_large else file_diff(path, seen[0].get(path), seen[1].get(path)))
+        broken = {path: self.broken[path] for path in paths if path in self.broken}
+        return {"diff": "".join(parts), **({"broken": broken} if broken else {})}
 
     def _located(self, events: list[DebugEvent]) -> list[DebugEvent]:
         """Return events with paths relative to the workspace, where they are in it."""
@@ -192,6 +209,26 @@ class Tool(Protocol):
         Any other error is a bug. The agent is told that the tool failed, and the verdict's notes say how.
         """
         ...
+
+
+def read_arguments(tool: Tool, arguments: Mapping[str, Any]) -> Any:
+    """Return the arguments of a call as the tool takes them. Raises ToolError, which says what is wrong with each."""
+    try:
+        return tool.arguments.model_validate(arguments)
+    except ValidationError as error:
+        problems = "; ".join(map(_describe_problem, error.errors()))
+        raise ToolError(f"Invalid arguments for {tool.name}: {problems}") from None
+
+
+def _describe_problem(problem: ErrorDetails) -> str:
+    """Say what is wrong with an argument."""
+    name = ".".join(map(str, problem["loc"]))
+    if problem["type"] == "missing":
+        return f"{name} is required"
+    if problem["type"] == "extra_forbidden":
+        return f"there is no argument {name}"
+    message = problem["msg"].removeprefix("Value error, ")
+    return f"{name}: {message}" if name else message
 
 
 class Described(Protocol):

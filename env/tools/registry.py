@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from stackrank.env.environment import Environment
 from stackrank.env.tools.base import Tool
 from stackrank.env.tools.bash import Bash
+from stackrank.env.tools.branch import Branch
 from stackrank.env.tools.debugging.calls import Calls
 from stackrank.env.tools.debugging.inspect import Inspect
 from stackrank.env.tools.debugging.investigate import INVESTIGATOR, Answer, Investigate
@@ -35,7 +36,7 @@ GROUP = "stackrank.tools"
 
 BUILT_IN: tuple[Callable[[], Tool], ...] = (
     *(Eval, View, Listdir, Grep, Rewrite, StrReplace, Insert, Create, Undo),
-    *(Pdb, Inspect, Trace, Calls, Snapshot, Investigate, Answer, Bash, Terminal, RunProgram, Submit),
+    *(Pdb, Inspect, Trace, Calls, Snapshot, Investigate, Answer, Bash, Terminal, RunProgram, Branch, Submit),
 )
 
 
@@ -133,6 +134,9 @@ TOOL_SETS: dict[str, ToolSet] = {
         ToolSet("bash", ("eval", *_READ, "bash", "rewrite", "submit")),
         ToolSet("bash-debug", ("eval", *_READ, "bash", "pdb", "rewrite", "submit")),
         ToolSet("terminal", ("eval", *_READ, "terminal", "rewrite", "submit")),
+        # With the tool that goes back to an earlier step.
+        ToolSet("debug-branch", ("eval", *_READ, "pdb", "rewrite", "branch", "submit")),
+        ToolSet("bash-debug-branch", ("eval", *_READ, "bash", "pdb", "rewrite", "branch", "submit")),
         # For the agent `command`, whose program brings its own tools.
         ToolSet("command", ("program", "submit")),
     )

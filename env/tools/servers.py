@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from stackrank.env.environment import Environment
 from stackrank.env.local_packages import identify
 from stackrank.env.state import Spoken
 from stackrank.errors import StackrankError
+
+log = logging.getLogger(__name__)
 
 
 class ToolServerFailed(StackrankError):
@@ -136,3 +139,15 @@ class ServerConnection(Protocol):
     def spoken(self) -> list[Spoken]:
         """Return the lines that were sent and received since the last call of this method."""
         ...
+
+
+def open_connection(connection: ServerConnection) -> None:
+    """Start a server of the entrant; if it fails, once more. Raises ToolServerFailed, SandboxError."""
+    try:
+        connection.open()
+    except ToolServerChanged:
+        raise
+    except ToolServerFailed as error:
+        log.warning("%s; it is started again", error)
+        connection.close()
+        connection.open()

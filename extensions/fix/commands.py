@@ -64,6 +64,7 @@ def fix(
     from stackrank.extensions.fix.finding.project import (
         TestOptions,
         list_lfs_pointers,
+        list_own_loaders,
         list_submodules,
         open_project,
         require_separate,
@@ -89,6 +90,12 @@ def fix(
         print_err(
             f"{project.name}: its submodules ({shorten(submodules)}) are left alone, and tests that need their files "
             "fail, because these are not in the commit"
+        )
+    if loaders := list_own_loaders(project):
+        print_err(
+            f"{project.name}: tests that {shorten(loaders)} adds in load_tests() or test_suite() do not run, because "
+            "pytest does not call these: run doctests with --test 'python -m pytest --doctest-modules "
+            "--doctest-glob=*.rst', and name files of other tests there"
         )
     reported = read_issues(issues) if issues else []
     if issues_of:

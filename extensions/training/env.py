@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from stackrank.agents.episode.protocol import Decision, MalformedAction
-from stackrank.agents.episode.referee import Outcome, Referee, ReplayDiffers
+from stackrank.agents.episode.referee import Outcome, Referee
 from stackrank.agents.episode.step import Step
 from stackrank.agents.episode.workspace import append_workspace
 from stackrank.env.actions import Action, Observation
@@ -18,6 +18,7 @@ from stackrank.env.sandbox.pool import Pool
 from stackrank.env.scoring.judge import Score
 from stackrank.env.task import Task
 from stackrank.env.tools import ToolSet
+from stackrank.env.tools.branch import StepsDiffer
 from stackrank.extensions.training.pool_share import PoolShare
 from stackrank.extensions.training.rewards import Tally, Term, TrainingError
 from stackrank.extensions.training.rules import EpisodeRules
@@ -117,7 +118,7 @@ class TrainingEnv:
         may. Raises TrainingError if there is no such step, or if it ended the episode. Raises SandboxError.
         """
         self._require_open()
-        if self._referee is None:
+        if self._referee is None or self._env is None:
             raise TrainingError("no episode is in progress: call reset first")
         steps = list(self._referee.steps)
         last = len(steps) - 1 if self.outcome is None else len(steps) - 2
@@ -128,19 +129,19 @@ class TrainingEnv:
         copy = TrainingEnv(self.task, self.tools, self._share, self._find_task, self._rules)
         copy.branched_from = at
         try:
-            copy._repeat(steps[: at + 1])
-            if self._env is not None and at == len(steps) - 1:
-                _compare_workspaces(self._env, copy._env)
-        except BaseException:
+            copy._stand_after(steps[: at + 1], self._env.branch(at, copy._lent.new))
+        except BaseException as error:
             copy.close()
+            if isinstance(error, StepsDiffer):
+                raise BranchError(f"this episode cannot be branched: {error}") from None
             raise
         return copy
 
-    def _begin(self, past: Sequence[Step] = ()) -> Observation:
-        """Begin an episode whose first steps repeat `past`. Returns the first observation."""
+    def _begin(self) -> Observation:
+        """Begin an episode. Returns the first observation."""
         self._leave()
         self.outcome, self.earned = None, 0.0
-        env = DebugEnv(
+        self._env = env = DebugEnv(
             self.task,
             self.tools,
             self._lent.new,
@@ -149,33 +150,22 @@ class TrainingEnv:
             shows_failure_state=self._rules.shows_failure_state,
             rewards=False,
         )
-        referee = Referee(env, self._rules.budget, past=past)
-        self._env = env
+        referee = Referee(env, self._rules.budget)
         observation = self._guarded(referee.reset)
         self._referee, self._tally = referee, Tally(self._rules.weights, referee.tracker)
         referee.pause()
         return append_workspace(env.shown, observation)
 
-    def _repeat(self, past: Sequence[Step]) -> None:
-        """Begin an episode, and carry out the steps of another. Raises BranchError if they come out differently."""
-        try:
-            self._begin(past)
-            referee, tally = self._require_episode(), self._tally
-            assert tally is not None
-            for step in past[1:]:
-                if step.action is None:
-                    error = MalformedAction(step.observation.text, output=step.thought)
-                    self._guarded(referee.refuse, error)
-                else:
-                    self._guarded(referee.carry_out, Decision(step.action, step.thought))
-                rewards = tally.of(referee.steps[-1], False)
-                self.earned += sum(rewards.values())
-            referee.pause()
-        except ReplayDiffers as error:
-            raise BranchError(
-                f"this episode cannot be branched after step {error.index}: there {error.difference}. What depends on "
-                "the clock, on chance or on a network cannot be repeated"
-            ) from None
+    def _stand_after(self, past: Sequence[Step], env: DebugEnv) -> None:
+        """Go on with an episode of another environment. `env`: stands after the last of these steps."""
+        self._env = env
+        self._referee = referee = Referee(env, self._rules.budget, past=past)
+        referee.recall(past[0])
+        self._tally = tally = Tally(self._rules.weights, referee.tracker)
+        for step in past[1:]:
+            referee.recall(step)
+            self.earned += sum(tally.of(step, False).values())
+        referee.pause()
 
     def look(self) -> tuple[Observation, Info]:
         """Return the last observation and the info again, as in a new branch. Raises TrainingError."""
@@ -318,7 +308,6 @@ class TrainingEnv:
         """End the sandbox of the last episode, but keep what is known about the episode."""
         if self._env is not None:
             self._env.close()
-            self._env = None
 
     def _guarded(
         self, work: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs
@@ -338,7 +327,7 @@ class TrainingEnv:
 
     def _require_episode(self) -> Referee:
         self._require_open()
-        if self.outcome is not None and self._env is None:
+        if self.outcome is not None:
             raise TrainingError(f"the episode is over ({self.outcome.stop_reason}): call reset")
         if self._referee is None:
             raise TrainingError("no episode is in progress: call reset first")
@@ -358,23 +347,6 @@ class TrainingEnv:
             "verdict": str(Verdict.RESOLVED if resolved else Verdict.UNRESOLVED) if outcome else "",
             "failure_point": str(outcome.diagnosis.failure_point or "") if outcome else "",
         }
-
-
-def _compare_workspaces(env: DebugEnv, branch: DebugEnv | None) -> None:
-    """Raise BranchError if the workspaces differ in something that no observation has shown."""
-    assert branch is not None
-    ours, theirs = env.sandbox.changes(), branch.sandbox.changes()
-    paths = {*ours.files, *theirs.files, *ours.deleted, *theirs.deleted}
-    differing = sorted(
-        path
-        for path in paths
-        if ours.files.get(path) != theirs.files.get(path) or (path in ours.deleted) != (path in theirs.deleted)
-    )
-    if differing:
-        raise BranchError(
-            f"this episode cannot be branched here: its steps write {', '.join(differing[:3])} with another content "
-            "each time"
-        )
 
 
 def read_action(action: object, arguments: Mapping[str, Any]) -> Action:

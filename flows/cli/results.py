@@ -239,6 +239,8 @@ def _print_step(step: Mapping[str, Any]) -> None:
     short_arguments = ", ".join(f"{name}={value!r}" for name, value in arguments.items() if name not in blocks)
     milestones = f"  {', '.join(step['milestones'])}" if step["milestones"] else ""
     part = "" if step["investigation"] is None else f" (investigation of step {step['investigation']})"
+    if step["parent"] not in (None, step["index"] - 1):
+        part += f" (from step {step['parent']})"
     # A step without a tool is the reset, or an answer that was refused, because it had no call or a wrong one.
     is_action = step["tool"] or not step["index"]
     call = f"{step['tool'] or 'reset'}({short_arguments})" if is_action else "malformed action"

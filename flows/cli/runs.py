@@ -157,7 +157,7 @@ def play(
     repos: Repos = None,
     environments: Environments = None,
     night: Night = "",
-    tools: Annotated[str, typer.Option(help="A tool set, or tools separated by commas.")] = "bash-debug",
+    tools: Annotated[str, typer.Option(help="A tool set, or tools separated by commas.")] = "bash-debug-branch",
     sandbox: Sandbox = None,
     shows_failing_test: FailingTest = None,
     shows_failure_state: FailureState = None,

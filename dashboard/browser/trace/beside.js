@@ -7,6 +7,8 @@ import { countOf } from "../lib/numbers.js"
 import { whenFed } from "../lib/parts.js"
 import { inView } from "../lib/windowed.js"
 import { Side } from "./side.js"
+import { PANES } from "./step.js"
+import { Tabs } from "./tabs.js"
 
 const LINE = 26
 const AGAIN_MS = 2000
@@ -23,6 +25,7 @@ class Beside {
     this.zoom = null
     this.told = 0
     const template = root.querySelector("template")
+    this.tabs = new Tabs(root, PANES, pane => this.change({ pane }, true))
     this.sides = ["A", "B"].map(name => new Side(this, name, template))
     root.querySelector(".times").replaceChildren(...this.sides.map(side => side.time))
     root.querySelector(".sides").replaceChildren(...this.sides.map(side => side.section))
@@ -62,8 +65,9 @@ class Beside {
   }
 
   read() {
-    const asked = new URLSearchParams(location.search).getAll("at").at(-1)
-    const at = /^\d{1,9}$/.test(asked ?? "") ? Number(asked) : (this.data.split ?? 0)
+    const asked = name => new URLSearchParams(location.search).getAll(name).at(-1) ?? ""
+    const at = /^\d{1,9}$/.test(asked("at")) ? Number(asked("at")) : (this.data.split ?? 0)
+    this.pane = PANES.includes(asked("step_tab")) ? asked("step_tab") : "Step"
     this.at = Math.min(at, this.data.pairs.length - 1)
   }
 
@@ -84,6 +88,7 @@ class Beside {
     Object.assign(this, values)
     const url = new URL(location.href)
     url.searchParams.set("at", this.at)
+    this.pane === "Step" ? url.searchParams.delete("step_tab") : url.searchParams.set("step_tab", this.pane)
     if (url.href !== location.href) history[jump ? "pushState" : "replaceState"](history.state, "", url)
     this.changed(true)
   }
@@ -101,7 +106,7 @@ class Beside {
   }
 
   said() {
-    return { at: this.at, local: this.local, sides: this.sides.map(side => side.asked()) }
+    return { at: this.at, tab: this.pane, local: this.local, sides: this.sides.map(side => side.asked()) }
   }
 
   // The server may lose a message that arrives while it is busy. What the address named comes unasked.
@@ -113,6 +118,7 @@ class Beside {
 
   show(moved = false) {
     if (!this.data) return
+    this.tabs.show(this.pane)
     const [a, b] = this.sides
     const whole = [a.show(b), b.show(a)]
     if (whole.every(Boolean)) this.compare()
@@ -186,7 +192,8 @@ class Beside {
       if (at >= 0 && at < this.data.pairs.length) this.change({ at }, true)
     }
     const go = way => () => this.change({ at: Math.max(0, Math.min(this.data.pairs.length - 1, this.at + way)) })
-    return { j: go(1), k: go(-1), n: seek(1), p: seek(-1), f: () => this.change({ at: this.data.split ?? 0 }, true) }
+    const panes = Object.fromEntries(PANES.map((pane, at) => [at + 1, () => this.change({ pane }, true)]))
+    return { j: go(1), k: go(-1), n: seek(1), p: seek(-1), f: () => this.change({ at: this.data.split ?? 0 }, true), ...panes }
   }
 }
 

@@ -1,6 +1,6 @@
 // The whole debugger: keeps all panes on the current view, and handles mouse and keyboard.
 import { mount } from "../lib/component.js"
-import { button, element } from "../lib/dom.js"
+import { button } from "../lib/dom.js"
 import { listen } from "../lib/keys.js"
 import { whenFed } from "../lib/parts.js"
 import { Frame } from "./frame.js"
@@ -11,6 +11,7 @@ import { Search } from "./search.js"
 import { Source } from "./source.js"
 import { Stack } from "./stack.js"
 import { PANES, Step } from "./step.js"
+import { Tabs } from "./tabs.js"
 import { View } from "./view.js"
 
 const TABS = ["Step", "Source", "Stack", "Diff", "Tests", "Model"]
@@ -28,14 +29,7 @@ class Debugger {
     this.frame = new Frame(root, () => this.show(false))
     this.help = help(root)
     this.ends = [listen(event => this.key(event)), whenFed(() => this.show(false))]
-    this.tabs = TABS.map(name => {
-      const made = button("tab", name, () => this.view.change({ tab: name === "Step" ? null : name }, true))
-      made.setAttribute("role", "tab")
-      made.id = `tab-${name}`
-      return made
-    })
-    root.querySelector(".tabs").replaceChildren(...this.tabs)
-    root.querySelector(".tabs").onkeydown = event => this.turn(event)
+    this.tabs = new Tabs(root, TABS, name => this.view.change({ tab: name === "Step" ? null : name }, true))
     for (const [name, work] of Object.entries({ nearer: () => this.lanes.zoom(2), further: () => this.lanes.zoom(0.5), help: () => this.help.showModal(), fold: () => this.fold() })) {
       root.querySelector(`[data-do="${name}"]`).onclick = work
     }
@@ -93,12 +87,8 @@ class Debugger {
   show(moved) {
     if (!this.view.data) return
     const { tab, pane } = this.pane()
-    for (const each of this.tabs) {
-      each.hidden = each.id === "tab-Stack" && !this.view.data.debugs
-      const on = each.textContent === (this.frame.narrow ? tab : pane)
-      each.setAttribute("aria-selected", String(on))
-      each.tabIndex = on ? 0 : -1
-    }
+    this.tabs.hide("Stack", !this.view.data.debugs)
+    this.tabs.show(this.frame.narrow ? tab : pane)
     this.thumbs[0].disabled = this.view.step <= 0
     this.thumbs[1].disabled = this.view.step >= this.view.data.last
     if (moved) {
@@ -128,17 +118,6 @@ class Debugger {
     const row = this.moves()[key]()
     if (row) this.view.change({ step: row.step })
     this.list.space.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" })
-  }
-
-  turn(event) {
-    const way = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
-    if (!way) return
-    event.preventDefault()
-    const seen = this.tabs.filter(each => each.offsetParent !== null)
-    const at = seen.indexOf(this.root.activeElement)
-    const next = seen[(at + way + seen.length) % seen.length]
-    next.focus()
-    next.click()
   }
 
   key(event) {

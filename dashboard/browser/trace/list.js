@@ -5,6 +5,7 @@ import { styleOf } from "../lib/theme.js"
 import { inView } from "../lib/windowed.js"
 
 const ROW = 46
+const COLUMN = 10
 
 export class List {
   constructor(root, view) {
@@ -71,6 +72,7 @@ export class List {
       for (let step = first + period; step <= last; step++) folded.set(step, null)
       folded.set(first, { first, last, times: (last - first + 1) / period, period })
     }
+    this.columns = Math.max(0, ...this.view.data.rows.map(row => (row.tree ? row.tree.column + 1 : 0)))
     this.visible = this.view.data.rows.filter(row => !this.hidden.has(row.tool) && folded.get(row.step) !== null)
     this.folded = folded
     this.space.style.height = `${this.visible.length * ROW}px`
@@ -130,6 +132,7 @@ export class List {
     made.style.borderLeftColor = this.colorOf(row.tool)
     if (row.step === this.view.data.failure) made.classList.add("failure")
     if (row.inside) made.classList.add("inside")
+    if (row.tree) this.branch(made, row.tree)
     const top = element("div", "top")
     top.append(element("span", "number", String(row.step)), element("span", "tool", row.tool))
     const fold = this.folded.get(row.step)
@@ -140,6 +143,15 @@ export class List {
       chip.onclick = event => {
         event.stopPropagation()
         this.open(row.step)
+      }
+      top.append(chip)
+    }
+    if (row.tree?.origin != null) {
+      const chip = element("span", "chip fold", `from step ${row.parent}`)
+      chip.title = "Go to the step that this line branches from"
+      chip.onclick = event => {
+        event.stopPropagation()
+        this.view.change({ step: row.parent }, true)
       }
       top.append(chip)
     }
@@ -158,6 +170,25 @@ export class List {
       this.box.focus({ preventScroll: true })
     }
     return made
+  }
+
+  // The tree beside a row: its line with a dot, the lines that pass by, and where a line branches off.
+  branch(made, { column, passing, origin, kept }) {
+    made.style.paddingLeft = `${this.columns * COLUMN + 7}px`
+    if (!kept) made.classList.add("left")
+    const part = (name, at) => {
+      const bar = element("span", `tree ${name}`)
+      bar.style.left = `${at * COLUMN + 6}px`
+      made.append(bar)
+      return bar
+    }
+    for (const at of passing) part("bar", at)
+    part(origin === null ? "bar" : "bar begins", column)
+    if (origin !== null) {
+      part("fork", Math.min(origin, column)).style.width = `${Math.abs(column - origin) * COLUMN}px`
+      if (!passing.includes(origin)) part("bar ends", origin)
+    }
+    part("dot", column)
   }
 
   open(step) {

@@ -128,8 +128,9 @@ export class Side {
       frames: new Set(theirs.frames.map(placeOf)),
     }
     this.stack.show(detail)
-    this.body.show(detail, "Step")
-    return this.source.show(detail)
+    const { pane } = this.whole
+    this.body.show(detail, pane)
+    return this.source.show(detail) && (pane === "Step" || this.part(`${pane}:${step}`) !== undefined)
   }
 
   texts() {

@@ -54,6 +54,8 @@ class PlainStep(TypedDict):
     """Lines to the nearest faulty line, in the same file."""
     investigation: int | None
     """The step that asked for the investigation that this step is part of, if any."""
+    parent: int | None
+    """The step that this one follows: for a `branch`, the step that it went back to. None for the reset."""
 
 
 class StepRow(PlainStep):
@@ -71,13 +73,14 @@ def steps(
 ) -> list[StepRow]:
     """Return the steps of an episode from index `first` on, in order, with `exchanges` if asked. Index 0 is the reset.
 
-    `investigation`: in a step that is part of an investigation, the index of the step that asked for it.
+    `investigation`: in a step that is part of an investigation, the index of the step that asked for it. `parent`: the
+    step before, or the step that a `branch` went back to.
     """
     query = select(*_STEP_COLUMNS, *([_S.exchanges] if exchanges else [])).where(
         _S.episode_id == episode_id, _S.index >= first
     )
     rows: Any = _read_steps(engine, episode_id, query.order_by(_S.index).limit(limit))
-    return _add_investigations(engine, episode_id, rows)
+    return _add_investigations(engine, episode_id, _add_parents(rows))
 
 
 def steps_of(
@@ -94,7 +97,8 @@ def steps_of(
         rows_of[row.pop("episode_id")].append(row)
     for rows in rows_of.values():
         _mark_investigations(
-            rows, [(row["index"], row["tool"]) for row in rows if row["ok"] and row["tool"] in _INVESTIGATIONS]
+            _add_parents(rows),
+            [(row["index"], row["tool"]) for row in rows if row["ok"] and row["tool"] in _INVESTIGATIONS],
         )
     return rows_of
 
@@ -130,6 +134,20 @@ def _mark_investigations(rows: list[Any], ends: list[tuple[int, str]]) -> list[A
     return rows
 
 
+def _add_parents(rows: list[Any]) -> list[Any]:
+    """Add `parent` to the rows of whole steps."""
+    for row in rows:
+        row["parent"] = _parent(row["index"], row["state"])
+    return rows
+
+
+def _parent(index: int, state: Any) -> int | None:
+    """Return the step that a step follows; None for the reset."""
+    if isinstance(state, dict) and state.get("kind") == "branch":
+        return int(state["at"])
+    return index - 1 if index else None
+
+
 def full_steps(engine: Engine, episode_id: int) -> Iterator[Row]:
     """Yield the steps of an episode with all their columns, in order; times are not converted."""
     blobs = blobs_of(engine, episode_id)
@@ -147,7 +165,7 @@ def step_outline(engine: Engine, episode_id: int, *, first: int = 0, limit: int 
 
     `arguments` is the beginning of the JSON, `thought` that of the text, 160 characters each. From the state come
     `file`, `line`, `function`, `depth`, `passed`, `failed`, `edited`, `path`: texts, or None. `changed`: the first line
-    of code that the step changed in the workspace, as in a diff, else None. `investigation`: as in `steps`.
+    of code that the step changed in the workspace, as in a diff, else None. `investigation`, `parent`: as in `steps`.
     """
     column_names = (
         "index",
@@ -166,13 +184,14 @@ def step_outline(engine: Engine, episode_id: int, *, first: int = 0, limit: int 
     blobs = blobs_of(engine, episode_id)
     names = ("file", "line", "function", "depth", "edited", "path")
     folded = [row.pop("state") for row in rows]
-    states = [with_stop(state) for state in blobs.parts(folded, (*names, "tests", "kind", "diff", KEY))]
+    states = [with_stop(state) for state in blobs.parts(folded, (*names, "tests", "kind", "diff", "at", KEY))]
     outline = []
     for row, state in zip(blobs.complete(rows), states, strict=True):
         tests = state.get("tests")
         state |= {name: tests.get(name) for name in ("passed", "failed")} if isinstance(tests, dict) else {}
         row |= {"arguments": json.dumps(row["arguments"])[:_OUTLINE_CHARS], "thought": row["thought"][:_OUTLINE_CHARS]}
         row |= {name: _shorten(state.get(name)) for name in (*names, "passed", "failed")}
+        row["parent"] = _parent(row["index"], state)
         is_edit = state.get("diff") and state.get("kind") != "tests"  # what a run of the tests leaves behind is no edit
         outline.append(row | {"changed": _shorten(_first_change(state["diff"])) if is_edit else None})
     return _add_investigations(engine, episode_id, outline)
@@ -213,6 +232,7 @@ def display_steps(engine: Engine, episode_id: int, *, first: int, limit: int, ch
         for name in ("thought", "observation"):
             row |= {name: row[name][:chars], f"{name}_chars": len(row[name])}
         row |= {"arguments_text": arguments[:chars], "arguments_chars": len(arguments), "asked": bool(row["asked"])}
+        row["parent"] = _parent(row["index"], row["state"])
         if len(arguments) > chars:
             row["arguments"] = None
         if len(json.dumps(row["state"])) > _STATE_CHARS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import posixpath
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import LFS_POINTER, CommitFiles, is_repository, read_at, resolve_commit
 from stackrank.env.benchmarks.guess_setup import guess_setup
 from stackrank.env.benchmarks.pytest_command import TestCommand, default_command
-from stackrank.env.benchmarks.testfiles import shell_command
+from stackrank.env.benchmarks.testfiles import is_test, shell_command
 from stackrank.env.environment import Environment
 from stackrank.env.git import changed_files, enclosing_repository, is_bare, read_git
 from stackrank.env.sandbox.base import SandboxSpec
@@ -22,6 +23,8 @@ from stackrank.env.task import Limits
 from stackrank.patches.reading import SUBMODULE, Patch
 
 CONFTEST = "conftest.py"
+
+_OWN_LOADER = re.compile(rb"^def (?:load_tests|test_suite)\(", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -161,6 +164,12 @@ def list_lfs_pointers(project: Project) -> list[str]:
     if not any(b"filter=lfs" in attribute_text for attribute_text in attributes):
         return []
     return [name for name, content in project.files.items() if content.startswith(LFS_POINTER)]
+
+
+def list_own_loaders(project: Project) -> list[str]:
+    """Return the files that choose their tests by `load_tests` or `test_suite`, of which pytest knows nothing."""
+    tests = (name for name in project.files if name.endswith(".py") and is_test(name))
+    return [name for name in tests if _OWN_LOADER.search(project.files[name])]
 
 
 def _dirty(place: Path, subdir: str) -> list[str]:

@@ -108,6 +108,23 @@ def test_keys_move_both_and_the_address_follows(page: sync_api.Page, two: list[i
     expect(a.get_by_role("heading", name="Step 1: pdb")).to_be_visible()
 
 
+def test_both_show_the_same_part_of_their_steps(page: sync_api.Page, two: list[int]) -> None:
+    page.goto(f"/diverge?a={two[0]}&b={two[1]}&at=3&step_tab=Diff")
+    ready(page)
+    a, b = (page.locator(".side").nth(place) for place in range(2))
+    expect(a.locator(".body .added")).to_have_text(["+    for item in items:\n"])
+    expect(b.locator(".body")).to_contain_text("Nothing is changed yet.")
+    page.keyboard.press("3")
+    expect(page.get_by_role("tab", name="Tests")).to_have_attribute("aria-selected", "true")
+    expect(page).to_have_url(re.compile(r"step_tab=Tests\b"))
+    for side in (a, b):
+        expect(side.locator(".body")).to_have_text("The tests were not run yet.")
+    page.get_by_role("tab", name="Step").click()
+    expect(a.locator(".body")).to_contain_text("Thought 3.")
+    page.go_back()
+    expect(a.locator(".body")).to_have_text("The tests were not run yet.")
+
+
 DIFFERING = """async folder => {
   const { differing } = await import(new URL(`./static/${folder}/lib/difference.js`, document.baseURI))
   const lines = text => [...text]

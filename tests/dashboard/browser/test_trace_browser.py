@@ -46,6 +46,20 @@ def test_stepping_adds_one_history_entry_and_keeps_the_step_visible(page: sync_a
     heading(page, "Episodes")
 
 
+def test_a_branch_leads_to_its_parent(page: sync_api.Page, watched: SimpleNamespace) -> None:
+    episode = new_episode(watched.store, name="branched")
+    for index in range(5):
+        action = {"tool": "branch", "state": {"kind": "branch", "at": 1}} if index == 3 else {"tool": "listdir"}
+        watched.store.add_step(Step(episode_id=episode, index=index, **(action if index else {})))
+    finish(watched.store, episode, steps=4)
+    page.goto(f"/episode?id={episode}&step=4")
+    ready(page)
+    expect(page.locator(".row.left")).to_have_count(1)
+    expect(page.locator(".row .tree.dot")).to_have_count(5)
+    page.locator('.row[data-step="3"] .chip.fold').click()
+    at(page, 1)
+
+
 @pytest.mark.exhaustive
 def test_source_marks_the_current_line(page: sync_api.Page, watched: SimpleNamespace) -> None:
     source = "".join(f"line_{number} = {number}\n" for number in range(1, 401))

@@ -145,6 +145,40 @@ def test_steps_with_different_outcomes_are_not_repeats(visit: Any, tmp_path: Pat
     assert outline(visit(url, "episode", id=str(episode)))["repeats"] == [[2, 5, 1]]
 
 
+def test_branches_are_shown_as_a_tree(visit: Any, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'x.db'}"
+    store = Store(connect(url))
+    episode = new_episode(store)
+    parents = {3: 1, 5: 2, 6: 4}
+    for index in range(8):
+        state = {"kind": "branch", "at": parents.get(index)}
+        action = {"tool": "branch", "state": state} if index in parents else {"tool": "listdir"}
+        store.add_step(Step(episode_id=episode, index=index, **(action if index else {})))
+    app = visit(url, "episode", id=str(episode), step="6")
+    shown = rows(app)
+    assert [row["parent"] for row in shown] == [None, 0, 1, 1, 3, 2, 4, 6]
+    tree = [row["tree"] for row in shown]
+    assert [place["column"] for place in tree] == [0, 0, 0, 1, 1, 2, 3, 3]
+    assert [place["origin"] for place in tree] == [None, None, None, 0, None, 0, 1, None]
+    assert [place["passing"] for place in tree] == [[], [], [], [0], [0], [1], [], []]
+    assert [place["kept"] for place in tree] == [True, True, False, True, True, False, True, True]
+    assert ["from step 4", "gray"] in detail(app, 6)["badges"]
+
+
+def test_a_step_that_could_not_go_back_branches_nothing(visit: Any, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'x.db'}"
+    store = Store(connect(url))
+    episode = new_episode(store)
+    for index, at in enumerate((None, "far", 9)):
+        arguments = {"at": at} if at else {}
+        store.add_step(
+            Step(episode_id=episode, index=index, tool="branch" if at else "", arguments=arguments, ok=not at)
+        )
+    assert [(row["parent"], row["tree"]) for row in rows(visit(url, "episode", id=str(episode)))] == [
+        *((None, None), (0, None), (1, None)),
+    ]
+
+
 def test_search_in_steps(visit: Any, played: SimpleNamespace) -> None:
     app = visit(played.url, "episode", id=played.episode, find="ITEM IN items")
     assert [hit["step"] for hit in fed(app)["find:ITEM IN items"]] == [2]

@@ -36,6 +36,10 @@ def test_no_observation_is_long_unless_it_is_asked_for(play: Play) -> None:
         short = step(tool, **arguments)
         assert len(short.text) <= most_shown(tool) and ("more" in short.text or "left out" in short.text), tool
         assert len(step(tool, **arguments, limit=9000).text) > len(short.text), tool
+    # The largest limit shows as much as it says, and nobody is told to ask for more than that.
+    assert "seq" not in (whole := step("bash", command="seq 11500", limit=60_000).text) and "omitted" not in whole
+    longest = step("bash", command="seq 15000", limit=60_000).text
+    assert len(longest) > 55_000 and "ask for a part of it" in longest and "limit above" not in longest
 
 
 HOSTILE = """
@@ -106,7 +110,9 @@ def test_no_tool_shows_more_than_is_asked_for_whatever_the_program_does(play: Pl
         ("view", {"x" * 90_000: 1}),
     ]
     tools = {
-        name for name in tool_names() if find_tool(name).name not in ("submit", "investigate", "answer", "program")
+        name
+        for name in tool_names()
+        if find_tool(name).name not in ("submit", "investigate", "answer", "program", "branch")
     }
     assert tools <= {name for name, _ in calls}, "a new tool is asked here too"
     for name, arguments in calls:

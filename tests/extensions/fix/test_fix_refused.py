@@ -10,7 +10,7 @@ import pytest
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.scoring.report import TestReport
 from stackrank.extensions.fix.finding import suite as suite_module
-from stackrank.extensions.fix.finding.project import TestOptions, open_project
+from stackrank.extensions.fix.finding.project import TestOptions, list_own_loaders, open_project
 from stackrank.extensions.fix.finding.suite import run_suite, select_broken_since
 from tests.extensions.fix.opening import opened
 from tests.fixtures.calls import CommandLine
@@ -249,3 +249,13 @@ def test_a_command_that_goes_to_a_folder_tests_the_project_there(
 def test_a_command_of_no_use(tmp_path: Path, test: str, words: str) -> None:
     with pytest.raises(BenchmarkError, match=words):
         open_project(repository(tmp_path / "shop"), TestOptions(test, ()))
+
+
+def test_files_that_choose_their_tests_for_unittest_are_named(tmp_path: Path) -> None:
+    files = {
+        "src/words/tests.py": "import doctest\n\n\ndef test_suite():\n    return doctest.DocFileSuite('words.rst')\n",
+        "tests/test_words.py": "def load_tests(loader, tests, pattern):\n    return tests\n",
+        "tests/test_more.py": "def test_suite_of_words():\n    def load_tests():\n        pass\n",
+        "words/loading.py": "def load_tests(loader, tests, pattern):\n    return tests\n",
+    }
+    assert list_own_loaders(opened(tmp_path / "words", files)) == ["src/words/tests.py", "tests/test_words.py"]

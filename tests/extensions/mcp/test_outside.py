@@ -131,6 +131,24 @@ def test_an_episode_over_standard_streams(stackrank: CommandLine) -> None:
     assert "same: all" in stackrank("replay", "1").out
 
 
+def test_a_client_goes_back_to_an_earlier_step(stackrank: CommandLine) -> None:
+    async def play() -> None:
+        async with client("--tools", "debug-branch") as session:
+            assert "branch" in {tool.name for tool in (await session.list_tools()).tools}
+            await session.call_tool("rewrite", {"path": "new.py", "new_code": "x = 1\n"})
+            assert "as it was after step 0" in text(await session.call_tool("branch", {"at": 0}))
+            assert (await session.call_tool("view", {"path": "new.py"})).is_error
+            assert (await session.call_tool("branch", {"at": 7})).is_error
+            await session.call_tool("submit", {})
+
+    run(play)
+    row = ended()
+    assert (row["steps"], row["stop_reason"], row["diff"]) == (5, "submitted", "")
+    assert [row["parent"] for row in queries.steps(connect(), 1)] == [None, 0, 0, 2, 3, 4]
+    assert [row["id"] for row in queries.episodes(connect(), 1)] == [1], "a branch is no attempt"
+    assert "same: all" in stackrank("replay", "1").out
+
+
 @pytest.mark.exhaustive
 def test_an_episode_on_the_statement_alone() -> None:
     async def play() -> None:

@@ -71,8 +71,9 @@ def test_eight_branches_are_equal_and_outlive_their_parent(env: TrainingEnv) -> 
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("date +%N", "after step 1: there the observation of bash differs from the record"),
-        ("date +%N > seen.txt", "its steps write seen.txt with another content each time"),
+        ("date +%N", "cannot be branched: step 1 cannot be repeated: its observation differs"),
+        ("head -c 9000000 /dev/urandom > large", "step 1 cannot be repeated: it or a step before it writes large"),
+        ("date +%N > seen.txt", "step 1 cannot be repeated: it changes files differently"),
     ],
 )
 def test_what_cannot_be_repeated_is_said(env: TrainingEnv, command: str, said: str) -> None:

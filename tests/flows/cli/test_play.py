@@ -49,6 +49,20 @@ def test_from_a_pipe(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) ->
     assert stackrank("replay", "1").status == 0
 
 
+def test_a_person_goes_back_and_tries_something_else(stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    typed = "rewrite new.py\nx = 1\n.\nlistdir\nbranch 0\nview new.py\nbranch 2\nview new.py\nsubmit\n"
+    monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+    result = stackrank(*PLAY)
+    assert result.status == 0 and "unresolved after 7 steps (submitted)" in result.out
+    episode = stackrank("trace", "1", "--json").json()
+    assert episode["entrant"] == "human/ada (bash-debug-branch)"
+    assert [step["ok"] for step in episode["steps"]] == [True] * 4 + [False] + [True] * 3
+    assert [step["parent"] for step in episode["steps"]] == [None, 0, 1, 0, 3, 2, 5, 6]
+    assert "+x = 1" in episode["diff"]
+    assert len(stackrank("episodes", "--json").json()) == 1, "a branch is no attempt"
+    assert stackrank("replay", "1").status == 0
+
+
 def test_a_task_of_ones_own_is_tried_before_it_is_played(
     stackrank: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
