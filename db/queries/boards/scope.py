@@ -176,8 +176,10 @@ class Selection:
     def _tasks(self) -> list[Row]:
         if not self.pooled:
             return []
-        names = ("id", "name", "title", "digest", "benchmark_id", "category", "difficulty", "tags", "valid")
-        names += ("invalid_reason",)
+        names = (
+            "id", "name", "title", "digest", "benchmark_id", "category", "difficulty", "tags", "valid",
+            "invalid_reason",
+        )  # fmt: skip
         query = select(*(TASK.c[name] for name in names)).order_by(TASK.c.id)
         return fetch(self.engine, query.where(TASK.c.benchmark_id == self.pooled[0].benchmark_id))
 
