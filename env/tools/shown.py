@@ -13,8 +13,10 @@ from stackrank.env.tools.base import Arguments
 
 MOST_SHOWN = 4000
 """The most characters of an observation, unless the agent asks for more."""
+MOST_ASKED = 60_000
+"""The most characters that an agent can ask for."""
 LESS = "ask for a part of it"
-"""How to see what was left out, if the tool has no argument for how much is shown."""
+"""How to see what was left out, if no argument shows more of it."""
 _HINT = re.compile(
     r"^(?:(?:E)?[ \t]*\n)?(?:E)?[ ]*(?:Use -v to get more diff|\.\.\.Full output truncated.*)(?:\n|\Z)", re.MULTILINE
 )
@@ -70,12 +72,12 @@ def _narrow(match: re.Match[str]) -> str:
 def limit(default: int = MOST_SHOWN) -> Any:
     """Return the argument `limit` for tools whose observation may be long. It comes last."""
     description = f"Most characters to show. Default: {default}, head and tail."
-    return Field(default, ge=500, le=60_000, description=description)
+    return Field(default, ge=500, le=MOST_ASKED, description=description)
 
 
 def limit_hint(max_chars: int) -> str:
     """Say how to see what was left out, for a tool with the argument `limit`."""
-    return f"a limit above {max_chars} shows more"
+    return f"a limit above {max_chars} shows more" if max_chars < MOST_ASKED else LESS
 
 
 def clip(text: str, max_chars: int) -> str:

@@ -10,11 +10,10 @@ from stackrank.env.sandbox.guest.core.texts import find_encoding
 from stackrank.env.state import ShownState
 from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.env.tools.listdir import list_folder
-from stackrank.env.tools.shown import MOST_SHOWN, fit_lines, number_lines
+from stackrank.env.tools.shown import MOST_ASKED, MOST_SHOWN, fit_lines, number_lines
 from stackrank.wording import count_of
 
 MAX_LINES = 400
-MOST_ASKED = 60_000
 
 
 class ViewArguments(Arguments):
@@ -26,7 +25,7 @@ class ViewArguments(Arguments):
     limit: int = Field(
         MOST_SHOWN,
         ge=500,
-        le=60_000,
+        le=MOST_ASKED,
         description=f"Most characters to show if `end` is not given. Default: {MOST_SHOWN}.",
     )
 

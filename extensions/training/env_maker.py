@@ -66,13 +66,15 @@ def make_vec(tasks: str | Sequence[str], count: int | None = None, **options: Un
     """Make environments that share one pool of sandboxes and are stepped together. Raises as `make` does.
 
     `tasks`: one task for all `count` environments, a list with a task for each, or a benchmark, from which `count`
-    tasks are taken at even intervals (all if `count` is None).
+    tasks are taken at even intervals (all if `count` is None). `VecEnv.reset(seed=...)` draws from all of these tasks.
     """
     _check_options("make_vec", options)
     locations = ("path", "repos", "environments")
-    names = _names(tasks, count, _source(**{name: options.get(name) for name in locations}))  # type: ignore[arg-type]
+    source = _source(**{name: options.get(name) for name in locations})  # type: ignore[arg-type]
+    names = _names(tasks, count, source)
     maker = EnvMaker(count=len(names), **options)
-    return VecEnv([maker.env(name) for name in names], maker.pool)
+    drawable = list(dict.fromkeys(_names(tasks, None, source)))
+    return VecEnv([maker.env(name) for name in names], maker.pool, drawable)
 
 
 def _check_options(function: str, options: Mapping[str, object]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import random
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -26,9 +27,12 @@ class VecEnv:
     No environment is reset automatically: one whose episode is over takes None as its action until it is reset.
     """
 
-    def __init__(self, envs: Sequence[TrainingEnv], pool: Pool) -> None:
-        """Start nothing yet. `envs` share `pool`, which is closed with them."""
+    def __init__(self, envs: Sequence[TrainingEnv], pool: Pool, tasks: Sequence[str] = ()) -> None:
+        """Start nothing yet. `envs` share `pool`, which is closed with them. `tasks`: what a seed draws from; empty:
+        the tasks of `envs`.
+        """
         self.envs = tuple(envs)
+        self.tasks = tuple(tasks) or tuple(env.name for env in envs)
         self._pool = pool
         self._threads = ThreadPoolExecutor(len(self.envs), thread_name_prefix="stackrank-vec")
         self._closed = False
@@ -39,14 +43,18 @@ class VecEnv:
     def __iter__(self) -> Iterator[TrainingEnv]:
         return iter(self.envs)
 
-    def reset(self, tasks: Sequence[str | None] | None = None) -> list[tuple[Observation, Info]]:
+    def reset(
+        self, tasks: Sequence[str | None] | None = None, *, seed: int | None = None
+    ) -> list[tuple[Observation, Info]]:
         """Begin an episode in each environment, on the named tasks (None: the same task again).
 
+        `seed`: draws the tasks instead, without repetition while there are enough; the same seed draws the same.
         If the machine failed, the observation is not ok and `info["error"]` says why. Raises TrainingError,
         BenchmarkError.
         """
+        if seed is not None:
+            tasks = self._draw(tasks, seed)
         task_of_env = self._one_each("tasks", tasks if tasks is not None else [None] * len(self))
-
         for env, task in zip(self.envs, task_of_env, strict=True):
             env.check_task(task)
         return self._all([functools.partial(_begin, *pair) for pair in zip(self.envs, task_of_env, strict=True)])
@@ -101,9 +109,11 @@ class VecEnv:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    async def areset(self, tasks: Sequence[str | None] | None = None) -> list[tuple[Observation, Info]]:
+    async def areset(
+        self, tasks: Sequence[str | None] | None = None, *, seed: int | None = None
+    ) -> list[tuple[Observation, Info]]:
         """As `reset`."""
-        return await asyncio.to_thread(self.reset, tasks)
+        return await asyncio.to_thread(self.reset, tasks, seed=seed)
 
     async def astep(self, actions: Sequence[Act | None]) -> list[Transition | None]:
         """As `step`."""
@@ -126,6 +136,14 @@ class VecEnv:
     def _require_open(self) -> None:
         if self._closed:
             raise TrainingError("the environments are closed: create new ones")
+
+    def _draw(self, tasks: object, seed: int) -> list[str | None]:
+        if tasks is not None or isinstance(seed, bool) or not isinstance(seed, int):
+            raise TrainingError(f"seed is {seed!r}: give a whole number, and no tasks, because the seed draws them")
+        chance, drawn = random.Random(seed), list[str | None]()
+        while len(drawn) < len(self):
+            drawn += chance.sample(self.tasks, min(len(self.tasks), len(self) - len(drawn)))
+        return drawn
 
     def _one_each(self, name: str, values: Sequence[Result]) -> Sequence[Result]:
         self._require_open()

@@ -19,7 +19,7 @@ from stackrank.env.state import DebuggerState
 from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.env.tools.debugging.following import PROGRAM, find_program
 from stackrank.env.tools.output_dedup import Kind, find_repeated
-from stackrank.env.tools.shown import limit, strip_padding
+from stackrank.env.tools.shown import limit, limit_hint, strip_padding
 from stackrank.wording import count_of
 
 INVESTIGATION = "investigation"
@@ -136,7 +136,7 @@ def debugger_text(reply: Debugged, max_chars: int, named: str, begin: str = _BEG
     """
     standing = reply.standing
     paused = standing if isinstance(standing, Paused) else None
-    hint = f"a limit above {max_chars} shows more"
+    hint = limit_hint(max_chars)
     notes = [shortened(f"[{note}]", max_chars // 8, hint) for note in reply.notes]
     output = strip_padding(reply.text).rstrip()
     repeated = find_repeated(output, paused.line if paused else 0)

@@ -36,6 +36,10 @@ def test_no_observation_is_long_unless_it_is_asked_for(play: Play) -> None:
         short = step(tool, **arguments)
         assert len(short.text) <= most_shown(tool) and ("more" in short.text or "left out" in short.text), tool
         assert len(step(tool, **arguments, limit=9000).text) > len(short.text), tool
+    # The largest limit shows as much as it says, and nobody is told to ask for more than that.
+    assert "seq" not in (whole := step("bash", command="seq 11500", limit=60_000).text) and "omitted" not in whole
+    longest = step("bash", command="seq 15000", limit=60_000).text
+    assert len(longest) > 55_000 and "ask for a part of it" in longest and "limit above" not in longest
 
 
 HOSTILE = """

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,11 +13,15 @@ import pytest
 from stackrank.agents.episode.loop import Budget, Outcome, play
 from stackrank.agents.episode.protocol import SetupError
 from stackrank.agents.episode.step import Step
+from stackrank.db import queries
+from stackrank.db.connection.engine import connect
 from stackrank.env.debug_env import DebugEnv
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.tools import tool_set
 from stackrank.extensions.training.best_of_n import BestOfN
+from tests.fixtures.calls import CommandLine
 from tests.fixtures.env import cart, usable
+from tests.fixtures.playing import play_run
 from tests.support.openai_server import Entry, OpenAIServer, call, says
 
 Serve = Callable[..., OpenAIServer]
@@ -111,3 +117,28 @@ def test_an_interrupted_episode_goes_on_without_asking_again(serve: Serve) -> No
         assert taken(steps[:cut]) + taken([steps[0], *rest]) == taken(steps)
         assert again.usage.tokens_in == whole.usage.tokens_in
         assert len(server.requests) == sum(len(step.exchanges) for step in rest)
+
+
+@pytest.mark.slow
+def test_a_run_counts_its_episode_once_and_exports_each_line(
+    stackrank: CommandLine, serve: Serve, tmp_path: Path
+) -> None:
+    server = serve(samples((call("listdir"),), (call("eval"), call("view", path="vat/rates.py")), (call("submit"),)))
+    entrant = {"agent": "best-of-n", "model": "gpt-4.1-mini", "tools": "debug-branch", "config": {"lines": 2}}
+    run_id = play_run(entrants=[entrant], tasks=["vat-table"], steps=20)
+    (episode,) = queries.episodes(connect(), run_id)
+    steps = queries.steps(connect(), episode["id"], exchanges=True)
+    assert [step["tool"] for step in steps][1:] == ["listdir", "eval", "branch", "view", "eval", "branch", "submit"]
+    assert [step["parent"] for step in steps] == [None, 0, 1, 1, 3, 4, 2, 6]
+    assert episode["tokens_in"] == sum(step["tokens_in"] for step in steps) > 0
+    assert len(server.requests) == sum(len(step["exchanges"]) for step in steps)
+    (cell,) = stackrank("leaderboard", "--run", str(run_id), "--json").json()["entrants"]
+    assert cell["episodes"] == 1 and cell["tokens_in"] == episode["tokens_in"]
+    lines = stackrank("export", str(run_id), "--format", "chat").out.splitlines()
+    chats = [record for line in lines if (record := json.loads(line))["answers"]]
+    answers = [[message for message in chat["messages"] if message.get("tool_calls")] for chat in chats]
+    called = [[answer["tool_calls"][0]["function"]["name"] for answer in line] for line in answers]
+    assert ["listdir", "eval", "submit"] in called and ["listdir", "view", "submit"] in called
+    assert sum(len(chat["answers"]) for chat in chats) == len(server.requests)
+    assert stackrank("export", str(run_id), "--format", "atif", "--out", str(tmp_path / "atif")).status == 0
+    assert stackrank("replay", str(episode["id"])).status == 0

@@ -8,7 +8,9 @@ import pytest
 
 import stackrank
 from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.extensions.training.env import TrainingEnv
 from stackrank.extensions.training.rewards import TrainingError
+from stackrank.extensions.training.vec import VecEnv
 
 
 @pytest.mark.parametrize("name", ["tool", "max_steps", "task_name"])
@@ -33,3 +35,28 @@ def test_one_environment_of_a_vector_is_reset_alone() -> None:
             vec.reset_at(3)
         with pytest.raises(BenchmarkError, match="no task no-such-task"):
             vec.reset_at(0, "bugs/no-such-task")
+
+
+def test_a_seed_draws_the_tasks_of_a_vector(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(TrainingEnv, "reset", lambda env, task: (task, {}))
+
+    def drawn(envs: VecEnv, seed: int) -> list[str]:
+        return [str(task) for task, _ in envs.reset(seed=seed)]
+
+    with stackrank.make_vec("bugs", 8, sandbox="local") as envs:
+        batches = [drawn(envs, seed) for seed in (0, 1, 0)]
+        assert batches[0] == batches[2] != batches[1]
+        assert all(len(set(batch)) == 8 for batch in batches)
+        assert {*batches[0], *batches[1]} <= set(stackrank.task_names("bugs")), "of all tasks of the benchmark"
+        wrong_calls: list[dict[str, Any]] = [
+            {"seed": True},
+            {"seed": "1"},
+            {"seed": 1, "tasks": ["bugs/vat-table"] * 8},
+        ]
+        for wrong in wrong_calls:
+            with pytest.raises(TrainingError, match=r"seed is .*: give a whole number, and no tasks"):
+                envs.reset(**wrong)
+    names = ["bugs/vat-table", "bugs/shop-filters"]
+    with stackrank.make_vec([*names, *names, names[0]], sandbox="local") as envs:
+        batch = drawn(envs, 4)
+        assert {*batch[:2]} == {*batch[2:4]} == set(names), "each once before one comes again"
