@@ -13,7 +13,8 @@ from stackrank.env.localisation.needs import has_address
 from stackrank.env.patches import PatchError, apply_patch
 from stackrank.env.sandbox.base import Refused, SandboxError, Say, silent, spec_for
 from stackrank.env.sandbox.client import Changes, Sandbox
-from stackrank.env.sandbox.guest.testing.ids import function_of
+from stackrank.env.sandbox.guest.testing.ids import function_of, path_of
+from stackrank.env.scoring.by_fault.tests_of_faults import TestsOfFaults, find_tests_of_faults, with_tests
 from stackrank.env.scoring.judge import UNREPORTED, Score
 from stackrank.env.scoring.proof import Proof
 from stackrank.env.scoring.prove import prove
@@ -60,6 +61,8 @@ class Validation:
     """The proof by which its verdicts can be sealed; None if the task is not valid."""
     measured: Difficulty | None = None
     """How hard the task is; None if it is not valid or was not measured."""
+    by_fault: TestsOfFaults | None = None
+    """Which tests judge each of several faults; None if their fixes are not known one by one."""
 
     @property
     def valid(self) -> bool:
@@ -93,8 +96,9 @@ def validate(
     to the workspace and the temporary folders has been removed. Before the first round the visible tests run
     by themselves, as an agent sees them (if they show the bug at all: `Task.shows_bug`); before later rounds only
     if the scoring run does not include them.
-    Every round has to fail as given, pass with the fix, and show the same outcomes as the first. In the end the task's
-    contradictions are proved.
+    Every round has to fail as given, pass with the fix, and show the same outcomes as the first. If several faults
+    share the workspace and each has a fix of its own, each is mended alone (`find_tests_of_faults`). In the end the
+    task's contradictions are proved.
     """
     if task.is_composed:
         return _validate_parts(task, new_sandbox, rounds)
@@ -109,7 +113,11 @@ def validate(
         spec = spec_for(task, warm=False)
         with new_sandbox(spec) as first, new_sandbox(spec) as second:
             if not task.lists_from_elsewhere:
-                return _proved(task, _rounds(task, fix, first, second, rounds), second, measure, say)
+                sound = _rounds(task, fix, first, second, rounds)
+                if not (sound.valid and any(part.task.fix != task.fix for part in task.parts)):
+                    return _proved(task, sound, second, measure, say)
+                sound, task = _by_fault(task, sound, second, rounds)
+                return _proved(task, sound, second, measure, say)
             dropped = find_corrections(task, score_in(first, task, Changes()), score_in(second, task, fix))
             task = replace(task, dropped=dropped)
             if not task.must_pass:
@@ -147,6 +155,27 @@ def try_once(task: Task, new_sandbox: NewSandbox) -> Validation:
     if reason:
         return Validation(task.id, Standing.INVALID, reason, out_of_time=fixed.timed_out)
     return Validation(task.id, Standing.VALID)
+
+
+def _by_fault(task: Task, sound: Validation, sandbox: Sandbox, rounds: int) -> tuple[Validation, Task]:
+    """Find out which tests judge each fault, and compare with the lists of the task if it has some.
+
+    Returns the task with the lists. Every fault needs a hidden test. Raises SandboxError.
+    """
+    tests = find_tests_of_faults(task, sandbox, rounds)
+    for part in task.parts:
+        own = tests.shown[part.name]
+        reason = ""
+        if not any(path_of(test) in task.hidden_files for test in own):
+            reason = "no hidden test starts to pass when it alone is mended"
+        elif task.fail_to_pass and (lost := sorted({*part.task.must_pass} - {*own})):
+            reason = f"{lost[0]} does not start to pass when it alone is mended"
+        elif task.fail_to_pass and (lost := sorted({*part.task.must_stay} - {*tests.kept})):
+            reason = f"{lost[0]} does not go on passing whichever fault is mended"
+        if reason:
+            return Validation(task.id, Standing.INVALID, f"{part.name}: {reason}"), task
+    listed = task if task.fail_to_pass else with_tests(task, tests)
+    return replace(sound, by_fault=tests), listed
 
 
 def _validate_parts(task: Task, new_sandbox: NewSandbox, rounds: int) -> Validation:

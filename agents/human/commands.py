@@ -34,8 +34,8 @@ PDB = (
     "break", "tbreak", "clear", "continue", "next", "step", "return", "until", "where", "up", "down", "list",
     "longlist", "args", "p", "pp", "display",
 )  # fmt: skip
-_TEXT_ARGUMENTS = {"pdb": "command", "bash": "command", "terminal": "text"}
-"""Tools that take a text unchanged, and the argument that it becomes. Other arguments come before the text."""
+_TEXTS = ("command", "text")
+"""Arguments that are a text, which is taken unchanged. Other arguments come before it."""
 _OPTION = re.compile(r"""(\w+)=(?:"([^"]*)"|'([^']*)'|(\S+))(?:\s+|$)""")
 _FILE = re.compile(r"(?<![\w.-])[\w-][\w./-]*\.[A-Za-z]\w{0,4}\b(?!\()")
 
@@ -48,7 +48,9 @@ def usage(name: str, tools: ToolSet) -> str:
     """Return how a tool is typed. The tools of plug-ins and servers take their arguments by name."""
     if name in USAGE:
         return USAGE[name]
-    return " ".join([name, *(f"{argument}=VALUE" for argument in schema(tools.find(name))["properties"])])
+    text = _text_argument(name, tools)
+    options = [f"{argument}=VALUE" for argument in schema(tools.find(name))["properties"] if argument != text]
+    return " ".join([name, *(f"[{option}]" if text else option for option in options), text.upper()]).strip()
 
 
 def help_text(tools: ToolSet, name: str = "") -> str:
@@ -69,8 +71,8 @@ def read_action(line: str, tools: ToolSet, read_code: Callable[[], str]) -> Acti
     typed = typed.strip()
     if name not in tools.tools:
         raise UnclearInput(f"there is no tool {name!r} here: {', '.join(tools.tools)}; `help` shows how to type them")
-    if name in _TEXT_ARGUMENTS:
-        arguments = _text(typed, _TEXT_ARGUMENTS[name], schema(tools.find(name))["properties"].keys())
+    if text := _text_argument(name, tools):
+        arguments = _text(typed, text, schema(tools.find(name))["properties"].keys())
         if name != "terminal" and "command" not in arguments:
             raise UnclearInput(f"usage: {usage(name, tools)}")
         return Action(name, arguments)
@@ -82,6 +84,11 @@ def read_action(line: str, tools: ToolSet, read_code: Callable[[], str]) -> Acti
     if name == "rewrite":
         arguments["new_code"] = read_code()
     return Action(name, arguments)
+
+
+def _text_argument(name: str, tools: ToolSet) -> str:
+    body = "" if name in _PARSERS else tools.find(name).arguments.body
+    return body if body in _TEXTS else ""
 
 
 def _lines(words: Sequence[str], *, path: str, numbers: Sequence[str]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What tools are worth, above all a debugger."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,6 +19,9 @@ from stackrank.wording import count_of
 
 st.title("Tool sets")
 scope = shown()
+if tags := ask(queries.task_tags, scope):
+    tag = address.selectbox("Tasks tagged", tags, "ts_tag", placeholder="All tasks", width=220)
+    scope = replace(scope, task_tag=tag or "")
 
 
 def worth() -> None:

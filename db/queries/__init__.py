@@ -11,7 +11,7 @@ from stackrank.db.queries.boards.failures import failure_points
 from stackrank.db.queries.boards.grid import decisive_tasks, grid
 from stackrank.db.queries.boards.nights import nights
 from stackrank.db.queries.boards.reliability import budget_curves, reliability
-from stackrank.db.queries.boards.scope import Scope
+from stackrank.db.queries.boards.scope import Scope, task_tags
 from stackrank.db.queries.boards.scope_choices import pulse, scope_choices, usual_benchmark
 from stackrank.db.queries.boards.scope_description import describe_scope, exclusion_sentence
 from stackrank.db.queries.boards.standings import (
@@ -192,6 +192,7 @@ __all__ = [
     "task_board",
     "task_files",
     "task_rates",
+    "task_tags",
     "tasks",
     "tasks_of_run",
     "time_spent",

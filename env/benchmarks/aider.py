@@ -133,7 +133,8 @@ def load_task(folder: Path, name: str, source: Source) -> Task:
             f"{count_of(len(solution), 'solution file')}"
         )
     reference = {name: exercise.read(path) for name, path in zip(solution, example, strict=True)}
-    return exercise.task(reference, f"python -m pytest -q -p no:cacheprovider {shlex.join(exercise.tests)}")
+    command = f"python -m pytest -q -p no:cacheprovider {shlex.join(exercise.tests)}"
+    return exercise.task(reference, command, tags=("python",))
 
 
 def _names(parts: dict[str, list[str]], key: str) -> list[str]:

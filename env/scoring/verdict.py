@@ -116,13 +116,17 @@ def _score_workspace(task: Task, changes: Changes, new_sandbox: NewSandbox) -> S
     if not task.parts:
         return whole
 
-    proof = find_proof(task)
+    def proof_of(own: Task) -> Proof | None:
+        # One proof serves all faults. Without a known fix, each is judged by what the program itself shows.
+        proof = _proved(task, new_sandbox) if task.fix else find_proof(task)
+        return proof_of_fault(proof, task, own) if proof else None
 
     def judge_tests(own: Task) -> Score:
-        text = proof_of_fault(proof, task, own).dump() if proof else ""
-        return _whole(replace(own, proof=text), changes, new_sandbox)
+        proof = proof_of(own)
+        return _whole(replace(own, proof=proof.dump() if proof else ""), changes, new_sandbox)
 
     def strength_of(own: Task) -> int:
+        proof = proof_of(own)
         return plan(own, proof, proof.contradictions).strength if proof else 0
 
     return score_shared(task, whole, judge_tests, strength_of)

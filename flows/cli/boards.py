@@ -18,6 +18,7 @@ from stackrank.flows.cli.options import (
     OnlyRun,
     OnlyTags,
     Series,
+    TaskTag,
     WithoutDisputed,
     scope_of,
 )
@@ -335,6 +336,7 @@ def tool_sets(
     finished_only: FinishedOnly = True,
     errors: ErrorsOption = ErrorsAre.LEFT_OUT,
     without_disputed: WithoutDisputed = False,
+    task_tag: TaskTag = "",
     as_json: Json = False,
 ) -> None:
     """Show what tools are worth: compare the tool sets of each agent and model, paired by task, with costs."""
@@ -342,7 +344,7 @@ def tool_sets(
     from stackrank.db.connection.engine import connect
 
     engine = connect()
-    scope = scope_of(run, benchmark, series, conditions, tag, finished_only, errors, without_disputed)
+    scope = scope_of(run, benchmark, series, conditions, tag, finished_only, errors, without_disputed, task_tag)
     pairs = queries.tool_sets(engine, scope, base=base, models=model or ())
     scoped = queries.describe_scope(engine, scope)
     rows, worth = queries.side_by_side(engine, pairs, scope), queries.tool_worth(engine, pairs, scope)

@@ -90,6 +90,7 @@ ErrorsOption = Annotated[
 WithoutDisputed = Annotated[
     bool, typer.Option("--without-disputed", help="Leave out tasks that people dispute with `stackrank label`.")
 ]
+TaskTag = Annotated[str, typer.Option("--task-tag", help="Only tasks with this tag, such as a language.")]
 
 
 def port_option(help_text: str) -> Any:
@@ -114,6 +115,7 @@ def scope_of(
     finished_only: bool,
     errors: ErrorsAre = ErrorsAre.LEFT_OUT,
     without_disputed: bool = False,
+    task_tag: str = "",
 ) -> Scope:
     """Return the scope that these options describe."""
     from stackrank.db.queries import Scope
@@ -127,4 +129,5 @@ def scope_of(
         finished_only=finished_only,
         errors=errors,
         without_disputed=without_disputed,
+        task_tag=task_tag,
     )

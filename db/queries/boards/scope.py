@@ -60,6 +60,8 @@ class Scope:
     """How errors count in a rate."""
     without_disputed: bool = False
     """Whether tasks that people dispute (`queries.disputed`) are left out."""
+    task_tag: str = ""
+    """Only tasks with this tag count, such as a language; empty: all."""
 
     def find(self, engine: Engine) -> Selection:
         """Return the runs that the scope selects, perhaps none.
@@ -124,6 +126,11 @@ class Scope:
         return run_conditions
 
 
+def task_tags(engine: Engine, scope: Scope) -> list[str]:
+    """Return the tags of the tasks that count, in the order of the alphabet."""
+    return sorted({tag for row in scope.find(engine).tasks for tag in row["tags"]})
+
+
 DEFAULT_SCOPE = Scope()
 """The runs that are pooled with the newest finished one."""
 
@@ -169,7 +176,10 @@ class Selection:
     def _tasks(self) -> list[Row]:
         if not self.pooled:
             return []
-        names = ("id", "name", "title", "digest", "benchmark_id", "category", "difficulty", "valid", "invalid_reason")
+        names = (
+            "id", "name", "title", "digest", "benchmark_id", "category", "difficulty", "tags", "valid",
+            "invalid_reason",
+        )  # fmt: skip
         query = select(*(TASK.c[name] for name in names)).order_by(TASK.c.id)
         return fetch(self.engine, query.where(TASK.c.benchmark_id == self.pooled[0].benchmark_id))
 
@@ -194,7 +204,9 @@ class Selection:
 
     @cached_property
     def _left_out(self) -> set[int]:
-        return {*self.invalid, *(self.disputed if self.scope.without_disputed else ())}
+        tag = self.scope.task_tag
+        other = {row["id"] for row in self._tasks if tag and tag not in row["tags"]}
+        return {*self.invalid, *(self.disputed if self.scope.without_disputed else ()), *other}
 
     @cached_property
     def keys(self) -> dict[int, TaskKey]:

@@ -68,6 +68,7 @@ class ScopeDescription(TypedDict):
     invalid_usd: float
     disputed_tasks: list[str]
     without_disputed: bool
+    task_tag: str
     stopped: list[int]
     apart: list[ExcludedRuns]
 
@@ -115,6 +116,7 @@ def describe(selection: Selection, cells: Mapping[int, Cells]) -> ScopeDescripti
             {name for entrant_id, name in selection.disputed.items() if entrant_id in selection.played}
         ),
         "without_disputed": selection.scope.without_disputed,
+        "task_tag": selection.scope.task_tag,
         "stopped": runs_stopped_early(selection.engine, [run.id for run in selection.pooled]),
         "apart": _group_excluded(selection, lead, conditions_by_digest),
     }
@@ -153,6 +155,8 @@ def _sentence(document: ScopeDescription) -> str:
         _common_tasks_text(document),
         f"errors{_error_rule_text(document)}: {_list_text(error_counts)}" if document["errors"] else "no errors",
     ]
+    if document["task_tag"]:
+        parts.append(f"only tasks tagged {document['task_tag']}")
     if document["stopped"]:
         whose = "its" if len(document["stopped"]) == 1 else "their"
         rely = f"rely on {whose} own p-values and intervals, because those of leaderboards assume complete runs"

@@ -70,11 +70,13 @@ def proof_of_fault(proof: Proof, task: Task, own: Task) -> Proof:
     With the known fix, it is the same program; only what the tests of other faults show is left out.
     """
     others = {*task.must_pass} - {*own.must_pass}
+    answers = {test: asked for test, asked in proof.answers.items() if test not in others}
     return replace(
         proof,
         digest=own.digest,
         contradictions=tuple(change for change in proof.contradictions if others.isdisjoint(change.tests)),
-        answers={test: asked for test, asked in proof.answers.items() if test not in others},
+        answers=answers,
+        distinguishing=proof.distinguishing if not answers.keys().isdisjoint(own.must_pass) else 0,
     )
 
 

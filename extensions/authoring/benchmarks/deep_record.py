@@ -3,6 +3,7 @@
 LIBRARY.json    task or release -> what lists show of it, how hard it is (`env.difficulty`) included
 LIBRARY.proofs  task or release -> its proof (`env.scoring.proof`): compressed, because proofs are long, and because
                 they hold expected values of the library's own tests, which crawlers should not read
+LIBRARY.faults  release -> which tests judge which of its faults (`tests_of_faults`): compressed, because they are many
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ import hashlib
 import json
 import lzma
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from stackrank.env.benchmarks.description import TaskDescription, read_description
 from stackrank.env.difficulty import VERSION as DIFFICULTY_VERSION
+from stackrank.env.scoring.by_fault.tests_of_faults import TestsOfFaults
 from stackrank.env.scoring.proof import is_stored
 from stackrank.extensions.authoring.benchmarks.deep_recipe import Recipe
 from stackrank.home import write_whole
@@ -86,3 +88,25 @@ def write_proofs(recipe_file: Path, proofs: Mapping[str, str]) -> None:
     text = json.dumps({name: proofs[name] for name in sorted(proofs)})
     write_whole(recipe_file.with_suffix(".proofs"), lzma.compress(text.encode()))
     read_proofs.cache_clear()
+
+
+@functools.lru_cache(maxsize=64)
+def _read_faults(recipe_file: Path) -> Mapping[str, Any]:
+    file = recipe_file.with_suffix(".faults")
+    return dict(json.loads(lzma.decompress(file.read_bytes()))) if file.is_file() else {}
+
+
+def read_tests(recipe_file: Path, recipe: Recipe) -> dict[str, TestsOfFaults]:
+    """Return which tests judge the faults of releases, of those that are still as they were when this was found out."""
+    return {
+        name: TestsOfFaults({fault: tuple(own) for fault, own in row["shown"].items()}, tuple(row["kept"]))
+        for name, row in _read_faults(recipe_file).items()
+        if name in recipe.releases and row["recipe"] == digest_of_recipe(recipe, name)
+    }
+
+
+def write_tests(recipe_file: Path, recipe: Recipe, tests: Mapping[str, TestsOfFaults]) -> None:
+    """Store which tests judge the faults of these releases, in the place of all others of the recipe."""
+    rows = {name: {"recipe": digest_of_recipe(recipe, name), **asdict(tests[name])} for name in sorted(tests)}
+    write_whole(recipe_file.with_suffix(".faults"), lzma.compress(json.dumps(rows).encode()))
+    _read_faults.cache_clear()

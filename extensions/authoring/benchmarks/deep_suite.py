@@ -3,8 +3,8 @@
 There is one recipe per library, in `extensions/authoring/benchmarks/deep/`:
 
 LIBRARY.yaml    what to take, and its tasks (`deep_recipe`)
-LIBRARY.json    what lists show of them, and LIBRARY.proofs, what their verdicts are sealed with (`deep_record`);
-                `stackrank validate --record` writes both
+LIBRARY.json    what lists show of them, LIBRARY.proofs, what their verdicts are sealed with, and LIBRARY.faults, which
+                tests judge which fault of a release (`deep_record`); `stackrank validate --record` writes them
 
 Nothing of a library is in this repository: its source distribution is downloaded once, checked by its hash, into
 stackrank's home, where nothing in a sandbox finds it. An agent sees the library with the fault in it, without the test
@@ -30,7 +30,8 @@ from stackrank.env.environment import Environment
 from stackrank.env.patches import find_faults, make_diff
 from stackrank.env.patterns import Matcher, Pattern, globs
 from stackrank.env.sandbox.guest.testing.ids import path_of
-from stackrank.env.task import Limits, Task
+from stackrank.env.scoring.by_fault.tests_of_faults import TestsOfFaults, with_tests
+from stackrank.env.task import Limits, Part, Task
 from stackrank.env.validate import Validation
 from stackrank.extensions.authoring.benchmarks.deep_recipe import Recipe, TaskRecipe, digest_of, plant, read_recipe
 from stackrank.extensions.authoring.benchmarks.deep_record import (
@@ -38,8 +39,10 @@ from stackrank.extensions.authoring.benchmarks.deep_record import (
     digest_of_recipe,
     read_proofs,
     read_records,
+    read_tests,
     write_proofs,
     write_records,
+    write_tests,
 )
 from stackrank.extensions.authoring.benchmarks.source_archive import archive_path, fetch_missing, read_archive
 from stackrank.extensions.authoring.inject.leftovers import left_behind
@@ -52,7 +55,8 @@ Since we upgraded {library}, several things no longer work that worked before. S
 
 {reports}
 
-Each of these has its own cause. The release is good when all of them are mended."""
+Each of these has its own cause. Fix as many of them as you can: each one counts by itself, as long as nothing breaks
+that works now. If the number of actions is too short for all of them, leave some as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +155,35 @@ class Deep(TaskByTask):
 
 
 class Releases(Deep):
-    """Releases of real libraries with several deep faults each, all of which have to be mended."""
+    """Releases of real libraries with several deep faults each; the outcome is the share of them that are mended."""
 
     name = "releases"
+
+    def to_record(self, task: Task) -> Task:
+        """Return the task with its faults, but without their tests: validation finds out which these are."""
+        recipe = next(recipe for recipe in self._recipes.values() if task.id in recipe.releases)
+        return self._compose(recipe, task.id, "", "", None)
+
+    def record(self, validations: Sequence[Validation]) -> None:
+        """Write which tests judge which fault, and what is written of any task."""
+        for file, recipe in self._recipes.items():
+            tests = {name: found for name, found in read_tests(file, recipe).items() if name in recipe.releases}
+            new = {row.task: row.by_fault for row in validations if row.task in recipe.releases and row.by_fault}
+            if new:
+                write_tests(file, recipe, {**tests, **new})
+        super().record(validations)
 
     def _ids(self, recipe: Recipe) -> Iterable[str]:
         return recipe.releases
 
     def _load(self, recipe: Recipe, task_id: str, measured: str, proof: str) -> Task:
+        """Load a release. Until it is recorded, all of its tests judge it as if it had one fault."""
+        file = next(file for file, other in self._recipes.items() if other is recipe)
+        tests = read_tests(file, recipe).get(task_id)
+        task = self._compose(recipe, task_id, measured, proof, tests)
+        return task if tests else replace(task, parts=())
+
+    def _compose(self, recipe: Recipe, task_id: str, measured: str, proof: str, tests: TestsOfFaults | None) -> Task:
         parts = [recipe.task(part) for part in recipe.releases[task_id]]
         outline = _Outline(
             id=task_id,
@@ -167,7 +192,7 @@ class Releases(Deep):
             statement=_LETTER.format(library=recipe.library, reports=_listed(part.statement for part in parts)),
             category="several faults",
         )
-        return _load(recipe, outline, parts, measured, proof, self._source.fetch)
+        return _load(recipe, outline, parts, measured, proof, self._source.fetch, tests)
 
 
 def load_task(recipe: Recipe, task: TaskRecipe, measured: str = "", proof: str = "", fetch: bool = True) -> Task:
@@ -177,9 +202,18 @@ def load_task(recipe: Recipe, task: TaskRecipe, measured: str = "", proof: str =
 
 
 def _load(
-    recipe: Recipe, outline: _Outline, parts: Sequence[TaskRecipe], measured: str, proof: str, fetch: bool
+    recipe: Recipe,
+    outline: _Outline,
+    parts: Sequence[TaskRecipe],
+    measured: str,
+    proof: str,
+    fetch: bool,
+    tests: TestsOfFaults | None = None,
 ) -> Task:
-    """Load a task with the faults and the tests of all `parts`. Raises BenchmarkError."""
+    """Load a task with the faults and the tests of all `parts`. Raises BenchmarkError.
+
+    With several, each part of the task has the fix of its fault alone, and its tests if `tests` says which they are.
+    """
     library = library_files(recipe, fetch)
     files = without(library, globs(recipe.omit))
     planted = [plant(files, [*part.changes, *part.reworded]) for part in parts]
@@ -239,10 +273,28 @@ def _load(
         measured=measured,
         proof=proof,
     )
+    if len(parts) > 1:
+        task = replace(task, parts=tuple(_part(task, part, parts, files, broken, right) for part in parts))
+        task = with_tests(task, tests) if tests else task
     # A task that was measured in exactly this form was checked then; the check takes half as long as all the rest.
     if find_difficulty(task) is None and (unused := left_behind(right, broken)):
         raise BenchmarkError(f"{outline.id}: its changes leave {unused[0]} unused, which gives the fault away")
     return task
+
+
+def _part(
+    task: Task,
+    part: TaskRecipe,
+    parts: Sequence[TaskRecipe],
+    files: Mapping[str, bytes],
+    broken: Mapping[str, bytes],
+    right: Mapping[str, bytes],
+) -> Part:
+    """Return one of several faults with its own fix, after which all others are still there."""
+    others = [change for other in parts if other is not part for change in other.changes]
+    left = plant(files, [*others, *(change for other in parts for change in other.reworded)])
+    fix = make_diff(broken, {path: left.get(path, right[path]) for path in broken})
+    return Part(part.id, "", replace(task, fix=fix))
 
 
 def _files_of_texts(name: str, texts: Sequence[str]) -> dict[str, bytes]:

@@ -19,8 +19,9 @@ EARLIER, EARLIER_ATTEMPTS = (0.35, 0.45, 0.55), 3
 """The true rates of the entrants of stored runs, and how often they tried each task."""
 MOST = 0.4
 """The share of the episodes of the full run that may be needed."""
-BOARDS = [(300, 3, (0.4, 0.5, 0.6), True), (300, 3, (0.3, 0.4, 0.5, 0.6), True), (150, 3, (0.4, 0.5), False)]
-"""Tasks, attempts and true rates of the entrants, and whether the share has to hold; where it need not, it is shown."""
+BOARDS = [(300, 3, (0.4, 0.5, 0.6), MOST), (300, 3, (0.3, 0.4, 0.5, 0.6), MOST), (150, 3, (0.4, 0.5), 0.5)]
+"""Tasks, attempts and true rates of the entrants, and the share of the episodes that may be needed. Of 150 tasks, more
+are needed: in about 9% of such runs even all of them decide nothing, and those are played to the end."""
 
 
 class Outcome(NamedTuple):
@@ -74,18 +75,16 @@ def table(simulations: int) -> list[Line]:
     """New entrants on tasks of which stored runs show the difficulty."""
     worlds = max(20, min(200, simulations // 10))
     return [
-        line
-        for tasks, attempts, truths, must_hold in BOARDS
-        for line in _lines(tasks, attempts, truths, worlds, must_hold)
+        line for tasks, attempts, truths, most in BOARDS for line in _lines(tasks, attempts, truths, worlds, most)
     ] + [*_equals(worlds), *_crossing(worlds)]
 
 
-def _lines(tasks: int, attempts: int, truths: tuple[float, ...], worlds: int, must_hold: bool) -> list[Line]:
+def _lines(tasks: int, attempts: int, truths: tuple[float, ...], worlds: int, most: float) -> list[Line]:
     dice = numpy.random.default_rng(71)
     shares: dict[str, list[float]] = {"informative": [], "random": []}
     excess, kendalls = [], []
     pairs = list(combinations(range(len(truths)), 2))
-    covered = wrong = agreed = clear = 0
+    covered = wrong = agreed = clear = undecided = 0
     for seed in range(worlds):
         telling, rates, chances = make_world(dice, tasks, attempts, truths)
         order = deal_tasks(telling, seed)
@@ -103,8 +102,11 @@ def _lines(tasks: int, attempts: int, truths: tuple[float, ...], worlds: int, mu
             covered += low <= true_gap <= high
             errors.append(float(numpy.mean(estimate)) - true_gap)
             side = outcome.ahead.get(pair, 0)
-            wins[pair[1]] += side
-            wins[pair[0]] -= side
+            undecided += not side
+            # A pair that stays undecided has played all tasks, so its board is that of the full run.
+            ahead = side or numpy.sign(gaps.mean())
+            wins[pair[1]] += ahead
+            wins[pair[0]] -= ahead
             wrong += side < 0
             difference = stats.paired_difference(*_scores(rates, pair, attempts))
             is_clear = difference.p_value is not None and difference.p_value < ALPHA / len(pairs)
@@ -117,13 +119,13 @@ def _lines(tasks: int, attempts: int, truths: tuple[float, ...], worlds: int, mu
     bias, error = float(numpy.mean(excess)), float(numpy.std(excess) / len(excess) ** 0.5)
     count = worlds * len(pairs)
     needed, kendall = means["informative"], float(numpy.mean(kendalls))
-    at_most, at_least = (f"<= {MOST:.0%}", ">= 0.95") if must_hold else ("shown", "shown")
     return [
-        Line(f"{name}: episodes needed", f"{needed:.1%}", at_most, not must_hold or needed <= MOST),
+        Line(f"{name}: episodes needed", f"{needed:.1%}", f"<= {most:.0%}", needed <= most),
         Line(f"{name}: the same in a random order", f"{means['random']:.1%}", "shown", True),
         share(f"{name}: clear at the end, decided alike", agreed, clear, at_least=0.95),
+        Line(f"{name}: undecided in the end", f"{undecided / count:.1%}", "shown", True),
         share(f"{name}: a wrong decision", wrong, count, at_most=ALPHA),
-        Line(f"{name}: Kendall with full ranks", f"{kendall:.3f}", at_least, not must_hold or kendall >= 0.95),
+        Line(f"{name}: Kendall with full ranks", f"{kendall:.3f}", ">= 0.95", kendall >= 0.95),
         Line(f"{name}: bias of the estimate", f"{100 * bias:+.2f} pts", "within 3 errors", abs(bias) <= 3 * error),
         share(f"{name}: the interval has the gap", covered, count, at_least=0.95),
     ]

@@ -33,7 +33,9 @@ def played(
 ) -> int:
     """A run in which every model plays every tool set, the better the higher its number."""
     dice = random.Random(3)
-    tasks = [{"name": f"task-{n:02}", "digest": f"d{n}"} for n in range(TASKS)]
+    tasks = [
+        {"name": f"task-{n:02}", "digest": f"d{n}", "tags": ["go" if n % 3 else "rust", "graph"]} for n in range(TASKS)
+    ]
     benchmark = store.save_benchmark(name="bugs", digest="b", license="", source="", tasks=tasks)
     run = store.create_run(name="debuggers", benchmark_id=benchmark.id, spec={})
     store.start_run(run)
@@ -150,3 +152,17 @@ def test_side_by_side_rows(store: Store, engine: Engine) -> None:
         assert saved == (effort["saved"], effort["low"], effort["high"])
         assert (row["gained"], row["lost"]) == (len(pair["only_second"]), len(pair["only_first"]))
     assert queries.side_by_side(engine, []) == []
+
+
+def test_tool_sets_are_compared_on_the_tasks_of_a_language(store: Store, engine: Engine) -> None:
+    run = played(store, models=("large",), sets=("rewrite", "debug"))
+    assert queries.task_tags(engine, Scope(run=run)) == ["go", "graph", "rust"]
+    sizes = {}
+    for tag in ("", "go", "rust", "graph", "c"):
+        scope = Scope(run=run, task_tag=tag)
+        sizes[tag] = [row["tasks"] for row in queries.side_by_side(engine, queries.tool_sets(engine, scope), scope)]
+        sentence = queries.describe_scope(engine, scope)["sentence"]
+        assert (f"only tasks tagged {tag}" in sentence) == bool(tag)
+    assert {tag: set(counts) for tag, counts in sizes.items()} == {
+        "": {TASKS}, "go": {20}, "rust": {10}, "graph": {TASKS}, "c": set()
+    }  # fmt: skip

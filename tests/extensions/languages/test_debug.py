@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from stackrank.agents.human.commands import read_action, usage
 from stackrank.env.actions import Observation
 from stackrank.env.sandbox.base import SandboxSpec
 from stackrank.env.sandbox.client import Sandbox
@@ -368,3 +369,10 @@ def test_python_tasks_have_pdb_behind_the_same_words() -> None:
         assert "pdb" not in tool_set(name).for_toolchain("go").tools
     assert tool_set("debug5").for_toolchain("rust").locked("debug", 1) == 4
     assert tool_set("debug").for_toolchain("java").tools == tool_set("rewrite").tools
+
+
+def test_a_person_types_commands_as_they_are() -> None:
+    tools = tool_set("debug").for_toolchain("go")
+    assert usage("debug", tools) == "debug [test=VALUE] [limit=VALUE] COMMAND"
+    action = read_action('debug test="./ hang" b main.go:3 if x == "a b"', tools, str)
+    assert action.arguments == {"test": "./ hang", "command": 'b main.go:3 if x == "a b"'}
