@@ -136,7 +136,8 @@ class DapAdapter(Adapter):
         """Take output and the program's end from a message."""
         event, body = message.get("event"), message.get("body") or {}
         if event == "output":
-            if body.get("category") in ("stdout", "stderr"):
+            # A program's errors come as its output, because it has a terminal; the other category is lldb's own words.
+            if body.get("category") == "stdout":
                 self.output.write(str(body.get("output", "")))
             else:
                 match = _STATUS.search(str(body.get("output", "")))
