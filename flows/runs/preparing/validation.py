@@ -132,8 +132,9 @@ def validate_benchmark(
 
     A task that was proved before, in at least as many rounds, is not proved again unless `recheck` is set.
     `record` writes the result of each valid task into its own files, as soon as it is known, except for tasks that
-    have one already: for `bugs` the tests that must pass, the proofs and the measured difficulty, for `deep` and
-    `releases` the latter two, for `repo` lists of tests where there are none. Raises BenchmarkError, SandboxError.
+    have one already: for `bugs` the tests that must pass, the proofs and the measured difficulty, for `deep` the latter
+    two, for `releases` also which tests judge which fault, for `repo` lists of tests where there are none. Raises
+    BenchmarkError, SandboxError.
     """
     benchmark = load_benchmark(name, source)
     if record and not isinstance(benchmark, RecordsValidations):

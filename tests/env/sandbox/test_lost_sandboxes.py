@@ -147,3 +147,15 @@ def test_a_task_whose_files_no_sandbox_takes_is_nobodys_fault(monkeypatch: pytes
     monkeypatch.setattr(Sandbox, "put", refused)
     with pytest.raises(PreparationFailed, match="files of mini cannot be written into a sandbox: a name is too long"):
         played(Fragile(0, when="run"))
+
+
+def test_a_sandbox_that_is_lost_after_a_branch_is_made_again_as_it_stood_there() -> None:
+    with played(Fragile(0, when="run")) as env:
+        for name in ("left", "kept"):
+            env.step(Action("bash", {"command": f"echo {name} > {name}"}))
+            if name == "left":
+                assert env.step(Action("branch", {"at": 0}))[0].ok
+        with contextlib.suppress(psutil.NoSuchProcess):
+            psutil.Process(env.sandbox._channel._child.pid).kill()  # type: ignore[attr-defined]
+        observation, *_ = env.step(Action("bash", {"command": "ls"}))
+        assert "kept" in observation.text and "left" not in observation.text and env.over is None
