@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stackrank.env.sandbox.base import MachineBusy, SandboxError
-from stackrank.env.sandbox.client import OUTPUT_CAP, CommandResult, Sandbox
+from stackrank.env.sandbox.client import CommandResult, Sandbox
 from stackrank.env.sandbox.guest.core.messages import message
 from stackrank.env.sandbox.guest.testing.ids import function_of
 from stackrank.env.scoring.bytecode import compiled
@@ -19,6 +19,8 @@ from stackrank.env.scoring.processor_limit import ProcessorLimit, ended_by_limit
 from stackrank.env.scoring.report import PASSED, TestReport, outcome_of, parse
 from stackrank.env.task import Task
 
+KEPT_CAP = 32 << 10
+"""How many bytes of output are kept with a verdict."""
 LOG_CAP = 16 << 20
 """How many bytes of output are kept if results are read from it."""
 _PYTEST_ENDED = re.compile(r"\b\d+ passed\b.* in \d+\.\d+s")
@@ -129,7 +131,7 @@ def run_tests(
                 key,
                 score=not trusted,
                 suspects=suspects or (),
-                cap=LOG_CAP if task.log_format else OUTPUT_CAP,
+                cap=LOG_CAP if task.log_format else KEPT_CAP,
                 canaries=suspects is not None,
                 every=True,
             )

@@ -76,12 +76,12 @@ from stackrank.env.sandbox.base import (
     SandboxSpec,
     spec_for,
 )
-from stackrank.env.sandbox.client import OUTPUT_CAP, Changes, Sandbox
+from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.sandbox.guest.core.messages import message
 from stackrank.env.scoring.blind import Sightings, plan, why_not_sealable
 from stackrank.env.scoring.by_fault.parts import proof_of_fault, score_parts, score_shared
 from stackrank.env.scoring.carry_over import Work, carry_over
-from stackrank.env.scoring.judge import Run, Score, run_tests, shortcomings, signs
+from stackrank.env.scoring.judge import KEPT_CAP, Run, Score, run_tests, shortcomings, signs
 from stackrank.env.scoring.proof import Contradiction, Proof, contradicted, find_proof, save_proof
 from stackrank.env.scoring.prove import prove
 from stackrank.env.scoring.withheld.answers import differing, repeated
@@ -316,7 +316,7 @@ class _Verdict:
         evidence = [*(report.suspicions if report else ()), *self._seen.evidence]
         resolved = not (unfixed or regressions or evidence or self._seen.denied or result.timed_out)
         errors = report.collect_errors if report else ()
-        output = result.output[-OUTPUT_CAP:]
+        output = result.output[-KEPT_CAP:]
         if contradictions:
             tests = ", ".join(test for contradiction in contradictions for test in contradiction.tests)
             output = message(f"[Expectations were changed on purpose, so these tests have to fail: {tests}]\n{output}")
