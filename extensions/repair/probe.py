@@ -31,7 +31,9 @@ STEPS_PER_EFFORT = 1_000_000
 MOST_STEPS = 20_000_000
 """If all tests together take more steps, the stopped program is not used."""
 SPARE_STEPS = 200_000
-"""A candidate may take this many steps more than five times those of all tests."""
+"""A candidate may take this many steps more than `MOST_GROWTH` times those of all tests."""
+MOST_GROWTH = 15
+"""Tests that fail stop at their first failed assertion; once they pass, they run much further."""
 SPECTRUM_PATIENCE_S = 30.0
 LEAST_SHARE = 0.02
 """A process that has used less than this share of the time of one processor is blocked."""
@@ -346,7 +348,7 @@ def trials(candidates: list[Any], failing: list[str], effort: int, steps: int) -
             except (SyntaxError, ValueError):
                 return "invalid"
             settle(item)
-            Meter(root, SPARE_STEPS + 5 * steps).start()
+            Meter(root, SPARE_STEPS + MOST_GROWTH * steps).start()
             fixed, message = 0, ""
             for test in to_fix:
                 passed, failure = run_item(test)
