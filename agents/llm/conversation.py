@@ -85,17 +85,17 @@ class Conversation:
             tools, configured_seed if configured_seed is not None else seed or None
         )
 
-    def fork(self, name: str, number: int) -> Conversation:
+    def duplicate(self, name: str, number: int) -> Conversation:
         """Return another conversation that goes on from here, under another name.
 
         Its first exchange records all messages. `number`: added to the seed, if one is sent, so that answers differ.
         """
-        fork = copy.copy(self)
-        fork._name, fork._past, fork._messages = name, deque(), list(self._messages)
-        fork._recorded_parameters, fork._recorded_count = {}, 0
+        duplicate = copy.copy(self)
+        duplicate._name, duplicate._past, duplicate._messages = name, deque(), list(self._messages)
+        duplicate._recorded_parameters, duplicate._recorded_count = {}, 0
         if "seed" in self._parameters:
-            fork._parameters = {**self._parameters, "seed": self._parameters["seed"] + number}
-        return fork
+            duplicate._parameters = {**self._parameters, "seed": self._parameters["seed"] + number}
+        return duplicate
 
     def add(self, message: Message) -> None:
         """Add a message without asking the model yet."""

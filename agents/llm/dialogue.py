@@ -52,11 +52,12 @@ class Dialogue:
         messages = [{"role": "system", "content": system}, {"role": "user", "content": task}]
         self._conversation.start(messages, syntax.describe_tools(), seed)
 
-    def fork(self, name: str, number: int) -> Dialogue:
-        """Return another dialogue that goes on from here, under another name; see `Conversation.fork`."""
-        fork = copy.copy(self)
-        fork._conversation, fork._queue = self._conversation.fork(name, number), deque(self._queue)
-        return fork
+    def duplicate(self, name: str, number: int) -> Dialogue:
+        """Return another dialogue that goes on from here, under another name; see `Conversation.duplicate`."""
+        duplicate = copy.copy(self)
+        duplicate._conversation = self._conversation.duplicate(name, number)
+        duplicate._queue = deque(self._queue)
+        return duplicate
 
     def next(self, observation: Observation) -> tuple[Action, str, tuple[Exchange, ...]]:
         """Return the next action, the thought and the exchanges it took. `observation`: the result of the last action.

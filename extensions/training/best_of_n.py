@@ -190,7 +190,8 @@ class BestOfN(Agent):
     def _ask(self, line: Line, observation: Observation) -> Decision | MalformedAction:
         """Return the next action of a line; other actions that the model samples open lines of their own."""
         observation = with_budget_left(observation, self._step, self._briefing)
-        dialogues = [line.dialogue, *(self._fork(line.dialogue) for _ in range(self._settings.lines - self._opened))]
+        more = self._settings.lines - self._opened
+        dialogues = [line.dialogue, *(self._duplicate(line.dialogue) for _ in range(more))]
         errors: list[MalformedAction] = []
         candidates: list[tuple[Dialogue, Action, str]] = []
         for dialogue in dialogues:
@@ -214,11 +215,11 @@ class BestOfN(Agent):
         line.dialogue, action, thought = candidates[0]
         return self._decide(action, thought)
 
-    def _fork(self, dialogue: Dialogue) -> Dialogue:
+    def _duplicate(self, dialogue: Dialogue) -> Dialogue:
         self._samples += 1
-        fork = dialogue.fork(f"sample-{self._samples}", self._samples)
-        fork.recall(self._past)
-        return fork
+        duplicate = dialogue.duplicate(f"sample-{self._samples}", self._samples)
+        duplicate.recall(self._past)
+        return duplicate
 
     def _decide(self, action: Action, thought: str = "") -> Decision:
         exchanges = self._take_unrecorded()
