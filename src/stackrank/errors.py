@@ -46,6 +46,7 @@
         Garbled               the answer cannot be read
       Rejected                a request from an entrant's own program is invalid; the program is told
       ReplayDiffers           an interrupted episode cannot be replayed
+      StepsDiffer             a step comes out differently when it is repeated in a branch
       ClaimLost               another worker plays the episode now
       EpisodeFailed           an episode ended in `error`, and that has been stored
       SandboxLost             code that ran in a sandbox ended it
