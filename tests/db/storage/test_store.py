@@ -160,6 +160,7 @@ def test_steps_are_appended_once(store: Store, matrix: SimpleNamespace) -> None:
         "milestones": [],
         "distance": "",
         "distance_lines": None,
+        "parent": 0,
         "investigation": None,
     }
 
