@@ -157,9 +157,11 @@ def test_links_and_pipes_stay_what_they_are(played: CommandLine, tmp_path: Path)
     assert link.is_symlink() and target.read_text() == expected
     os.mkfifo(pipe)
     files = sorted(tmp_path.iterdir())
-    with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True) as reader:
+    read = tmp_path.with_name(f"{tmp_path.name}-read")
+    with read.open("w") as copy, subprocess.Popen(["cat", str(pipe)], stdout=copy) as reader:
         assert played("export", "played", "--out", str(pipe)).status == 0
-        assert reader.communicate(timeout=60)[0] == expected
+        assert reader.wait(60) == 0
+    assert read.read_text() == expected
     assert pipe.is_fifo() and sorted(tmp_path.iterdir()) == files
 
 
