@@ -265,7 +265,7 @@ def test_it_is_proved_and_sealed(task: Task) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("library", ["parso", "simpy"])
 def test_real_libraries_with_the_fault_in_them(library: str, tmp_path: Path) -> None:
-    for file in (f"{library}.yaml", f"{library}.json"):
+    for file in (f"{library}.yaml", f"{library}.json", f"{library}.faults"):
         (tmp_path / file).write_bytes((DATA / file).read_bytes())
     deep = Deep(Source(tmp_path))
     try:
