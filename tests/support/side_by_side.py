@@ -10,6 +10,8 @@ from __future__ import annotations
 from xdist.scheduler import LoadFileScheduling
 
 GROUPS = (
+    ("flows/playing/test_lying_guest.py",),
+    ("guide/test_pages.py",),
     (
         "dashboard/browser/test_browser.py",
         "dashboard/browser/test_login.py",
@@ -24,6 +26,11 @@ GROUPS = (
     ),
     ("flows/engine/test_schedule.py", "flows/engine/test_pool.py", "flows/engine/test_leases.py"),
     ("test_extensions.py",),
+    ("extensions/mcp/test_lying_server.py",),
+    ("env/test_validate.py",),
+    ("db/nights/test_red_nights.py",),
+    ("flows/engine/test_server_killed.py",),
+    ("db/stats/test_bench_statistics.py",),
     ("flows/engine/test_clusters.py",),
     ("flows/engine/test_cancel.py",),
     ("flows/engine/test_run.py",),
