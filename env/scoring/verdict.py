@@ -58,6 +58,7 @@ a skip or an expected failure counts only if the known fix showed it too. `Score
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -116,9 +117,13 @@ def _score_workspace(task: Task, changes: Changes, new_sandbox: NewSandbox) -> S
     if not task.parts:
         return whole
 
-    def proof_of(own: Task) -> Proof | None:
+    @functools.cache
+    def shared_proof() -> Proof | None:
         # One proof serves all faults. Without a known fix, each is judged by what the program itself shows.
-        proof = _proved(task, new_sandbox) if task.fix else find_proof(task)
+        return _proved(task, new_sandbox) if task.fix else find_proof(task)
+
+    def proof_of(own: Task) -> Proof | None:
+        proof = shared_proof()
         return proof_of_fault(proof, task, own) if proof else None
 
     def judge_tests(own: Task) -> Score:

@@ -167,10 +167,9 @@ class Releases(Deep):
     def record(self, validations: Sequence[Validation]) -> None:
         """Write which tests judge which fault, and what is written of any task."""
         for file, recipe in self._recipes.items():
-            tests = {name: found for name, found in read_tests(file, recipe).items() if name in recipe.releases}
             new = {row.task: row.by_fault for row in validations if row.task in recipe.releases and row.by_fault}
             if new:
-                write_tests(file, recipe, {**tests, **new})
+                write_tests(file, recipe, {**read_tests(file, recipe), **new})
         super().record(validations)
 
     def _ids(self, recipe: Recipe) -> Iterable[str]:
