@@ -32,6 +32,7 @@ from tests.support.waiting import run_out, wait_for
 ROOT = Path(__file__).parents[3]
 ATTEMPTS = 2
 EPISODES = 2 * ATTEMPTS
+WORKERS = 2
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("database")]
 
 
@@ -44,7 +45,13 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
 
 
 def scripted_run(**fields: Any) -> int:
-    spec = {"tasks": [RESOLVED, UNRESOLVED], "entrants": [ENTRANT], "attempts": ATTEMPTS, "workers": 2, "steps": 10}
+    spec = {
+        "tasks": [RESOLVED, UNRESOLVED],
+        "entrants": [ENTRANT],
+        "attempts": ATTEMPTS,
+        "workers": WORKERS,
+        "steps": 10,
+    }
     return make_run(**{"sandbox": "bubblewrap", **spec, **fields})
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
@@ -14,17 +15,20 @@ from stackrank.db.queries.acts import acts, directions
 from stackrank.db.writes.acts import Acts
 from stackrank.flows.runs.playing import claims
 from tests.fixtures.playing import drive
+from tests.fixtures.scripted import Script
 from tests.flows.engine.test_kill_matrix import postgres
 from tests.flows.engine.test_resume import (
     POINTS,
+    WORKERS,
     assert_as_undisturbed,
     endpoint,
     in_a_process,
     rows,
     scripted_run,
+    steps_of,
 )
 from tests.postgres import Cluster
-from tests.support.openai_server import OpenAIServer
+from tests.support.openai_server import Entry, OpenAIServer
 from tests.support.waiting import wait_for
 
 pytestmark = [pytest.mark.exhaustive, pytest.mark.slow]
@@ -55,7 +59,7 @@ def assert_recorded(run_id: int, act: str) -> None:
 def driven(run_id: int) -> Iterator[list[str]]:
     """Play what is left of a run beside the body, and wait for its end. The list gets why it ended early."""
     reason: list[str] = []
-    playing = threading.Thread(target=lambda: reason.append(drive(run_id)))
+    playing = threading.Thread(target=lambda: reason.append(drive(run_id)), daemon=True)
     playing.start()
     yield reason
     playing.join(timeout=600)
@@ -92,20 +96,37 @@ def test_the_playing_process_is_killed(endpoint: OpenAIServer, point: str, act: 
     assert len(rows(run_id, counted=None)) == len(rows(run_id)), "continued, not begun anew"
 
 
+class HeldScript(Script):
+    """The scripted model, which keeps its third answers back until `released` is set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.released = threading.Event()
+
+    def __call__(self, request: dict[str, Any]) -> Entry:
+        if sum(message["role"] == "assistant" for message in request["messages"]) >= 2:
+            assert self.released.wait(600)
+        return super().__call__(request)
+
+
 @pytest.mark.parametrize("act", ACTS)
-def test_postgresql_is_killed_and_comes_back(postgres: Cluster, endpoint: OpenAIServer, act: str) -> None:
+def test_postgresql_is_killed_and_comes_back(postgres: Cluster, monkeypatch: pytest.MonkeyPatch, act: str) -> None:
     """A pause that nobody can read at the moment is still a pause."""
-    run_id = scripted_run()
-    with driven(run_id) as reason:
-        wait_for(lambda: POINTS["middle"](run_id), "an episode at its middle")
-        ACTS[act](run_id)
-        postgres.kill()
-        postgres.start()
-        if act == "paused":
-            wait_for(lambda: not rows(run_id, status="running"), "the end of the episodes in progress")
-            assert len(rows(run_id, status="done")) < len(rows(run_id))
-        assert_recorded(run_id, act)
-        release(run_id, act)
-    assert reason == [""]
-    assert_as_undisturbed(run_id, endpoint)
+    run_id, script = scripted_run(), HeldScript()
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with OpenAIServer(script) as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+        with driven(run_id) as reason:
+            wait_for(lambda: len(steps_of(run_id)) == WORKERS and POINTS["middle"](run_id), "an episode at its middle")
+            ACTS[act](run_id)
+            postgres.kill()
+            script.released.set()
+            postgres.start()
+            if act == "paused":
+                wait_for(lambda: not rows(run_id, status="running"), "the end of the episodes in progress")
+                assert len(rows(run_id, status="done")) == WORKERS
+            assert_recorded(run_id, act)
+            release(run_id, act)
+        assert reason == [""]
+        assert_as_undisturbed(run_id, endpoint)
     assert sum(row["interruptions"] for row in rows(run_id)) == 0
