@@ -21,7 +21,12 @@ def fix(
         Path,
         typer.Argument(help="Git repository of a Python project with tests, or a folder in one. It is never changed."),
     ] = Path(),
-    out: Annotated[Path, typer.Option(help="Folder for tasks, evidence and patches.")] = Path("proposals"),
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for tasks, evidence and patches. Default: NAME-proposals beside the repository.",
+        ),
+    ] = None,
     issues: Annotated[
         Path | None,
         typer.Option(help="Also fix issues: a text file, a folder of text files, or a forge's JSON export."),
@@ -79,6 +84,7 @@ def fix(
         )
     setup_commands = None if setup is None else tuple(setup)
     project = open_project(repo, TestOptions(test, setup_commands, tuple(require or ()), python, timeout, repeat))
+    out = out or project.repository.parent / f"{project.repository.name}-proposals"
     require_separate(project, out)
     require_usable(out, project.repository)
     if lfs_files := list_lfs_pointers(project):
@@ -133,3 +139,4 @@ def _print(document: Mapping[str, Any]) -> None:
     if proposals:
         command = f"stackrank review {proposals[0]['id']}"
         print_out(f"Read the first one: {command}    Decide: {command} --approve")
+        print_out(f"Evidence, and patches once you have decided: {document['folder']}")

@@ -95,14 +95,14 @@ def test_from_two_bugs_to_patches(played: CommandLine, tmp_path: Path) -> None:
 @pytest.mark.parametrize("place", ["", "apps/till"])
 def test_a_package_that_is_a_link_in_a_folder_of_a_repository(played: CommandLine, tmp_path: Path, place: str) -> None:
     """The program is imported as `src/shop`, and its files are in `rooms/desk`. The patch is of the latter."""
-    mono, out = tmp_path / "mono", tmp_path / "proposals"
+    mono, out = tmp_path / "mono", tmp_path / "mono-proposals"
     files = {path.replace("shop/", "rooms/desk/"): text for path, text in SHOP.items()}
     write(mono / place, {**files, "rooms/desk/cart.py": GIVEN.replace("range(0, len", "range(1, len")})
     (mono / place / "src").mkdir()
     (mono / place / "src/shop").symlink_to("../rooms/desk")
     repository(mono, {"other/test_other.py": "def test_other():\n    assert False\n"})
     options = ("--test", "python -m pytest -q -o pythonpath=src tests", "--repeat", "2", *BOX, "--json")
-    document = played("fix", str(mono / place), "--agent", "repair", "--out", str(out), *options).json()
+    document = played("fix", str(mono / place), "--agent", "repair", *options).json()
     (row,) = document["proposals"]
     assert row["evidence"]["lines"] == {"changed": 1, "run": 1} and not document["without"]
     assert played("review", str(row["id"]), "--approve").status == 0
