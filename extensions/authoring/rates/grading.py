@@ -10,7 +10,6 @@ from typing import Any
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.patches import apply_patch
 from stackrank.env.sandbox.base import GuestBug, spec_for
-from stackrank.env.sandbox.client import Changes
 from stackrank.env.sandbox.guest.testing.ids import path_of
 from stackrank.env.scoring.judge import Score
 from stackrank.env.scoring.verdict import NewSandbox, score
@@ -70,19 +69,19 @@ class Grade:
 
 def grade(task: Task, changes: Sequence[LabelledChange], new_sandbox: NewSandbox) -> list[Grade]:
     """Grade the changes of one task; an infrastructure failure becomes the result of its change only."""
-    return [_grade(task, change, new_sandbox) for change in changes]
+    right = next((change for change in changes if change.final_label == "right"), None)
+    return [_grade(task, change, right, new_sandbox) for change in changes]
 
 
-def _grade(task: Task, change: LabelledChange, new_sandbox: NewSandbox) -> Grade:
+def _grade(task: Task, change: LabelledChange, right: LabelledChange | None, new_sandbox: NewSandbox) -> Grade:
     try:
-        changes = change.apply(task)
-        verdict = score(task, changes, new_sandbox)
+        verdict = score(task, change.apply(task), new_sandbox)
         return Grade(
             change,
             resolved=verdict.resolved,
             sealed=bool(verdict.sealed),
             plausible=_passes_visible_tests(task, verdict),
-            proved=_is_proved(task, change, changes, new_sandbox) if verdict.resolved else True,
+            proved=_is_proved(task, change, right, new_sandbox) if verdict.resolved else True,
             tests=(*verdict.unfixed, *verdict.regressions)[:_MOST_TESTS],
             notes=verdict.notes,
             diff=verdict.diff,
@@ -100,16 +99,28 @@ def _passes_visible_tests(task: Task, verdict: Score) -> bool:
     return all(path_of(test) in task.hidden_files for test in failing)
 
 
-def _is_proved(task: Task, change: LabelledChange, changes: Changes, new_sandbox: NewSandbox) -> bool:
-    """Whether a change's witness, if it has one, prints something else with the known fix."""
+def _is_proved(task: Task, change: LabelledChange, right: LabelledChange | None, new_sandbox: NewSandbox) -> bool:
+    """Whether a change's witness, if it has one, prints something else with a program that is right.
+
+    That is the known fix, or a right repair if no fix is known. Raises BenchmarkError if there is neither.
+    """
     if not change.witness:
         return True
-    candidate = {**task.files, **changes.files}
-    for path in changes.deleted:
-        del candidate[path]
+    if task.fix:
+        repaired = apply_patch(task.files, task.fix)
+    elif right is not None:
+        repaired = _changed(task, right)
+    else:
+        raise BenchmarkError(f"{task.id} has no known fix: add a right repair, with which witnesses can be compared")
     outputs = []
     with new_sandbox(spec_for(task, warm=False)) as sandbox:
-        for files in (candidate, apply_patch(task.files, task.fix)):
+        for files in (_changed(task, change), repaired):
             sandbox.put(files, fresh=True)
             outputs.append(sandbox.run(shlex.join(["python", "-c", change.witness]), task.limits.timeout_s).output)
     return outputs[0] != outputs[1]
+
+
+def _changed(task: Task, change: LabelledChange) -> dict[str, bytes]:
+    """Return the files of a task after a change."""
+    changes = change.apply(task)
+    return {path: content for path, content in {**task.files, **changes.files}.items() if path not in changes.deleted}

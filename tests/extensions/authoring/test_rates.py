@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,14 @@ from stackrank.db.connection.engine import connect
 from stackrank.env.benchmarks.base import BenchmarkError, Source
 from stackrank.env.benchmarks.bug_suite import DATA, BugSuite, load_task
 from stackrank.env.benchmarks.verdict_rates import CHANGES, RATES, ErrorRate, VerdictRates, load
+from stackrank.env.sandbox.base import SandboxSpec
+from stackrank.env.sandbox.client import Sandbox
 from stackrank.extensions.authoring.rates.changes import Edit, LabelledChange, Reading, read_changes
-from stackrank.extensions.authoring.rates.grading import Grade
+from stackrank.extensions.authoring.rates.grading import Grade, grade
 from stackrank.flows.cli.plugin_commands import find_option
 from stackrank.wording import verdict_rates
 from tests.fixtures.calls import CommandLine
+from tests.fixtures.env import usable
 
 TASK = "club-ledger"
 PATH = "ledger/accounts.py"
@@ -140,3 +144,20 @@ def test_both_rates_of_a_suite(stackrank: CommandLine, tmp_path: Path) -> None:
     name = BugSuite(Source(suite)).name
     assert queries.benchmark(connect(), name)["rates"] == shipped
     assert "1 of 2 right repairs rejected" in stackrank("benchmarks").out
+
+
+@pytest.mark.exhaustive
+@pytest.mark.slow
+def test_a_right_repair_takes_the_place_of_a_fix_that_nobody_knows() -> None:
+    task, box = replace(load_task(DATA / TASK), fix="", proof=""), usable("bubblewrap")
+    same = change("wrong", RIGHT, witness=SAME)
+    other = change("wrong", RIGHT, witness=f"{WITNESS}; import random; print(random.random())")
+
+    def new_sandbox(spec: SandboxSpec) -> Sandbox:
+        return Sandbox(box, spec)
+
+    unproved, proved, right = grade(task, [same, other, change("right", RIGHT)], new_sandbox)
+    assert unproved.reason.startswith("its witness shows no difference")
+    assert proved.mistaken and right.resolved and not right.mistaken
+    (alone,) = grade(task, [other], new_sandbox)
+    assert "no known fix: add a right repair" in alone.error
