@@ -144,10 +144,9 @@ class DebugEnv:
         # As `eval` shows it: without hints at options that the agent cannot give.
         output = tidy_output(tests.text)
         told = instructions(self.task.statement, self.shown, self.tools.tools, self._statement_view)
-        text = "\n\n".join(filter(None, (told, output)))
-        text = normalise(text, bench.sandbox.root)
-        observation = Observation(text, True, tests.state, (awake.now() - started) * 1000)
-        return observation.with_failure_state(bench.sandbox.root)
+        text = normalise("\n\n".join(filter(None, (told, output))), bench.sandbox.root)
+        env_ms = (awake.now() - started) * 1000
+        return Observation(text, True, tests.state, env_ms).with_failure_state(bench.sandbox.root)
 
     def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Carry out one action: (observation, reward, terminated, truncated, info).
@@ -181,17 +180,23 @@ class DebugEnv:
         """Count a step in which nothing is done, because the agent's output is not an action."""
         self._history.append(PastStep(None, observation))
 
-    def branch(self, at: int, new_sandbox: NewSandbox | None = None) -> DebugEnv:
+    def twin(self, new_sandbox: NewSandbox) -> DebugEnv:
+        """Return another environment on the same task by the same rules, which takes its sandboxes from elsewhere."""
+        other = copy.copy(self)
+        other._bench, other._history, other._new_sandbox = None, [], new_sandbox
+        return other
+
+    def branch(self, at: int, other: DebugEnv | None = None) -> DebugEnv:
         """Return another environment that stands where this one stood after step `at`, which exists; 0 is the reset.
 
         The steps that led there are carried out again in a fresh sandbox and compared; after the last step, also the
-        workspaces. `new_sandbox`: where the other takes its sandboxes from, if not from the same place.
+        workspaces. `other`: the twin that is to stand there; it may have been reset already.
         Raises StepsDiffer if a step comes out differently, SandboxError.
         """
-        other = copy.copy(self)
-        other._bench, other._new_sandbox = None, new_sandbox or self._new_sandbox
+        other = other or self.twin(self._new_sandbox)
         try:
-            repeat_line(other, self._history, at)
+            first = other._history[0].observation if other._history else other.reset()[0]
+            repeat_line(other, first, self._history, at)
             if self._bench is not None and at == len(self._history) - 1:
                 compare_workspaces(at, self.sandbox.changes(), other.sandbox.changes())
         except BaseException:
@@ -218,7 +223,7 @@ class DebugEnv:
 
     def _is_end(self, bench: Bench, tests: State) -> bool:
         """Whether this run of the tests ends the episode; during an investigation nothing does."""
-        return self.ends_when_solved and bench.investigation is None and _solved(tests)
+        return self.ends_when_solved and bench.investigation is None and tests["kind"] == "tests" and tests["solved"]
 
     def _open_bench(self) -> Bench:
         sandbox = self._new_sandbox(replace(spec_for(self.task), prefixes=self.tools.prefixes))
@@ -393,7 +398,3 @@ class DebugEnv:
 
 def _unscorable(error: Exception) -> Score:
     return Score(resolved=False, notes=(f"nothing could be scored: {error}",))
-
-
-def _solved(state: State) -> bool:
-    return state["kind"] == "tests" and state["solved"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NotRequired, Required, cast
+from typing import Annotated, Any, Literal, NotRequired, Required, cast
 
 from typing_extensions import TypedDict
 
@@ -277,9 +277,9 @@ def check_state(state: State) -> State:
 
 @functools.cache
 def _fits() -> Callable[[State], bool]:
-    from pydantic import TypeAdapter, ValidationError
+    from pydantic import Field, TypeAdapter, ValidationError
 
-    adapter: TypeAdapter[State] = TypeAdapter(State)
+    adapter: TypeAdapter[State] = TypeAdapter(Annotated[State, Field(discriminator="kind")])
 
     def fits(state: State) -> bool:
         try:

@@ -136,10 +136,10 @@ class EvidenceReader:
         for pattern in (_NAMED, _TRACED):
             places = map(self._place, pattern.finditer(text))
             yield from (place for place in places if place.file in self._faulty)
-        if self._known_text:
+        if known := [(unique_text, place) for unique_text, place in self._known_text if unique_text in text]:
             for line in text.split("\n"):
                 line = line.rstrip()
-                for unique_text, place in self._known_text:
+                for unique_text, place in known:
                     if line.endswith(unique_text) and not line[: -len(unique_text)][-1:].isalnum():
                         yield place
 

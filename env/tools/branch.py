@@ -34,10 +34,6 @@ class Repeater(Protocol):
         """Why the episode is over; None if it is not."""
         ...
 
-    def reset(self) -> tuple[Observation, Any]:
-        """Begin."""
-        ...
-
     def step(self, action: Action) -> tuple[Observation, float, bool, bool, Any]:
         """Carry out one action."""
         ...
@@ -70,13 +66,16 @@ def line_to(history: Sequence[PastStep], at: int) -> list[int]:
     return [0, *reversed(line)]
 
 
-def repeat_line(env: Repeater, history: Sequence[PastStep], at: int) -> None:
-    """Carry out in a new environment what led to step `at`, and compare. Raises StepsDiffer, SandboxError."""
+def repeat_line(env: Repeater, first: Observation, history: Sequence[PastStep], at: int) -> None:
+    """Carry out in a new environment what led to step `at`, and compare. Raises StepsDiffer, SandboxError.
+
+    `first`: what the reset of the new environment showed.
+    """
     for index in line_to(history, at):
         action, past = history[index]
         if index and action is None:
             continue
-        observation = env.step(action)[0] if action else env.reset()[0]
+        observation = env.step(action)[0] if action else first
         if (past.repeatable_text, past.ok) != (observation.repeatable_text, observation.ok):
             raise StepsDiffer(index, "its observation differs")
         if past.state.get("diff", "") != observation.state.get("diff", ""):

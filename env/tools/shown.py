@@ -109,7 +109,8 @@ def requested_limit(arguments: Arguments) -> int | None:
     """Return how many characters the arguments ask for at most; None if no argument says so."""
     if arguments.given_schema is not None:  # an argument of that name belongs to the server
         return None
-    max_chars = getattr(arguments, "most_shown", getattr(arguments, "limit", None))
+    has_own_rule = hasattr(type(arguments), "most_shown")
+    max_chars = arguments.most_shown if has_own_rule else vars(arguments).get("limit")  # type: ignore[attr-defined]
     return max_chars if isinstance(max_chars, int) else None
 
 

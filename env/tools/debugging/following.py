@@ -137,8 +137,11 @@ def find_program(bench: Bench, text: str) -> tuple[str, str]:
     is_script = first.endswith(".py") and not (name.startswith("test_") or name.endswith("_test.py"))
     if is_script or first in ("-m", "-c"):
         return f"python {text}", ""
-    is_path = any(f"{path}/".startswith(f"{text.rstrip('/')}/") for path in bench.task.files)
-    if " " in text and not is_path and "::" not in text and "[" not in text:
+
+    def is_path() -> bool:
+        return any(f"{path}/".startswith(f"{text.rstrip('/')}/") for path in bench.task.files)
+
+    if " " in text and "::" not in text and "[" not in text and not is_path():
         raise ToolError(f"{text!r} is neither a test nor a Python program: name a{PROGRAM[1:-1]}")
     return bench.task.test_command, text
 

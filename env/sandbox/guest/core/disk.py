@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import operator
 import os
 import stat
-from typing import Optional, Tuple
+from typing import List, Optional, Set, Tuple
 
 
 @functools.lru_cache(maxsize=None)
@@ -31,6 +32,29 @@ def content_of(real: str, limit: int) -> Optional[bytes]:
             return file.read(limit)
     except OSError:
         return None
+
+
+def folder_content(folder: str, left_out: Set[str]) -> Tuple[List[str], List[str]]:
+    """Return the paths of the folders and of the files in a folder, each sorted; links to folders are neither.
+
+    `left_out`: names of folders. Both are empty if the folder cannot be read.
+    """
+    folders: List[str] = []
+    files: List[str] = []
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in sorted(entries, key=_name):
+            try:
+                is_folder = entry.is_dir()
+            except OSError:
+                is_folder = False
+            if not is_folder:
+                files.append(entry.path)
+            elif entry.name not in left_out and not entry.is_symlink():
+                folders.append(entry.path)
+    return folders, files
+
+
+_name = operator.attrgetter("name")
 
 
 def empty(folder: str) -> None:

@@ -11,7 +11,7 @@ import stat
 import tarfile
 from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 
-from .disk import content_of, stamp_of
+from .disk import content_of, folder_content, stamp_of
 from .processes import TimeLimit, time_limit
 from .texts import LINES, NotText, encoded, find_encoding, syntax_error, touched_lines, with_newlines
 
@@ -84,14 +84,15 @@ class Workspace:
     def _walk(self, top: str = "") -> Iterator[Tuple[str, str]]:
         """Yield (relative path, real path) of every file, in a fixed order; links are not followed."""
         count = 0
-        for folder, folders, names in os.walk(os.path.join(self.root, top) if top else self.root):
-            folders[:] = sorted(name for name in folders if name not in _NOISE)
-            count += len(folders) + len(names)
+        pending = [os.path.join(self.root, top) if top else self.root]
+        while pending:
+            folders, files = folder_content(pending.pop(), _NOISE)
+            count += len(folders) + len(files)
             if count > FILES_LIMIT:
                 raise Refused("the workspace holds more than %d files: remove some" % FILES_LIMIT)
-            for name in sorted(names):
-                real = os.path.join(folder, name)
+            for real in files:
                 yield real[len(self.root) + 1 :], real
+            pending += reversed(folders)
 
     # ---- reading and editing
 
@@ -335,6 +336,8 @@ class Workspace:
         as gone, as in `changes`. Only Python files of the baseline are parsed.
         """
         old, stamps = self._known, self.fingerprint(suffix="")
+        if stamps == old:
+            return []
         self._known = stamps
         sizes = {path: stamp[1] for path, stamp in stamps.items() if stamp and stat.S_ISREG(stamp[4])}
         changed = sorted(path for path in {*old, *stamps} - self._built if old.get(path) != stamps.get(path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shlex
@@ -20,6 +21,11 @@ def entry_point(command: str) -> List[str]:
 
     Raises Refused.
     """
+    return list(_interpret(command))
+
+
+@functools.lru_cache(maxsize=64)  # each step of a debugger names its program again
+def _interpret(command: str) -> List[str]:
     arguments = pytest_arguments(command)
     if arguments is not None:
         return ["pytest", *arguments]

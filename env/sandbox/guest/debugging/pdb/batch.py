@@ -62,7 +62,7 @@ def commands_of(text: str) -> List[str]:
             continue
         block = [code]
         indent = _depth(lines[position - 1])
-        opened = _unfinished(code) or bool(_COMPOUND.match(code))
+        opened = position < len(lines) and (_unfinished(code) or bool(_COMPOUND.match(code)))
         while position < len(lines) and (
             _unfinished("\n".join(block)) or (opened and _goes_on(lines, position, indent))
         ):

@@ -22,7 +22,6 @@ import traceback
 import types
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
-from ...core.disk import real_file
 from ..exceptions import chain_of
 from ..values import call_stack, safe_locals
 from .control import INTERRUPT, Control
@@ -46,7 +45,6 @@ class Debugger(TraceFunction):
         super().__init__(root, control.note, stdin=io, stdout=io, nosigint=True, readrc=False)
         self.use_rawinput = False
         self._control = control
-        self._own: Dict[str, bool] = {}
         self._event = ""
         self._exception = ""
         self._stops = 0
@@ -71,15 +69,7 @@ class Debugger(TraceFunction):
         signal.signal(INTERRUPT, signal.SIG_DFL)
         self._control.abandon()
 
-    # ---- what is the agent's own code
-
-    def is_own(self, frame: types.FrameType) -> bool:
-        """Whether a frame runs code of the workspace: only such frames count for stepping and the depth."""
-        name = frame.f_code.co_filename
-        is_own = self._own.get(name)
-        if is_own is None:
-            is_own = self._own[name] = real_file(name).startswith(self._root)
-        return is_own
+    # ---- where to stop
 
     def stop_here(self, frame: types.FrameType) -> bool:
         """Step through the workspace's code only, in one thread; a breakpoint elsewhere still stops."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 import threading
-from typing import Any, Callable, Tuple
+import types
+from typing import Any, Callable, Dict, Tuple
 
+from ...core.disk import real_file
 from .shell import Shell
 
 _PROCESSES = {"os.fork", "os.forkpty", "subprocess.Popen", "os.posix_spawn", "os.exec"}
@@ -18,6 +20,23 @@ class TraceFunction(Shell):
         super().__init__(root, note, **options)
         self._set_trace_function = sys.settrace
         self._said_processes = False
+        self._own: Dict[str, bool] = {}
+
+    def is_own(self, frame: types.FrameType) -> bool:
+        """Whether a frame runs code of the workspace: only such frames count for stepping and the depth."""
+        name = frame.f_code.co_filename
+        is_own = self._own.get(name)
+        if is_own is None:
+            is_own = self._own[name] = real_file(name).startswith(self._root)
+        return is_own
+
+    def trace_dispatch(self, frame: types.FrameType, event: str, arg: Any) -> Any:
+        """As in bdb, but faster for calls of code elsewhere, which are most calls of a run under pytest."""
+        name = frame.f_code.co_filename
+        is_elsewhere = event == "call" and self._own.get(name) is False and real_file(name) not in self.breaks
+        if is_elsewhere and frame is not self.stopframe and self.botframe is not None:
+            return None
+        return super().trace_dispatch(frame, event, arg)
 
     def _trace(self, on: bool) -> None:
         self._set_trace_function(self.trace_dispatch if on else None)
