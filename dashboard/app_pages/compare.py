@@ -98,8 +98,10 @@ if len(pairs) > 1:
         }
         for label, row in zip(labels, pairs, strict=True)
     ]
+    of_pair = [",".join(str(row[side]["entrant_id"]) for side in ("first", "second")) for row in pairs]
     show.grid(
         overview,
+        links={} if across else {"Pair": [address.to("compare", cmp_pick=ids) for ids in of_pair]},
         column_config={
             "Points": st.column_config.NumberColumn(format="%+.1f"),
             "Detectable": st.column_config.NumberColumn(
@@ -195,14 +197,10 @@ def tasks() -> None:
             second["entrant"]: [f"{row['second_resolved']} of {row['second_counted']}" for row in task_rows],
             "Difference": [100 * row["difference"] for row in task_rows],
             "Flaky": ["flaky" if row["flaky"] else "" for row in task_rows],
-            "Id": [address.to("task", id=row["task_id"]) for row in task_rows],
         }
     )
-    columns = {
-        "Difference": st.column_config.NumberColumn(format="%+.0f"),
-        "Id": st.column_config.LinkColumn(display_text=r"id=(\d+)$", help="Opens the task in a new tab."),
-    }
-    hint = "Tick a task to open its two traces."
+    columns = {"Difference": st.column_config.NumberColumn(format="%+.0f")}
+    hint = "Tick a task to open its two traces here. Its name opens the task in a new tab."
     alt = "Tasks that both played"
     pick(task_rows, frame, columns, key="cmp_tasks", name="compare_tasks", alt=alt, hint=hint, opened=traces)
 

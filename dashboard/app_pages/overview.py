@@ -56,7 +56,7 @@ def changed(run_id: int) -> None:
     """Say what has changed since the earlier runs of the series, and what could be the reason."""
     rows = ask(queries.changes, run_id)
     run = ask(queries.run, run_id)
-    st.subheader(f"Since the run before: run {run_id}, {show.escaped(run['name'])}")
+    st.subheader(f"What changed in run {run_id}, {show.escaped(run['name'])}")
     for regression in run["regressions"]:
         text = regression.get("sentence") or regression.get("what") or ""
         st.warning(
@@ -112,12 +112,12 @@ def infrastructure() -> None:
             {
                 "What failed": row["what"],
                 "Episodes": row["episodes"],
-                "Newest": address.to("episode", id=row["example"]),
+                "Newest": f"episode {row['example']}",
             }
             for row in health["reasons"]
         ]
-        newest = st.column_config.LinkColumn(display_text=r"id=(\d+)$", help="Opens the newest one in a new tab.")
-        show.grid(lines, column_config={"Newest": newest}, alt="The commonest errors")
+        newest = {"Newest": [address.to("episode", id=row["example"]) for row in health["reasons"]]}
+        show.grid(lines, links=newest, alt="The commonest errors")
         show.csv_button(health["reasons"], name="errors", key="overview_errors")
 
 
