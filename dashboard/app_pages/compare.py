@@ -209,8 +209,8 @@ def categories() -> None:
     """Draw the difference in each category of tasks."""
     by_category = queries.compare_categories(pair["by_task"])
     rows = [{"label": row["category"] or "none", **row} for row in by_category]
-    total = {name: pair[name] for name in ("difference", "ci_low", "ci_high", "p_value", "tasks")}
-    total_row = {"label": "all tasks", "category": "all tasks", "p_holm": None, **total}
+    total = {name: pair[name] for name in ("difference", "ci_low", "ci_high", "p_value", "p_holm", "tasks")}
+    total_row = {"label": "all tasks", "category": "all tasks", **total}
     figure = charts.forest([*rows, total_row], first["entrant"], second["entrant"])
     charts.draw(figure, key="cmp_forest", alt="Difference in each category with its 95% interval")
     drawing = partial(paper.differences, [*rows, total_row], first["entrant"])
@@ -230,7 +230,10 @@ def categories() -> None:
     points = {"Points": st.column_config.NumberColumn(format="%+.1f")}
     show.grid(lines, column_config=points, alt="Difference by category")
     show.csv_button(flat, name="compare_categories", key="cmp_categories")
-    st.caption("Filled marks: the interval excludes 0. p (Holm) is corrected for the number of categories.")
+    st.caption(
+        "Filled marks: the interval excludes 0. p (Holm) is corrected for the number of categories; over all tasks, as "
+        "in the sentence above."
+    )
 
 
 def spending() -> None:
