@@ -62,15 +62,18 @@ def figures(current: Mapping[str, Any]) -> None:
     left_s = None
     if current["status"] == "running" and played and current["wall_s"] and silent_s <= _SILENT_S:
         left_s = current["wall_s"] / played * (total - played)
-    text = f"{played} of {count_of(total, 'episode')}" + (f", about {wording.duration(left_s)} left" if left_s else "")
+    text = f"{played:,} of {count_of(total, 'episode')}" + (
+        f", about {wording.duration(left_s)} left" if left_s else ""
+    )
     st.progress(min(1.0, played / total) if total else 0.0, text=text)
     with st.container(horizontal=True):
         show.resolved_metric(current)
-        st.metric("Unresolved", current["unresolved"], border=True)
+        st.metric("Unresolved", f"{current['unresolved']:,}", border=True)
         by_class = ", ".join(f"{name} {count}" for name, count in sorted(current["errors_by_class"].items()))
-        st.metric("Errors", current["errors"], border=True, help=f"Excluded from all rates. {by_class}")
-        st.metric("Running", current["running"], border=True)
-        st.metric("Retried", current["retried"], border=True, help="Tries that ended in an error and were repeated.")
+        st.metric("Errors", f"{current['errors']:,}", border=True, help=f"Excluded from all rates. {by_class}")
+        st.metric("Running", f"{current['running']:,}", border=True)
+        retried = f"{current['retried']:,}"
+        st.metric("Retried", retried, border=True, help="Tries that ended in an error and were repeated.")
         st.metric(
             "Cost", wording.usd(current["cost_usd"]), border=True, help="Where prices are known; errors included."
         )

@@ -108,8 +108,10 @@ def resolved_metric(run: Mapping[str, Any]) -> None:
     """Draw how many episodes of a run were resolved, and how many of these verdicts are sealed."""
     explanation = "Sealed: only luck could have forged the verdict. A trace says how strongly, or why it is not. "
     explanation += "Unverified: it rests on a run of the tests alone, which a forger can pass too."
-    sealed = ", ".join(filter(None, [f"{run['sealed']} sealed", unverified(run)]))
-    st.metric("Resolved", run["resolved"], sealed, delta_color="off", delta_arrow="off", border=True, help=explanation)
+    sealed = ", ".join(filter(None, [f"{run['sealed']:,} sealed", unverified(run)]))
+    st.metric(
+        "Resolved", f"{run['resolved']:,}", sealed, delta_color="off", delta_arrow="off", border=True, help=explanation
+    )
 
 
 _WAYS = (("overview", "home"), ("runs", "play_circle"), ("tasks", "task"), ("episodes", "list_alt"))
@@ -257,7 +259,12 @@ def grid(
     """
     frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
     neutral = frame.map(_neutral)
-    configuration = dict(column_config or {})
+    configuration: dict[str, Any] = {
+        column: st.column_config.NumberColumn(format="localized")
+        for column in neutral.columns
+        if pd.api.types.is_integer_dtype(neutral[column])
+    }
+    configuration |= column_config or {}
     for column, addresses in {**_places(frame, about), **(links or {})}.items():
         cells = zip(neutral[column], addresses, strict=True)
         neutral[column] = [cell if place is None else address.named(place, cell) for cell, place in cells]

@@ -74,7 +74,7 @@ def board_frame(rows: Sequence[Mapping[str, Any]], history: dict[int, list[float
 _BOARD_COLUMNS = {
     "Rank": _Column.TextColumn(
         pinned=True,
-        width="small",
+        width=56,
         help="Entrants share ranks if their paired difference may be chance. Empty: see the note below the table.",
     ),
     "Entrant": _Column.TextColumn(pinned=True),
@@ -82,6 +82,7 @@ _BOARD_COLUMNS = {
         format="%.1f%%",
         min_value=0,
         max_value=100,
+        width=120,  # With rank and name, it fits on a phone.
         help="Resolved / (resolved + unresolved). Errors are shown separately.",
     ),
     "95% interval": _Column.TextColumn(help="Wilson interval; with several attempts per task, clustered by task."),
@@ -217,9 +218,15 @@ def episode_table(
         frame["Labels"] = [labels.get(row["id"], []) for row in rows]
     if hits:
         matches = [hits.get(row["id"]) for row in rows]
-        frame.insert(3, "Found", [f"step {hit['step']}: {hit['excerpt']}" if hit else "" for hit in matches])
+        frame.insert(
+            list(frame).index("Failure point"),
+            "Found",
+            [f"step {hit['step']}: {hit['excerpt']}" if hit else "" for hit in matches],
+        )
     if not with_run:
         frame = frame.drop(columns="Run")
+    if not frame["Sealed"].any():
+        frame = frame.drop(columns="Sealed")
     columns = {
         "Sealed": _Column.TextColumn(
             width=100, help="Probability that a forged verdict would pass by luck. Empty: not sealed."

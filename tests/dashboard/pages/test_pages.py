@@ -43,7 +43,7 @@ def test_query_finds_episodes_and_steps(visit: Any, seeded: SimpleNamespace) -> 
 
 def test_the_overview(visit: Any, seeded: SimpleNamespace) -> None:
     app = visit(seeded.url, "overview")
-    board, going_on, reasons = (table.value for table in app.dataframe)
+    going_on, board, reasons = (table.value for table in app.dataframe)
     front = queries.front_page(seeded.store.engine, Scope(benchmark="bugs"))
     for sentence in (front["lead"], *front["debugger"]):
         assert sentence in texts(app)
