@@ -34,6 +34,7 @@ def bars(prefix: str, points: Sequence[Mapping[str, Any]], scope: Scope) -> None
 
     The selection is kept in the address under `prefix`.
     """
+    points = sorted(points, key=lambda row: -row["shares"].get("resolved", 0.0))  # as on the leaderboard
     event = charts.draw(
         charts.failure_bars(points),
         key=f"{prefix}_bars",
