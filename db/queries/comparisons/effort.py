@@ -139,7 +139,7 @@ def effort_claim(comparison: EffortComparison, *, subject: str = "", against: st
         comparison["p_holm"],
         above=f"{subject}{size} {less}{against}",
         below=f"{subject}{size} {more}{against}",
-        between=f"{noun}{between}: {amount(saved, by, signed=True)}",
+        between=f"{noun}{between}: {amount(saved, by, signed=True)} saved",
     )
     low, high = comparison["low"], comparison["high"]
     if high is not None and direction(saved, comparison["p_holm"]) < 0:
