@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote_plus, urlencode
 
 import streamlit as st
 
@@ -56,6 +56,16 @@ def to(path: str, **query: Any) -> str:
     parameters = {**carried(), **query}
     text = urlencode({name: value for name, value in parameters.items() if value is not None}, doseq=True)
     return f"{path}?{text}" if text else path
+
+
+NAME = r"^[^?]*\?name=([^&]*)"
+"""Finds the name in an address that has one, as a column of links shows it."""
+
+
+def named(path: str, name: object) -> str:
+    """Return an address that begins with the name of what it leads to, by which a table sorts and shows it."""
+    page, _, query = path.partition("?")
+    return f"{page}?name={quote_plus(str(name), errors='replace')}&{query}"
 
 
 def learn(**values: Any) -> None:

@@ -96,6 +96,7 @@ show.grid(
         }
         for row in comparison["entrants"]
     ],
+    about=comparison["entrants"],
     column_config={"Before": share, "Now": share, "Points": st.column_config.NumberColumn(format="%+.1f")},
     alt="Entrants of both runs, the greatest loss first",
 )
@@ -121,12 +122,13 @@ def flips(heading: str, rows: Sequence[Mapping[str, Any]], key: str) -> None:
             "Before": [row["before"] for row in rows],
             "Now": [row["now"] for row in rows],
             **({"These episodes": [row["fails"] for row in rows]} if "fails" in rows[0] else {}),
-            "Traces": [address.to("diverge", a=row["episode_before"], b=row["episode"]) for row in rows],
         }
     )
-    traces = st.column_config.LinkColumn(display_text="side by side", help="Opens both traces in a new tab.")
-    hint = "Tick a task to see its two traces side by side, from the step at which they diverge."
-    pick(rows, frame, {"Traces": traces}, key=key, name=key, alt=heading, hint=hint, opened=opened)
+    both = {"Task": [address.to("diverge", a=row["episode_before"], b=row["episode"]) for row in rows]}
+    columns = {"Task": st.column_config.TextColumn(help="Opens both traces side by side in a new tab.")}
+    hint = "Tick a task to see its two traces side by side, from the step at which they diverge. Its name opens "
+    hint += "them in a new tab."
+    pick(rows, frame, columns, key=key, name=key, alt=heading, hint=hint, links=both, opened=opened)
 
 
 flips("Resolved less often", explained["tasks"], "resolved_less_often")

@@ -98,8 +98,10 @@ if len(pairs) > 1:
         }
         for label, row in zip(labels, pairs, strict=True)
     ]
+    of_pair = [",".join(str(row[side]["entrant_id"]) for side in ("first", "second")) for row in pairs]
     show.grid(
         overview,
+        links={} if across else {"Pair": [address.to("compare", cmp_pick=ids) for ids in of_pair]},
         column_config={
             "Points": st.column_config.NumberColumn(format="%+.1f"),
             "Detectable": st.column_config.NumberColumn(
@@ -195,14 +197,10 @@ def tasks() -> None:
             second["entrant"]: [f"{row['second_resolved']} of {row['second_counted']}" for row in task_rows],
             "Difference": [100 * row["difference"] for row in task_rows],
             "Flaky": ["flaky" if row["flaky"] else "" for row in task_rows],
-            "Id": [address.to("task", id=row["task_id"]) for row in task_rows],
         }
     )
-    columns = {
-        "Difference": st.column_config.NumberColumn(format="%+.0f"),
-        "Id": st.column_config.LinkColumn(display_text=r"id=(\d+)$", help="Opens the task in a new tab."),
-    }
-    hint = "Tick a task to open its two traces."
+    columns = {"Difference": st.column_config.NumberColumn(format="%+.0f")}
+    hint = "Tick a task to open its two traces here. Its name opens the task in a new tab."
     alt = "Tasks that both played"
     pick(task_rows, frame, columns, key="cmp_tasks", name="compare_tasks", alt=alt, hint=hint, opened=traces)
 
@@ -211,8 +209,8 @@ def categories() -> None:
     """Draw the difference in each category of tasks."""
     by_category = queries.compare_categories(pair["by_task"])
     rows = [{"label": row["category"] or "none", **row} for row in by_category]
-    total = {name: pair[name] for name in ("difference", "ci_low", "ci_high", "p_value", "tasks")}
-    total_row = {"label": "all tasks", "category": "all tasks", "p_holm": None, **total}
+    total = {name: pair[name] for name in ("difference", "ci_low", "ci_high", "p_value", "p_holm", "tasks")}
+    total_row = {"label": "all tasks", "category": "all tasks", **total}
     figure = charts.forest([*rows, total_row], first["entrant"], second["entrant"])
     charts.draw(figure, key="cmp_forest", alt="Difference in each category with its 95% interval")
     drawing = partial(paper.differences, [*rows, total_row], first["entrant"])
@@ -232,7 +230,10 @@ def categories() -> None:
     points = {"Points": st.column_config.NumberColumn(format="%+.1f")}
     show.grid(lines, column_config=points, alt="Difference by category")
     show.csv_button(flat, name="compare_categories", key="cmp_categories")
-    st.caption("Filled marks: the interval excludes 0. p (Holm) is corrected for the number of categories.")
+    st.caption(
+        "Filled marks: the interval excludes 0. p (Holm) is corrected for the number of categories; over all tasks, as "
+        "in the sentence above."
+    )
 
 
 def spending() -> None:

@@ -47,12 +47,12 @@ def aside() -> None:
             "Reason": row["reason"],
             "What": row["what"],
             "Episodes": row["episodes"],
-            "Newest": address.to("episode", id=row["example"]),
+            "Newest": f"episode {row['example']}",
         }
         for row in rows
     ]
-    link = st.column_config.LinkColumn(display_text=r"id=(\d+)$", help="Opens the newest example in a new tab.")
-    show.grid(lines, column_config={"Newest": link}, alt="Episodes excluded from all rates")
+    newest = {"Newest": [address.to("episode", id=row["example"]) for row in rows]}
+    show.grid(lines, links=newest, alt="Episodes excluded from all rates")
     show.csv_button(rows, name="set_aside", key="fp_aside")
 
 

@@ -34,14 +34,12 @@ st.title("Overview")
 
 @st.fragment(run_every="5s")
 def going_on() -> None:
-    """Draw the runs in progress, again every five seconds."""
+    """Draw the runs in progress if there are any; look again every five seconds."""
     with show.guarded():
         rows = ask(queries.runs, status=["pending", "running"], limit=20)
-        st.subheader("Playing now")
         if rows:
+            st.subheader("Playing now")
             run_table(rows, key="overview_going_on")
-        else:
-            st.caption("No run is in progress.")
 
 
 def statement(icon: str, sentences: Sequence[str], page: str, label: str, **query: Any) -> None:
@@ -56,15 +54,16 @@ def changed(run_id: int) -> None:
     """Say what has changed since the earlier runs of the series, and what could be the reason."""
     rows = ask(queries.changes, run_id)
     run = ask(queries.run, run_id)
-    st.subheader(f"Since the run before: run {run_id}, {show.escaped(run['name'])}")
+    previous_id = max((row["before"] for row in rows), default=ask(queries.night_before, run_id))
+    if previous_id is None and not run["regressions"]:
+        return
+    st.subheader(f"What changed in run {run_id}, {show.escaped(run['name'])}")
     for regression in run["regressions"]:
         text = regression.get("sentence") or regression.get("what") or ""
         st.warning(
             show.escaped(text), icon=":material/trending_down:", title=show.escaped(regression.get("entrant", ""))
         )
-    previous_id = max((row["before"] for row in rows), default=ask(queries.night_before, run_id))
     if previous_id is None:
-        st.caption("The series has no earlier finished run of this benchmark.")
         return
     if run["regressions"] or not rows or any(row["sure"] and row["difference"] < 0 for row in rows):
         explained = ask(queries.explain_night, previous_id, run_id)
@@ -112,12 +111,12 @@ def infrastructure() -> None:
             {
                 "What failed": row["what"],
                 "Episodes": row["episodes"],
-                "Newest": address.to("episode", id=row["example"]),
+                "Newest": f"episode {row['example']}",
             }
             for row in health["reasons"]
         ]
-        newest = st.column_config.LinkColumn(display_text=r"id=(\d+)$", help="Opens the newest one in a new tab.")
-        show.grid(lines, column_config={"Newest": newest}, alt="The commonest errors")
+        newest = {"Newest": [address.to("episode", id=row["example"]) for row in health["reasons"]]}
+        show.grid(lines, links=newest, alt="The commonest errors")
         show.csv_button(health["reasons"], name="errors", key="overview_errors")
 
 
@@ -140,7 +139,7 @@ def results() -> None:
         so_far = "So far: " if scoped["provisional"] else ""
         statement("emoji_events", [f"{so_far}{front['lead']}"], LEADERBOARD_PAGE, "Leaderboard")
         board = front["board"]
-        height = show.table_height(len(board), 320)
+        height = show.table_height(len(board), 400)
         alt = "Entrants, best rank first"
         leaderboard_table(board, key="overview_board", alt=alt, columns=_COLUMNS, height=height)
         show.csv_button(board, name="entrants", key="overview_board")
@@ -158,10 +157,10 @@ def results() -> None:
 
 
 if ask(queries.runs, limit=1):
+    going_on()
     results()
     show.begin()
     ways()
-    going_on()
     infrastructure()
 else:
     show.empty("Nothing has been run yet. Start a run; it shows up here at once.")

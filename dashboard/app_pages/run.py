@@ -62,15 +62,18 @@ def figures(current: Mapping[str, Any]) -> None:
     left_s = None
     if current["status"] == "running" and played and current["wall_s"] and silent_s <= _SILENT_S:
         left_s = current["wall_s"] / played * (total - played)
-    text = f"{played} of {count_of(total, 'episode')}" + (f", about {wording.duration(left_s)} left" if left_s else "")
+    text = f"{played:,} of {count_of(total, 'episode')}" + (
+        f", about {wording.duration(left_s)} left" if left_s else ""
+    )
     st.progress(min(1.0, played / total) if total else 0.0, text=text)
     with st.container(horizontal=True):
         show.resolved_metric(current)
-        st.metric("Unresolved", current["unresolved"], border=True)
+        st.metric("Unresolved", f"{current['unresolved']:,}", border=True)
         by_class = ", ".join(f"{name} {count}" for name, count in sorted(current["errors_by_class"].items()))
-        st.metric("Errors", current["errors"], border=True, help=f"Excluded from all rates. {by_class}")
-        st.metric("Running", current["running"], border=True)
-        st.metric("Retried", current["retried"], border=True, help="Tries that ended in an error and were repeated.")
+        st.metric("Errors", f"{current['errors']:,}", border=True, help=f"Excluded from all rates. {by_class}")
+        st.metric("Running", f"{current['running']:,}", border=True)
+        retried = f"{current['retried']:,}"
+        st.metric("Retried", retried, border=True, help="Tries that ended in an error and were repeated.")
         st.metric(
             "Cost", wording.usd(current["cost_usd"]), border=True, help="Where prices are known; errors included."
         )
@@ -161,7 +164,9 @@ def entrants() -> None:
     """Draw the leaderboard of this run."""
     rows = ask(queries.leaderboard, Scope(run=run_id))
     if rows:
-        leaderboard_table(rows, key="run_board", alt="Entrants of the run, best rate first")
+        of_entrants = [address.to("episodes", run=run_id, ep_entrant=row["entrant"]) for row in rows]
+        alt = "Entrants of the run, best rate first"
+        leaderboard_table(rows, key="run_board", alt=alt, links={"Entrant": of_entrants})
         show.csv_button(rows, name=f"entrants_{run_id}", key="run_board")
         charts.draw(charts.ranking(rows), key="run_ranking", alt="Rate of each entrant with its 95% interval")
         show.paper_button(partial(paper.ranking, rows), name=f"entrants_{run_id}", key="run")
@@ -199,15 +204,11 @@ def errors() -> None:
         show.grid(
             [
                 {"Episode": row["id"], "Try": row["try_number"], "Counted": row["counted"], "Task": row["task"]}
-                | {
-                    "Entrant": row["entrant"],
-                    "Class": row["error_class"],
-                    "What failed": row["error"],
-                    "Trace": address.to("episode", id=row["id"]),
-                }
+                | {"Entrant": row["entrant"], "Class": row["error_class"], "What failed": row["error"]}
                 for row in failed
             ],
-            column_config={"Trace": st.column_config.LinkColumn(display_text=r"id=(\d+)$")},
+            about=failed,
+            links={"Episode": [address.to("episode", id=row["id"]) for row in failed]},
             alt="Episodes in which the infrastructure failed",
         )
         show.csv_button(failed, name=f"errors_{run_id}", key="run_errors")
@@ -234,11 +235,12 @@ def verdicts() -> None:
                 "Mended": f"{sum(faults.values())} of {len(faults)}" if (faults := verdict["faults"]) else "",
                 "Sealed": verdict["sealed"],
             }
-            | {"Scorer": verdict["scorer"], "When": verdict["created_at"]}
-            | {"Trace": address.to("episode", id=verdict["episode_id"])}
+            | {"Scorer": verdict["scorer"], "When": show.moment(verdict["created_at"])}
             for verdict in rescored
         ],
-        column_config={"Trace": st.column_config.LinkColumn(display_text=r"id=(\d+)$")},
+        about=rescored,
+        column_config={"When": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm")},
+        alt="Verdicts of other scorers",
     )
 
 

@@ -18,7 +18,7 @@ if not ask(queries.runs, limit=1):
     st.stop()
 
 _RESETS = ("runs_before",)
-with st.container(horizontal=True):
+with show.filters(), st.container(horizontal=True):
     states = list(map(str, RunStatus))
     status = address.pills("Status", states, "runs_status", resets=_RESETS)
     name = address.text_input("Name contains", "runs_name", resets=_RESETS, width=220)

@@ -68,6 +68,7 @@ if task["entrants"]:
     oldest = st.column_config.TextColumn(help="Oldest first, the last 40: ✓ resolved, ✗ unresolved, ! error.")
     show.grid(
         pd.DataFrame(lines),
+        about=sides,
         column_config={"Rate": rate, "Attempts": oldest},
         alt="Entrants on this task, best first",
     )
@@ -82,16 +83,18 @@ if task["episodes"]:
     frame = {
         "Verdict": [show.VERDICTS[row["verdict"]] for row in episodes],
         "Entrant": [row["entrant"] for row in episodes],
-        "Run": [row["run"] for row in episodes],
+        "Run": [f"{row['run']} #{row['run_id']}" for row in episodes],
         "In scope": ["yes" if row["in_scope"] else "no" for row in episodes],
         "Attempt": [row["attempt"] for row in episodes],
         "Failure point": [wording.words(row["failure_point"]) for row in episodes],
         "Steps": [row["steps"] for row in episodes],
         "Cost": [row["cost_usd"] for row in episodes],
-        "Episode": [address.to("episode", id=row["id"]) for row in episodes],
+        "Episode": [row["id"] for row in episodes],
     }
     event = show.grid(
         pd.DataFrame(frame),
+        about=episodes,
+        links={"Episode": [address.to("episode", id=row["id"]) for row in episodes]},
         key="task_episodes",
         on_select="rerun",
         selection_mode="multi-row",
@@ -100,7 +103,6 @@ if task["episodes"]:
                 help="Whether the episode counts in the numbers above, whose scope names their runs."
             ),
             "Cost": st.column_config.NumberColumn(format="$%.4f"),
-            "Episode": st.column_config.LinkColumn(display_text=r"id=(\d+)$", help="Opens the trace in a new tab."),
         },
         height=show.table_height(len(episodes), 420),
         alt="Episodes on this task, newest first",
@@ -115,7 +117,7 @@ if task["episodes"]:
             show.link(DIVERGE_PAGE, f"Episodes {a} and {b} side by side", "fork_right", a=a, b=b)
         else:
             st.caption(
-                "Tick a row to open its trace, or two to see them side by side. A number opens a trace in a new tab."
+                "Tick a row to open its trace, or two to see them side by side. Names and numbers open in a new tab."
             )
     show.csv_button(episodes, name=f"task_{task_id}_episodes", key="task_episodes")
 else:

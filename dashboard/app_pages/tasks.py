@@ -33,7 +33,7 @@ with show.filters(), st.container(horizontal=True, vertical_alignment="bottom"):
     categories = sorted({row["category"] for row in rows} - {""})
     category = address.multiselect("Category", categories, "tk_category", width=260) if categories else ()
     kind = address.segmented("Show", _SHOWN, "tk_show", default="all")
-    order = address.segmented("First", list(_ORDERS), "tk_order", default="disagreement")
+    order = address.segmented("Sort by", list(_ORDERS), "tk_order", default="disagreement")
 table = [
     row
     for row in sorted(rows, key=_ORDERS[order])
@@ -68,7 +68,6 @@ frame = pd.DataFrame(
         "Predicted": [(row["measured"] or {}).get("predicted") for row in table],
         "Disputed by": [", ".join(row["disputed_by"]) for row in table],
         "Suspected defect": [row["suspect"] for row in table],
-        "Id": [address.to("task", id=row["task_id"]) for row in table],
     }
 )
 _Column = st.column_config
@@ -84,7 +83,6 @@ columns = {
         help="Difficulty from 0 to 8, measured by `stackrank validate` without a model. Empty: not measured."
     ),
     "Flaky for": _Column.NumberColumn(help="Entrants that resolved it in only some attempts."),
-    "Id": _Column.LinkColumn(display_text=r"id=(\d+)$", help="Opens the task in a new tab."),
 }
 
 
@@ -140,7 +138,7 @@ def cells() -> None:
 
 def facts() -> None:
     """Draw the table of the tasks, each of which can be opened or disputed."""
-    hint = "Tick a row to open the task here, or to dispute it; its id opens it in a new tab."
+    hint = "Tick a row to open the task here, or to dispute it. Its name opens it in a new tab."
     pick(flat, frame, columns, key="tk_table", name="tasks", alt="Tasks", hint=hint, opened=opened)
 
 

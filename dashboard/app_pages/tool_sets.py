@@ -99,6 +99,7 @@ def _table(lines: Sequence[Mapping[str, Any]]) -> None:
     dollars = st.column_config.NumberColumn(format="$%.4f", help="Mean per episode. Empty: unknown price.")
     show.grid(
         table,
+        links={"Tool set": [address.to("episodes", ep_entrant=row["entrant"]) for row in lines]},
         column_config={
             "Rate": percent,
             "Points": st.column_config.NumberColumn(format="%+.1f"),
@@ -131,12 +132,18 @@ def _pair(pairs: Sequence[Mapping[str, Any]]) -> None:
     st.markdown(show.escaped(pair["sentence"]))
     if pair["warning"]:
         st.warning(show.escaped(pair["warning"]), icon=":material/warning:")
+    ids = {row["task"]: row["task_id"] for row in pair["by_task"]}
     gained, lost = st.columns(2)
     for column, word, tasks in ((gained, "Gained", pair["only_second"]), (lost, "Lost", pair["only_first"])):
         with column, st.container(border=True):
             st.markdown(f"**{word} with {show.escaped(pair['second']['tools'])}: {len(tasks)}**")
-            st.text(", ".join(tasks) or wording.NOTHING)
+            st.markdown(", ".join(task_link(task, ids[task]) for task in tasks) or wording.NOTHING)
     show.link(COMPARE_PAGE, "These two task by task", cmp_pick=pair_label or "")
+
+
+def task_link(name: str, task_id: int) -> str:
+    """Return a link to a task, as Markdown."""
+    return f"[{show.escaped(name)}]({address.to('task', id=task_id)})"
 
 
 def _points(row: Mapping[str, Any]) -> str:
@@ -188,6 +195,7 @@ def use() -> None:
     share = st.column_config.NumberColumn
     show.grid(
         lines,
+        about=played,
         column_config={
             "Used in": share(format="%.0f%%", help="Share of the counted episodes."),
             "A call per episode": share("Calls per episode", format="%.1f"),

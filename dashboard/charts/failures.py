@@ -7,7 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from stackrank.dashboard.charts.style import bar_of, finished, plain_label, with_legend
+from stackrank.dashboard.charts.style import bar_of, finished, ink_on, plain_label, with_legend
 from stackrank.terms import UNKNOWN, FailurePoint
 from stackrank.wording import words
 
@@ -47,7 +47,7 @@ def failure_bars(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
             orientation="h",
             name=plain_label(words(name)),
             marker=bar_of(color, pattern),
-            textfont={"color": "#101010"},
+            textfont={"color": ink_on(color)},
             text=[str(count) if share >= 0.05 else "" for count, share in zip(counts, shares, strict=True)],
             textposition="inside",
             insidetextanchor="middle",

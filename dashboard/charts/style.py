@@ -60,6 +60,11 @@ def draw(figure: go.Figure | dict[str, Any], *, key: str, alt: str, **options: A
     return st.plotly_chart(figure, key=key, alt=alt, config=config, **options)
 
 
+def ink_on(color: str) -> str:
+    """The colour of a text that can be read on this colour of `HUES`, in the shade that the page has."""
+    return "#FFFFFF" if on_page(color) in ("#0072B2", "#5D3A1A") else "#101010"
+
+
 def plain_label(text: str) -> str:
     """Escape `text` for Plotly, which interprets some HTML."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
@@ -67,6 +72,10 @@ def plain_label(text: str) -> str:
 
 def finished(figure: go.Figure, rows: int, **layout: Any) -> go.Figure:
     """Give the figure the height that its rows need, and return it."""
+    # Explicit, because Streamlit's theme makes them faint.
+    ink = {"color": on_page(INK)}
+    figure.update_xaxes(tickfont=ink, title_font=ink).update_yaxes(tickfont=ink, title_font=ink)
+    figure.update_traces(textfont=ink, selector=lambda trace: trace.textfont.color is None)
     figure.update_layout(
         height=max(180, 90 + 44 * rows), margin={"l": 8, "r": 24, "t": 16, "b": 8}, showlegend=False, **layout
     )

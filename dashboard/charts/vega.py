@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stackrank.dashboard.charts.style import HUES, INK, color_of, on_page, symbol_of
+from stackrank.dashboard.charts.style import HUES, INK, color_of, ink_on, on_page, symbol_of
 from stackrank.db.queries import MENDED, outcome_of
 from stackrank.wording import count_of, interval, percent, words
 
@@ -114,7 +114,7 @@ def tool_calls(rows: Sequence[Mapping[str, Any]]) -> Spec:
     # Text colours that are readable on each part of the bar.
     inks = {
         "domain": list(shades),
-        "range": ["#FFFFFF" if shade == HUES[0] else "#101010" for shade in shades.values()],
+        "range": [ink_on(hue) for hue in _PHASES.values()],
     }
     bars = {
         "mark": {"type": "bar", "height": {"band": 0.65}, "cornerRadius": 0},
@@ -161,7 +161,7 @@ def funnel(rows: Sequence[Mapping[str, Any]], stages: Sequence[str]) -> Spec:
         "encoding": {"color": color, "shape": {"field": "entrant", "scale": shapes, "legend": _LEGEND}},
     }
     lines = {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {"color": color, "detail": {"field": "id"}}}
-    share = {"axis": {"format": ".0%"}, "scale": {"domain": [0, 1]}, "title": "Episodes that came so far"}
+    share = {"axis": {"format": ".0%"}, "scale": {"domain": [0, 1]}, "title": "Episodes that reached the stage"}
     stage = {"sort": [words(stage).capitalize() for stage in stages], "title": None, "axis": _ASLANT_ON_A_PHONE}
     encoding = {
         "x": {"field": "stage", "type": "nominal", **stage},
@@ -221,6 +221,8 @@ def _figure(
 ) -> Spec:
     """Return a figure as wide as the page. `height` is in pixels; axis and legend are added to it."""
     size = {"height": height, "autosize": {"type": "fit-x", "contains": "padding"}}
+    # On the right, the half of the last label of the axis that lies beyond its tick.
+    size["padding"] = {"left": 0, "top": 5, "right": 18, "bottom": 20}
     ink = on_page(INK)
     config = {"axis": {"labelColor": ink, "titleColor": ink}, "legend": {"labelColor": ink}}
     return {

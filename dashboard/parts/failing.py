@@ -22,8 +22,9 @@ def note_other_versions(scope: Scope) -> None:
     runs = ask(queries.runs_with_other_analysis, scope)
     if runs:
         run_list = ", ".join(map(str, runs[:5])) + (" and others" if len(runs) > 5 else "")
+        name = "run" if len(runs) == 1 else "runs"
         st.caption(
-            f"The milestones and failure points of run {run_list} were computed by another version of stackrank. Do "
+            f"The milestones and failure points of {name} {run_list} were computed by another version of stackrank. Do "
             "not compare them with those of other runs."
         )
 
@@ -33,6 +34,7 @@ def bars(prefix: str, points: Sequence[Mapping[str, Any]], scope: Scope) -> None
 
     The selection is kept in the address under `prefix`.
     """
+    points = sorted(points, key=lambda row: -row["shares"].get("resolved", 0.0))  # as on the leaderboard
     event = charts.draw(
         charts.failure_bars(points),
         key=f"{prefix}_bars",

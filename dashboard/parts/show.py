@@ -108,8 +108,10 @@ def resolved_metric(run: Mapping[str, Any]) -> None:
     """Draw how many episodes of a run were resolved, and how many of these verdicts are sealed."""
     explanation = "Sealed: only luck could have forged the verdict. A trace says how strongly, or why it is not. "
     explanation += "Unverified: it rests on a run of the tests alone, which a forger can pass too."
-    sealed = ", ".join(filter(None, [f"{run['sealed']} sealed", unverified(run)]))
-    st.metric("Resolved", run["resolved"], sealed, delta_color="off", delta_arrow="off", border=True, help=explanation)
+    sealed = ", ".join(filter(None, [f"{run['sealed']:,} sealed", unverified(run)]))
+    st.metric(
+        "Resolved", f"{run['resolved']:,}", sealed, delta_color="off", delta_arrow="off", border=True, help=explanation
+    )
 
 
 _WAYS = (("overview", "home"), ("runs", "play_circle"), ("tasks", "task"), ("episodes", "list_alt"))
@@ -199,7 +201,7 @@ def table_height(rows: int, limit: int = 700) -> int | Literal["content"]:
     return "content" if 40 + 35 * rows <= limit else limit
 
 
-_SHARES = {"rate", "all_attempts_rate", "pass_at_k", "all_k"}
+_SHARES = {"rate", "all_attempts_rate", "pass_at_k", "all_k", "observed", "predicted"}
 _NAMED = {
     "ci": "95% interval",
     "rate": "Rate",
@@ -220,6 +222,10 @@ _NAMED = {
 }
 
 
+def _is_share(name: str) -> bool:
+    return name in _SHARES or name.rpartition("_")[0] in ("ci", "pass", "all", "observed")
+
+
 def _column(name: str, values: pd.Series) -> Any:
     """Return how a column of an answer is shown; None hides a column of ids."""
     if name.endswith("_id"):
@@ -228,8 +234,8 @@ def _column(name: str, values: pd.Series) -> Any:
     label = _NAMED.get(name) or words(name).capitalize()
     if end in ("low", "high"):
         label = f"{_NAMED.get(stem) or words(stem).capitalize()}, {'from' if end == 'low' else 'to'}"
-    if name in _SHARES or stem in ("ci", "pass", "all"):
-        return st.column_config.NumberColumn(label, format="percent")
+    if _is_share(name):
+        return st.column_config.NumberColumn(label, format="%.1f%%")
     if name.startswith("cost"):
         # A total, or the cost of a single item.
         return st.column_config.NumberColumn(label, format="dollar" if name == "cost_usd" else "$%.4f")
@@ -238,10 +244,57 @@ def _column(name: str, values: pd.Series) -> Any:
     return st.column_config.Column(label)
 
 
-def grid(rows: Any, **options: Any) -> Any:
-    """Call `st.dataframe` with its texts made harmless; the options and the result are those of `st.dataframe`."""
+def grid(
+    rows: Any,
+    *,
+    about: Sequence[Mapping[str, Any]] = (),
+    links: Mapping[str, Sequence[str | None]] | None = None,
+    column_config: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Any:
+    """Call `st.dataframe` with its texts made harmless; the other options and the result are those of `st.dataframe`.
+
+    `about`: the rows of the database that the table shows. The names of their tasks, entrants, runs and episodes are
+    links, wherever a row has the id. `links`: column -> address of each row, for cells that lead elsewhere.
+    """
     frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
-    return st.dataframe(frame.map(_neutral), **{"hide_index": True, "placeholder": NOTHING, **options})
+    neutral = frame.map(_neutral)
+    configuration: dict[str, Any] = {
+        column: st.column_config.NumberColumn(format="localized")
+        for column in neutral.columns
+        if pd.api.types.is_integer_dtype(neutral[column])
+    }
+    configuration |= column_config or {}
+    for column, addresses in {**_places(frame, about), **(links or {})}.items():
+        cells = zip(neutral[column], addresses, strict=True)
+        neutral[column] = [cell if place is None else address.named(place, cell) for cell, place in cells]
+        looks = {name: value for name, value in (configuration.get(column) or {}).items() if value is not None}
+        link_column = st.column_config.LinkColumn(display_text=address.NAME, alignment="left")
+        configuration[column] = {**link_column, **looks, "type_config": link_column["type_config"]}
+    options = {"hide_index": True, "placeholder": NOTHING, **options}
+    return st.dataframe(neutral, column_config=configuration, **options)
+
+
+_PLACES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "task": lambda row: address.to("task", id=row["task_id"]),
+    "entrant": lambda row: address.to("episodes", ep_entrant=row["entrant"]),
+    "run": lambda row: address.to("run", id=row["run_id"]),
+    "episode": lambda row: address.to("episode", id=row["episode_id"]),
+}
+"""Where the name of a thing leads. An entrant has no page of its own, so its name leads to its episodes."""
+
+
+def _places(frame: pd.DataFrame, rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str | None]]:
+    """Return the addresses that the columns of a table lead to by default."""
+
+    def place(column: str, row: Mapping[str, Any]) -> str | None:
+        try:
+            return _PLACES[column.lower()](row)
+        except KeyError:  # the row has no id of it
+            return None
+
+    columns = [column for column in frame.columns if column.lower() in _PLACES] if rows else []
+    return {column: places for column in columns if any(places := [place(column, row) for row in rows])}
 
 
 def _neutral(value: Any) -> Any:
@@ -256,7 +309,9 @@ def table_and_csv(rows: Sequence[Mapping[str, Any]], *, name: str, alt: str, key
     """Draw a chart's numbers under readable names, and a button that saves them under the database's names."""
     frame = pd.DataFrame(rows)
     columns = {column: _column(column, frame[column]) for column in frame.columns}
-    grid(frame, alt=alt, key=key, column_config=columns)
+    for column in filter(_is_share, frame.columns):
+        frame[column] = pd.to_numeric(frame[column]) * 100
+    grid(frame, about=rows, alt=alt, key=key, column_config=columns)
     csv_button(rows, name=name, key=key)
 
 

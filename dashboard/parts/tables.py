@@ -22,8 +22,6 @@ TASKS_PAGE, AGAINST_PAGE = "app_pages/tasks.py", "app_pages/against.py"
 MOST_COMPARED = 4
 """The most entrants that are compared side by side."""
 _Column = st.column_config
-_ID = r"id=(\d+)$"
-_EPISODE = r"[?&]id=(\d+)"
 
 
 def _dollars(low: float | None, high: float | None) -> str:
@@ -65,15 +63,18 @@ def board_frame(rows: Sequence[Mapping[str, Any]], history: dict[int, list[float
     )
     if not any(map(queries.has_several_faults, rows)):
         del frame["Faults"]
+    for column in ("Unverified", "If errors counted"):
+        if not frame[column].any():
+            del frame[column]
     if history is not None:
-        frame.insert(7, "Last runs", [history.get(row["entrant_id"], []) for row in rows])
+        frame.insert(list(frame).index("Tasks"), "Last runs", [history.get(row["entrant_id"], []) for row in rows])
     return frame
 
 
 _BOARD_COLUMNS = {
     "Rank": _Column.TextColumn(
         pinned=True,
-        width="small",
+        width=56,
         help="Entrants share ranks if their paired difference may be chance. Empty: see the note below the table.",
     ),
     "Entrant": _Column.TextColumn(pinned=True),
@@ -81,6 +82,7 @@ _BOARD_COLUMNS = {
         format="%.1f%%",
         min_value=0,
         max_value=100,
+        width=120,  # With rank and name, it fits on a phone.
         help="Resolved / (resolved + unresolved). Errors are shown separately.",
     ),
     "95% interval": _Column.TextColumn(help="Wilson interval; with several attempts per task, clustered by task."),
@@ -126,7 +128,7 @@ def leaderboard_table(
     """Draw a leaderboard, or only some of its columns. `history`: the rates of each entrant in its last runs."""
     frame = board_frame(rows, history)
     frame = frame if columns is None else frame[list(columns)]
-    show.grid(frame, column_config=_BOARD_COLUMNS, key=key, alt=alt, **{"height": "content", **options})
+    show.grid(frame, about=rows, column_config=_BOARD_COLUMNS, key=key, alt=alt, **{"height": "content", **options})
     for row in rows:
         for text in filter(None, (row["apart"], row["partial"])):
             st.caption(show.escaped(f"{row['entrant']}: {text}"))
@@ -143,6 +145,7 @@ def pick(
     name: str,
     alt: str,
     hint: str,
+    links: Mapping[str, Sequence[str | None]] | None = None,
     opened: Callable[[Mapping[str, Any]], None],
     two: Callable[[Mapping[str, Any], Mapping[str, Any]], None] | None = None,
     everything: Callable[[], Sequence[Mapping[str, Any]]] | None = None,
@@ -155,6 +158,8 @@ def pick(
     opener = st.container(key=f"opened_{key}")
     event = show.grid(
         frame,
+        about=rows,
+        links=links,
         key=key,
         on_select="rerun",
         selection_mode="multi-row" if two else "single-row",
@@ -195,13 +200,14 @@ def episode_table(
             "Failure point": [wording.words(row["failure_point"]) for row in rows],
             "Story": [queries.story_text(row) for row in rows],
             "Stop reason": [wording.words(row["stop_reason"]) for row in rows],
-            "Steps": [row["steps"] for row in rows],
-            "Tokens": [row["tokens_in"] + row["tokens_out"] for row in rows],
+            # Known when an episode has ended.
+            "Steps": [row["steps"] if row["verdict"] else None for row in rows],
+            "Tokens": [row["tokens_in"] + row["tokens_out"] if row["verdict"] else None for row in rows],
             "Cost": [row["cost_usd"] for row in rows],
-            "Seconds": [row["wall_s"] for row in rows],
+            "Seconds": [row["wall_s"] if row["verdict"] else None for row in rows],
             "Attempt": [row["attempt"] for row in rows],
-            "Run": [row["run"] for row in rows],
-            "Episode": [address.to("episode", id=row["id"], step=steps.get(row["id"])) for row in rows],
+            "Run": [f"{row['run']} #{row['run_id']}" for row in rows],
+            "Episode": [row["id"] for row in rows],
         }
     )
     labels: dict[int, list[str]] = {}
@@ -212,28 +218,41 @@ def episode_table(
         frame["Labels"] = [labels.get(row["id"], []) for row in rows]
     if hits:
         matches = [hits.get(row["id"]) for row in rows]
-        frame.insert(3, "Found", [f"step {hit['step']}: {hit['excerpt']}" if hit else "" for hit in matches])
+        frame.insert(
+            list(frame).index("Failure point"),
+            "Found",
+            [f"step {hit['step']}: {hit['excerpt']}" if hit else "" for hit in matches],
+        )
     if not with_run:
         frame = frame.drop(columns="Run")
+    if not frame["Sealed"].any():
+        frame = frame.drop(columns="Sealed")
     columns = {
-        "Sealed": _Column.TextColumn(help="Probability that a forged verdict would pass by luck. Empty: not sealed."),
+        "Sealed": _Column.TextColumn(
+            width=100, help="Probability that a forged verdict would pass by luck. Empty: not sealed."
+        ),
+        "Failure point": _Column.TextColumn(width=140),
+        "Steps": _Column.NumberColumn(format="localized"),
         "Story": _Column.TextColumn(width="large", help="From the milestones and the end. Tick the row for its steps."),
         "Tokens": _Column.NumberColumn(format="localized", help="In and out."),
         "Cost": _Column.NumberColumn(format=show.dollars(frame["Cost"]), help="Empty: unknown price of the model."),
         "Seconds": _Column.NumberColumn(format="%.1f"),
         "Labels": _Column.ListColumn(help="Labels that people gave it."),
         "Found": _Column.TextColumn(width="large", help="The first step with the text, or the requested step."),
-        "Episode": _Column.LinkColumn(display_text=_EPISODE, help="Opens the trace in a new tab."),
+        "Episode": _Column.TextColumn(help="Opens the trace in a new tab."),
     }
+    links = {"Episode": [address.to("episode", id=row["id"], step=steps.get(row["id"])) for row in rows]}
 
     def opened(row: Mapping[str, Any]) -> None:
         label = f"Open episode {row['id']}: {show.escaped(row['task'])}, {show.escaped(row['entrant'])}"
         show.link(EPISODE_PAGE, label, id=row["id"], step=(hits or {}).get(row["id"], {}).get("step"))
         show.story(EPISODE_PAGE, row)
 
-    hint = "Tick a row to open its trace here; its number opens it in a new tab."
-    name = "all_episodes" if everything else "episodes"
-    pick(rows, frame, columns, key=key, name=name, alt="Episodes", hint=hint, opened=opened, everything=everything)
+    hint = "Tick a row to open its trace here. Names and numbers open in a new tab."
+    pick(
+        rows, frame, columns, key=key, name="all_episodes" if everything else "episodes", alt="Episodes", hint=hint,
+        links=links, opened=opened, everything=everything,
+    )  # fmt: skip
 
 
 def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
@@ -253,7 +272,7 @@ def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
             "Benchmark": [row["benchmark"] for row in rows],
             "Tags": [row["tags"] for row in rows],
             "Owner": [row["owner"] for row in rows],
-            "Id": [address.to("run", id=row["id"]) for row in rows],
+            "Id": [row["id"] for row in rows],
         }
     )
     columns = {
@@ -263,8 +282,9 @@ def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
         ),
         "Started": _Column.DatetimeColumn(format="YYYY-MM-DD HH:mm"),
         "Tags": _Column.ListColumn(),
-        "Id": _Column.LinkColumn(display_text=_ID, help="Opens the run in a new tab."),
     }
+    addresses = [address.to("run", id=row["id"]) for row in rows]
+    links = {"Run": addresses, "Id": addresses}
 
     def opened(row: Mapping[str, Any]) -> None:
         show.link(RUN_PAGE, f"Open run {row['id']}: {show.escaped(row['name'])}", id=row["id"])
@@ -275,5 +295,5 @@ def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
             AGAINST_PAGE, f"Run {b} against run {a}: what changed, and on which tasks", "compare_arrows", a=a, b=b
         )
 
-    hint = "Tick a row to open the run here, two to lay one against the other; an id opens it in a new tab."
-    pick(rows, frame, columns, key=key, name="runs", alt="Runs", hint=hint, opened=opened, two=two)
+    hint = "Tick a row to open the run here, two to compare them. A name opens its run in a new tab."
+    pick(rows, frame, columns, key=key, name="runs", alt="Runs", hint=hint, links=links, opened=opened, two=two)

@@ -48,15 +48,24 @@ class _Walk:
         self.episode = episode
         self.files = files_at(episode["id"], first - 1)
         self.edits = {row["index"]: row for row in ask(queries.edits, episode["id"], first + CHUNK - 1)}
-        debugged = ask(queries.last_step_with, episode["id"], first - 1, *_DEBUGGED)
+        self.branches = ask(queries.branches, episode["id"])
+        self.pauses = pauses
+        self._go_to(first - 1)
+        self.path = ""
+
+    def _go_to(self, index: int) -> None:
+        """Take up the program where it stood after a step."""
+        debugged = ask(queries.last_step_with, self.episode["id"], index, *_DEBUGGED)
         self.stood: dict[str, Any] = with_stop(debugged["state"]) if debugged else {}
         self.at: int | None = debugged["index"] if debugged else None
-        self.changes = travel.Changes(row for row in pauses if row["index"] < first)
+        line = list(queries.line_to(self.branches, index))
+        self.changes = travel.Changes(row for row in self.pauses if any(row["index"] in span for span in line))
         self.stack = places.stack(self.stood, self.at, self.changes)
-        self.path = ""
 
     def step(self, row: Mapping[str, Any]) -> tuple[dict[str, Any], Excerpt | None]:
         state = with_stop(row["state"] or {})
+        if row["index"] in self.branches:
+            self._go_to(row["index"])
         if row["index"] in self.edits:
             self.files.follow([self.edits[row["index"]]])
         if any(state.get(part) is not None for part in _DEBUGGED):

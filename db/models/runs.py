@@ -259,6 +259,8 @@ class Episode(SQLModel, table=True):
     model_ms: float = 0.0
     score_ms: float = 0.0
     wall_s: float = 0.0
+    # How busy the machine was when the verdict was taken (`host.load`). None: unknown, or there is no verdict.
+    machine_load: float | None = None
     tests_passed: int = 0
     tests_failed: int = 0
     # For `error` verdicts: one sentence, and who is responsible (`ErrorClass`).

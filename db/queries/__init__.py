@@ -52,6 +52,7 @@ from stackrank.db.queries.episodes.pauses import pauses
 from stackrank.db.queries.episodes.search import count_matches, find_hits, search
 from stackrank.db.queries.episodes.steps import (
     actions,
+    branches,
     count_model_steps,
     display_steps,
     edits,
@@ -59,6 +60,7 @@ from stackrank.db.queries.episodes.steps import (
     full_steps,
     last_step,
     last_step_with,
+    line_to,
     step,
     step_outline,
     step_text,
@@ -104,6 +106,7 @@ __all__ = [
     "benchmarks",
     "best_per_dollar",
     "board",
+    "branches",
     "budget_curves",
     "changes",
     "compare",
@@ -149,6 +152,7 @@ __all__ = [
     "last_step",
     "last_step_with",
     "leaderboard",
+    "line_to",
     "neighbours",
     "night_before",
     "nights",

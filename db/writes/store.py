@@ -286,6 +286,7 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
         model_ms: float = 0.0,
         score_ms: float = 0.0,
         wall_s: float = 0.0,
+        machine_load: float | None = None,
         tests_passed: int = 0,
         tests_failed: int = 0,
         error: str = "",

@@ -67,7 +67,8 @@ ENTRANTS = (
 
 CONDITIONS: dict[str, Any] = {
     "steps": 50, "tokens": None, "cost_usd": None, "wall_s": 1800.0, "malformed": 5, "repeats": 8,
-    "sandbox": "docker", "scorer": "3f2a91c07b5d4e68", "ends_when_solved": True,
+    "sandbox": "docker", "scorer": "3f2a91c07b5d4e68", "ends_when_solved": True, "shows_failing_test": True,
+    "shows_failure_state": False,
 }  # fmt: skip
 
 

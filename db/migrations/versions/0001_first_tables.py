@@ -143,6 +143,7 @@ def _create_results() -> None:
         _columns(sa.Float(), "cost_usd", nullable=True),
         _columns(sa.JSON(), "usage"),
         _columns(sa.Float(), "env_ms", "model_ms", "score_ms", "wall_s"),
+        _columns(sa.Float(), "machine_load", nullable=True),
         _columns(sa.Integer(), "tests_passed", "tests_failed"),
         _columns(sa.Text(), "error"),
         _columns(sa.String(), "error_class"),

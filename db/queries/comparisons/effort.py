@@ -13,7 +13,7 @@ from stackrank.db import stats
 from stackrank.db.queries.boards.consumption import EffortUnit, read_consumption
 from stackrank.db.queries.boards.pooling import fetch_conditions
 from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, Selection
-from stackrank.db.queries.comparisons.claims import claim, corrected_p
+from stackrank.db.queries.comparisons.claims import claim, corrected_p, direction
 from stackrank.db.totals.sums import TaskKey
 from stackrank.wording import amount, amount_interval
 
@@ -139,9 +139,12 @@ def effort_claim(comparison: EffortComparison, *, subject: str = "", against: st
         comparison["p_holm"],
         above=f"{subject}{size} {less}{against}",
         below=f"{subject}{size} {more}{against}",
-        between=f"{noun}{between}: {amount(saved, by, signed=True)}",
+        between=f"{noun}{between}: {amount(saved, by, signed=True)} saved",
     )
-    return f"{statement} [{amount_interval(comparison['low'], comparison['high'], by).replace(' to ', ', ')}]"
+    low, high = comparison["low"], comparison["high"]
+    if high is not None and direction(saved, comparison["p_holm"]) < 0:
+        low, high = -high, -low  # of how much more it needs
+    return f"{statement} [{amount_interval(low, high, by).replace(' to ', ', ')}]"
 
 
 def effort_sentence(first: str, second: str, comparison: EffortComparison) -> str:

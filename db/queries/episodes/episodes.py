@@ -68,6 +68,8 @@ class EpisodeSummary(TypedDict):
     score_ms: float
     """Time that the verdict took."""
     wall_s: float
+    machine_load: float | None
+    """Processes that ran or waited for a processor, per processor of the machine, in the minute before the verdict."""
     tests_passed: int
     tests_failed: int
     error: str

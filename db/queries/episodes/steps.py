@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NotRequired, TypedDict
 
 from sqlalchemy import Engine, LargeBinary, func, select, type_coerce
@@ -282,16 +282,39 @@ def edits(engine: Engine, episode_id: int, last: int) -> list[EditRow]:
     ]
 
 
-def last_step_with(engine: Engine, episode_id: int, index: int, *parts: str) -> Row | None:
-    """Return the last step up to `index` whose state has one of these parts, such as `tests` or `breakpoints`."""
-    blobs, at_once = blobs_of(engine, episode_id), 16
+def branches(engine: Engine, episode_id: int) -> dict[int, int]:
+    """Return the steps that went back to an earlier step: index -> index of that step."""
+    query = select(_S.index, _S.state).where(_S.episode_id == episode_id, _S.ok, _S.tool == "branch")
+    rows = fetch(engine, query.order_by(_S.index))
+    states = blobs_of(engine, episode_id).parts([row["state"] for row in rows], ("kind", "at"))
+    returns = zip(rows, states, strict=True)
+    return {row["index"]: int(state["at"]) for row, state in returns if state.get("kind") == "branch"}
+
+
+def line_to(branches: Mapping[int, int], index: int) -> Iterator[range]:
+    """Yield the steps that led to step `index`, the latest first, without those that a branch left.
+
+    `branches`: as the query of this name returns them.
+    """
     while index >= 0:
-        query = select(_S.index, _S.tool, _S.state).where(_S.episode_id == episode_id, _S.index <= index)
-        rows = fetch(engine, query.order_by(_S.index.desc()).limit(at_once))
-        for row, state in zip(rows, blobs.parts([row["state"] for row in rows], parts), strict=True):
-            if any(state.get(part) is not None for part in parts):
-                return blobs.complete([row])[0]
-        index, at_once = rows[-1]["index"] - 1 if rows else -1, _AT_ONCE
+        start = max((step for step in branches if step <= index), default=0)
+        yield range(start, index + 1)
+        index = branches.get(start, -1)
+
+
+def last_step_with(engine: Engine, episode_id: int, index: int, *parts: str) -> Row | None:
+    """Return the last step on the line to `index` whose state has one of these parts, such as `tests`."""
+    blobs, at_once = blobs_of(engine, episode_id), 16
+    for span in line_to(branches(engine, episode_id), index):
+        last = span[-1]
+        while last >= span.start:
+            query = select(_S.index, _S.tool, _S.state).where(_S.episode_id == episode_id)
+            query = query.where(_S.index.between(span.start, last)).order_by(_S.index.desc())
+            rows = fetch(engine, query.limit(at_once))
+            for row, state in zip(rows, blobs.parts([row["state"] for row in rows], parts), strict=True):
+                if any(state.get(part) is not None for part in parts):
+                    return blobs.complete([row])[0]
+            last, at_once = rows[-1]["index"] - 1 if rows else -1, _AT_ONCE
     return None
 
 

@@ -99,11 +99,24 @@ def _times(side: Side) -> Iterator[Finding]:
     verdicts = [median([row["score_ms"] for row in rows] or [0.0]) for rows in (before, now)]
     if ratios["env_ms"] >= SLOWER and verdicts[1] >= SLOWER * verdicts[0] > 0:
         share = late.explained * extra["env_ms"] / whole
+        load, certainty = _load(before, now)
         text = (
             f"{name}: the tools of a step take {_seconds(times['env_ms'])}, and a verdict "
-            f"{duration(verdicts[0] / 1000)} -> {duration(verdicts[1] / 1000)}, so the machine was busy; {ended}."
+            f"{duration(verdicts[0] / 1000)} -> {duration(verdicts[1] / 1000)}, {load}; {ended}."
         )
-        yield Finding(CauseKind.MACHINE, text, max(0.2, 0.9 * share), _examples(hit, is_late))
+        yield Finding(CauseKind.MACHINE, text, max(0.2, certainty * share), _examples(hit, is_late))
+
+
+def _load(before: Sequence[PlayedEpisode], now: Sequence[PlayedEpisode]) -> tuple[str, float]:
+    """Say whether the machine was busier than before, and how certain it is that slow tools are due to that."""
+    known = [[row["machine_load"] for row in rows if row["machine_load"] is not None] for rows in (before, now)]
+    if not all(known):
+        return "so the machine was probably busy", 0.8
+    loads = [median(values) for values in known]
+    rise = " -> ".join(f"{load:.1f}" for load in loads)
+    if loads[1] >= max(1.0, SLOWER * loads[0]):
+        return f"because the machine was busy: load per processor {rise}", 0.95
+    return f"although the machine was not busier: load per processor {rise}", 0.6
 
 
 def _seconds(pair: tuple[float, float]) -> str:

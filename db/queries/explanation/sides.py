@@ -51,6 +51,7 @@ class PlayedEpisode(TypedDict):
     env_ms: float
     model_ms: float
     score_ms: float
+    machine_load: float | None
     error: str
     error_class: str
     at_reproduced: int | None

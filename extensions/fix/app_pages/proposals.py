@@ -154,7 +154,7 @@ details(proposal)
 st.subheader("Queue")
 lines = [
     {
-        "Proposal": f"proposals?pr_id={row['id']}",
+        "Proposal": row["id"],
         "Status": _MARKS[row["status"]],
         "Verdict": wording.plain_verdict(row["evidence"]),
         "Problem": row["title"],
@@ -163,9 +163,12 @@ lines = [
     }
     for row in rows
 ]
-link = st.column_config.LinkColumn(display_text=r"pr_id=(\d+)$", help="Opens it in a new tab.")
+addresses = [address.to("proposals", pr_id=row["id"]) for row in rows]
 show.grid(
-    lines, column_config={"Proposal": link}, alt="All proposals, those that wait first, those without doubts first"
+    lines,
+    about=rows,
+    links={"Proposal": addresses, "Problem": addresses},
+    alt="All proposals, those that wait first, those without doubts first",
 )
 
 accepted = ask(acceptance)
@@ -182,7 +185,7 @@ if any(row["rate"] is not None for row in accepted):
         }
         for row in accepted
     ]
-    show.grid(board, alt="Share of each entrant's decided proposals that were approved")
+    show.grid(board, about=accepted, alt="Share of each entrant's decided proposals that were approved")
     show.csv_button(accepted, name="acceptance", key="pr_acceptance")
     reasons = Counter((row["entrant"], reason) for row in accepted for reason in row["reasons"])
     if reasons:

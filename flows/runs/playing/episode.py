@@ -22,6 +22,7 @@ from stackrank.env.task import Task
 from stackrank.flows.runs.playing.error_policy import EpisodeFailed, describe_error, find_policy
 from stackrank.flows.runs.playing.session import Session, SessionState
 from stackrank.flows.runs.playing.trajectories import find_trajectory, load_trajectory, to_row
+from stackrank.host.load import machine_load
 from stackrank.storable import storable_json
 from stackrank.terms import StopReason, Verdict
 
@@ -161,6 +162,7 @@ def _store_verdict(
         model_ms=outcome.usage.model_ms,
         score_ms=outcome.score_ms,
         wall_s=outcome.wall_s,
+        machine_load=machine_load(),
         tests_passed=passed,
         tests_failed=len(outcomes) - passed - sum(test_outcome in ("skipped", "unseen") for test_outcome in outcomes),
         diff=score.diff,

@@ -41,6 +41,17 @@ def test_every_page_loads(tour: tuple[sync_api.Page, str], path: str) -> None:
     assert background == {"light": "rgb(255, 255, 255)", "dark": "rgb(18, 23, 29)"}[scheme]
 
 
+def test_a_name_in_a_table_opens_what_it_names(page: sync_api.Page) -> None:
+    page.goto("/runs?runs_status=finished")
+    ready(page)
+    page.get_by_test_id("glide-cell-1-0").wait_for(state="attached")  # painted
+    with page.context.expect_page() as opened:
+        page.get_by_test_id("stDataFrame").click(position={"x": 60, "y": 52})  # the first row, beside its box
+    heading(opened.value, "Run nightly")
+    assert re.search(r"/run\?name=nightly&id=\d+$", opened.value.url)
+    opened.value.close()
+
+
 @pytest.mark.exhaustive
 def test_back_from_an_episode_restores_the_list(page: sync_api.Page) -> None:
     page.goto("/episodes?run=1&ep_verdict=unresolved")

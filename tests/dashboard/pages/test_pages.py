@@ -17,7 +17,7 @@ from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.queries import Scope
 from stackrank.db.writes.store import Store
-from tests.dashboard.page_parts import drawn, texts
+from tests.dashboard.page_parts import drawn, linked, texts
 from tests.dashboard.seed import HOSTILE, seed
 from tests.dashboard.trace_parts import given
 from tests.support.databases import Databases
@@ -27,13 +27,14 @@ ROOT = Path(__file__).parents[3]
 
 def test_query_finds_episodes_and_steps(visit: Any, seeded: SimpleNamespace) -> None:
     app = visit(seeded.url, "episodes", ep_query="-tool:pdb verdict:resolved")
-    assert set(app.dataframe[0].value["Entrant"]) == {"qwen3-coder / rewrite"}
+    name = "qwen3-coder / rewrite"
+    assert linked(app.dataframe[0].value["Entrant"]) == {name: "episodes?ep_entrant=qwen3-coder+%2F+rewrite"}
     app = visit(seeded.url, "episodes", ep_query='task:account-transfer text:"passed in" verdict:resolved', run="1")
     table = app.dataframe[0].value
     steps = [int(text.split(":")[0].removeprefix("step ")) for text in table["Found"]]
     assert steps and all("passed in" in text for text in table["Found"])
-    ends = zip(table["Episode"], steps, strict=True)
-    assert all(link.startswith("episode?run=1&id=") and link.endswith(f"&step={step}") for link, step in ends)
+    ends = zip(linked(table["Episode"]).items(), steps, strict=True)
+    assert all(link == f"episode?run=1&id={episode}&step={step}" for (episode, link), step in ends)
     app = visit(seeded.url, "episodes", ep_query="verdict:<b>good</b>")
     assert "does not exist; choose resolved, unresolved or error." in texts(app) and not app.dataframe
     app.text_input(key="ep_query_widget").set_value("text:xyzzy").run()
@@ -42,12 +43,12 @@ def test_query_finds_episodes_and_steps(visit: Any, seeded: SimpleNamespace) -> 
 
 def test_the_overview(visit: Any, seeded: SimpleNamespace) -> None:
     app = visit(seeded.url, "overview")
-    board, going_on, reasons = (table.value for table in app.dataframe)
+    going_on, board, reasons = (table.value for table in app.dataframe)
     front = queries.front_page(seeded.store.engine, Scope(benchmark="bugs"))
     for sentence in (front["lead"], *front["debugger"]):
         assert sentence in texts(app)
     assert "No clear difference for any entrant; tasks resolved less often: " in texts(app)
-    assert len(board) == 3 and going_on["Id"].tolist() == [f"run?id={seeded.made.live_run}"]
+    assert len(board) == 3 and linked(going_on["Run"]) == {"nightly": f"run?id={seeded.made.live_run}"}
     assert reasons["What failed"].tolist() == ["The sandbox did not answer within 60 s."]
     links = [part.proto.query_string for part in app.get("page_link")]
     for tip in front["traces"]:
@@ -97,7 +98,7 @@ def test_the_leaderboard_compares_two(visit: Any, seeded: SimpleNamespace) -> No
     pick = f"{ids['qwen3-coder / debug']},{ids['llama-3.3-70b / debug']}"
     app = visit(seeded.url, "leaderboard", lb_pick=pick, runs="All")
     board = app.dataframe[0].value
-    assert board["Entrant"].tolist()[-1] == "llama-3.3-70b / debug" and board["Rank"].tolist()[-1] == "3"
+    assert list(linked(board["Entrant"]))[-1] == "llama-3.3-70b / debug" and board["Rank"].tolist()[-1] == "3"
     assert board["Cost per resolved"].isna().tolist() == [False, False, True]
     assert "points behind" in texts(app) and "smallest detectable difference" in texts(app)
     app = visit(seeded.url, "leaderboard", last="1", runs="All")
@@ -124,7 +125,7 @@ def test_compare_several_entrants(visit: Any, seeded: SimpleNamespace) -> None:
     assert not app.exception and comparisons[2]["sentence"] in texts(app)
     page = visit(seeded.url, "compare", cmp_pick=f"{first_id},{two}", cmp_show="second", run=str(seeded.made.runs[0]))
     (comparison,) = queries.compare_all(seeded.store.engine, [first_id, two], Scope(run=seeded.made.runs[0]))
-    assert page.dataframe[0].value["Task"].tolist() == comparison["only_second"]
+    assert list(linked(page.dataframe[0].value["Task"])) == comparison["only_second"]
     forest = visit(seeded.url, "compare", cmp_pick=f"{first_id},{two}", cmp_tab="By category")
     assert drawn(forest) == 1 and len(forest.dataframe[0].value) == 5
     differs = visit(seeded.url, "compare", cmp_pick=f"{first_id},{two}", cmp_tab="What differs").dataframe[0].value
@@ -142,7 +143,7 @@ def test_tool_sets(visit: Any, seeded: SimpleNamespace) -> None:
     app = visit(seeded.url, "tool_sets", ts_entrant="qwen3-coder / rewrite")
     sets, use = (table.value for table in app.dataframe)
     differences = queries.tool_sets(seeded.store.engine, Scope(benchmark="bugs"))
-    assert sets["Tool set"].tolist() == ["rewrite", "debug"] and sets["Compared with"].tolist()[1] == "rewrite"
+    assert list(linked(sets["Tool set"])) == ["rewrite", "debug"] and sets["Compared with"].tolist()[1] == "rewrite"
     assert sets["Points"].tolist()[1] == 100 * differences[0]["difference"] and differences[0]["sentence"] in texts(app)
     turned = visit(seeded.url, "tool_sets", ts_base="debug", ts_models="qwen3-coder")
     assert turned.dataframe[0].value["Points"].tolist()[1] == -100 * differences[0]["difference"]
@@ -165,7 +166,7 @@ def test_tasks(visit: Any, seeded: SimpleNamespace) -> None:
     rates = app.dataframe[0].value
     assert len(rates) == 5 and "5 of 20 tasks" in texts(app)
     assert "1 of 200 wrong changes accepted" in texts(app) and "with version b0" in texts(app)
-    task_id = rates["Id"][0].rpartition("=")[2]
+    task_id = rates["Task"][0].rpartition("=")[2]
     page = visit(seeded.url, "task", id=task_id)
     assert len(page.dataframe[0].value) == 3 and "leaves out the first item" in texts(page)
     assert "There is no task" in visit(seeded.url, "task", id="4711").warning[0].value
@@ -248,7 +249,8 @@ def test_filters_of_episodes(visit: Any, seeded: SimpleNamespace) -> None:
     app.text_input(key="ep_text_widget").set_value("no such task").run()
     assert not app.dataframe and "No episode matches" in texts(app)
     paged = visit(seeded.url, "episodes", ep_after="50")
-    assert paged.dataframe[0].value["Episode"].tolist() == [f"episode?id={number}" for number in range(49, 0, -1)]
+    numbers = {str(number): f"episode?id={number}" for number in range(49, 0, -1)}
+    assert linked(paged.dataframe[0].value["Episode"]) == numbers
     by_address = visit(seeded.url, "episodes", run=run, ep_tool="pdb", ep_entrant="qwen3-coder / debug")
     assert len(by_address.dataframe[0].value) == 20
 

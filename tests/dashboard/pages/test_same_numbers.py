@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from stackrank.flows.cli import boards, results
+from tests.dashboard.page_parts import records
 
 
 @pytest.fixture
@@ -27,6 +29,14 @@ def printed(
     return call
 
 
+SHARES = re.compile(r"(all_attempts_)?rate|(pass|all|ci|observed)_(low|high)|pass_at_k|all_k|observed|predicted")
+
+
+def in_percent(row: dict[str, Any]) -> dict[str, Any]:
+    """The numbers of a row as the pages show them."""
+    return {name: 100 * value if value and SHARES.fullmatch(name) else value for name, value in row.items()}
+
+
 def same(cell: Any, printed_value: Any) -> bool:
     if isinstance(printed_value, dict):
         printed_value = ", ".join(f"{name} {count}" for name, count in printed_value.items())
@@ -39,9 +49,9 @@ def test_the_leaderboard(visit: Any, seeded: SimpleNamespace, printed: Callable[
     printed_rows = [*board["entrants"], *board["reference"]]
     query = {"run": run} if run else {}
     app = visit(seeded.url, "leaderboard", lb_tab="Numbers", **query)
-    page_rows = app.dataframe[1].value.to_dict("records")
+    page_rows = records(app.dataframe[1].value)
     assert len(page_rows) == len(printed_rows) == 3
-    for row, printed_row in zip(page_rows, printed_rows, strict=True):
+    for row, printed_row in zip(page_rows, map(in_percent, printed_rows), strict=True):
         assert row.keys() == printed_row.keys()
         assert [name for name in printed_row if not same(row[name], printed_row[name])] == []
     captions = [part.value.replace("\\", "") for part in app.caption]
@@ -56,16 +66,17 @@ def test_the_leaderboard(visit: Any, seeded: SimpleNamespace, printed: Callable[
 
 def test_reliability(visit: Any, seeded: SimpleNamespace, printed: Callable[..., Any]) -> None:
     printed_rows = printed(boards.leaderboard, reliability=True, finished_only=False)["entrants"]
-    page_rows = visit(seeded.url, "leaderboard", lb_tab="Reliability", runs="All").dataframe[1].value.to_dict("records")
-    assert page_rows == printed_rows and {row["k"] for row in printed_rows} == {1, 2}, (
+    app = visit(seeded.url, "leaderboard", lb_tab="Reliability", runs="All")
+    page_rows = records(app.dataframe[1].value)
+    assert page_rows == [*map(in_percent, printed_rows)] and {row["k"] for row in printed_rows} == {1, 2}, (
         "few tasks were played in the run that goes on"
     )
 
 
 def test_abilities(visit: Any, seeded: SimpleNamespace, printed: Callable[..., Any]) -> None:
     output = printed(boards.leaderboard, abilities=True)
-    page_rows = visit(seeded.url, "leaderboard", lb_tab="Abilities").dataframe[1].value.to_dict("records")
-    assert page_rows == output["entrants"] and output["scope"]["sentence"]
+    page_rows = records(visit(seeded.url, "leaderboard", lb_tab="Abilities").dataframe[1].value)
+    assert page_rows == [*map(in_percent, output["entrants"])] and output["scope"]["sentence"]
 
 
 def test_errors_as_failures(visit: Any, seeded: SimpleNamespace, printed: Callable[..., Any]) -> None:
@@ -74,7 +85,7 @@ def test_errors_as_failures(visit: Any, seeded: SimpleNamespace, printed: Callab
     )
     assert [row["rate"] for row in usual] != [row["rate"] for row in printed_rows]
     app = visit(seeded.url, "leaderboard", lb_tab="Numbers", errors="as-failures")
-    assert app.dataframe[1].value["rate"].tolist() == [row["rate"] for row in printed_rows]
+    assert app.dataframe[1].value["rate"].tolist() == [100 * row["rate"] for row in printed_rows]
 
 
 def test_a_comparison(visit: Any, seeded: SimpleNamespace, printed: Callable[..., Any]) -> None:
@@ -99,17 +110,17 @@ def test_a_comparison(visit: Any, seeded: SimpleNamespace, printed: Callable[...
 
 def test_runs(visit: Any, seeded: SimpleNamespace, printed: Callable[..., Any]) -> None:
     output = printed(results.runs)
-    page_rows = visit(seeded.url, "runs").dataframe[0].value.to_dict("records")
+    page_rows = records(visit(seeded.url, "runs").dataframe[0].value)
     for row, printed_row in zip(page_rows, output, strict=True):
         assert [row[name.capitalize()] for name in ("resolved", "unresolved", "errors")] == [
             printed_row[name] for name in ("resolved", "unresolved", "errors")
         ]
-        assert row["Cost"] == printed_row["cost_usd"] and row["Id"] == f"run?id={printed_row['id']}"
+        assert row["Cost"] == printed_row["cost_usd"] and row["Id"] == str(printed_row["id"])
 
 
 def test_tool_sets(visit: Any, seeded: SimpleNamespace, printed: Callable[..., Any]) -> None:
     printed_rows = printed(boards.tool_sets)["tool_sets"]
-    page_rows = visit(seeded.url, "tool_sets").dataframe[0].value.to_dict("records")
+    page_rows = records(visit(seeded.url, "tool_sets").dataframe[0].value)
     for row, printed_row in zip(page_rows, printed_rows, strict=True):
         assert (row["Tool set"], row["Rate"]) == (printed_row["tools"], 100 * printed_row["rate"])
         assert (row["Steps"], row["Cost"], row["Episodes"]) == (

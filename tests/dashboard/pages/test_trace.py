@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from stackrank.dashboard.trace.chunks import CHUNK
 from stackrank.dashboard.trace.conversation import questions
 from stackrank.dashboard.trace.repeats import repeats
 from stackrank.dashboard.trace.view import current, keep
@@ -163,6 +164,38 @@ def test_branches_are_shown_as_a_tree(visit: Any, tmp_path: Path) -> None:
     assert [place["passing"] for place in tree] == [[], [], [], [0], [0], [1], [], []]
     assert [place["kept"] for place in tree] == [True, True, False, True, True, False, True, True]
     assert ["from step 4", "gray"] in detail(app, 6)["badges"]
+
+
+def test_a_branch_takes_up_the_stop_and_the_tests_of_its_line(visit: Any, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'x.db'}"
+    store = Store(connect(url))
+    episode = new_episode(store)
+
+    def pause(line: int, value: str) -> dict[str, Any]:
+        return {"file": "core.py", "line": line, "function": "f", "locals": {"x": value}, "breakpoints": []}
+
+    tests = {"passed": 1, "failed": 1, "ids": {"t.py::a": "failed"}}
+    states: dict[int, dict[str, Any]] = {
+        1: {"tests": tests, "solved": False},
+        2: pause(4, "1"),
+        3: pause(9, "2"),
+        4: {"tests": {**tests, "ids": {"t.py::a": "passed"}}, "solved": True},
+        5: {"kind": "branch", "at": 2},
+        CHUNK + 1: pause(5, "3"),
+        CHUNK + 2: {"kind": "branch", "at": 4},
+    }
+    for index in range(CHUNK + 4):
+        state = states.get(index, {})
+        tool = "branch" if state.get("kind") == "branch" else "pdb" if "line" in state else "eval"
+        store.add_step(Step(episode_id=episode, index=index, tool=tool if index else "", state=state))
+    app = visit(url, "episode", id=str(episode), step="5", step_tab="Tests")
+    parts = fed(app)
+    steps = {row["step"]: row for name in ("steps:0", f"steps:{CHUNK}") for row in parts[name]}
+    stops = {1: None, 3: 3, 4: 3, 5: 2, CHUNK - 1: 2, CHUNK: 2, CHUNK + 1: CHUNK + 1, CHUNK + 2: 3, CHUNK + 3: 3}
+    assert {index: steps[index]["stack"]["at"] for index in stops} == stops
+    assert [steps[index]["source"]["current"] for index in (4, 5, CHUNK, CHUNK + 2)] == [[9], [4], [4], [9]]
+    assert steps[CHUNK + 1]["stack"]["locals"][0]["former"] == "1", "the value 2 is not of this line"
+    assert parts["Tests:5"]["at"] == 1
 
 
 def test_a_step_that_could_not_go_back_branches_nothing(visit: Any, tmp_path: Path) -> None:

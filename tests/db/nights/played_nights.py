@@ -72,6 +72,7 @@ class Night:
     host: str = "worker-1"
     busy: float = 1.0
     """Factor of the time that tools and verdicts take."""
+    load: float | None = 0.9
     strict: float = 0.0
     """The chance that the scorer refuses work that solves the task."""
 
@@ -212,7 +213,7 @@ class Series:
             milestones={name: min(length, 1 + position) for position, name in enumerate(names)},  # type: ignore[misc]
             tokens_in=sum(step["tokens_in"] for step in steps), tokens_out=sum(step["tokens_out"] for step in steps),
             model_ms=sum(step["model_ms"] for step in steps), env_ms=sum(step["env_ms"] for step in steps),
-            score_ms=1500 * night.busy * dice.uniform(0.8, 1.3),
+            score_ms=1500 * night.busy * dice.uniform(0.8, 1.3), machine_load=night.load,
         )  # fmt: skip
 
 

@@ -89,7 +89,7 @@ CHANGES: dict[str, tuple[CauseKind, Change]] = {
     "a slower endpoint": (
         CauseKind.ENDPOINT, lambda night, dice: with_all(night, latency=dice.uniform(3.5, 5.0)),
     ),
-    "a busy machine": (CauseKind.MACHINE, lambda night, dice: replace(night, busy=dice.uniform(15.0, 25.0))),
+    "a busy machine": (CauseKind.MACHINE, lambda night, dice: replace(night, busy=dice.uniform(15.0, 25.0), load=6.0)),
     "a machine that starts no sandboxes": (
         CauseKind.MACHINE,
         lambda night, dice: with_all(
@@ -227,6 +227,26 @@ def test_errors_make_a_night_worse_for_all_entrants(store: Store) -> None:
     assert "errors in 0.0% -> " in explained["difference"]
     for link in cause["links"]:
         assert queries.episode(store.engine, link["query"]["id"])["verdict"] == "error"
+
+
+def test_the_load_of_the_machine_is_evidence(tmp_path: Path) -> None:
+    engine = careless(f"sqlite:///{tmp_path}/nights.db")
+    dice = random.Random(1)
+    series, usual = Series(Store(engine), usual_chances(dice), dice), usual_night()
+    for _ in range(EARLIER):
+        before, _ = series.play(usual)
+    strengths = []
+    for load, sentence in (
+        (6.0, "because the machine was busy: load per processor 0.9 -> 6.0"),
+        (None, "so the machine was probably busy"),
+        (0.9, "although the machine was not busier: load per processor 0.9 -> 0.9"),
+    ):
+        run, _ = series.play(replace(usual, busy=20.0, load=load))
+        causes = queries.explain_night(engine, before, run)["causes"]
+        (cause,) = (cause for cause in causes if cause["kind"] is CauseKind.MACHINE)
+        assert all(sentence in text for text in cause["sentences"])
+        strengths.append(cause["strength"])
+    assert strengths == sorted(strengths, reverse=True) and strengths[0] > 1.2 * strengths[2] > 0
 
 
 def test_a_run_without_a_past_has_no_night_before(tmp_path: Path) -> None:

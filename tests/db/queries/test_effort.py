@@ -102,7 +102,9 @@ def test_equally_good_entrants_differ_in_steps(store: Store, engine: Engine) -> 
     assert sentence.startswith("To resolve a task, other needs 5.3 fewer steps than one [+"), sentence
     assert sentence.endswith("p = 0.0078: 15.3 against 20.7; an episode that does not resolve its task counts as 50.0.")
     (reversed_comparison,) = queries.effort(engine, [(second, first)], scope)
-    assert "needs 5.3 more steps" in queries.effort_sentence("other", "one", reversed_comparison)
+    reversed_sentence = queries.effort_sentence("other", "one", reversed_comparison)
+    interval = sentence[sentence.index("[") : sentence.index("]") + 1]
+    assert f"one needs 5.3 more steps than other {interval}" in reversed_sentence, "of what it needs more"
 
 
 def test_errors_counted_as_failures_take_the_whole_budget(store: Store, engine: Engine) -> None:

@@ -48,7 +48,7 @@ def test_a_run_from_end_to_end(stackrank: CommandLine, tmp_path: Path) -> None:
         assert row["verdict"] in ("resolved", "unresolved")
         assert row["stop_reason"]
         assert row["steps"] >= 1
-        assert row["wall_s"] > 0
+        assert row["wall_s"] > 0 and row["machine_load"] > 0
         assert bool(row["failure_point"]) == (row["verdict"] == "unresolved")
     resolved = next(row for row in rows if row["entrant"] == "oracle (rewrite)")
     trace = stackrank("trace", str(resolved["id"]), "--json").json()
