@@ -117,6 +117,8 @@ def read_exercise(folder: Path, name: str) -> Exercise:
 
 def load_task(folder: Path, name: str, source: Source) -> Task:
     """Load the task of one exercise. Raises BenchmarkError, PluginError."""
+    if folder.name in REFACTORINGS:
+        raise BenchmarkError("a refactoring: its stub passes the tests as given")
     exercise = read_exercise(folder, name)
     suffix = Path(exercise.solution[0]).suffix.removeprefix(".")
     if suffix != "py":
@@ -124,8 +126,6 @@ def load_task(folder: Path, name: str, source: Source) -> Task:
         if load is None:
             raise BenchmarkError(f"no plug-in plays exercises whose files end with .{suffix}")
         return load(exercise, source)
-    if folder.name in REFACTORINGS:
-        raise BenchmarkError("a refactoring: its stub passes the tests as given")
     solution, example = exercise.solution, exercise.example
     if len(example) != len(solution):
         raise BenchmarkError(
