@@ -174,6 +174,24 @@ def test_agents_edit_the_solution_and_see_neither_the_reference_nor_switched_off
 
 
 @pytest.mark.usefixtures("no_tools_needed")
+def test_a_refactoring_is_left_out_whatever_its_language(tmp_path: Path) -> None:
+    folder = write_exercise(tmp_path, "java")
+    folder.rename(folder.with_name("ledger"))
+    write_exercise(tmp_path, "go")
+    benchmark = Aider(Source(tmp_path))
+    assert [task.id for task in benchmark.tasks()] == ["go/doubled"]
+    assert "refactoring" in benchmark.excluded()["java/ledger"]
+
+
+@pytest.mark.usefixtures("no_tools_needed")
+def test_a_reference_takes_the_version_of_a_library_that_debian_has(tmp_path: Path) -> None:
+    manifest = write_exercise(tmp_path, "rust") / ".meta" / "Cargo-example.toml"
+    manifest.write_text('[package]\nname = "doubled"\nversion = "1.2.3"\n\n[dependencies]\nregex = "0.2"\n')
+    (change,) = (part for part in load(tmp_path, "rust").fix.split("diff --git") if "+++ b/Cargo.toml" in part)
+    assert '+version = "1.2.3"' in change and '+regex = "*"' in change
+
+
+@pytest.mark.usefixtures("no_tools_needed")
 def test_a_track_of_exercism_is_a_checkout_too(tmp_path: Path) -> None:
     write_exercise(tmp_path, "go")
     assert [task.id for task in Aider(Source(tmp_path / "go")).tasks()] == ["doubled"]
