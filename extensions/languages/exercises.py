@@ -46,7 +46,8 @@ replace-with = "debian"
 [source.debian]
 directory = "/usr/share/cargo/registry"
 """
-_REQUIREMENT = re.compile(rb'^([\w-]+ *= *)"[\d.]+"', re.MULTILINE)
+_LIBRARIES = re.compile(rb"^\[dependencies\]\n[^\[]*", re.MULTILINE)
+_VERSION = re.compile(rb'"[\d.]+"')
 _DISABLED = re.compile(rb"^[ \t]*@Disabled\(.*\)[ \t]*\r?\n", re.MULTILINE)
 _SWITCHED_OFF = re.compile(rb"\bx(test|it|describe)\(")
 
@@ -135,8 +136,7 @@ def rust(exercise: Exercise, source: Source) -> Task:
     reference = _by_suffix(exercise)
     manifest = exercise.folder / ".meta" / "Cargo-example.toml"
     if manifest.is_file():
-        package, heading, libraries = manifest.read_bytes().partition(b"[dependencies]")
-        reference["Cargo.toml"] = package + heading + _REQUIREMENT.sub(rb'\1"*"', libraries)
+        reference["Cargo.toml"] = _LIBRARIES.sub(lambda part: _VERSION.sub(b'"*"', part[0]), manifest.read_bytes())
     files = {**exercise.files, ".cargo/config.toml": _CARGO.encode()}
     build = f"export CARGO_TARGET_DIR={CLASSES}; timeout {BUILD_S} cargo test -q --offline --no-run"
     return _task(

@@ -186,7 +186,7 @@ def test_a_refactoring_is_left_out_whatever_its_language(tmp_path: Path) -> None
 @pytest.mark.usefixtures("no_tools_needed")
 def test_a_reference_takes_the_version_of_a_library_that_debian_has(tmp_path: Path) -> None:
     manifest = write_exercise(tmp_path, "rust") / ".meta" / "Cargo-example.toml"
-    manifest.write_text('[package]\nname = "doubled"\nversion = "1.2.3"\n\n[dependencies]\nregex = "0.2"\n')
+    manifest.write_text('[dependencies]\nregex = "0.2"\n\n[package]\nname = "doubled"\nversion = "1.2.3"\n')
     (change,) = (part for part in load(tmp_path, "rust").fix.split("diff --git") if "+++ b/Cargo.toml" in part)
     assert '+version = "1.2.3"' in change and '+regex = "*"' in change
 
