@@ -47,7 +47,8 @@ class Aider(TaskByTask):
             raise BenchmarkError("aider needs --path: a checkout of Aider's polyglot benchmark or of an Exercism track")
         tracks = {f"{folder.parts[-3]}/": folder for folder in sorted(source.path.glob(f"*/{PLACES[0]}"))}
         places = [*tracks.items()] or [("", source.path / place) for place in PLACES]
-        self._folders = {f"{track}{name}": folder for track, place in places for name, folder in _exercises(place)}
+        configs = ((track, file) for track, place in places for file in sorted(place.glob("*/.meta/config.json")))
+        self._folders = {f"{track}{file.parents[1].name}": file.parents[1] for track, file in configs}
         if not self._folders:
             raise BenchmarkError(f"{source.path} contains no exercise (a folder with .meta/config.json)")
         self._source = source
@@ -56,10 +57,6 @@ class Aider(TaskByTask):
     def _entries(self) -> Iterator[tuple[str, Callable[[], Task] | str]]:
         for name, folder in self._folders.items():
             yield name, functools.partial(load_task, folder, name, self._source)
-
-
-def _exercises(folder: Path) -> list[tuple[str, Path]]:
-    return sorted((file.parents[1].name, file.parents[1]) for file in folder.glob("*/.meta/config.json"))
 
 
 @dataclass(frozen=True)
@@ -117,6 +114,8 @@ def read_exercise(folder: Path, name: str) -> Exercise:
 
 def load_task(folder: Path, name: str, source: Source) -> Task:
     """Load the task of one exercise. Raises BenchmarkError, PluginError."""
+    if folder.name in REFACTORINGS:
+        raise BenchmarkError("a refactoring: its stub passes the tests as given")
     exercise = read_exercise(folder, name)
     suffix = Path(exercise.solution[0]).suffix.removeprefix(".")
     if suffix != "py":
@@ -124,8 +123,6 @@ def load_task(folder: Path, name: str, source: Source) -> Task:
         if load is None:
             raise BenchmarkError(f"no plug-in plays exercises whose files end with .{suffix}")
         return load(exercise, source)
-    if folder.name in REFACTORINGS:
-        raise BenchmarkError("a refactoring: its stub passes the tests as given")
     solution, example = exercise.solution, exercise.example
     if len(example) != len(solution):
         raise BenchmarkError(

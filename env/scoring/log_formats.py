@@ -52,6 +52,8 @@ def log_formats() -> list[str]:
 
 def format_for(repository: str, parser: str, command: str) -> str:
     """Return the format of a SWE-bench repository's test output; empty for pytest, or if the format is unknown."""
+    if parser in plugin_names(GROUP):
+        return parser
     if "pytest" in command or "py.test" in command:
         return ""
     parsers = swebench_parsers()

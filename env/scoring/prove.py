@@ -56,8 +56,8 @@ def prove(task: Task, sandbox: Sandbox, say: Say = silent) -> Proof:
 
     A task without any contradiction also gets a proof, which holds the reason. `say` gets a line from time to time.
     """
-    if task.log_format:
-        return _listed(task, sandbox)
+    if task.log_format and (not task.fix or task.must_pass or task.must_stay):
+        return Proof(task.digest, reason=NO_PYTEST)
     if not task.fix:
         return outline(task, run_tests(sandbox, task, {**task.files, **task.hidden_files}, fresh=True, trusted=True))
     try:
@@ -65,22 +65,6 @@ def prove(task: Task, sandbox: Sandbox, say: Say = silent) -> Proof:
     except PatchError as error:
         return Proof(task.digest, reason=message(f"its fix does not apply: {error}"))
     return Prover(task, fixed, lambda files: run_tests(sandbox, task, files, fresh=True, trusted=True), say).proof()
-
-
-def _listed(task: Task, sandbox: Sandbox) -> Proof:
-    """Return the proof of a task whose results are read from a log: which tests have to run, and no contradiction."""
-    if not task.fix or task.must_pass or task.must_stay:
-        return Proof(task.digest, reason=NO_PYTEST)
-    try:
-        files = {**apply_patch(task.files, task.fix), **task.hidden_files}
-    except PatchError as error:
-        return Proof(task.digest, reason=message(f"its fix does not apply: {error}"))
-    base = run_tests(sandbox, task, files, fresh=True, trusted=True)
-    excused = {test: outcome for test, outcome in base.outcomes.items() if outcome in ("skipped", "xfailed")}
-    if any(shortcomings(task, base, base.outcomes, excused)):
-        return Proof(task.digest, reason=message("its tests do not pass with the known fix"))
-    cases = cases_of(base.outcomes)
-    return Proof(task.digest, excused=excused, deciding=len(cases), reason=NO_PYTEST, cases=cases)
 
 
 class Prover:
@@ -114,11 +98,14 @@ class Prover:
     def proof(self) -> Proof:
         """Return the proof. Raises SandboxError."""
         task, base = self._task, self._base
-        if base.report is None:
+        if base.report is None and not task.log_format:
             return self._by_status()
         excused = {test: outcome for test, outcome in base.outcomes.items() if outcome in ("skipped", "xfailed")}
         if any(shortcomings(task, base, base.outcomes, excused)):
             return Proof(task.digest, reason=message("its tests do not pass with the known fix"))
+        if task.log_format:  # which tests have to run is known, and contradictions need pytest
+            cases = cases_of(base.outcomes)
+            return Proof(task.digest, excused=excused, deciding=len(cases), reason=NO_PYTEST, cases=cases)
         deciding = self._deciding()
         functions = {function_of(test) for test in deciding}
         proved = self._proved(self._candidates(deciding))

@@ -100,11 +100,10 @@ class ToolSet:
         Debuggers of plug-ins, whose `toolchains` name the language, take the place of Python's.
         """
         native = [name for name, tool in _all_tools().items() if toolchain in getattr(tool, "toolchains", ())]
-        tools = [tool for name in self.tools for tool in (native if name in DEBUGGERS else [name])]
-        later = tuple(
-            (tool, n) for name, n in self.after_rewrites for tool in (native if name in DEBUGGERS else [name])
-        )
-        return replace(self, tools=tuple(dict.fromkeys(tools)), after_rewrites=later)
+        places = {name: native if name in DEBUGGERS else [name] for name in self.tools}
+        tools = dict.fromkeys(tool for name in self.tools for tool in places[name])
+        later = tuple((tool, n) for name, n in self.after_rewrites for tool in places[name])
+        return replace(self, tools=tuple(tools), after_rewrites=later)
 
     def locked(self, tool: str, rewrites: int) -> int:
         """Return how many more rewrites it takes until `tool` is available; 0 if it is available."""

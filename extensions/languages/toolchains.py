@@ -18,7 +18,10 @@ _JUNIT = (
     "junit-platform-commons", "junit-platform-engine", "junit-platform-launcher", "junit-platform-reporting",
     "opentest4j", "opentest4j-reporting-events", "opentest4j-reporting-schema", "apiguardian-api", "picocli",
 )  # fmt: skip
-CLASSPATH = ":".join([CLASSES, *(f"{JARS}/{name}.jar" for name in (*_JUNIT, "assertj-core", "byte-buddy"))])
+_LIBRARIES = ("assertj-core", "byte-buddy", "json-latest")
+CLASSPATH = ":".join([CLASSES, *(f"{JARS}/{name}.jar" for name in (*_JUNIT, *_LIBRARIES))])
+CRATES = ("aho-corasick", "anyhow", "itertools", "num-bigint", "permutohedron", "rand", "regex", "thiserror", "time")
+"""The libraries that exercises in Rust use, and what they need beyond what their packages name."""
 NODE_PATH = "/usr/lib/node_modules:/usr/share/nodejs"
 """Where npm and Debian install packages for everybody."""
 
@@ -60,7 +63,7 @@ TOOLCHAINS = {
             "Java",
             f"{_programs('javac', 'java')} && {{ test -e {JARS}/junit-platform-console.jar || ! echo junit5; }}",
             "! echo a debug adapter",
-            "openjdk-17-jdk-headless junit5 libassertj-core-java",
+            "openjdk-17-jdk-headless junit5 libassertj-core-java libandroid-json-org-java",
         ),
         Toolchain(
             "javascript",
@@ -75,7 +78,7 @@ TOOLCHAINS = {
             "Rust",
             _programs("cargo", "rustc", "cc"),
             _any_of(*LLDB),
-            "cargo rustc gcc librust-anyhow-dev librust-rand-dev librust-time-dev librust-thiserror-dev lldb-19",
+            f"cargo-web rustc-web gcc lldb-19 {' '.join(f'librust-{name}-dev' for name in CRATES)}",
         ),
     )
 }

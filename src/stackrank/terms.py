@@ -223,7 +223,4 @@ STAGES = (
 """The stages of the funnel, in order: milestones, and the verdict at the end."""
 
 DEBUGGERS = ("pdb", "inspect", "trace", "calls", "snapshot", "investigate", "debug")
-"""The tools that show what a program does while it runs. Comparisons of tool sets are about these.
-
-`debug` is that for other languages than Python.
-"""
+"""The tools that show what a program does while it runs. Comparisons of tool sets are about these."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from stackrank.env.patches import PatchError, make_diff, reverse_patch, touched_files
 from stackrank.env.sandbox.guest.testing.ids import parse_id, path_of
+from stackrank.env.scoring.log_formats import log_formats, swebench_parsers
 from stackrank.source import literal
 
 Row = Mapping[str, Any]
@@ -58,10 +59,12 @@ def layout_of(row: Row) -> Layout:
 
 
 def why_refused(row: Row) -> str:
-    """Return why a row that is not Python is not played; empty if it is Python, or if nothing says what it is."""
+    """Return why a row is not played: it is not Python, and names no format of results; empty if it is played."""
+    if row.get("log_parser") in (*log_formats(), *swebench_parsers()):
+        return ""
     language = str(row.get("repo_language") or row.get("language") or "").lower()
     if language and language not in ("python", "py", "python3"):
-        return f"it is written in {language}, and only Python is played"
+        return f"it is written in {language}: log_parser has to name the format of its results, such as go"
     try:
         paths = sorted({path for name in ("patch", "test_patch") for path in touched_files(str(row.get(name) or ""))})
     except PatchError:
@@ -70,7 +73,7 @@ def why_refused(row: Row) -> str:
         return ""
     if ".py" in str(row.get("FAIL_TO_PASS")):
         return ""
-    return f"neither its patch nor its tests change a Python file ({paths[0]}), and only Python is played"
+    return f"no change of a Python file ({paths[0]}): log_parser has to name the format of its results, such as go"
 
 
 def names(value: Any) -> Any:

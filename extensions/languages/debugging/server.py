@@ -20,13 +20,12 @@ NAME = "debugger"
 MOST = 8 << 20
 GRACE_S = 45.0
 """How much longer than its time limit a session may take: it starts the program first, and interrupts it in the end."""
-_PACKAGE = "stackrank.extensions.languages.guest"
 _LOADER = """
 import json, os, sys, types
-parts = "stackrank.extensions.languages.guest".split(".")
-for end in range(1, len(parts) + 1):
-    sys.modules.setdefault(".".join(parts[:end]), types.ModuleType(".".join(parts[:end])))
 for name, source in json.loads(os.environ.pop("DEBUGGER_MODULES")):
+    parts = name.split(".")
+    for end in range(1, len(parts)):
+        sys.modules.setdefault(".".join(parts[:end]), types.ModuleType(".".join(parts[:end])))
     module = sys.modules[name] = types.ModuleType(name)
     exec(compile(source, name, "exec"), module.__dict__)
 module.run()
@@ -37,9 +36,9 @@ module.run()
 def _modules() -> str:
     sources = []
     for name in MODULES:
-        file = import_module(f"{_PACKAGE}.{name}").__file__
+        file = import_module(name).__file__
         assert file is not None
-        sources.append((f"{_PACKAGE}.{name}", Path(file).read_text(encoding="utf-8")))
+        sources.append((name, Path(file).read_text(encoding="utf-8")))
     return json.dumps(sources)
 
 

@@ -3,4 +3,9 @@
 `stackrank.extensions.languages.debugging.server` sends these modules, in the order of `MODULES`.
 """
 
-MODULES = ("adapter", "dap", "websocket", "inspector", "breakpoints", "session")
+_SHARED = tuple(f"stackrank.env.sandbox.guest.core.{name}" for name in ("allowance", "output", "processes"))
+"""What it has in common with the debuggers of Python."""
+MODULES = (
+    *_SHARED,
+    *(f"{__name__}.{name}" for name in ("adapter", "dap", "websocket", "inspector", "breakpoints", "session")),
+)

@@ -13,8 +13,11 @@ import time
 from collections.abc import Callable
 from typing import IO, Any
 
+from stackrank.env.sandbox.guest.core.output import HeadTail
+from stackrank.env.sandbox.guest.core.processes import descendants
+
 MOST_OUTPUT = 24 << 10
-"""Characters of a program's output that are kept of one action, from its head and its tail."""
+"""Bytes of a program's output that are kept of one action, from its head and its tail."""
 
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -47,24 +50,16 @@ class Output:
     """What a program printed; the middle is dropped if it is much."""
 
     def __init__(self) -> None:
-        self.dropped = 0
-        self._head = self._tail = ""
+        self._kept = HeadTail(MOST_OUTPUT)
 
     def write(self, text: str) -> None:
         """Add text."""
-        room = MOST_OUTPUT // 2 - len(self._head)
-        self._head += text[:room]
-        self._tail += text[max(room, 0) :]
-        if len(self._tail) > MOST_OUTPUT:
-            self.dropped += len(self._tail) - MOST_OUTPUT // 2
-            self._tail = self._tail[-MOST_OUTPUT // 2 :]
+        self._kept.write(text.encode("utf-8", "replace"))
 
     def take(self) -> tuple[str, int]:
-        """Return the text since the last call, and how many characters of it are missing."""
-        dropped, self.dropped = self.dropped, 0
-        middle = "\n[... %d characters omitted ...]\n" % dropped if dropped else ""
-        text, self._head, self._tail = self._head + middle + self._tail, "", ""
-        return _COLOURS.sub("", text).replace("\r\n", "\n"), dropped
+        """Return the text since the last call, and how many bytes of it are missing."""
+        data, dropped = self._kept.take()
+        return _COLOURS.sub("", data.decode("utf-8", "replace")).replace("\r\n", "\n"), dropped
 
 
 class Adapter:
@@ -200,7 +195,7 @@ class Adapter:
             return
         # A debugger starts its program in a group of its own, so the tree is ended, and not the group.
         while True:
-            pids = [pid for pid in _tree(self._child.pid) if pid != self._child.pid or self._child.poll() is None]
+            pids = descendants(self._child.pid) | ({self._child.pid} if self._child.poll() is None else set())
             for pid in pids:
                 with contextlib.suppress(OSError):
                     os.kill(pid, signal.SIGKILL)
@@ -210,14 +205,3 @@ class Adapter:
         self._child.wait()
         for reader in self._readers:
             reader.join(1)
-
-
-def _tree(pid: int) -> list[int]:
-    """Return a process and its descendants, the processes that it started last first."""
-    pids = [pid]
-    for parent in pids:
-        with contextlib.suppress(OSError, ValueError):
-            for task in os.listdir("/proc/%d/task" % parent):
-                with open("/proc/%d/task/%s/children" % (parent, task)) as file:
-                    pids += map(int, file.read().split())
-    return pids[::-1]

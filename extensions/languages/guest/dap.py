@@ -24,6 +24,10 @@ MOST_FRAMES = 60
 MOST_THREADS = 20
 MOST_VARIABLES = 100
 MOST_PARTS = 20
+MOST_DEPTH = 4
+"""How deep the parts of parts are shown: three levels, as of Python's values, and one for a pair or a pointer."""
+MOST_LOOKS = 60
+"""How often the adapter is asked for parts, for one answer: it takes half a millisecond each time."""
 _SIZE = re.compile(r"size=\d+")
 _OPAQUE = re.compile(r"^$|size=[1-9]|^\{\.\.\.\}$| @ 0x|^0x[0-9a-fA-F]+$|^[\w:<>, ]+$(?<!\d)")
 """Values that name only a type, an address or a size."""
@@ -49,6 +53,7 @@ class DapAdapter(Adapter):
         self._watched: list[dict[str, Any]] = []
         self._interrupting = self._is_core = False
         self._internal: list[str] = []
+        self._looks = 0
         self._capabilities: dict[str, Any] = {}
 
     # ---- messages
@@ -269,6 +274,7 @@ class DapAdapter(Adapter):
     def variables(self, frame: Frame) -> dict[str, str]:
         """Return the variables of the first scopes that have any: arguments and locals."""
         values: dict[str, str] = {}
+        self._looks = MOST_LOOKS
         for scope in (self._ask("scopes", {"frameId": frame.identity}).get("scopes") or ())[:2]:
             if scope.get("expensive") or scope.get("name") in ("Globals", "Registers", "Statics"):
                 continue
@@ -281,25 +287,30 @@ class DapAdapter(Adapter):
 
     def evaluate(self, expression: str, frame: Frame | None) -> str:
         """Return the value, with the fields of a structure that has no summary of its own."""
+        self._looks = MOST_LOOKS
         about = {"expression": expression, "context": "watch"}
         answer = self._ask("evaluate", {**about, **({"frameId": frame.identity} if frame is not None else {})})
         return self._whole(answer, "result")
 
-    def _whole(self, row: dict[str, Any], name: str) -> str:
+    def _whole(self, row: dict[str, Any], name: str, depth: int = MOST_DEPTH) -> str:
         """Return a value as text; of a container or a structure that the adapter does not spell out, its parts."""
         text = _shown(row, name)
-        if not row.get("variablesReference") or not _OPAQUE.search(text):
+        if not (depth and self._looks and row.get("variablesReference") and _OPAQUE.search(text)):
             return text
+        self._looks -= 1
         reference = {"variablesReference": row["variablesReference"], "count": MOST_PARTS}
         rows = (self._ask("variables", reference).get("variables") or ())[:MOST_PARTS]
         if [part.get("name") for part in rows] == ["data_ptr", "length"]:
             return _slice(_shown(rows[0], "value"), _shown(rows[1], "value"))
         is_list = all(str(part.get("name")).startswith("[") for part in rows)
-        parts = [
-            _shown(part, "value") if is_list or name == _UNNAMED else "%s: %s" % (name, _shown(part, "value"))
-            for name, part in ((str(part.get("name") or _UNNAMED), part) for part in rows)
-            if name != "[raw]"
-        ]
+        parts = []
+        for part in rows:
+            label = str(part.get("name") or _UNNAMED)
+            if label != "[raw]":
+                value = self._whole(part, "value", depth - 1)
+                parts.append(value if is_list or label == _UNNAMED else "%s: %s" % (label, value))
+        if not parts:
+            return text
         more = ", ..." if len(rows) == MOST_PARTS else ""
         size = _SIZE.search(text)
         return ("%s " % size[0] if size else "") + "{%s%s}" % (", ".join(parts), more)

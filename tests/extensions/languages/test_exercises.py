@@ -174,6 +174,24 @@ def test_agents_edit_the_solution_and_see_neither_the_reference_nor_switched_off
 
 
 @pytest.mark.usefixtures("no_tools_needed")
+def test_a_refactoring_is_left_out_whatever_its_language(tmp_path: Path) -> None:
+    folder = write_exercise(tmp_path, "java")
+    folder.rename(folder.with_name("ledger"))
+    write_exercise(tmp_path, "go")
+    benchmark = Aider(Source(tmp_path))
+    assert [task.id for task in benchmark.tasks()] == ["go/doubled"]
+    assert "refactoring" in benchmark.excluded()["java/ledger"]
+
+
+@pytest.mark.usefixtures("no_tools_needed")
+def test_a_reference_takes_the_version_of_a_library_that_debian_has(tmp_path: Path) -> None:
+    manifest = write_exercise(tmp_path, "rust") / ".meta" / "Cargo-example.toml"
+    manifest.write_text('[dependencies]\nregex = "0.2"\n\n[package]\nname = "doubled"\nversion = "1.2.3"\n')
+    (change,) = (part for part in load(tmp_path, "rust").fix.split("diff --git") if "+++ b/Cargo.toml" in part)
+    assert '+version = "1.2.3"' in change and '+regex = "*"' in change
+
+
+@pytest.mark.usefixtures("no_tools_needed")
 def test_a_track_of_exercism_is_a_checkout_too(tmp_path: Path) -> None:
     write_exercise(tmp_path, "go")
     assert [task.id for task in Aider(Source(tmp_path / "go")).tasks()] == ["doubled"]
@@ -213,14 +231,20 @@ def test_the_reference_passes_and_a_forger_does_not(language: str, tmp_path: Pat
     prove(load(tmp_path, language), language)
 
 
+def build_image(language: str) -> str:
+    """Build the image of a tool chain, unless it is there, and return its name."""
+    script = Path(__file__).parents[3] / "deploy" / "sandbox" / "build_toolchain.sh"
+    environment = {**os.environ, "PYTHON": sys.executable}
+    made = subprocess.run([script, language], capture_output=True, text=True, env=environment, check=False)
+    assert made.returncode == 0, made.stderr
+    return made.stdout.strip()
+
+
 @pytest.mark.exhaustive
 def test_the_image_of_a_tool_chain_is_made_and_used(tmp_path: Path) -> None:
     # The smallest one. Making it takes a minute, once on a machine; the others are made in the same way.
     usable("docker")
-    script = Path(__file__).parents[3] / "deploy" / "sandbox" / "build_toolchain.sh"
-    environment = {**os.environ, "PYTHON": sys.executable}
-    made = subprocess.run([script, "javascript"], capture_output=True, text=True, env=environment, check=False)
-    assert made.stdout == "stackrank-toolchain-javascript:latest\n", made.stderr
+    assert build_image("javascript") == "stackrank-toolchain-javascript:latest"
     assert problem_of("javascript", "docker") == ""
     write_exercise(tmp_path, "javascript")
     prove(load(tmp_path, "javascript", "docker"), "javascript", "docker")
