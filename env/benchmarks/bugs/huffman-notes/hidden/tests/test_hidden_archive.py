@@ -77,11 +77,6 @@ def test_pages_full_of_any_sign(count):
     for sign in SIGNS:
         size, codes, data = pack(sign * count)
         assert size == count and unpack((size, codes, data)) == sign * count
-        if codes.partition(":")[2]:
-            with pytest.raises(ValueError):
-                unpack((size + 8, codes, data))
-            with pytest.raises(ValueError):
-                unpack((size, codes, b""))
 
 
 def test_any_sign_beside_others():
