@@ -3,6 +3,10 @@ from __future__ import annotations
 
 import pytest
 
+import math
+import random
+from fractions import Fraction
+
 from mixer import Mixer, echo, fade_out, gain
 from mixer.samples import scaled
 
@@ -38,3 +42,22 @@ def test_mix_at_a_low_level():
     mixer.add([-3, -32768], level=255)
     assert mixer.mix() == [-1, -16320]
     assert Mixer().mix() == []
+
+
+def test_scaled_like_exact_fractions():
+    chance = random.Random(3)
+    for most in (300, 40000, 10**9, 10**25):
+        for _ in range(200):
+            number, level, unit = chance.randint(-most, most), chance.randint(0, most), chance.choice([1, 3, 7, 256, 1000])
+            assert scaled(number, level, unit) == math.trunc(Fraction(number * level, unit))
+
+
+def test_sounds_stay_as_they_are():
+    sound = [-5, 5, -32768, 32767, -1, 0]
+    mixer = Mixer(master=77)
+    mixer.add(sound, level=99)
+    for result in (gain(sound, 100), fade_out(sound, 4), echo(sound, 2), echo(sound, 9), mixer.mix(), mixer.mix()):
+        assert result is not sound and sound == [-5, 5, -32768, 32767, -1, 0]
+    assert fade_out(sound, 0) == echo(sound, 9) == sound
+    assert fade_out([], 3) == gain([], 3) == echo([], 1) == []
+    assert fade_out(sound, 99) == [math.trunc(Fraction(s * (5 - i), 6)) for i, s in enumerate(sound)]

@@ -1,6 +1,9 @@
 # stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
 from __future__ import annotations
 
+import random
+from itertools import permutations
+
 import pytest
 
 from sudoku import Grid, count, solve
@@ -72,3 +75,66 @@ def test_large_shapes_are_solved(height, width):
     digits = {cell: next(iter(found.options[cell])) for cell in shape.cells()}
     assert all(len(found.options[cell]) == 1 for cell in shape.cells())
     assert all(digits[cell] not in {digits[peer] for peer in shape.peers(cell)} for cell in shape.cells())
+
+
+def snapshot(grid):
+    return {cell: set(digits) for cell, digits in grid.options.items()}
+
+
+@pytest.mark.parametrize("height, width", [(2, 2), (2, 3), (3, 2), (3, 3)])
+def test_nothing_done_to_a_copy_reaches_the_grid(height, width):
+    chance = random.Random(6)
+    shape = Shape(height, width)
+    failed = 0
+    for _ in range(4):
+        grid = Grid.read("." * shape.size**2, shape)
+        for _ in range(shape.size):
+            before, text = snapshot(grid), str(grid)
+            for cell in chance.sample(shape.cells(), 4):
+                for digit in chance.sample(range(1, shape.size + 1), 2):
+                    failed += not grid.copy().place(cell, digit)
+                    twin = grid.copy()
+                    twin.place(cell, digit)
+                    assert snapshot(grid) == before
+                    for peer in shape.peers(cell):
+                        twin.copy().place(peer, digit)
+                    assert (snapshot(grid), str(grid)) == (before, text)
+            attempt = grid.copy()
+            if attempt.place(chance.choice(shape.cells()), chance.randint(1, shape.size)):
+                grid = attempt
+    assert failed
+
+
+def test_a_grid_is_the_same_after_its_solutions():
+    for text in ("1... .... .... ...1", "." * 16, "12.. .... ..3. ...."):
+        grid = Grid.read(text, Shape(2, 2))
+        before = snapshot(grid)
+        found = [str(one) for one in solutions(grid)]
+        assert snapshot(grid) == before
+        assert len(set(found)) == len(found) == count(text, 2, 2)
+        assert [str(one) for one in solutions(grid)] == found
+        assert all(valid(one, 2, 2) for one in found)
+
+
+def test_solutions_kept_for_later():
+    kept = list(solutions(Grid.read("." * 16, Shape(2, 2))))
+    assert len({str(one) for one in kept}) == 288
+    assert all(valid(str(one), 2, 2) for one in kept)
+
+
+def test_counts_like_all_ways_to_fill():
+    full = [()]
+    for _ in range(4):
+        full = [(*rows, row) for rows in full for row in permutations("1234") if all(len({*c}) == len(c) for c in zip(*rows, row))]
+    full = ["".join(map("".join, rows)) for rows in full]
+    full = [one for one in full if valid("\n".join(one[at : at + 4] for at in (0, 4, 8, 12)), 2, 2)]
+    assert len(full) == 288
+    chance = random.Random(2)
+    for _ in range(30):
+        puzzle = "".join(digit if chance.random() < 0.25 else "." for digit in chance.choice(full))
+        wrong = chance.randrange(16)
+        puzzle = puzzle[:wrong] + chance.choice("1234...") + puzzle[wrong + 1 :]
+        number = sum(all(a in (b, ".") for a, b in zip(puzzle, one)) for one in full)
+        assert count(puzzle, 2, 2) == number
+        assert count(puzzle, 2, 2, most=3) == min(number, 3)
+        assert (solve(puzzle, 2, 2) is None) is (number == 0)

@@ -1,7 +1,9 @@
 # stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
+from itertools import permutations, product
+
 from coupons.desk import Desk
 from coupons.model import Basket, Coupon
-from coupons.pricing import to_pay
+from coupons.pricing import combinable, to_pay
 from coupons.rules import alone_stays_alone
 
 PLAIN = Coupon("PLAIN", cents=50)
@@ -51,3 +53,48 @@ def test_a_coupon_that_is_alone_keeps_all_others_out():
     alone = Coupon("ALONE", cents=100, flags=frozenset({"alone"}))
     basket = Basket([], [alone, Coupon("ONE", percent=5), Coupon("TWO", percent=5)])
     assert alone_stays_alone(basket, Coupon("THREE", percent=5)) == "not with other offers"
+
+
+def test_what_coupons_say_of_themselves():
+    for flags in (set(), {"alone"}, {"again"}, {"alone", "again"}, {"ALONE"}, {"stand alone"}):
+        coupon = Coupon("X", cents=5, flags=frozenset(flags))
+        assert coupon.shareable() is ("alone" not in flags)
+        assert coupon.stackable() is ("again" in flags)
+        assert combinable([coupon]) is combinable([]) is True
+        assert combinable([coupon, PLAIN]) is combinable([PLAIN, MORE, coupon]) is ("alone" not in flags)
+
+
+def test_the_rule_for_any_baskets():
+    coupons = [PLAIN, MORE, JAM, LONE, LONE2, Coupon("LONE", cents=1)]
+    for size in range(4):
+        for accepted in permutations(coupons, size):
+            for coupon in coupons:
+                basket_ = Basket([], list(accepted))
+                apart = size and any("alone" in each.flags for each in [*accepted, coupon])
+                assert alone_stays_alone(basket_, coupon) == ("not with other offers" if apart else None)
+                assert basket_.accepted == list(accepted)
+
+
+def test_offers_in_any_order():
+    coupons = {each.code: each for each in (PLAIN, MORE, LONE, LONE2, Coupon("TWICE", cents=30, flags=frozenset({"again"})))}
+    for codes in product(coupons, repeat=3):
+        b, desk, accepted = basket(), Desk(coupons.values()), []
+        for code in codes:
+            coupon = coupons[code]
+            if coupon in accepted and "again" not in coupon.flags:
+                reason = "used already"
+            elif accepted and any("alone" in each.flags for each in [*accepted, coupon]):
+                reason = "not with other offers"
+            else:
+                reason = None
+                accepted.append(coupon)
+            assert desk.offer(b, code) == reason
+            assert b.accepted == accepted
+
+
+def test_best_pairs_never_hold_a_lone_coupon():
+    desk = Desk([PLAIN, MORE, LONE, LONE2, Coupon("BIG", percent=60, flags=frozenset({"alone"}))])
+    assert desk.best_pair(basket(), ["LONE", "PLAIN", "MORE"]) == ["PLAIN", "MORE"]
+    assert desk.best_pair(basket(), ["LONE2", "LONE"]) == ["LONE"]
+    assert desk.best_pair(basket(), ["PLAIN", "MORE", "BIG"]) == ["BIG"]
+    assert desk.best_pair(basket(), []) == []

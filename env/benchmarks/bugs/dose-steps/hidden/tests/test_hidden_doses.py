@@ -1,7 +1,9 @@
 # stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
 from __future__ import annotations
 
+import random
 from datetime import date
+from fractions import Fraction
 
 import pytest
 
@@ -45,3 +47,32 @@ def test_falling_plan_and_days_before():
     plan = make_plan(date(2024, 1, 10), 2.0, 1.7, -0.1)
     assert plan.rising == (2.0, 1.9, 1.8)
     assert plan.dose(date(2024, 1, 9)) == 0
+
+
+@pytest.mark.parametrize("exponent", [-300, -15, -10, -9, -3, 0, 2, 12, 20])
+def test_steps_of_any_size(exponent):
+    chance = random.Random(exponent)
+    for _ in range(60):
+        start, by, count = (chance.choice([0, 1, 7, 10, 35, 123]) for _ in range(3))
+        rest = chance.choice([0, 0, 1])
+        by = by + 1 if chance.random() < 0.7 else -by - 1
+        count %= 40
+        stop = start + by * count + (rest if by > 0 else -rest)
+        numbers = [Fraction(start + by * n) for n in range(999) if (start + by * n < stop if by > 0 else start + by * n > stop)]
+        written = [f"{number}e{exponent}" for number in (start, stop, by)]
+        expected = [float(f"{number.numerator}e{exponent}") for number in numbers]
+        assert steps(*map(float, written)) == expected
+        if exponent == 0:
+            assert steps(start, stop, by) == expected
+            assert make_plan(date(2024, 1, 1), start, stop, by).rising == tuple(expected)
+
+
+def test_start_and_stop_with_more_places_than_the_step():
+    assert steps(0.125, 0.4, 0.1) == [0.125, 0.225, 0.325]
+    assert steps(1, 1.3000000001, 0.1) == [1.0, 1.1, 1.2, 1.3]
+    assert steps(1, 1.29999999999, 0.1) == [1.0, 1.1, 1.2]
+    assert steps(0.3, 0.1999999999, -0.1) == [0.3, 0.2]
+    assert steps(10, 10.000000000003, 1e-12) == [10.0, 10.000000000001, 10.000000000002]
+    assert steps(-0.3, 0.3, 0.1) == [-0.3, -0.2, -0.1, 0.0, 0.1, 0.2]
+    with pytest.raises(ValueError):
+        steps(1, 0, 0.0)

@@ -86,3 +86,22 @@ def test_equal_articles_in_the_order_they_were_added():
         found.add(title, "tea pot" if title != "Milk" else "cow")
     assert search(found, "TEA teas") == ["Zebra", "Ant"]
     assert search(found, "the") == search(found, "") == []
+
+
+def test_words_that_are_parts_of_others():
+    chance = random.Random(11)
+    words = ["art", "start", "party", "tea", "team", "steal", "ink", "think", "inkpot", "ten", "of", "often"]
+    for _ in range(60):
+        found = Index()
+        for _ in range(chance.randint(1, 5)):
+            title, body = ([chance.choice(words) for _ in range(chance.randint(0, most))] for most in (3, 8))
+            sign = chance.choice([" ", ", ", "-", "_"])
+            found.add(sign.join(title).upper(), sign.join(body))
+        for article in found.articles:
+            for term in ["art", "start", "tea", "team", "ink", "ten", "st", "t", "of", "of often", ""]:
+                bonus = 2 if term in set(article.title_terms) else 0
+                assert term_score(article, term) == pytest.approx(frequency(article, term) + bonus)
+        for word in ("art", "tea", "ink", "ten", "st"):
+            having = [article.title for article in found.articles if word in {*article.counts, *article.title_terms}]
+            if len(having) < len(found.articles) or len(having) == 1:
+                assert sorted(search(found, word)) == sorted(having)

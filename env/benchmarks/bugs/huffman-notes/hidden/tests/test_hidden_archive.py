@@ -67,3 +67,31 @@ def test_bits_of_a_single_code_are_read(size, data):
     with pytest.raises(ValueError):
         unpack((size, "61:0", data))
     assert unpack((8, "61:0", b"\x00")) == "a" * 8
+
+
+SIGNS = [chr(number) for number in range(0x180)] + ["\u2028", "\ud800", "\ufeff", "\uffff", "\U0001f600", "\U0010ffff"]
+
+
+@pytest.mark.parametrize("count", [1, 2, 8, 9, 40])
+def test_pages_full_of_any_sign(count):
+    for sign in SIGNS:
+        size, codes, data = pack(sign * count)
+        assert size == count and unpack((size, codes, data)) == sign * count
+
+
+def test_any_sign_beside_others():
+    for sign in SIGNS:
+        for text in (sign + "-", "-" + sign * 5, "ab" + sign, sign * 3 + "\0", chr(ord(sign) ^ 1) + sign):
+            assert unpack(pack(text)) == text
+
+
+def test_texts_that_are_cut():
+    chance = random.Random(8)
+    for _ in range(100):
+        text = "".join(chance.choice("ab\0-"[: chance.randint(1, 4)]) for _ in range(chance.randint(1, 60)))
+        size, codes, data = pack(text)
+        for end in range(len(data)):
+            with pytest.raises(ValueError):
+                unpack((size, codes, data[:end]))
+        for fewer in range(size + 1):
+            assert unpack((fewer, codes, data)) == text[:fewer]

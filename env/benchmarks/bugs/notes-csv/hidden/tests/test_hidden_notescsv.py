@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import pytest
 
+import random
+
 from notescsv import CsvError, physical_lines, read_rows, read_table, write_table
 
 ODD = ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e"]
@@ -40,3 +42,32 @@ def test_error_line_numbers_count_real_lines():
     with pytest.raises(CsvError) as caught:
         read_table("a,b\n1\x0b,2\x85\n\"x\ny\",3\nfoo\n")
     assert caught.value.line == 5
+
+
+@pytest.mark.parametrize("odd", [*ODD, " ", "\t", "\xa0", "\ufeff", "\0", "'"])
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_what_is_written_and_what_is_kept_at_the_ends(odd, separator):
+    if odd != separator:
+        fields = [odd, f"x{odd}", f"{odd}{odd}y", f"a{odd}b"]
+        line = separator.join(fields)
+        assert write_table(fields, [], separator) == line + "\r\n"
+        for text in (line, line + "\n", line + "\r", line + "\r\n", "\n" + line + "\r\r\n\n"):
+            assert read_rows(text, separator) == [fields]
+
+
+def test_any_text_like_reading_sign_by_sign():
+    chance = random.Random(4)
+    for _ in range(400):
+        text = "".join(chance.choice(["a", "\r", "\n", "\r\n", *ODD, "b,"]) for _ in range(chance.randint(0, 12)))
+        lines, line = [], ""
+        for at, sign in enumerate(text):
+            line += sign
+            if sign == "\n" or sign == "\r" and text[at + 1 : at + 2] != "\n":
+                lines.append(line)
+                line = ""
+        lines += [line] if line else []
+        assert list(physical_lines(text)) == lines
+        assert next(physical_lines("a\n" + text)) == "a\n"
+        assert read_rows(text) == [line.rstrip("\r\n").split(",") for line in lines if line.rstrip("\r\n")]
+        fields = [text, '"' + text, "end"]
+        assert read_rows(write_table(fields, [dict.fromkeys(fields, text)])) == [fields, [text] * 3]

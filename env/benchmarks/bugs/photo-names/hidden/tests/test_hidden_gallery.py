@@ -38,3 +38,20 @@ def test_upload_again():
 
 def test_equal_but_for_zeros():
     assert in_order(["a1", "a01", "A1"]) == ["A1", "a01", "a1"]
+
+
+def test_any_sign_beside_numbers():
+    for number in range(0x20000):
+        sign = chr(number)
+        if not sign.isnumeric() or sign.isascii():
+            continue
+        name = f"a7{sign}"
+        if sign.isdecimal():
+            assert list(chunks(name)) == [(False, "a"), (True, f"7{sign}")]
+            assert natural_key(name) == natural_key(f"a{70 + int(sign)}")
+        else:
+            assert list(chunks(name)) == [(False, "a"), (True, "7"), (False, sign)]
+            assert in_order([name, f"a10{sign}", "a7"]) == ["a7", name, f"a10{sign}"]
+            assert free_name(name, {name}) == f"a8{sign}"
+            assert free_name(sign, {sign, f"{sign} 2"}) == f"{sign} 3"
+        assert "".join(text for _, text in chunks(f"{name} {sign}x1")) == f"{name} {sign}x1"

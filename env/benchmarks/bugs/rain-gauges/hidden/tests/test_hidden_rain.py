@@ -1,7 +1,9 @@
 # stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
 from __future__ import annotations
 
-from datetime import date
+import random
+from datetime import date, timedelta
+from itertools import islice
 
 from rain import Series, compare
 from rain.series import aligned
@@ -44,3 +46,29 @@ def test_empty_series():
 def test_no_rain_missed():
     assert compare(Series.parse("2024-01-01: 5 0.2"), Series.parse("2024-01-01: 5")).summary() == (
         "1 days compared, no rain missed")
+
+
+def test_any_two_gauges():
+    chance = random.Random(7)
+    for _ in range(300):
+        both = []
+        for _ in range(2):
+            start = date(2024, 2, 26) + timedelta(chance.randint(0, 6))
+            both.append(Series(start, [chance.choice([None, 0.0, 0.4, 1.0, 2.5, 9.0]) for _ in range(chance.randint(1, 6))]))
+        before = [(series.start, list(series.values), series.end, series.total()) for series in both]
+        known = [{series.start + timedelta(n): value for n, value in enumerate(series.values)} for series in both]
+        first, last = min(series.start for series in both), max(series.end for series in both)
+        span = [first + timedelta(n) for n in range((last - first).days)]
+        assert list(aligned(*both)) == [(day, known[0].get(day), known[1].get(day)) for day in span]
+        for rainy in (1.0, 0.4):
+            result = compare(*both, rainy)
+            values = [(day, known[0].get(day), known[1].get(day)) for day in span]
+            assert result.missed == [day for day, a, b in values if b is None and a is not None and a >= rainy]
+            assert result.extra == [day for day, a, b in values if a is None and b is not None and b >= rainy]
+            off = [(abs(a - b), day) for day, a, b in values if a is not None and b is not None]
+            assert (result.days, result.difference) == (len(off), max((size for size, _ in off), default=0))
+            assert result.worst == next((day for size, day in off if size == result.difference), None)
+        assert [(series.start, series.values, series.end, series.total()) for series in both] == before
+        for series, days in zip(both, known):
+            for day in span:
+                assert list(islice(series.from_day(day), 99)) == [days.get(one) for one in span if day <= one < series.end]

@@ -1,4 +1,7 @@
 # stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
+import random
+from itertools import product
+
 from seats.booking import best_block, book, cancel
 from seats.hall import Hall, Row
 from seats.rating import strands
@@ -42,3 +45,44 @@ def test_sequence_of_parties():
     hall = Hall({"A": "......"})
     assert [book(hall, name, 2) for name in ("a", "b", "c", "d")] == ["A-3", "A-1", "A-5", None]
     assert str(hall) == "A bbaacc"
+
+
+def single(plan, seat):
+    """Whether the seat is free and none beside it is."""
+    around = "x" + plan + "x"
+    return around[seat : seat + 3] == "x.x"
+
+
+def test_all_small_rows():
+    for length in range(1, 8):
+        for marks in product(".x", repeat=length):
+            plan, row = "".join(marks), Row("".join(marks))
+            for size in range(1, length + 1):
+                free = [start for start in range(length - size + 1) if plan[start : start + size] == "." * size]
+                assert list(row.blocks(size)) == free
+                bad = {}
+                for start in free:
+                    after = plan[:start] + "x" * size + plan[start + size :]
+                    bad[start] = any(0 <= s < length and single(after, s) for s in (start - 1, start + size))
+                    assert bool(strands(row, start, size)) is bad[start]
+                best = min(free, key=lambda start: (bad[start], abs(2 * start + size - length), start), default=None)
+                assert best_block(Hall({"A": plan}), size) == (None if best is None else ("A", best))
+                assert str(row) == plan
+
+
+def test_halls_of_any_rows():
+    chance = random.Random(5)
+    for _ in range(300):
+        plans = {name: "".join(chance.choice("..x") for _ in range(chance.randint(1, 8))) for name in "DBCA"[: chance.randint(1, 4)]}
+        size, rated = chance.randint(1, 4), []
+        for order, (name, plan) in enumerate(plans.items()):
+            for start in range(len(plan) - size + 1):
+                if plan[start : start + size] == "." * size:
+                    after = plan[:start] + "x" * size + plan[start + size :]
+                    bad = any(0 <= s < len(plan) and single(after, s) for s in (start - 1, start + size))
+                    rated.append((bad, order, abs(2 * start + size - len(plan)), start, name))
+        hall = Hall(plans)
+        assert best_block(hall, size) == ((min(rated)[4], min(rated)[3]) if rated else None)
+        assert book(hall, "guest", size) == (f"{min(rated)[4]}-{min(rated)[3] + 1}" if rated else None)
+        assert cancel(hall, "guest") == (size if rated else 0)
+        assert str(hall) == "\n".join(f"{name} {plan}" for name, plan in plans.items())

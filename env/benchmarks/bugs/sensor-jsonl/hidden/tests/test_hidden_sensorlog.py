@@ -50,3 +50,29 @@ def test_broken_line_is_an_error(tmp_path):
     path.write_bytes(b'{"sensor": "s", \n')
     with pytest.raises(json.JSONDecodeError):
         load(path)
+
+
+@pytest.mark.parametrize("start", [b"", SIGNATURE])
+def test_remarks_with_any_signs(tmp_path, start):
+    path = tmp_path / "a.jsonl"
+    signs = [chr(number) for number in range(1, 0x100)] + ["\u2028", "\u2029", "\ufeff", "\ufffe", "\U0001f600"]
+    readings = [Reading(f"s{sign}", -0.5, f"{sign}x{sign}") for sign in signs]
+    path.write_bytes(start)
+    append(path, iter(readings))
+    assert path.read_bytes().startswith(start) and path.read_bytes().count(SIGNATURE) == bool(start) + 3
+    assert load(path) == readings
+    assert load_folder(tmp_path) == readings
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_signatures_elsewhere_are_an_error(tmp_path, end):
+    path, line = tmp_path / "a.jsonl", b'{"sensor": "s", "value": 1}'
+    path.write_bytes(SIGNATURE + end + line + end + end + line)
+    assert load(path) == [Reading("s", 1.0)] * 2
+    for data in (line + end + SIGNATURE + line, SIGNATURE + SIGNATURE + line, line + end + SIGNATURE, line + SIGNATURE + end):
+        path.write_bytes(data)
+        with pytest.raises(json.JSONDecodeError):
+            load(path)
+    path.write_bytes(SIGNATURE + line.replace(b"s", b"\xff", 1))
+    with pytest.raises(UnicodeDecodeError):
+        load(path)

@@ -1,8 +1,10 @@
 # stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
 from __future__ import annotations
 
+import math
 import random
 import statistics
+from fractions import Fraction
 
 import pytest
 
@@ -79,3 +81,35 @@ def test_hours_of_a_day():
     rollup.record("a", 0, [8.0])
     assert rollup.day("a").line() == "n=3 mean=4.000 spread=3.606 range=1..8"
     assert rollup.day("c").moments.count == 0
+
+
+@pytest.mark.parametrize("size", [1e-150, 1e-9, 1e-6, 1.0, 1e6, 1e12])
+@pytest.mark.parametrize("ratio", [0, 1, -1e4, 1e7, -1e9])
+def test_numbers_of_any_size(size, ratio):
+    chance = random.Random(5)
+    for _ in range(6):
+        parts = [[size * (ratio + chance.uniform(-3, 3)) for _ in range(chance.randint(1, 4))] for _ in range(4)]
+        numbers = [Fraction(number) for part in parts for number in part]
+        mean = sum(numbers) / len(numbers)
+        variance = sum((number - mean) ** 2 for number in numbers) / (len(numbers) - 1)
+        summary = sum((Summary.of(part) for part in parts), Summary())
+        assert summary.moments.mean == pytest.approx(float(mean), rel=1e-9, abs=1e-9 * size)
+        assert summary.spread / size == pytest.approx(math.sqrt(variance / Fraction(size) ** 2), rel=1e-4)
+
+
+def test_parts_stay_as_they_are():
+    parts = [Summary.of([1e9 + k, 1e9 + 3 * k]) for k in range(1, 6)]
+    before = [(part.moments.count, part.moments.mean, part.moments.squares, part.low, part.high) for part in parts]
+    total = sum(parts, Summary())
+    assert [(p.moments.count, p.moments.mean, p.moments.squares, p.low, p.high) for p in parts] == before
+    assert total.moments.count == 10 and (total.low, total.high) == (1e9 + 1, 1e9 + 15)
+
+
+def test_squares_of_any_parts():
+    chance = random.Random(21)
+    for _ in range(100):
+        left, right = ([chance.randint(-50, 50) for _ in range(chance.randint(0, 5))] for _ in range(2))
+        merged = Summary.of(left).moments.merge(Summary.of(right).moments)
+        mean = statistics.mean(left + right) if left + right else 0
+        assert merged.squares == pytest.approx(sum((number - mean) ** 2 for number in left + right))
+        assert merged.variance == pytest.approx(statistics.variance(left + right) if len(left + right) > 1 else 0)

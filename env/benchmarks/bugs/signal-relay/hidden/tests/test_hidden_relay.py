@@ -97,3 +97,49 @@ def test_faults_of_handlers_go_on_to_the_sender():
     with pytest.raises(ValueError):
         b.off("bad", print)
     assert relay.carried == 1
+
+
+VALUES = [(), (1,), (1, 2), ((3, 4),), ((),), ([1, 2],), ({"a": 1},), ("word",), (None,), ((1,), (2,)), (((5,),),), (b"", "", 0), ([],)]
+NAMES = [{}, {"side": "left"}, {"values": (1, 2), "named": {}}, {"name": None, "a": ()}]
+
+
+def over(way, values, named):
+    """What arrives of a signal that travels one of the ways, and how many were carried."""
+    yard, tower, house, seen = Hub("yard"), Hub("tower"), Hub("house"), []
+    relays = [Relay(yard, tower), Relay(tower, house)]
+    if way == "rest":
+        relays[0].carry_rest()
+        relays[1].carry_rest()
+    elif way == "renamed":
+        relays[0].carry("x", "y")
+        relays[1].carry("y", "x")
+    elif way == "mixed":
+        relays[0].carry_rest()
+        relays[1].carry("x")
+    else:
+        relays[0].carry("x")
+        relays[1].carry_rest()
+    house.on("x", lambda *got, **more: seen.append((got, more)))
+    house.on("*", lambda *got, **more: seen.append("lost"))
+    assert yard.send("x", *values, **named) == 1
+    return seen, [relay.carried for relay in relays]
+
+
+@pytest.mark.parametrize("way", ["rest", "renamed", "mixed", "plain"])
+def test_all_values_by_every_way(way):
+    for values in VALUES:
+        for named in NAMES:
+            assert over(way, values, named) == ([(values, named)], [1, 1])
+
+
+def test_the_rest_under_another_name():
+    yard, tower, seen = Hub("yard"), Hub("tower"), []
+    relay = Relay(yard, tower)
+    tower.on("*", lambda *got, **more: seen.append((got, more)))
+    relay.carry("x", "y")
+    relay.carry_rest()
+    for values in VALUES:
+        yard.send("x", *values)
+        yard.send("z", *values, k=1)
+        assert seen[-2:] == [(("y", *values), {}), (("z", *values), {"k": 1})]
+    assert relay.carried == 2 * len(VALUES) and tower.unhandled == []

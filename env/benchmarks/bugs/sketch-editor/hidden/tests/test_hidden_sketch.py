@@ -1,6 +1,10 @@
 # stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
 from __future__ import annotations
 
+import random
+
+import pytest
+
 from sketch import Editor
 
 
@@ -139,3 +143,60 @@ def test_back_to_what_was_saved_after_drawing_something_else():
     editor.undo()
     assert editor.title_bar() == "map"
     assert editor.may_close() is True
+
+
+class Steps:
+    """All the states of a drawing, each with a number of its own, and which of them was saved."""
+
+    def __init__(self, limit):
+        self.limit, self.states, self.at, self.number, self.moved = limit, [(0, {})], 0, 0, None
+        self.saved = 0
+
+    def step(self, shapes, moved=None):
+        joined = moved is not None and moved == self.moved and self.states[self.at][0] != self.saved
+        self.number += 1
+        del self.states[self.at + (0 if joined else 1) :]
+        self.states.append((self.number, shapes))
+        del self.states[: -self.limit - 1]
+        self.at, self.moved = len(self.states) - 1, moved
+
+    def go(self, way):
+        self.moved = None
+        if not 0 <= self.at + way < len(self.states):
+            return False
+        self.at += way
+        return True
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 5, 100])
+def test_star_after_any_steps(limit):
+    for seed in range(80):
+        chance, editor, steps, names = random.Random(seed), Editor("map", limit), Steps(limit), 0
+        for _ in range(40):
+            shapes = dict(steps.states[steps.at][1])
+            action = chance.choice(["add", "move", "move", "paint", "undo", "undo", "undo", "redo", "save"])
+            if action == "save":
+                editor.save()
+                steps.saved = steps.states[steps.at][0]
+            elif action in ("undo", "redo"):
+                assert getattr(editor, action)() is steps.go(-1 if action == "undo" else 1)
+            elif action == "add" or not shapes:
+                names += 1
+                editor.add(f"s{names}", names, 1)
+                steps.step({**shapes, f"s{names}": (names, 1, "black")})
+            else:
+                name = chance.choice(sorted(shapes))
+                x, y, colour = shapes[name]
+                if action == "paint" or steps.moved is None and steps.at < len(steps.states):
+                    colour = chance.choice(["red", "blue", "green"])
+                    editor.paint(name, colour)
+                    steps.step({**shapes, name: (x, y, colour)})
+                    if action == "paint":
+                        continue
+                    shapes = dict(steps.states[steps.at][1])
+                editor.move(name, 2, 3)
+                steps.step({**shapes, name: (x + 2, y + 3, colour)}, name)
+            number, shapes = steps.states[steps.at]
+            assert {s.name: (s.x, s.y, s.colour) for s in editor.drawing.shapes.values()} == shapes
+            assert editor.may_close() is (number == steps.saved)
+            assert editor.title_bar() == ("map" if number == steps.saved else "map *")

@@ -1,5 +1,6 @@
 # stackrank-canary 3f1c8c1e-5d0b-4c57-9b0e-2f6b0f0e9a44
 import random
+from types import MappingProxyType
 
 import pytest
 
@@ -105,3 +106,54 @@ def test_like_single_pieces():
                     pieces = pieces[wanted:]
             assert room.codes("nut") == list(dict.fromkeys(code for _, _, code in pieces))
             assert room.report().get("nut", 0) == len(pieces)
+
+
+def test_a_bin_like_single_pieces():
+    chance = random.Random(12)
+    for _ in range(200):
+        bin_, pieces = Bin(), []
+        for number in range(10):
+            action = chance.random()
+            if action < 0.4:
+                count, day = chance.randint(0, 3), chance.randint(1, 3)
+                code = chance.choice("AB")
+                bin_.put(Batch(code, count, day))
+                pieces = sorted(pieces + [(day, number, code)] * count)
+            elif action < 0.5:
+                day = chance.randint(1, 4)
+                gone = [piece for piece in pieces if piece[0] < day]
+                assert [(b.code, b.left, b.best_before) for b in bin_.discard_expired(day)] == parts_of(gone)
+                pieces = pieces[len(gone) :]
+            else:
+                count = chance.randint(0, 8)
+                assert [(b.code, b.left, b.best_before) for b in bin_.take(count)] == parts_of(pieces[:count])
+                pieces = pieces[count:]
+            assert bin_.available == len(pieces)
+            assert bin_.codes() == [code for code, _, _ in parts_of(pieces)]
+
+
+def parts_of(pieces):
+    """Pieces that came in one delivery together: (code, pieces, day)."""
+    return [(code, pieces.count((day, number, code)), day) for day, number, code in dict.fromkeys(pieces)]
+
+
+def test_more_than_there_is_in_a_bin():
+    bin_ = Bin()
+    assert bin_.take(5) == [] and bin_.take(0) == []
+    bin_.put(Batch("a", 2, 1))
+    bin_.put(Batch("b", 1, 1))
+    assert [(part.code, part.left) for part in bin_.take(5)] == [("a", 2), ("b", 1)]
+    assert bin_.codes() == [] and bin_.available == 0 and bin_.take(1) == []
+
+
+def test_orders_and_parts_stay_as_they_are():
+    room, order = room_of(2, 2, 2), {"nut": 5, "none": 0}
+    room.deliver("fig", "F", 4, best_before=5)
+    assert room.pick(order) == [("nut", "N0", 2), ("nut", "N1", 2), ("nut", "N2", 1)]
+    assert order == {"nut": 5, "none": 0}
+    assert room.pick(MappingProxyType({"fig": 3, "nut": 1})) == [("fig", "F", 3), ("nut", "N2", 1)]
+    bin_ = Bin()
+    bin_.put(Batch("a", 3, 1))
+    taken = bin_.take(2)
+    bin_.take(1)
+    assert [(part.code, part.left, part.best_before) for part in taken] == [("a", 2, 1)]

@@ -2,7 +2,7 @@
 import pytest
 
 from sudoku.grid import Grid
-from sudoku.layout import LAYOUTS, peers
+from sudoku.layout import LAYOUTS, Layout, peers
 from sudoku.solver import solve
 
 
@@ -50,3 +50,49 @@ def test_eight():
 
 def test_no_solution():
     assert solve("123. ...4 .... ....") is None
+
+
+@pytest.mark.parametrize("rows", range(1, 6))
+@pytest.mark.parametrize("columns", range(1, 6))
+def test_boxes_of_any_shape(rows, columns):
+    layout = Layout(rows, columns)
+    assert layout.size == rows * columns and len(layout.cells()) == layout.size**2
+    number = 0
+    for top in range(0, layout.size, rows):
+        for left in range(0, layout.size, columns):
+            assert {layout.box((top + r, left + c)) for r in range(rows) for c in range(columns)} == {number}
+            number += 1
+    assert number == layout.size
+
+
+@pytest.mark.parametrize("rows, columns", [(1, 4), (4, 1), (2, 2), (3, 2), (2, 3), (4, 2), (2, 4), (3, 3)])
+def test_peers_of_any_shape(rows, columns):
+    layout = Layout(rows, columns)
+    for row, column in layout.cells():
+        top, left = row - row % rows, column - column % columns
+        box = {(top + r, left + c) for r in range(rows) for c in range(columns)}
+        lines = {(row, k) for k in range(layout.size)} | {(k, column) for k in range(layout.size)}
+        assert peers(layout, (row, column)) == (box | lines) - {(row, column)}
+
+
+@pytest.mark.parametrize("size", [4, 6, 8, 9])
+def test_grids_of_every_size(size):
+    layout = LAYOUTS[size]
+    empty = " ".join(["." * size] * size)
+    solved = solve(empty)
+    assert solved is not None and Grid(solved).text() == solved
+    assert all(len(set(digits)) == size for digits in [*solved.split(), *map("".join, zip(*solved.split()))])
+    for cell in layout.cells():
+        grid = Grid(empty)
+        grid.put(cell, 1)
+        for other in layout.cells():
+            if other == cell:
+                continue
+            if other in peers(layout, cell):
+                assert grid.candidates(other) == set(range(2, size + 1))
+                with pytest.raises(ValueError):
+                    grid.put(other, 1)
+            else:
+                assert grid.candidates(other) == set(range(1, size + 1))
+        with pytest.raises(ValueError):
+            grid.put(cell, size + 1)
