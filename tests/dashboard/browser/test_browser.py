@@ -45,8 +45,11 @@ def test_a_name_in_a_table_opens_what_it_names(page: sync_api.Page) -> None:
     page.goto("/runs?runs_status=finished")
     ready(page)
     page.get_by_test_id("glide-cell-1-0").wait_for(state="attached")  # painted
+    name = sync_api.Position(x=60, y=52)  # in the first row, beside its box
+    page.get_by_test_id("stDataFrame").hover(position=name)
+    sync_api.expect(page.get_by_test_id("data-grid-canvas")).to_have_css("cursor", "pointer")  # it sees the link
     with page.context.expect_page() as opened:
-        page.get_by_test_id("stDataFrame").click(position={"x": 60, "y": 52})  # the first row, beside its box
+        page.get_by_test_id("stDataFrame").click(position=name)
     heading(opened.value, "Run nightly")
     assert re.search(r"/run\?name=nightly&id=\d+$", opened.value.url)
     opened.value.close()
