@@ -1,4 +1,4 @@
-"""The wheel coexists with a package that uses the generic name `agents`."""
+"""The wheel contains what comes with tasks, and coexists with a package that uses the generic name `agents`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import sys
 import sysconfig
 import venv
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
+from stackrank.env.benchmarks.verdict_rates import CHANGES, RATES
 from tests.fixtures.env import usable
 from tests.support.packages import pip
 
@@ -42,8 +44,8 @@ print(outcome.stop_reason)
 
 
 @pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of a fresh environment with the wheel and `openai-agents`."""
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of what git lists."""
     folder = tmp_path_factory.mktemp("wheel")
     # A copy, because building writes into the source.
     names = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, text=True, check=False)
@@ -55,6 +57,13 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copy2(ROOT / name, folder / "source" / name, follow_symlinks=False)
     pip("wheel", "--no-deps", "--no-build-isolation", "--no-index", "-w", folder, folder / "source")
     (wheel,) = folder.glob("stackrank-*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def python(wheel: Path) -> Path:
+    """The interpreter of a fresh environment with the wheel and `openai-agents`."""
+    folder = wheel.parent
     venv.create(folder / "venv")
     python = folder / "venv" / "bin" / "python"
     pip("install", "--no-deps", "--no-index", "--no-compile", wheel, python=python)
@@ -83,3 +92,14 @@ def test_wheel_coexists_with_openai_agents(python: Path, tmp_path: Path) -> None
     packages = python.parents[1] / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
     assert Path(theirs) == packages / "agents" / "__init__.py" and Path(ours) == packages / "stackrank" / "__init__.py"
     assert stop_reason in ("solved", "submitted")
+
+
+@pytest.mark.exhaustive
+def test_labelled_changes_and_rates_come_with_their_tasks(wheel: Path) -> None:
+    listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, text=True, check=True)
+    expected = {f"stackrank/{name}" for name in listed.stdout.split("\0") if Path(name).name in (CHANGES, RATES)}
+    assert {str(Path(name).parent) for name in expected} >= {
+        "stackrank/env/benchmarks/bugs",
+        "stackrank/extensions/authoring/benchmarks/deep",
+    }
+    assert expected <= set(ZipFile(wheel).namelist())

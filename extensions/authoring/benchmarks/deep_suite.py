@@ -5,6 +5,8 @@ There is one recipe per library, in `extensions/authoring/benchmarks/deep/`:
 LIBRARY.yaml    what to take, and its tasks (`deep_recipe`)
 LIBRARY.json    what lists show of them, LIBRARY.proofs, what their verdicts are sealed with, and LIBRARY.faults, which
                 tests judge which fault of a release (`deep_record`); `stackrank validate --record` writes them
+changes.jsonl   labelled changes of the tasks of `deep`, and rates.json, the error rates of their verdicts
+                (`authoring.rates`)
 
 Nothing of a library is in this repository: its source distribution is downloaded once, checked by its hash, into
 stackrank's home, where nothing in a sandbox finds it. An agent sees the library with the fault in it, without the test
@@ -158,6 +160,11 @@ class Releases(Deep):
     """Releases of real libraries with several deep faults each; the outcome is the share of them that are mended."""
 
     name = "releases"
+
+    def __init__(self, source: Source | None = None) -> None:
+        """`source.path`: another folder of recipes. Raises BenchmarkError."""
+        super().__init__(source)
+        self.folder /= Releases.name  # next to the recipes are the labelled changes of `deep`
 
     def to_record(self, task: Task) -> Task:
         """Return the task with its faults, but without their tests: validation finds out which these are."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from stackrank.env.benchmarks.base import Source
+from stackrank.env.benchmarks.verdict_rates import ErrorRate, VerdictRates, find_rates, save_rates
 from stackrank.env.patches import apply_patch
 from stackrank.env.sandbox.base import SandboxSpec
 from stackrank.env.sandbox.client import Changes, Sandbox
@@ -70,6 +71,14 @@ def test_a_release_has_the_faults_and_the_tests_of_several_tasks(release: Task) 
     assert release.parts == (), "nothing says yet which tests judge which fault"
 
 
+def test_rates_of_the_single_faults_are_not_those_of_releases(releases: Deep) -> None:
+    recipes = releases.folder.parent
+    nothing = ErrorRate(changes=0, errors=0, tasks=0, authors=0, rate=None, low=None, high=None)
+    save_rates(VerdictRates("abcdef0123456789", "2026-11-27", nothing, nothing), recipes)
+    assert find_rates(Deep(Source(recipes, fetch=False)), []) is not None
+    assert find_rates(Releases(Source(recipes, fetch=False)), []) is None
+
+
 @pytest.mark.slow
 def test_a_recorded_release_is_judged_fault_by_fault(releases: Deep, release: Task) -> None:
     backend = usable("bubblewrap")
@@ -92,7 +101,7 @@ def test_a_recorded_release_is_judged_fault_by_fault(releases: Deep, release: Ta
     }
     assert validation.by_fault.kept == ("tests/test_other.py::test_empty",)
     releases.record([validation])
-    (task,) = Releases(Source(releases.folder, fetch=False)).tasks()
+    (task,) = Releases(Source(releases.folder.parent, fetch=False)).tasks()
     assert find_proof(task) is not None and [part.name for part in task.parts] == [*validation.by_fault.shown]
     assert validate(task, new_sandbox, rounds=1).standing is Standing.VALID
 
