@@ -139,7 +139,8 @@ def test_leaderboard_to_side_by_side_traces_and_back(page: sync_api.Page) -> Non
 def test_comparison_link_opens_that_comparison(page: sync_api.Page) -> None:
     page.goto("/compare?cmp_pick=3%2C1%2C2&cmp_pair=1&cmp_tab=By+category&benchmark=elsewhere")
     ready(page)
-    sync_api.expect(page.get_by_text("qwen3-coder / debug against llama-3.3-70b / debug").first).to_be_attached()
+    pair = "qwen3-coder / debug against llama-3.3-70b / debug"
+    sync_api.expect(page.get_by_role("combobox", name="Pair")).to_have_value(pair)
     sync_api.expect(page.get_by_role("tab", name="By category")).to_have_attribute("aria-selected", "true")
     for name, value in (("cmp_pair", "1"), ("benchmark", "elsewhere")):
         sync_api.expect(page.get_by_text(f"The link asks for {name} = {value}")).to_be_visible()

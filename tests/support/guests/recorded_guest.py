@@ -135,7 +135,8 @@ def record(
             env.step(action)
         starts.append(len(recording.tapes[0]))
         env.score()
-    episode, verdict = recording.tapes
+    # On a busy machine, the tests of a verdict are given more than one sandbox: the last is the one that counts.
+    episode, *_, verdict = recording.tapes
     prepared = starts[0]
     scenes = []
     for number, _ in enumerate(actions):
