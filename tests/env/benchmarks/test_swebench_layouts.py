@@ -12,7 +12,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from stackrank.env.benchmarks.base import BenchmarkError, Source
+from stackrank.env.benchmarks.base import Source
 from stackrank.env.benchmarks.swebench.benchmark import SweBench, SweBenchDebug
 from stackrank.env.patches import PatchError, apply_patch, make_diff, reverse_patch
 from stackrank.env.sandbox.client import Changes
@@ -208,18 +208,6 @@ def test_columns_that_nothing_reads_are_named(repo: SampleRepository, tmp_path: 
         "columns that nothing reads (SWE-bench): fim_middle, fim_prefix",
         "columns that nothing reads (SWE-smith): fim_suffix",
     )
-
-
-def test_a_row_of_another_language_names_the_format_of_its_results(repo: SampleRepository, tmp_path: Path) -> None:
-    fix, test = (make_diff({}, {path: b"package shop\n"}) for path in ("shop.go", "shop_test.go"))
-    row = instance(repo, instance_id="acme__shop-7", patch=fix, test_patch=test, FAIL_TO_PASS=["shop::TestAdds"])
-    row |= {"PASS_TO_PASS": [], "log_parser": "go", "command": "go test -json ./..."}
-    task = only(load(repo, tmp_path, [row]))
-    assert (task.log_format, task.score_command or task.test_command) == ("go", "go test -json ./...")
-    assert task.environment is not None
-    assert task.environment.prebuilt == "swebench/sweb.eval.x86_64.acme_1776_shop-7:latest"
-    with pytest.raises(BenchmarkError, match="log_parser has to name the format of its results, such as go"):
-        load(repo, tmp_path, [{**row, "log_parser": "no_such"}]).tasks()
 
 
 def test_what_cannot_be_played_is_a_sentence(repo: SampleRepository, tmp_path: Path) -> None:

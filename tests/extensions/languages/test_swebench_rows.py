@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from stackrank.env.benchmarks.base import Source
+from stackrank.env.benchmarks.base import BenchmarkError, Source
 from stackrank.env.benchmarks.swebench.benchmark import SweBench
 from stackrank.env.patches import make_diff
 from stackrank.env.sandbox.base import SandboxError, SandboxSpec
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.scoring.verdict import score
+from stackrank.env.task import Task
 from stackrank.env.validate import validate
 from tests.extensions.languages.test_exercises import build_image
 from tests.fixtures.env import usable
-from tests.support.repository import git, write
+from tests.support.repository import git, instance, make_repository, write
 
 NAME = "swebench/sweb.eval.x86_64.acme_1776_shop-{}:latest"
 BUGGY = "exports.doubled = (x) => x;\n"
@@ -28,6 +31,25 @@ MORE = TESTS + "test('doubles', () => expect(doubled(2)).toBe(4));\n"
 
 def patch(path: str, old: str, new: str) -> str:
     return make_diff({path: old.encode()}, {path: new.encode()})
+
+
+def test_a_row_of_another_language_names_the_format_of_its_results(tmp_path: Path) -> None:
+    repo = make_repository(tmp_path / "shop")
+
+    def tasks(row: dict[str, Any]) -> Sequence[Task]:
+        rows = tmp_path / "rows.jsonl"
+        rows.write_text(json.dumps(row))
+        return SweBench(Source(rows)).tasks()
+
+    fix, test = (make_diff({}, {path: b"package shop\n"}) for path in ("shop.go", "shop_test.go"))
+    row = instance(repo, instance_id="acme__shop-7", patch=fix, test_patch=test, FAIL_TO_PASS=["shop::TestAdds"])
+    row |= {"PASS_TO_PASS": [], "log_parser": "go", "command": "go test -json ./..."}
+    (task,) = tasks(row)
+    assert (task.log_format, task.score_command or task.test_command) == ("go", "go test -json ./...")
+    assert task.environment is not None
+    assert task.environment.prebuilt == "swebench/sweb.eval.x86_64.acme_1776_shop-7:latest"
+    with pytest.raises(BenchmarkError, match="log_parser has to name the format of its results, such as go"):
+        tasks({**row, "log_parser": "no_such"})
 
 
 @pytest.mark.exhaustive
