@@ -22,7 +22,7 @@ from tests.extensions.languages.test_exercises import build_image
 from tests.fixtures.env import usable
 from tests.support.repository import git, instance, make_repository, write
 
-NAME = "swebench/sweb.eval.x86_64.acme_1776_shop-{}:latest"
+NAME = "swebench/sweb.eval.x86_64.acme_1776_doubled-{}:latest"
 BUGGY = "exports.doubled = (x) => x;\n"
 FIXED = "exports.doubled = (x) => 2 * x;\n"
 TESTS = "const { doubled } = require('./shop');\ntest('zero', () => expect(doubled(0)).toBe(0));\n"
@@ -53,7 +53,9 @@ def test_a_row_of_another_language_names_the_format_of_its_results(tmp_path: Pat
 
 
 @pytest.mark.exhaustive
-def test_a_row_is_judged_in_its_image_and_a_missing_image_is_a_sentence(tmp_path: Path) -> None:
+def test_a_row_is_judged_in_its_image_and_a_missing_image_is_a_sentence(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
     backend = usable("docker")
     base = build_image("javascript")
     clone = tmp_path / "repos" / "acme" / "shop"
@@ -62,17 +64,20 @@ def test_a_row_is_judged_in_its_image_and_a_missing_image_is_a_sentence(tmp_path
     git(clone, "add", "-A")
     git(clone, "commit", "-qm", "base")
     row = {
-        "instance_id": "acme__shop-1", "repo": "acme/shop", "base_commit": git(clone, "rev-parse", "HEAD").strip(),
+        "instance_id": "acme__doubled-1", "repo": "acme/shop", "base_commit": git(clone, "rev-parse", "HEAD").strip(),
         "patch": patch("shop.js", BUGGY, FIXED), "test_patch": patch("shop.test.js", TESTS, MORE),
         "problem_statement": "doubled(2) has to be 4", "log_parser": "jest",
         "FAIL_TO_PASS": ["shop.test.js::doubles"], "PASS_TO_PASS": ["shop.test.js::zero"],
         "command": "NODE_PATH=/usr/lib/node_modules:/usr/share/nodejs jest --json",
     }  # fmt: skip
     rows = tmp_path / "rows.jsonl"
-    rows.write_text("".join(json.dumps({**row, "instance_id": f"acme__shop-{number}"}) + "\n" for number in (1, 2)))
+    rows.write_text("".join(json.dumps({**row, "instance_id": f"acme__doubled-{number}"}) + "\n" for number in (1, 2)))
     recipe = f"FROM {base}\nUSER root\nCOPY . /testbed\nRUN chown -R 1000:1000 /testbed\n"
     build = ["docker", "build", "-q", "-t", NAME.format(1), "-f", "-", str(clone)]
     subprocess.run(build, input=recipe, text=True, check=True, capture_output=True)
+    request.addfinalizer(
+        lambda: subprocess.run(["docker", "rmi", "-f", NAME.format(1)], check=True, capture_output=True)
+    )
 
     def new(spec: SandboxSpec) -> Sandbox:
         return Sandbox(backend, spec)
