@@ -19,6 +19,8 @@ _VARYING = (
     (re.compile(r"in (?:docker|bubblewrap) sandboxes"), "in SANDBOX sandboxes"),
 )
 """What differs from run to run or from machine to machine."""
+_PROGRESS = re.compile(r"\d+ of \d+ episodes \(")
+"""How far a run is, which is said every few seconds: more often on a busy machine."""
 _VARYING_COLUMNS = ("seconds", "started")
 
 
@@ -67,7 +69,7 @@ def matches(shown: str, printed: str) -> bool:
     """Whether a command printed what its page shows.
 
     `...` on the page stands for any text. Times, dates, digests and the columns of `_VARYING_COLUMNS` may differ, and
-    columns may be wider. A page that shows no output makes no statement about it.
+    columns may be wider; lines about progress are passed over. A page that shows no output makes no statement about it.
     """
     if not shown:
         return True
@@ -80,6 +82,8 @@ def normalise(output: str) -> str:
     lines = []
     columns: list[tuple[int, int]] = []
     for line in output.splitlines():
+        if _PROGRESS.match(line):
+            continue
         if any(re.search(rf"(?:^|   ){name}(?:   |$)", line) for name in _VARYING_COLUMNS):
             columns = _columns(line)
         elif columns and "   " in line:

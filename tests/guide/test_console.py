@@ -35,6 +35,7 @@ def test_a_block_without_a_command_is_refused(tmp_path: Path) -> None:
     [
         ("a\nb", "a\nb\n", True),
         ("a\nb", "a\nc\n", False),
+        ("a\nb", "a\n0 of 9 episodes (0 resolved, 0 unresolved, 0 errors)\nb", True),
         ("a\n...\nd", "a\nb\nc\nd", True),
         ("a\n...\nd", "a\nd", True),
         ("a\n...\nd", "a\nb\nc", False),

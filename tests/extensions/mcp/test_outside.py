@@ -83,7 +83,7 @@ def ended() -> Any:
 
 def find_server() -> psutil.Process:
     """The server that this process started."""
-    children = psutil.Process().children()
+    children = [process for process in psutil.Process().children() if process.status() != psutil.STATUS_ZOMBIE]
     (server,) = [process for process in children if "stackrank.flows.cli.main" in process.cmdline()]
     return server
 
