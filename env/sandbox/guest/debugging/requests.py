@@ -1,4 +1,4 @@
-"""The requests of debugging tools: pdb, observers, the terminal, and servers that run alongside.
+"""The requests of debugging tools: pdb, observers, the terminal, servers that run alongside, and branches.
 
 A verdict uses none of them.
 """
@@ -164,6 +164,21 @@ class DebuggingRequests:
         reply["changed_files"] = [] if reply["event"] == "output" else self._core.workspace.news()
         self._core.report_edit(reply["changed_files"])
         return reply, output
+
+    # ---- branches
+
+    def do_footprint(self, request: Request, body: bytes) -> Reply:
+        """Identify what programs have left behind; see `footprint`. `pid`: the last process id."""
+        from .footprint import footprint, use_pids
+
+        return {"left": footprint(self._core.workspace.root), "pid": use_pids(0)}, b""
+
+    def do_use_pids(self, request: Request, body: bytes) -> Reply:
+        """Use up process ids, as programs did that do not run here."""
+        from .footprint import use_pids
+
+        use_pids(request["until"])
+        return {}, b""
 
     # ---- servers
 
