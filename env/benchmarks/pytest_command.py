@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.guess_setup import django_settings, pytest_settings
-from stackrank.env.benchmarks.testfiles import OPTIONS_WITH_VALUE, shell_command
+from stackrank.env.benchmarks.testfiles import OPTIONS_WITH_VALUE, as_argument, shell_command
 from stackrank.env.sandbox.guest.testing.commands import PytestRun, pytest_run
 from stackrank.env.sandbox.guest.testing.ids import path_of
 
@@ -51,12 +51,12 @@ class TestCommand:
 
     def arguments(self, targets: Iterable[str] | None = None) -> list[str]:
         """Return the arguments of pytest for these files or tests, or for all of the command's."""
-        return [*self.options, *(self.targets if targets is None else targets)]
+        return [*self.options, *map(as_argument, self.targets if targets is None else targets)]
 
     def on(self, targets: Iterable[str], *options: str) -> str:
         """Return the command for these files or tests, with more options."""
         run = PytestRun([], ".", dict(self.variables))
-        return shell_command(run, [*self.options, *options, *targets])
+        return shell_command(run, [*self.options, *options, *map(as_argument, targets)])
 
     def without(self, tests: Iterable[str]) -> TestCommand:
         """Return the command that leaves these tests, or files, out."""

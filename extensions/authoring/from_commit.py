@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +28,7 @@ from stackrank.env.benchmarks.repo_schema import (
     read_tasks,
     write_tasks,
 )
-from stackrank.env.benchmarks.testfiles import is_test
+from stackrank.env.benchmarks.testfiles import as_argument, can_be_named, is_test
 from stackrank.env.patterns import Matcher, globs
 from stackrank.env.scoring.log_formats import log_formats
 from stackrank.env.scoring.report import PASSED, TestReport
@@ -92,12 +93,24 @@ def draft(repo: str, commit: str, options: TaskOptions) -> Draft:
             f"{short} changes no test file that pytest would run: name the test command with --test, and for tests in "
             "another language than Python --toolchain and --results too"
         )
+    unnameable = [] if options.test else [path for path in runnable if not can_be_named(path)]
+    if unnameable and len(unnameable) == len(runnable):
+        raise BenchmarkError(
+            f"pytest cannot run {unnameable[0]} by its path, in which `[` and `::` mean something else: name the "
+            "folder above it with --test"
+        )
     parent_files = CommitFiles(repository, parent_commit, subdir=options.subdir.strip("/") or ".")
     below = "" if options.subdir == "." else f"{options.subdir.strip('/')}/"
     entry = TaskEntry(
         id=options.id or f"{id_from(Path(repo.rstrip('/')).name.removesuffix('.git'))}-{fixing_commit[:8]}",
         source=SourceEntry(git=repo if "://" in repo else str(repository), commit=parent_commit, subdir=options.subdir),
-        test=options.test or " ".join([command_start(parent_files), *runnable]),
+        test=options.test
+        or " ".join(
+            [
+                command_start(parent_files),
+                *(shlex.quote(as_argument(path)) for path in runnable if path not in unnameable),
+            ]
+        ),
         statement=options.statement,
         setup=list(options.setup) or ([] if options.toolchain else guess_setup(repository, parent_commit, below)),
         python=PythonEntry(version=options.python or None, requirements=list(options.requirements)),
@@ -110,6 +123,7 @@ def draft(repo: str, commit: str, options: TaskOptions) -> Draft:
     entry = entry.model_copy(update={"fix": f"{entry.id}.fix.patch", "test_patch": f"{entry.id}.tests.patch"})
     notes = [f"submodule {path} changes too, and is left as it is" for path in difference.submodules]
     notes += [f"{path} is in Git LFS: the task has only the pointer to it" for path in difference.pointers]
+    notes += [f"{path} does not run: pytest cannot run it by its path" for path in unnameable]
     return Draft(entry, fix, tests, tuple(notes))
 
 

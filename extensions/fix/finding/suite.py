@@ -10,11 +10,12 @@ from pathlib import PurePosixPath
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import resolve_commit
+from stackrank.env.benchmarks.testfiles import can_be_named
 from stackrank.env.git import read_git
 from stackrank.env.localisation.needs import has_address
 from stackrank.env.sandbox.base import Backend
 from stackrank.env.sandbox.client import Sandbox
-from stackrank.env.sandbox.guest.testing.ids import function_of
+from stackrank.env.sandbox.guest.testing.ids import function_of, path_of
 from stackrank.env.scoring.report import PASSED, TestReport, parse
 from stackrank.extensions.fix.finding.project import CONFTEST, Project, is_conftest
 from stackrank.source import literal
@@ -126,6 +127,10 @@ def _combine_runs(runs: Sequence[tuple[TestReport, set[str]]], files: Collection
         is_moving = "missing" in outcomes and all(function_of(test) in names for names in functions)
         if has_address(test) or is_moving:
             lacking[test] = "its id is another one in each process"
+        elif not can_be_named(path_of(test)) and "failed" in outcomes:
+            lacking[test] = (
+                "pytest cannot run its file by its path, in which `[` and `::` mean something else: rename it"
+            )
         elif outcomes <= set(PASSED):
             passing.add(test)
         elif len(outcomes) > 1:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from stackrank.env.benchmarks.base import BenchmarkError, Source
 from stackrank.env.benchmarks.registry import load_benchmark
 from stackrank.env.patches import make_diff
+from stackrank.env.sandbox.guest.testing.commands import pytest_run
 from stackrank.env.sandbox.registry import backend
 from stackrank.env.scoring.proof import find_proof
 from stackrank.extensions.authoring.from_commit import TaskOptions, draft, split
@@ -67,6 +70,26 @@ def test_commits_that_make_no_task(repo: SampleRepository, tmp_path: Path) -> No
     assert "is the first commit" in reason(repo.buggy_commit)
     with pytest.raises(BenchmarkError, match="not a git repository"):
         draft(str(tmp_path), "HEAD", TaskOptions())
+
+
+@pytest.mark.parametrize("name", ["it's $HOME", "a;b", "--help"])
+@pytest.mark.parametrize("folder", ["", "-one two/"])
+def test_the_test_files_of_a_commit_run_whatever_their_names(
+    repo: SampleRepository, tmp_path: Path, folder: str, name: str
+) -> None:
+    path = f"{folder}{name}_test.py"
+    write(repo.path, {"shop/cart.py": FIXED + "\n", path: "def test_it():\n    pass\n"})
+    git(repo.path, "add", ".")
+    git(repo.path, "commit", "--quiet", "-m", "x")
+    test_run = pytest_run(draft(str(repo.path), "HEAD", TaskOptions(setup=("true",))).entry.test)
+    assert test_run is not None and not test_run.arguments[-1].startswith("-")
+    collected = subprocess.run(
+        [sys.executable, "-m", "pytest", "--collect-only", *test_run.arguments],
+        cwd=repo.path,
+        capture_output=True,
+        text=True,
+    )
+    assert collected.stdout.startswith(f"{path}: 1\n") or f"{path}::test_it" in collected.stdout, collected.stdout
 
 
 def test_split() -> None:

@@ -147,6 +147,7 @@ def test_a_command_is_taken_apart() -> None:
     command = TestCommand.of("pytest -q -k 'not slow' ./tests tests/test_stock.py::test_take", PROJECT)
     assert command.targets == ("./tests", "tests/test_stock.py::test_take")
     assert command.on(["a.py"], "-x") == "python -m pytest -q -k 'not slow' -x a.py"
+    assert command.on(["-a/x y.py", "--b_test.py"]).endswith(" './-a/x y.py' ./--b_test.py")
     deselecting = TestCommand.of("pytest -q --deselect tests/test_stock.py --ignore=tests", PROJECT)
     assert (deselecting.options, deselecting.targets) == (
         ("-q", "--deselect", "tests/test_stock.py", "--ignore=tests"),
