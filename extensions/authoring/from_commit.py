@@ -15,7 +15,7 @@ from stackrank.env.benchmarks.git import (
     parent_and_message,
     resolve_commit,
 )
-from stackrank.env.benchmarks.guess_setup import guess_setup
+from stackrank.env.benchmarks.guess_setup import declared_requirements, guess_setup
 from stackrank.env.benchmarks.pytest_command import command_start
 from stackrank.env.benchmarks.repo_schema import (
     TASKS_FILE,
@@ -101,6 +101,10 @@ def draft(repo: str, commit: str, options: TaskOptions) -> Draft:
         )
     parent_files = CommitFiles(repository, parent_commit, subdir=options.subdir.strip("/") or ".")
     below = "" if options.subdir == "." else f"{options.subdir.strip('/')}/"
+    setup, requirements = list(options.setup), list(options.requirements)
+    if not (setup or options.toolchain):
+        setup = guess_setup(repository, parent_commit, below)
+        requirements = declared_requirements(parent_files, requirements) if setup else requirements
     entry = TaskEntry(
         id=options.id or f"{id_from(Path(repo.rstrip('/')).name.removesuffix('.git'))}-{fixing_commit[:8]}",
         source=SourceEntry(git=repo if "://" in repo else str(repository), commit=parent_commit, subdir=options.subdir),
@@ -112,8 +116,8 @@ def draft(repo: str, commit: str, options: TaskOptions) -> Draft:
             ]
         ),
         statement=options.statement,
-        setup=list(options.setup) or ([] if options.toolchain else guess_setup(repository, parent_commit, below)),
-        python=PythonEntry(version=options.python or None, requirements=list(options.requirements)),
+        setup=setup,
+        python=PythonEntry(version=options.python or None, requirements=requirements),
         hidden_tests=options.hidden_tests,
         timeout_s=options.timeout_s,
         toolchain=options.toolchain,
