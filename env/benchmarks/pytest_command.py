@@ -74,6 +74,12 @@ _OF_EARLIER_RUNS = {
     "--cache-show", "--pdb", "--trace",
 }  # fmt: skip
 """Options with which a run depends on earlier ones, or waits for somebody to type."""
+_OF_LINTERS = {
+    "--black", "--checkdocs", "--flake8", "--isort", "--mypy", "--pycodestyle", "--pydocstyle", "--pylint", "--ruff",
+    "--ruff-format",
+}  # fmt: skip
+"""Options with which the findings of a linter count as tests, although they say nothing about what a program does."""
+_DESCRIPTIONS = ("pyproject.toml", "setup.cfg", "setup.py")
 
 
 def default_command(files: Mapping[str, bytes]) -> str:
@@ -106,14 +112,19 @@ def _unittest_names(files: Mapping[str, bytes]) -> str:
 
 
 def _independent_options(files: Mapping[str, bytes]) -> str:
-    """Return options of pytest with which no run depends on an earlier one, whatever the project's settings say."""
+    """Return options of pytest with which no run depends on an earlier one, and no linter counts as a test.
+
+    The project's settings may say otherwise.
+    """
     settings = pytest_settings(files)
     addopts = settings.get("addopts", "")
     try:
         options = list(map(str, addopts)) if isinstance(addopts, list) else shlex.split(str(addopts))
     except ValueError:  # pytest itself says what is wrong
         options = []
-    kept = [option for option in options if option.partition("=")[0] not in _OF_EARLIER_RUNS]
     # Without its plug-in, pytest does not know these options, nor the setting.
     cache = "-o cache_dir=/tmp/pytest-cache" if "cache_dir" in settings else "-p no:cacheprovider"
+    kept = [option for option in options if option.partition("=")[0] not in _OF_EARLIER_RUNS | _OF_LINTERS]
+    if any(b"pytest-enabler" in files.get(name, b"") for name in _DESCRIPTIONS):
+        cache += " -p no:enabler"  # it adds the options of linters that are installed
     return cache if kept == options else f"{cache} -o {shlex.quote('addopts=' + shlex.join(kept))}"
