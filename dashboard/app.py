@@ -34,7 +34,7 @@ login.require()
 plugins, errors = plugin_pages()
 listed = [_page(name, icon, help=summary, default=name == "overview") for name, (icon, summary) in LISTED.items()]
 listed += [_plugin_page(path, page) for path, page in plugins.items()]
-pages = [*listed, *(_page(name, icon, visibility="hidden") for name, icon in HIDDEN.items())]
+pages = [*listed, *(_page(name, icon, visibility="hidden") for name, (icon, _) in HIDDEN.items())]
 page = st.navigation(pages, position="hidden")
 show.titled(page.title)
 st.html(Path(__file__).with_name("app.css"))
@@ -42,7 +42,8 @@ address.begin()
 begin()
 scope.begin()
 wide = page.url_path in _LISTS
-top.bar(listed, wide=wide)
+above = HIDDEN.get(page.url_path, ("", page.url_path))[1]
+top.bar(listed, next(each.title for each in listed if each.url_path == above), wide=wide)
 hints = st.container()
 for error in errors:
     hints.warning(escaped(str(error)), icon=":material/extension_off:")

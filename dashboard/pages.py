@@ -39,13 +39,13 @@ LISTED = {
 }
 """The pages that the bar on top lists: their paths in the address, icons and descriptions."""
 HIDDEN = {
-    "task": "task",
-    "run": "play_circle",
-    "episode": "bug_report",
-    "diverge": "fork_right",
-    "against": "compare_arrows",
+    "task": ("task", "tasks"),
+    "run": ("play_circle", "runs"),
+    "episode": ("bug_report", "episodes"),
+    "diverge": ("fork_right", "episodes"),
+    "against": ("compare_arrows", "runs"),
 }
-"""The pages about one thing, to which others lead: their paths and icons."""
+"""The pages about one thing, to which others lead: their paths, icons, and the listed pages that they belong to."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,9 +49,9 @@ def about(episode: Mapping[str, Any], side: str) -> None:
         show.badge(episode["verdict"] or episode["status"])
         if episode["failure_point"]:
             st.badge(show.escaped(wording.words(episode["failure_point"])), color="red")
-    st.markdown(facts(episode))
-    label = f"Episode {episode['id']}, run {show.escaped(episode['run'])}, attempt {episode['attempt']}"
-    show.link(EPISODE_PAGE, label, "bug_report", id=episode["id"])
+        label = f"Episode {episode['id']}, run {show.escaped(episode['run'])}, attempt {episode['attempt']}"
+        show.link(EPISODE_PAGE, label, "bug_report", id=episode["id"])
+    st.markdown(facts(episode, time=False))
 
 
 refs = [st.query_params.get(side, "").strip() for side in SIDES]
@@ -63,9 +63,9 @@ known_side = episodes[0] or episodes[1]
 assert known_side is not None
 task = known_side["task"]
 show.titled(task, " and ".join(f"episode {episode['id']}" for episode in episodes if episode))
-show.breadcrumb((TASKS_PAGE, "Tasks", {}), (TASK_PAGE, f"Task {show.escaped(task)}", {"id": known_side["task_id"]}))
-with st.container(key="trace_header", gap=None):
-    st.title(show.escaped(task), anchor=False)
+with st.container(key="trace_header", horizontal=True, vertical_alignment="center"):
+    st.title(show.escaped(task), width="content", anchor=False)
+    show.breadcrumb((TASKS_PAGE, "Tasks", {}), (TASK_PAGE, f"Task {show.escaped(task)}", {"id": known_side["task_id"]}))
 if not all(episodes):
     choose(known_side, SIDES[episodes.index(None)])
     st.stop()
@@ -95,7 +95,7 @@ split = None if parted is None else next(at for at, pair in enumerate(pairs) if 
 if split is None:
     st.success(f"Both did the same in all {count_of(len(pairs), 'step')}.", icon=":material/check:")
 else:
-    st.markdown(
+    st.caption(
         f":material/fork_right: They part at line {split} of {len(pairs) - 1}; "
         f"{count_of(sum(pair.same for pair in pairs), 'action is', 'actions are')} the same."
     )

@@ -20,13 +20,14 @@ from stackrank.dashboard.parts.tables import (
     TASKS_PAGE,
     TOOL_SETS_PAGE,
     leaderboard_table,
-    run_table,
 )
 from stackrank.db import queries
 from stackrank.wording import count_of
 
 # The most sentences about what a debugger is worth; the page of tool sets has all of them.
 _MOST_SENTENCES = 3
+# The most runs in progress that are named; the page of runs has all of them.
+_MOST_RUNNING = 4
 _COLUMNS = ("Rank", "Entrant", "Rate", "95% interval", "Sealed", "Tasks", "Episodes", "Errors", "Spent")
 
 st.title("Overview")
@@ -34,12 +35,12 @@ st.title("Overview")
 
 @st.fragment(run_every="5s")
 def going_on() -> None:
-    """Draw the runs in progress if there are any; look again every five seconds."""
+    """Draw a line for each run in progress; look again every five seconds."""
     with show.guarded():
-        rows = ask(queries.runs, status=["pending", "running"], limit=20)
-        if rows:
-            st.subheader("Playing now")
-            run_table(rows, key="overview_going_on")
+        for row in ask(queries.runs, status=["pending", "running"], limit=_MOST_RUNNING):
+            played = f"{row['done']:,} of {count_of(row['episodes_total'] - row['not_played'], 'episode')}"
+            name = show.escaped(f"Run {row['id']}, {row['name']}, {row['status']}: {played}")
+            show.link(RUN_PAGE, name, "play_circle", id=row["id"])
 
 
 def statement(icon: str, sentences: Sequence[str], page: str, label: str, **query: Any) -> None:
@@ -78,7 +79,6 @@ def changed(run_id: int) -> None:
             "Paired by task with up to 10 earlier runs of the series that were not reported as worse. A change is "
             "clear if p < 0.05 after Holm's correction over the entrants."
         )
-        show.csv_button(rows, name=f"changes_{run_id}", key="overview_changes")
 
 
 def reading(tips: Sequence[Mapping[str, Any]]) -> None:
@@ -134,15 +134,16 @@ def results() -> None:
     """Draw what the runs of the scope show."""
     front = ask(queries.front_page, current())
     scoped = front["scope"]
-    show.scope(scoped)
     if front["lead"]:
         so_far = "So far: " if scoped["provisional"] else ""
         statement("emoji_events", [f"{so_far}{front['lead']}"], LEADERBOARD_PAGE, "Leaderboard")
+    show.scope(scoped)
+    going_on()
+    if front["lead"]:
         board = front["board"]
         height = show.table_height(len(board), 400)
         alt = "Entrants, best rank first"
         leaderboard_table(board, key="overview_board", alt=alt, columns=_COLUMNS, height=height)
-        show.csv_button(board, name="entrants", key="overview_board")
         worth = front["debugger"][:_MOST_SENTENCES]
         worth = worth or ["No agent and model has verdicts both with and without a debugger, on the same tasks."]
         statement("bug_report", worth, TOOL_SETS_PAGE, "Tool sets")
@@ -157,7 +158,6 @@ def results() -> None:
 
 
 if ask(queries.runs, limit=1):
-    going_on()
     results()
     show.begin()
     ways()

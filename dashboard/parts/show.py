@@ -50,9 +50,11 @@ def titled(*parts: object) -> None:
 
 def breadcrumb(*links: tuple[str, str, Mapping[str, Any]]) -> None:
     """Draw the path to this page. `links`: page, label and query of each place above it."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        for page, label, query in links:
-            link(page, label, "chevron_right", **query)
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="breadcrumb"):
+        for place, (page, label, query) in enumerate(links):
+            if place:
+                st.markdown("›", width="content")
+            link(page, label, None, **query)
 
 
 _FILTERS = "filters_are_open"
@@ -324,12 +326,19 @@ def begin() -> None:
 
 
 def scope(scoped: ScopeDescription) -> None:
-    """Say what the numbers below cover and what they leave out; each CSV of the page has the scope as last column."""
+    """Say in a few words what the numbers below cover; a click says all of it, with what they leave out.
+
+    Each CSV of the page has the scope as last column.
+    """
     excluded = queries.exclusion_sentence(scoped)
     st.session_state[_SCOPE] = scoped["sentence"]
-    st.caption(
-        f":material/filter_alt: {escaped(scoped['sentence'])}" + (f"  \n{escaped(excluded)}" if excluded else "")
-    )
+    with st.popover(
+        escaped(queries.scope_in_short(scoped)),
+        icon=":material/filter_alt:",
+        type="tertiary",
+        key="scope_of_the_numbers",
+    ):
+        st.caption(escaped(scoped["sentence"]) + (f"  \n{escaped(excluded)}" if excluded else ""))
 
 
 def paper_button(drawing: Callable[[str], str], *, name: str, key: str) -> None:

@@ -94,15 +94,15 @@ def _badges(episode: Mapping[str, Any]) -> None:
         st.badge(label, color=color, icon=":material/history:")  # type: ignore[arg-type]
 
 
-def facts(episode: Mapping[str, Any]) -> str:
-    """Return the totals in one line of Markdown."""
+def facts(episode: Mapping[str, Any], *, time: bool = True) -> str:
+    """Return the totals in one line of Markdown. `time`: also where the time went."""
     tokens = f"{wording.short_count(episode['tokens_in'])} in, {wording.short_count(episode['tokens_out'])} out"
     parts = [
         ("Steps", str(episode["steps"])),
         ("Tokens", tokens),
         ("Cost", wording.usd(episode["cost_usd"])),
         ("Duration", wording.duration(episode["wall_s"])),
-        *_time(episode),
+        *(_time(episode) if time else []),
         ("Tests of the verdict", f"{episode['tests_passed']} passed, {episode['tests_failed']} failed"),
     ]
     # A line may break between two facts, but not within one.

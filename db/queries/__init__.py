@@ -13,7 +13,7 @@ from stackrank.db.queries.boards.nights import nights
 from stackrank.db.queries.boards.reliability import budget_curves, reliability
 from stackrank.db.queries.boards.scope import Scope, task_tags
 from stackrank.db.queries.boards.scope_choices import pulse, scope_choices, usual_benchmark
-from stackrank.db.queries.boards.scope_description import describe_scope, exclusion_sentence
+from stackrank.db.queries.boards.scope_description import describe_scope, exclusion_sentence, scope_in_short
 from stackrank.db.queries.boards.standings import (
     MENDED,
     best_per_dollar,
@@ -178,6 +178,7 @@ __all__ = [
     "runs",
     "runs_with_other_analysis",
     "scope_choices",
+    "scope_in_short",
     "search",
     "side_by_side",
     "split_time",

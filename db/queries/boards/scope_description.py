@@ -195,6 +195,28 @@ def _list_text(names: Sequence[str]) -> str:
     return ", ".join(names[:_MAX_NAMED]) + (f" and {unnamed} more" if unnamed > 0 else "")
 
 
+def scope_in_short(document: ScopeDescription) -> str:
+    """Return what a board is about in a few words, with everything that is not usual."""
+    if not document["runs"]:
+        return "No run"
+    ids = sorted(run["run"] for run in document["runs"])
+    errors, apart = sum(document["errors"].values()), sum(len(excluded["runs"]) for excluded in document["apart"])
+    parts = [
+        "provisional" if document["provisional"] else "",
+        document["benchmark"],
+        f"runs {ids[0]}–{ids[-1]}" if 1 < len(ids) == ids[-1] - ids[0] + 1 else _runs_text(ids),
+        f"only tasks tagged {document['task_tag']}" if document["task_tag"] else "",
+        count_of(document["common_tasks"], "task"),
+        count_of(document["entrants"], "entrant"),
+        f"{count_of(errors, 'error')}{_error_rule_text(document) or ' excluded'}" if errors else "",
+        f"{count_of(apart, 'run')} not included" if apart else "",
+        f"{_runs_text(document['stopped'])} stopped early" if document["stopped"] else "",
+        f"{count_of(len(document['invalid_tasks']), 'invalid task')} excluded" if document["invalid_tasks"] else "",
+        count_of(len(document["disputed_tasks"]), "disputed task") if document["disputed_tasks"] else "",
+    ]
+    return ", ".join(filter(None, parts))
+
+
 def exclusion_sentence(document: ScopeDescription) -> str:
     """Return which runs the board leaves out, and why; empty if there are none."""
     if not document["apart"]:

@@ -41,6 +41,27 @@ def test_every_page_loads(tour: tuple[sync_api.Page, str], path: str) -> None:
     assert background == {"light": "rgb(255, 255, 255)", "dark": "rgb(18, 23, 29)"}[scheme]
 
 
+def test_the_bar_marks_where_the_page_belongs(page: sync_api.Page) -> None:
+    marked = page.locator(".st-key-top_pages").get_by_role("link").filter(has=page.locator("strong"))
+    for path, name in (("/leaderboard", "Leaderboard"), ("/run?id=1", "Runs"), ("/episode?id=5", "Episodes")):
+        page.goto(path)
+        ready(page)
+        sync_api.expect(marked).to_have_text([re.compile(f"{name}$")])
+
+
+def test_a_phone_reaches_every_page_from_the_menu(page: sync_api.Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("/leaderboard")
+    ready(page)
+    sync_api.expect(page.locator(".st-key-top_pages")).to_be_hidden()
+    sync_api.expect(page.get_by_text("Ctrl K")).to_be_hidden()
+    for name in ("Runs", "Failure points"):
+        page.locator(".st-key-top_menu button").click()
+        page.get_by_test_id("stPopoverBody").get_by_role("link", name=name).click()
+        sync_api.expect(page.get_by_role("heading", name=name, level=1)).to_be_visible()
+        sync_api.expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
+
+
 def test_a_name_in_a_table_opens_what_it_names(page: sync_api.Page) -> None:
     page.goto("/runs?runs_status=finished")
     ready(page)
