@@ -28,7 +28,7 @@ _ORDERS = {
 st.title("Tasks")
 scope, rows = asked(queries.grid)
 
-with show.filters(), st.container(horizontal=True, vertical_alignment="bottom"):
+with show.filters(), st.container(horizontal=True):
     text = address.text_input("Task contains", "tk_text", width=220)
     categories = sorted({row["category"] for row in rows} - {""})
     category = address.multiselect("Category", categories, "tk_category", width=260) if categories else ()
@@ -74,7 +74,7 @@ _Column = st.column_config
 columns = {
     "Task": _Column.TextColumn(pinned=True),
     "Spread": _Column.NumberColumn(
-        format="%.0f", help="Difference in points between the best and the worst entrant's rate."
+        format="%.0f points", help="Difference between the best and the worst entrant's rate."
     ),
     "Rate": _Column.ProgressColumn(
         format="%.1f%%", min_value=0, max_value=100, help="Share of resolved episodes, over all entrants."

@@ -9,7 +9,6 @@ from typing import Any
 import plotly.graph_objects as go
 
 from stackrank.dashboard.charts.style import (
-    MOST_DRAWN,
     color_of,
     dash_of,
     finished,
@@ -19,6 +18,11 @@ from stackrank.dashboard.charts.style import (
 )
 from stackrank.db.queries import outcome_of
 from stackrank.wording import percent, usd
+
+_LABEL = 0.035
+"""The height of a name in a figure, as a difference of rates."""
+_NARROW = 0.5
+"""Below this ratio of costs, as a power of ten, an axis needs more marks."""
 
 
 def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
@@ -34,15 +38,17 @@ def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
         x, y = zip(*front, strict=True)
         line = {"color": "#8C8C8C", "dash": "dot", "shape": "hv"}
         figure.add_scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip")
-    # Many names would overlap: then only entrants on the line are labelled, and the others show their name on hover.
-    labelled = [(cost, row["rate"]) for cost, row in priced] if len(priced) <= MOST_DRAWN else front
-    for cost, row in priced:
+    labelled: list[float] = []
+    # Names at equal heights may overlap: then the entrant of the higher rate is labelled, the other shows its on hover.
+    for cost, row in sorted(priced, key=lambda pair: -pair[1]["rate"]):
+        free = all(abs(row["rate"] - rate) >= _LABEL for rate in labelled)
+        labelled += [row["rate"]] if free else []
         figure.add_scatter(
             x=[cost],
             y=[row["rate"]],
             mode="markers+text",
-            text=[plain_label(row["entrant"]) if (cost, row["rate"]) in labelled else ""],
-            textposition="top center",
+            text=[f" {plain_label(row['entrant'])}" if free else ""],
+            textposition="middle right",
             cliponaxis=False,
             marker=marker_of(row["entrant_id"]),
             hovertemplate=f"{plain_label(row['entrant'])}<br>{usd(cost)} an episode<br>{percent(row['rate'], 1)}"
@@ -50,13 +56,16 @@ def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
         )
     if priced:
         low, high = (math.log10(edge(cost for cost, _ in priced)) for edge in (min, max))
-        ticks = [
-            digit * 10.0**power for power in range(math.floor(low) - 1, math.ceil(high) + 2) for digit in (1, 2, 5)
-        ]
-        figure.update_xaxes(range=[low - 0.4, high + 0.4], tickvals=ticks, ticktext=[f"${tick:g}" for tick in ticks])
+        digits = (1, 2, 5) if high - low > _NARROW else (1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 4, 5, 6, 8)
+        ticks = [digit * 10.0**power for power in range(math.floor(low) - 1, math.ceil(high) + 2) for digit in digits]
+        figure.update_xaxes(
+            range=[low - 0.05, high + max(0.15, 0.35 * (high - low))],
+            tickvals=ticks,
+            ticktext=[f"${tick:g}" for tick in ticks],
+        )
     figure.update_xaxes(type="log", title="Cost of an episode (logarithmic)")
     figure.update_yaxes(range=[-0.02, 1.08], tickformat=".0%", title=outcome_of(rows))
-    return finished(figure, 6)
+    return finished(figure, 9)
 
 
 def budget_curves(rows: Sequence[Mapping[str, Any]], by: str, outcome: str) -> go.Figure:
@@ -65,11 +74,13 @@ def budget_curves(rows: Sequence[Mapping[str, Any]], by: str, outcome: str) -> g
     `outcome`: what the share is of; see `outcome_of`.
     """
     figure = go.Figure()
+    end = max((x for row in rows for x, _ in row["curve"]), default=0)
     for row in rows:
         x, y = zip(*row["curve"], strict=True) if row["curve"] else ((), ())
         figure.add_scatter(
-            x=x,
-            y=y,
+            # A larger budget than that of the last success resolves no more.
+            x=[*x, end] if x else [],
+            y=[*y, y[-1]] if y else [],
             mode="lines",
             line={
                 "color": color_of(row["entrant_id"]),
@@ -101,7 +112,7 @@ def reliability(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
     figure = go.Figure()
     ids = list(dict.fromkeys(row["entrant_id"] for row in rows))
     for place, entrant_id in enumerate(ids):
-        aside = 0.05 * (place - (len(ids) - 1) / 2)  # so that intervals do not overlap
+        aside = 0.16 * ((place + 0.5) / len(ids) - 0.5)  # so that intervals do not overlap
         entrant_rows = [row for row in rows if row["entrant_id"] == entrant_id]
         name = plain_label(entrant_rows[0]["entrant"])
         for kind, value, ends, dash in (
@@ -121,9 +132,12 @@ def reliability(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
                 mode="lines+markers",
                 line={"color": color_of(entrant_id), "dash": dash, "width": 2},
                 marker=marker_of(entrant_id, 9),
-                name=f"{name}, {kind}",
+                name=name,
+                legendgroup=name,
+                showlegend=dash == "solid",
                 hovertemplate=f"{name}<br>{kind}: %{{y:.0%}}, k = %{{customdata}}<extra></extra>",
             )
-    figure.update_xaxes(dtick=1, title="Attempts k")
+    most = max((row["k"] for row in rows), default=1)
+    figure.update_xaxes(dtick=1, range=[0.6, most + 0.4], title="Attempts k")
     figure.update_yaxes(range=[-0.02, 1.02], tickformat=".0%", title="Tasks resolved")
     return with_legend(finished(figure, 7))

@@ -21,6 +21,8 @@ TOOL_SETS_PAGE = "app_pages/tool_sets.py"
 TASKS_PAGE, AGAINST_PAGE = "app_pages/tasks.py", "app_pages/against.py"
 MOST_COMPARED = 4
 """The most entrants that are compared side by side."""
+_FEWEST_RUNS = 3
+"""A line of fewer runs shows no course."""
 _Column = st.column_config
 
 
@@ -66,7 +68,11 @@ def board_frame(rows: Sequence[Mapping[str, Any]], history: dict[int, list[float
     for column in ("Unverified", "If errors counted"):
         if not frame[column].any():
             del frame[column]
-    if history is not None:
+    if not any(row["sealed"] for row in rows):
+        del frame["Sealed"]
+    if frame["Every attempt"].equals(frame["Rate"]):  # every task was attempted once
+        del frame["Every attempt"]
+    if history is not None and any(len(rates) >= _FEWEST_RUNS for rates in history.values()):
         frame.insert(list(frame).index("Tasks"), "Last runs", [history.get(row["entrant_id"], []) for row in rows])
     return frame
 
@@ -127,7 +133,7 @@ def leaderboard_table(
 ) -> None:
     """Draw a leaderboard, or only some of its columns. `history`: the rates of each entrant in its last runs."""
     frame = board_frame(rows, history)
-    frame = frame if columns is None else frame[list(columns)]
+    frame = frame if columns is None else frame[[column for column in columns if column in frame]]
     show.grid(frame, about=rows, column_config=_BOARD_COLUMNS, key=key, alt=alt, **{"height": "content", **options})
     for row in rows:
         for text in filter(None, (row["apart"], row["partial"])):
@@ -255,6 +261,11 @@ def episode_table(
     )  # fmt: skip
 
 
+def _rate(run: Mapping[str, Any]) -> float | None:
+    counted = run["resolved"] + run["unresolved"]
+    return run["resolved"] / counted if counted else None
+
+
 def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
     """Draw runs, one of which can be opened, or two compared."""
     frame = pd.DataFrame(
@@ -263,6 +274,7 @@ def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
             "Status": [row["status"] for row in rows],
             "Progress": [100 * row["done"] / max(1, row["episodes_total"] - row["not_played"]) for row in rows],
             "Episodes": [f"{row['done']}/{row['episodes_total'] - row['not_played']}" for row in rows],
+            "Rate": [show.in_percent(_rate(row)) for row in rows],
             "Resolved": [row["resolved"] for row in rows],
             "Unresolved": [row["unresolved"] for row in rows],
             "Errors": [row["errors"] for row in rows],
@@ -277,6 +289,9 @@ def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
     )
     columns = {
         "Progress": _Column.ProgressColumn(format="%.0f%%", min_value=0, max_value=100),
+        "Rate": _Column.NumberColumn(
+            format="%.1f%%", help="Resolved / (resolved + unresolved), over the episodes of all entrants."
+        ),
         "Cost": _Column.NumberColumn(
             format="dollar", help="Cost so far, as far as prices are known, including errors."
         ),
