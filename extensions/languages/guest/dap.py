@@ -159,7 +159,8 @@ class DapAdapter(Adapter):
                 return Stop("exception", "sanitizer: " + text, thread)  # as lldb shows a report
             if reason == "function breakpoint" or (self._internal and reason == "breakpoint"):
                 top = self._ask("stackTrace", {"threadId": thread, "startFrame": 0, "levels": 1}).get("stackFrames")
-                if top and top[0].get("name") in self._internal:
+                # Newer compilers put Rust's function into a module of its own.
+                if top and str(top[0].get("name")).rpartition("::")[2] in self._internal:
                     return Stop("exception", "panic", thread)
             if self._interrupting and "breakpoint" not in reason and event == "line":
                 event = "interrupted"  # while the program was about to go on anyway

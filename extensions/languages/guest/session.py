@@ -275,12 +275,17 @@ class Session:
         self._stood.append(place)
 
     def _settle(self, stop: Stop) -> Stop:
-        """Choose the thread that hangs, which is in the workspace, and let it go on to an instruction with a line."""
+        """Choose the thread that hangs, which is in the workspace or the least calls away from it: others wait for it.
+
+        It goes on to an instruction with a line.
+        """
         assert self._adapter is not None
+        nearest = MOST_STACK
         for thread in (stop.thread, *self._adapter.threads()):
-            if any(map(self._is_own, self._adapter.stack(thread))):
-                stop.thread = thread
-                break
+            own = (level for level, frame in enumerate(self._adapter.stack(thread)) if self._is_own(frame))
+            level = next(own, MOST_STACK)
+            if level < nearest:
+                stop.thread, nearest = thread, level
         return self._adapter.settle(stop)
 
     def _interesting(self, stop: Stop) -> int:
