@@ -102,10 +102,6 @@ class Adapter:
         """Return the threads that may have calls of the workspace; none if there is only one."""
         return []
 
-    def settle(self, stop: Stop) -> Stop:
-        """Let an interrupted thread go on until the debugger knows where it stands; return why it stands then."""
-        return stop
-
     def variables(self, frame: Frame) -> dict[str, str]:
         """Return the local variables of a call."""
         raise NotImplementedError

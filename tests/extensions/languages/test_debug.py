@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,11 +14,9 @@ from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.task import Limits, Task
 from stackrank.env.tools.base import Bench, ToolError
 from stackrank.env.tools.registry import tool_set
-from stackrank.extensions.languages.debugging.targets import LANGUAGES, target_of
+from stackrank.extensions.languages.debugging.targets import LANGUAGES
 from stackrank.extensions.languages.debugging.tool import Debug, DebugArguments
-from stackrank.extensions.languages.guest.breakpoints import Point
-from stackrank.extensions.languages.guest.dap import DapAdapter
-from stackrank.extensions.languages.toolchains import CLASSES, examine
+from stackrank.extensions.languages.toolchains import examine
 from tests.fixtures.env import usable
 from tests.support.waiting import missing
 
@@ -244,50 +239,6 @@ def test_a_hanging_program_is_interrupted_where_it_hangs(hurried: Played) -> Non
     assert hurried("p turns > 0")[0].startswith("true")
     hurried("q")
     assert hurried.running() == ""
-
-
-@pytest.mark.exhaustive
-def test_a_thread_leaves_instructions_that_have_no_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # rustc 1.63 gives one of the loop's instructions line 0 of a library's file, so its function seems to be there.
-    if problem := " ".join(examine("bubblewrap")["rust"]).strip():
-        missing(problem)
-    monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    for path, text in FILES["rust"].items():
-        (tmp_path / path).parent.mkdir(exist_ok=True)
-        (tmp_path / path).write_text(text)
-    task = Task("t", "b", "", {}, test_command="true", toolchain="rust", limits=LIMITS)
-    target = target_of(task, "hang")
-    built = subprocess.run(
-        ["sh", "-c", target.build.replace(CLASSES, str(tmp_path / "target"))],
-        cwd=tmp_path, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    launch = target.launch(built.stdout)
-    launch["cwd"] = launch["arguments"]["cwd"] = str(tmp_path)
-    adapter = DapAdapter()
-    try:
-        adapter.start(launch, [Point(1, str(tmp_path / "src/lib.rs"), 29, "", "", False)], time.monotonic() + 30)
-        stop = adapter.wait(time.monotonic() + 30)
-        assert stop is not None and stop.event == "line"
-        adapter.set_points([])
-        without, settled = 0, 0
-        for _ in range(20):
-            number = adapter.threads().index(stop.thread) + 1
-            adapter._ask("evaluate", {"expression": f"`thread step-inst {number}", "context": "repl"})
-            stop = adapter.wait(time.monotonic() + 30)
-            assert stop is not None
-            was_without = not adapter.stack(stop.thread)[0].line
-            without += was_without
-            stop = adapter.settle(stop)
-            frame = adapter.stack(stop.thread)[0]
-            settled += was_without and frame.line > 0
-            if frame.function == "m::hang":
-                assert frame.file.endswith("/src/lib.rs")
-                assert list(adapter.variables(frame)) == ["turns"]
-        assert settled == without
-        closure = next(call for call in adapter.stack(stop.thread) if "closure" in call.function)
-        assert adapter.variables(closure) == {}  # its parameter has no name
-    finally:
-        adapter.close()
 
 
 def test_endless_output_is_cut_and_the_session_goes_on(hurried: Played) -> None:
