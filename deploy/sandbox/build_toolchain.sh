@@ -26,7 +26,7 @@ if ! wanted=$(packages_of "$language"); then
     exit 2
 fi
 read -r -a packages <<<"$(echo "$wanted" | tr '\n' ' ')"
-base=stackrank-base-$language:bookworm
+base=stackrank-base-$language:$(echo "${packages[*]}" | sha256sum | cut -c1-12) # other packages, another base
 if ! docker image inspect "$base" >/dev/null 2>&1; then
     echo "tool chain image: making a base with ${packages[*]}" >&2
     "$here/make_base.sh" "$base" "${packages[@]}" >&2
