@@ -62,7 +62,7 @@ TOOLCHAINS = {
             "java",
             "Java",
             f"{_programs('javac', 'java')} && {{ test -e {JARS}/junit-platform-console.jar || ! echo junit5; }}",
-            "! echo a debug adapter",
+            _programs("java"),
             "openjdk-17-jdk-headless junit5 libassertj-core-java libandroid-json-org-java",
         ),
         Toolchain(
