@@ -196,7 +196,8 @@ class Adapter {
 
     private boolean stop(String reason, ThreadReference thread, String text) {
         standing = true;
-        sendEvent("stopped", Map.of("reason", reason, "threadId", thread.uniqueID(), "text", text));
+        String beginning = text.length() > 500 ? text.substring(0, 500) + "..." : text;
+        sendEvent("stopped", Map.of("reason", reason, "threadId", thread.uniqueID(), "text", beginning));
         return true;
     }
 
