@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.environment import files_digest
-from stackrank.env.git import GitError, exchange_git, read_git
+from stackrank.env.git import GitError, enclosing_repository, exchange_git, read_git
 from stackrank.env.patches import make_diff
 from stackrank.env.patterns import Matcher, Pattern
 from stackrank.home import home, locked
@@ -52,8 +52,10 @@ def open_repository(source: str, commit: str, folder: Path) -> Path:
     """
     if not re.match(r"[a-z+]+://|[\w.-]+@[\w.-]+:", source):
         path = (folder / source).expanduser().resolve()
-        if not path.is_dir() or not is_repository(path):
-            raise BenchmarkError(f"{path} is not a git repository")
+        if not path.is_dir():
+            raise BenchmarkError(f"{path} is not a folder: name a git repository")
+        if not is_repository(path):
+            raise BenchmarkError(f"{path} is not a git repository{_enclosing(path)}")
         return path
     digest = hashlib.sha256(source.encode()).hexdigest()[:16]
     clone = home() / "repositories" / f"{digest}.git"
@@ -63,6 +65,15 @@ def open_repository(source: str, commit: str, folder: Path) -> Path:
         elif not has_commit(clone, commit):
             exchange_git(clone, "--git-dir=.", "fetch", "--quiet", source, "+refs/heads/*:refs/heads/*")
     return clone
+
+
+def _enclosing(folder: Path) -> str:
+    """Return the remedy for a folder that is not a repository."""
+    try:
+        repository = enclosing_repository(folder)
+    except GitError:
+        return ": run `git init` and commit, or name another one"
+    return f", but a folder of {repository}: name that one, with --subdir {folder.relative_to(repository)}"
 
 
 def has_commit(repository: Path, commit: str) -> bool:
@@ -77,6 +88,8 @@ def has_commit(repository: Path, commit: str) -> bool:
 def resolve_commit(repository: Path, commit: str) -> str:
     """Return the full hash of a commit. Raises BenchmarkError."""
     if commit.startswith("-") or not has_commit(repository, commit):
+        if not read_git(repository, "rev-list", "--all", "--max-count=1"):
+            raise BenchmarkError(f"{repository} has no commits yet: commit its files")
         raise BenchmarkError(f"{repository} has no commit {commit}: fetch it")
     return read_git(repository, "rev-parse", "--verify", f"{commit}^{{commit}}").decode().strip()
 
@@ -130,7 +143,11 @@ def parent_and_message(repository: Path, commit: str) -> tuple[str, str]:
     out = read_git(repository, "show", "--no-patch", "--format=%P%n%B", commit).decode("utf-8", "replace")
     parents, _, message = out.partition("\n")
     if not parents:
-        raise BenchmarkError(f"{commit} is the first commit: there is nothing before it")
+        if read_git(repository, "rev-parse", "--is-shallow-repository").strip() == b"true":
+            raise BenchmarkError(
+                f"{repository} is shallow and lacks what is before {commit}: run `git fetch --unshallow`"
+            )
+        raise BenchmarkError(f"{commit} is the first commit, and there is nothing before it: choose a later one")
     return parents.split()[0], message.strip()
 
 

@@ -7,7 +7,7 @@ import functools
 import re
 import shlex
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from configparser import ConfigParser, Error
 from contextlib import suppress
 from pathlib import Path
@@ -32,6 +32,8 @@ _DEV_FILES = (
 """Files whose requirements are taken only as far as tests need them."""
 # Build requirements that ask git for the version: setuptools_scm, flit_scm, hatch-vcs.
 _VERSION_FROM_GIT = re.compile(r"[-_](scm|vcs)\b")
+_IN_TREE = re.compile(r"[{]|\bfile:|@ *\.")
+"""Matches a requirement whose place depends on where the project is."""
 _INI = ("pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg")
 _OPTIONS = {
     "--cov": "pytest-cov",
@@ -122,9 +124,9 @@ def setup_of(files: Mapping[str, bytes], version: Callable[[], str] = str, targe
         **project.get("project", {}).get("optional-dependencies", {}),
     }
     of_tool = _tool_requirements(tool_settings)
-    extra = next((name for name in _EXTRAS if name in extras), "")
-    group = next((name for name in _EXTRAS if name in groups), "")
-    file = next((name for name in _FILES if name in files), "")
+    extra = _first(_EXTRAS, extras)
+    group = _first(_EXTRAS, groups)
+    file = _first(_FILES, files)
     command = "python -m pip install -q -e " + (f"'.[{extra}]'" if extra else ".")
     if group:
         command = shlex.join([*shlex.split(command), *_group_requirements(groups, group, set())])
@@ -157,6 +159,35 @@ def setup_of(files: Mapping[str, bytes], version: Callable[[], str] = str, targe
         stated = version_line[1].decode() if version_line else "0"
         return [f"SETUPTOOLS_SCM_PRETEND_VERSION={version() or stated} {command}"]
     return [command]
+
+
+def declared_requirements(files: Mapping[str, bytes], chosen: Iterable[str] = ()) -> list[str]:
+    """Return what `pyproject.toml` declares of what the set-up of `setup_of` installs, and `chosen` requirements first.
+
+    Commits with the same requirements share an environment that has them, and each installs only itself. A declared
+    requirement is left out if a chosen one is for the same distribution.
+    """
+    project = _project(files).get("project", {})
+    extras = project.get("optional-dependencies", {})
+    own_name = _distribution(str(project.get("name", "")))
+    declared = {_distribution(requirement): [requirement] for requirement in chosen}
+    has_chosen = {*declared}
+    waiting = [*_texts(project.get("dependencies")), *_texts(extras.get(_first(_EXTRAS, extras)))]
+    visited: set[str] = set()
+    while waiting:
+        requirement = waiting.pop(0)
+        name = _distribution(requirement)
+        if requirement in visited or name in has_chosen or _IN_TREE.search(requirement):
+            continue
+        visited.add(requirement)
+        if name != own_name:
+            declared.setdefault(name, []).append(requirement)
+            continue
+        named = re.search(r"\[(.*?)\]", requirement)  # the extra consists of others of the same project
+        waiting += [
+            text for extra in (named[1] if named else "").split(",") for text in _texts(extras.get(extra.strip()))
+        ]
+    return [requirement for several in declared.values() for requirement in several]
 
 
 def build_guessed(backend: Backend, spec: SandboxSpec, say: Say) -> None:
@@ -212,6 +243,11 @@ def _extras_of_setup_py(content: bytes) -> dict[str, Any]:
             value = literal(values[name])
             extras |= value if isinstance(value, dict) else {"of tests": value}
     return extras
+
+
+def _first(names: Iterable[str], existing: Collection[str]) -> str:
+    """Return the first of the names that exists, or an empty text."""
+    return next((name for name in names if name in existing), "")
 
 
 def _texts(requirements: object) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.guess_setup import django_settings, pytest_settings
-from stackrank.env.benchmarks.testfiles import OPTIONS_WITH_VALUE, shell_command
+from stackrank.env.benchmarks.testfiles import OPTIONS_WITH_VALUE, as_argument, shell_command
 from stackrank.env.sandbox.guest.testing.commands import PytestRun, pytest_run
 from stackrank.env.sandbox.guest.testing.ids import path_of
 
@@ -51,12 +51,12 @@ class TestCommand:
 
     def arguments(self, targets: Iterable[str] | None = None) -> list[str]:
         """Return the arguments of pytest for these files or tests, or for all of the command's."""
-        return [*self.options, *(self.targets if targets is None else targets)]
+        return [*self.options, *map(as_argument, self.targets if targets is None else targets)]
 
     def on(self, targets: Iterable[str], *options: str) -> str:
         """Return the command for these files or tests, with more options."""
         run = PytestRun([], ".", dict(self.variables))
-        return shell_command(run, [*self.options, *options, *targets])
+        return shell_command(run, [*self.options, *options, *map(as_argument, targets)])
 
     def without(self, tests: Iterable[str]) -> TestCommand:
         """Return the command that leaves these tests, or files, out."""
@@ -74,6 +74,12 @@ _OF_EARLIER_RUNS = {
     "--cache-show", "--pdb", "--trace",
 }  # fmt: skip
 """Options with which a run depends on earlier ones, or waits for somebody to type."""
+_OF_LINTERS = {
+    "--black", "--checkdocs", "--flake8", "--isort", "--mypy", "--pycodestyle", "--pydocstyle", "--pylint", "--ruff",
+    "--ruff-format",
+}  # fmt: skip
+"""Options with which the findings of a linter count as tests, although they say nothing about what a program does."""
+_DESCRIPTIONS = ("pyproject.toml", "setup.cfg", "setup.py")
 
 
 def default_command(files: Mapping[str, bytes]) -> str:
@@ -106,14 +112,19 @@ def _unittest_names(files: Mapping[str, bytes]) -> str:
 
 
 def _independent_options(files: Mapping[str, bytes]) -> str:
-    """Return options of pytest with which no run depends on an earlier one, whatever the project's settings say."""
+    """Return options of pytest with which no run depends on an earlier one, and no linter counts as a test.
+
+    The project's settings may say otherwise.
+    """
     settings = pytest_settings(files)
     addopts = settings.get("addopts", "")
     try:
         options = list(map(str, addopts)) if isinstance(addopts, list) else shlex.split(str(addopts))
     except ValueError:  # pytest itself says what is wrong
         options = []
-    kept = [option for option in options if option.partition("=")[0] not in _OF_EARLIER_RUNS]
     # Without its plug-in, pytest does not know these options, nor the setting.
     cache = "-o cache_dir=/tmp/pytest-cache" if "cache_dir" in settings else "-p no:cacheprovider"
+    kept = [option for option in options if option.partition("=")[0] not in _OF_EARLIER_RUNS | _OF_LINTERS]
+    if any(b"pytest-enabler" in files.get(name, b"") for name in _DESCRIPTIONS):
+        cache += " -p no:enabler"  # it adds the options of linters that are installed
     return cache if kept == options else f"{cache} -o {shlex.quote('addopts=' + shlex.join(kept))}"

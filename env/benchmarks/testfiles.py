@@ -251,3 +251,13 @@ def shell_command(run: PytestRun, arguments: Iterable[str]) -> str:
     folder = "" if run.folder == "." else f"cd {shlex.quote(run.folder)} && "
     variables = [f"{name}={shlex.quote(value)}" for name, value in run.variables.items()]
     return folder + " ".join([*variables, "python -m pytest", *map(shlex.quote, arguments)])
+
+
+def can_be_named(path: str) -> bool:
+    """Whether pytest can run a file by its path. It takes `[` and `::` for parts of a test's id."""
+    return "[" not in path and "::" not in path
+
+
+def as_argument(target: str) -> str:
+    """Return the argument with which pytest runs a test, a file or a folder, whose name may begin like an option."""
+    return f"./{target}" if target.startswith("-") else target

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import re
-import shlex
 from collections.abc import Collection, Mapping
 from typing import cast
 
 from pydantic import Field
 
 from stackrank.env.actions import Observation
+from stackrank.env.benchmarks.testfiles import as_argument, shell_command
 from stackrank.env.sandbox.client import CommandResult, Sandbox
 from stackrank.env.sandbox.guest.testing.commands import pytest_run
 from stackrank.env.sandbox.guest.testing.ids import path_of
@@ -136,18 +137,15 @@ def command_for(task: Task, ids: Collection[str], verbose: bool) -> str:
     if run is None:
         raise ToolError(f"the tests are run by `{task.test_command}`, which accepts neither test ids nor `verbose`")
     arguments = _without_paths(run.arguments, task, run.folder) if ids else list(run.arguments)
-    folder = "" if run.folder == "." else f"cd {shlex.quote(run.folder)} && "
-    variables = [f"{name}={shlex.quote(value)}" for name, value in run.variables.items()]
     # Not -vv: a -q in the task's own command would cancel one v, and pytest would cut differences again.
-    words = ["python", "-m", "pytest", *arguments, *(["--verbosity=2"] if verbose else []), *ids]
-    return folder + " ".join([*variables, *map(shlex.quote, words)])
+    verbosity = ["--verbosity=2"] if verbose else []
+    return shell_command(run, [*arguments, *verbosity, *map(as_argument, ids)])
 
 
 def _without_paths(arguments: list[str], task: Task, folder: str) -> list[str]:
     words: list[str] = []
     for argument in arguments:
-        place = path_of(argument).rstrip("/")
-        path = place if folder == "." else f"{folder}/{place}"
+        path = posixpath.normpath(posixpath.join(folder, path_of(argument)))
         is_path = path == "." or any(file == path or file.startswith(f"{path}/") for file in task.files)
         if argument.startswith("-") or not is_path or (words and _WITH_VALUE.fullmatch(words[-1])):
             words.append(argument)

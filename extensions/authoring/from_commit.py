@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from stackrank.env.benchmarks.git import (
     parent_and_message,
     resolve_commit,
 )
-from stackrank.env.benchmarks.guess_setup import guess_setup
+from stackrank.env.benchmarks.guess_setup import declared_requirements, guess_setup, pytest_settings
 from stackrank.env.benchmarks.pytest_command import command_start
 from stackrank.env.benchmarks.repo_schema import (
     TASKS_FILE,
@@ -27,12 +28,13 @@ from stackrank.env.benchmarks.repo_schema import (
     read_tasks,
     write_tasks,
 )
-from stackrank.env.benchmarks.testfiles import is_test
-from stackrank.env.patterns import Matcher, globs
+from stackrank.env.benchmarks.testfiles import as_argument, can_be_named, is_test, paths_named
+from stackrank.env.patterns import Matcher, Pattern, globs
 from stackrank.env.scoring.log_formats import log_formats
 from stackrank.env.scoring.report import PASSED, TestReport
 from stackrank.patches.reading import FilePatch, Patch
 
+_RUNNABLE = re.compile(r"(^|/)(test[^/]*|[^/]*_test)\.py$")
 _TESTS_ELSEWHERE = Matcher(
     globs(("test_*.*", "*[_.-]test.*", "*[_.-]tests.*", "*.spec.*", "*Test.*", "*Tests.*", "__tests__/**", "spec/**"))
 )
@@ -74,10 +76,16 @@ def draft(repo: str, commit: str, options: TaskOptions) -> Draft:
     fixing_commit = resolve_commit(repository, commit)
     parent_commit, _message = parent_and_message(repository, fixing_commit)
     difference = diff_of(repository, parent_commit, fixing_commit, options.subdir)
-    tests, fix = split(difference.patch, bool(options.toolchain))
+    subdir = options.subdir.strip("/") or "."
+    parent_files = CommitFiles(repository, parent_commit, subdir=subdir)
+    own_names = _own_test_names(CommitFiles(repository, fixing_commit, subdir=subdir), options.test)
+    tests, fix = split(difference.patch, bool(options.toolchain), own_names)
     short = fixing_commit[:12]
     if not tests.files:
-        raise BenchmarkError(f"{short} changes no test, so nothing shows the bug: choose a commit that includes a test")
+        raise BenchmarkError(
+            f"{short} changes no test, so nothing shows the bug: choose a commit that includes a test, "
+            "or name its test files in --test"
+        )
     if not fix.files:
         raise BenchmarkError(f"{short} changes only tests, so it contains no fix")
     if options.toolchain and not (options.test and options.results):
@@ -86,21 +94,36 @@ def draft(repo: str, commit: str, options: TaskOptions) -> Draft:
             f"output is read: {', '.join(log_formats())}"
         )
     changed_tests = [file.new for file in tests.files if file.new is not None and file.new.endswith(".py")]
-    runnable = [path for path in changed_tests if re.search(r"(^|/)(test[^/]*|[^/]*_test)\.py$", path)]
+    runnable = [path for path in changed_tests if _RUNNABLE.search(path) or own_names.matches(path)]
     if not (runnable or options.test):
         raise BenchmarkError(
             f"{short} changes no test file that pytest would run: name the test command with --test, and for tests in "
             "another language than Python --toolchain and --results too"
         )
-    parent_files = CommitFiles(repository, parent_commit, subdir=options.subdir.strip("/") or ".")
+    unnameable = [] if options.test else [path for path in runnable if not can_be_named(path)]
+    if unnameable and len(unnameable) == len(runnable):
+        raise BenchmarkError(
+            f"pytest cannot run {unnameable[0]} by its path, in which `[` and `::` mean something else: name the "
+            "folder above it with --test"
+        )
     below = "" if options.subdir == "." else f"{options.subdir.strip('/')}/"
+    setup, requirements = list(options.setup), list(options.requirements)
+    if not (setup or options.toolchain):
+        setup = guess_setup(repository, parent_commit, below)
+        requirements = declared_requirements(parent_files, requirements) if setup else requirements
     entry = TaskEntry(
         id=options.id or f"{id_from(Path(repo.rstrip('/')).name.removesuffix('.git'))}-{fixing_commit[:8]}",
         source=SourceEntry(git=repo if "://" in repo else str(repository), commit=parent_commit, subdir=options.subdir),
-        test=options.test or " ".join([command_start(parent_files), *runnable]),
+        test=options.test
+        or " ".join(
+            [
+                command_start(parent_files),
+                *(shlex.quote(as_argument(path)) for path in runnable if path not in unnameable),
+            ]
+        ),
         statement=options.statement,
-        setup=list(options.setup) or ([] if options.toolchain else guess_setup(repository, parent_commit, below)),
-        python=PythonEntry(version=options.python or None, requirements=list(options.requirements)),
+        setup=setup,
+        python=PythonEntry(version=options.python or None, requirements=requirements),
         hidden_tests=options.hidden_tests,
         timeout_s=options.timeout_s,
         toolchain=options.toolchain,
@@ -110,17 +133,31 @@ def draft(repo: str, commit: str, options: TaskOptions) -> Draft:
     entry = entry.model_copy(update={"fix": f"{entry.id}.fix.patch", "test_patch": f"{entry.id}.tests.patch"})
     notes = [f"submodule {path} changes too, and is left as it is" for path in difference.submodules]
     notes += [f"{path} is in Git LFS: the task has only the pointer to it" for path in difference.pointers]
+    notes += [f"{path} does not run: pytest cannot run it by its path" for path in unnameable]
     return Draft(entry, fix, tests, tuple(notes))
 
 
-def split(patch: Patch, any_language: bool = False) -> tuple[Patch, Patch]:
+def _own_test_names(files: CommitFiles, command: str) -> Matcher:
+    """Return what matches the test files of a project that its settings for pytest, or a test command, name."""
+    setting = pytest_settings(files).get("python_files", ())
+    patterns = setting.split() if isinstance(setting, str) else map(str, setting)
+    named_files = (path for path in paths_named(command, files) if path in files)
+    # With `*.py`, only the folders tell which files are tests.
+    telling = (pattern for pattern in patterns if pattern.strip("*").removesuffix(".py"))
+    return Matcher([*globs(telling), *map(Pattern.literal, named_files)])
+
+
+def split(patch: Patch, any_language: bool = False, own_names: Matcher | None = None) -> tuple[Patch, Patch]:
     """Return the parts of a patch that change tests, and those that change other files.
 
-    `any_language`: tests may be in another language than Python, and are recognised by its usual names.
+    `any_language`: tests may be in another language than Python, and are recognised by its usual names. `own_names`:
+    matches tests that have other names.
     """
 
     def tests(file: FilePatch) -> bool:
-        return is_test(file.path) or (any_language and _TESTS_ELSEWHERE.matches(file.path))
+        if is_test(file.path) or (own_names is not None and own_names.matches(file.path)):
+            return True
+        return any_language and _TESTS_ELSEWHERE.matches(file.path)
 
     return patch.where(tests), patch.where(lambda file: not tests(file))
 

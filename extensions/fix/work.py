@@ -119,7 +119,7 @@ class FixSession:
             )
             return interrupted
         print_err(f"{project.name}: running its tests {request.times} times")
-        suite_run = suite.run_suite(project, self._backend, times=request.times)
+        suite_run = suite.run_suite(project, self._backend, times=request.times, say=print_err)
         if suite_run.unread:
             print_err(
                 f"{project.name}: the tests in files that need a missing module did not run "

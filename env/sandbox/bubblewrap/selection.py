@@ -60,7 +60,7 @@ _DATA = {
 _LEFT_OUT = re.compile(
     r"/(lib(asan|hwasan|lsan|tsan|ubsan)\.[^/]*|lto1|lto-dump|cc1obj|f951|gnat1|d21)$|/plugin/include/|\.opt-[12]\.pyc$"
     r"|/lib(64)?/python3[^/]*/((site|dist)-packages|config-[^/]*|idlelib|turtledemo|ensurepip/_bundled)/"
-    r"|/lib(64)?/python3[^/]*/([^/]+/)*tests?/(?!support|__init__|__pycache__/__init__)"
+    r"|/lib(64)?/python3[^/]*/([^/]+/)*tests?/(?!$|support/|__init__|__pycache__/($|__init__))"
 )
 """Large files that hardly any program reads, and packages: a version of a task's own project would show its fix."""
 _PYTHON_CODE = re.compile(r"/lib(64)?/python3[^/]*/|/usr/share/(gdb|gcc)/")
@@ -110,11 +110,12 @@ def select_folder(folder: Path) -> Entries:
 
 
 def files_below(folder: Path, left_out: re.Pattern[str] | None = None) -> Iterator[Path]:
-    """Yield everything below a folder that is not a folder itself, links included; not what is in folders left out."""
+    """Yield everything below a folder that is not a folder itself, links included, and is not left out."""
     for place, folders, files in os.walk(folder):
         parent = Path(place)
         if left_out is not None:
             folders[:] = [name for name in folders if not left_out.search(f"{place}/{name}/")]
+            files[:] = [name for name in files if not left_out.search(f"{place}/{name}")]
         yield from (parent / name for name in files)
         yield from (path for name in folders if (path := parent / name).is_symlink())
 

@@ -261,7 +261,7 @@ def _entry(project: Project, problem: Problem) -> TaskEntry:
     pass_to_pass = sorted(
         test for test in excluded if path_of(test) in files and not any(prefix.startswith(test) for prefix in counted)
     )
-    deselected = (word for test in pass_to_pass for word in ("--deselect", test))
+    deselected = (f"--deselect={test}" for test in pass_to_pass)
     return entry_of(
         project,
         problem.name,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import LFS_POINTER, CommitFiles, is_repository, read_at, resolve_commit
-from stackrank.env.benchmarks.guess_setup import guess_setup
+from stackrank.env.benchmarks.guess_setup import declared_requirements, guess_setup
 from stackrank.env.benchmarks.pytest_command import TestCommand, default_command
 from stackrank.env.benchmarks.testfiles import is_test, shell_command
 from stackrank.env.environment import Environment
@@ -114,12 +114,11 @@ def open_project(path: Path, wishes: TestOptions) -> Project:
         )
     files = CommitFiles(repository, commit, subdir=subdir)
     command = TestCommand.of(test or default_command(files), files)
-    setup = (
-        tuple(guess_setup(repository, commit, "" if subdir == "." else f"{subdir}/", command.targets))
-        if wishes.setup is None
-        else wishes.setup
-    )
-    environment = Environment(wishes.python, wishes.requirements, tuple(filter(None, setup)))
+    setup, requirements = wishes.setup, wishes.requirements
+    if setup is None:
+        setup = tuple(guess_setup(repository, commit, "" if subdir == "." else f"{subdir}/", command.targets))
+        requirements = tuple(declared_requirements(files, requirements)) if setup else requirements
+    environment = Environment(wishes.python, requirements, tuple(filter(None, setup)))
     return Project(repository, commit, files, command, environment, wishes.timeout_s, subdir)
 
 

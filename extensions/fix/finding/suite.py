@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import resolve_commit
+from stackrank.env.benchmarks.testfiles import can_be_named
 from stackrank.env.git import read_git
 from stackrank.env.localisation.needs import has_address
-from stackrank.env.sandbox.base import Backend
+from stackrank.env.sandbox.base import Backend, Say, silent
 from stackrank.env.sandbox.client import Sandbox
-from stackrank.env.sandbox.guest.testing.ids import function_of
+from stackrank.env.sandbox.guest.testing.ids import function_of, path_of
 from stackrank.env.scoring.report import PASSED, TestReport, parse
 from stackrank.extensions.fix.finding.project import CONFTEST, Project, is_conftest
 from stackrank.source import literal
@@ -30,6 +32,10 @@ _MISSING = re.compile(r"ModuleNotFoundError: No module named '(\w+)|ImportError:
 
 _CONFTEST = re.compile(r"^ImportError while loading conftest '(.+)'", re.MULTILINE)
 """pytest prints this and runs no test, if it needs this conftest.py at once. The group is an absolute path."""
+
+_LONG_S = 60.0
+_FURTHER_RUNS = 7
+"""About how many more runs of a suite a problem takes: measured, in other surroundings, as it is judged, and fixed."""
 
 _DESCRIPTIONS = ("pyproject.toml", "setup.py", "setup.cfg")
 
@@ -78,13 +84,23 @@ def run_suite(
     *,
     times: int,
     only: Sequence[str] = (),
+    say: Say = silent,
 ) -> Suite:
     """Run the suite `times` times, each in a new sandbox. `changed`: files with new content, None for deleted files;
-    `only`: run only these files or tests.
+    `only`: run only these files or tests; `say`: is told if a run takes long.
 
     Raises BenchmarkError if the suite gives no result, SandboxError.
     """
-    return _combine_runs([_run(project, backend, changed or {}, only) for _ in range(times)], project.files)
+    runs, started = [], time.monotonic()
+    for number in range(times):
+        runs.append(_run(project, backend, changed or {}, only))
+        seconds = time.monotonic() - started
+        if number == 0 and seconds > _LONG_S:
+            say(
+                f"{project.name}: one run of its tests takes {seconds:.0f} s, and finding and checking fixes takes "
+                f"about {times + _FURTHER_RUNS} of them: name fewer tests with --test if that is too long"
+            )
+    return _combine_runs(runs, project.files)
 
 
 def run_again(
@@ -126,6 +142,10 @@ def _combine_runs(runs: Sequence[tuple[TestReport, set[str]]], files: Collection
         is_moving = "missing" in outcomes and all(function_of(test) in names for names in functions)
         if has_address(test) or is_moving:
             lacking[test] = "its id is another one in each process"
+        elif not can_be_named(path_of(test)) and "failed" in outcomes:
+            lacking[test] = (
+                "pytest cannot run its file by its path, in which `[` and `::` mean something else: rename it"
+            )
         elif outcomes <= set(PASSED):
             passing.add(test)
         elif len(outcomes) > 1:

@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from stackrank.env.benchmarks.guess_setup import setup_of
+from stackrank.env.benchmarks.guess_setup import declared_requirements, setup_of
 from stackrank.env.benchmarks.pytest_command import default_command
 
 PROJECT = b"[project]\nname = 'a'\n"
@@ -126,3 +126,35 @@ def test_only_what_the_named_tests_load_is_installed() -> None:
 
     assert needs("./tests/unit/") == needs("tests/unit/test_a.py::test[x]") == {"trustme", "faker", "moto"}
     assert needs() == needs("docs") == {"trustme", "faker", "moto", "torch"}
+
+
+@pytest.mark.parametrize(
+    ("declared", "chosen", "expected"),
+    [
+        ("dependencies = ['a>=1', 'b[x]<2; python_version > \"3\"']", [], ["a>=1", 'b[x]<2; python_version > "3"']),
+        ("dependencies = ['a>=1', 'A.b']", ["a_b==2"], ["a_b==2", "a>=1"]),
+        (
+            "dependencies = ['c @ file:///x', 'd @ {root:uri}/d', 'e @ ./e', 'f @ https://localhost/f.whl']",
+            [],
+            ["f @ https://localhost/f.whl"],
+        ),
+        (
+            "optional-dependencies = {dev = ['me[one, two]', 'c'], one = ['Me[two]', 'd'], two = ['e']}",
+            [],
+            ["c", "d", "e"],
+        ),
+        ("optional-dependencies = {test = ['me[test]', 't'], docs = ['sphinx']}", [], ["t"]),
+        ("dynamic = ['dependencies']", ["x"], ["x"]),
+    ],
+)
+def test_what_a_project_declares_is_shared_by_its_commits(
+    declared: str, chosen: list[str], expected: list[str]
+) -> None:
+    files = {"pyproject.toml": f"[project]\nname = 'ME'\n{declared}\n".encode()}
+    assert declared_requirements(files, chosen) == expected
+
+
+def test_what_is_no_table_of_a_project_declares_nothing() -> None:
+    assert [declared_requirements(files) for files in ({}, {"pyproject.toml": b"[project"}, {"setup.py": b""})] == [
+        []
+    ] * 3

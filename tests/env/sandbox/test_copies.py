@@ -151,3 +151,21 @@ def test_the_libraries_of_a_program_are_found() -> None:
     names = {file.name for file in linked_files(Path("/bin/sh").resolve())}
     assert any(name.startswith("libc.") for name in names) and any(name.startswith("ld-") for name in names)
     assert linked_files(Path(__file__)) == linked_files(Path("/nowhere")) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "kept"),
+    [
+        ("test/__init__.py", True), ("test/support/__init__.py", True), ("test/support/deep/os_helper.py", True),
+        ("test/__pycache__/__init__.cpython-311.pyc", True), ("unittest/test/__init__.py", True),
+        ("testing.py", True), ("test/test_re.py", False), ("test/data/words.txt", False), ("lib2to3/tests/a.py", False),
+        ("test/__pycache__/test_re.cpython-311.pyc", False), ("test/supported.py", False),
+        ("site-packages/shop/cart.py", False), ("idlelib/run.py", False),
+    ],
+)  # fmt: skip
+def test_the_standard_library_has_what_other_projects_tests_use(tmp_path: Path, path: str, kept: bool) -> None:
+    library = tmp_path / "lib" / "python3.11"
+    file = library / path
+    file.parent.mkdir(parents=True)
+    file.write_text("")
+    assert [*selection.files_below(library, selection._LEFT_OUT)] == [file] * kept

@@ -191,6 +191,8 @@ def test_names_of_tests_and_the_command_for_them() -> None:
     assert command == (
         "cd tests && X=1 python -m pytest -q -p no:cacheprovider -k t --verbosity=2 test_cart.py::test_total"
     )
+    odd = cart({"-a/x_test.py": ""}, test_command="python -m pytest ./-a/x_test.py")
+    assert command_for(odd, ["-a/x_test.py::test_x"], False) == "python -m pytest ./-a/x_test.py::test_x"
     with pytest.raises(ToolError, match="accepts neither test ids"):
         command_for(cart(test_command="make check"), ["a"], False)
 

@@ -146,6 +146,19 @@ def test_what_several_runs_agree_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert suite.flaky == ("flaky", "now and then", "skipped")
 
 
+@pytest.mark.parametrize(("long_s", "times"), [(0.0, 2), (0.0, 3), (60.0, 2)])
+def test_a_suite_that_takes_long_is_said_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long_s: float, times: int
+) -> None:
+    runs, messages = [], list[tuple[int, str]]()
+    monkeypatch.setattr(suite_module, "_LONG_S", long_s)
+    monkeypatch.setattr(suite_module, "_run", lambda *_: (runs.append(1) or TestReport({"a": "passed"}), set()))
+    project = opened(tmp_path / "p", SHOP)
+    run_suite(project, usable("bubblewrap"), times=times, say=lambda message: messages.append((len(runs), message)))
+    assert len(runs) == times and [number for number, _ in messages] == ([1] if long_s == 0 else [])
+    assert all(f"about {times + 7} of them" in message and "--test" in message for _, message in messages)
+
+
 @pytest.mark.slow
 def test_a_test_that_writes_outside(tmp_path: Path) -> None:
     tests = (

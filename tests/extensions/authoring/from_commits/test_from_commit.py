@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from stackrank.env.benchmarks.base import BenchmarkError, Source
 from stackrank.env.benchmarks.registry import load_benchmark
 from stackrank.env.patches import make_diff
+from stackrank.env.sandbox.guest.testing.commands import pytest_run
 from stackrank.env.sandbox.registry import backend
 from stackrank.env.scoring.proof import find_proof
 from stackrank.extensions.authoring.from_commit import TaskOptions, draft, split
@@ -65,8 +68,68 @@ def test_commits_that_make_no_task(repo: SampleRepository, tmp_path: Path) -> No
     assert "needs --test" in remedy and "--results" in remedy and "unittest" in remedy
     assert "no commit 1234" in reason("1234567")
     assert "is the first commit" in reason(repo.buggy_commit)
-    with pytest.raises(BenchmarkError, match="not a git repository"):
-        draft(str(tmp_path), "HEAD", TaskOptions())
+
+
+def test_a_repository_of_no_use_is_said_with_its_remedy(repo: SampleRepository, tmp_path: Path) -> None:
+    def reason(repository: Path, commit: str = "HEAD") -> str:
+        with pytest.raises(BenchmarkError) as caught:
+            draft(str(repository), commit, TaskOptions())
+        return str(caught.value)
+
+    git(tmp_path, "clone", "--quiet", "--depth", "1", f"file://{repo.path}", "shallow")
+    git(tmp_path, "init", "--quiet", "new")
+    assert "run `git fetch --unshallow`" in reason(tmp_path / "shallow")
+    assert "choose a later one" in reason(repo.path, repo.buggy_commit)
+    assert "has no commits yet: commit its files" in reason(tmp_path / "new")
+    assert f"a folder of {repo.path}: name that one, with --subdir shop" in reason(repo.path / "shop")
+    assert "is not a git repository: run `git init`" in reason(tmp_path)
+    assert "none is not a folder" in reason(tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    ("path", "settings", "command", "is_task"),
+    [
+        ("check_cart.py", "python_files = check_*.py", "", True),
+        ("shop/cart_spec.py", "python_files = test_*.py *_spec.py", "", True),
+        ("checks.py", "", "python -m pytest -q checks.py", True),
+        ("checks.py", "", "", False),
+        ("shop/more.py", "python_files = *.py", "", False),
+    ],
+)
+def test_the_tests_of_a_project_have_the_names_that_it_says(
+    repo: SampleRepository, path: str, settings: str, command: str, is_task: bool
+) -> None:
+    test = "from shop.cart import total\n\n\ndef test_more():\n    assert total([1, 2]) == 3\n"
+    write(repo.path, {"shop/cart.py": FIXED + "\n", path: test, "pytest.ini": f"[pytest]\n{settings}\n"})
+    git(repo.path, "add", ".")
+    git(repo.path, "commit", "--quiet", "-m", "x")
+    options = TaskOptions(test=command, setup=("true",))
+    if is_task:
+        drafted = draft(str(repo.path), "HEAD", options)
+        assert [file.path for file in drafted.test_patch.files] == [path] and drafted.entry.test.endswith(f" {path}")
+    else:
+        with pytest.raises(BenchmarkError, match="or name its test files in --test"):
+            draft(str(repo.path), "HEAD", options)
+
+
+@pytest.mark.parametrize("name", ["it's $HOME", "a;b", "--help"])
+@pytest.mark.parametrize("folder", ["", "-one two/"])
+def test_the_test_files_of_a_commit_run_whatever_their_names(
+    repo: SampleRepository, tmp_path: Path, folder: str, name: str
+) -> None:
+    path = f"{folder}{name}_test.py"
+    write(repo.path, {"shop/cart.py": FIXED + "\n", path: "def test_it():\n    pass\n"})
+    git(repo.path, "add", ".")
+    git(repo.path, "commit", "--quiet", "-m", "x")
+    test_run = pytest_run(draft(str(repo.path), "HEAD", TaskOptions(setup=("true",))).entry.test)
+    assert test_run is not None and not test_run.arguments[-1].startswith("-")
+    collected = subprocess.run(
+        [sys.executable, "-m", "pytest", "--collect-only", *test_run.arguments],
+        cwd=repo.path,
+        capture_output=True,
+        text=True,
+    )
+    assert collected.stdout.startswith(f"{path}: 1\n") or f"{path}::test_it" in collected.stdout, collected.stdout
 
 
 def test_split() -> None:

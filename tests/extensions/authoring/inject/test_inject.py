@@ -147,6 +147,7 @@ def test_a_command_is_taken_apart() -> None:
     command = TestCommand.of("pytest -q -k 'not slow' ./tests tests/test_stock.py::test_take", PROJECT)
     assert command.targets == ("./tests", "tests/test_stock.py::test_take")
     assert command.on(["a.py"], "-x") == "python -m pytest -q -k 'not slow' -x a.py"
+    assert command.on(["-a/x y.py", "--b_test.py"]).endswith(" './-a/x y.py' ./--b_test.py")
     deselecting = TestCommand.of("pytest -q --deselect tests/test_stock.py --ignore=tests", PROJECT)
     assert (deselecting.options, deselecting.targets) == (
         ("-q", "--deselect", "tests/test_stock.py", "--ignore=tests"),
@@ -161,6 +162,8 @@ def test_a_command_is_taken_apart() -> None:
     ("settings", "expected"),
     [
         ("addopts = -x --sw", "-p no:cacheprovider -o addopts=-x"),
+        ("addopts = --mypy --ruff=x --strict-markers", "-p no:cacheprovider -o addopts=--strict-markers"),
+        ("addopts = --flake8 --cov", "-p no:cacheprovider -o addopts=--cov"),
         ("addopts = --last-failed-no-failures=all --ff --cache-clear --pdb", "-p no:cacheprovider -o addopts="),
         ("addopts = -m 'not slow' --lf", """-p no:cacheprovider -o 'addopts=-m '"'"'not slow'"'"''"""),
         ("addopts = -x --strict-markers", "-p no:cacheprovider"),
@@ -172,6 +175,11 @@ def test_the_default_command_does_not_depend_on_earlier_runs(settings: str, expe
     command = default_command(files)
     assert command == f"python -m pytest -q {expected}"
     assert TestCommand.of(command, files).targets == ()
+
+
+@pytest.mark.parametrize("name", ["pyproject.toml", "setup.cfg"])
+def test_linters_that_a_plug_in_adds_are_no_tests(name: str) -> None:
+    assert default_command({name: b"# pytest-enabler >= 2"}) == "python -m pytest -q -p no:cacheprovider -p no:enabler"
 
 
 def proposals(code: str, operator: str) -> set[str]:
