@@ -147,7 +147,7 @@ for column, row, better in zip(st.columns(2), (first, second), (pair["only_first
                 st.metric("Unverified", f"{row['unverified']} of {row['resolved']}")
             st.metric("Better on", count_of(len(better), "task"))
             st.metric("Cost per resolved", wording.usd(row["cost_per_resolved"]))
-            st.metric("Steps", wording.NOTHING if row["steps_mean"] is None else f"{row['steps_mean']:.1f}")
+            st.metric("Steps an episode", wording.NOTHING if row["steps_mean"] is None else f"{row['steps_mean']:.1f}")
         counted = row["resolved"] + row["unresolved"]
         error_rule = "counted as failures" if scope.errors == ErrorsAre.AS_FAILURES else "left out of rates"
         errors = count_of(row["errors"], "error")
@@ -231,8 +231,8 @@ def categories() -> None:
     show.grid(lines, column_config=points, alt="Difference by category")
     show.csv_button(flat, name="compare_categories", key="cmp_categories")
     st.caption(
-        "Filled marks: the interval excludes 0. p (Holm) is corrected for the number of categories; over all tasks, as "
-        "in the sentence above."
+        "Filled marks: the corrected p is below 0.05. p (Holm) is corrected for the number of categories; over all "
+        "tasks, as in the sentence above."
     )
 
 

@@ -59,6 +59,7 @@ def _differences(lines: Sequence[Mapping[str, Any]], base: str | None) -> None:
             "difference": row["difference"],
             "ci_low": row["difference_low"],
             "ci_high": row["difference_high"],
+            "p_holm": row["p_holm"],
         }
         for row in lines
         if row["base"]

@@ -80,7 +80,7 @@ def _lead_sentence(selection: Selection, ranked: Sequence[RankedStanding]) -> st
 def _debugger_sentence(pair: Comparison) -> str:
     first_tools, second_tools = pair["differs"].get("tool_list") or ((), ())
     added = [tool for tool in second_tools if tool not in first_tools]
-    return f"With {', '.join(added)}: {in_sentence(pair['sentence'])}"
+    return f"With {', '.join(added)}, {in_sentence(pair['sentence'])}"
 
 
 def _traces(

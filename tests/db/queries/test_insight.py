@@ -109,7 +109,7 @@ def test_pairs_are_corrected_together(seeded: tuple[Engine, Seeded]) -> None:
         comparison = queries.compare(
             engine, row["first"]["entrant"], row["second"]["entrant"], Scope(run=contents.runs)
         )
-        assert comparison == row and "(Holm, 3 pairs)" in comparison["sentence"]
+        assert comparison == row and " over 3 pairs (Holm)" in comparison["sentence"]
     pair = pairs[0]
     categories = queries.compare_categories(pair["by_task"])
     assert len(pair["by_task"]) == pair["tasks"] == sum(row["tasks"] for row in categories)
