@@ -198,7 +198,7 @@ def episode_table(
             "Entrant": [row["entrant"] for row in rows],
             "Sealed": [wording.guess_odds(row["sealed"]) if row["sealed"] else "" for row in rows],
             "Failure point": [wording.words(row["failure_point"]) for row in rows],
-            "Story": [queries.story_text(row) for row in rows],
+            "Story": [queries.story_summary(row) for row in rows],
             "Stop reason": [wording.words(row["stop_reason"]) for row in rows],
             # Known when an episode has ended.
             "Steps": [row["steps"] if row["verdict"] else None for row in rows],
@@ -233,7 +233,7 @@ def episode_table(
         ),
         "Failure point": _Column.TextColumn(width=140),
         "Steps": _Column.NumberColumn(format="localized"),
-        "Story": _Column.TextColumn(width="large", help="From the milestones and the end. Tick the row for its steps."),
+        "Story": _Column.TextColumn(width="large", help="How it ended. Tick the row for the whole story."),
         "Tokens": _Column.NumberColumn(format="localized", help="In and out."),
         "Cost": _Column.NumberColumn(format=show.dollars(frame["Cost"]), help="Empty: unknown price of the model."),
         "Seconds": _Column.NumberColumn(format="%.1f"),
