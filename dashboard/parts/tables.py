@@ -266,7 +266,7 @@ def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
             "Resolved": [row["resolved"] for row in rows],
             "Unresolved": [row["unresolved"] for row in rows],
             "Errors": [row["errors"] for row in rows],
-            "Cost": [row["cost_usd"] for row in rows],
+            "Known cost": [row["cost_usd"] for row in rows],
             "Duration": [wording.duration(row["wall_s"]) for row in rows],
             "Started": [show.moment(row["started_at"]) for row in rows],
             "Benchmark": [row["benchmark"] for row in rows],
@@ -277,7 +277,7 @@ def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
     )
     columns = {
         "Progress": _Column.ProgressColumn(format="%.0f%%", min_value=0, max_value=100),
-        "Cost": _Column.NumberColumn(
+        "Known cost": _Column.NumberColumn(
             format="dollar", help="Cost so far, as far as prices are known, including errors."
         ),
         "Started": _Column.DatetimeColumn(format="YYYY-MM-DD HH:mm"),
