@@ -38,7 +38,7 @@ def going_on() -> None:
     with show.guarded():
         rows = ask(queries.runs, status=["pending", "running"], limit=20)
         if rows:
-            st.subheader("Playing now")
+            st.subheader("Running now")
             run_table(rows, key="overview_going_on")
 
 
