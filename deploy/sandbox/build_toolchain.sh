@@ -15,7 +15,7 @@ packages_of() { # LANGUAGE
     go) echo golang-go delve ;;
     java) echo openjdk-17-jdk-headless junit5 libassertj-core-java libandroid-json-org-java ;;
     javascript) echo nodejs jest node-babel7 ;;
-    rust) echo cargo rustc gcc libc6-dev lldb-19 librust-anyhow-dev librust-rand-dev librust-time-dev librust-thiserror-dev ;;
+    rust) echo cargo-web rustc-web gcc libc6-dev lldb-19 librust-{aho-corasick,anyhow,itertools,num-bigint,permutohedron,rand,regex,thiserror,time}-dev ;;
     all) for each in cpp go java javascript rust; do packages_of "$each"; done ;;
     *) return 1 ;;
     esac
@@ -26,7 +26,7 @@ if ! wanted=$(packages_of "$language"); then
     exit 2
 fi
 read -r -a packages <<<"$(echo "$wanted" | tr '\n' ' ')"
-base=stackrank-base-$language:bookworm
+base=stackrank-base-$language:$(echo "${packages[*]}" | sha256sum | cut -c1-12) # other packages, another base
 if ! docker image inspect "$base" >/dev/null 2>&1; then
     echo "tool chain image: making a base with ${packages[*]}" >&2
     "$here/make_base.sh" "$base" "${packages[@]}" >&2

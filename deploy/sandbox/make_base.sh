@@ -24,7 +24,10 @@ fi
 
 root=$(mktemp -d "${TMPDIR:-/tmp}/stackrank-base.XXXXXX")
 # shellcheck disable=SC2317  # called by trap
-clean_up() { "${as_root[@]}" rm -rf --one-file-system "$root"; }
+clean_up() {
+    if mountpoint -q "$root/proc"; then "${as_root[@]}" umount "$root/proc"; fi
+    "${as_root[@]}" rm -rf --one-file-system "$root"
+}
 trap clean_up EXIT
 
 options=(--variant=minbase "--include=$(IFS=, && echo "${packages[*]}")")
@@ -38,9 +41,11 @@ if [ -n "${STACKRANK_DEBIAN_MIRROR:-}" ]; then mirror=("$STACKRANK_DEBIAN_MIRROR
 if (($# > 1)); then
     # apt knows what debootstrap does not: alternatives, and packages that take the place of others.
     "${as_root[@]}" cp /etc/resolv.conf "$root/etc/resolv.conf"
+    "${as_root[@]}" mount -t proc proc "$root/proc" # Java's packages run it while they are installed
     "${as_root[@]}" chroot "$root" apt-get update -qq
     "${as_root[@]}" chroot "$root" env DEBIAN_FRONTEND=noninteractive \
         apt-get install -y -qq --no-install-recommends "${@:2}"
+    "${as_root[@]}" umount "$root/proc"
 fi
 # Package archives, manuals and translations are most of what a sandbox never reads.
 "${as_root[@]}" tar -C "$root" -c \

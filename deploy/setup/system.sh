@@ -74,7 +74,7 @@ fi
 if [ "$kind" = exhaustive ]; then
     have go || packages+=(golang-go)
     have dlv || packages+=(delve)
-    [ -x /usr/bin/cargo ] || packages+=(cargo rustc) # sandboxes see no toolchain in a home folder
+    [ -x /usr/bin/cargo ] || packages+=(cargo-web rustc-web) # sandboxes see no toolchain in a home folder
     have lldb-dap-19 || packages+=(lldb-19)
     have javac || packages+=(openjdk-17-jdk-headless)
     [ -e /usr/share/java/junit-platform-console.jar ] || packages+=(junit5)

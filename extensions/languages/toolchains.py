@@ -20,6 +20,8 @@ _JUNIT = (
 )  # fmt: skip
 _LIBRARIES = ("assertj-core", "byte-buddy", "json-latest")
 CLASSPATH = ":".join([CLASSES, *(f"{JARS}/{name}.jar" for name in (*_JUNIT, *_LIBRARIES))])
+CRATES = ("aho-corasick", "anyhow", "itertools", "num-bigint", "permutohedron", "rand", "regex", "thiserror", "time")
+"""The libraries that exercises in Rust use, and what they need beyond what their packages name."""
 NODE_PATH = "/usr/lib/node_modules:/usr/share/nodejs"
 """Where npm and Debian install packages for everybody."""
 
@@ -60,7 +62,7 @@ TOOLCHAINS = {
             "java",
             "Java",
             f"{_programs('javac', 'java')} && {{ test -e {JARS}/junit-platform-console.jar || ! echo junit5; }}",
-            "! echo a debug adapter",
+            _programs("java"),
             "openjdk-17-jdk-headless junit5 libassertj-core-java libandroid-json-org-java",
         ),
         Toolchain(
@@ -76,7 +78,7 @@ TOOLCHAINS = {
             "Rust",
             _programs("cargo", "rustc", "cc"),
             _any_of(*LLDB),
-            "cargo rustc gcc librust-anyhow-dev librust-rand-dev librust-time-dev librust-thiserror-dev lldb-19",
+            f"cargo-web rustc-web gcc lldb-19 {' '.join(f'librust-{name}-dev' for name in CRATES)}",
         ),
     )
 }

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.task import Task
 from stackrank.env.tools.base import ToolError
-from stackrank.extensions.languages.toolchains import CLASSES, LLDB, NODE_PATH
+from stackrank.extensions.languages.toolchains import CLASSES, CLASSPATH, LLDB, NODE_PATH
 
 _LLDB_SETTINGS = ["settings set target.disable-aslr false"]
 """The sandbox refuses the system call by which a program's addresses stay the same."""
 _NO_LEAKS = ["ASAN_OPTIONS=detect_leaks=0", "LSAN_OPTIONS=detect_leaks=0"]
 """Leaks cannot be looked for under a debugger: the program would fail in the end."""
+_ADAPTER = "/tmp/java-adapter"
+_JDI = ["--add-exports", "jdk.jdi/com.sun.tools.example.debug.expr=ALL-UNNAMED"]
+"""The JDK's own debugger reads expressions."""
+_QUICK_JAVA = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
+"""Programs that run briefly start sooner so."""
+_JAVAC = "javac " + " ".join(f"-J{option}" for option in _QUICK_JAVA)
 _FAILED_LINES = 30
 """How many lines of a compiler's output are shown from its beginning and from its end."""
 
@@ -30,10 +38,14 @@ class Target:
     """The shell command that builds it; empty if nothing has to be built."""
     launch: Callable[[str], dict[str, Any]] = field(repr=False)
     """Returns what the session needs, given what the build printed."""
+    prepare: str = field(default="", repr=False)
+    """The shell command that builds the debugger itself, if it is ours."""
 
 
 def build(sandbox: Sandbox, task: Task, target: Target) -> dict[str, Any]:
     """Build a program, and return how it is launched. Raises ToolError with the compiler's words."""
+    if target.prepare and (prepared := sandbox.run(target.prepare, task.limits.timeout_s)).exit:
+        raise ToolError(f"the debugger cannot be built: {prepared.output.strip()[-1000:]}")
     if not target.build:
         return target.launch("")
     result = sandbox.run(target.build, task.limits.timeout_s)
@@ -136,6 +148,36 @@ def _go(task: Task, test: str) -> Target:
     return Target(command, lambda _: launch)
 
 
+def _java(task: Task, test: str) -> Target:
+    """Debug a test with JUnit, or a class with a `main` (`./package/Main ARGUMENTS`)."""
+    if _is_program(test):
+        program, *arguments = _words(test)
+        name = re.sub(r"^(\./|src/(main|test)/java/)*|\.java$", "", program).replace("/", ".")
+        words = [name, *arguments]
+    else:
+        owner, _, name = test.partition("::")
+        is_method = re.fullmatch(r"\w+(\(\))?", name)  # others have parameters, and are run with their class
+        chosen = f"--select-method={owner}#{name.removesuffix('()')}" if is_method else f"--select-class={owner}"
+        words = ["org.junit.platform.console.ConsoleLauncher", "--disable-banner", "--disable-ansi-colors"]
+        words += [chosen if test else f"--scan-classpath={CLASSES}", "--details=tree", "--details-theme=ascii"]
+    about = {"cwd": "/workspace", "classes": CLASSES, "java": ["-ea", "-cp", CLASSPATH, *words]}
+    launch = {
+        "protocol": "dap", "adapter": ["java", *_QUICK_JAVA, *_JDI, "-cp", _ADAPTER, "Adapter"], "over_socket": False,
+        "cwd": "/workspace", "stop_in": [], "arguments": about,
+    }  # fmt: skip
+    sources = "$(find . -name '*.java' -not -path './.git/*')"
+    return Target(f"{_JAVAC} -g -nowarn -cp {CLASSPATH} -d {CLASSES} {sources}", lambda _: launch, _java_adapter())
+
+
+@functools.cache
+def _java_adapter() -> str:
+    """Return the command that compiles the adapter, once in a sandbox."""
+    folder = Path(__file__).parents[1] / "guest" / "java"
+    files = [f"printf %s {shlex.quote(path.read_text())} >{_ADAPTER}/{path.name}" for path in folder.glob("*.java")]
+    compiler = f"{_JAVAC} -proc:none {' '.join(_JDI)} -d {_ADAPTER} {_ADAPTER}/*.java"
+    return f"test -e {_ADAPTER}/Adapter.class || {{ mkdir -p {_ADAPTER}; {'; '.join(files)}; {compiler}; }}"
+
+
 def _javascript(task: Task, test: str) -> Target:
     """Debug a file of tests with Jest, or a script (`./script.js ARGUMENTS`)."""
     if _is_program(test):
@@ -163,7 +205,7 @@ def _json_lines(text: str) -> list[dict[str, Any]]:
 
 
 _TARGETS: Mapping[str, Callable[[Task, str], Target]] = {
-    "cpp": _cpp, "rust": _rust, "go": _go, "javascript": _javascript,
+    "cpp": _cpp, "rust": _rust, "go": _go, "java": _java, "javascript": _javascript,
 }  # fmt: skip
 LANGUAGES = tuple(_TARGETS)
 """The languages whose programs can be debugged."""

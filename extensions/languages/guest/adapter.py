@@ -102,10 +102,6 @@ class Adapter:
         """Return the threads that may have calls of the workspace; none if there is only one."""
         return []
 
-    def settle(self, stop: Stop) -> Stop:
-        """Let an interrupted thread go on until the debugger knows where it stands; return why it stands then."""
-        return stop
-
     def variables(self, frame: Frame) -> dict[str, str]:
         """Return the local variables of a call."""
         raise NotImplementedError
@@ -193,7 +189,9 @@ class Adapter:
         """End the debugger and the program."""
         if self._child is None:
             return
-        # A debugger starts its program in a group of its own, so the tree is ended, and not the group.
+        # A debugger may start its program in a group of its own, or end before it: both, the tree and the group, end.
+        with contextlib.suppress(OSError):
+            os.killpg(self._child.pid, signal.SIGKILL)
         while True:
             pids = descendants(self._child.pid) | ({self._child.pid} if self._child.poll() is None else set())
             for pid in pids:

@@ -15,6 +15,7 @@ _JAVASCRIPT = (
 )
 _DEFINITIONS = {
     ".go": r"^func\s+(?:\([^)]*\)\s*)?%(name)s\s*[\[(]",
+    ".java": r"^\s*(?!(?:return|else|throw|new|assert)\b)(?:[\w.<>\[\]?,@]+\s+)+%(name)s\s*\([^;]*$",
     ".rs": r"\bfn\s+%(name)s\b",
     ".js": _JAVASCRIPT,
     ".mjs": _JAVASCRIPT,

@@ -16,10 +16,6 @@ from stackrank.extensions.languages.guest.adapter import Adapter, AdapterError, 
 
 ANSWER_S = 20.0
 """How long an adapter may take to answer a request."""
-STEP_S = 2.0
-"""How long an interrupted program may go on to the next line."""
-MOST_ADDED = 10
-"""How often an interrupted program goes on because it stands at no line."""
 MOST_FRAMES = 60
 MOST_THREADS = 20
 MOST_VARIABLES = 100
@@ -159,7 +155,8 @@ class DapAdapter(Adapter):
                 return Stop("exception", "sanitizer: " + text, thread)  # as lldb shows a report
             if reason == "function breakpoint" or (self._internal and reason == "breakpoint"):
                 top = self._ask("stackTrace", {"threadId": thread, "startFrame": 0, "levels": 1}).get("stackFrames")
-                if top and top[0].get("name") in self._internal:
+                # Newer compilers put Rust's function into a module of its own.
+                if top and str(top[0].get("name")).rpartition("::")[2] in self._internal:
                     return Stop("exception", "panic", thread)
             if self._interrupting and "breakpoint" not in reason and event == "line":
                 event = "interrupted"  # while the program was about to go on anyway
@@ -244,32 +241,6 @@ class DapAdapter(Adapter):
     def threads(self) -> list[int]:
         """Return the threads."""
         return [int(row["id"]) for row in (self._ask("threads", {}).get("threads") or ())[:MOST_THREADS]]
-
-    def settle(self, stop: Stop) -> Stop:
-        """Leave instructions that a compiler added: they have no line, and often another file than their function."""
-        for _ in range(MOST_ADDED):
-            top = self.stack(stop.thread)[:1]
-            if not top or top[0].line or not self._has_source(top[0]):
-                break
-            self.resume("stepIn", stop.thread)
-            step = self.wait(time.monotonic() + STEP_S)
-            if step is None:
-                self.interrupt(stop.thread)
-                step = self.wait(time.monotonic() + ANSWER_S)
-                if step is None:
-                    raise AdapterLost("the program could not be interrupted within %g s" % ANSWER_S)
-                return step
-            if step.event != "line":
-                return step
-        return stop
-
-    def _has_source(self, frame: Frame) -> bool:
-        """Return whether a compiler's instruction without a line is in code with lines, as only lldb can tell."""
-        try:
-            about = {"expression": "`frame info", "context": "repl", "frameId": frame.identity}
-            return " at " in str(self._ask("evaluate", about).get("result"))
-        except AdapterError:
-            return False
 
     def variables(self, frame: Frame) -> dict[str, str]:
         """Return the variables of the first scopes that have any: arguments and locals."""

@@ -252,7 +252,7 @@ class Session:
             if stop is None:
                 raise AdapterLost("the program does not end, and could not be interrupted")
         if stop.event == "interrupted":
-            stop = self._settle(stop)
+            self._choose_thread(stop)
         if stop.event == "finished":
             self._frames = []
             status = max(-255, min(255, stop.status))
@@ -270,18 +270,18 @@ class Session:
             if point.temporary:
                 self._points.all.remove(point)
                 self._apply_points()
-        self._describe("line" if stop.event == "line" else stop.event, stop.text)
-        place = {name: self._standing[name] for name in ("file", "line", "function")}
-        self._stood.append(place)
+        self._describe(stop.event, stop.text)
+        self._stood.append({name: self._standing[name] for name in ("file", "line", "function")})
 
-    def _settle(self, stop: Stop) -> Stop:
-        """Choose the thread that hangs, which is in the workspace, and let it go on to an instruction with a line."""
+    def _choose_thread(self, stop: Stop) -> None:
+        """Choose the thread that hangs: it is in the workspace, or the fewest calls away; others wait for it."""
+        nearest = MOST_STACK
         assert self._adapter is not None
         for thread in (stop.thread, *self._adapter.threads()):
-            if any(map(self._is_own, self._adapter.stack(thread))):
-                stop.thread = thread
-                break
-        return self._adapter.settle(stop)
+            stack = self._adapter.stack(thread)
+            level = next((level for level, frame in enumerate(stack) if self._is_own(frame)), MOST_STACK)
+            if level < nearest:
+                stop.thread, nearest = thread, level
 
     def _interesting(self, stop: Stop) -> int:
         """Return the frame to show: the innermost one, or after a failure the innermost of the workspace."""
