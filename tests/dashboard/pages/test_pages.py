@@ -214,7 +214,7 @@ def test_tabs_of_a_run(visit: Any, seeded: SimpleNamespace, tab: str) -> None:
         assert "benchmark: bugs" in texts(app) and "\nstackrank run run-1.yaml" in texts(app)
 
 
-@pytest.mark.parametrize("point", [None, "wrong_fix"])
+@pytest.mark.parametrize("point", [None, "wrong_location"])
 def test_examples_match_the_counts(visit: Any, seeded: SimpleNamespace, point: str | None) -> None:
     engine, run = seeded.store.engine, seeded.made.runs[0]
     rows = queries.failure_points(engine, Scope(run=run))
