@@ -71,8 +71,8 @@ def causes() -> None:
             for cause in unlikely:
                 draw_cause(cause)
     st.caption(
-        f"Compared with {count_of(len(explained['baseline']), 'run')} up to run {explained['before']}. A cause is "
-        "the likelier, the more it alone speaks for a loss, and the more of the loss its traces show."
+        f"Baseline: {count_of(len(explained['baseline']), 'run')} up to run {explained['before']}. Causes are ordered "
+        "by the usual effect of such a change, and by how much of the loss the traces show."
     )
 
 
@@ -111,8 +111,7 @@ def opened(row: Mapping[str, Any]) -> None:
 
 def flips(heading: str, rows: Sequence[Mapping[str, Any]], key: str) -> None:
     """Draw the tasks whose result changed, one of which can be opened."""
-    tasks = {row["task"] for row in rows}
-    st.subheader(f"{heading}: {count_of(len(tasks), 'task')}", anchor=False)
+    st.subheader(f"{heading}: {count_of(len(rows), 'result')}", anchor=False)
     if not rows:
         return
     frame = pd.DataFrame(

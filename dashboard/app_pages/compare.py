@@ -147,7 +147,7 @@ for column, row, better in zip(st.columns(2), (first, second), (pair["only_first
                 st.metric("Unverified", f"{row['unverified']} of {row['resolved']}")
             st.metric("Better on", count_of(len(better), "task"))
             st.metric("Cost per resolved", wording.usd(row["cost_per_resolved"]))
-            st.metric("Steps", wording.NOTHING if row["steps_mean"] is None else f"{row['steps_mean']:.1f}")
+            st.metric("Steps an episode", wording.NOTHING if row["steps_mean"] is None else f"{row['steps_mean']:.1f}")
         counted = row["resolved"] + row["unresolved"]
         error_rule = "counted as failures" if scope.errors == ErrorsAre.AS_FAILURES else "left out of rates"
         errors = count_of(row["errors"], "error")
@@ -188,6 +188,7 @@ def tasks() -> None:
     texts = {name: f"{show.escaped(label)} ({len(members)})" for name, (label, members) in kinds.items()}
     kind = address.segmented("Show", list(kinds), "cmp_show", default="all", format_func=lambda name: texts[name])
     task_rows = [row for row in pair["by_task"] if row["task"] in kinds[kind][1]]
+    task_rows.sort(key=lambda row: -abs(row["difference"]))
     frame = pd.DataFrame(
         {
             "Task": [row["task"] for row in task_rows],
@@ -195,11 +196,11 @@ def tasks() -> None:
             "Difficulty": [row["difficulty"] for row in task_rows],
             first["entrant"]: [f"{row['first_resolved']} of {row['first_counted']}" for row in task_rows],
             second["entrant"]: [f"{row['second_resolved']} of {row['second_counted']}" for row in task_rows],
-            "Difference": [100 * row["difference"] for row in task_rows],
+            "Points": [100 * row["difference"] for row in task_rows],
             "Flaky": ["flaky" if row["flaky"] else "" for row in task_rows],
         }
     )
-    columns = {"Difference": st.column_config.NumberColumn(format="%+.0f")}
+    columns = {"Points": st.column_config.NumberColumn(format="%+.0f")}
     hint = "Tick a task to open its two traces here. Its name opens the task in a new tab."
     alt = "Tasks that both played"
     pick(task_rows, frame, columns, key="cmp_tasks", name="compare_tasks", alt=alt, hint=hint, opened=traces)
@@ -231,8 +232,8 @@ def categories() -> None:
     show.grid(lines, column_config=points, alt="Difference by category")
     show.csv_button(flat, name="compare_categories", key="cmp_categories")
     st.caption(
-        "Filled marks: the interval excludes 0. p (Holm) is corrected for the number of categories; over all tasks, as "
-        "in the sentence above."
+        "Filled marks: the corrected p is below 0.05. p (Holm) is corrected for the number of categories; over all "
+        "tasks, as in the sentence above."
     )
 
 

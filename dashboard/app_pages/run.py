@@ -74,9 +74,10 @@ def figures(current: Mapping[str, Any]) -> None:
         st.metric("Running", f"{current['running']:,}", border=True)
         retried = f"{current['retried']:,}"
         st.metric("Retried", retried, border=True, help="Tries that ended in an error and were repeated.")
-        st.metric(
-            "Cost", wording.usd(current["cost_usd"]), border=True, help="Where prices are known; errors included."
-        )
+        unpriced = sum(row["cost_usd"] is None for row in ask(queries.leaderboard, Scope(run=run_id)))
+        without = f" + {count_of(unpriced, 'entrant')} without a price" if unpriced and current["cost_usd"] else ""
+        cost = f"{wording.usd(current['cost_usd'])}{without}"
+        st.metric("Cost", cost, border=True, help="Where prices are known; errors included.")
         st.metric("Duration", wording.duration(current["wall_s"]), border=True)
     if current["status"] == "running" and (out := queries.describe_outages(current["outages"])):
         st.warning(show.escaped(f"Paused: {out}. Its entrants wait; the others continue."))
@@ -263,7 +264,7 @@ def tabs() -> None:
         "Failure points": failures,
         "Episodes": episodes,
         "Errors": errors,
-        "Scored again": verdicts,
+        "Rescored": verdicts,
         "Specification": specification,
     }
     with show.guarded():

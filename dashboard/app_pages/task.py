@@ -121,7 +121,9 @@ if task["episodes"]:
             )
     show.csv_button(episodes, name=f"task_{task_id}_episodes", key="task_episodes")
 else:
-    show.empty("No episode on this task has ended yet.", f"stackrank run --benchmark {task['benchmark']}")
+    show.empty(
+        "No episode on this task has ended yet.", f"stackrank run --benchmark {task['benchmark']} --agent repair"
+    )
 
 if task["statement"]:
     st.subheader("Instructions for the agent")

@@ -15,6 +15,7 @@ from stackrank.dashboard.parts import show
 from stackrank.dashboard.parts.scope import shown
 from stackrank.dashboard.parts.tables import COMPARE_PAGE
 from stackrank.db import queries
+from stackrank.db.connection.errors import RUN_COMMAND
 from stackrank.wording import count_of
 
 st.title("Tool sets")
@@ -35,7 +36,7 @@ def worth() -> None:
         models = address.multiselect("Models", names, "ts_models", width=420) if len(names) > 1 else ()
     pairs = ask(queries.tool_sets, scope, base=base or "", models=tuple(models))
     if not pairs:
-        show.empty("No agent and model has played two tool sets.", "stackrank run --limit 10")
+        show.empty("No agent and model has played two tool sets.", f"{RUN_COMMAND} --tools rewrite --tools debug")
         return
     lines = ask(queries.side_by_side, pairs, scope)
     for tools in ask(queries.tool_worth, pairs, scope):
@@ -59,6 +60,7 @@ def _differences(lines: Sequence[Mapping[str, Any]], base: str | None) -> None:
             "difference": row["difference"],
             "ci_low": row["difference_low"],
             "ci_high": row["difference_high"],
+            "p_holm": row["p_holm"],
         }
         for row in lines
         if row["base"]

@@ -14,12 +14,11 @@ import streamlit as st
 
 from stackrank.dashboard import address
 from stackrank.db import queries
-from stackrank.db.connection.errors import DatabaseError, NotComparable, NotFound
+from stackrank.db.connection.errors import RUN_COMMAND, DatabaseError, NotComparable, NotFound
 from stackrank.db.queries.boards.scope_description import ScopeDescription
 from stackrank.host.wall_clock import seconds_since
 from stackrank.wording import NOTHING, csv_lines, unverified, visible, words
 
-RUN_COMMAND = "stackrank run --benchmark bugs"
 VERDICTS = {"resolved": "✓ resolved", "unresolved": "✗ unresolved", "error": "! error"}
 _STATES = {"running": "▶ running", "pending": "– pending", "not_played": "– not played"}
 _BADGES = {

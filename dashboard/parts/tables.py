@@ -204,7 +204,7 @@ def episode_table(
             "Entrant": [row["entrant"] for row in rows],
             "Sealed": [wording.guess_odds(row["sealed"]) if row["sealed"] else "" for row in rows],
             "Failure point": [wording.words(row["failure_point"]) for row in rows],
-            "Story": [queries.story_text(row) for row in rows],
+            "Story": [queries.story_summary(row) for row in rows],
             "Stop reason": [wording.words(row["stop_reason"]) for row in rows],
             # Known when an episode has ended.
             "Steps": [row["steps"] if row["verdict"] else None for row in rows],
@@ -239,7 +239,7 @@ def episode_table(
         ),
         "Failure point": _Column.TextColumn(width=140),
         "Steps": _Column.NumberColumn(format="localized"),
-        "Story": _Column.TextColumn(width="large", help="From the milestones and the end. Tick the row for its steps."),
+        "Story": _Column.TextColumn(width="large", help="How it ended. Tick the row for the whole story."),
         "Tokens": _Column.NumberColumn(format="localized", help="In and out."),
         "Cost": _Column.NumberColumn(format=show.dollars(frame["Cost"]), help="Empty: unknown price of the model."),
         "Seconds": _Column.NumberColumn(format="%.1f"),
@@ -278,7 +278,7 @@ def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
             "Resolved": [row["resolved"] for row in rows],
             "Unresolved": [row["unresolved"] for row in rows],
             "Errors": [row["errors"] for row in rows],
-            "Cost": [row["cost_usd"] for row in rows],
+            "Known cost": [row["cost_usd"] for row in rows],
             "Duration": [wording.duration(row["wall_s"]) for row in rows],
             "Started": [show.moment(row["started_at"]) for row in rows],
             "Benchmark": [row["benchmark"] for row in rows],
@@ -292,7 +292,7 @@ def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
         "Rate": _Column.NumberColumn(
             format="%.1f%%", help="Resolved / (resolved + unresolved), over the episodes of all entrants."
         ),
-        "Cost": _Column.NumberColumn(
+        "Known cost": _Column.NumberColumn(
             format="dollar", help="Cost so far, as far as prices are known, including errors."
         ),
         "Started": _Column.DatetimeColumn(format="YYYY-MM-DD HH:mm"),

@@ -129,7 +129,7 @@ def _links(episode: Mapping[str, Any], around: dict[str, Any]) -> None:
             if neighbour := around[side]:
                 verdict = show.VERDICTS.get(neighbour["verdict"], "not ended")
                 show.link(EPISODE_PAGE, f"{label} attempt: {verdict}", icon, id=neighbour["id"])
-        show.link(DIVERGE_PAGE, "Beside another episode", "fork_right", a=episode["id"])
+        show.link(DIVERGE_PAGE, "Compare with another episode", "fork_right", a=episode["id"])
         step = episode["failure_step"]
         if episode["failure_point"] and step is not None:
             show.link(EPISODE_PAGE, f"Failure point at step {step}", "my_location", id=episode["id"], step=step)

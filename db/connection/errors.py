@@ -13,7 +13,9 @@ from stackrank.host.disk import is_full
 from stackrank.settings import sqlite_url
 from stackrank.wording import masked
 
-NO_RUN = "There is no run yet: start one with `stackrank run --benchmark bugs --agent repair`."
+RUN_COMMAND = "stackrank run --benchmark bugs --agent repair"
+"""The command that starts a first run; it needs no model."""
+NO_RUN = f"There is no run yet: start one with `{RUN_COMMAND}`."
 FAILURES = (DBAPIError, TimeoutError, sqlite3.Error)
 """The exceptions raised if the database is at fault, and not the statement's author."""
 # PostgreSQL: serialization failure, deadlock, lock not available, idle for too long in a transaction.

@@ -67,7 +67,7 @@ from stackrank.db.queries.episodes.steps import (
     steps_of,
     task_files,
 )
-from stackrank.db.queries.episodes.story import Clause, story, story_text
+from stackrank.db.queries.episodes.story import Clause, story, story_summary, story_text
 from stackrank.db.queries.episodes.time_spent import queue_age_s, split_time, time_spent
 from stackrank.db.queries.episodes.verdicts import rescored_verdicts, stored_change, verdicts
 from stackrank.db.queries.explanation.night import explain_night, night_before
@@ -190,6 +190,7 @@ __all__ = [
     "stopping",
     "stored_change",
     "story",
+    "story_summary",
     "story_text",
     "task",
     "task_board",

@@ -73,14 +73,14 @@ def _lead_sentence(selection: Selection, ranked: Sequence[RankedStanding]) -> st
     sides = [entrants[row["entrant_id"]] for row in (ranked[1], best)]
     (pair,) = add_holm([compare_entrants(sides, [cells[side["id"]] for side in sides], selection.tasks)], selection)
     first_ranks = sum(row["rank_low"] == 1 for row in ranked)
-    shared = f" {count_of(first_ranks, 'entrant')} of {len(ranked)} share the first rank." if first_ranks > 1 else ""
+    shared = f" {first_ranks} of {count_of(len(ranked), 'entrant')} may be the best." if first_ranks > 1 else ""
     return f"{pair['sentence']}{shared}"
 
 
 def _debugger_sentence(pair: Comparison) -> str:
     first_tools, second_tools = pair["differs"].get("tool_list") or ((), ())
     added = [tool for tool in second_tools if tool not in first_tools]
-    return f"With {', '.join(added)}: {in_sentence(pair['sentence'])}"
+    return f"With {', '.join(added)}, {in_sentence(pair['sentence'])}"
 
 
 def _traces(

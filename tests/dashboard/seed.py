@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Engine
 
+from stackrank.db import stats
 from stackrank.db.models.runs import Step
 from stackrank.db.writes.store import SavedBenchmark, Store
 from stackrank.patches.writing import file_diff
@@ -56,7 +57,16 @@ class Book:
         return result
 """
 FIX = file_diff("core.py", SOURCE.encode(), SOURCE.replace("items[1:]", "items").encode())
-FAILURES = ("never_reproduced", "never_localized", "wrong_location", "wrong_fix", "regression", "out_of_budget")
+FAILURES = {
+    "never_reproduced": (),
+    "never_localized": ("reproduced",),
+    "out_of_budget": ("reproduced", "localized"),
+    "wrong_location": ("reproduced", "localized", "breakpoint", "inspected"),
+    "wrong_fix": ("reproduced", "localized", "breakpoint", "inspected", "edited"),
+    "regression": ("reproduced", "localized", "breakpoint", "inspected", "edited", "improved"),
+}
+TAMPERED = {"tampered": ("reproduced", "localized")}
+"""Failure point -> the milestones that an episode reached which failed there."""
 # name, tools, chance to resolve, steps, price of a million tokens
 ENTRANTS = (
     ("qwen3-coder / debug", "qwen3-coder", "debug", 0.72, (7, 14), 0.6),
@@ -88,7 +98,6 @@ def seed(engine: Engine, *, runs: int = 3, live: bool = True, tasks: int = 20, a
     """Fill the database. The last run is going on when `live`; the first episode of the first run is hostile."""
     store = Store(engine)
     dice = random.Random(7)
-    side = {"changes": 200, "errors": 1, "tasks": tasks, "authors": 1, "rate": 0.005, "low": 0.001, "high": 0.028}
     benchmark = store.save_benchmark(
         name="bugs",
         digest="b1",
@@ -98,8 +107,8 @@ def seed(engine: Engine, *, runs: int = 3, live: bool = True, tasks: int = 20, a
         rates={
             "digest": "b0",
             "measured_on": "2026-11-26",
-            "false_accepts": side,
-            "false_rejects": {**side, "errors": 0},
+            "false_accepts": _error_rate(1, 200, tasks),
+            "false_rejects": _error_rate(0, 200, tasks),
         },
     )
     contents = Seeded(benchmark)
@@ -113,7 +122,14 @@ def seed(engine: Engine, *, runs: int = 3, live: bool = True, tasks: int = 20, a
         run_id = store.create_run(
             name="nightly",
             benchmark_id=benchmark.id,
-            spec={"benchmark": "bugs", "agent": ["tool_calls"], "attempts": attempts, "seed": number},
+            spec={
+                "benchmark": "bugs",
+                "attempts": attempts,
+                "seed": number,
+                "entrants": [
+                    {"agent": "tool_calls", "model": model, "tools": tools} for _, model, tools, *_ in ENTRANTS
+                ],
+            },
             seed=number,
             tags=["nightly", "demo"],
             owner="ada",
@@ -148,6 +164,12 @@ def seed(engine: Engine, *, runs: int = 3, live: bool = True, tasks: int = 20, a
         else:
             store.end_run(run_id, "finished")
     return contents
+
+
+def _error_rate(errors: int, changes: int, tasks: int) -> dict[str, Any]:
+    rate = stats.rate([1.0] * errors + [0.0] * (changes - errors), [1] * changes)
+    counts = {"changes": changes, "errors": errors, "tasks": tasks, "authors": 1}
+    return {**counts, "rate": rate.rate, "low": rate.low, "high": rate.high}
 
 
 def _task(number: int) -> dict[str, Any]:
@@ -209,12 +231,16 @@ def _play(store: Store, episode_id: int, entrant: tuple[Any, ...], dice: random.
         )
     error = dice.random() < 0.04 and not hostile
     verdict = "error" if error else "resolved" if resolved else "unresolved"
+    stop = "error" if error else "solved" if resolved else dice.choice(["step_limit", "submitted"])
+    point = "" if verdict != "unresolved" else dice.choice(list(FAILURES))
+    tampered = verdict == "unresolved" and episode_id % 5 == 0
+    point = "tampered" if tampered else point
     store.finish_episode(
         episode_id,
         verdict=verdict,
-        stop_reason="error" if error else "solved" if resolved else dice.choice(["step_limit", "submitted"]),
-        failure_point="" if verdict != "unresolved" else dice.choice(FAILURES),
-        tampered=verdict == "unresolved" and episode_id % 5 == 0,
+        stop_reason="step_limit" if point == "out_of_budget" else stop,
+        failure_point=point,
+        tampered=tampered,
         sealed=12 if verdict == "resolved" and episode_id % 3 else 0,
         failure_step=None if verdict != "unresolved" else length - 1,
         steps=length,
@@ -237,21 +263,15 @@ def _play(store: Store, episode_id: int, entrant: tuple[Any, ...], dice: random.
             if episode_id % 4 == 0
             else [],
         },
-        milestones=_milestones(length, tools, random.Random(episode_id), resolved=resolved),
+        milestones=_milestones(length, tools, point, resolved=resolved),
     )
 
 
-def _milestones(length: int, tools: str, dice: random.Random, *, resolved: bool) -> dict[str, int]:
-    milestones = {"reproduced": 0}
-    if resolved or dice.random() < 0.8:
-        milestones["localized"] = 2
-        if tools == "debug":
-            milestones |= {"breakpoint": 2, "inspected": min(3, length - 1)}
-        if resolved or dice.random() < 0.6:
-            milestones["edited"] = length - 1
-    if resolved or dice.random() < 0.1:
-        milestones["improved"] = length
-    return milestones | ({"solved": length} if resolved else {})
+def _milestones(length: int, tools: str, point: str, *, resolved: bool) -> dict[str, int]:
+    steps = {"reproduced": 1, "localized": 2, "edited": length - 1, "improved": length, "solved": length}
+    if tools == "debug":
+        steps |= {"breakpoint": 2, "inspected": 3}
+    return {name: step for name, step in steps.items() if resolved or name in (FAILURES | TAMPERED).get(point, ())}
 
 
 def _step(index: int, length: int, tools: str, resolved: bool, failing: dict[str, Any]) -> dict[str, Any]:
@@ -272,7 +292,7 @@ def _step(index: int, length: int, tools: str, resolved: bool, failing: dict[str
             "state": {"kind": "edit", "edited": "core.py", "lines": [14, 14], "diff": FIX},
         }
     if tools == "debug" and index > 1:
-        command = ("b core.py:14", "c", "p items", "n", "w")[index % 5]
+        command = ("b core.py:14", "c", "p items", "n", "w")[(index - 2) % 5]
         return {
             "tool": "pdb",
             "arguments": {"command": command},

@@ -7,7 +7,7 @@ const KEYS = [
   ["f", "", "The failure point"],
   ["Home", "End", "The first and the last step, in the list"],
   ["]", "[", "Next and previous stop or edit at the line: the marked one, else where the program stands"],
-  ["/", "", "Look for a text in the episode"],
+  ["/", "", "Search the episode"],
   [".", ",", "Next and previous find"],
   ["1", "2", "Step and diff"],
   ["3", "4", "Tests and model"],

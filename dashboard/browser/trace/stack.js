@@ -16,7 +16,7 @@ export class Stack {
   calls(stack) {
     const found = [element("h3", "", "Stack")]
     if (stack.at === null) return [...found, element("p", "note", "The debugger was not used yet.")]
-    if (stack.at !== this.view.step) found.push(element("p", "note", `As the debugger last told at step ${stack.at}.`))
+    if (stack.at !== this.view.step) found.push(element("p", "note", `Last known stack, from step ${stack.at}.`))
     found.push(element("p", stack.where ? "where" : "note", stack.where || "The program was not paused: it had not started, or had ended."))
     const frames = element("ol", "frames")
     for (const frame of stack.frames) {

@@ -127,7 +127,7 @@ def _sentence(
         between="in the rate",
     )
     gap = f"{points(pair['difference'])} points [{points(pair['ci_low'])}, {points(pair['ci_high'])}]"
-    tested = f"{corrected_p(pair['p_holm'], pair['family'])}, n = {count_of(pair['tasks'], 'task')}"
+    tested = f"{corrected_p(pair['p_value'], pair['p_holm'], pair['family'])}, n = {count_of(pair['tasks'], 'task')}"
     parts = [f"{in_sentence(rate)}, {gap}, {tested}", *(_effort_part(efforts[unit]) for unit in _UNITS)]
     sentence = f"{question}: {'; '.join(filter(None, parts))}."
     return f"{sentence} {_phase_sentence(efforts['steps'], phases)}".strip()

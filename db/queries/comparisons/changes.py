@@ -17,7 +17,8 @@ from stackrank.wording import count_of, percent, points
 class RateDifference(TypedDict):
     """An entrant's rate before and now over `tasks`. Rates are in 0..1, the interval is for this entrant alone.
 
-    `p_value` is corrected by Holm over the entrants, of which there are `family`. `sure`: whether it is below 0.05.
+    `p_value` is corrected by Holm over the entrants, of which there are `family`; `p_alone` is not. `sure`: whether
+    `p_value` is below 0.05.
     """
 
     tasks: int
@@ -26,6 +27,7 @@ class RateDifference(TypedDict):
     difference: float
     ci_low: float
     ci_high: float
+    p_alone: float
     p_value: float
     family: int
     sure: bool
@@ -84,7 +86,7 @@ def change_sentence(row: RateDifference, entrant: str, *, alpha: float = stats.A
         alpha=alpha,
     )
     gap = f"{points(row['difference'])} points [{points(row['ci_low'])}, {points(row['ci_high'])}]"
-    tested = corrected_p(row["p_value"], row["family"], "entrant")
+    tested = corrected_p(row["p_alone"], row["p_value"], row["family"], "entrant")
     return f"{statement}: {gap}, {tested}, n = {count_of(row['tasks'], 'task')}"
 
 
@@ -97,6 +99,7 @@ def rate_difference(change: stats.BaselineChange, p_value: float, family: int) -
         "difference": change.difference,
         "ci_low": change.low,
         "ci_high": change.high,
+        "p_alone": change.p_value,
         "p_value": p_value,
         "family": family,
         "sure": p_value < stats.ALPHA,

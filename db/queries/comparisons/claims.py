@@ -7,14 +7,24 @@ from stackrank.wording import count_of, p_is
 
 
 def claim(
-    difference: float | None, p_value: float | None, *, above: str, below: str, between: str, alpha: float = ALPHA
+    difference: float | None,
+    p_value: float | None,
+    *,
+    above: str,
+    below: str,
+    between: str = "",
+    measured: str = "",
+    alpha: float = ALPHA,
 ) -> str:
-    """Return `above` or `below`, whichever the test supports, else `No clear difference` and the words `between`.
+    """Return `above` or `below`, whichever the test supports, else `No clear difference`.
 
-    `p_value`: corrected for all comparisons that are shown together; None: there was no test.
+    Then the words `between` follow, and behind a colon what was `measured`. `p_value`: corrected for all comparisons
+    that are shown together; None: there was no test.
     """
     sign = direction(difference, p_value, alpha)
-    return f"No clear difference {between}" if not sign else above if sign > 0 else below
+    if sign:
+        return above if sign > 0 else below
+    return f"No clear difference{between and f' {between}'}{measured and f': {measured}'}"
 
 
 def direction(difference: float | None, p_value: float | None, alpha: float = ALPHA) -> int:
@@ -29,6 +39,12 @@ def in_sentence(text: str) -> str:
     return f"n{text[1:]}" if text.startswith("No clear difference") else text
 
 
-def corrected_p(p_value: float | None, family: int, noun: str = "pair") -> str:
-    """Format a p-value, and how many comparisons Holm's correction covers if there are several."""
-    return f"{p_is(p_value)} (Holm, {count_of(family, noun)})" if family > 1 else p_is(p_value)
+def corrected_p(p_alone: float | None, p_value: float | None, family: int, noun: str = "pair") -> str:
+    """Format a p-value, and if there are several comparisons how Holm's correction over them changed it.
+
+    `p_alone`: before the correction, as the interval beside it, which may exclude 0 although no difference is clear.
+    """
+    if family <= 1:
+        return p_is(p_value)
+    corrected = f"{p_is(p_value)} over {count_of(family, noun)} (Holm)"
+    return corrected if p_alone == p_value else f"{p_is(p_alone)} alone, {corrected.removeprefix('p = ')}"

@@ -245,7 +245,7 @@ def _warning(sides: Sequence[EntrantRow], cells: Sequence[Cells], difference: st
     if directions[0] != directions[1]:
         parts.append(
             f"With errors counted as failures the difference is {points(with_errors.difference)} points "
-            f"({point_interval(with_errors.low, with_errors.high)}), {p_is(with_errors.p_value)}, "
+            f"({point_interval(with_errors.low, with_errors.high)}), {p_is(with_errors.p_value)} alone, "
             f"n = {count_of(with_errors.tasks, 'task')}."
         )
     return " ".join(parts)
@@ -304,20 +304,21 @@ def comparison_sentence(pair: Comparison) -> str:
     first, second = pair["first"]["entrant"], pair["second"]["entrant"]
     if pair["difference"] is None or pair["ci_low"] is None or pair["ci_high"] is None:
         return f"{first} and {second} have no counted task in common."
-    gap = f"{100 * abs(pair['difference']):.1f} points"
+    gap = f"{points(abs(pair['difference']))[1:]} points"
+    side = "level with" if gap == "0.0 points" else f"{gap} {'above' if pair['difference'] > 0 else 'below'}"
     statement = claim(
         pair["difference"],
         pair["p_holm"],
         above=f"{second} is {gap} ahead of {first}",
         below=f"{second} is {gap} behind {first}",
-        between=f"between {first} and {second}: {points(pair['difference'])} points",
+        measured=f"{second} is {side} {first}",
     )
     text = f"{statement} [{points(pair['ci_low'])}, {points(pair['ci_high'])}], "
     is_clear = direction(pair["difference"], pair["p_holm"]) != 0
     if is_clear and pair["uplift"] is not None and pair["uplift_low"] is not None:
         upper_end = "no upper end" if pair["uplift_high"] is None else f"{100 * pair['uplift_high']:+.0f}%"
         text += f"relatively {100 * pair['uplift']:+.0f}% [{100 * pair['uplift_low']:+.0f}%, {upper_end}], "
-    text += f"{corrected_p(pair['p_holm'], pair['family'])}, n = {count_of(pair['tasks'], 'task')}"
+    text += f"{corrected_p(pair['p_value'], pair['p_holm'], pair['family'])}, n = {count_of(pair['tasks'], 'task')}"
     if pair["detectable"] is None:
         return f"{text}; with so few tasks, no difference is detectable."
     return f"{text}; the smallest detectable difference is {100 * pair['detectable']:.1f} points."

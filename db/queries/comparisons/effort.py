@@ -13,7 +13,7 @@ from stackrank.db import stats
 from stackrank.db.queries.boards.consumption import EffortUnit, read_consumption
 from stackrank.db.queries.boards.pooling import fetch_conditions
 from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, Selection
-from stackrank.db.queries.comparisons.claims import claim, corrected_p, direction
+from stackrank.db.queries.comparisons.claims import claim, corrected_p
 from stackrank.db.totals.sums import TaskKey
 from stackrank.wording import amount, amount_interval
 
@@ -124,25 +124,19 @@ _NOUNS = {"cost_usd": ("less", "more", "in cost")}
 """The words for less and more of a unit, and for a difference in it; those of other units contain its name."""
 
 
-def effort_claim(comparison: EffortComparison, *, subject: str = "", against: str = "", between: str = "") -> str:
+def effort_claim(comparison: EffortComparison, *, subject: str = "", against: str = "") -> str:
     """State what the second of two entrants saves, with its interval; empty if they have no task in common.
 
-    The texts are put before what is saved, behind it, and behind `No clear difference in steps`.
+    The texts are put before and behind what is saved.
     """
     saved, by = comparison["saved"], comparison["by"]
     if saved is None or comparison["low"] is None:
         return ""
     less, more, noun = _NOUNS.get(by, (f"fewer {by}", f"more {by}", f"in {by}"))
-    size = amount(abs(saved), by)
-    statement = claim(
-        saved,
-        comparison["p_holm"],
-        above=f"{subject}{size} {less}{against}",
-        below=f"{subject}{size} {more}{against}",
-        between=f"{noun}{between}: {amount(saved, by, signed=True)} saved",
-    )
+    size = f"{subject}{amount(abs(saved), by)} {less if saved >= 0 else more}{against}"
+    statement = claim(saved, comparison["p_holm"], above=size, below=size, between=noun, measured=size)
     low, high = comparison["low"], comparison["high"]
-    if high is not None and direction(saved, comparison["p_holm"]) < 0:
+    if high is not None and saved < 0:
         low, high = -high, -low  # of how much more it needs
     return f"{statement} [{amount_interval(low, high, by).replace(' to ', ', ')}]"
 
@@ -150,16 +144,10 @@ def effort_claim(comparison: EffortComparison, *, subject: str = "", against: st
 def effort_sentence(first: str, second: str, comparison: EffortComparison) -> str:
     """Say what the second of two entrants saves; empty if they have no task in common."""
     by = comparison["by"]
-    stated = effort_claim(
-        comparison,
-        subject=f"To resolve a task, {second} needs ",
-        against=f" than {first}",
-        between=f" to resolve a task between {first} and {second}",
-    )
+    stated = effort_claim(comparison, subject=f"{second} needs ", against=f" than {first} to resolve a task")
     if not stated:
         return ""
-    means = f"{amount(comparison['second'] or 0, by)} against {amount(comparison['first'] or 0, by)}"
-    return (
-        f"{stated}, {corrected_p(comparison['p_holm'], comparison['family'])}: {means}; an episode that does not "
-        f"resolve its task counts as {amount(comparison['budget'], by)}."
-    )
+    means = f"{amount(comparison['second'] or 0, by)} for {second}, {amount(comparison['first'] or 0, by)} for {first}"
+    tested = corrected_p(comparison["p_value"], comparison["p_holm"], comparison["family"])
+    budget = amount(comparison["budget"], by)
+    return f"{stated}, {tested}: {means}; an episode that does not resolve its task counts as {budget}."

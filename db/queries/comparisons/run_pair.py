@@ -167,8 +167,7 @@ def pair_sentence(
         quiet = "any entrant" if not clear else f"{calm} of {count_of(len(entrants), 'entrant')}"
         unclear = claim(None, None, above="", below="", between=f"for {quiet}")
         parts.append(in_sentence(unclear) if clear else unclear)
-    worse_tasks, better_tasks = (len({flip["task"] for flip in flips}) for flips in (worse, better))
-    return f"{'; '.join(parts)}; tasks resolved less often: {worse_tasks}, more often: {better_tasks}."
+    return f"{'; '.join(parts)}; results per entrant and task: {len(worse):,} worse, {len(better):,} better."
 
 
 def _by_size(row: Mapping[str, Any]) -> float:

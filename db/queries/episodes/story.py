@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stackrank.terms import FailurePoint, StopReason, Verdict
@@ -35,6 +35,10 @@ _FAILURES: dict[str, str] = {
 _VERDICTS: dict[str, str] = {Verdict.RESOLVED: "The task is resolved", Verdict.UNRESOLVED: "The task is not resolved"}
 
 
+_LAST_CLAUSES = 3
+"""So many clauses of a story a list tells."""
+
+
 class Clause(NamedTuple):
     """A part of a sentence, and the step that shows it; None if no step does."""
 
@@ -45,14 +49,32 @@ class Clause(NamedTuple):
 def story(episode: Mapping[str, Any]) -> list[list[Clause]]:
     """Return the sentences of an episode, each as its clauses. `episode`: a row as `episodes` returns it.
 
-    Steps are named in the texts. An episode that is still played has no last sentence.
+    Steps are named in the texts. Of what one step reached, only the furthest is told. An episode that is still played
+    has no last sentence.
     """
+    return [_capitalized(clauses) for clauses in _parts(episode) if clauses]
+
+
+def story_text(episode: Mapping[str, Any]) -> str:
+    """Return the story as plain text."""
+    return " ".join(f"{', '.join(clause.text for clause in sentence)}." for sentence in story(episode))
+
+
+def story_summary(episode: Mapping[str, Any]) -> str:
+    """Return how the story ends, for a list: its rows would begin alike if they told all. The verdict is not told."""
+    search, repair, end = _parts(episode)
+    clauses = [*search, *repair, *end[:1]][-_LAST_CLAUSES:]
+    return ", ".join(clause.text for clause in _capitalized(clauses)) if clauses else ""
+
+
+def _parts(episode: Mapping[str, Any]) -> tuple[list[Clause], list[Clause], list[Clause]]:
+    """Return the clauses about the search, the repair and the end."""
     ended = bool(episode["verdict"])
     search = [
         *_reached(episode, "reproduced", "saw the failure", "never saw the failure" if ended else ""),
         *_reached(episode, "localized", "saw the fault", "never saw the fault" if ended else ""),
-        *_reached(episode, "breakpoint", "set a breakpoint there"),
-        *_reached(episode, "inspected", "stopped there with the debugger"),
+        *_reached(episode, "breakpoint", "set a breakpoint at the fault"),
+        *_reached(episode, "inspected", "stopped at the fault with the debugger"),
     ]
     repair = [
         *_reached(episode, "edited", "edited the fault", "never edited the fault" if ended else ""),
@@ -61,13 +83,15 @@ def story(episode: Mapping[str, Any]) -> list[list[Clause]]:
     ]
     if repair and (text := _FAILURES.get(episode["failure_point"])):
         repair.append(_at(text, episode["failure_step"]))
-    sentences = [search, repair, _end(episode) if ended else []]
-    return [_capitalized(clauses) for clauses in sentences if clauses]
+    if episode["stop_reason"] == StopReason.SOLVED:  # The end tells what its last step reached.
+        repair = [clause for clause in repair if clause.step != episode["steps"]]
+    return _furthest(search), _furthest(repair), _end(episode) if ended else []
 
 
-def story_text(episode: Mapping[str, Any]) -> str:
-    """Return the story as plain text."""
-    return " ".join(f"{', '.join(clause.text for clause in sentence)}." for sentence in story(episode))
+def _furthest(clauses: Sequence[Clause]) -> list[Clause]:
+    """Leave out a clause if a later one is about the same step."""
+    by_step = {clause.step: clause for clause in clauses}
+    return [clause for clause in clauses if clause.step is None or by_step[clause.step] == clause]
 
 
 def _reached(episode: Mapping[str, Any], milestone: str, text: str, never: str = "") -> Iterable[Clause]:

@@ -31,6 +31,8 @@ NAMED = 0.25
 """A cause is named as the likely one from this strength on."""
 _LIKELY = 0.6
 _CHANCE_IF_CLEAR = 0.12
+_MOST_NAMES = 2
+"""More entrants than this are counted, not named."""
 
 
 class FailingTask(Flip):
@@ -113,7 +115,7 @@ def explain_night(engine: Engine, before: int | str, run: int | str) -> NightExp
         "worse": is_worse,
         "difference": _difference(pair_sentence(rows, pair["worse"], pair["better"]), concerned),
         "why": _why(causes, is_worse),
-        "fails": _stages_sentence(stages),
+        "fails": _stages_sentence(stages, [side.entrant["name"] for side in concerned]),
         "causes": causes,
         "stages": stages,
         "tasks": _failing_tasks(engine, pair["worse"]),
@@ -182,13 +184,15 @@ def _stages(sides: Sequence[Side]) -> list[Stage]:
     ]
 
 
-def _stages_sentence(stages: Sequence[Stage]) -> str:
+def _stages_sentence(stages: Sequence[Stage], entrants: Sequence[str]) -> str:
     if not stages:
         return ""
     total = sum(stage["now"] for stage in stages)
     most_first = sorted(stages, key=lambda stage: -stage["now"])
     parts = [f"{stage['now']} {stage['fails']}" for stage in most_first]
-    return f"Of {count_of(total, 'newly failing episode')}: {'; '.join(parts)}."
+    whose = " and ".join(entrants) if len(entrants) <= _MOST_NAMES else count_of(len(entrants), "entrant")
+    tasks = "on tasks that are resolved less often than in the runs before"
+    return f"Of {count_of(total, 'failing episode')} of {whose} {tasks}: {'; '.join(parts)}."
 
 
 def _failing_tasks(engine: Engine, flips: Sequence[Flip]) -> list[FailingTask]:

@@ -42,6 +42,7 @@ FAILURES = (
 RARE_TOOL = "undo"
 """What every thousandth episode used."""
 _MODELS = ("qwen3-coder", "llama-3.3-70b", "deepseek-v3", "gpt-oss-120b", "mistral-large")
+_TOOL_SETS = ("debug", "rewrite")
 _SOURCE = "class Book:\n    def total(self, items):\n" + "".join(f"        x = {n}\n" for n in range(60))
 _FILLING = "42        for item in items[1:]:\n" * 5
 _INSERT = (
@@ -59,10 +60,10 @@ def fill(engine: Engine, *, episodes: int, steps: int) -> None:
     entrants = [
         store.save_entrant(
             digest=f"e{n}",
-            name=f"{_MODELS[n // 2]} / {('debug', 'rewrite')[n % 2]}",
+            name=f"{_MODELS[n // 2]} / {_TOOL_SETS[n % 2]}",
             agent="tool_calls",
             model=_MODELS[n // 2],
-            tools=("debug", "rewrite")[n % 2],
+            tools=_TOOL_SETS[n % 2],
             tool_list=["view", "rewrite", "eval", "pdb"],
         )
         for n in range(ENTRANTS)
@@ -72,7 +73,16 @@ def fill(engine: Engine, *, episodes: int, steps: int) -> None:
         store.create_run(
             name=f"nightly-{n:03}",
             benchmark_id=benchmark.id,
-            spec={"benchmark": "bugs", "seed": n, "steps": 50},
+            spec={
+                "benchmark": "bugs",
+                "seed": n,
+                "steps": 50,
+                "entrants": [
+                    {"agent": "tool_calls", "model": _MODELS[number // 2], "tools": _TOOL_SETS[number % 2]}
+                    for number in range(ENTRANTS)
+                ],
+            },
+            versions={"stackrank": "0.1.0", "python": "3.11"},
             leaderboard="nightly",
             tags=["nightly"],
             owner="ada",
@@ -87,11 +97,15 @@ def fill(engine: Engine, *, episodes: int, steps: int) -> None:
         rows = [_episode(dice, run, task, entrant, mean, at) for task, entrant in part]
         remaining -= len(part)
         if number == 0:
-            rows[0] |= {
-                "steps": LONG_TRACE - 1,
+            rows[0] |= _spent(LONG_TRACE - 1) | {
                 "failure_step": 500,
                 "verdict": "unresolved",
                 "failure_point": "wrong_fix",
+                "at_reproduced": 1,
+                "at_localized": 1,
+                "at_edited": LONG_TRACE - 2,
+                "at_improved": None,
+                "at_solved": None,
             }
         fields = {
             "status": "finished",
@@ -177,13 +191,27 @@ def _task(number: int) -> dict[str, Any]:
     }
 
 
+def _spent(steps: int) -> dict[str, Any]:
+    """Return what an episode of so many steps spent: the sums over its steps, the reset among them."""
+    rows = steps + 1
+    return {
+        "steps": steps,
+        "tokens_in": 900 * rows + 150 * steps * rows,
+        "tokens_out": 120 * rows,
+        "cost_usd": 0.002 * rows,
+    }
+
+
 def _episode(dice: random.Random, run: int, task: int, entrant: int, mean: float, at: Any) -> dict[str, Any]:
     steps = max(4, round(dice.gauss(mean, mean / 4)))
     draw = dice.random()
     verdict = "error" if draw < 0.02 else "resolved" if draw < 0.2 + 0.06 * (entrant % 10) else "unresolved"
     failed = verdict == "unresolved"
-    is_localized = dice.random() < 0.8
-    return {
+    point = dice.choice(FAILURES) if failed else ""
+    is_reproduced = point != "never_reproduced"
+    is_localized = is_reproduced and point != "never_localized"
+    is_edited = point in ("", "wrong_fix")
+    return _spent(steps) | {
         "run_id": run,
         "task_id": task,
         "entrant_id": entrant,
@@ -193,15 +221,11 @@ def _episode(dice: random.Random, run: int, task: int, entrant: int, mean: float
         "status": "done",
         "verdict": verdict,
         "stop_reason": {"error": "error", "resolved": "solved"}.get(verdict, "step_limit"),
-        "failure_point": dice.choice(FAILURES) if failed else "",
+        "failure_point": point,
         "failure_step": steps - 1 if failed else None,
         "tampered": False,
-        "steps": steps,
-        "tokens_in": 900 * steps,
-        "tokens_out": 120 * steps,
         "tokens_cached": 0,
         "tokens_reasoning": 0,
-        "cost_usd": 0.002 * steps,
         "usage": {},
         "env_ms": 35.0 * steps,
         "model_ms": 1500.0 * steps,
@@ -212,11 +236,11 @@ def _episode(dice: random.Random, run: int, task: int, entrant: int, mean: float
         "error": "The sandbox did not answer within 60 s." if verdict == "error" else "",
         "diff": "--- a/core.py\n+++ b/core.py\n@@ -14 +14 @@\n-        x = 11\n+        x = 12\n",
         "score": {"tests": {"t.py::a": "failed" if failed else "passed"}, "notes": []},
-        "at_reproduced": 0,
+        "at_reproduced": 1 if is_reproduced else None,
         "at_localized": 1 if is_localized else None,
         "at_breakpoint": 2 if is_localized else None,
         "at_inspected": 2 if is_localized else None,
-        "at_edited": steps - 1 if is_localized else None,
+        "at_edited": steps - 1 if is_edited else None,
         "at_improved": None if failed else steps,
         "at_solved": None if failed else steps,
         "sandbox": "docker",

@@ -49,7 +49,7 @@ def reader(page: Any) -> Reader:
 
 def test_find_the_cause_of_a_nightly_regression(reader: Reader) -> None:
     page = reader.page
-    sync_api.expect(page.get_by_text("tasks resolved less often:")).to_be_visible()
+    sync_api.expect(page.get_by_text("results per entrant and task:")).to_be_visible()
     reader.click("link", "Why?")
     sync_api.expect(page.get_by_role("heading", name=re.compile(r"^Run \d+ against run \d+$"))).to_be_visible()
     heading(page, "Resolved less often")
@@ -57,7 +57,7 @@ def test_find_the_cause_of_a_nightly_regression(reader: Reader) -> None:
     reader.click("link", re.compile("side by side"))
     page.wait_for_url("**/diverge?a=*&b=*")
     ready(page)
-    sync_api.expect(page.get_by_text("They part at line")).to_be_visible()
+    sync_api.expect(page.get_by_text("The traces diverge at line")).to_be_visible()
     assert reader.clicks == 3
 
 

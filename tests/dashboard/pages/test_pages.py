@@ -47,7 +47,7 @@ def test_the_overview(visit: Any, seeded: SimpleNamespace) -> None:
     front = queries.front_page(seeded.store.engine, Scope(benchmark="bugs"))
     for sentence in (front["lead"], *front["debugger"]):
         assert sentence in texts(app)
-    assert "No clear difference for any entrant; tasks resolved less often: " in texts(app)
+    assert "No clear difference for any entrant; results per entrant and task: " in texts(app)
     assert len(board) == 3
     assert reasons["What failed"].tolist() == ["The sandbox did not answer within 60 s."]
     links = [part.proto.query_string for part in app.get("page_link")]
@@ -129,7 +129,9 @@ def test_compare_several_entrants(visit: Any, seeded: SimpleNamespace) -> None:
     assert not app.exception and comparisons[2]["sentence"] in texts(app)
     page = visit(seeded.url, "compare", cmp_pick=f"{first_id},{two}", cmp_show="second", run=str(seeded.made.runs[0]))
     (comparison,) = queries.compare_all(seeded.store.engine, [first_id, two], Scope(run=seeded.made.runs[0]))
-    assert list(linked(page.dataframe[0].value["Task"])) == comparison["only_second"]
+    shown = page.dataframe[0].value
+    assert sorted(linked(shown["Task"])) == comparison["only_second"]
+    assert shown["Points"].is_monotonic_decreasing, "the greatest difference first"
     forest = visit(seeded.url, "compare", cmp_pick=f"{first_id},{two}", cmp_tab="By category")
     assert drawn(forest) == 1 and len(forest.dataframe[0].value) == 5
     differs = visit(seeded.url, "compare", cmp_pick=f"{first_id},{two}", cmp_tab="What differs").dataframe[0].value
@@ -212,13 +214,15 @@ def test_tabs_of_a_run(visit: Any, seeded: SimpleNamespace, tab: str) -> None:
     app = visit(seeded.url, "run", id=str(seeded.made.runs[0]), run_tab=tab)
     assert "Run nightly" in texts(app)
     if tab == "Specification":
+        assert "- agent: tool_calls\n  model: llama-3.3-70b\n  tools: debug\n" in texts(app), "who played"
         assert "benchmark: bugs" in texts(app) and "\nstackrank run run-1.yaml" in texts(app)
 
 
-@pytest.mark.parametrize("point", [None, "wrong_fix"])
+@pytest.mark.parametrize("point", [None, "wrong_location"])
 def test_examples_match_the_counts(visit: Any, seeded: SimpleNamespace, point: str | None) -> None:
     engine, run = seeded.store.engine, seeded.made.runs[0]
-    (row, *_) = queries.failure_points(engine, Scope(run=run))
+    rows = queries.failure_points(engine, Scope(run=run))
+    row = next(row for row in rows if point is None or point in row["failure_points"])
     examples = queries.examples(engine, point, Scope(run=run), entrant=row["entrant"], limit=1000)
     assert len(examples) == (row["failure_points"][point] if point else row["resolved"])
     assert {(example["run_id"], example["entrant"]) for example in examples} == {(run, row["entrant"])}

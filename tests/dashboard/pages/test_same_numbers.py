@@ -115,7 +115,7 @@ def test_runs(visit: Any, seeded: SimpleNamespace, printed: Callable[..., Any]) 
         assert [row[name.capitalize()] for name in ("resolved", "unresolved", "errors")] == [
             printed_row[name] for name in ("resolved", "unresolved", "errors")
         ]
-        assert row["Cost"] == printed_row["cost_usd"] and row["Id"] == str(printed_row["id"])
+        assert row["Known cost"] == printed_row["cost_usd"] and row["Id"] == str(printed_row["id"])
 
 
 def test_tool_sets(visit: Any, seeded: SimpleNamespace, printed: Callable[..., Any]) -> None:

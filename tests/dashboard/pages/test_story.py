@@ -9,7 +9,7 @@ import pytest
 from stackrank.dashboard.trace.work import deciding_edit
 from stackrank.db import queries
 from stackrank.db.models.runs import Step
-from stackrank.db.queries import Scope, story, story_text
+from stackrank.db.queries import Scope, story, story_summary, story_text
 from stackrank.db.queries.comparisons.claims import in_sentence
 from stackrank.db.writes.store import Store
 from stackrank.patches.writing import file_diff
@@ -32,12 +32,24 @@ def test_a_story_tells_what_was_reached_and_what_never() -> None:
     resolved = NOTHING | {"verdict": "resolved", "stop_reason": "solved", "steps": 9}
     resolved |= {f"at_{name}": place for place, name in enumerate(Milestone, 2)}
     assert story_text(resolved) == (
-        "Saw the failure at 2, saw the fault at 3, set a breakpoint there at 4, stopped there with the debugger at 5. "
+        "Saw the failure at 2, saw the fault at 3, set a breakpoint at the fault at 4, "
+        "stopped at the fault with the debugger at 5. "
         "Edited the fault at 6, made more tests pass at 7, made the visible tests pass at 8. "
         "Ended with the visible tests passing at 9, the task is resolved."
     )
     wrong = NOTHING | {"at_reproduced": 1, "at_edited": 7, "failure_point": "wrong_fix", "failure_step": 7}
-    assert "Edited the fault at 7, changed the fault in a wrong way at 7." in story_text(wrong)
+    assert " Changed the fault in a wrong way at 7. " in story_text(wrong), "one clause for one step"
+
+
+def test_a_list_tells_the_end_of_a_story() -> None:
+    row = NOTHING | {"at_reproduced": 1, "at_localized": 4, "at_edited": 13, "steps": 14, "stop_reason": "step_limit"}
+    broke = row | {"failure_point": "regression", "failure_step": 14}
+    assert story_summary(broke) == "Edited the fault at 13, broke what had worked at 14, ran out of steps at 14"
+    assert story_summary(row) == "Saw the fault at 4, edited the fault at 13, ran out of steps at 14"
+    solved = row | {"verdict": "resolved", "stop_reason": "solved", "at_improved": 14, "at_solved": 14}
+    assert story_summary(solved).endswith("edited the fault at 13, ended with the visible tests passing at 14")
+    playing = NOTHING | {"verdict": "", "stop_reason": ""}
+    assert (story_summary(playing), story_summary(playing | {"at_edited": 3})) == ("", "Edited the fault at 3")
 
 
 def test_an_episode_that_goes_on_has_no_end() -> None:
@@ -123,7 +135,7 @@ def test_the_front_page_names_traces_that_show_what_it_says(store: Store) -> Non
     ]
     (debugger,) = front["debugger"]
     (pair,) = queries.tool_sets(store.engine, scope)
-    assert debugger == f"With pdb: {in_sentence(pair['sentence'])}"
+    assert debugger == f"With pdb, {in_sentence(pair['sentence'])}"
     tips = {tip["why"]: tip for tip in front["traces"]}
     assert len({tip["episode"]["id"] for tip in front["traces"]}) == len(front["traces"])
     decided = tips["Resolved only with a debugger"]["episode"]

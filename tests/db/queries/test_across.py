@@ -45,7 +45,7 @@ def test_an_entrant_is_compared_with_itself_under_two_values(store: Store, engin
     assert (pair["difference"], pair["only_second"]) == (0.75, ["task-01", "task-02", "task-03"])
     assert pair["differs"] == {"shows_failure_state": [False, True]}
     assert pair["sentence"].startswith(
-        "No clear difference between one (state at failures shown: no) and one (state at failures shown: yes): +75.0 "
+        "No clear difference: one (state at failures shown: yes) is 75.0 points above one ("
     )
     assert (efforts[0]["by"], efforts[0]["saved"], efforts[0]["tasks"]) == ("steps", 33.75, 4)
     named = queries.compare_across(engine, "shows_failure_state", values=["yes", "no"], entrants=["one"])

@@ -186,6 +186,11 @@ def test_failure_points(seeded: tuple[Engine, Seeded]) -> None:
     for row in rows:
         assert row["unresolved"] == sum(row["failure_points"].values())
         assert row["resolved"] + row["unresolved"] + row["errors"] == 20
+    points = {row["entrant_id"]: row["failure_points"] for row in rows}
+    for reached in queries.funnel(engine, Scope(run=contents.runs[0])):
+        never = [points[reached["entrant_id"]].get(f"never_{name}", 0) for name in ("reproduced", "localized")]
+        counted = reached["counted"]
+        assert [counted - reached["reproduced"], counted - reached["localized"]] == [never[0], sum(never)]
 
 
 def without_tallies(engine: Engine) -> None:

@@ -41,7 +41,9 @@ def test_a_claim_follows_the_test(difference: float | None, p_value: float | Non
 
 
 def test_the_correction_is_named_only_if_there_is_one() -> None:
-    assert (corrected_p(0.02, 1), corrected_p(0.02, 3)) == ("p = 0.02", "p = 0.02 (Holm, 3 pairs)")
+    assert corrected_p(0.02, 0.02, 1) == "p = 0.02"
+    assert corrected_p(0.02, 0.02, 3, "entrant") == "p = 0.02 over 3 entrants (Holm)"
+    assert corrected_p(0.035, 0.069, 3) == "p = 0.035 alone, 0.069 over 3 pairs (Holm)"
 
 
 @pytest.mark.parametrize("seed", sample(range(6), [0, 3]))
@@ -56,7 +58,7 @@ def test_pairs_claim_what_the_corrected_test_says(store: Store, seed: int) -> No
         unclear += pair["p_holm"] != pair["p_value"] and not is_clear
         claimed = " ahead of " in pair["sentence"] or " behind " in pair["sentence"]
         assert claimed == is_clear and pair["sentence"].startswith("No clear difference") != is_clear
-        assert "(Holm, 10 pairs)" in pair["sentence"]
+        assert " over 10 pairs (Holm)" in pair["sentence"]
     assert unclear, "some pairs are clear alone, and not among ten"
     lead = queries.front_page(store.engine, scope)["lead"]
     best, second_best = (row["entrant"] for row in queries.leaderboard(store.engine, scope)[:2])

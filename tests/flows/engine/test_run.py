@@ -77,7 +77,7 @@ def test_a_run_from_end_to_end(stackrank: CommandLine, tmp_path: Path) -> None:
     assert resolved["task"] in stackrank("episodes", "small", "--entrant", "oracle (rewrite)").out
     assert "rewrite(path=" in stackrank("trace", str(resolved["id"])).out
     compared = stackrank("compare", "repair (debug)", "oracle (rewrite)").out
-    assert compared.startswith("No clear difference between"), "two tasks cannot show one"
+    assert compared.startswith("No clear difference: "), "two tasks cannot show one"
 
 
 @pytest.mark.exhaustive

@@ -63,6 +63,8 @@ def test_the_paper_in_one_file(stackrank: CommandLine, monkeypatch: pytest.Monke
     assert document["uplift_low"] is None or document["uplift_low"] <= 1.0
     assert 0 < document["p_value"] <= 1
     output = stackrank(*call_).out
-    assert output.startswith("No clear difference between") and "+50.0 points [" in output and "p = " in output, output
+    assert output.startswith("No clear difference: ") and " is 50.0 points above " in output and "p = " in output, (
+        output
+    )
     later = [text for text in prompts if "pdb: becomes available after 5 successful rewrites" in text]
     assert (len(prompts), len(later)) == (3, 1), "each tool set is told of what it has, and debug5 of when"
