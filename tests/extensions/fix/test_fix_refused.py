@@ -146,6 +146,26 @@ def test_what_several_runs_agree_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert suite.flaky == ("flaky", "now and then", "skipped")
 
 
+@pytest.mark.parametrize(
+    ("message", "program", "set_aside"),
+    [
+        ("ModuleNotFoundError: No module named 'extra'", "", "the module extra"),
+        ("ModuleNotFoundError: No module named 'extra.deep'", "", ""),  # the package is there
+        ("ModuleNotFoundError: No module named 'yaml'", "import yamlish\n", "the module yaml"),
+        ("ModuleNotFoundError: No module named 'yaml'", "def f():\n    import yaml\n", ""),
+        ("ModuleNotFoundError: No module named 'shop'", "", ""),
+        ("assert \"No module named 'extra'\" == ''", "", ""),
+    ],
+)
+def test_a_module_that_only_tests_need_is_no_problem_of_the_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, message: str, program: str, set_aside: str
+) -> None:
+    report = TestReport({"a": "failed", "b": "passed"}, {"a": message}, complete=True)
+    monkeypatch.setattr(suite_module, "_run", lambda *_: (report, set()))
+    suite = run_suite(opened(tmp_path / "p", {**SHOP, "shop/more.py": program}), usable("bubblewrap"), times=2)
+    assert set_aside in suite.lacking.get("a", "") and ("a" in suite.failing) == (not set_aside)
+
+
 @pytest.mark.parametrize(("long_s", "times"), [(0.0, 2), (0.0, 3), (60.0, 2)])
 def test_a_suite_that_takes_long_is_said_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long_s: float, times: int
