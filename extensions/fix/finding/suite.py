@@ -33,6 +33,8 @@ _MISSING = re.compile(r"ModuleNotFoundError: No module named '(\w+)|ImportError:
 _CONFTEST = re.compile(r"^ImportError while loading conftest '(.+)'", re.MULTILINE)
 """pytest prints this and runs no test, if it needs this conftest.py at once. The group is an absolute path."""
 
+_NOTHING_COLLECTED = 5
+"""The exit status of pytest if it finds no tests."""
 _LONG_S = 60.0
 _FURTHER_RUNS = 7
 """About how many more runs of a suite a problem takes: measured, in other surroundings, as it is judged, and fixed."""
@@ -252,6 +254,11 @@ def _run(
         report = TestReport(collect_errors=(error,), complete=True)
     if not (report.outcomes or report.collect_errors) or not report.complete:
         reason = report.collect_errors[0] if report.collect_errors else _last_line(result.output)
+        if result.exit == _NOTHING_COLLECTED and not report.collect_errors:
+            raise BenchmarkError(
+                f"pytest finds no tests in {project.name}: name them with --test, such as --test 'pytest checks.py', "
+                "or name the folder of the package that has them"
+            )
         remedy = "name the test command with --test, and install what they need with --setup and --require"
         if "hookspec" in reason:
             remedy = "its conftest.py is for another version of pytest, so name that one, as in --require 'pytest<8'"

@@ -198,7 +198,7 @@ def test_a_test_that_writes_outside(tmp_path: Path) -> None:
         ("def test_it():\n    assert 1 == 2\n", 60, "no test of p passes"),
         ("import nothing_such\n", 60, "no test of p passes"),
         ("import time\n\n\ndef test_it():\n    time.sleep(600)\n", 1, "do not end within 1 s"),
-        ("x = 1\n", 60, "do not run"),
+        ("x = 1\n", 60, "pytest finds no tests in p: name them with --test"),
         ("conftest.py: def pytest_ignore_collect(collection_path, paths):\n    pass\n", 60, "--require 'pytest<8'"),
         ("conftest.py: def pytest_report_header(config, start):\n    pass\n", 60, "--require 'pytest<8'"),
     ],
