@@ -19,12 +19,13 @@ from stackrank.env.sandbox.base import (
     Refused,
     SandboxClosed,
     SandboxError,
+    SandboxSpec,
     spec_for,
 )
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.scoring.judge import Score
 from stackrank.env.scoring.verdict import NewSandbox, score
-from stackrank.env.state import State
+from stackrank.env.state import State, outcomes_of
 from stackrank.env.statement_alone import statement_alone
 from stackrank.env.task import Task
 from stackrank.env.tools import Bench, ToolError, ToolSet
@@ -36,9 +37,10 @@ from stackrank.env.tools.branch import (
     compare_workspaces,
     describe_return,
     line_to,
+    pid_if_clean,
     repeat_line,
 )
-from stackrank.env.tools.debugging.investigate import INVESTIGATOR, restore_workspace
+from stackrank.env.tools.debugging.investigate import restore_workspace
 from stackrank.env.tools.run_tests import run_visible_tests
 from stackrank.env.tools.server_plugin import server_plugin
 from stackrank.env.tools.servers import ToolServerFailed, open_connection
@@ -96,6 +98,8 @@ class DebugEnv:
         self._over: StopReason | None = None
         self._history: list[PastStep] = []
         """The steps so far, the reset first."""
+        self._last_pid: int | None = None
+        """The last process id after the tests of the reset; None if they left something else behind, too."""
         self._failures: list[str] = []
         """How tools failed unexpectedly, each in a sentence."""
         self.changes: Changes | None = None
@@ -113,6 +117,11 @@ class DebugEnv:
         return self._require_bench().sandbox
 
     @property
+    def spec(self) -> SandboxSpec:
+        """What kind of sandbox the episode takes, for its beginning and for each branch."""
+        return replace(spec_for(self.task), prefixes=self.tools.prefixes)
+
+    @property
     def over(self) -> StopReason | None:
         """Why the episode is over, if the environment ended it: `submitted`, `solved`, `sandbox_lost`; else None."""
         return self._over
@@ -127,13 +136,18 @@ class DebugEnv:
         self._history = [PastStep(None, observation)]
         return observation, {"task": self.task.id, "tools": list(self.tools.tools)}
 
-    def _begin(self) -> Observation:
+    def _begin(self, past: Observation | None = None) -> Observation:
+        """Reset, or repeat the reset that showed `past`. Then tests that left nothing behind do not run again."""
         self.close()
         started = awake.now()
         self._over, self._score, self.changes = None, None, None
         self._history, self._failures = [], []
         try:
             bench = self._open_bench()
+            if past is not None and self._last_pid is not None:
+                bench.sandbox.use_pids(self._last_pid)
+                bench.outcomes = outcomes_of(past.state)
+                return past
             tests = self._run_first_tests(bench)
         except ToolServerFailed as fault:
             return self._end_by(fault, _NO_SERVER)
@@ -180,22 +194,18 @@ class DebugEnv:
         """Count a step in which nothing is done, because the agent's output is not an action."""
         self._history.append(PastStep(None, observation))
 
-    def twin(self, new_sandbox: NewSandbox) -> DebugEnv:
-        """Return another environment on the same task by the same rules, which takes its sandboxes from elsewhere."""
-        other = copy.copy(self)
-        other._bench, other._history, other._new_sandbox = None, [], new_sandbox
-        return other
-
-    def branch(self, at: int, other: DebugEnv | None = None) -> DebugEnv:
+    def branch(self, at: int, new_sandbox: NewSandbox | None = None) -> DebugEnv:
         """Return another environment that stands where this one stood after step `at`, which exists; 0 is the reset.
 
         The steps that led there are carried out again in a fresh sandbox and compared; after the last step, also the
-        workspaces. `other`: the twin that is to stand there; it may have been reset already.
+        workspaces. `new_sandbox`: where the other one takes its sandboxes from, if not from where this one does.
         Raises StepsDiffer if a step comes out differently, SandboxError.
         """
-        other = other or self.twin(self._new_sandbox)
+        other = copy.copy(self)
+        other._bench, other._new_sandbox = None, new_sandbox or self._new_sandbox
         try:
-            first = other._history[0].observation if other._history else other.reset()[0]
+            first = other._begin(self._history[0].observation)
+            other._history = [PastStep(None, first)]
             repeat_line(other, first, self._history, at)
             if self._bench is not None and at == len(self._history) - 1:
                 compare_workspaces(at, self.sandbox.changes(), other.sandbox.changes())
@@ -226,7 +236,7 @@ class DebugEnv:
         return self.ends_when_solved and bench.investigation is None and tests["kind"] == "tests" and tests["solved"]
 
     def _open_bench(self) -> Bench:
-        sandbox = self._new_sandbox(replace(spec_for(self.task), prefixes=self.tools.prefixes))
+        sandbox = self._new_sandbox(self.spec)
         own_test = self._statement_view.own_test if self._statement_view is not None else ""
         self._bench = Bench(sandbox, self.shown, must_parse=self.tools.must_parse, own_test=own_test)
         self._bench.shows_failure_state = self._shows_failure_state
@@ -243,7 +253,9 @@ class DebugEnv:
     def _run_first_tests(self, bench: Bench) -> Observation:
         if self._statement_view is not None and not self._statement_view.runs:
             return Observation("")
+        before = bench.sandbox.footprint()
         tests = run_visible_tests(bench.sandbox, self.shown, shows_state=self._shows_failure_state)
+        self._last_pid = None if self.tools.offers else pid_if_clean(before, bench.sandbox.footprint())
         # What the tests leave behind does not count as a change by the first action.
         spoken = bench.with_changes(tests).state.get("spoken")
         return replace(tests, state=cast(State, {**tests.state, "spoken": spoken})) if spoken else tests
@@ -253,12 +265,8 @@ class DebugEnv:
 
         Returns the observation, and how many characters of it the agent asked for.
         """
-
-        def act() -> tuple[Observation, int | None]:
-            return self._carry_out(self._require_bench(), action)
-
         try:
-            return self._retry_if_lost(act)
+            return self._retry_if_lost(lambda: self._carry_out(self._require_bench(), action))
         except SandboxLost as lost:
             return self._end_by(lost, "This action crashed the sandbox twice"), None
         except ToolServerFailed as failed:  # it does not start in the sandbox that replaces a lost one
@@ -300,21 +308,13 @@ class DebugEnv:
         except (MachineBusy, SandboxClosed):
             raise
         except SandboxError as error:
-            with self._new_sandbox(spec_for(self.task)) as control:
-                control.ping()
+            self._new_sandbox(spec_for(self.task)).end()
             raise SandboxLost(str(error)) from None
 
     def _carry_out(self, bench: Bench, action: Action) -> tuple[Observation, int | None]:
-        tools = self.tools.tools if bench.investigation is None else INVESTIGATOR
-        if action.tool not in tools:
-            reason = f"There is no tool {action.tool!r}."
-            if action.tool in self.tools.tools:
-                reason = f"{action.tool} is not available during an investigation."
-            return Observation(f"{reason} Tools: {', '.join(tools)}.", False), None
-        locked = self.tools.locked(action.tool, bench.counts.get("rewrite", 0))
-        if locked:
-            later = f"{action.tool} becomes available after {locked} more rewrite{'s' if locked > 1 else ''}."
-            return Observation(later, False), None
+        rewrites, investigating = bench.counts.get("rewrite", 0), bench.investigation is not None
+        if reason := self.tools.why_unavailable(action.tool, rewrites, investigating=investigating):
+            return Observation(reason, False), None
         tool = self.tools.find(action.tool)
         try:
             arguments = read_arguments(tool, action.arguments)

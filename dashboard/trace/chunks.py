@@ -19,6 +19,7 @@ from stackrank.db import queries
 from stackrank.db.connection.engine import default_url
 from stackrank.db.queries.episodes.pauses import Pause
 from stackrank.debug_events import KEY, with_stop
+from stackrank.lines import line_to
 from stackrank.wording import count_of
 
 CHUNK = 30
@@ -58,7 +59,7 @@ class _Walk:
         debugged = ask(queries.last_step_with, self.episode["id"], index, *_DEBUGGED)
         self.stood: dict[str, Any] = with_stop(debugged["state"]) if debugged else {}
         self.at: int | None = debugged["index"] if debugged else None
-        line = list(queries.line_to(self.branches, index))
+        line = list(line_to(self.branches, index))
         self.changes = travel.Changes(row for row in self.pauses if any(row["index"] in span for span in line))
         self.stack = places.stack(self.stood, self.at, self.changes)
 

@@ -33,6 +33,7 @@ from stackrank.env.sandbox.replies.workspace import (
     ChangedFile,
     Differences,
     Edited,
+    Footprint,
     Found,
     Hello,
     Listing,
@@ -254,6 +255,14 @@ class Sandbox:
         with self._checking("changes"):
             files, nameless = read_archive(archived)
         return Changes(files=files, deleted=reply.deleted, skipped=(*reply.skipped, *nameless))
+
+    def footprint(self) -> Footprint:
+        """Return what programs have left behind, to compare it later."""
+        return self._ask("footprint", Footprint, timeout_s=60)[0]
+
+    def use_pids(self, until: int) -> None:
+        """Use up process ids, so that the next program gets one above `until`."""
+        self._ask("use_pids", Reply, timeout_s=60, until=until)
 
     def run(self, command: str, timeout_s: float, cap: int = OUTPUT_CAP) -> CommandResult:
         """Run a shell command in the workspace. All processes it started end with it. Raises Refused."""

@@ -10,12 +10,17 @@ from typing import Any, NamedTuple, Protocol, cast
 
 from pydantic import Field
 
+from stackrank import lines
 from stackrank.env.actions import Action, Observation
 from stackrank.env.sandbox.client import Changes
+from stackrank.env.sandbox.replies.workspace import Footprint
 from stackrank.env.state import BranchState, State
 from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.errors import StackrankError
 from stackrank.terms import StopReason
+
+_MOST_PIDS = 1000
+"""More process ids than this are not used up one by one."""
 
 
 class PastStep(NamedTuple):
@@ -54,16 +59,19 @@ def line_to(history: Sequence[PastStep], at: int) -> list[int]:
 
     The reset comes first. Calls of `branch` are left out, whether they went back or not.
     """
-    line, index = [], at
-    while index > 0:
-        action, observation = history[index]
-        if observation.state["kind"] == "branch":
-            index = observation.state["at"]
-            continue
-        if action is None or action.tool != Branch.name:
-            line.append(index)
-        index -= 1
-    return [0, *reversed(line)]
+    states = [step.observation.state for step in history]
+    branches = {index: state["at"] for index, state in enumerate(states) if state["kind"] == "branch"}
+    line = sorted(index for span in lines.line_to(branches, at) for index in span)
+    return [index for index in line if (action := history[index].action) is None or action.tool != Branch.name]
+
+
+def pid_if_clean(before: Footprint, after: Footprint) -> int | None:
+    """Return the last process id that programs used, if they left nothing else behind; None if they did.
+
+    Then a new sandbox in which so many process ids are used up is as if they had run there.
+    """
+    is_clean = before.left == after.left != "" and 0 <= after.pid - before.pid <= _MOST_PIDS
+    return after.pid if is_clean else None
 
 
 def repeat_line(env: Repeater, first: Observation, history: Sequence[PastStep], at: int) -> None:

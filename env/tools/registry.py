@@ -109,6 +109,15 @@ class ToolSet:
         """Return how many more rewrites it takes until `tool` is available; 0 if it is available."""
         return max(dict(self.after_rewrites).get(tool, 0) - rewrites, 0)
 
+    def why_unavailable(self, tool: str, rewrites: int, *, investigating: bool) -> str:
+        """Return why a tool cannot be used now, for the agent; empty if it can. `rewrites`: so many succeeded."""
+        available = INVESTIGATOR if investigating else self.tools
+        if tool not in available:
+            is_later = f"{tool} is not available during an investigation."
+            return f"{is_later if tool in self.tools else f'There is no tool {tool!r}.'} Tools: {', '.join(available)}."
+        locked = self.locked(tool, rewrites)
+        return f"{tool} becomes available after {locked} more rewrite{'s' if locked > 1 else ''}." if locked else ""
+
 
 _READ = ("view", "listdir", "grep")
 _EDIT = ("str_replace", "insert", "create", "undo")

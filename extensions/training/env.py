@@ -113,7 +113,6 @@ class TrainingEnv:
         `at`: 0 is the reset; None means the last step so far. The steps are carried out again in a fresh sandbox, and
         each observation is compared with the one of then; a paused program, a terminal and what runs in the background
         come to the same point. `branched_from` is `at`. A branch goes on when this environment is closed; close it too.
-        After the first branch, the reset of the next one is carried out ahead, in the background.
 
         Raises BranchError if a step came out differently, as one that depends on the clock, on chance or on a network
         may. Raises TrainingError if there is no such step, or if it ended the episode. Raises SandboxError.
@@ -130,22 +129,13 @@ class TrainingEnv:
         copy = TrainingEnv(self.task, self.tools, self._share, self._find_task, self._rules)
         copy.branched_from = at
         try:
-            copy._stand_after(steps[: at + 1], self._env.branch(at, copy._twin_of(self._env)))
+            copy._stand_after(steps[: at + 1], self._env.branch(at, copy._lent.new))
         except BaseException as error:
             copy.close()
             if isinstance(error, StepsDiffer):
                 raise BranchError(f"this episode cannot be branched: {error}") from None
             raise
-        self._share.begin_next(self._env)
         return copy
-
-    def _twin_of(self, env: DebugEnv) -> DebugEnv:
-        """Return a twin of another environment, in which this one goes on. It has been reset if that was done ahead."""
-        head_start = self._share.take_begun(self.task)
-        if head_start is None:
-            return env.twin(self._lent.new)
-        self._lent = head_start.lease
-        return head_start.take()
 
     def _begin(self) -> Observation:
         """Begin an episode. Returns the first observation."""
@@ -160,6 +150,8 @@ class TrainingEnv:
             shows_failure_state=self._rules.shows_failure_state,
             rewards=False,
         )
+        if self._share.closes:  # a pool for this environment and its branches alone: one of them will need the next one
+            self._share.pool.expect(env.spec)
         referee = Referee(env, self._rules.budget)
         observation = self._guarded(referee.reset)
         self._referee, self._tally = referee, Tally(self._rules.weights, referee.tracker)

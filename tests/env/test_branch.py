@@ -15,7 +15,8 @@ from stackrank.env.tools import ToolSet
 from stackrank.env.tools.branch import PastStep, line_to
 from tests.fixtures.env import Episode, cart, usable
 
-NAMES = ("view", "rewrite", "pdb", "bash", "terminal", "investigate", "create", "branch")
+TESTS = ("tests/test_cart.py::test_total", "tests/test_cart.py::test_average")
+NAMES = ("eval", "view", "rewrite", "pdb", "bash", "terminal", "investigate", "create", "branch")
 TOOLS = ToolSet("branching", NAMES, (("pdb", 5),))
 
 
@@ -87,6 +88,49 @@ def test_the_recorded_changes_lead_through_all_branches(episode: Episode) -> Non
         *(True, False, False, True),
     ]
     assert episode.env.score().diff.count("other.txt"), "the verdict is about where the episode stands"
+
+
+LEFT = {
+    "a temporary file": ("open('/tmp/left', 'w').close()", "ls /tmp"),
+    "a file that is no news": ("import os; os.makedirs('.pytest_cache/left')", "ls -A"),
+    "an emptied file": ("open('cart.txt', 'w').close()", "wc -c cart.txt"),
+    "a mode": ("import os; os.chmod('tests', 0o700)", "stat -c %a tests"),
+    "shared memory": (
+        "import ctypes; ctypes.CDLL(None).shmget(77, 10, 0o1600)",
+        "awk '{print $1, $2}' /proc/sysvipc/shm",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_what_the_first_tests_left_is_there_in_a_branch(name: str) -> None:
+    code, command = LEFT[name]
+    task = cart({"cart.txt": "3 carts\n", "tests/test_left.py": f"def test_left():\n    {code}\n"})
+    kind = usable("bubblewrap")
+    with DebugEnv(task, TOOLS, lambda spec: Sandbox(kind, spec), end_when_solved=False) as env:
+        env.reset()
+        assert env._last_pid is None
+        with env.branch(at=0) as branch:
+            shown, again = (Episode(each)("bash", command=command).text for each in (env, branch))
+            assert shown == again
+    with DebugEnv(cart({"cart.txt": "3 carts\n"}), TOOLS, lambda spec: Sandbox(kind, spec)) as env:
+        env.reset()
+        assert env._last_pid is not None
+        assert Episode(env)("bash", command=command).text != shown, "the command shows what was left"
+
+
+def test_the_first_tests_do_not_run_again_if_they_left_nothing(
+    episode: Episode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even the numbers of the processes that come later tell a branch from its parent."""
+    calls = [("bash", {"command": "echo $$"}), ("pdb", {"command": "b cart.py:4\nc"}), ("eval", {"test": TESTS[0]})]
+    run: list[str] = []
+    original = Sandbox.test
+    monkeypatch.setattr(Sandbox, "test", lambda *given, **options: run.append("test") or original(*given, **options))
+    with episode.env.branch(at=0) as branch:
+        assert run == [] and branch._require_bench().failing == TESTS
+        seen, shown = ([Episode(env)(tool, **given) for tool, given in calls] for env in (branch, episode.env))
+        assert [(one.text, one.state) for one in seen] == [(one.text, one.state) for one in shown]
 
 
 def test_no_tool_says_that_the_episode_went_back(episode: Episode) -> None:

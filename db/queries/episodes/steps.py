@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from typing import Any, NotRequired, TypedDict
 
 from sqlalchemy import Engine, LargeBinary, func, select, type_coerce
@@ -14,6 +14,7 @@ from stackrank.db.connection.transactions import EPISODE, STEP, TASK
 from stackrank.db.queries.episodes.blobs import BlobReader, blobs_of
 from stackrank.db.queries.reading import Json, Row, fetch, fetch_one, open_connection, parse_id
 from stackrank.debug_events import KEY, with_stop
+from stackrank.lines import line_to
 
 _S = STEP.c
 _STEP_COLUMNS = [column for column in _S if column.name not in {"episode_id", "created_at", "exchanges"}]
@@ -289,17 +290,6 @@ def branches(engine: Engine, episode_id: int) -> dict[int, int]:
     states = blobs_of(engine, episode_id).parts([row["state"] for row in rows], ("kind", "at"))
     returns = zip(rows, states, strict=True)
     return {row["index"]: int(state["at"]) for row, state in returns if state.get("kind") == "branch"}
-
-
-def line_to(branches: Mapping[int, int], index: int) -> Iterator[range]:
-    """Yield the steps that led to step `index`, the latest first, without those that a branch left.
-
-    `branches`: as the query of this name returns them.
-    """
-    while index >= 0:
-        start = max((step for step in branches if step <= index), default=0)
-        yield range(start, index + 1)
-        index = branches.get(start, -1)
 
 
 def last_step_with(engine: Engine, episode_id: int, index: int, *parts: str) -> Row | None:

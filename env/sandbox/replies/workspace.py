@@ -75,6 +75,16 @@ class Edited(Changed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Footprint(Reply):
+    """What programs have left behind in a sandbox, to compare one moment with another."""
+
+    left: Name
+    """Equal if nothing was made, changed or removed between the two moments; empty if that cannot be known."""
+    pid: Number
+    """The last process id that was used."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Listing(Reply):
     """Entries of a folder."""
 

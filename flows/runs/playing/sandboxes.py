@@ -57,6 +57,7 @@ class RunSandboxes:
         self._pool = Pool(backend, size=max(size, 2))
         self._lease = SandboxLease(self._pool, () if run_id is None else (("stackrank.run", str(run_id)),))
         self.new = self._lease.new
+        self.expect = self._pool.expect
 
     def end(self) -> None:
         """Close every sandbox, even those in use."""

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from stackrank.env.sandbox.pool import Pool
-from stackrank.env.tools.branch import PastStep
 from stackrank.extensions.training.env import BranchError, TrainingEnv
 from stackrank.extensions.training.rewards import TrainingError
 from tests.extensions.training.test_training import FIX, training_env
 from tests.fixtures.env import usable
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.slow  # by its time
 
@@ -70,35 +69,13 @@ def test_eight_branches_are_equal_and_outlive_their_parent(env: TrainingEnv) -> 
     assert pool._closed, "the last one closes it"
 
 
-def test_the_reset_of_the_next_branch_is_carried_out_ahead(env: TrainingEnv) -> None:
-    """It is compared like any other step, and ends with the last who could use it."""
-    env.branch().close()
-    env.branch().close()
-    ahead = env._share._head_start
-    assert ahead is not None
-    begun = ahead.take()
-    assert begun._history == [PastStep(None, begun._history[0].observation)], "it was reset, and nothing else was done"
-    begun.sandbox.restore("cart.py", b"def total(items):\n    return 0\n")
-    take(env, ("view", {"path": "cart.py"}))
-    with pytest.raises(BranchError, match="step 1 cannot be repeated: its observation differs"):
-        env.branch()
+def test_a_sandbox_for_the_first_branch_is_started_ahead(env: TrainingEnv) -> None:
+    pool = env._share.pool
+    wait_for(lambda: pool.waiting() > 0, lambda: "no sandbox was started")
     with env.branch() as branch:
-        assert branch._share._head_start is not None
-        begun = branch._share._head_start.take()
         env.close()
-        assert not begun.sandbox.closed, "the branch can still use it"
-    assert begun.sandbox.closed and env._share._head_start is None
-
-
-def test_an_episode_begun_ahead_for_another_task_is_not_used(env: TrainingEnv) -> None:
-    env.branch().close()
-    ahead = env._share._head_start
-    assert ahead is not None
-    env.task = replace(env.task, statement="Totals are still wrong.")
-    env.reset()
-    with env.branch() as branch:
-        assert "Totals are still wrong." in branch.look()[0].text
-    assert ahead.take().sandbox.closed
+        assert not branch.step("view", path="cart.py").info["stop_reason"]
+    assert pool._closed and pool.waiting() == 0
 
 
 @pytest.mark.parametrize(

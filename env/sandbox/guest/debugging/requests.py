@@ -1,4 +1,4 @@
-"""The requests of debugging tools: pdb, observers, the terminal, and servers that run alongside.
+"""The requests of debugging tools: pdb, observers, the terminal, servers that run alongside, and branches.
 
 A verdict uses none of them.
 """
@@ -18,6 +18,7 @@ from .entry_point import entry_point
 
 if TYPE_CHECKING:
     from .pdb.debugger import Debugger
+    from .pdb.watch import Watch
     from .servers import Servers
     from .terminal import Terminal
 
@@ -34,6 +35,7 @@ class DebuggingRequests:
     def __init__(self, core: CoreRequests) -> None:
         self._core = core
         self._debuggers: Dict[str, Debugger] = {}
+        self._watch: Optional[Watch] = None
         self._opened: Optional[Terminal] = None
         self._running: Optional[Servers] = None
         core.on_edit.append(self._notice)
@@ -51,8 +53,13 @@ class DebuggingRequests:
 
     def _quick_news(self) -> ChangedFiles:
         """Return what changed. In a large workspace, where that takes long, the next request reports it instead."""
+        from .pdb.watch import Watch
+
         workspace = self._core.workspace
-        return workspace.news() if len(workspace) <= QUICKLY_WALKED else []
+        if len(workspace) > QUICKLY_WALKED:
+            return []
+        self._watch = self._watch or Watch(workspace.root)
+        return workspace.news() if self._watch.may_have_changed() else []
 
     # ---- observers
 
@@ -120,7 +127,9 @@ class DebuggingRequests:
 
         entry = entry_point(request["entry"])
         name = request["session"]
-        debugger = self._debuggers.setdefault(name, Debugger(self._core.workspace, self._launch_debugger))
+        if name not in self._debuggers:
+            self._debuggers[name] = Debugger(self._core.workspace, self._launch_debugger)
+        debugger = self._debuggers[name]
         only, timeout_s, value_limit = request["only"], request["timeout_s"], request["value_limit"]
         test = request["test"]
         try:
@@ -164,6 +173,21 @@ class DebuggingRequests:
         reply["changed_files"] = [] if reply["event"] == "output" else self._core.workspace.news()
         self._core.report_edit(reply["changed_files"])
         return reply, output
+
+    # ---- branches
+
+    def do_footprint(self, request: Request, body: bytes) -> Reply:
+        """Identify what programs have left behind; see `footprint`. `pid`: the last process id."""
+        from .footprint import footprint, use_pids
+
+        return {"left": footprint(self._core.workspace.root), "pid": use_pids(0)}, b""
+
+    def do_use_pids(self, request: Request, body: bytes) -> Reply:
+        """Use up process ids, as programs did that do not run here."""
+        from .footprint import use_pids
+
+        use_pids(request["until"])
+        return {}, b""
 
     # ---- servers
 

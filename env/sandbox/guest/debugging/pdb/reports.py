@@ -49,4 +49,5 @@ def standing_of(report: Dict[str, Any]) -> Tuple[Dict[str, Any], int]:
         outcomes = dict(itertools.islice(report.get("tests", {}).items(), _MOST_TESTS))
         return {"event": report["ended"], "exit": report.get("exit", 0) & 0xFF, "outcomes": outcomes}, 0
     stop = report.get("stop", {})
-    return {key: value for key, value in stop.items() if key not in ("defining", "stops")}, stop.get("stops", 0)
+    standing = {key: value for key, value in stop.items() if key not in ("breakpoints", "defining", "stops")}
+    return standing, stop.get("stops", 0)
