@@ -47,7 +47,7 @@ def _empty(folder: Path) -> None:
         (_no_git, "is not in a git repository"),
         (_dirty, "has uncommitted changes (shop/cart.py)"),
         (_staged, "has uncommitted changes (shop/cart.py)"),
-        (_empty, "has no commit HEAD"),
+        (_empty, "has no commits yet"),
     ],
 )
 def test_a_repository_of_no_use(stackrank: CommandLine, tmp_path: Path, make: Any, words: str) -> None:
