@@ -260,6 +260,8 @@ def _run(
                 "or name the folder of the package that has them"
             )
         remedy = "name the test command with --test, and install what they need with --setup and --require"
+        if settings := re.search(rf"{re.escape(sandbox.root)}/?(\S+\.(?:toml|cfg|ini)):", reason):
+            remedy = f"correct {settings[1]}, which pytest cannot read, and commit it"
         if "hookspec" in reason:
             remedy = "its conftest.py is for another version of pytest, so name that one, as in --require 'pytest<8'"
         raise BenchmarkError(f"the tests of {project.name} do not run ({reason[:300]}): {remedy}")

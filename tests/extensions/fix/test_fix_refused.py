@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -199,12 +200,14 @@ def test_a_test_that_writes_outside(tmp_path: Path) -> None:
         ("import nothing_such\n", 60, "no test of p passes"),
         ("import time\n\n\ndef test_it():\n    time.sleep(600)\n", 1, "do not end within 1 s"),
         ("x = 1\n", 60, "pytest finds no tests in p: name them with --test"),
+        ("pytest.ini: [pytest\n", 60, "correct pytest.ini, which pytest cannot read"),
+        ("pyproject.toml: [tool.pytest\n", 60, "correct pyproject.toml, which pytest cannot read"),
         ("conftest.py: def pytest_ignore_collect(collection_path, paths):\n    pass\n", 60, "--require 'pytest<8'"),
         ("conftest.py: def pytest_report_header(config, start):\n    pass\n", 60, "--require 'pytest<8'"),
     ],
 )
 def test_a_suite_of_no_use(stackrank: CommandLine, tmp_path: Path, test: str, timeout_s: float, words: str) -> None:
-    file, _, text = test.partition(": ") if test.startswith("conftest.py: ") else ("test_it.py", "", test)
+    file, _, text = test.partition(": ") if re.match(r"[\w.]+: ", test) else ("test_it.py", "", test)
     project = repository(tmp_path / "p", {"test_it.py": "def test_it():\n    pass\n", file: text})
     tree_before = tree(project)
     flags = ("--agent", "random", "--out", str(tmp_path / "out"), "--timeout", str(timeout_s), "--repeat", "2")
