@@ -282,7 +282,7 @@ TARGETS: dict[str, tuple[str, float | None, float | dict[str, float] | None]] = 
     "pooled sandbox with files": ("", None, 30),
     "pooled reset with its tests": ("bare pytest", None, 120),
     "first pdb stop": ("bare pytest", None, None),
-    "p x": ("pdb over a pty", 3, 5),
+    "p x": ("pdb over a pty", 3, {"docker": 1}),
     "n": ("pdb over a pty", None, None),
     "c": ("pdb over a pty", None, None),
     "view": ("channel round trip", None, 5),
