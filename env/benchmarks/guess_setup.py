@@ -32,6 +32,7 @@ _DEV_FILES = (
 """Files whose requirements are taken only as far as tests need them."""
 # Build requirements that ask git for the version: setuptools_scm, flit_scm, hatch-vcs.
 _VERSION_FROM_GIT = re.compile(r"[-_](scm|vcs)\b")
+_LINTER = re.compile(r"pytest-(black|checkdocs|enabler|flake8|isort|mypy|pycodestyle|pydocstyle|pylint|ruff)$")
 _IN_TREE = re.compile(r"[{]|\bfile:|@ *\.")
 """Matches a requirement whose place depends on where the project is."""
 _INI = ("pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg")
@@ -277,7 +278,7 @@ def _imported_requirements(
     return [
         requirement
         for requirement, module in modules.items()
-        if module in imports or names[requirement].startswith("pytest-")
+        if module in imports or (names[requirement].startswith("pytest-") and not _LINTER.match(names[requirement]))
     ]
 
 

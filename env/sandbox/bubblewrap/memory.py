@@ -131,7 +131,7 @@ class Memory:
         for tree in trees:
             with contextlib.suppress(FileNotFoundError):  # it was replaced meanwhile
                 if tree not in self._held:
-                    self._held[tree] = os.open(_top_of(tree), os.O_RDONLY | os.O_CLOEXEC)
+                    self._held[tree] = os.open(tree, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
                     fcntl.flock(self._held[tree], fcntl.LOCK_SH)
                 os.utime(_top_of(tree))
 
@@ -293,14 +293,17 @@ def _below(tree: Path, path: Path) -> Path:
 
 
 def _top_of(tree: Path) -> Path:
-    """Return the file that names the folder that a tree was copied from; it is locked and touched by who uses it."""
+    """Return the file that names the folder that a tree was copied from; it is touched by who uses it."""
     return tree.with_name(tree.name.rpartition("-")[0] + ".top")
 
 
 def _prune(root: Path, replaced: str) -> None:
-    """Remove the tree of that name, those that nobody needs any more, and the copies that no tree uses."""
+    """Remove the tree of that name, those that nobody needs any more, and the copies that no tree uses.
+
+    Sandboxes that run see their tree as it was, whatever changes on the machine: a tree in use stays.
+    """
     unneeded = {file.stem for file in root.glob("*.json") if not _is_needed(file.with_suffix(".top"))}
-    trees = [tree for name in {*unneeded, replaced} for tree in root.glob(f"{name}-*")]
+    trees = [tree for name in {*unneeded, replaced} for tree in root.glob(f"{name}-*") if not _is_used(tree)]
     for name in unneeded:
         for file in root.glob(f"{name}.*"):
             file.unlink()
@@ -315,17 +318,24 @@ def _prune(root: Path, replaced: str) -> None:
 def _is_needed(top: Path) -> bool:
     """Whether the folder of a tree exists, and a process uses the tree or did so lately."""
     try:
-        with top.open() as file:
-            if not Path(file.read()).is_dir():
-                return False
-            if os.fstat(file.fileno()).st_mtime > moment_ago(seconds=_UNUSED_S).timestamp():
-                return True
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not Path(top.read_text()).is_dir():
             return False
-    except BlockingIOError:
-        return True
+        is_recent = top.stat().st_mtime > moment_ago(seconds=_UNUSED_S).timestamp()
     except FileNotFoundError:
         return False
+    return is_recent or any(_is_used(tree) for tree in top.parent.glob(f"{top.stem}-*"))
+
+
+def _is_used(tree: Path) -> bool:
+    """Whether a process uses a tree."""
+    folder = os.open(tree, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(folder)
+    return False
 
 
 def _stamp(status: os.stat_result) -> list[int]:

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import resolve_commit
-from stackrank.env.benchmarks.testfiles import can_be_named
+from stackrank.env.benchmarks.testfiles import can_be_named, is_test
 from stackrank.env.git import read_git
 from stackrank.env.localisation.needs import has_address
 from stackrank.env.sandbox.base import Backend, Say, silent
@@ -33,6 +33,8 @@ _MISSING = re.compile(r"ModuleNotFoundError: No module named '(\w+)|ImportError:
 _CONFTEST = re.compile(r"^ImportError while loading conftest '(.+)'", re.MULTILINE)
 """pytest prints this and runs no test, if it needs this conftest.py at once. The group is an absolute path."""
 
+_NOTHING_COLLECTED = 5
+"""The exit status of pytest if it finds no tests."""
 _LONG_S = 60.0
 _FURTHER_RUNS = 7
 """About how many more runs of a suite a problem takes: measured, in other surroundings, as it is judged, and fixed."""
@@ -130,7 +132,7 @@ def run_again(
     )
 
 
-def _combine_runs(runs: Sequence[tuple[TestReport, set[str]]], files: Collection[str]) -> Suite:
+def _combine_runs(runs: Sequence[tuple[TestReport, set[str]]], files: Mapping[str, bytes]) -> Suite:
     """Combine several runs into one result. `files`: those of the project."""
     reports = [report for report, _ in runs]
     reported = {test for report in reports for test in report.outcomes}
@@ -150,6 +152,11 @@ def _combine_runs(runs: Sequence[tuple[TestReport, set[str]]], files: Collection
             passing.add(test)
         elif len(outcomes) > 1:
             flaky.append(test)
+        elif outcomes == {"failed"} and (module := _missing_for_tests(message, files)):
+            lacking[test] = (
+                f"it needs the module {module}, which is neither in the commit nor installed: commit it, or install it "
+                "with --require"
+            )
         elif outcomes == {"failed"} and _OUTSIDE.search(message):
             not_isolated.append(test)
         elif outcomes == {"failed"}:
@@ -172,6 +179,16 @@ def _combine_runs(runs: Sequence[tuple[TestReport, set[str]]], files: Collection
         else:
             failing[file] = message
     return Suite(frozenset(passing), failing, tuple(flaky), tuple(not_isolated), leaves, tuple(unread), lacking)
+
+
+def _missing_for_tests(message: str, files: Mapping[str, bytes]) -> str:
+    """Return the module that a test imports and nobody has; empty if the program imports it, too, or has its name."""
+    missing = re.match(r"ModuleNotFoundError: No module named '(\w+)'", message)
+    if missing is None or any(missing[1] in PurePosixPath(path).with_suffix("").parts for path in files):
+        return ""
+    imports = re.compile(rb"^[ \t]*(?:from|import)[ \t]+" + missing[1].encode() + rb"\b", re.MULTILINE)
+    program = (path for path in files if path.endswith(".py") and not is_test(path))
+    return "" if any(imports.search(files[path]) for path in program) else missing[1]
 
 
 def _not_installed(message: str, files: Iterable[str]) -> str:
@@ -237,7 +254,14 @@ def _run(
         report = TestReport(collect_errors=(error,), complete=True)
     if not (report.outcomes or report.collect_errors) or not report.complete:
         reason = report.collect_errors[0] if report.collect_errors else _last_line(result.output)
+        if result.exit == _NOTHING_COLLECTED and not report.collect_errors:
+            raise BenchmarkError(
+                f"pytest finds no tests in {project.name}: name them with --test, such as --test 'pytest checks.py', "
+                "or name the folder of the package that has them"
+            )
         remedy = "name the test command with --test, and install what they need with --setup and --require"
+        if settings := re.search(rf"{re.escape(sandbox.root)}/?(\S+\.(?:toml|cfg|ini)):", reason):
+            remedy = f"correct {settings[1]}, which pytest cannot read, and commit it"
         if "hookspec" in reason:
             remedy = "its conftest.py is for another version of pytest, so name that one, as in --require 'pytest<8'"
         raise BenchmarkError(f"the tests of {project.name} do not run ({reason[:300]}): {remedy}")

@@ -158,3 +158,18 @@ def test_what_is_no_table_of_a_project_declares_nothing() -> None:
     assert [declared_requirements(files) for files in ({}, {"pyproject.toml": b"[project"}, {"setup.py": b""})] == [
         []
     ] * 3
+
+
+@pytest.mark.parametrize(
+    ("plug_in", "is_taken"),
+    [
+        ("pytest-ruff>=0.2", False),
+        ("pytest_mypy; python_version > '3'", False),
+        ("pytest-mypy-plugins", True),
+        ("pytest-mock", True),
+    ],
+)
+def test_plug_ins_that_run_linters_are_not_needed(plug_in: str, is_taken: bool) -> None:
+    files = {"setup.py": f"setup(extras_require={{'check': [{plug_in!r}]}})".encode(), "test_a.py": b""}
+    (command,) = setup_of(files)
+    assert (plug_in in shlex.split(command)) == is_taken

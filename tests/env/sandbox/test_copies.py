@@ -43,12 +43,33 @@ def environment(tmp_path: Path) -> Path:
     return folder
 
 
+def _end(memory: Memory) -> None:
+    """Give up what a memory holds, as its process does when it ends."""
+    for descriptor in memory._held.values():
+        os.close(descriptor)
+
+
+@pytest.mark.parametrize("changes", [1, 3])
+def test_a_sandbox_that_runs_sees_its_files_until_it_ends(place: Path, environment: Path, changes: int) -> None:
+    user = Memory((place,))
+    first = user.view({environment: SEEN_AS}, silent)
+    for number in range(changes):
+        (environment / "module.py").write_text(f"x = 1{number}\n" * (number + 2))
+        other = Memory((place,))
+        second = other.view({environment: SEEN_AS}, silent)
+        assert second != first and (first.folders[SEEN_AS] / "module.py").read_text() == "x = 1\n"
+        _end(other)
+    _end(user)
+    (environment / "module.py").write_text("")
+    Memory((place,)).view({environment: SEEN_AS}, silent)
+    assert not first.folders[SEEN_AS].exists() and not second.folders[SEEN_AS].exists()
+
+
 def test_copies_that_nobody_used_for_days_make_room(place: Path, environment: Path, tmp_path: Path) -> None:
     kept, forgotten = Memory((place,)), Memory((place,))
     others = [Path(shutil.copytree(environment, tmp_path / name, symlinks=True)) for name in ("old", "new")]
     in_use, unused = kept.view({environment: SEEN_AS}, silent), forgotten.view({others[0]: SEEN_AS}, silent)
-    for descriptor in forgotten._held.values():  # as its process does when it ends
-        os.close(descriptor)
+    _end(forgotten)
     for file in place.rglob("*.top"):
         os.utime(file, (0, 0))
     Memory((place,)).view({others[1]: SEEN_AS}, silent)
@@ -56,10 +77,13 @@ def test_copies_that_nobody_used_for_days_make_room(place: Path, environment: Pa
 
 
 def test_a_changed_file_is_copied_again_and_nothing_old_stays(place: Path, environment: Path) -> None:
-    first = Memory((place,)).view({environment: SEEN_AS}, silent)
+    users = [Memory((place,)), Memory((place,))]
+    first = users[0].view({environment: SEEN_AS}, silent)
     copy = first.folders[SEEN_AS] / "module.py"
     assert copy.read_text() == "x = 1\n" and copy.stat().st_dev == place.stat().st_dev
-    assert Memory((place,)).view({environment: SEEN_AS}, silent) == first
+    assert users[1].view({environment: SEEN_AS}, silent) == first
+    for user in users:
+        _end(user)
     (environment / "module.py").write_text("x = 22\n")
     second = Memory((place,)).view({environment: SEEN_AS}, silent)
     assert (second.folders[SEEN_AS] / "module.py").read_text() == "x = 22\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ def _empty(folder: Path) -> None:
         (_no_git, "is not in a git repository"),
         (_dirty, "has uncommitted changes (shop/cart.py)"),
         (_staged, "has uncommitted changes (shop/cart.py)"),
-        (_empty, "has no commit HEAD"),
+        (_empty, "has no commits yet"),
     ],
 )
 def test_a_repository_of_no_use(stackrank: CommandLine, tmp_path: Path, make: Any, words: str) -> None:
@@ -146,6 +147,26 @@ def test_what_several_runs_agree_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert suite.flaky == ("flaky", "now and then", "skipped")
 
 
+@pytest.mark.parametrize(
+    ("message", "program", "set_aside"),
+    [
+        ("ModuleNotFoundError: No module named 'extra'", "", "the module extra"),
+        ("ModuleNotFoundError: No module named 'extra.deep'", "", ""),  # the package is there
+        ("ModuleNotFoundError: No module named 'yaml'", "import yamlish\n", "the module yaml"),
+        ("ModuleNotFoundError: No module named 'yaml'", "def f():\n    import yaml\n", ""),
+        ("ModuleNotFoundError: No module named 'shop'", "", ""),
+        ("assert \"No module named 'extra'\" == ''", "", ""),
+    ],
+)
+def test_a_module_that_only_tests_need_is_no_problem_of_the_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, message: str, program: str, set_aside: str
+) -> None:
+    report = TestReport({"a": "failed", "b": "passed"}, {"a": message}, complete=True)
+    monkeypatch.setattr(suite_module, "_run", lambda *_: (report, set()))
+    suite = run_suite(opened(tmp_path / "p", {**SHOP, "shop/more.py": program}), usable("bubblewrap"), times=2)
+    assert set_aside in suite.lacking.get("a", "") and ("a" in suite.failing) == (not set_aside)
+
+
 @pytest.mark.parametrize(("long_s", "times"), [(0.0, 2), (0.0, 3), (60.0, 2)])
 def test_a_suite_that_takes_long_is_said_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long_s: float, times: int
@@ -178,13 +199,15 @@ def test_a_test_that_writes_outside(tmp_path: Path) -> None:
         ("def test_it():\n    assert 1 == 2\n", 60, "no test of p passes"),
         ("import nothing_such\n", 60, "no test of p passes"),
         ("import time\n\n\ndef test_it():\n    time.sleep(600)\n", 1, "do not end within 1 s"),
-        ("x = 1\n", 60, "do not run"),
+        ("x = 1\n", 60, "pytest finds no tests in p: name them with --test"),
+        ("pytest.ini: [pytest\n", 60, "correct pytest.ini, which pytest cannot read"),
+        ("pyproject.toml: [tool.pytest\n", 60, "correct pyproject.toml, which pytest cannot read"),
         ("conftest.py: def pytest_ignore_collect(collection_path, paths):\n    pass\n", 60, "--require 'pytest<8'"),
         ("conftest.py: def pytest_report_header(config, start):\n    pass\n", 60, "--require 'pytest<8'"),
     ],
 )
 def test_a_suite_of_no_use(stackrank: CommandLine, tmp_path: Path, test: str, timeout_s: float, words: str) -> None:
-    file, _, text = test.partition(": ") if test.startswith("conftest.py: ") else ("test_it.py", "", test)
+    file, _, text = test.partition(": ") if re.match(r"[\w.]+: ", test) else ("test_it.py", "", test)
     project = repository(tmp_path / "p", {"test_it.py": "def test_it():\n    pass\n", file: text})
     tree_before = tree(project)
     flags = ("--agent", "random", "--out", str(tmp_path / "out"), "--timeout", str(timeout_s), "--repeat", "2")
