@@ -19,6 +19,9 @@ have_pgbouncer() { have pgbouncer || [ -x /usr/sbin/pgbouncer ]; }
 
 have_debootstrap() { have debootstrap || [ -x /usr/sbin/debootstrap ]; }
 
+# Sandboxes see no tool chain in a home folder. Debian 12's own Rust is too old for some of the exercises.
+have_cargo() { [ -x /usr/bin/cargo ] && ! [[ "$(/usr/bin/cargo --version)" =~ ^cargo\ 1\.[0-7]?[0-9]\. ]]; }
+
 have_dockerd() { have dockerd || [ -x /usr/sbin/dockerd ]; }
 
 # The tests start servers of their own. A cluster and a service that nobody asked for would stay on this machine, so the
@@ -74,7 +77,7 @@ fi
 if [ "$kind" = exhaustive ]; then
     have go || packages+=(golang-go)
     have dlv || packages+=(delve)
-    [ -x /usr/bin/cargo ] || packages+=(cargo-web rustc-web) # sandboxes see no toolchain in a home folder
+    have_cargo || packages+=("cargo-web|cargo" "rustc-web|rustc")
     have lldb-dap-19 || packages+=(lldb-19)
     have javac || packages+=(openjdk-17-jdk-headless)
     [ -e /usr/share/java/junit-platform-console.jar ] || packages+=(junit5)
