@@ -236,3 +236,6 @@ class PlayingBackend:
     def new(self, spec: SandboxSpec) -> Sandbox:
         """A sandbox with this guest."""
         return Sandbox(self, spec)  # type: ignore[arg-type]
+
+    def expect(self, spec: SandboxSpec) -> None:
+        """Nothing has to be started ahead."""
