@@ -114,7 +114,7 @@ def test_a_name_that_begins_as_another_does_is_not_deselected(tmp_path: Path) ->
     problem = Problem("names", "", "", (f"{place}names",), suite)
     file = write_problems(project, [problem, replace(problem, name="total", tests=(f"{place}total",))], tmp_path)
     names, total = read_tasks(file)[0].tasks
-    assert "--deselect" not in names.test and f"--deselect {place}names tests/test_cart.py" in total.test
+    assert "--deselect" not in names.test and f"--deselect={place}names tests/test_cart.py" in total.test
     assert names.pass_to_pass == [f"{place}total_of_none"]
 
 
