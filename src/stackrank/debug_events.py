@@ -16,8 +16,9 @@ from typing_extensions import TypedDict
 
 KEY: Final = "debug_events"
 """The field of a state, or of an MCP server's structured content, that holds the events."""
-_Text = Annotated[str, Field(max_length=128 << 10)]
-_Number = Annotated[int, Field(ge=0, le=1 << 31)]
+# As large as the decoder of replies allows: no reply that it accepts makes an event that is refused.
+_Name = Annotated[str, Field(max_length=128 << 10)]
+_Text = Annotated[str, Field(max_length=8 << 20)]
 
 
 class DebugEvent(TypedDict, total=False):
@@ -29,17 +30,17 @@ class DebugEvent(TypedDict, total=False):
     """watched: a breakpoint or a probe was set there. reached: the program came by a watched place, and values were
     shown. paused: the program stands there, or stood there during this step. raised: an exception was raised there.
     failed: the program, or one of its tests, failed there."""
-    file: Annotated[_Text, Field(min_length=1)]
+    file: Annotated[_Name, Field(min_length=1)]
     """The path of the file, relative to the workspace or absolute."""
-    line: _Number
+    line: Annotated[int, Field(ge=0, le=1 << 31)]
     """Counted from 1; 0 if the code has no line."""
-    function: _Text
+    function: _Name
     """The function's name, qualified by its class if it has one."""
-    locals: Annotated[dict[_Text, _Text], Field(max_length=2000)]
+    locals: Annotated[dict[_Name, _Text], Field(max_length=2000)]
     """Name of a variable -> its value as text."""
     exception: _Text
     """The exception as `Type: message`."""
-    hits: _Number
+    hits: Annotated[int, Field(ge=0, le=1 << 53)]
     """How often the program came by, for `watched` and `reached`."""
 
 
@@ -62,7 +63,7 @@ def read_events(value: Any) -> list[DebugEvent]:
 
 @functools.cache
 def _events() -> TypeAdapter[list[DebugEvent]]:
-    return TypeAdapter(Annotated[list[DebugEvent], FailFast(), Field(max_length=200_000)])
+    return TypeAdapter(Annotated[list[DebugEvent], FailFast(), Field(max_length=500_000)])
 
 
 def relative_path(path: str, root: str) -> str:
