@@ -166,9 +166,12 @@ def _sentence(document: ScopeDescription) -> str:
         episodes = f"{count_of(document['invalid_episodes'], 'episode')}{spent}"
         parts.append(f"invalid tasks are excluded: {_list_text(document['invalid_tasks'])} ({episodes})")
     if document["disputed_tasks"]:
-        treatment = "excluded" if document["without_disputed"] else "still counted"
-        parts.append(f"disputed tasks, {treatment}: {_list_text(document['disputed_tasks'])}")
+        parts.append(f"disputed tasks, {_treatment(document)}: {_list_text(document['disputed_tasks'])}")
     return "; ".join(parts) + "."
+
+
+def _treatment(document: ScopeDescription) -> str:
+    return "excluded" if document["without_disputed"] else "still counted"
 
 
 def _error_rule_text(document: ScopeDescription) -> str:
@@ -200,19 +203,20 @@ def scope_in_short(document: ScopeDescription) -> str:
     if not document["runs"]:
         return "No run"
     ids = sorted(run["run"] for run in document["runs"])
+    disputed = document["disputed_tasks"]
     errors, apart = sum(document["errors"].values()), sum(len(excluded["runs"]) for excluded in document["apart"])
     parts = [
         "provisional" if document["provisional"] else "",
         document["benchmark"],
         f"runs {ids[0]}–{ids[-1]}" if 1 < len(ids) == ids[-1] - ids[0] + 1 else _runs_text(ids),
         f"only tasks tagged {document['task_tag']}" if document["task_tag"] else "",
-        count_of(document["common_tasks"], "task"),
-        count_of(document["entrants"], "entrant"),
+        count_of(document["common_tasks"], "task") if document["entrants"] else "no episode has a verdict",
+        count_of(document["entrants"], "entrant") if document["entrants"] else "",
         f"{count_of(errors, 'error')}{_error_rule_text(document) or ' excluded'}" if errors else "",
         f"{count_of(apart, 'run')} not included" if apart else "",
         f"{_runs_text(document['stopped'])} stopped early" if document["stopped"] else "",
         f"{count_of(len(document['invalid_tasks']), 'invalid task')} excluded" if document["invalid_tasks"] else "",
-        count_of(len(document["disputed_tasks"]), "disputed task") if document["disputed_tasks"] else "",
+        f"{count_of(len(disputed), 'disputed task')} {_treatment(document)}" if disputed else "",
     ]
     return ", ".join(filter(None, parts))
 

@@ -127,7 +127,7 @@ def test_disputed_task_is_excluded_from_the_board(reader: Reader) -> None:
     assert reader.clicks == 4
     reader.click("link", "Leaderboard without disputed tasks")
     heading(page, "Leaderboard")
-    sync_api.expect(page.get_by_text("disputed tasks, excluded:").first).to_be_visible()
+    sync_api.expect(page.get_by_text("1 disputed task excluded").first).to_be_visible()
     page.go_back()
     heading(page, "Tasks")
     # Other tests find the board as it was.
