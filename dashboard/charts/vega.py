@@ -7,7 +7,7 @@ from typing import Any
 
 from stackrank.dashboard.charts.style import HUES, INK, color_of, ink_on, on_page, symbol_of
 from stackrank.db.queries import MENDED, outcome_of
-from stackrank.db.stats import ALPHA
+from stackrank.db.queries.comparisons.claims import direction
 from stackrank.wording import count_of, interval, percent, words
 
 Spec = dict[str, Any]
@@ -69,7 +69,7 @@ def forest(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> Spec:
     """Plot differences with their intervals. Rows: `label`, `difference`, `ci_low`, `ci_high`, `p_holm`, `tasks`."""
     values = []
     for row in rows:
-        sure = row["p_holm"] is not None and row["p_holm"] < ALPHA
+        is_clear = direction(row["difference"], row["p_holm"]) != 0
         color = on_page(HUES[0] if row["difference"] >= 0 else HUES[1])
         points, low, high = (100 * row[name] for name in ("difference", "ci_low", "ci_high"))
         values.append(
@@ -79,7 +79,7 @@ def forest(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> Spec:
                 "low": low,
                 "high": high,
                 "color": color,
-                "fill": color if sure else "transparent",  # A filled mark: the difference is clear.
+                "fill": color if is_clear else "transparent",  # A filled mark: the difference is clear.
                 "shape": "diamond",
                 "told": f"{points:+.1f} points [{low:+.1f}, {high:+.1f}]",
                 "about": f"{count_of(row['tasks'], 'task')}",
