@@ -31,6 +31,7 @@ from stackrank.env.tools.view import View
 from stackrank.errors import PluginError
 from stackrank.plugins import load_plugin, plugin_names
 from stackrank.terms import DEBUGGERS
+from stackrank.wording import count_of
 
 GROUP = "stackrank.tools"
 
@@ -116,7 +117,7 @@ class ToolSet:
             is_later = f"{tool} is not available during an investigation."
             return f"{is_later if tool in self.tools else f'There is no tool {tool!r}.'} Tools: {', '.join(available)}."
         locked = self.locked(tool, rewrites)
-        return f"{tool} becomes available after {locked} more rewrite{'s' if locked > 1 else ''}." if locked else ""
+        return f"{tool} becomes available after {count_of(locked, 'more rewrite')}." if locked else ""
 
 
 _READ = ("view", "listdir", "grep")

@@ -106,7 +106,7 @@ def draft(repo: str, commit: str, options: TaskOptions) -> Draft:
             f"pytest cannot run {unnameable[0]} by its path, in which `[` and `::` mean something else: name the "
             "folder above it with --test"
         )
-    below = "" if options.subdir == "." else f"{options.subdir.strip('/')}/"
+    below = "" if subdir == "." else f"{subdir}/"
     setup, requirements = list(options.setup), list(options.requirements)
     if not (setup or options.toolchain):
         setup = guess_setup(repository, parent_commit, below)
