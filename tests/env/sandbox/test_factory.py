@@ -12,12 +12,12 @@ from typing import Any
 import psutil
 import pytest
 
-from stackrank.env.sandbox import factory as factory_module
 from stackrank.env.sandbox.base import SandboxSpec
 from stackrank.env.sandbox.bubblewrap.backend import BubblewrapBackend
 from stackrank.env.sandbox.bubblewrap.start import ROOT
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.factory import CannotFork, Factory, ForkedProcess
+from stackrank.env.sandbox.guest.core import factory as factory_module
 from tests.fixtures.env import usable
 from tests.support.waiting import runs, wait_for
 
@@ -221,7 +221,7 @@ def test_what_cannot_be_forked_says_why_and_leaves_nothing(
     with Sandbox(bubblewrap, SPEC) as sandbox:
         (factory,) = bubblewrap.factories.all()
         wait_for(lambda: len(makers(factory, but=sandbox)) == MAKERS, "the end of what made the sandbox")
-        room = {"root": root, "disk": 1 << 20, "read_only": (), "hidden": ()}
+        room = {"root": root, "disk": 1 << 20, "read_only": (), "hidden": (), "files": 0, "seal": False}
         with Path(os.devnull).open("wb") as errors, pytest.raises(CannotFork, match="odd" if limits else root):
             factory.fork({"room": room, "limits": limits}, errors.fileno())
         wait_for(lambda: len(makers(factory, but=sandbox)) == MAKERS, "its end")
@@ -258,7 +258,7 @@ def test_a_factory_that_dies_is_replaced_and_costs_nobody_anything(
     usable("bubblewrap")
     backend = BubblewrapBackend()
     if end == signal.SIGSTOP:
-        monkeypatch.setattr(factory_module, "_FORK_PATIENCE_S", 5.0)
+        monkeypatch.setattr(factory_module, "_PATIENCE_S", 5.0)
     with Sandbox(backend, SPEC) as earlier:
         (factory,) = backend.factories.all()
         processes = makers(factory, but=earlier)

@@ -20,7 +20,7 @@ import pytest
 from stackrank.env.environment import Environment
 from stackrank.env.sandbox.base import SandboxSpec
 from stackrank.env.sandbox.client import Sandbox
-from stackrank.env.sandbox.docker import backend, engine
+from stackrank.env.sandbox.docker import berths, channel, engine
 from stackrank.env.sandbox.docker import environments as docker_environments
 from stackrank.env.sandbox.docker import policy as docker_policy
 from stackrank.env.sandbox.docker.backend import DockerBackend
@@ -73,8 +73,14 @@ def through(proxy: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[DockerBack
         cached.cache_clear()
 
 
-def test_all_that_the_backend_does_goes_through(through: DockerBackend, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backend, "_PATIENCE_S", 60)
+@pytest.mark.parametrize("berth", [True, False])
+def test_all_that_the_backend_does_goes_through(
+    through: DockerBackend, berth: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(channel, "_PATIENCE_S", 60)
+    monkeypatch.setattr(berths, "_KEPT", 0)
+    if not berth:
+        monkeypatch.setattr(berths, "_REFUSALS", 0)
     assert through.problem() is None
     with Sandbox(through, SPEC) as sandbox:
         sandbox.put({"a.py": b"print(6 * 7)\n"})
@@ -84,10 +90,12 @@ def test_all_that_the_backend_does_goes_through(through: DockerBackend, monkeypa
         sandbox.put({"big": big})
         assert sandbox.read("big") == big
         assert sandbox.used_s() > 0
-        sandbox._channel._check()  # type: ignore[attr-defined]
+        own = sandbox._channel.berth.carrier if berth else sandbox._channel  # type: ignore[attr-defined]
+        assert isinstance(own, channel.DockerChannel)
+        own._check()
         assert through.reap() == []
     assert sandbox.closed
-    assert sandbox._channel._exits_by_itself()  # type: ignore[attr-defined]
+    assert own._exits_by_itself()
 
 
 def test_an_environment_is_built_through_it(through: DockerBackend) -> None:
@@ -106,7 +114,7 @@ class _SeenError(Exception):
 
 @pytest.fixture
 def bodies(monkeypatch: pytest.MonkeyPatch) -> dict[str, Body]:
-    """What the backend really sends to make a sandbox, a holder of its image, and a container for a build."""
+    """What the backend really sends to make a sandbox, a berth, a holder of the image, and a container for a build."""
     usable("docker")
     sent_bodies: list[Body] = []
 
@@ -118,12 +126,14 @@ def bodies(monkeypatch: pytest.MonkeyPatch) -> dict[str, Body]:
     with pytest.raises(_SeenError):
         DockerBackend().start(SPEC)  # first it starts the holder
     with pytest.raises(_SeenError):
+        DockerBackend()._start_berth("stackrank-sandbox", SPEC)
+    with pytest.raises(_SeenError):
         DockerBackend("runsc").start(SPEC)
-    del sent_bodies[1]["HostConfig"]["Runtime"]
+    del sent_bodies[2]["HostConfig"]["Runtime"]
     base = {"Id": "sha256:0", "Config": {"Env": []}}
     with pytest.raises(_SeenError):
         docker_environments._commit(base, Environment(), "packages", "true", "0", "stackrank.owner")
-    return dict(zip(("holder", "sandbox", "build"), sent_bodies, strict=True))
+    return dict(zip(("holder", "berth", "sandbox", "build"), sent_bodies, strict=True))
 
 
 def _set(*path: str, to: Any) -> Callable[[Body], None]:
@@ -198,11 +208,20 @@ SANDBOX: dict[str, Callable[[Body], None]] = {
 }
 
 
+MASKED = ("nothing masked", "nothing read-only", "one mask less")
+"""What the sandboxes in a berth do themselves."""
+
+
 @pytest.mark.parametrize(
     ("kind", "case"),
     [
-        *((kind, case) for case in BOTH for kind in ("sandbox", "holder", "build")),
-        *((kind, case) for case in SANDBOX for kind in ("sandbox", "holder") if (kind, case) != ("holder", "root")),
+        *((kind, case) for case in BOTH for kind in ("sandbox", "berth", "holder", "build")),
+        *(
+            (kind, case)
+            for case in SANDBOX
+            for kind in ("sandbox", "berth", "holder")
+            if (kind, case) != ("holder", "root") and not (kind == "berth" and case in MASKED)
+        ),
     ],
 )
 def test_a_container_that_could_do_more_is_refused_in_a_sentence(bodies: dict[str, Body], kind: str, case: str) -> None:
