@@ -1,6 +1,6 @@
 """Berths: containers in which sandboxes are played one after another, so that few need a container of their own.
 
-The program in a berth forks them; see the guest's `berth`, and decision 23 for why this is as safe.
+The program in a berth forks them; see the guest's `berth`, and decision 16 for why this is as safe.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The program of a container in which sandboxes are played one after another; see decision 23.
+"""The program of a container in which sandboxes are played one after another; see decision 16.
 
 It forks each of them into namespaces of its own, as a factory does, and passes bytes between its guest and the host.
 Nothing of an episode runs outside of these namespaces, so what a sandbox leaves ends with it. The limits of the
