@@ -1,4 +1,4 @@
-"""The program of a container in which sandboxes are played one after another; see decision 16.
+"""The program of a container in which sandboxes are played one after another; see decision 25.
 
 It forks each of them into namespaces of its own, as a factory does, and passes bytes between its guest and the host.
 Nothing of an episode runs outside of these namespaces, so what a sandbox leaves ends with it. The limits of the
@@ -22,9 +22,9 @@ from .core.factory import GUEST, PYTHON, ForkFailed, await_processes, fork, star
 from .core.seccomp import is_known
 
 HEADER = struct.Struct("!cI")
-START, DATA, END, USED = b"s", b"d", b"e", b"u"
-"""START asks for a sandbox, and says why there is none. END asks for its end, and says that it has ended. USED asks for
-the processor time that it has used, in seconds."""
+START, CODE, DATA, END, USED = b"s", b"c", b"d", b"e", b"u"
+"""START asks for a sandbox, and says why there is none. CODE stands for the guest's code, which is here already. END
+asks for the end of the sandbox, and says that it has ended. USED asks for the seconds of a processor that it used."""
 _CHUNK = 1 << 16
 _CONTROL_GROUPS = "/sys/fs/cgroup"
 
@@ -85,11 +85,15 @@ class Berth:
             self._start(content)
         elif kind == USED:
             self._say(USED, _used_s() - self._used_before_s)
-        elif self._pid and kind == DATA:
-            self._for_guest += content
+        elif self._pid and kind in (CODE, DATA):
+            self._for_guest += content if kind == DATA else self._code()
             self._feed()
         elif self._pid and kind == END:
             self._end()
+
+    def _code(self) -> bytes:
+        size = os.fstat(self._zip_fd).st_size
+        return b"%d\n" % size + os.pread(self._zip_fd, size, 0)
 
     def _feed(self) -> None:
         with contextlib.suppress(BlockingIOError):
