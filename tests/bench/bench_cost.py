@@ -43,7 +43,7 @@ from stackrank.env.sandbox.variables import FIXED_ENVIRONMENT
 from stackrank.env.task import Limits
 from tests.bench.bench_env import EVERYTHING, SCRIPT, TASK
 
-MOST = {"bubblewrap": 500.0, "docker": 900.0}
+MOST = {"bubblewrap": 500.0, "docker": 450.0}
 """Milliseconds that an episode may take, verdict included."""
 SHIM = "containerd-shim-runc-v2"
 DAEMONS = ("dockerd", "containerd", "docker-containerd", SHIM)

@@ -16,7 +16,7 @@ import select
 import signal
 import socket
 import struct
-from typing import Any, Callable, List, NoReturn, Optional, Set, Tuple
+from typing import Any, Callable, Dict, List, NoReturn, Optional, Set, Tuple
 
 from .core.factory import GUEST, PYTHON, ForkFailed, await_processes, fork, start_python
 from .core.seccomp import is_known
@@ -42,8 +42,10 @@ class Berth:
     def __init__(self, zip_fd: int, guest: Callable[[int, Optional[Tuple[int, int]]], None]) -> None:
         self._zip_fd = zip_fd
         self._guest = guest
+        self._first: Dict[str, Any] = {}
         self._python: Optional[socket.socket] = None
         self._others: Set[int] = set()
+        self._played = 0
         self._pid = 0
         self._to_guest = self._from_guest = -1
         self._for_guest, self._for_host = bytearray(), bytearray()
@@ -52,13 +54,9 @@ class Berth:
     def serve(self) -> None:
         """Answer messages. Does not return."""
         os.set_blocking(1, False)
-        kind, first = self._receive()
-        problem = "" if is_known() else "there is no filter of system calls for this machine"
-        if first["python"] and not problem:
-            self._python = start_python(first, self._zip_fd)
+        kind, self._first = self._receive()
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        self._others = _pids()
-        self._say(kind, problem)
+        self._say(kind, "" if is_known() else "there is no filter of system calls for this machine")
         while True:
             # What the host has not taken yet keeps the guest from saying more.
             readers = [0, self._from_guest] if self._pid and not self._for_host else [0]
@@ -103,6 +101,11 @@ class Berth:
                 self._end()
 
     def _start(self, request: Any) -> None:
+        # It takes 30 MB, which is too much for a berth that plays only one.
+        if self._played == 1 and self._first["python"]:
+            self._python = start_python(self._first, self._zip_fd)
+        self._played += 1
+        self._others = _pids()
         self._used_before_s = _used_s()
         for_guest, self._to_guest = os.pipe()
         self._from_guest, from_guest = os.pipe()

@@ -135,6 +135,8 @@ def test_find():
 @pytest.mark.parametrize("score", [False, True], ids=["an agent's run", "a verdict's run"])
 def test_nothing_of_an_episode_reaches_another(sandbox_backend: Backend, score: bool) -> None:
     numbers: list[str] = []
+    with Sandbox(sandbox_backend, SPEC), Sandbox(sandbox_backend, SPEC):
+        pass  # berths have a Python that is ready for tests from their second sandboxes on
     with Sandbox(sandbox_backend, SPEC) as earlier, Sandbox(sandbox_backend, SPEC) as leaving:
         play(leaving, LEAVE, score)
         leaving.run("touch /tmp/left /dev/shm/left; ipcmk -M 4096", 20)
@@ -189,6 +191,8 @@ def state(sandbox: Sandbox) -> dict[str, Any]:
 def test_a_verdicts_process_is_as_clean_as_one_that_was_started(
     sandbox_backend: Backend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    with Sandbox(sandbox_backend, SPEC):
+        pass  # a berth has a Python that is ready for tests from its second sandbox on
     with Sandbox(sandbox_backend, SPEC) as sandbox:
         forked = state(sandbox)
     monkeypatch.setattr(Factory, "fork", refuse)
