@@ -19,7 +19,7 @@ from stackrank.env.sandbox.closer import Closer
 from stackrank.env.sandbox.docker.channel import DockerChannel
 from stackrank.env.sandbox.docker.host_config import room
 from stackrank.env.sandbox.factory import CannotFork
-from stackrank.env.sandbox.guest.berth import CODE, DATA, END, HEADER, START, USED
+from stackrank.env.sandbox.guest.core.berth import CODE, DATA, END, HEADER, START, USED
 from stackrank.env.sandbox.variables import variables_of
 
 log = logging.getLogger(__name__)
