@@ -15,8 +15,9 @@ from stackrank.env.benchmarks.git import (
     parent_and_message,
     resolve_commit,
 )
-from stackrank.env.benchmarks.guess_setup import declared_requirements, guess_setup, pytest_settings
-from stackrank.env.benchmarks.pytest_command import command_start
+from stackrank.env.benchmarks.python_project.guess_setup import declared_requirements, guess_setup
+from stackrank.env.benchmarks.python_project.pytest_command import command_start
+from stackrank.env.benchmarks.python_project.pytest_settings import pytest_settings
 from stackrank.env.benchmarks.repo_schema import (
     TASKS_FILE,
     LimitsEntry,

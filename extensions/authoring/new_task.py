@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from stackrank.env.benchmarks.base import BenchmarkError
-from stackrank.env.benchmarks.guess_setup import build_guessed
+from stackrank.env.benchmarks.python_project.guess_setup import build_guessed
 from stackrank.env.benchmarks.repo import load_task
 from stackrank.env.benchmarks.repo_schema import TASKS_FILE, TaskEntry, read_tasks
 from stackrank.env.localisation.needs import inspect_surroundings

@@ -13,7 +13,7 @@ from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.writes.store import Store
 from stackrank.env.benchmarks.git import resolve_commit
-from stackrank.env.benchmarks.guess_setup import build_guessed
+from stackrank.env.benchmarks.python_project.guess_setup import build_guessed
 from stackrank.env.sandbox.base import Backend
 from stackrank.errors import UsageError
 from stackrank.extensions.fix import propose

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from stackrank.env.benchmarks.base import BenchmarkError, Source
 from stackrank.env.benchmarks.files import read_tree
-from stackrank.env.benchmarks.guess_setup import project_alone, setup_of
-from stackrank.env.benchmarks.pytest_command import TestCommand, default_command
+from stackrank.env.benchmarks.python_project.guess_setup import project_alone, setup_of
+from stackrank.env.benchmarks.python_project.pytest_command import TestCommand, default_command
 from stackrank.env.benchmarks.repo import NEVER, Repo
 from stackrank.env.benchmarks.repo_schema import TASKS_FILE
 from stackrank.env.environment import Environment, files_digest

@@ -7,8 +7,8 @@ import textwrap
 
 import pytest
 
-from stackrank.env.benchmarks.guess_setup import declared_requirements, setup_of
-from stackrank.env.benchmarks.pytest_command import default_command
+from stackrank.env.benchmarks.python_project.guess_setup import declared_requirements, setup_of
+from stackrank.env.benchmarks.python_project.pytest_command import default_command
 
 PROJECT = b"[project]\nname = 'a'\n"
 

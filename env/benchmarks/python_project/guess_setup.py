@@ -6,16 +6,21 @@ import ast
 import functools
 import re
 import shlex
-import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from configparser import ConfigParser, Error
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import CommitFiles, latest_version
-from stackrank.env.benchmarks.loaded_tests import loaded_tests
+from stackrank.env.benchmarks.python_project.loaded_tests import loaded_tests
+from stackrank.env.benchmarks.python_project.pytest_settings import (
+    django_variables,
+    pytest_settings,
+    read_pyproject,
+    read_section,
+    required_plugins,
+)
 from stackrank.env.sandbox.base import Backend, BuildError, SandboxSpec, Say
 from stackrank.source import literal, parse_python
 
@@ -35,39 +40,6 @@ _VERSION_FROM_GIT = re.compile(r"[-_](scm|vcs)\b")
 _LINTER = re.compile(r"pytest-(black|checkdocs|enabler|flake8|isort|mypy|pycodestyle|pydocstyle|pylint|ruff)$")
 _IN_TREE = re.compile(r"[{]|\bfile:|@ *\.")
 """Matches a requirement whose place depends on where the project is."""
-_INI = ("pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg")
-_OPTIONS = {
-    "--cov": "pytest-cov",
-    "--no-cov": "pytest-cov",
-    "--numprocesses": "pytest-xdist",
-    "-n": "pytest-xdist",
-    "--dist": "pytest-xdist",
-    "--timeout": "pytest-timeout",
-    "--asyncio-mode": "pytest-asyncio",
-    "--benchmark": "pytest-benchmark",
-    "--reruns": "pytest-rerunfailures",
-    "--randomly": "pytest-randomly",
-    "--mypy": "pytest-mypy",
-    "--html": "pytest-html",
-    "--mpl": "pytest-mpl",
-    "--doctest-plus": "pytest-doctestplus",
-    "--doctest-rst": "pytest-doctestplus",
-    "--remote-data": "pytest-remotedata",
-    "--ds": "pytest-django",
-    "--reuse-db": "pytest-django",
-    "--record-mode": "pytest-recording",
-    "--disable-socket": "pytest-socket",
-    "--picked": "pytest-picked",
-    "--typeguard-packages": "typeguard",
-}
-"""The start of a pytest option -> the distribution that knows the option. Without it, pytest does not start."""
-_SETTINGS = {
-    "asyncio_mode": "pytest-asyncio",
-    "timeout": "pytest-timeout",
-    "django_settings_module": "pytest-django",
-    "mypy_plugins": "pytest-mypy-plugins",
-}
-"""A setting of pytest -> the distribution that knows it."""
 _MODULES = {
     "attrs": "attr",
     "beautifulsoup4": "bs4",
@@ -89,9 +61,6 @@ _MODULES = {
     "setuptools": "pkg_resources",
 }
 """A distribution -> the module that it brings, if that has another name."""
-_DJANGO_SETTINGS = re.compile(rb"(?:DJANGO_SETTINGS_MODULE\W+|--settings[= ])([A-Za-z_][\w.]*)")
-_SAYS_SETTINGS = ("tox.ini", "noxfile.py", "pyproject.toml", "setup.cfg", "Makefile", "runtests.py", "manage.py")
-"""Files that name the settings with which Django's own runner tests a project, the most reliable first."""
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)", re.M)
 
 
@@ -110,9 +79,9 @@ def setup_of(files: Mapping[str, bytes], version: Callable[[], str] = str, targe
     `version`: returns the version of a project that asks git for it, or an empty text. `targets`: the tests that will
     run, if not all of them: modules that only other tests import are left out.
     """
-    project = _project(files)
-    plugins = _plugins(pytest_settings(files))
-    if django_settings(files):
+    project = read_pyproject(files)
+    plugins = required_plugins(pytest_settings(files))
+    if django_variables(files):
         plugins.append("pytest-django")
     tool_settings = project.get("tool", {})
     described = "poetry" in tool_settings or "flit" in tool_settings or b"[metadata]" in files.get("setup.cfg", b"")
@@ -121,7 +90,7 @@ def setup_of(files: Mapping[str, bytes], version: Callable[[], str] = str, targe
     groups = project.get("dependency-groups", {})
     extras = {
         **_extras_of_setup_py(files.get("setup.py", b"")),
-        **_section(files.get("setup.cfg", b""), "options.extras_require"),
+        **read_section(files.get("setup.cfg", b""), "options.extras_require"),
         **project.get("project", {}).get("optional-dependencies", {}),
     }
     of_tool = _tool_requirements(tool_settings)
@@ -168,7 +137,7 @@ def declared_requirements(files: Mapping[str, bytes], chosen: Iterable[str] = ()
     Commits with the same requirements share an environment that has them, and each installs only itself. A declared
     requirement is left out if a chosen one is for the same distribution.
     """
-    project = _project(files).get("project", {})
+    project = read_pyproject(files).get("project", {})
     extras = project.get("optional-dependencies", {})
     own_name = _distribution(str(project.get("name", "")))
     declared = {_distribution(requirement): [requirement] for requirement in chosen}
@@ -211,7 +180,7 @@ def _tox_requirements(files: Mapping[str, bytes], tool: Mapping[str, Any]) -> li
     """Return what tox installs for every environment. `py311: name` is for an environment of that name alone."""
     described = tool.get("tox", {})
     ini = str(described.get("legacy_tox_ini", "")).encode() or files.get("tox.ini", b"")
-    listed = [*_texts(_section(ini, "testenv").get("deps")), *_texts(described.get("env_run_base", {}).get("deps"))]
+    listed = [*_texts(read_section(ini, "testenv").get("deps")), *_texts(described.get("env_run_base", {}).get("deps"))]
     return [re.sub(r"^[\w{},.!-]+: +", "", requirement) for requirement in listed]
 
 
@@ -331,65 +300,3 @@ def _of_hatch(environment: Mapping[str, Any]) -> list[str]:
     """Return the requirements of an environment of Hatch that are the same everywhere."""
     listed = [*_texts(environment.get("dependencies")), *_texts(environment.get("extra-dependencies"))]
     return [requirement for requirement in listed if "{" not in requirement]
-
-
-def _project(files: Mapping[str, bytes]) -> dict[str, Any]:
-    try:
-        return tomllib.loads(files.get("pyproject.toml", b"").decode())
-    except ValueError:
-        return {}
-
-
-def pytest_settings(files: Mapping[str, bytes]) -> dict[str, Any]:
-    """Return a project's settings for pytest, from the first of its files that has any: pytest reads no other."""
-    tool = _project(files).get("tool", {}).get("pytest", {})
-    pytest_ini, hidden_ini, tox, setup = (
-        _section(files.get(name, b""), "tool:pytest" if name == "setup.cfg" else "pytest") for name in _INI
-    )
-    settings = pytest_ini or hidden_ini or tool.get("ini_options", tool) or tox or setup
-    return {name.lower(): value for name, value in settings.items()}
-
-
-def django_settings(files: Mapping[str, bytes]) -> str:
-    """Return the module of settings with which Django's own test runner tests a project, if it is not pytest's.
-
-    Empty if the project has no such settings, or tells pytest about them itself.
-    """
-    if "django_settings_module" in pytest_settings(files) or "pytest-django" in _plugins(pytest_settings(files)):
-        return ""
-    named = (name.decode() for path in _SAYS_SETTINGS for name in _DJANGO_SETTINGS.findall(files.get(path, b"")))
-    paths = ((name, name.replace(".", "/")) for name in named)
-    return next((name for name, path in paths if f"{path}.py" in files or f"{path}/__init__.py" in files), "")
-
-
-def _section(content: bytes, name: str) -> Mapping[str, Any]:
-    parser = ConfigParser(interpolation=None, strict=False)
-    try:
-        parser.read_string(content.decode("utf-8", "replace"))
-    except Error:  # pytest says so itself
-        return {}
-    return parser[name] if parser.has_section(name) else {}
-
-
-def _plugins(settings: Mapping[str, Any]) -> list[str]:
-    """Return the plug-ins of pytest that its settings name or use."""
-    addopts = settings.get("addopts", "")
-    options = addopts if isinstance(addopts, list) else _words(str(addopts))
-    required = settings.get("required_plugins", [])
-    names = [*required] if isinstance(required, list) else str(required).split()
-    named_plugins = {re.split(r"[<>=!~ \[]", name)[0] for name in names}
-    for option in map(str, options):
-        # `--cov-branch` is pytest-cov's, and `-n4` is `-n`; but `--timeout` is not `--timeouts`.
-        for start, plugin in _OPTIONS.items():
-            if re.match(rf"{start}(?![a-z])", option) and plugin not in named_plugins:
-                names.append(plugin)
-                named_plugins.add(plugin)
-    names += [plugin for name, plugin in _SETTINGS.items() if name in settings and plugin not in named_plugins]
-    return list(dict.fromkeys(names))
-
-
-def _words(text: str) -> list[str]:
-    try:
-        return shlex.split(text)
-    except ValueError:  # a quote that does not close, of which pytest itself complains
-        return text.split()
