@@ -24,6 +24,9 @@ from stackrank.env.benchmarks.python_project.pytest_settings import (
 from stackrank.env.sandbox.base import Backend, BuildError, SandboxSpec, Say
 from stackrank.source import literal, parse_python
 
+_PIP_INSTALL = ("python", "-m", "pip", "install", "-q")
+_EDITABLE = " -e "
+_UNISOLATED = "--no-build-isolation"
 # Extras, dependency groups and files in which projects put their test requirements.
 _EXTRAS = ("test", "tests", "testing", "dev")
 _FILES = (
@@ -38,6 +41,11 @@ _DEV_FILES = (
 # Build requirements that ask git for the version: setuptools_scm, flit_scm, hatch-vcs.
 _VERSION_FROM_GIT = re.compile(r"[-_](scm|vcs)\b")
 _LINTER = re.compile(r"pytest-(black|checkdocs|enabler|flake8|isort|mypy|pycodestyle|pydocstyle|pylint|ruff)$")
+_BUILT_AT_IMPORT = {"mesonpy": ("ninja",)}
+"""A build backend that builds again when an editable installation is imported -> what it needs then.
+
+So what builds the project must be installed beside it, and not in an environment that pip removes after the build.
+"""
 _IN_TREE = re.compile(r"[{]|\bfile:|@ *\.")
 """Matches a requirement whose place depends on where the project is."""
 _MODULES = {
@@ -86,7 +94,7 @@ def setup_of(files: Mapping[str, bytes], version: Callable[[], str] = str, targe
     tool_settings = project.get("tool", {})
     described = "poetry" in tool_settings or "flit" in tool_settings or b"[metadata]" in files.get("setup.cfg", b"")
     if not ("setup.py" in files or "project" in project or ("build-system" in project and described)):
-        return [shlex.join(["python", "-m", "pip", "install", "-q", *plugins])] if plugins else []
+        return [shlex.join([*_PIP_INSTALL, *plugins])] if plugins else []
     groups = project.get("dependency-groups", {})
     extras = {
         **_extras_of_setup_py(files.get("setup.py", b"")),
@@ -97,7 +105,7 @@ def setup_of(files: Mapping[str, bytes], version: Callable[[], str] = str, targe
     extra = _first(_EXTRAS, extras)
     group = _first(_EXTRAS, groups)
     file = _first(_FILES, files)
-    command = "python -m pip install -q -e " + (f"'.[{extra}]'" if extra else ".")
+    command = shlex.join(_PIP_INSTALL) + _EDITABLE + (f"'.[{extra}]'" if extra else ".")
     if group:
         command = shlex.join([*shlex.split(command), *_group_requirements(groups, group, set())])
     elif of_tool:
@@ -122,12 +130,18 @@ def setup_of(files: Mapping[str, bytes], version: Callable[[], str] = str, targe
     optional = [requirement for requirement in optional if _distribution(requirement) != own_name]
     if additional := [*plugins, *_imported_requirements(files, optional, targets)]:
         command += f" {shlex.join(additional)}"
-    if b"scm" in files.get("setup.py", b"") or _VERSION_FROM_GIT.search(str(project.get("build-system"))):
+    build = project.get("build-system", {})
+    tools = _BUILT_AT_IMPORT.get(build.get("build-backend"), ())
+    if tools:
+        command = command.replace(_EDITABLE, f" {_UNISOLATED}{_EDITABLE}", 1)
+    if b"scm" in files.get("setup.py", b"") or _VERSION_FROM_GIT.search(str(build)):
         # An environment has the files but not their history.
         # A source distribution says its version.
         version_line = re.search(rb"^Version: (\S+)", files.get("PKG-INFO", b""), re.M)
         stated = version_line[1].decode() if version_line else "0"
-        return [f"SETUPTOOLS_SCM_PRETEND_VERSION={version() or stated} {command}"]
+        command = f"SETUPTOOLS_SCM_PRETEND_VERSION={version() or stated} {command}"
+    if tools:
+        command = f"{shlex.join([*_PIP_INSTALL, *tools, *_texts(build.get('requires'))])} && {command}"
     return [command]
 
 
@@ -170,10 +184,11 @@ def build_guessed(backend: Backend, spec: SandboxSpec, say: Say) -> None:
 
 def project_alone(setup: str) -> str:
     """Return the command that installs the project as `setup` of `setup_of` does, but nothing else; empty if none."""
-    if " -e " not in setup:
+    if _EDITABLE not in setup:
         return ""
-    version = re.match(r"SETUPTOOLS_SCM_PRETEND_VERSION=\S+ ", setup)
-    return f"{version[0] if version else ''}python -m pip install -q --no-deps -e ."
+    version = re.search(r"SETUPTOOLS_SCM_PRETEND_VERSION=\S+ ", setup)
+    options = ["--no-deps", *([_UNISOLATED] if _UNISOLATED in setup else [])]
+    return f"{version[0] if version else ''}{shlex.join([*_PIP_INSTALL, *options])}{_EDITABLE}."
 
 
 def _tox_requirements(files: Mapping[str, bytes], tool: Mapping[str, Any]) -> list[str]:
