@@ -118,7 +118,7 @@ class FixSession:
                 f"{project.name}: continuing the interrupted command; delete {request.out / STARTED} to start over"
             )
             return interrupted
-        print_err(f"{project.name}: running its tests {request.times} times")
+        print_err(f"{project.name}: running its tests, and files with a failing test {request.times} times")
         suite_run = suite.run_suite(project, self._backend, times=request.times, say=print_err)
         if suite_run.unread:
             print_err(
