@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from stackrank.env.benchmarks.python_project.guess_setup import declared_requirements, setup_of
+from stackrank.env.benchmarks.python_project.guess_setup import declared_requirements, project_alone, setup_of
 from stackrank.env.benchmarks.python_project.pytest_command import default_command
 
 PROJECT = b"[project]\nname = 'a'\n"
@@ -52,6 +52,41 @@ def test_tests_of_djangos_own_runner(files: dict[str, bytes], settings: str) -> 
     assert command.startswith(f"DJANGO_SETTINGS_MODULE={settings} python" if settings else "python")
     assert ("python_files='test*.py'" in command) == bool(settings)
     assert ("pytest-django" in setup) == (bool(settings) or b"[pytest]" in files.get("tox.ini", b""))
+
+
+_SCRIPT = b'environ.setdefault("DJANGO_SETTINGS_MODULE", "site.conf")'
+
+
+@pytest.mark.parametrize(
+    ("files", "variables"),
+    [
+        ({"tests/manage.py": _SCRIPT, "tests/site/conf.py": b""}, "PYTHONPATH=tests DJANGO_SETTINGS_MODULE=site.conf"),
+        ({"my app/runtests.py": _SCRIPT, "my app/site/conf.py": b""}, "PYTHONPATH='my app' DJANGO_SETTINGS_MODULE="),
+        ({"a/manage.py": _SCRIPT, "a/site/conf.py": b"", "site/conf.py": b""}, "DJANGO_SETTINGS_MODULE=site.conf"),
+        ({"b/manage.py": _SCRIPT, "a/site/conf.py": b"", "b/site/conf.py": b""}, "PYTHONPATH=b DJANGO"),
+        (
+            {"tox.ini": b"[testenv]\ncommands = django-admin test --settings=conf\n", "tests/deep/conf.py": b""},
+            "PYTHONPATH=tests/deep DJANGO_SETTINGS_MODULE=conf",
+        ),
+        ({"a/b/c/manage.py": _SCRIPT, "a/b/c/site/conf.py": b""}, "python"),  # too deep to be the project's own
+        ({"tests/manage.py": _SCRIPT, "tests/website/conf.py": b""}, "python"),
+    ],
+)
+def test_settings_that_are_found_from_a_folder(files: dict[str, bytes], variables: str) -> None:
+    assert default_command({"setup.py": b"", "a/tests.py": b"", **files}).startswith(variables)
+
+
+@pytest.mark.parametrize("version", ["", "1.2"])
+@pytest.mark.parametrize("requires", [["meson-python>=0.15", "Cython"], ["meson-python"]])
+def test_what_builds_at_each_import_is_not_isolated(version: str, requires: list[str]) -> None:
+    scm = ["setuptools-scm"] * bool(version)
+    table = f"[project]\nname = 'a'\n[build-system]\nrequires = {requires + scm}\nbuild-backend = 'mesonpy'\n"
+    (setup,) = setup_of({"pyproject.toml": table.encode()}, lambda: version)
+    first, second = setup.split(" && ")
+    assert shlex.split(first)[4:] == ["-q", "ninja", *requires, *scm]
+    assert second.endswith("python -m pip install -q --no-build-isolation -e .")
+    assert second.startswith("SETUPTOOLS_SCM_PRETEND_VERSION=1.2 " if version else "python")
+    assert project_alone(setup) == second.replace("-q ", "-q --no-deps ")
 
 
 @pytest.mark.parametrize("others", ["", "  plain: respx>=1\n  new: Respx<3 ; python_version > '3.9'\n"])

@@ -10,6 +10,7 @@ import pytest
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.scoring.report import TestReport
+from stackrank.extensions.fix.commands import next_steps
 from stackrank.extensions.fix.finding import suite as suite_module
 from stackrank.extensions.fix.finding.project import TestOptions, list_own_loaders, open_project
 from stackrank.extensions.fix.finding.suite import run_suite, select_broken_since
@@ -323,3 +324,13 @@ def test_only_files_with_a_failing_test_run_again(
     assert ran == [[], ["tests/test_bad.py"], ["tests/test_bad.py"]] and suite.passing == {good}
     assert [*suite.flaky] == flaky and [*suite.lacking] == lacking
     assert [*suite.failing] == ([bad] if later == ["failed", "failed"] else [])
+
+
+def test_a_decided_proposal_is_not_to_be_decided_again() -> None:
+    """As when the folder of proposals was deleted, and the same command is given again."""
+    rows = [{"id": 4, "status": "approved"}, {"id": 5, "status": "rejected"}, {"id": 7, "status": "open"}]
+    for count in (1, 2, 3):
+        text = "\n".join(next_steps(rows[:count], "a folder"))
+        assert "stackrank review 4 --out 'a folder'" in text and "review 4 --approve" not in text
+        assert ("Proposal 5 is already rejected" in text) == (count > 1) and "review 5 --approve" not in text
+        assert ("stackrank review 7 --approve" in text) == (count == 3)
