@@ -8,7 +8,9 @@ import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
+from posixpath import dirname
 from typing import Any
 
 from stackrank.env.benchmarks.base import BenchmarkError
@@ -21,6 +23,7 @@ from stackrank.env.benchmarks.python_project.pytest_settings import (
     read_section,
     required_plugins,
 )
+from stackrank.env.benchmarks.testfiles import is_test
 from stackrank.env.sandbox.base import Backend, BuildError, SandboxSpec, Say
 from stackrank.source import literal, parse_python
 
@@ -46,6 +49,8 @@ _BUILT_AT_IMPORT = {"mesonpy": ("ninja",)}
 
 So what builds the project must be installed beside it, and not in an environment that pip removes after the build.
 """
+_MOST_DEPTH = 4
+"""Packages below are parts of tests or examples."""
 _IN_TREE = re.compile(r"[{]|\bfile:|@ *\.")
 """Matches a requirement whose place depends on where the project is."""
 _MODULES = {
@@ -128,6 +133,10 @@ def setup_of(files: Mapping[str, bytes], version: Callable[[], str] = str, targe
     # An extra may consist of others of the same project, which no index needs to have.
     own_name = _distribution(str(project.get("project", {}).get("name", "")))
     optional = [requirement for requirement in optional if _distribution(requirement) != own_name]
+    dependencies = _texts(project.get("project", {}).get("dependencies"))
+    in_tree = {**tool_settings.get("poetry", {}).get("dependencies", {})}
+    for folder in _members_needed(files, [*dependencies, *in_tree, *shlex.split(command)]):
+        command = command.replace(_EDITABLE, f"{_EDITABLE}{shlex.quote(f'./{folder}')}{_EDITABLE}", 1)
     if additional := [*plugins, *_imported_requirements(files, optional, targets)]:
         command += f" {shlex.join(additional)}"
     build = project.get("build-system", {})
@@ -149,7 +158,7 @@ def declared_requirements(files: Mapping[str, bytes], chosen: Iterable[str] = ()
     """Return what `pyproject.toml` declares of what the set-up of `setup_of` installs, and `chosen` requirements first.
 
     Commits with the same requirements share an environment that has them, and each installs only itself. A declared
-    requirement is left out if a chosen one is for the same distribution.
+    requirement is left out if a chosen one is for the same distribution, or if it is a package in the project's folder.
     """
     project = read_pyproject(files).get("project", {})
     extras = project.get("optional-dependencies", {})
@@ -158,10 +167,11 @@ def declared_requirements(files: Mapping[str, bytes], chosen: Iterable[str] = ()
     has_chosen = {*declared}
     waiting = [*_texts(project.get("dependencies")), *_texts(extras.get(_first(_EXTRAS, extras)))]
     visited: set[str] = set()
+    members = _members(files)
     while waiting:
         requirement = waiting.pop(0)
         name = _distribution(requirement)
-        if requirement in visited or name in has_chosen or _IN_TREE.search(requirement):
+        if requirement in visited or name in has_chosen or name in members or _IN_TREE.search(requirement):
             continue
         visited.add(requirement)
         if name != own_name:
@@ -172,6 +182,32 @@ def declared_requirements(files: Mapping[str, bytes], chosen: Iterable[str] = ()
             text for extra in (named[1] if named else "").split(",") for text in _texts(extras.get(extra.strip()))
         ]
     return [requirement for several in declared.values() for requirement in several]
+
+
+def _members(files: Mapping[str, bytes]) -> dict[str, str]:
+    """Return the other packages that a project's folder contains, as workspaces do: distribution -> its folder."""
+    members: dict[str, str] = {}
+    for path in sorted(path for path in files if path.endswith("/pyproject.toml") and path.count("/") < _MOST_DEPTH):
+        folder = dirname(path)
+        described = read_pyproject({"pyproject.toml": files[path]})
+        own_name = described.get("project", {}).get("name") or described.get("tool", {}).get("poetry", {}).get("name")
+        if own_name and not is_test(path):
+            members.setdefault(_distribution(str(own_name)), folder)
+    return members
+
+
+def _members_needed(files: Mapping[str, bytes], requirements: Iterable[str]) -> list[str]:
+    """Return the folders of the other packages that these requirements name, and of those that they need in turn."""
+    members, needed, waiting = _members(files), list[str](), [*requirements]
+    while waiting and members:
+        folder = members.get(_distribution(waiting.pop(0)))
+        if folder is None or folder in needed:
+            continue
+        needed.append(folder)
+        described = read_pyproject({"pyproject.toml": files[f"{folder}/pyproject.toml"]})
+        waiting += _texts(described.get("project", {}).get("dependencies"))
+        waiting += described.get("tool", {}).get("poetry", {}).get("dependencies", {})
+    return needed
 
 
 def build_guessed(backend: Backend, spec: SandboxSpec, say: Say) -> None:
@@ -187,8 +223,11 @@ def project_alone(setup: str) -> str:
     if _EDITABLE not in setup:
         return ""
     version = re.search(r"SETUPTOOLS_SCM_PRETEND_VERSION=\S+ ", setup)
+    words = shlex.split(setup)
+    editable = [following.partition("[")[0] for word, following in pairwise(words) if word == _EDITABLE.strip()]
     options = ["--no-deps", *([_UNISOLATED] if _UNISOLATED in setup else [])]
-    return f"{version[0] if version else ''}{shlex.join([*_PIP_INSTALL, *options])}{_EDITABLE}."
+    options += [word for folder in editable for word in (_EDITABLE.strip(), folder)]
+    return f"{version[0] if version else ''}{shlex.join([*_PIP_INSTALL, *options])}"
 
 
 def _tox_requirements(files: Mapping[str, bytes], tool: Mapping[str, Any]) -> list[str]:

@@ -151,9 +151,12 @@ def passing_unchanged(project: Project, backend: Backend, tests: Collection[str]
 
 
 def _targets_of(project: Project, files: Collection[str], tests: Collection[str]) -> list[str]:
-    """Return what pytest has to run for these tests; all, if it cannot run one of their files by its path."""
+    """Return what pytest has to run for these tests; all, if it cannot run one of their files by its path.
+
+    If a conftest.py that it loads first cannot be imported, it runs nothing.
+    """
     paths = {path_of(test) for test in tests}
-    if all(path in files and can_be_named(path) for path in paths):
+    if all(path in files and can_be_named(path) and not is_conftest(path) for path in paths):
         return project.targets_of(tests)
     return list(project.command.targets)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import textwrap
+from itertools import pairwise
 
 import pytest
 
@@ -87,6 +88,34 @@ def test_what_builds_at_each_import_is_not_isolated(version: str, requires: list
     assert second.endswith("python -m pip install -q --no-build-isolation -e .")
     assert second.startswith("SETUPTOOLS_SCM_PRETEND_VERSION=1.2 " if version else "python")
     assert project_alone(setup) == second.replace("-q ", "-q --no-deps ")
+
+
+_CORE = "[project]\nname = 'shop.core'\ndependencies = ['shop-base>1', 'attrs']\n"
+
+
+@pytest.mark.parametrize(
+    ("table", "editable"),
+    [
+        ("[project]\nname = 'shop'\ndependencies = ['Shop_Core', 'click']\n", ["./base", "./packages/core", "."]),
+        ("[project]\nname = 'shop'\n[dependency-groups]\ntest = ['shop-base']\n", ["./base", "."]),
+        ("[build-system]\nrequires = []\n[tool.poetry]\nname = 'shop'\n[tool.poetry.dependencies]\n"
+         "shop-core = {path = 'packages/core'}\n", ["./base", "./packages/core", "."]),
+        ("[project]\nname = 'shop'\ndependencies = ['click']\n", ["."]),
+        ("[project]\nname = 'shop'\ndependencies = ['shop-sample']\n", ["."]),
+    ],
+)  # fmt: skip
+def test_packages_of_the_same_repository_are_installed_from_it(table: str, editable: list[str]) -> None:
+    files = {
+        "pyproject.toml": table.encode(),
+        "packages/core/pyproject.toml": _CORE.encode(),
+        "base/pyproject.toml": b"[tool.poetry]\nname = 'shop-base'\n",
+        "tests/sample/pyproject.toml": b"[project]\nname = 'shop-sample'\n",
+    }
+    (setup,) = setup_of(files)
+    words = shlex.split(setup)
+    assert [after for word, after in pairwise(words) if word == "-e"] == editable
+    assert project_alone(setup) == f"python -m pip install -q --no-deps -e {' -e '.join(editable)}"
+    assert not {"Shop_Core", "shop-base"} & {*declared_requirements(files)}
 
 
 @pytest.mark.parametrize("others", ["", "  plain: respx>=1\n  new: Respx<3 ; python_version > '3.9'\n"])
