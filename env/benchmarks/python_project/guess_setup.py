@@ -49,6 +49,9 @@ _BUILT_AT_IMPORT = {"mesonpy": ("ninja",)}
 
 So what builds the project must be installed beside it, and not in an environment that pip removes after the build.
 """
+_BUILD_FOLDER = "--config-settings=build-dir=build/editable"
+_NO_BUILD = "--config-settings=compile-args=-n"
+"""With it, ninja only says what it would build. In a sandbox all files are new, and headers of Python are missing."""
 _MOST_DEPTH = 4
 """Packages below are parts of tests or examples."""
 _IN_TREE = re.compile(r"[{]|\bfile:|@ *\.")
@@ -142,7 +145,7 @@ def setup_of(files: Mapping[str, bytes], version: Callable[[], str] = str, targe
     build = project.get("build-system", {})
     tools = _BUILT_AT_IMPORT.get(build.get("build-backend"), ())
     if tools:
-        command = command.replace(_EDITABLE, f" {_UNISOLATED}{_EDITABLE}", 1)
+        command = command.replace(_EDITABLE, f" {_UNISOLATED} {_BUILD_FOLDER}{_EDITABLE}", 1)
     if b"scm" in files.get("setup.py", b"") or _VERSION_FROM_GIT.search(str(build)):
         # An environment has the files but not their history.
         # A source distribution says its version.
@@ -150,7 +153,8 @@ def setup_of(files: Mapping[str, bytes], version: Callable[[], str] = str, targe
         stated = version_line[1].decode() if version_line else "0"
         command = f"SETUPTOOLS_SCM_PRETEND_VERSION={version() or stated} {command}"
     if tools:
-        command = f"{shlex.join([*_PIP_INSTALL, *tools, *_texts(build.get('requires'))])} && {command}"
+        first = shlex.join([*_PIP_INSTALL, *tools, *_texts(build.get("requires"))])
+        command = f"{first} && {command} && {_alone(command, _NO_BUILD)}"
     return [command]
 
 
@@ -222,12 +226,16 @@ def project_alone(setup: str) -> str:
     """Return the command that installs the project as `setup` of `setup_of` does, but nothing else; empty if none."""
     if _EDITABLE not in setup:
         return ""
+    return f"{_alone(setup)} && {_alone(setup, _NO_BUILD)}" if _NO_BUILD in setup else _alone(setup)
+
+
+def _alone(setup: str, *options: str) -> str:
+    """Return the command that installs the same packages as `setup` in place, and nothing else."""
     version = re.search(r"SETUPTOOLS_SCM_PRETEND_VERSION=\S+ ", setup)
-    words = shlex.split(setup)
-    editable = [following.partition("[")[0] for word, following in pairwise(words) if word == _EDITABLE.strip()]
-    options = ["--no-deps", *([_UNISOLATED] if _UNISOLATED in setup else [])]
-    options += [word for folder in editable for word in (_EDITABLE.strip(), folder)]
-    return f"{version[0] if version else ''}{shlex.join([*_PIP_INSTALL, *options])}"
+    places = [after.partition("[")[0] for word, after in pairwise(shlex.split(setup)) if word == _EDITABLE.strip()]
+    kept = (option for option in (_UNISOLATED, _BUILD_FOLDER) if option in setup)
+    editable = (word for place in dict.fromkeys(places) for word in (_EDITABLE.strip(), place))
+    return (version[0] if version else "") + shlex.join([*_PIP_INSTALL, "--no-deps", *kept, *options, *editable])
 
 
 def _tox_requirements(files: Mapping[str, bytes], tool: Mapping[str, Any]) -> list[str]:

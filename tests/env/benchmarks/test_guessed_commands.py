@@ -83,11 +83,12 @@ def test_what_builds_at_each_import_is_not_isolated(version: str, requires: list
     scm = ["setuptools-scm"] * bool(version)
     table = f"[project]\nname = 'a'\n[build-system]\nrequires = {requires + scm}\nbuild-backend = 'mesonpy'\n"
     (setup,) = setup_of({"pyproject.toml": table.encode()}, lambda: version)
-    first, second = setup.split(" && ")
+    first, second, third = setup.split(" && ")
     assert shlex.split(first)[4:] == ["-q", "ninja", *requires, *scm]
-    assert second.endswith("python -m pip install -q --no-build-isolation -e .")
-    assert second.startswith("SETUPTOOLS_SCM_PRETEND_VERSION=1.2 " if version else "python")
-    assert project_alone(setup) == second.replace("-q ", "-q --no-deps ")
+    pip = "SETUPTOOLS_SCM_PRETEND_VERSION=1.2 " * bool(version) + "python -m pip install -q "
+    once, never = "--no-build-isolation --config-settings=build-dir=build/editable", "--config-settings=compile-args=-n"
+    assert second == f"{pip}{once} -e ." and third == f"{pip}--no-deps {once} {never} -e ."
+    assert project_alone(setup) == f"{pip}--no-deps {once} -e . && {third}"
 
 
 _CORE = "[project]\nname = 'shop.core'\ndependencies = ['shop-base>1', 'attrs']\n"
