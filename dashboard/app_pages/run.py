@@ -13,7 +13,7 @@ from stackrank import wording
 from stackrank.dashboard import address, charts
 from stackrank.dashboard.charts import paper
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.parts import failing, operate, people, show
+from stackrank.dashboard.parts import columns, failing, operate, people, show
 from stackrank.dashboard.parts.scope import query
 from stackrank.dashboard.parts.tables import (
     AGAINST_PAGE,
@@ -240,7 +240,7 @@ def verdicts() -> None:
             for verdict in rescored
         ],
         about=rescored,
-        column_config={"When": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm")},
+        column_config={"When": columns.moment()},
         alt="Verdicts of other scorers",
     )
 

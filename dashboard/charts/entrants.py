@@ -51,7 +51,7 @@ def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
             textposition="middle right",
             cliponaxis=False,
             marker=marker_of(row["entrant_id"]),
-            hovertemplate=f"{plain_label(row['entrant'])}<br>{usd(cost)} an episode<br>{percent(row['rate'], 1)}"
+            hovertemplate=f"{plain_label(row['entrant'])}<br>{usd(cost)} an episode<br>{percent(row['rate'])}"
             "<extra></extra>",
         )
     if priced:

@@ -56,7 +56,7 @@ def ranking(rows: Sequence[Mapping[str, Any]]) -> Spec:
                 "color": color_of(row["entrant_id"]),
                 "fill": color_of(row["entrant_id"]),
                 "shape": _shape_of(row["entrant_id"]),
-                "told": f"{percent(row['rate'], 1)} ({interval(row['ci_low'], row['ci_high'])})",
+                "told": f"{percent(row['rate'])} ({interval(row['ci_low'], row['ci_high'])})",
                 "about": evidence,
             }
         )
@@ -146,7 +146,7 @@ def funnel(rows: Sequence[Mapping[str, Any]], stages: Sequence[str]) -> Spec:
             "id": row["entrant_id"],
             "stage": words(stage).capitalize(),
             "share": row["shares"][stage],
-            "told": f"{row[stage]} of {count_of(row['counted'], 'episode')}, {percent(row['shares'][stage], 0)}",
+            "told": f"{row[stage]} of {count_of(row['counted'], 'episode')}, {percent(row['shares'][stage])}",
         }
         for row in rows
         for stage in stages

@@ -34,7 +34,7 @@ def state_of(side: GridCell) -> int:
 
 def told(side: GridCell) -> str:
     """Summarize the result of one entrant on one task in a few characters."""
-    return f"{MARKS[state_of(side)][0]} {side['resolved']}/{side['resolved'] + side['unresolved']}"
+    return f"{MARKS[state_of(side)][0]} {wording.part_of(side['resolved'], side['resolved'] + side['unresolved'])}"
 
 
 def entrants_of(rows: Sequence[GridRow]) -> list[str]:
@@ -84,7 +84,7 @@ def _row(row: GridRow, names: Sequence[str]) -> dict[str, Any]:
         "id": row["task_id"],
         "about": wording.visible(" · ".join(filter(None, about))),
         "rate": wording.percent(row["rate"]),
-        "spread": wording.fixed(100 * row["spread"], 1),
+        "spread": wording.distance(row["spread"]),
         "notes": wording.visible("; ".join(notes)),
         "cells": [_cell(cells[name]) if name in cells else None for name in names],
     }

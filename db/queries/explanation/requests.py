@@ -163,7 +163,7 @@ def _context(name: str, olds: Sequence[_Asked], news: Sequence[_Asked], links: l
     is_shorter = bool(cuts[0] and cuts[1]) and median(cuts[1]) < 0.7 * median(cuts[0])
     if shares[1] - shares[0] >= 0.3 or (is_shorter and shares[1] >= shares[0]):
         to = f", to {median(cuts[1]):,.0f} tokens" if cuts[1] else ""
-        text = f"{percent(shares[0], 0)} -> {percent(shares[1], 0)} of the conversations read are cut{to}"
+        text = f"{percent(shares[0])} -> {percent(shares[1])} of the conversations read are cut{to}"
         yield Finding(CauseKind.CONTEXT, f"{name}: {text}.", 0.3 + 0.6 * max(shares[1] - shares[0], 0.5), links)
         return
     most = [[row.largest for row in rows if row.largest] for rows in (olds, news)]
