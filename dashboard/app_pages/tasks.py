@@ -48,13 +48,6 @@ st.caption(
     f"debugger; {sum(bool(row['suspect']) for row in rows)} with a suspected defect, {len(disputed)} disputed."
 )
 
-played = ask(queries.describe_scope, scope)
-version = next((row for row in ask(queries.benchmarks) if row["digest"] == played["version"]), None)
-if version and version["name"] == played["benchmark"] and version["rates"]:
-    rates = "; ".join(wording.verdict_rates(version["rates"], version["digest"]))
-    st.caption(f":material/gavel: Verdicts: {show.escaped(rates)}")
-
-
 names = entrants_of(table)
 frame = pd.DataFrame(
     {
@@ -144,3 +137,8 @@ address.tabs("tk_tab", {"Grid": cells, "Table": facts})
 if disputed and not scope.without_disputed:
     with board:
         without_disputed()
+played = ask(queries.describe_scope, scope)
+version = next((row for row in ask(queries.benchmarks) if row["digest"] == played["version"]), None)
+if version and version["name"] == played["benchmark"] and version["rates"]:
+    rates = "; ".join(wording.verdict_rates(version["rates"], version["digest"]))
+    st.caption(f":material/gavel: Verdicts: {show.escaped(rates)}")

@@ -89,8 +89,8 @@ def budget_curves(rows: Sequence[Mapping[str, Any]], by: str, outcome: str) -> g
                 "dash": dash_of(row["entrant_id"]),
             },
             name=plain_label(row["entrant"]),
-            hovertemplate="%{fullData.name}<br>%{y:.0%} with "
-            + ("$%{x:.4g}" if by == "cost_usd" else f"%{{x:,.0f}} {by}")
+            hovertemplate="%{fullData.name}<br>%{y:.1%} with "
+            + ("$%{x:.4f}" if by == "cost_usd" else f"%{{x:,.0f}} {by}")
             + "<extra></extra>",
         )
         if x:
@@ -135,7 +135,7 @@ def reliability(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
                 name=name,
                 legendgroup=name,
                 showlegend=dash == "solid",
-                hovertemplate=f"{name}<br>{kind}: %{{y:.0%}}, k = %{{customdata}}<extra></extra>",
+                hovertemplate=f"{name}<br>{kind}: %{{y:.1%}}, k = %{{customdata}}<extra></extra>",
             )
     most = max((row["k"] for row in rows), default=1)
     figure.update_xaxes(dtick=1, range=[0.6, most + 0.4], title="Attempts k")

@@ -65,7 +65,7 @@ def _content(rows: Sequence[GridRow], names: Sequence[str]) -> dict[str, Any]:
     return {
         "marks": MARKS,
         "entrants": [wording.visible(name) for name in names],
-        "facts": ["Rate", "Spread", "Notes"],
+        "facts": ["Rate", "Spread, points", "Notes"],
         "of_task": address.to("task", id=""),
         "of_episode": address.to("episode", id=""),
         "of_entrant": address.to("episodes", ep_query=""),
@@ -97,5 +97,6 @@ def _cell(side: GridCell) -> dict[str, Any]:
     return {
         "state": state_of(side),
         "told": ", ".join(filter(None, (result, errors))),
+        "count": wording.part_of(side["resolved"], counted) if counted else "",
         "episode": side["episode"],
     }

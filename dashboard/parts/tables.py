@@ -192,10 +192,11 @@ def episode_table(
     with_run: bool = True,
     hits: Mapping[int, Mapping[str, Any]] | None = None,
     everything: Callable[[], Sequence[Mapping[str, Any]]] | None = None,
+    name: str = "episodes",
 ) -> None:
     """Draw episodes, one of which can be opened. `hits`: episode -> `step` and `excerpt` that a search found.
 
-    `everything` returns the rows of the CSV if these are only one page of them.
+    `everything` returns the rows of the CSV, which has this name, if these are only one page of them.
     """
     steps = {episode: hit["step"] for episode, hit in (hits or {}).items()}
     frame = pd.DataFrame(
@@ -225,11 +226,9 @@ def episode_table(
         frame["Labels"] = [labels.get(row["id"], []) for row in rows]
     if hits:
         matches = [hits.get(row["id"]) for row in rows]
-        frame.insert(
-            list(frame).index("Failure point"),
-            "Found",
-            [f"step {hit['step']}: {hit['excerpt']}" if hit else "" for hit in matches],
-        )
+        place = list(frame).index("Entrant") + 1
+        frame.insert(place, "At step", [hit["step"] if hit else None for hit in matches])
+        frame.insert(place + 1, "Found", [hit["excerpt"] if hit else "" for hit in matches])
     if not with_run:
         frame = frame.drop(columns="Run")
     frame = show.telling(frame, "Sealed", "Attempt")
@@ -244,7 +243,8 @@ def episode_table(
         "Cost": kinds.dollars(help="–: unknown price of the model."),
         "Seconds": kinds.mean(),
         "Labels": _Column.ListColumn(help="Labels that people gave it."),
-        "Found": _Column.TextColumn(width="large", help="The first step with the text, or the requested step."),
+        "At step": kinds.count(help="The first step with the text after the reset, or the requested step."),
+        "Found": _Column.TextColumn(width="large", help="The line with the text."),
         "Episode": _Column.TextColumn(help="Opens the trace in a new tab."),
     }
     links = {"Episode": [address.to("episode", id=row["id"], step=steps.get(row["id"])) for row in rows]}
@@ -256,7 +256,7 @@ def episode_table(
 
     hint = "Tick a row to open its trace here. Names and numbers open in a new tab."
     pick(
-        rows, frame, columns, key=key, name="all_episodes" if everything else "episodes", alt="Episodes", hint=hint,
+        rows, frame, columns, key=key, name=name, alt="Episodes", hint=hint,
         links=links, opened=opened, everything=everything,
     )  # fmt: skip
 
@@ -268,13 +268,15 @@ def _rate(run: Mapping[str, Any]) -> float | None:
 
 def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
     """Draw runs, one of which can be opened, or two compared."""
+    changes = ask(queries.against_previous, [row["id"] for row in rows])
     frame = pd.DataFrame(
         {
-            "Run": [row["name"] for row in rows],
+            "Run": [f"{row['name']} #{row['id']}" for row in rows],
             "Status": [row["status"] for row in rows],
             "Progress": [100 * row["done"] / max(1, row["episodes_total"] - row["not_played"]) for row in rows],
             "Episodes": [wording.part_of(row["done"], row["episodes_total"] - row["not_played"]) for row in rows],
             "Rate": [_rate(row) for row in rows],
+            "Against previous": [changes.get(row["id"]) for row in rows],
             "Resolved": [row["resolved"] for row in rows],
             "Unresolved": [row["unresolved"] for row in rows],
             "Errors": [row["errors"] for row in rows],
@@ -284,19 +286,23 @@ def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
             "Benchmark": [row["benchmark"] for row in rows],
             "Tags": [row["tags"] for row in rows],
             "Owner": [row["owner"] for row in rows],
-            "Id": [row["id"] for row in rows],
         }
     )
-    frame = show.telling(frame, "Benchmark", "Tags", "Owner", "Errors")
+    frame = show.telling(frame, "Benchmark", "Tags", "Owner", "Errors", "Against previous")
     columns = {
         "Progress": kinds.rate_bar(),
         "Rate": kinds.share(help="Resolved / (resolved + unresolved), over the episodes of all entrants."),
+        "Against previous": kinds.points(
+            "Against previous, points",
+            help="Mean over the entrants of both of rate less the rate in the finished run before it in its series. "
+            "Not a test: tick two runs for that.",
+        ),
         "Known cost": kinds.dollars(help="Cost so far, as far as prices are known, including errors."),
         "Started": kinds.moment(),
         "Tags": _Column.ListColumn(),
     }
     addresses = [address.to("run", id=row["id"]) for row in rows]
-    links = {"Run": addresses, "Id": addresses}
+    links = {"Run": addresses}
 
     def opened(row: Mapping[str, Any]) -> None:
         show.link(RUN_PAGE, f"Open run {row['id']}: {show.escaped(row['name'])}", id=row["id"])

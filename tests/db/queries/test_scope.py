@@ -181,7 +181,8 @@ def test_a_scope_of_a_person(store: Store, runs: Runs) -> None:
     assert [row["run_id"] for row in queries.episodes(store.engine, scope=Scope(owner="bob"))] == [other] * 4
     assert queries.count_matches(store.engine, "verdict:resolved", scope=Scope(owner="ada")) == 1
     assert queries.count_matches(store.engine, "", entrant="a", scope=Scope()) == 8
-    assert queries.count_matches(store.engine, "text:x") is None
+    assert queries.count_matches(store.engine, "text:x") == queries.count_matches(store.engine, "")
+    assert queries.asks_for_text("text:x") and not queries.asks_for_text("verdict:resolved")
 
 
 def test_reference_entrants_are_listed_separately(store: Store, runs: Runs) -> None:
