@@ -70,10 +70,10 @@ columns = {
     "Task": _Column.TextColumn(pinned=True),
     "Spread": kinds.spread("Spread, points", help="Difference between the best and the worst entrant's rate."),
     "Rate": kinds.rate_bar(help="Share of resolved episodes, over all entrants."),
-    "Predicted": _Column.NumberColumn(
+    "Predicted": kinds.mean(
         help="Difficulty from 0 to 8, measured by `stackrank validate` without a model. Empty: not measured."
     ),
-    "Flaky for": _Column.NumberColumn(help="Entrants that resolved it in only some attempts."),
+    "Flaky for": kinds.count(help="Entrants that resolved it in only some attempts."),
 }
 
 

@@ -112,5 +112,5 @@ def bar_of(color: str, pattern: str) -> dict[str, Any]:
 
 def with_legend(figure: go.Figure) -> go.Figure:
     """Put the legend above the figure, where it covers nothing, and return the figure."""
-    legend = {"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "xref": "container", "traceorder": "normal", "title": None}
+    legend = {"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "traceorder": "normal", "title": None}
     return figure.update_layout(showlegend=True, legend=legend)

@@ -85,6 +85,8 @@ def csv_lines(rows: Iterable[Iterable[Any]]) -> Iterator[str]:
 def _csv_cell(value: Any) -> Any:
     if isinstance(value, list | dict):
         value = as_json(value)
+    if isinstance(value, float):
+        return float(f"{value:.12g}")  # without what adding up binary fractions leaves behind
     if not isinstance(value, str):
         return value
     guard = "'" if value.startswith(_FORMULA) and not _NUMBER.fullmatch(value) else ""

@@ -48,9 +48,9 @@ def test_csv_text_is_never_a_formula(text: str) -> None:
 
 
 def test_numbers_stay_numbers_in_csv() -> None:
-    cells = [-3, 2.5, "-3", "+1.5e-7", None, True, "a,b", ["=1", {"x": -1}]]
+    cells = [-3, 0.1 + 0.2, "-3", "+1.5e-7", None, True, "a,b", ["=1", {"x": -1}]]
     (row,) = csv.reader(io.StringIO("".join(csv_lines([cells])), newline=""))
-    assert row == ["-3", "2.5", "-3", "+1.5e-7", "", "True", "a,b", '["=1", {"x": -1}]']
+    assert row == ["-3", "0.3", "-3", "+1.5e-7", "", "True", "a,b", '["=1", {"x": -1}]']
 
 
 def test_json_is_lossless_and_escapes_control_characters() -> None:

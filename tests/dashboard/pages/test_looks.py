@@ -81,7 +81,7 @@ def test_vega_figures_contain_all_rows() -> None:
     usage = {"tool": "pdb", "searching": 4, "diagnosing": 14, "repairing": 1, "played": 2}
     parts = charts.tool_calls([usage])["data"]["values"]
     assert [(part["start"], part["end"]) for part in parts] == [(0, 2), (2, 9), (9, 9.5)]
-    assert [part["name"] for part in parts] == ["searching", "diagnosing", ""]
+    assert [part["name"] for part in parts] == ["searching", "diagnosing", "0.5"]
 
 
 def test_hostile_command_name_is_escaped() -> None:

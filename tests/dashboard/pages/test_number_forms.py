@@ -53,7 +53,7 @@ WALK: tuple[tuple[str, dict[str, str]], ...] = (
 def _cells(table: Any) -> Iterator[str]:
     """What a table shows: of numbers the written forms, of links their names. Only a bar writes its own."""
     columns = json.loads(table.proto.columns or "{}")
-    written = table.proto.styler.display_values
+    written = table.proto.arrow_data.styler.display_values
     shown = convert_arrow_bytes_to_pandas_df(written) if written else table.value
     yield from map(str, table.value.columns)
     for position, name in enumerate(table.value.columns):
