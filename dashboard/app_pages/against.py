@@ -46,6 +46,10 @@ with st.container(border=True):
         )
 
 
+def _runs(ids: Sequence[int]) -> str:
+    return f"run {ids[0]}" if len(ids) == 1 else f"{count_of(len(ids), 'run')}, {ids[0]} to {ids[-1]}"
+
+
 def draw_cause(cause: Cause) -> None:
     """Draw a possible cause with the sentences and links that are its evidence."""
     likely = next(word for least, word in _LIKELY if cause["strength"] >= least)
@@ -71,7 +75,7 @@ def causes() -> None:
             for cause in unlikely:
                 draw_cause(cause)
     st.caption(
-        f"Baseline: {count_of(len(explained['baseline']), 'run')} up to run {explained['before']}. Causes are ordered "
+        f"Compared with {_runs(explained['baseline'])}. Causes are ordered "
         "by the usual effect of such a change, and by how much of the loss the traces show."
     )
 
@@ -125,7 +129,7 @@ def flips(heading: str, rows: Sequence[Mapping[str, Any]], key: str) -> None:
             "Entrant": [row["entrant"] for row in rows],
             "Before": [row["before"] for row in rows],
             "Now": [row["now"] for row in rows],
-            **({"These episodes": [row["fails"] for row in rows]} if "fails" in rows[0] else {}),
+            **({"Failing episodes": [row["fails"] for row in rows]} if "fails" in rows[0] else {}),
         }
     )
     both = {"Task": [address.to("diverge", a=row["episode_before"], b=row["episode"]) for row in rows]}

@@ -55,7 +55,7 @@ def aside() -> None:
     ]
     newest = {"Newest": [address.to("episode", id=row["example"]) for row in rows]}
     show.grid(lines, links=newest, alt="Episodes excluded from all rates")
-    show.csv_button(rows, name="set_aside", key="fp_aside")
+    show.csv_button(rows, name="excluded_episodes", key="fp_aside")
 
 
 failing.note_other_versions(scope)

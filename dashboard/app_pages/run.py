@@ -221,7 +221,7 @@ def verdicts() -> None:
     """Draw what other scorers, or other tests, said about the same work."""
     rescored = ask(queries.rescored_verdicts, run_id)
     if not rescored:
-        st.caption("The run has not been scored again.")
+        st.caption("The run has not been rescored.")
         st.code(f"stackrank rescore {run_id}", language=None)
         return
     st.caption("Leaderboards count the original verdict of an episode. Verdicts of other scorers are shown next to it.")
@@ -232,7 +232,7 @@ def verdicts() -> None:
                 "Task": verdict["task"],
                 "Entrant": verdict["entrant"],
                 "Played": verdict["played"],
-                "Again": "resolved" if verdict["resolved"] else "unresolved",
+                "Rescored": "resolved" if verdict["resolved"] else "unresolved",
                 "Mended": f"{sum(faults.values())} of {len(faults)}" if (faults := verdict["faults"]) else "",
                 "Sealed": verdict["sealed"],
             }
