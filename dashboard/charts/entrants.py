@@ -48,7 +48,7 @@ def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
             y=[row["rate"]],
             mode="markers+text",
             text=[f" {plain_label(row['entrant'])}" if free else ""],
-            textposition="middle right",
+            textposition="top right",
             cliponaxis=False,
             marker=marker_of(row["entrant_id"]),
             hovertemplate=f"{plain_label(row['entrant'])}<br>{usd(cost)} an episode<br>{percent(row['rate'])}"
@@ -61,7 +61,7 @@ def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
         figure.update_xaxes(
             range=[low - 0.05, high + max(0.15, 0.35 * (high - low))],
             tickvals=ticks,
-            ticktext=[f"${tick:g}" for tick in ticks],
+            ticktext=[usd(tick) for tick in ticks],
         )
     figure.update_xaxes(type="log", title="Cost of an episode (logarithmic)")
     figure.update_yaxes(range=[-0.02, 1.08], tickformat=".0%", title=outcome_of(rows))

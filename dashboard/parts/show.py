@@ -179,9 +179,12 @@ def in_percent(share: float | None) -> float | None:
 
 def telling(frame: pd.DataFrame, *names: str) -> pd.DataFrame:
     """Return a table without those of these columns that say nothing: empty ones, and the same in every row."""
-    silent = [name for name in names if name in frame and (frame[name].astype(str).nunique() == 1 and len(frame) > 1)]
-    empty = [name for name in names if name in frame and not frame[name].astype(bool).any()]
-    return frame.drop(columns=[*silent, *(name for name in empty if name not in silent)])
+    return frame.drop(columns=[name for name in names if name in frame and _says_nothing(frame[name].tolist())])
+
+
+def _says_nothing(cells: Sequence[Any]) -> bool:
+    texts = {"" if cell is None or cell != cell else str(cell or "") for cell in cells}
+    return texts <= {""} or (len(texts) == 1 and len(cells) > 1)
 
 
 def flat_pair(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -54,7 +54,7 @@ def front_page(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> FrontPage:
         "scope": describe(selection, selection.cells()),
         "board": board,
         "lead": _lead_sentence(selection, ranked),
-        "debugger": [_debugger_sentence(pair) for pair in pairs],
+        "debugger": [_debugger_sentence(pair, ranked[:2]) for pair in pairs],
         "traces": _distinct(tips),
     }
 
@@ -99,10 +99,14 @@ def _named(entrants: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(entrants[:-1]), entrants[-1]]))
 
 
-def _debugger_sentence(pair: Comparison) -> str:
+def _debugger_sentence(pair: Comparison, leading: Sequence[RankedStanding]) -> str:
+    """Say what a debugger is worth to a pair; of the two that lead, whose difference is stated, only that."""
     first_tools, second_tools = pair["differs"].get("tool_list") or ((), ())
     added = [tool for tool in second_tools if tool not in first_tools]
-    return f"With {', '.join(added)}, {in_sentence(pair['sentence'])}"
+    tools = ", ".join(added)
+    if {row["entrant_id"] for row in leading} == {pair[side]["entrant_id"] for side in ("first", "second")}:
+        return f"This is also what {tools} is worth: nothing else differs between the two that lead."
+    return f"With {tools}, {in_sentence(pair['sentence'])}"
 
 
 def _traces(
