@@ -48,7 +48,8 @@ def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
             y=[row["rate"]],
             mode="markers+text",
             text=[f" {plain_label(row['entrant'])}" if free else ""],
-            textposition="top right",
+            # The line of the best goes to the right of its points.
+            textposition="bottom right" if (cost, row["rate"]) in front else "middle right",
             cliponaxis=False,
             marker=marker_of(row["entrant_id"]),
             hovertemplate=f"{plain_label(row['entrant'])}<br>{usd(cost)} an episode<br>{percent(row['rate'])}"

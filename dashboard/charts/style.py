@@ -25,6 +25,7 @@ _ON_DARK = {
     RESOLVED: "#DCE4EC",
     VIOLETS[0]: "#7A68B5",
     BROWNS[0]: "#8A6B4A",
+    SLATES[2]: "#3F4D5A",
     "#0072B2": "#3D9BD1",
     "#009E73": "#19B88B",
     "#D55E00": "#E8742A",
