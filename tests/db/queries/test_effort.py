@@ -105,7 +105,7 @@ def test_equally_good_entrants_differ_in_steps(store: Store, engine: Engine) -> 
     )
     (reversed_comparison,) = queries.effort(engine, [(second, first)], scope)
     reversed_sentence = queries.effort_sentence("other", "one", reversed_comparison)
-    interval = sentence[sentence.index("[") : sentence.index("]") + 1]
+    interval = sentence[sentence.index("(") : sentence.index(")") + 1]
     assert f"one needs 5.3 more steps than other to resolve a task {interval}" in reversed_sentence, (
         "of what it needs more"
     )

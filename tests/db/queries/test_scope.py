@@ -238,7 +238,7 @@ def test_invalid_tasks_are_excluded(store: Store, runs: Runs) -> None:
             1,
             0.5,
         )
-        assert "invalid tasks are excluded: t0 (1 episode, $0.50)" in description["sentence"]
+        assert "invalid tasks are excluded: t0 (1 episode, $0.5000)" in description["sentence"]
         assert queries.rate_history(store.engine, scope) == {1: [pytest.approx(1 / 3)]}
     assert queries.run_summary(store.engine, run)["entrants"][0]["resolved"] == 1
 
