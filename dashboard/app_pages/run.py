@@ -75,9 +75,11 @@ def figures(current: Mapping[str, Any]) -> None:
         retried = f"{current['retried']:,}"
         st.metric("Retried", retried, border=True, help="Tries that ended in an error and were repeated.")
         unpriced = sum(row["cost_usd"] is None for row in ask(queries.leaderboard, Scope(run=run_id)))
-        without = f" + {count_of(unpriced, 'entrant')} without a price" if unpriced and current["cost_usd"] else ""
-        cost = f"{wording.usd(current['cost_usd'])}{without}"
-        st.metric("Cost", cost, border=True, help="Where prices are known; errors included.")
+        without = f"and {count_of(unpriced, 'entrant')} without a price" if unpriced and current["cost_usd"] else None
+        st.metric(
+            "Cost", wording.usd(current["cost_usd"]), without, delta_color="off", delta_arrow="off", border=True,
+            help="Where prices are known; errors included.",
+        )  # fmt: skip
         st.metric("Duration", wording.duration(current["wall_s"]), border=True)
     if current["status"] == "running" and (out := queries.describe_outages(current["outages"])):
         st.warning(show.escaped(f"Paused: {out}. Its entrants wait; the others continue."))
