@@ -4,6 +4,10 @@
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 logs=$repo/build/setup
 mkdir -p "$logs"
+# Without a hash, and installed with what it depends on: of one version there are builds with and without CUDA, and pip's
+# configuration says where the small one is. Both run on a CPU.
+# shellcheck disable=SC2034
+torch="torch==2.13.0"
 
 say() { echo "$*" >&2; }
 

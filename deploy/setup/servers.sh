@@ -48,9 +48,7 @@ for file in "${requirements[@]}"; do
         install --require-hashes --no-deps --no-build-isolation --no-compile -r "$file"
 done
 if [ "$name" = trainers ]; then
-    # Without a hash, and with what it depends on: of one version there are builds with and without CUDA, and pip's
-    # configuration says where the small one is. Both run on a CPU.
     quietly "$name" "installing torch" "$venv/bin/python" -m pip --disable-pip-version-check --no-input \
-        install --no-compile "torch==2.13.0"
+        install --no-compile "$torch"
 fi
 echo "$stamp" >"$venv/.stackrank"

@@ -6,7 +6,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 kind=${1:-demo}
 case $kind in
 demo) python=runtime ;;
-test | exhaustive) python=dev ;;
+test) python=dev ;;
+exhaustive) python=exhaustive ;;
 *)
     echo "usage: setup.sh demo|test|exhaustive" >&2
     exit 2
