@@ -59,8 +59,6 @@ class SandboxSpec:
     limits: Limits = field(default_factory=Limits)
     warm: bool = True
     """Whether a pool prepares it to fork test runs. Verdicts do not need this: they run tests in a new process."""
-    labels: tuple[tuple[str, str], ...] = field(default=(), compare=False)
-    """Labels for people and tools, such as ("stackrank.run", "12"). Sandboxes from a pool have none."""
 
     @property
     def has_artefacts(self) -> bool:

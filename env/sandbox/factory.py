@@ -9,22 +9,18 @@ import os
 import select
 import signal
 import socket
-import struct
 import tempfile
 import threading
-import time
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
 from stackrank.env.sandbox.base import SandboxError
 from stackrank.env.sandbox.bootstrap import guest_code
 from stackrank.env.sandbox.bubblewrap import cgroups
-from stackrank.env.sandbox.guest.core.factory import FAILED, GUEST, PYTHON
+from stackrank.env.sandbox.guest.core.factory import GUEST, PYTHON, ForkFailed, await_processes
 from stackrank.host.programs import DEVNULL, TimeoutExpired, start_sandbox
 
 _START_PATIENCE_S = 60.0
-_FORK_PATIENCE_S = 30.0
-_CREDENTIALS = struct.Struct("iII")
 
 
 class CannotFork(SandboxError):
@@ -124,10 +120,12 @@ class Factory:
                     sender.close()
                     os.close(for_guest)
                     os.close(from_guest)
-                return ForkedProcess(_receive_pids(receiver, programs), stdin, stdout)
+                return ForkedProcess(await_processes(receiver, programs), stdin, stdout)
         except BaseException as error:
             os.close(stdin)
             os.close(stdout)
+            if isinstance(error, ForkFailed):
+                raise CannotFork(str(error)) from None
             if isinstance(error, OSError):
                 raise SandboxError(f"the factory of sandboxes is gone: {error}") from None
             raise
@@ -145,20 +143,3 @@ class Factory:
     def _complaint(self) -> str:
         self._errors.seek(0)
         return self._errors.read()[-600:].decode("utf-8", "replace").strip().replace("\n", " | ") or "it ended"
-
-
-def _receive_pids(receiver: socket.socket, programs: set[bytes]) -> dict[bytes, int]:
-    """Return what each new process said it is, with its process id as seen from here."""
-    pids: dict[bytes, int] = {}
-    deadline = time.monotonic() + _FORK_PATIENCE_S
-    while pids.keys() != programs:
-        receiver.settimeout(max(deadline - time.monotonic(), 0.001))
-        program, ancillary, _, _ = receiver.recvmsg(4096, socket.CMSG_SPACE(_CREDENTIALS.size))
-        if program.startswith(FAILED.encode()):
-            raise CannotFork(program.decode("utf-8", "replace").removeprefix(FAILED))
-        if program not in programs:
-            raise OSError("it ended")
-        for _, kind, data in ancillary:
-            if kind == socket.SCM_CREDENTIALS:
-                pids[program] = _CREDENTIALS.unpack(data)[0]
-    return pids

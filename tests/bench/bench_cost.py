@@ -31,10 +31,11 @@ from stackrank.env.debug_env import DebugEnv
 from stackrank.env.sandbox.base import Backend, SandboxError, SandboxSpec
 from stackrank.env.sandbox.bubblewrap import cgroups
 from stackrank.env.sandbox.bubblewrap.backend import BubblewrapBackend
-from stackrank.env.sandbox.bubblewrap.cgroups import Cgroup
+from stackrank.env.sandbox.bubblewrap.cgroups import Cgroup, find_cgroup
 from stackrank.env.sandbox.bubblewrap.mounts import system_mounts
 from stackrank.env.sandbox.bubblewrap.start import isolation_arguments
 from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.sandbox.docker.backend import DockerBackend
 from stackrank.env.sandbox.factory import Factory
 from stackrank.env.sandbox.python_env import ensure_sandbox_python
 from stackrank.env.sandbox.registry import backend
@@ -42,9 +43,10 @@ from stackrank.env.sandbox.variables import FIXED_ENVIRONMENT
 from stackrank.env.task import Limits
 from tests.bench.bench_env import EVERYTHING, SCRIPT, TASK
 
-MOST = {"bubblewrap": 500.0, "docker": 900.0}
+MOST = {"bubblewrap": 500.0, "docker": 450.0}
 """Milliseconds that an episode may take, verdict included."""
-DAEMONS = ("dockerd", "containerd", "docker-containerd")
+SHIM = "containerd-shim-runc-v2"
+DAEMONS = ("dockerd", "containerd", "docker-containerd", SHIM)
 ENDS = "sandboxes: making and ending them"
 GUESTS = "guests: interpreters and imports"
 WARM = "a Python with pytest, ready to fork"
@@ -60,15 +62,11 @@ class Meter:
         self.costs: Costs = defaultdict(float)
         self._kind = kind
         self._given: dict[Sandbox, float] = {}
-        self._groups: dict[Sandbox, Cgroup] = {}
-        self._shims_of: dict[Sandbox, psutil.Process] = {}
-        self._shims = self._measuring = 0.0
+        self._counted = self._measuring = 0.0
 
     def new_sandbox(self, spec: SandboxSpec) -> Sandbox:
         """As a pool makes one."""
         sandbox = Sandbox(self._kind, spec)
-        if self._kind.name == "docker":
-            self._find(sandbox)
         started = self._used(sandbox)
         self.costs[GUESTS] += started
         if spec.warm:
@@ -80,7 +78,7 @@ class Meter:
         def close() -> None:
             if sandbox in self._given:  # what is gone cannot be asked any more
                 used_s = self._used(sandbox)
-                self._shims += _used_by(self._shims_of.get(sandbox))
+                self._counted += used_s
                 if not spec.warm:
                     self.costs[VERDICT] += used_s - self._given[sandbox]
                 del self._given[sandbox]
@@ -91,7 +89,8 @@ class Meter:
 
     def play(self) -> Costs:
         """Play the episode and say what each part used, in seconds."""
-        ours, makers = time.process_time(), self._makers_s()
+        ours = time.process_time()
+        makers_s = self._makers_s()
         with DebugEnv(TASK, EVERYTHING, self.new_sandbox, end_when_solved=False) as env:
             env.reset()
             used_s = self._used(env.sandbox)
@@ -105,8 +104,9 @@ class Meter:
         for thread in threading.enumerate():
             if thread.name == "sandbox-close":
                 thread.join()
-        # Of a container that ends, the shim's last work is counted nowhere.
-        self.costs[ENDS] = self._shims + self._makers_s() - makers
+        self.costs[ENDS] = self._makers_s() - makers_s
+        if isinstance(self._kind, DockerBackend):
+            self.costs[ENDS] -= self._counted  # the groups of berths count their sandboxes too
         self.costs["this process"] = time.process_time() - ours - self._measuring
         return self.costs
 
@@ -114,28 +114,26 @@ class Meter:
 
     def _used(self, sandbox: Sandbox) -> float:
         started = time.thread_time()
-        group = self._groups.get(sandbox)
-        used_s = sandbox.used_s() if group is None else group.used_s()
+        used_s = sandbox.used_s()
         self._measuring += time.thread_time() - started
         return used_s
 
-    def _find(self, sandbox: Sandbox) -> None:
-        """The container's shim and control group: the engine's own answer would cost the engine something."""
-        started = time.thread_time()
-        container = sandbox._channel._id  # type: ignore[attr-defined]
-        shims = (shim for shim in psutil.process_iter(["name", "cmdline"]) if "shim" in shim.info["name"])
-        shim = next(shim for shim in shims if container in (shim.info["cmdline"] or ()))
-        self._shims_of[sandbox] = shim
-        for line in Path(f"/proc/{shim.children()[0].pid}/cgroup").read_text().splitlines():
-            _, controllers, path = line.split(":", 2)
-            if "cpuacct" in controllers.split(",") or not controllers:  # version 1; last comes version 2
-                self._groups.setdefault(sandbox, Cgroup((Path(f"/sys/fs/cgroup/{controllers}{path}"),)))
-        self._measuring += time.thread_time() - started
-
     def _makers_s(self) -> float:
+        started = time.thread_time()
         if isinstance(self._kind, BubblewrapBackend):
-            return sum(factory.used_s() for factory in FACTORIES.values())
-        return sum(_used_by(process) for process in psutil.process_iter(["name"]) if process.info["name"] in DAEMONS)
+            used_s = sum(factory.used_s() for factory in FACTORIES.values())
+        else:
+            used_s = sum(map(_engine_s, psutil.process_iter(["name"])))
+        self._measuring += time.thread_time() - started
+        return used_s
+
+
+def _engine_s(process: psutil.Process) -> float:
+    """Seconds of a daemon of the engine, or of a container's shim with the control group of its container."""
+    if process.info["name"] not in DAEMONS:
+        return 0.0
+    groups = [find_cgroup(child.pid, "docker") for child in process.children() if process.info["name"] == SHIM]
+    return _used_by(process) + sum(group.used_s() for group in groups if group is not None)
 
 
 FACTORIES: dict[Factory, Cgroup] = {}
@@ -156,9 +154,9 @@ def _children_s() -> float:
     return used_s.ru_utime + used_s.ru_stime
 
 
-def _used_by(process: psutil.Process | None) -> float:
+def _used_by(process: psutil.Process) -> float:
     """Seconds of a process and of those that it waited for."""
-    return 0.0 if process is None else sum(process.cpu_times()[:4])
+    return sum(process.cpu_times()[:4])
 
 
 def floors(rounds: int) -> Costs:

@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, StringConstraints, ValidationError
 
 from stackrank.env.sandbox.base import PROC_HIDDEN, PROC_READ_ONLY
+from stackrank.env.sandbox.docker.host_config import BERTH_SECURITY
 from stackrank.errors import StackrankError
 from stackrank.storable import read_json
 
@@ -101,6 +102,18 @@ class _SandboxHost(_Closed):
     Runtime: str | None = None
 
 
+def _is_berths(options: list[str]) -> list[str]:
+    if options != list(BERTH_SECURITY):
+        raise ValueError("it is not what a berth has")
+    return options
+
+
+class _BerthHost(_SandboxHost):
+    SecurityOpt: Annotated[list[str], AfterValidator(_is_berths)]  # type: ignore[assignment]
+    ReadonlyPaths: tuple[()]  # type: ignore[assignment]
+    MaskedPaths: tuple[()]  # type: ignore[assignment]
+
+
 class _HolderHost(_SandboxHost):
     CapAdd: tuple[Literal["IPC_LOCK"], Literal["DAC_OVERRIDE"]]
 
@@ -145,6 +158,15 @@ class Sandbox(_Container):
     StdinOnce: Literal[True]
     AttachStdin: Literal[True]
     HostConfig: _SandboxHost
+
+
+class Berth(Sandbox):
+    """The request body that creates a container in which sandboxes are forked: it may make namespaces, as any user may.
+
+    It sees what is not masked of /proc, as the unprivileged user of every sandbox.
+    """
+
+    HostConfig: _BerthHost
 
 
 class Holder(Sandbox):
@@ -287,7 +309,9 @@ def check_container(data: bytes, allowed: Allowed) -> bytes:
     """Check the request body that creates a container, and return it rewritten. Raises NotAllowed."""
     body = _object(data)
     kinds: dict[str, type[Sandbox | Build]] = {BUILDER: Build, HOLDER: Holder}
-    kind = kinds.get(str(body.get("User")), Sandbox)
+    host = body.get("HostConfig")
+    is_berth = isinstance(host, dict) and host.get("SecurityOpt") == list(BERTH_SECURITY)
+    kind = kinds.get(str(body.get("User")), Berth if is_berth else Sandbox)
     try:
         container = kind.model_validate_json(json.dumps(body))
     except ValidationError as error:

@@ -7,6 +7,8 @@ from .debugging import evaluation, terminal  # noqa: F401
 from .debugging.pdb import debugger  # noqa: F401
 from .main import main as guest
 
+__all__ = ["guest", "main"]
+
 
 def main(zip_fd: int) -> None:
     """Fork sandboxes on request; see `guest.core.factory`."""

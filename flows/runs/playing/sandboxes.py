@@ -6,7 +6,6 @@ import threading
 import weakref
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import replace
 from typing import TypeVar
 
 from stackrank.env.sandbox.base import Backend, SandboxSpec
@@ -21,17 +20,15 @@ Result = TypeVar("Result")
 class SandboxLease:
     """Records which sandboxes one user took from a pool, so that all of them can be ended. Thread-safe."""
 
-    def __init__(self, pool: Pool, labels: tuple[tuple[str, str], ...] = ()) -> None:
-        """`labels`: put on sandboxes that the pool did not start ahead."""
+    def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._labels = labels
         self._lock = threading.Lock()
         self._open: weakref.WeakSet[Sandbox] = weakref.WeakSet()
         self._is_ended = False
 
     def new(self, spec: SandboxSpec) -> Sandbox:
         """Take a sandbox from the pool. After `end`, it is already closed. Raises SandboxError."""
-        sandbox = self._pool.take(replace(spec, labels=(*spec.labels, *self._labels)))
+        sandbox = self._pool.take(spec)
         with self._lock:
             self._open.add(sandbox)
             is_late = self._is_ended
@@ -51,11 +48,11 @@ class SandboxLease:
 class RunSandboxes:
     """Gives out sandboxes from its own pool, and can end all of them. Thread-safe."""
 
-    def __init__(self, backend: Backend, run_id: int | None = None, *, size: int) -> None:
+    def __init__(self, backend: Backend, *, size: int) -> None:
         """`size`: how many episodes are played at the same time."""
         # At least one of each kind: an episode takes one for the agent, and then one for the verdict.
         self._pool = Pool(backend, size=max(size, 2))
-        self._lease = SandboxLease(self._pool, () if run_id is None else (("stackrank.run", str(run_id)),))
+        self._lease = SandboxLease(self._pool)
         self.new = self._lease.new
         self.expect = self._pool.expect
 

@@ -48,7 +48,7 @@ class Session:
         self.run = stored.prepared
         self.tasks = stored.tasks
         self.entrants = stored.entrants
-        self.sandboxes = RunSandboxes(self.run.backend, self.run_id, size=self.run.spec.workers)
+        self.sandboxes = RunSandboxes(self.run.backend, size=self.run.spec.workers)
         self.claims = HeldClaims(self.store, self.run_id, self._on_heartbeat)
         self.state = SessionState.OPEN
         self.is_paused = False

@@ -12,12 +12,13 @@ from typing import Any
 import psutil
 import pytest
 
-from stackrank.env.sandbox import factory as factory_module
-from stackrank.env.sandbox.base import SandboxSpec
+from stackrank.env.sandbox.base import Backend, SandboxSpec
 from stackrank.env.sandbox.bubblewrap.backend import BubblewrapBackend
 from stackrank.env.sandbox.bubblewrap.start import ROOT
 from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.sandbox.docker.berths import Berth
 from stackrank.env.sandbox.factory import CannotFork, Factory, ForkedProcess
+from stackrank.env.sandbox.guest.core import factory as factory_module
 from tests.fixtures.env import usable
 from tests.support.waiting import runs, wait_for
 
@@ -73,8 +74,8 @@ def test_all_that_is_forked_is_under_the_limits_of_its_sandbox(bubblewrap: Bubbl
         assert [process.pid for process in guest.children()] == python != []
 
 
-def test_sandboxes_share_no_file_system_that_can_be_written(bubblewrap: BubblewrapBackend) -> None:
-    with Sandbox(bubblewrap, SPEC) as sandbox:
+def test_sandboxes_share_no_file_system_that_can_be_written(sandbox_backend: Backend) -> None:
+    with Sandbox(sandbox_backend, SPEC) as sandbox:
         rows = [line.split() for line in sandbox.run("cat /proc/self/mounts", 20).output.splitlines()]
     writable = {(row[1], row[2]) for row in rows if "rw" in row[3].split(",") and row[2] != "devtmpfs"}
     mounts = {
@@ -132,16 +133,18 @@ def test_find():
 
 
 @pytest.mark.parametrize("score", [False, True], ids=["an agent's run", "a verdict's run"])
-def test_nothing_of_an_episode_reaches_another(bubblewrap: BubblewrapBackend, score: bool) -> None:
+def test_nothing_of_an_episode_reaches_another(sandbox_backend: Backend, score: bool) -> None:
     numbers: list[str] = []
-    with Sandbox(bubblewrap, SPEC) as earlier, Sandbox(bubblewrap, SPEC) as leaving:
+    with Sandbox(sandbox_backend, SPEC), Sandbox(sandbox_backend, SPEC):
+        pass  # berths have a Python that is ready for tests from their second sandboxes on
+    with Sandbox(sandbox_backend, SPEC) as earlier, Sandbox(sandbox_backend, SPEC) as leaving:
         play(leaving, LEAVE, score)
         leaving.run("touch /tmp/left /dev/shm/left; ipcmk -M 4096", 20)
-        with Sandbox(bubblewrap, SPEC) as later:
+        with Sandbox(sandbox_backend, SPEC) as later:
             for sandbox in (earlier, later, later):
                 printed = play(sandbox, FIND, score)
                 numbers += json.loads(printed[printed.index("<") + 1 : printed.index(">")])
-    with Sandbox(bubblewrap, SPEC) as last:
+    with Sandbox(sandbox_backend, SPEC) as last:
         printed = play(last, FIND, score)
         numbers += json.loads(printed[printed.index("<") + 1 : printed.index(">")])
     assert len(set(map(str, numbers))) == 12
@@ -186,12 +189,15 @@ def state(sandbox: Sandbox) -> dict[str, Any]:
 
 
 def test_a_verdicts_process_is_as_clean_as_one_that_was_started(
-    bubblewrap: BubblewrapBackend, monkeypatch: pytest.MonkeyPatch
+    sandbox_backend: Backend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Sandbox(bubblewrap, SPEC) as sandbox:
+    with Sandbox(sandbox_backend, SPEC):
+        pass  # a berth has a Python that is ready for tests from its second sandbox on
+    with Sandbox(sandbox_backend, SPEC) as sandbox:
         forked = state(sandbox)
     monkeypatch.setattr(Factory, "fork", refuse)
-    with Sandbox(BubblewrapBackend(), SPEC) as sandbox:
+    monkeypatch.setattr(Berth, "start", refuse)
+    with Sandbox(type(sandbox_backend)(), SPEC) as sandbox:
         started = state(sandbox)
     modules = set(forked.pop("modules")), set(started.pop("modules"))
     assert {name for name in modules[0] - modules[1] if not name.startswith("guest.")} <= MORE
@@ -203,10 +209,12 @@ def refuse(*_: object) -> ForkedProcess:
     raise CannotFork("PermissionError: as where user namespaces are not allowed")
 
 
-def test_where_nothing_can_be_forked_sandboxes_are_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    usable("bubblewrap")
-    backend = BubblewrapBackend()
+def test_where_nothing_can_be_forked_sandboxes_are_started(
+    sandbox_backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = type(sandbox_backend)()
     monkeypatch.setattr(Factory, "fork", refuse)
+    monkeypatch.setattr(Berth, "start", refuse)
     for _ in range(4):
         with Sandbox(backend, SPEC) as sandbox:
             assert play(sandbox, "def test_it(): print('ran')", score=True).startswith("ran")
@@ -221,7 +229,7 @@ def test_what_cannot_be_forked_says_why_and_leaves_nothing(
     with Sandbox(bubblewrap, SPEC) as sandbox:
         (factory,) = bubblewrap.factories.all()
         wait_for(lambda: len(makers(factory, but=sandbox)) == MAKERS, "the end of what made the sandbox")
-        room = {"root": root, "disk": 1 << 20, "read_only": (), "hidden": ()}
+        room = {"root": root, "disk": 1 << 20, "read_only": (), "hidden": (), "files": 0, "seal": False}
         with Path(os.devnull).open("wb") as errors, pytest.raises(CannotFork, match="odd" if limits else root):
             factory.fork({"room": room, "limits": limits}, errors.fileno())
         wait_for(lambda: len(makers(factory, but=sandbox)) == MAKERS, "its end")
@@ -258,7 +266,7 @@ def test_a_factory_that_dies_is_replaced_and_costs_nobody_anything(
     usable("bubblewrap")
     backend = BubblewrapBackend()
     if end == signal.SIGSTOP:
-        monkeypatch.setattr(factory_module, "_FORK_PATIENCE_S", 5.0)
+        monkeypatch.setattr(factory_module, "_PATIENCE_S", 5.0)
     with Sandbox(backend, SPEC) as earlier:
         (factory,) = backend.factories.all()
         processes = makers(factory, but=earlier)

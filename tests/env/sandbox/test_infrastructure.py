@@ -20,9 +20,11 @@ from stackrank import home
 from stackrank.env.sandbox import registry
 from stackrank.env.sandbox.base import Backend, SandboxError, SandboxSpec
 from stackrank.env.sandbox.client import Sandbox
-from stackrank.env.sandbox.docker import backend as docker_backend
+from stackrank.env.sandbox.docker import berths
+from stackrank.env.sandbox.docker import channel as docker_channel
 from stackrank.env.sandbox.docker import engine as docker_module
 from stackrank.env.sandbox.docker.backend import OWNER_LABEL, DockerBackend
+from stackrank.env.sandbox.docker.berths import BerthChannel
 from stackrank.env.sandbox.process import OWNER_VARIABLE, ProcessChannel, starter
 from stackrank.env.task import Limits
 from stackrank.home import is_dead, process_mark
@@ -31,7 +33,7 @@ from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.slow
 
-SPEC = SandboxSpec(limits=Limits(timeout_s=30, memory_mb=256), labels=(("stackrank.run", "7"),))
+SPEC = SandboxSpec(limits=Limits(timeout_s=30, memory_mb=256))
 ROOT = Path(__file__).parents[3]
 
 
@@ -61,8 +63,8 @@ def pause(sandbox: Sandbox) -> None:
 def hang_up(sandbox: Sandbox) -> None:
     """What a restart of the engine looks like from here."""
     channel = sandbox._channel
-    if isinstance(channel, docker_backend.DockerChannel):
-        channel._socket.shutdown(2)
+    if isinstance(channel, BerthChannel):
+        channel.berth.carrier._socket.shutdown(2)
     else:
         kill(sandbox)
 
@@ -105,7 +107,8 @@ def test_a_container_is_killed_where_it_does_not_end_by_itself(
 ) -> None:
     if not isinstance(sandbox_backend, DockerBackend):
         return
-    monkeypatch.setattr(docker_backend, "_PATIENCE_S", 1 if stuck else 60)
+    monkeypatch.setattr(docker_channel, "_PATIENCE_S", 1 if stuck else 60)
+    monkeypatch.setattr(berths, "_KEPT", 0)
     api = docker_module.client().api
     began = int(time.time())
     with Sandbox(sandbox_backend, SPEC) as sandbox:
@@ -248,24 +251,23 @@ def test_what_an_earlier_boot_left_is_removed_where_the_engine_is_this_machine(s
         living.ping()
 
 
-def test_labels_are_on_the_container(sandbox_backend: Backend) -> None:
+@pytest.mark.parametrize("berth", [True, False])
+def test_hardening_is_what_the_engine_sees(
+    sandbox_backend: Backend, berth: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if not isinstance(sandbox_backend, DockerBackend):
         return
-    with Sandbox(sandbox_backend, SPEC) as sandbox:
-        labels = docker_module.client().api.inspect_container(sandbox.name)["Config"]["Labels"]
-        assert (labels["stackrank.run"], labels[OWNER_LABEL]) == ("7", process_mark())
-
-
-def test_hardening_is_what_the_engine_sees(sandbox_backend: Backend) -> None:
-    if not isinstance(sandbox_backend, DockerBackend):
-        return
+    if not berth:
+        monkeypatch.setattr(berths, "_REFUSALS", 0)
     with Sandbox(sandbox_backend, SandboxSpec(limits=Limits(memory_mb=256, disk_mb=64, pids=99, cpus=0.5))) as sandbox:
         container = docker_module.client().api.inspect_container(sandbox.name)
     host = container["HostConfig"]
-    assert host["Memory"] == host["MemorySwap"] == 384 << 20
-    assert (host["PidsLimit"], host["NanoCpus"], host["NetworkMode"]) == (99, 500_000_000, "none")
+    assert host["Memory"] == host["MemorySwap"] == (384 + 64 * berth) << 20
+    assert (host["PidsLimit"], host["NanoCpus"], host["NetworkMode"]) == (99 + 2 * berth, 500_000_000, "none")
     assert (host["ReadonlyRootfs"], host["CapDrop"], host["Privileged"]) == (True, ["ALL"], False)
     assert "no-new-privileges" in host["SecurityOpt"] and host["Binds"] is None
+    assert bool(host["MaskedPaths"]) is bool(host["ReadonlyPaths"]) is not berth
+    assert container["Config"]["Labels"][OWNER_LABEL] == process_mark()
     assert container["Config"]["User"] == "1000:1000" and host["LogConfig"]["Type"] == "none"
 
 

@@ -16,15 +16,23 @@ import os
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+import time
+from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple
 
 from .namespaces import furnish, give_up, keep_only, leave
 
 _FDS = 4
+_PATIENCE_S = 30.0
+_CREDENTIALS = struct.Struct("iII")
 MARK = "STACKRANK_SANDBOX_OWNER"
 GUEST, PYTHON, FAILED = b"guest", b"python", "failed: "
+
+
+class ForkFailed(Exception):
+    """This machine does not let sandboxes be forked. The message says why."""
 
 
 def serve(zip_fd: int, guest: Callable[[int, Optional[Tuple[int, int]]], None]) -> None:
@@ -41,7 +49,7 @@ def serve(zip_fd: int, guest: Callable[[int, Optional[Tuple[int, int]]], None]) 
     os.dup2(null, 0)
     os.close(null)
     first = receive(control)[0]
-    python = _start_python(first, zip_fd) if first["python"] else None
+    python = start_python(first, zip_fd) if first["python"] else None
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.collect()
     gc.freeze()
@@ -50,12 +58,12 @@ def serve(zip_fd: int, guest: Callable[[int, Optional[Tuple[int, int]]], None]) 
         request, fds = receive(control)
         if not request:
             os._exit(0)
-        _fork(request, fds, python, zip_fd, guest)
+        fork(request, fds, python, zip_fd, guest)
         for fd in fds:
             os.close(fd)
 
 
-def _start_python(first: Dict[str, Any], zip_fd: int) -> Optional[socket.socket]:
+def start_python(first: Dict[str, Any], zip_fd: int) -> Optional[socket.socket]:
     """Start the Python that is ready for tests; None if it has no pytest."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     package = os.dup(zip_fd)
@@ -89,7 +97,7 @@ def send(sock: socket.socket, message: Dict[str, Any], fds: List[int]) -> None:
     sock.sendmsg([json.dumps(message).encode()], rights)
 
 
-def _fork(request: Dict[str, Any], fds: List[int], python: Optional[socket.socket], zip_fd: int, guest: Any) -> None:
+def fork(request: Dict[str, Any], fds: List[int], python: Optional[socket.socket], zip_fd: int, guest: Any) -> None:
     """Fork one sandbox. Returns in the factory only.
 
     Its two processes are made at the same time: the Python is forked while the namespaces are made, and joins them
@@ -132,6 +140,26 @@ def _fork(request: Dict[str, Any], fds: List[int], python: Optional[socket.socke
     os.waitpid(middle, 0)
     guest_end.close()
     tells.close()
+
+
+def await_processes(receiver: socket.socket, programs: Set[bytes]) -> Dict[bytes, int]:
+    """Return what each new process says it is, with its process id as seen from here. Raises ForkFailed and OSError.
+
+    `receiver`: the other end of the socket that `fork` was given, with SO_PASSCRED.
+    """
+    pids: Dict[bytes, int] = {}
+    deadline = time.monotonic() + _PATIENCE_S
+    while pids.keys() != programs:
+        receiver.settimeout(max(deadline - time.monotonic(), 0.001))
+        program, ancillary, _, _ = receiver.recvmsg(4096, socket.CMSG_SPACE(_CREDENTIALS.size))
+        if program.startswith(FAILED.encode()):
+            raise ForkFailed(program.decode("utf-8", "replace")[len(FAILED) :])
+        if program not in programs:
+            raise OSError("it ended")
+        for _, kind, data in ancillary:
+            if kind == socket.SCM_CREDENTIALS:
+                pids[program] = _CREDENTIALS.unpack(data)[0]
+    return pids
 
 
 def _take_code(zip_fd: int) -> None:

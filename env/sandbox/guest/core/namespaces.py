@@ -18,13 +18,14 @@ from typing import Any, Dict, Iterable
 _NEW = {"user": 0x10000000, "mnt": 0x20000, "pid": 0x20000000, "net": 0x40000000, "ipc": 0x8000000, "uts": 0x4000000}
 _NEW_CGROUP = 0x2000000
 _ALL = sum(_NEW.values()) | _NEW_CGROUP
-_PIDFD_OPEN, _CLOSE_RANGE = 434, 436  # on every architecture
+_PIDFD_OPEN, _CLOSE_RANGE, _MOUNT_SETATTR = 434, 436, 442  # on every architecture
 _PR_SET_DUMPABLE, _PR_CAPBSET_DROP = 4, 24
 _CAPABILITY_VERSION_3 = 0x20080522
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
 
 # include/uapi/linux/mount.h
 _READ_ONLY, _NO_SUID, _NO_DEV, _NO_EXEC, _REMOUNT, _BIND, _RECURSIVE, _SLAVE = 1, 2, 4, 8, 32, 4096, 16384, 1 << 19
+_AT_FDCWD, _AT_RECURSIVE, _MOUNT_ATTR_READ_ONLY = -100, 0x8000, 1
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
 SHARED_MEMORY = 64 << 20
 """Size of a sandbox's /dev/shm in bytes, the same as Docker's."""
@@ -55,9 +56,12 @@ def leave() -> None:
 def furnish(room: Dict[str, Any]) -> None:
     """Set up the file systems, loopback and limits of a sandbox, as the first process in it.
 
-    `room`: `root` (the workspace), `disk` (bytes for it, and for /tmp), `read_only` and `hidden` (paths in /proc).
+    `room`: `root` (the workspace), `disk` (bytes for it, and for /tmp), `files` (the most files in each; 0 if they only
+    count as memory), `read_only` and `hidden` (paths), `seal` (whether mounts of outside have to be made read-only).
     """
     _mount("none", "/", "", _RECURSIVE | _SLAVE)
+    if room["seal"]:
+        _seal()
     _mount("proc", "/proc", "proc", _NO_SUID | _NO_DEV | _NO_EXEC)
     # Must come before /proc/sys is read-only. The filter of system calls refuses new user namespaces too.
     with open("/proc/sys/user/max_user_namespaces", "w") as file:
@@ -70,7 +74,7 @@ def furnish(room: Dict[str, Any]) -> None:
         else:
             _bind("/dev/null", path)
     for path, size in ((room["root"], room["disk"]), ("/tmp", room["disk"]), ("/dev/shm", SHARED_MEMORY)):
-        _empty(path, size)
+        _empty(path, size, room["files"])
     # The devices are the machine's: whoever may write to one may set its times, which all later sandboxes see.
     for device in _DEVICES:
         if os.path.ismount(device):
@@ -85,10 +89,26 @@ def _mount(source: str, target: str, kind: str, flags: int, options: str = "") -
     _do("mount", *text, ctypes.c_ulong(flags), options.encode() or None)
 
 
-def _empty(path: str, size: int) -> None:
+def _seal() -> None:
+    """Make everything that was mounted outside read-only here: nothing that is written there can reach another sandbox.
+
+    That includes the times of devices and message queues, whatever an engine mounts in a container.
+    """
+    attributes = (ctypes.c_uint64 * 4)(_MOUNT_ATTR_READ_ONLY, 0, 0, 0)
+    size = ctypes.c_size_t(ctypes.sizeof(attributes))
+    _do("syscall", _MOUNT_SETATTR, _AT_FDCWD, b"/", _AT_RECURSIVE, attributes, size)
+
+
+def _empty(path: str, size: int, files: int) -> None:
     """Mount an empty file system, which keeps only the folders of the environment that lie there."""
     below = {name: os.open(os.path.join(path, name), os.O_PATH) for name in os.listdir(path)}
-    _mount("tmpfs", path, "tmpfs", _NO_SUID | _NO_DEV, "mode=0755,size=%d" % size)
+    _mount(
+        "tmpfs",
+        path,
+        "tmpfs",
+        _NO_SUID | _NO_DEV,
+        "mode=0755,size=%d" % size + (",nr_inodes=%d" % files if files else ""),
+    )
     for name, fd in below.items():
         os.mkdir(os.path.join(path, name))
         _mount("/proc/self/fd/%d" % fd, os.path.join(path, name), "", _BIND | _RECURSIVE)

@@ -15,7 +15,7 @@ import errno
 import os
 import struct
 import sys
-from typing import Callable, Dict, List, Tuple
+from typing import Callable, Dict, List, Set, Tuple
 
 _PR_SET_NO_NEW_PRIVS = 38
 _PR_SET_SECCOMP = 22
@@ -148,11 +148,19 @@ def _installer(code: bytes) -> Callable[[], bool]:
     return install
 
 
+def is_known() -> bool:
+    """Return whether there is a filter for this machine."""
+    return os.uname().machine in _MACHINES and sys.maxsize > 1 << 32
+
+
+def refused() -> Set[str]:
+    """Return the names of the calls that the filter refuses, on whatever machine."""
+    return {*_COMMON, *_X86_64, *_AARCH64}
+
+
 def confine() -> bool:
     """Put this process and all that it will start under the filter. False if the kernel or machine has none."""
-    if os.uname().machine not in _MACHINES or sys.maxsize < 1 << 32:
-        return False
-    return _installer(program(os.uname().machine))()
+    return is_known() and _installer(program(os.uname().machine))()
 
 
 def no_tracing() -> Callable[[], bool]:

@@ -1,0 +1,190 @@
+"""The program of a container in which sandboxes are played one after another; see decision 25.
+
+It forks each of them into namespaces of its own, as a factory does, and passes bytes between its guest and the host.
+Nothing of an episode runs outside of these namespaces, so what a sandbox leaves ends with it. The limits of the
+container are those of the sandbox, because there is one at a time.
+
+Both sides send messages: a kind, the length of the content, the content.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import struct
+from typing import Any, Callable, Dict, List, NoReturn, Optional, Set, Tuple
+
+from .factory import GUEST, PYTHON, ForkFailed, await_processes, fork, start_python
+from .seccomp import is_known
+
+HEADER = struct.Struct("!cI")
+START, CODE, DATA, END, USED = b"s", b"c", b"d", b"e", b"u"
+"""START asks for a sandbox, and says why there is none. CODE stands for the guest's code, which is here already. END
+asks for the end of the sandbox, and says that it has ended. USED asks for the seconds of a processor that it used."""
+_CHUNK = 1 << 16
+_CONTROL_GROUPS = "/sys/fs/cgroup"
+
+
+def serve(zip_fd: int, guest: Callable[[int, Optional[Tuple[int, int]]], None]) -> None:
+    """Answer messages until the host is gone. The content of the first START is as in `factory.serve`."""
+    Berth(zip_fd, guest).serve()
+
+
+class Berth:
+    """Has at most one sandbox at a time."""
+
+    def __init__(self, zip_fd: int, guest: Callable[[int, Optional[Tuple[int, int]]], None]) -> None:
+        self._zip_fd = zip_fd
+        self._guest = guest
+        self._first: Dict[str, Any] = {}
+        self._python: Optional[socket.socket] = None
+        self._others: Set[int] = set()
+        self._played = 0
+        self._pid = 0
+        self._to_guest = self._from_guest = -1
+        self._for_guest, self._for_host = bytearray(), bytearray()
+        self._used_before_s = 0.0
+
+    def serve(self) -> None:
+        """Answer messages. Does not return."""
+        os.set_blocking(1, False)
+        kind, self._first = self._receive()
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        self._say(kind, "" if is_known() else "there is no filter of system calls for this machine")
+        while True:
+            # What the host has not taken yet keeps the guest from saying more.
+            readers = [0, self._from_guest] if self._pid and not self._for_host else [0]
+            writers = [1] if self._for_host else []
+            if self._for_guest:
+                writers.append(self._to_guest)
+            readable, writable, _ = select.select(readers, writers, [])
+            if 1 in writable:
+                del self._for_host[: os.write(1, self._for_host)]
+            if self._to_guest in writable:
+                self._feed()
+            if self._from_guest in readable:
+                data = os.read(self._from_guest, _CHUNK)
+                if data:
+                    self._send(DATA, data)
+                else:
+                    self._end()
+            if 0 in readable:
+                self._obey()
+
+    def _obey(self) -> None:
+        kind, content = self._receive()
+        if kind == START:
+            self._start(content)
+        elif kind == USED:
+            self._say(USED, _used_s() - self._used_before_s)
+        elif self._pid and kind in (CODE, DATA):
+            self._for_guest += content if kind == DATA else self._code()
+            self._feed()
+        elif self._pid and kind == END:
+            self._end()
+
+    def _code(self) -> bytes:
+        size = os.fstat(self._zip_fd).st_size
+        return b"%d\n" % size + os.pread(self._zip_fd, size, 0)
+
+    def _feed(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            try:
+                del self._for_guest[: os.write(self._to_guest, self._for_guest)]
+            except BrokenPipeError:
+                self._end()
+
+    def _start(self, request: Any) -> None:
+        # It takes 30 MB, which is too much for a berth that plays only one.
+        if self._played == 1 and self._first["python"]:
+            self._python = start_python(self._first, self._zip_fd)
+        self._played += 1
+        self._others = _pids()
+        self._used_before_s = _used_s()
+        for_guest, self._to_guest = os.pipe()
+        self._from_guest, from_guest = os.pipe()
+        receiver, sender = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        receiver.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        os.set_blocking(self._to_guest, False)
+        fork(request, [for_guest, from_guest, 2, sender.fileno()], self._python, self._zip_fd, self._guest)
+        os.close(for_guest)
+        os.close(from_guest)
+        sender.close()
+        try:
+            pids = await_processes(receiver, {GUEST, PYTHON} if self._python else {GUEST})
+        except (ForkFailed, OSError) as error:
+            self._say(START, str(error))
+            self._leave()
+        finally:
+            receiver.close()
+        self._pid = pids[GUEST]
+        self._say(START, "")
+
+    def _end(self) -> None:
+        """End the sandbox, of which nothing is left when this returns."""
+        os.kill(self._pid, signal.SIGKILL)
+        # The first process of a pid namespace ends last. Some of the others are children of this program by now.
+        while os.waitpid(-1, 0)[0] != self._pid:
+            pass
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        if _pids() != self._others:
+            self._leave()  # and with it the container
+        os.close(self._to_guest)
+        os.close(self._from_guest)
+        self._pid, self._to_guest, self._from_guest = 0, -1, -1
+        self._for_guest.clear()
+        self._say(END, "")
+
+    def _leave(self) -> NoReturn:
+        """End this container, after what was said."""
+        os.set_blocking(1, True)
+        while self._for_host:
+            del self._for_host[: os.write(1, self._for_host)]
+        os._exit(0)
+
+    def _receive(self) -> Tuple[bytes, Any]:
+        """Return the kind and the content of a message: bytes for the guest, or JSON for this program."""
+        kind, length = HEADER.unpack(_exactly(HEADER.size))
+        content = _exactly(length)
+        return kind, content if kind == DATA else json.loads(content)
+
+    def _say(self, kind: bytes, content: Any) -> None:
+        self._send(kind, json.dumps(content).encode())
+
+    def _send(self, kind: bytes, content: bytes) -> None:
+        self._for_host += HEADER.pack(kind, len(content)) + content
+        with contextlib.suppress(BlockingIOError):
+            del self._for_host[: os.write(1, self._for_host)]
+
+
+def _exactly(size: int) -> bytes:
+    parts: List[bytes] = []
+    while size:
+        part = os.read(0, min(size, 1 << 20))
+        if not part:
+            os._exit(0)
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def _pids() -> Set[int]:
+    return {int(name) for name in os.listdir("/proc") if name.isdigit()}
+
+
+def _used_s() -> float:
+    """Return the processor seconds of this container; 0 if its control group cannot be seen. Format: cgroups(7)."""
+    with contextlib.suppress(OSError), open(_CONTROL_GROUPS + "/cpuacct/cpuacct.usage") as file:
+        return int(file.read()) / 1e9
+    with contextlib.suppress(OSError):
+        with open("/proc/self/cgroup") as file:
+            path = file.read().rpartition("::")[2].strip()
+        with open("%s%s/cpu.stat" % (_CONTROL_GROUPS, path)) as file:
+            return int(dict(line.split() for line in file)["usage_usec"]) / 1e6
+    return 0.0

@@ -1,0 +1,145 @@
+"""Containers in which sandboxes are played one after another."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from stackrank.env.sandbox.base import SandboxClosed, SandboxError, SandboxSpec
+from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.sandbox.docker import berths as berths_module
+from stackrank.env.sandbox.docker import host_config
+from stackrank.env.sandbox.docker.backend import DockerBackend
+from stackrank.env.sandbox.docker.berths import BerthChannel
+from stackrank.env.sandbox.docker.engine import client
+from stackrank.env.task import Limits
+from tests.fixtures.env import source, usable
+from tests.support.waiting import wait_for
+
+pytestmark = pytest.mark.slow
+
+SPEC = SandboxSpec(limits=Limits(timeout_s=30, memory_mb=256, disk_mb=16, pids=64), warm=False)
+
+
+@pytest.fixture
+def docker() -> Iterator[DockerBackend]:
+    """A backend with berths of its own."""
+    usable("docker")
+    backend = DockerBackend()
+    yield backend
+    for berth in backend._berths._idle:
+        berth.carrier.close()
+
+
+LEAVE = """
+    import ctypes, os, subprocess, sys
+
+    for folder in ("/tmp", "/dev/shm", "/workspace", "/dev/mqueue", "/sys/fs/cgroup"):
+        try:
+            open(folder + "/left", "w").close()
+        except OSError:
+            pass
+    libc = ctypes.CDLL(None)
+    assert libc.shmget(0x5EED, 4096, 0o1666) >= 0 and libc.msgget(0x5EED, 0o1666) >= 0
+    for name in os.listdir("/dev"):
+        try:
+            os.utime("/dev/" + name, (7, 7))
+        except OSError:
+            pass
+    subprocess.Popen(["sleep", "1000"], start_new_session=True)
+"""
+FIND = """
+    import ctypes, os, socket
+
+    for folder in ("/tmp", "/dev/shm", "/workspace", "/dev/mqueue", "/sys/fs/cgroup"):
+        assert "left" not in os.listdir(folder), folder
+    libc = ctypes.CDLL(None)
+    assert libc.shmget(0x5EED, 4096, 0o666) < 0 and libc.msgget(0x5EED, 0o666) < 0
+    assert not [name for name in os.listdir("/dev") if os.lstat("/dev/" + name).st_mtime == 7]
+    assert not os.listdir("/sys/fs/cgroup"), "its counters would go on"
+    names = [open("/proc/%s/cmdline" % name).read() for name in os.listdir("/proc") if name.isdigit()]
+    assert not [name for name in names if "sleep" in name], names
+    print("clean", max(int(name) for name in os.listdir("/proc") if name.isdigit()))
+"""
+
+
+def test_nothing_stays_in_a_berth(docker: DockerBackend) -> None:
+    def said(code: str) -> tuple[str, str]:
+        with Sandbox(docker, SPEC) as sandbox:
+            assert isinstance(sandbox._channel, BerthChannel)
+            sandbox.put({"program.py": source(code)})
+            result = sandbox.run("python program.py", 30)
+            assert result.exit == 0, result.output
+            return sandbox.name, result.output
+
+    said(FIND)  # from its second sandbox on, a berth has another process, which each sandbox gets a fork of
+    first, left, last = said(FIND), said(LEAVE), said(FIND)
+    assert first == last and first[0] == left[0], "the numbers of processes begin anew as well"
+    assert first[1].startswith("clean")
+
+
+def test_the_time_is_that_of_the_sandbox_alone(docker: DockerBackend) -> None:
+    with Sandbox(docker, SPEC) as busy:
+        busy.put({})
+        busy.run("python -c 'import time\nwhile time.process_time() < 1.5: pass'", 30)
+        assert busy.used_s() > 1.5
+    with Sandbox(docker, SPEC) as idle:
+        assert idle.name == busy.name and 0 < idle.used_s() < 1
+
+
+def test_sandboxes_at_the_same_time_have_berths_of_their_own(docker: DockerBackend) -> None:
+    with Sandbox(docker, SPEC) as first, Sandbox(docker, SPEC) as second:
+        names = {first.name, second.name}
+        assert len(names) == 2
+    other = SandboxSpec(limits=Limits(timeout_s=30, memory_mb=128, disk_mb=16), warm=False)
+    with Sandbox(docker, other) as third, Sandbox(docker, SPEC) as fourth:
+        assert third.name not in names and fourth.name in names
+
+
+def test_a_sandbox_that_is_closed_while_it_is_used_leaves_its_berth_usable(docker: DockerBackend) -> None:
+    sandbox = Sandbox(docker, SPEC)
+    sandbox.put({})
+    threading.Timer(0.5, sandbox.close).start()
+    with pytest.raises(SandboxClosed):
+        sandbox.run("yes; sleep 1000", 1000)
+    sandbox.end()
+    with pytest.raises(SandboxError):
+        sandbox._channel.receive(1, time.monotonic() + 1)
+    assert sandbox._channel.used_s() == 0
+    with Sandbox(docker, SPEC) as later:
+        assert later.name == sandbox.name
+        later.put({"big": b"x" * 5_000_000})
+        assert len(later.read("big")) == 5_000_000
+
+
+def test_a_berth_that_was_removed_is_replaced(docker: DockerBackend) -> None:
+    with Sandbox(docker, SPEC) as first:
+        name = first.name
+    (berth,) = docker._berths._idle
+    client().api.remove_container(name, force=True)
+    wait_for(berth.carrier.hung_up, "its end")
+    with Sandbox(docker, SPEC) as second:
+        assert isinstance(second._channel, BerthChannel) and second.name != name
+
+
+def test_what_cannot_be_forked_gets_a_container_of_its_own(
+    docker: DockerBackend, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(berths_module, "room", lambda spec: host_config.room(spec) | {"root": "/nowhere"})
+    for _ in range(4):
+        with Sandbox(docker, SPEC) as sandbox:
+            assert not isinstance(sandbox._channel, BerthChannel)
+            sandbox.put({})
+            assert sandbox.run("echo well", 20).output == "well\n"
+    assert [("/nowhere" in record.getMessage()) for record in caplog.records] == [True] * 3, "then it is not tried"
+
+
+def test_few_berths_wait(docker: DockerBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(berths_module, "_KEPT", 1)
+    with Sandbox(docker, SPEC) as first, Sandbox(docker, SPEC):
+        pass
+    (berth,) = docker._berths._idle
+    assert berth.carrier.name == first.name
