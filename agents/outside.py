@@ -157,7 +157,7 @@ def opening(briefing: Briefing, observation: Observation) -> str:
     remaining_s = None if briefing.remaining_s is None else briefing.remaining_s()
     time_limit = "" if remaining_s is None else f" and {remaining_s / 60:.0f} minutes"
     ends = (
-        "The first `eval` in which all visible tests pass ends the episode, and so does `submit`."
+        "The first `eval` of all visible tests that passes ends the episode, and so does `submit`."
         if briefing.ends_when_solved
         else "`submit` ends the episode."
     )

@@ -16,7 +16,7 @@ Test command: {command}"""
 
 NO_REPOSITORY = "The workspace is not a Git repository."
 RESTORED = "What a shell command writes to read-only files is undone before `eval` runs."
-MASKED = "Observations show durations as 0.00 and memory addresses as numbers."
+MASKED = "Durations that pytest and `time` print are shown as 0.00, and memory addresses as 0x...1, 0x...2."
 """What a shell shows otherwise than one would expect of it."""
 
 ALONE = """\

@@ -9,7 +9,7 @@ import streamlit as st
 from stackrank import wording
 from stackrank.dashboard import address
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.parts import show
+from stackrank.dashboard.parts import columns, show
 from stackrank.dashboard.parts.tables import DIVERGE_PAGE, EPISODE_PAGE, RUN_PAGE, RUNS_PAGE, pick
 from stackrank.db import queries
 from stackrank.db.queries.explanation.findings import Cause
@@ -46,6 +46,10 @@ with st.container(border=True):
         )
 
 
+def _runs(ids: Sequence[int]) -> str:
+    return f"run {ids[0]}" if len(ids) == 1 else f"{count_of(len(ids), 'run')}, {ids[0]} to {ids[-1]}"
+
+
 def draw_cause(cause: Cause) -> None:
     """Draw a possible cause with the sentences and links that are its evidence."""
     likely = next(word for least, word in _LIKELY if cause["strength"] >= least)
@@ -71,7 +75,7 @@ def causes() -> None:
             for cause in unlikely:
                 draw_cause(cause)
     st.caption(
-        f"Baseline: {count_of(len(explained['baseline']), 'run')} up to run {explained['before']}. Causes are ordered "
+        f"Compared with {_runs(explained['baseline'])}. Causes are ordered "
         "by the usual effect of such a change, and by how much of the loss the traces show."
     )
 
@@ -80,16 +84,15 @@ if explained["causes"]:
     causes()
 if not comparison["entrants"]:
     st.stop()
-share = st.column_config.NumberColumn(format="%.1f%%")
 show.grid(
     [
         {
             "Entrant": row["entrant"],
-            "Before": show.in_percent(row["rate_before"]),
-            "Now": show.in_percent(row["rate"]),
-            "Points": show.in_percent(row["difference"]),
+            "Before": row["rate_before"],
+            "Now": row["rate"],
+            "Points": row["difference"],
             "95% interval": wording.point_interval(row["ci_low"], row["ci_high"]),
-            "p (Holm)": wording.p_value(row["p_value"]),
+            "p (Holm)": row["p_value"],
             "Tasks": row["tasks"],
             "Less often": row["worse"],
             "More often": row["better"],
@@ -97,7 +100,13 @@ show.grid(
         for row in comparison["entrants"]
     ],
     about=comparison["entrants"],
-    column_config={"Before": share, "Now": share, "Points": st.column_config.NumberColumn(format="%+.1f")},
+    column_config={
+        "Before": columns.share(),
+        "Now": columns.share(),
+        "Points": columns.points(),
+        "95% interval": columns.text_right(),
+        "p (Holm)": columns.p_value(),
+    },
     alt="Entrants of both runs, the greatest loss first",
 )
 show.csv_button(comparison["entrants"], name="run_pair", key="against_entrants")
@@ -120,14 +129,14 @@ def flips(heading: str, rows: Sequence[Mapping[str, Any]], key: str) -> None:
             "Entrant": [row["entrant"] for row in rows],
             "Before": [row["before"] for row in rows],
             "Now": [row["now"] for row in rows],
-            **({"These episodes": [row["fails"] for row in rows]} if "fails" in rows[0] else {}),
+            **({"Failing episodes": [row["fails"] for row in rows]} if "fails" in rows[0] else {}),
         }
     )
     both = {"Task": [address.to("diverge", a=row["episode_before"], b=row["episode"]) for row in rows]}
-    columns = {"Task": st.column_config.TextColumn(help="Opens both traces side by side in a new tab.")}
+    looks = {"Task": st.column_config.TextColumn(help="Opens both traces side by side in a new tab.")}
     hint = "Tick a task to see its two traces side by side, from the step at which they diverge. Its name opens "
     hint += "them in a new tab."
-    pick(rows, frame, columns, key=key, name=key, alt=heading, hint=hint, links=both, opened=opened)
+    pick(rows, frame, looks, key=key, name=key, alt=heading, hint=hint, links=both, opened=opened)
 
 
 flips("Resolved less often", explained["tasks"], "resolved_less_often")

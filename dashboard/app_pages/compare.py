@@ -11,7 +11,7 @@ from stackrank import wording
 from stackrank.dashboard import address, charts
 from stackrank.dashboard.charts import paper
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.parts import show
+from stackrank.dashboard.parts import columns, show
 from stackrank.dashboard.parts.scope import nothing, shown
 from stackrank.dashboard.parts.tables import DIVERGE_PAGE, EPISODE_PAGE, MOST_COMPARED, TASK_PAGE, pick
 from stackrank.db import queries
@@ -23,6 +23,12 @@ from stackrank.terms import ErrorsAre
 from stackrank.wording import count_of
 
 _UNITS: Mapping[queries.EffortUnit, str] = {"steps": "Steps", "tokens": "Tokens", "cost_usd": "Cost"}
+_PAIRED: dict[str, Any] = {
+    "Points": columns.points(),
+    "95% interval": columns.text_right(),
+    "p": columns.p_value(),
+    "p (Holm)": columns.p_value(),
+}
 
 st.title("Compare")
 scope = shown()
@@ -89,12 +95,12 @@ if len(pairs) > 1:
     overview = [
         {
             "Pair": label,
-            "Points": show.in_percent(row["difference"]),
+            "Points": row["difference"],
             "95% interval": wording.point_interval(row["ci_low"], row["ci_high"]),
             "Relative uplift": wording.uplift(row["uplift"], row["uplift_low"], row["uplift_high"]),
-            "p (Holm)": wording.p_value(row["p_holm"]),
+            "p (Holm)": row["p_holm"],
             "Tasks": row["tasks"],
-            "Detectable": show.in_percent(row["detectable"]),
+            "Detectable": row["detectable"],
         }
         for label, row in zip(labels, pairs, strict=True)
     ]
@@ -103,9 +109,8 @@ if len(pairs) > 1:
         overview,
         links={} if across else {"Pair": [address.to("compare", cmp_pick=ids) for ids in of_pair]},
         column_config={
-            "Points": st.column_config.NumberColumn(format="%+.1f"),
-            "Detectable": st.column_config.NumberColumn(
-                format="%.1f",
+            **_PAIRED,
+            "Detectable": columns.spread(
                 help="The smallest true difference, in points, that this many tasks detect with 80% power.",
             ),
         },
@@ -142,12 +147,12 @@ for column, row, better in zip(st.columns(2), (first, second), (pair["only_first
         st.markdown(f"**{show.escaped(row['entrant'])}**")
         with st.container(horizontal=True):
             interval = wording.interval(row["ci_low"], row["ci_high"])
-            st.metric("Resolved", wording.percent(row["rate"], 1), interval, delta_color="off", delta_arrow="off")
+            st.metric("Resolved", wording.percent(row["rate"]), interval, delta_color="off", delta_arrow="off")
             if row["unverified"]:
                 st.metric("Unverified", f"{row['unverified']} of {row['resolved']}")
             st.metric("Better on", count_of(len(better), "task"))
             st.metric("Cost per resolved", wording.usd(row["cost_per_resolved"]))
-            st.metric("Steps an episode", wording.NOTHING if row["steps_mean"] is None else f"{row['steps_mean']:.1f}")
+            st.metric("Steps an episode", wording.mean(row["steps_mean"]))
         counted = row["resolved"] + row["unresolved"]
         error_rule = "counted as failures" if scope.errors == ErrorsAre.AS_FAILURES else "left out of rates"
         errors = count_of(row["errors"], "error")
@@ -196,14 +201,14 @@ def tasks() -> None:
             "Difficulty": [row["difficulty"] for row in task_rows],
             first["entrant"]: [f"{row['first_resolved']} of {row['first_counted']}" for row in task_rows],
             second["entrant"]: [f"{row['second_resolved']} of {row['second_counted']}" for row in task_rows],
-            "Points": [100 * row["difference"] for row in task_rows],
+            "Points": [row["difference"] for row in task_rows],
             "Flaky": ["flaky" if row["flaky"] else "" for row in task_rows],
         }
     )
-    columns = {"Points": st.column_config.NumberColumn(format="%+.0f")}
+    frame = show.telling(frame, "Category", "Difficulty", "Flaky")
     hint = "Tick a task to open its two traces here. Its name opens the task in a new tab."
     alt = "Tasks that both played"
-    pick(task_rows, frame, columns, key="cmp_tasks", name="compare_tasks", alt=alt, hint=hint, opened=traces)
+    pick(task_rows, frame, _PAIRED, key="cmp_tasks", name="compare_tasks", alt=alt, hint=hint, opened=traces)
 
 
 def categories() -> None:
@@ -221,15 +226,14 @@ def categories() -> None:
         {
             "Category": row["category"],
             "Tasks": row["tasks"],
-            "Points": 100 * row["difference"],
+            "Points": row["difference"],
             "95% interval": wording.point_interval(row["ci_low"], row["ci_high"]),
-            "p": wording.p_value(row["p_value"]),
-            "p (Holm)": wording.p_value(row["p_holm"]),
+            "p": row["p_value"],
+            "p (Holm)": row["p_holm"],
         }
         for row in flat
     ]
-    points = {"Points": st.column_config.NumberColumn(format="%+.1f")}
-    show.grid(lines, column_config=points, alt="Difference by category")
+    show.grid(lines, column_config=_PAIRED, alt="Difference by category")
     show.csv_button(flat, name="compare_categories", key="cmp_categories")
     st.caption(
         "Filled marks: the corrected p is below 0.05. p (Holm) is corrected for the number of categories; over all "
@@ -249,12 +253,13 @@ def spending() -> None:
             second["entrant"]: amount(effort["second"] or 0, effort["by"]),
             "Saved": amount(effort["saved"] or 0, effort["by"], signed=True),
             "95% interval": wording.amount_interval(effort["low"], effort["high"], effort["by"]),
-            "p (Holm)": wording.p_value(effort["p_holm"]),
-            "If not resolved": amount(effort["budget"], effort["by"]),
+            "p (Holm)": effort["p_holm"],
+            "If not resolved": wording.allowance(effort["budget"], effort["by"]),
         }
         for effort, name in lines
     ]
-    show.grid(effort_rows, alt="What either of the two needs to resolve a task")
+    right = {name: columns.text_right() for name in (first["entrant"], second["entrant"], "Saved", "If not resolved")}
+    show.grid(effort_rows, column_config={**_PAIRED, **right}, alt="What either of the two needs to resolve a task")
     show.csv_button([dict(effort) for effort, _ in lines], name="compare_effort", key="cmp_effort")
     st.caption(
         "Means over the tasks that both played, each with the same weight; the interval and the test are paired by "

@@ -39,7 +39,7 @@ def choose(opposite: Mapping[str, Any], side: str) -> None:
     def chosen() -> None:
         address.put(**{side: st.session_state[key]})
 
-    st.selectbox("Beside which episode?", list(choices), index=None, key=key, format_func=label, on_change=chosen)
+    st.selectbox("Compare with episode", list(choices), index=None, key=key, format_func=label, on_change=chosen)
 
 
 def about(episode: Mapping[str, Any], side: str) -> None:

@@ -83,12 +83,16 @@ filters: dict[str, Any] = {
     "tags": tag or (),
     "status": ("running", "done"),
 }
+narrowed = [name for name in st.query_params if name.startswith("ep_") and name != "ep_after"]
+narrowed += list(address.carried())
 scope = current(wide=True)
 last_id = address.number("ep_after")
 page_filters = {**filters, "scope": scope, "newest_first": True}
 matches = ask(queries.search, query, **page_filters, after_id=last_id, limit=_PAGE, seconds=_PATIENCE_S)
 rows, following = matches["episodes"], matches["following"]
+in_texts = queries.asks_for_text(query)
 total = ask(queries.count_matches, query, **filters, scope=scope)
+rest = total if last_id is None else ask(queries.count_matches, query, **filters, scope=scope, before_id=last_id)
 
 
 def everything() -> list[EpisodeSummary]:
@@ -96,19 +100,30 @@ def everything() -> list[EpisodeSummary]:
     return queries.search(engine(), query, **page_filters, limit=_MOST_SAVED)["episodes"]
 
 
+def matching() -> str:
+    """Say how many episodes match, and which of them are shown; of a search of texts what is known so far."""
+    if not in_texts:
+        first = total - rest + 1
+        return f"{first:,}–{first + len(rows) - 1:,} of {count_of(total, 'episode')}."
+    if following is None and last_id is None:
+        return f"{count_of(len(rows), 'episode has the text', 'episodes have the text')}."
+    found = f"{count_of(len(rows), 'episode')} found on this page"
+    looked_at = total - rest + matches["looked_at"]
+    return f"{found}; the texts of {looked_at:,} of {count_of(total, 'episode')} are searched so far."
+
+
 if rows:
-    counted = "" if total is None else f"{count_of(total, 'episode matches', 'episodes match')}. "
-    st.caption(f"{counted}Newest first, without those that have not started.")
-    episode_table(rows, key="ep_table", hits=matches["hits"], everything=everything)
-elif following is None:
-    narrowed = [name for name in st.query_params if name.startswith("ep_")] + list(address.carried())
+    st.caption(f"{matching()} Newest first, without those that have not started.")
+    saved = "all_matching_episodes" if narrowed else "all_episodes"
+    episode_table(rows, key="ep_table", hits=matches["hits"], everything=everything, name=saved)
+elif following is not None:
+    st.info(matching(), icon=":material/search:")
+else:
     st.info(
         "No episode matches these filters." if narrowed else "No episode has started yet.",
         icon=":material/filter_alt_off:",
     )
     if narrowed:
-        widest = dict.fromkeys(narrowed)
+        widest = dict.fromkeys([*narrowed, *_RESETS])
         st.button("Show all episodes", icon=":material/close:", on_click=address.put, kwargs=widest)
-if following is not None and len(rows) < _PAGE:
-    st.caption(f"Searched the texts of {count_of(matches['looked_at'], 'episode')}, back to episode {following}.")
 address.pager("ep_after", following, first="First page", next_label="Next page" if len(rows) == _PAGE else "Search on")

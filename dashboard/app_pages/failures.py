@@ -22,9 +22,11 @@ def funnel() -> None:
     charts.draw(charts.funnel(rows, STAGES), key="fp_funnel", alt="Share of episodes that reached each stage")
     st.caption(
         "Reproduced: the agent saw the program or a test fail. Localized: the agent saw the faulty place. "
-        "Inspected: a debugger paused there. Edited: the faulty place was changed. Improved: more tests passed than "
-        "before. An episode can skip a stage and reach a later one. The output of the reset counts for no stage. In "
-        "the chart, every task has the same weight, as on the leaderboard; the table counts episodes."
+        "Breakpoint: one was set there. Inspected: a debugger paused there. Edited: the faulty place was changed. "
+        "Improved: more tests passed than before. Solved: the tests that the agent sees passed. Resolved: so did the "
+        "hidden tests of the verdict. An episode can skip a stage and reach a later one. The output of the reset "
+        "counts for no stage. In the chart, every task has the same weight, as on the leaderboard; the table counts "
+        "episodes."
     )
     flat = [{name: value for name, value in row.items() if name != "shares"} for row in rows]
     show.table_and_csv(flat, name="funnel", alt="Episodes that reached each stage", key="fp_funnel_table")
@@ -53,7 +55,7 @@ def aside() -> None:
     ]
     newest = {"Newest": [address.to("episode", id=row["example"]) for row in rows]}
     show.grid(lines, links=newest, alt="Episodes excluded from all rates")
-    show.csv_button(rows, name="set_aside", key="fp_aside")
+    show.csv_button(rows, name="excluded_episodes", key="fp_aside")
 
 
 failing.note_other_versions(scope)

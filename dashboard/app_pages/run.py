@@ -13,7 +13,7 @@ from stackrank import wording
 from stackrank.dashboard import address, charts
 from stackrank.dashboard.charts import paper
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.parts import failing, operate, people, show
+from stackrank.dashboard.parts import columns, failing, operate, people, show
 from stackrank.dashboard.parts.scope import query
 from stackrank.dashboard.parts.tables import (
     AGAINST_PAGE,
@@ -75,9 +75,11 @@ def figures(current: Mapping[str, Any]) -> None:
         retried = f"{current['retried']:,}"
         st.metric("Retried", retried, border=True, help="Tries that ended in an error and were repeated.")
         unpriced = sum(row["cost_usd"] is None for row in ask(queries.leaderboard, Scope(run=run_id)))
-        without = f" + {count_of(unpriced, 'entrant')} without a price" if unpriced and current["cost_usd"] else ""
-        cost = f"{wording.usd(current['cost_usd'])}{without}"
-        st.metric("Cost", cost, border=True, help="Where prices are known; errors included.")
+        without = f"and {count_of(unpriced, 'entrant')} without a price" if unpriced and current["cost_usd"] else None
+        st.metric(
+            "Cost", wording.usd(current["cost_usd"]), without, delta_color="off", delta_arrow="off", border=True,
+            help="Where prices are known; errors included.",
+        )  # fmt: skip
         st.metric("Duration", wording.duration(current["wall_s"]), border=True)
     if current["status"] == "running" and (out := queries.describe_outages(current["outages"])):
         st.warning(show.escaped(f"Paused: {out}. Its entrants wait; the others continue."))
@@ -221,7 +223,7 @@ def verdicts() -> None:
     """Draw what other scorers, or other tests, said about the same work."""
     rescored = ask(queries.rescored_verdicts, run_id)
     if not rescored:
-        st.caption("The run has not been scored again.")
+        st.caption("The run has not been rescored.")
         st.code(f"stackrank rescore {run_id}", language=None)
         return
     st.caption("Leaderboards count the original verdict of an episode. Verdicts of other scorers are shown next to it.")
@@ -232,7 +234,7 @@ def verdicts() -> None:
                 "Task": verdict["task"],
                 "Entrant": verdict["entrant"],
                 "Played": verdict["played"],
-                "Again": "resolved" if verdict["resolved"] else "unresolved",
+                "Rescored": "resolved" if verdict["resolved"] else "unresolved",
                 "Mended": f"{sum(faults.values())} of {len(faults)}" if (faults := verdict["faults"]) else "",
                 "Sealed": verdict["sealed"],
             }
@@ -240,7 +242,7 @@ def verdicts() -> None:
             for verdict in rescored
         ],
         about=rescored,
-        column_config={"When": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm")},
+        column_config={"When": columns.moment()},
         alt="Verdicts of other scorers",
     )
 

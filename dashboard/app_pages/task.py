@@ -8,7 +8,7 @@ import streamlit as st
 from stackrank import wording
 from stackrank.dashboard import address
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.parts import labels, show
+from stackrank.dashboard.parts import columns, labels, show
 from stackrank.dashboard.parts.scope import current
 from stackrank.dashboard.parts.tables import DIVERGE_PAGE, EPISODE_PAGE, TASKS_PAGE
 from stackrank.db import queries
@@ -58,18 +58,17 @@ if task["entrants"]:
     lines = {
         "Entrant": [side["entrant"] for side in sides],
         "Attempts": ["".join(marks[attempt["verdict"]] for attempt in side["attempts"][-40:]) for side in sides],
-        "Rate": [None if side["rate"] is None else 100 * side["rate"] for side in sides],
+        "Rate": [show.in_percent(side["rate"]) for side in sides],
         "Resolved": [side["resolved"] for side in sides],
         "Unresolved": [side["unresolved"] for side in sides],
         "Errors": [side["errors"] for side in sides],
         "Flaky": ["flaky" if side["flaky"] else "" for side in sides],
     }
-    rate = st.column_config.ProgressColumn(format="%.1f%%", min_value=0, max_value=100)
     oldest = st.column_config.TextColumn(help="Oldest first, the last 40: ✓ resolved, ✗ unresolved, ! error.")
     show.grid(
         pd.DataFrame(lines),
         about=sides,
-        column_config={"Rate": rate, "Attempts": oldest},
+        column_config={"Rate": columns.rate_bar(), "Attempts": oldest},
         alt="Entrants on this task, best first",
     )
     flat = [{name: value for name, value in side.items() if name != "attempts"} for side in sides]
@@ -102,7 +101,7 @@ if task["episodes"]:
             "In scope": st.column_config.TextColumn(
                 help="Whether the episode counts in the numbers above, whose scope names their runs."
             ),
-            "Cost": st.column_config.NumberColumn(format="$%.4f"),
+            "Cost": columns.dollars(),
         },
         height=show.table_height(len(episodes), 420),
         alt="Episodes on this task, newest first",

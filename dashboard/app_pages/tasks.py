@@ -10,6 +10,7 @@ import streamlit as st
 from stackrank import wording
 from stackrank.dashboard import address
 from stackrank.dashboard.data import ask
+from stackrank.dashboard.parts import columns as kinds
 from stackrank.dashboard.parts import labels, show
 from stackrank.dashboard.parts.matrix import entrants_of, matrix, told
 from stackrank.dashboard.parts.scope import asked, query
@@ -47,18 +48,11 @@ st.caption(
     f"debugger; {sum(bool(row['suspect']) for row in rows)} with a suspected defect, {len(disputed)} disputed."
 )
 
-played = ask(queries.describe_scope, scope)
-version = next((row for row in ask(queries.benchmarks) if row["digest"] == played["version"]), None)
-if version and version["name"] == played["benchmark"] and version["rates"]:
-    rates = "; ".join(wording.verdict_rates(version["rates"], version["digest"]))
-    st.caption(f":material/gavel: Verdicts: {show.escaped(rates)}")
-
-
 names = entrants_of(table)
 frame = pd.DataFrame(
     {
         "Task": [row["task"] for row in table],
-        "Spread": [show.in_percent(row["spread"]) for row in table],
+        "Spread": [row["spread"] for row in table],
         "Rate": [show.in_percent(row["rate"]) for row in table],
         "Episodes": [row["resolved"] + row["unresolved"] for row in table],
         "Flaky for": [row["flaky"] for row in table],
@@ -70,19 +64,16 @@ frame = pd.DataFrame(
         "Suspected defect": [row["suspect"] for row in table],
     }
 )
+frame = show.telling(frame, "Category", "Difficulty", "Predicted", "Disputed by", "Suspected defect", "Errors")
 _Column = st.column_config
 columns = {
     "Task": _Column.TextColumn(pinned=True),
-    "Spread": _Column.NumberColumn(
-        format="%.0f points", help="Difference between the best and the worst entrant's rate."
-    ),
-    "Rate": _Column.ProgressColumn(
-        format="%.1f%%", min_value=0, max_value=100, help="Share of resolved episodes, over all entrants."
-    ),
-    "Predicted": _Column.NumberColumn(
+    "Spread": kinds.spread("Spread, points", help="Difference between the best and the worst entrant's rate."),
+    "Rate": kinds.rate_bar(help="Share of resolved episodes, over all entrants."),
+    "Predicted": kinds.mean(
         help="Difficulty from 0 to 8, measured by `stackrank validate` without a model. Empty: not measured."
     ),
-    "Flaky for": _Column.NumberColumn(help="Entrants that resolved it in only some attempts."),
+    "Flaky for": kinds.count(help="Entrants that resolved it in only some attempts."),
 }
 
 
@@ -146,3 +137,8 @@ address.tabs("tk_tab", {"Grid": cells, "Table": facts})
 if disputed and not scope.without_disputed:
     with board:
         without_disputed()
+played = ask(queries.describe_scope, scope)
+version = next((row for row in ask(queries.benchmarks) if row["digest"] == played["version"]), None)
+if version and version["name"] == played["benchmark"] and version["rates"]:
+    rates = "; ".join(wording.verdict_rates(version["rates"], version["digest"]))
+    st.caption(f":material/gavel: Verdicts: {show.escaped(rates)}")

@@ -11,7 +11,7 @@ from stackrank import wording
 from stackrank.dashboard import address, charts
 from stackrank.dashboard.charts import paper
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.parts import show
+from stackrank.dashboard.parts import columns, show
 from stackrank.dashboard.parts.scope import shown
 from stackrank.dashboard.parts.tables import COMPARE_PAGE
 from stackrank.db import queries
@@ -73,23 +73,22 @@ def _differences(lines: Sequence[Mapping[str, Any]], base: str | None) -> None:
 
 def _table(lines: Sequence[Mapping[str, Any]]) -> None:
     """Show everything that is known of each tool set."""
-    percent, mean = st.column_config.NumberColumn(format="%.1f%%"), st.column_config.NumberColumn(format="%.1f")
     table = [
         {
             "Agent and model": " / ".join(filter(None, (row["agent"], row["model"]))),
             "Tool set": row["tools"],
-            "Rate": show.in_percent(row["rate"]),
+            "Rate": row["rate"],
             "95% of the rate": wording.interval(row["ci_low"], row["ci_high"]),
             "Compared with": row["base"] or wording.NOTHING,
-            "Points": show.in_percent(row["difference"]),
+            "Points": row["difference"],
             "95% interval": _points(row),
-            "p (Holm)": wording.p_value(row["p_holm"]) if row["base"] else wording.NOTHING,
+            "p (Holm)": row["p_holm"] if row["base"] else None,
             "Gained tasks": row["gained"],
             "Lost tasks": row["lost"],
             "Steps": row["steps_mean"],
             "Steps saved": row["steps_saved"],
             "95% of the steps saved": wording.amount_interval(row["steps_saved_low"], row["steps_saved_high"], "steps"),
-            "Tokens": wording.NOTHING if row["tokens_mean"] is None else wording.short_count(row["tokens_mean"]),
+            "Tokens": row["tokens_mean"],
             "Cost": row["cost_per_episode"],
             "Cost per resolved": row["cost_per_resolved"],
             "Tasks": row["tasks"],
@@ -98,26 +97,24 @@ def _table(lines: Sequence[Mapping[str, Any]]) -> None:
         }
         for row in lines
     ]
-    dollars = st.column_config.NumberColumn(format="$%.4f", help="Mean per episode. Empty: unknown price.")
     show.grid(
         table,
         links={"Tool set": [address.to("episodes", ep_entrant=row["entrant"]) for row in lines]},
         column_config={
-            "Rate": percent,
-            "Points": st.column_config.NumberColumn(format="%+.1f"),
-            "Gained tasks": st.column_config.NumberColumn(help="Tasks on which it does better than the base."),
-            "Lost tasks": st.column_config.NumberColumn(help="Tasks on which it does worse than the base."),
-            "Steps": mean,
-            "Steps saved": st.column_config.NumberColumn(
-                format="%+.1f",
+            "Rate": columns.share(),
+            "Points": columns.points(),
+            "95% interval": columns.text_right(),
+            "p (Holm)": columns.p_value(),
+            "Gained tasks": columns.count(help="Tasks on which it does better than the base."),
+            "Lost tasks": columns.count(help="Tasks on which it does worse than the base."),
+            "Steps": columns.mean(),
+            "Steps saved": columns.saved(
                 help="How many steps less it needs to resolve a task than the base. An episode that does not resolve "
                 "its task counts as all the steps that it was allowed.",
             ),
-            "Tokens": st.column_config.TextColumn(
-                help="Mean per episode, input and output, including those of a subagent."
-            ),
-            "Cost": dollars,
-            "Cost per resolved": st.column_config.NumberColumn(format="$%.4f"),
+            "Tokens": columns.count(help="Mean per episode, input and output, including those of a subagent."),
+            "Cost": columns.dollars(help="Mean per episode. –: unknown price."),
+            "Cost per resolved": columns.dollars(),
         },
         height=show.table_height(len(table)),
         alt="The tool sets of each agent and model beside each other",
@@ -181,30 +178,29 @@ def use() -> None:
         {
             "Entrant": row["entrant"],
             "Tool": row["tool"],
-            "Used in": 100 * row["episodes"] / row["played"],
+            "Used in": row["episodes"] / row["played"],
             "Calls": row["calls"],
             "A call per episode": row["calls"] / row["played"],
             "Searching": row["searching"],
             "Diagnosing": row["diagnosing"],
             "Repairing": row["repairing"],
-            "Error rate": 100 * row["error_rate"],
-            "Seconds": row["env_ms"] / 1000 / row["calls"],
-            "Tokens": wording.short_count((row["tokens_in"] + row["tokens_out"]) / row["calls"]),
+            "Error rate": row["error_rate"],
+            "Milliseconds": row["env_ms"] / row["calls"],
+            "Tokens": (row["tokens_in"] + row["tokens_out"]) / row["calls"],
             "Cost": row["cost_usd"],
         }
         for row in played
     ]
-    share = st.column_config.NumberColumn
     show.grid(
         lines,
         about=played,
         column_config={
-            "Used in": share(format="%.0f%%", help="Share of the counted episodes."),
-            "A call per episode": share("Calls per episode", format="%.1f"),
-            "Error rate": share(format="%.0f%%", help="Share of calls that returned an error."),
-            "Seconds": share(format="%.3f", help="Time of the environment, mean per call."),
-            "Tokens": st.column_config.TextColumn(help="Tokens of the model calls that chose the tool, mean per call."),
-            "Cost": share(format="dollar", help="Cost of the model calls that chose the tool. Empty: unknown price."),
+            "Used in": columns.share(help="Share of the counted episodes."),
+            "A call per episode": columns.mean("Calls per episode"),
+            "Error rate": columns.share(help="Share of calls that returned an error."),
+            "Milliseconds": columns.count(help="Time of the environment, mean per call."),
+            "Tokens": columns.count(help="Tokens of the model calls that chose the tool, mean per call."),
+            "Cost": columns.dollars(help="Cost of the model calls that chose the tool. –: unknown price."),
         },
         height=show.table_height(len(lines)),
         alt="Use of every tool by every entrant",

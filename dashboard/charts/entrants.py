@@ -48,10 +48,11 @@ def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
             y=[row["rate"]],
             mode="markers+text",
             text=[f" {plain_label(row['entrant'])}" if free else ""],
-            textposition="middle right",
+            # The line of the best goes to the right of its points.
+            textposition="bottom right" if (cost, row["rate"]) in front else "middle right",
             cliponaxis=False,
             marker=marker_of(row["entrant_id"]),
-            hovertemplate=f"{plain_label(row['entrant'])}<br>{usd(cost)} an episode<br>{percent(row['rate'], 1)}"
+            hovertemplate=f"{plain_label(row['entrant'])}<br>{usd(cost)} an episode<br>{percent(row['rate'])}"
             "<extra></extra>",
         )
     if priced:
@@ -61,7 +62,7 @@ def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
         figure.update_xaxes(
             range=[low - 0.05, high + max(0.15, 0.35 * (high - low))],
             tickvals=ticks,
-            ticktext=[f"${tick:g}" for tick in ticks],
+            ticktext=[usd(tick) for tick in ticks],
         )
     figure.update_xaxes(type="log", title="Cost of an episode (logarithmic)")
     figure.update_yaxes(range=[-0.02, 1.08], tickformat=".0%", title=outcome_of(rows))
@@ -89,8 +90,8 @@ def budget_curves(rows: Sequence[Mapping[str, Any]], by: str, outcome: str) -> g
                 "dash": dash_of(row["entrant_id"]),
             },
             name=plain_label(row["entrant"]),
-            hovertemplate="%{fullData.name}<br>%{y:.0%} with "
-            + ("$%{x:.4g}" if by == "cost_usd" else f"%{{x:,.0f}} {by}")
+            hovertemplate="%{fullData.name}<br>%{y:.1%} with "
+            + ("$%{x:.4f}" if by == "cost_usd" else f"%{{x:,.0f}} {by}")
             + "<extra></extra>",
         )
         if x:
@@ -135,7 +136,7 @@ def reliability(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
                 name=name,
                 legendgroup=name,
                 showlegend=dash == "solid",
-                hovertemplate=f"{name}<br>{kind}: %{{y:.0%}}, k = %{{customdata}}<extra></extra>",
+                hovertemplate=f"{name}<br>{kind}: %{{y:.1%}}, k = %{{customdata}}<extra></extra>",
             )
     most = max((row["k"] for row in rows), default=1)
     figure.update_xaxes(dtick=1, range=[0.6, most + 0.4], title="Attempts k")

@@ -9,7 +9,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from stackrank.db.queries import MENDED, outcome_of
-from stackrank.wording import count_of, visible
+from stackrank.wording import count_of, fixed, visible
 
 _WIDTH, _ROW, _LABELS, _RIGHT, _CHARS, _LABEL_CHARS = 480, 20, 190, 46, 92, 36
 _STEPS = (1, 2, 5, 10, 20, 25, 50, 100)
@@ -42,7 +42,7 @@ def dots(
         parts.append(_text(_LABELS - 8, y + 4, _cut(label), "end"))
         parts.append(f'<path d="M{x(least)} {y}H{x(upper)}M{x(least)} {y - 4}v8M{x(upper)} {y - 4}v8" stroke="#000"/>')
         parts.append(f'<circle cx="{x(value)}" cy="{y}" r="3.5"/>')
-        parts.append(_text(_WIDTH - 4, y + 4, f"{value:.1f}", "end"))
+        parts.append(_text(_WIDTH - 4, y + 4, fixed(value, 1, signed=low < 0), "end"))
     parts.append(_text(_LABELS + wide / 2, bottom + 30, unit, "middle"))
     lines = textwrap.wrap(caption, _CHARS, break_on_hyphens=False)
     parts += [_text(4, bottom + 54 + 14 * place, line, "start") for place, line in enumerate(lines)]

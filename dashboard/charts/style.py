@@ -1,4 +1,8 @@
-"""Colours and marks: at most seven hues (Okabe-Ito). Each entrant permanently has one colour and one mark."""
+"""Colours and marks. Each entrant has one of seven hues (Okabe-Ito) and a mark for good, which nothing else has.
+
+How episodes end and the phases of an episode have a palette of their own: an ink for what is resolved, and violets,
+browns and slates for what is not.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,19 @@ import streamlit as st
 
 # Okabe and Ito 2008, without yellow and black, which are hard to see in one of the two themes.
 HUES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C8C8C")
+RESOLVED = "#2E3B4B"
+VIOLETS = ("#5B4A91", "#8B7DBB", "#B9AFDA")
+BROWNS = ("#6E5338", "#A18767", "#CDBB9F")
+SLATES = ("#6F8496", "#9DB0BF", "#C6D2DB")
 INK = "#454C55"
 """The colour of the text around a figure; Streamlit's own grey is too faint to read."""
 # The same colours, light enough for a dark page.
 _ON_DARK = {
     INK: "#D3D9DF",
+    RESOLVED: "#DCE4EC",
+    VIOLETS[0]: "#7A68B5",
+    BROWNS[0]: "#8A6B4A",
+    SLATES[2]: "#3F4D5A",
     "#0072B2": "#3D9BD1",
     "#009E73": "#19B88B",
     "#D55E00": "#E8742A",
@@ -61,8 +73,10 @@ def draw(figure: go.Figure | dict[str, Any], *, key: str, alt: str, **options: A
 
 
 def ink_on(color: str) -> str:
-    """The colour of a text that can be read on this colour of `HUES`, in the shade that the page has."""
-    return "#FFFFFF" if on_page(color) in ("#0072B2", "#5D3A1A") else "#101010"
+    """The colour of a text that can be read on this colour, in the shade that the page has."""
+    shade = on_page(color)
+    red, green, blue = (int(shade[at : at + 2], 16) for at in (1, 3, 5))
+    return "#FFFFFF" if 0.299 * red + 0.587 * green + 0.114 * blue < 125 else "#101010"
 
 
 def plain_label(text: str) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stackrank.dashboard.charts.style import HUES, INK, color_of, ink_on, on_page, symbol_of
+from stackrank.dashboard.charts.style import INK, RESOLVED, VIOLETS, color_of, ink_on, on_page, symbol_of
 from stackrank.db.queries import MENDED, outcome_of
 from stackrank.db.queries.comparisons.claims import direction
-from stackrank.wording import count_of, interval, percent, words
+from stackrank.wording import count_of, interval, mean, percent, point_interval, points, words
 
 Spec = dict[str, Any]
 _SHAPES = {
@@ -16,9 +16,11 @@ _SHAPES = {
     "star": "M0 -1L.24 -.32L.95 -.31L.38 .12L.59 .81L0 .4L-.59 .81L-.38 .12L-.95 -.31L-.24 -.32Z",
 }
 """Marks for which Vega has no name, as paths."""
-_PHASES = {"searching": HUES[5], "diagnosing": HUES[0], "repairing": HUES[1]}
+_PHASES = {"searching": VIOLETS[2], "diagnosing": VIOLETS[1], "repairing": VIOLETS[0]}
 _NAMED_FROM = 0.1
-"""A part of a bar contains its name if it is at least this share of the longest bar."""
+"""A part of a bar contains its name if it is at least this share of the longest bar,"""
+_NUMBERED_FROM = 0.03
+"""and its number if it is at least this."""
 _ASLANT_ON_A_PHONE: Spec = {
     "labelAngle": {"expr": "width < 450 ? -40 : 0"},
     "labelAlign": {"expr": "width < 450 ? 'right' : 'center'"},
@@ -56,7 +58,7 @@ def ranking(rows: Sequence[Mapping[str, Any]]) -> Spec:
                 "color": color_of(row["entrant_id"]),
                 "fill": color_of(row["entrant_id"]),
                 "shape": _shape_of(row["entrant_id"]),
-                "told": f"{percent(row['rate'], 1)} ({interval(row['ci_low'], row['ci_high'])})",
+                "told": f"{percent(row['rate'])} ({interval(row['ci_low'], row['ci_high'])})",
                 "about": evidence,
             }
         )
@@ -70,18 +72,18 @@ def forest(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> Spec:
     values = []
     for row in rows:
         is_clear = direction(row["difference"], row["p_holm"]) != 0
-        color = on_page(HUES[0] if row["difference"] >= 0 else HUES[1])
-        points, low, high = (100 * row[name] for name in ("difference", "ci_low", "ci_high"))
+        color = on_page(RESOLVED)
+        value, low, high = (100 * row[name] for name in ("difference", "ci_low", "ci_high"))
         values.append(
             {
                 "label": f"{row['label']} ({row['tasks']})",
-                "value": points,
+                "value": value,
                 "low": low,
                 "high": high,
                 "color": color,
                 "fill": color if is_clear else "transparent",  # A filled mark: the difference is clear.
                 "shape": "diamond",
-                "told": f"{points:+.1f} points [{low:+.1f}, {high:+.1f}]",
+                "told": f"{points(row['difference'])} points ({point_interval(row['ci_low'], row['ci_high'])})",
                 "about": f"{count_of(row['tasks'], 'task')}",
             }
         )
@@ -106,8 +108,8 @@ def tool_calls(rows: Sequence[Mapping[str, Any]]) -> Spec:
         end = 0.0
         for phase in _PHASES:
             calls = row[phase] / row["played"]
-            name = phase if calls >= _NAMED_FROM * longest else ""
-            point = {"label": row["tool"], "phase": phase, "told": f"{calls:.1f} calls an episode", "name": name}
+            name = phase if calls >= _NAMED_FROM * longest else mean(calls) if calls >= _NUMBERED_FROM * longest else ""
+            point = {"label": row["tool"], "phase": phase, "told": f"{mean(calls)} calls an episode", "name": name}
             parts.append({**point, "start": end, "end": end + calls, "middle": end + calls / 2})
             end += calls
     shades = {phase: on_page(hue) for phase, hue in _PHASES.items()}
@@ -146,7 +148,7 @@ def funnel(rows: Sequence[Mapping[str, Any]], stages: Sequence[str]) -> Spec:
             "id": row["entrant_id"],
             "stage": words(stage).capitalize(),
             "share": row["shares"][stage],
-            "told": f"{row[stage]} of {count_of(row['counted'], 'episode')}, {percent(row['shares'][stage], 0)}",
+            "told": f"{row[stage]} of {count_of(row['counted'], 'episode')}, {percent(row['shares'][stage])}",
         }
         for row in rows
         for stage in stages
@@ -162,7 +164,11 @@ def funnel(rows: Sequence[Mapping[str, Any]], stages: Sequence[str]) -> Spec:
         "encoding": {"color": color, "shape": {"field": "entrant", "scale": shapes, "legend": _LEGEND}},
     }
     lines = {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {"color": color, "detail": {"field": "id"}}}
-    share = {"axis": {"format": ".0%"}, "scale": {"domain": [0, 1]}, "title": "Episodes that reached the stage"}
+    share = {
+        "axis": {"format": ".0%", "values": [0, 0.2, 0.4, 0.6, 0.8, 1]},
+        "scale": {"domain": [0, 1]},
+        "title": "Episodes that reached the stage",
+    }
     stage = {"sort": [words(stage).capitalize() for stage in stages], "title": None, "axis": _ASLANT_ON_A_PHONE}
     encoding = {
         "x": {"field": "stage", "type": "nominal", **stage},

@@ -34,7 +34,7 @@ def state_of(side: GridCell) -> int:
 
 def told(side: GridCell) -> str:
     """Summarize the result of one entrant on one task in a few characters."""
-    return f"{MARKS[state_of(side)][0]} {side['resolved']}/{side['resolved'] + side['unresolved']}"
+    return f"{MARKS[state_of(side)][0]} {wording.part_of(side['resolved'], side['resolved'] + side['unresolved'])}"
 
 
 def entrants_of(rows: Sequence[GridRow]) -> list[str]:
@@ -65,7 +65,7 @@ def _content(rows: Sequence[GridRow], names: Sequence[str]) -> dict[str, Any]:
     return {
         "marks": MARKS,
         "entrants": [wording.visible(name) for name in names],
-        "facts": ["Rate", "Spread", "Notes"],
+        "facts": ["Rate", "Spread, points", "Notes"],
         "of_task": address.to("task", id=""),
         "of_episode": address.to("episode", id=""),
         "of_entrant": address.to("episodes", ep_query=""),
@@ -84,7 +84,7 @@ def _row(row: GridRow, names: Sequence[str]) -> dict[str, Any]:
         "id": row["task_id"],
         "about": wording.visible(" · ".join(filter(None, about))),
         "rate": wording.percent(row["rate"]),
-        "spread": wording.fixed(100 * row["spread"], 1),
+        "spread": wording.distance(row["spread"]),
         "notes": wording.visible("; ".join(notes)),
         "cells": [_cell(cells[name]) if name in cells else None for name in names],
     }
@@ -97,5 +97,6 @@ def _cell(side: GridCell) -> dict[str, Any]:
     return {
         "state": state_of(side),
         "told": ", ".join(filter(None, (result, errors))),
+        "count": wording.part_of(side["resolved"], counted) if counted else "",
         "episode": side["episode"],
     }

@@ -30,11 +30,13 @@ def buttons(run: Mapping[str, Any]) -> None:
                 st.caption(f"To play the rest: `stackrank resume {run_id}`.")
             return
         if run["paused"]:
-            st.button("Let it go on", icon=":material/play_arrow:", key="run_unpause", on_click=_resume, args=(run_id,))
+            st.button(
+                "Continue the run", icon=":material/play_arrow:", key="run_unpause", on_click=_resume, args=(run_id,)
+            )
         else:
             _ask(
                 "Pause",
-                "No more episodes start; those in progress go on to their end. The run can go on at any time.",
+                "No more episodes start; those in progress are finished. The run can be continued at any time.",
                 lambda acts, why: acts.pause(run_id, person=name(), why=why),
             )
         _change(run_id, run["spec"])
@@ -50,7 +52,7 @@ def retry(episode_ids: Sequence[int], run_id: int) -> None:
     if not episode_ids or not login.may_operate():
         return
     with st.form(f"retry_{run_id}", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
-        number = st.selectbox("Try an episode again", episode_ids, key=f"retry_{run_id}_episode", width=220)
+        number = st.selectbox("Retry an episode", episode_ids, key=f"retry_{run_id}_episode", width=220)
         why = st.text_input("Why", key=f"retry_{run_id}_why", max_chars=_MOST_WHY)
         if st.form_submit_button("Retry", icon=":material/replay:") and number is not None:
             write(Acts, lambda acts: acts.retry(number, person=name(), why=why))

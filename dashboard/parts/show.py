@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
@@ -13,6 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from stackrank.dashboard import address
+from stackrank.dashboard.parts import columns
 from stackrank.db import queries
 from stackrank.db.connection.errors import RUN_COMMAND, DatabaseError, NotComparable, NotFound
 from stackrank.db.queries.boards.scope_description import ScopeDescription
@@ -100,11 +101,6 @@ def story(page: str, episode: Mapping[str, Any]) -> None:
                     link(page, text, None, id=episode["id"], step=clause.step)
 
 
-def dollars(costs: Iterable[float | None]) -> str:
-    """Return the format of a column of costs: cents, unless some costs are so small that they need more digits."""
-    return "$%.4f" if any(cost is not None and 0 < cost < 1 for cost in costs) else "dollar"
-
-
 def resolved_metric(run: Mapping[str, Any]) -> None:
     """Draw how many episodes of a run were resolved, and how many of these verdicts are sealed."""
     explanation = "Sealed: only luck could have forged the verdict. A trace says how strongly, or why it is not. "
@@ -181,6 +177,16 @@ def in_percent(share: float | None) -> float | None:
     return None if share is None else 100 * share
 
 
+def telling(frame: pd.DataFrame, *names: str) -> pd.DataFrame:
+    """Return a table without those of these columns that say nothing: empty ones, and the same in every row."""
+    return frame.drop(columns=[name for name in names if name in frame and _says_nothing(frame[name].tolist())])
+
+
+def _says_nothing(cells: Sequence[Any]) -> bool:
+    texts = {"" if cell is None or cell != cell else str(cell or "") for cell in cells}
+    return texts <= {""} or (len(texts) == 1 and len(cells) > 1)
+
+
 def flat_pair(row: Mapping[str, Any]) -> dict[str, Any]:
     """Flatten a comparison to a row of a table: the two names and every value that is not a list or a dict."""
     numbers = {name: value for name, value in row.items() if not isinstance(value, dict | list)}
@@ -202,7 +208,8 @@ def table_height(rows: int, limit: int = 700) -> int | Literal["content"]:
     return "content" if 40 + 35 * rows <= limit else limit
 
 
-_SHARES = {"rate", "all_attempts_rate", "pass_at_k", "all_k", "observed", "predicted"}
+_SHARES = {"rate", "all_attempts_rate", "pass_at_k", "all_k", "observed", "predicted", "fixed_rate"}
+_LOGITS = {"ability", "ability_low", "ability_high", "difficulty", "infit", "outfit", "spread"}
 _NAMED = {
     "ci": "95% interval",
     "rate": "Rate",
@@ -224,7 +231,7 @@ _NAMED = {
 
 
 def _is_share(name: str) -> bool:
-    return name in _SHARES or name.rpartition("_")[0] in ("ci", "pass", "all", "observed")
+    return name in _SHARES or name.rpartition("_")[0] in ("ci", "pass", "all", "observed", "fixed")
 
 
 def _column(name: str, values: pd.Series) -> Any:
@@ -236,12 +243,17 @@ def _column(name: str, values: pd.Series) -> Any:
     if end in ("low", "high"):
         label = f"{_NAMED.get(stem) or words(stem).capitalize()}, {'from' if end == 'low' else 'to'}"
     if _is_share(name):
-        return st.column_config.NumberColumn(label, format="%.1f%%")
+        return columns.share(label)
+    if name in _LOGITS and pd.api.types.is_float_dtype(values):
+        return columns.logits(label)
+    if name.partition("_")[0] == "gap":
+        return columns.points(label)
     if name.startswith("cost"):
-        # A total, or the cost of a single item.
-        return st.column_config.NumberColumn(label, format="dollar" if name == "cost_usd" else "$%.4f")
+        return columns.dollars(label)
     if pd.api.types.is_integer_dtype(values):
-        return st.column_config.NumberColumn(label, format="localized")
+        return columns.count(label)
+    if pd.api.types.is_float_dtype(values):
+        return columns.mean(label)
     return st.column_config.Column(label)
 
 
@@ -260,20 +272,24 @@ def grid(
     """
     frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
     neutral = frame.map(_neutral)
-    configuration: dict[str, Any] = {
-        column: st.column_config.NumberColumn(format="localized")
-        for column in neutral.columns
-        if pd.api.types.is_integer_dtype(neutral[column])
+    for column in filter(lambda name: pd.api.types.is_bool_dtype(frame[name]), frame.columns):
+        neutral[column] = ["yes" if cell else "no" for cell in frame[column]]  # a box to tick would be no control
+    kinds: dict[str, Any] = {
+        column: columns.count() for column in neutral.columns if pd.api.types.is_integer_dtype(neutral[column])
     }
-    configuration |= column_config or {}
+    kinds |= column_config or {}
+    writers = {name: kind for name, kind in kinds.items() if isinstance(kind, columns.Kind) and name in neutral}
+    configuration = {name: kind.looks if isinstance(kind, columns.Kind) else kind for name, kind in kinds.items()}
     for column, addresses in {**_places(frame, about), **(links or {})}.items():
         cells = zip(neutral[column], addresses, strict=True)
         neutral[column] = [cell if place is None else address.named(place, cell) for cell, place in cells]
+        writers.pop(column, None)
         looks = {name: value for name, value in (configuration.get(column) or {}).items() if value is not None}
         link_column = st.column_config.LinkColumn(display_text=address.NAME, alignment="left")
         configuration[column] = {**link_column, **looks, "type_config": link_column["type_config"]}
     options = {"hide_index": True, "placeholder": NOTHING, **options}
-    return st.dataframe(neutral, column_config=configuration, **options)
+    written = neutral.style.format(writers) if writers else neutral  # type: ignore[arg-type]
+    return st.dataframe(written, column_config=configuration, **options)
 
 
 _PLACES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
@@ -294,8 +310,8 @@ def _places(frame: pd.DataFrame, rows: Sequence[Mapping[str, Any]]) -> dict[str,
         except KeyError:  # the row has no id of it
             return None
 
-    columns = [column for column in frame.columns if column.lower() in _PLACES] if rows else []
-    return {column: places for column in columns if any(places := [place(column, row) for row in rows])}
+    names = [column for column in frame.columns if column.lower() in _PLACES] if rows else []
+    return {column: places for column in names if any(places := [place(column, row) for row in rows])}
 
 
 def _neutral(value: Any) -> Any:
@@ -309,10 +325,10 @@ def _neutral(value: Any) -> Any:
 def table_and_csv(rows: Sequence[Mapping[str, Any]], *, name: str, alt: str, key: str) -> None:
     """Draw a chart's numbers under readable names, and a button that saves them under the database's names."""
     frame = pd.DataFrame(rows)
-    columns = {column: _column(column, frame[column]) for column in frame.columns}
     for column in filter(_is_share, frame.columns):
-        frame[column] = pd.to_numeric(frame[column]) * 100
-    grid(frame, about=rows, alt=alt, key=key, column_config=columns)
+        frame[column] = pd.to_numeric(frame[column])
+    kinds = {column: _column(column, frame[column]) for column in frame.columns}
+    grid(frame, about=rows, alt=alt, key=key, column_config=kinds)
     csv_button(rows, name=name, key=key)
 
 

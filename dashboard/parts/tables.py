@@ -11,6 +11,7 @@ import streamlit as st
 from stackrank import wording
 from stackrank.dashboard import address
 from stackrank.dashboard.data import ask
+from stackrank.dashboard.parts import columns as kinds
 from stackrank.dashboard.parts import show
 from stackrank.db import queries
 
@@ -28,12 +29,12 @@ _Column = st.column_config
 
 def _dollars(low: float | None, high: float | None) -> str:
     if low is None:
-        return ""
+        return wording.NOTHING
     return f"{wording.usd(low)}–{wording.usd(high)}" if high is not None else f"{wording.usd(low)} or more"
 
 
 def _bounds(row: Mapping[str, Any]) -> str:
-    return wording.interval(row["rate_errors_fail"], row["rate_errors_pass"]) if row["errors"] else ""
+    return wording.interval(row["rate_errors_fail"], row["rate_errors_pass"]) if row["errors"] else wording.NOTHING
 
 
 def board_frame(rows: Sequence[Mapping[str, Any]], history: dict[int, list[float]] | None = None) -> pd.DataFrame:
@@ -44,37 +45,45 @@ def board_frame(rows: Sequence[Mapping[str, Any]], history: dict[int, list[float
             "Entrant": [row["entrant"] for row in rows],
             "Rate": [show.in_percent(row["rate"]) for row in rows],
             "95% interval": [wording.interval(row["ci_low"], row["ci_high"]) for row in rows],
-            "Faults": [f"{row['faults_mended']}/{row['faults']}" for row in rows],
-            "Sealed": [f"{row['sealed']}/{row['resolved']}" for row in rows],
-            "Unverified": [f"{row['unverified']} of {row['resolved']}" if row["unverified"] else "" for row in rows],
-            "Every attempt": [show.in_percent(row["all_attempts_rate"]) for row in rows],
-            "Tasks": [f"{row['tasks']}/{row['tasks_total']}" for row in rows],
+            "Faults": [wording.part_of(row["faults_mended"], row["faults"]) for row in rows],
+            "Sealed": [wording.part_of(row["sealed"], row["resolved"]) for row in rows],
+            "Unverified": [wording.part_of(row["unverified"], row["resolved"]) for row in rows],
+            "Every attempt": [row["all_attempts_rate"] for row in rows],
+            "Tasks": [wording.part_of(row["tasks"], row["tasks_total"]) for row in rows],
             "Episodes": [row["resolved"] + row["unresolved"] for row in rows],
             "Errors": [row["errors"] for row in rows],
-            "If errors counted": [_bounds(row) for row in rows],
-            "Cost of an episode": [row["cost_per_episode"] for row in rows],
+            "With errors": [_bounds(row) for row in rows],
+            "Cost per episode": [row["cost_per_episode"] for row in rows],
             "Spent": [row["cost_usd"] for row in rows],
             "Cost per resolved": [row["cost_per_resolved"] for row in rows],
             "95% of that cost": [_dollars(row["cost_per_resolved_low"], row["cost_per_resolved_high"]) for row in rows],
             "Steps": [row["steps_mean"] for row in rows],
-            "Tokens": [wording.short_count(row["tokens_in"] + row["tokens_out"]) for row in rows],
+            "Tokens": [row["tokens_in"] + row["tokens_out"] for row in rows],
             "Seconds": [row["wall_mean_s"] for row in rows],
             "Model": [row["model"] for row in rows],
             "Tools": [row["tools"] for row in rows],
         }
     )
-    if not any(map(queries.has_several_faults, rows)):
-        del frame["Faults"]
-    for column in ("Unverified", "If errors counted"):
-        if not frame[column].any():
-            del frame[column]
-    if not any(row["sealed"] for row in rows):
-        del frame["Sealed"]
-    if frame["Every attempt"].equals(frame["Rate"]):  # every task was attempted once
-        del frame["Every attempt"]
+    frame = frame.drop(columns=[column for column, is_told in _silent_columns(rows).items() if is_told])
     if history is not None and any(len(rates) >= _FEWEST_RUNS for rates in history.values()):
         frame.insert(list(frame).index("Tasks"), "Last runs", [history.get(row["entrant_id"], []) for row in rows])
     return frame
+
+
+def _silent_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, bool]:
+    """Return the columns of a leaderboard that may say nothing, and whether they do."""
+    return {
+        "Faults": not any(map(queries.has_several_faults, rows)),
+        "Unverified": not any(row["unverified"] for row in rows),
+        "With errors": not any(row["errors"] for row in rows),
+        "Sealed": not any(row["sealed"] for row in rows),
+        # Every task was attempted once.
+        "Every attempt": all(row["all_attempts_rate"] == row["rate"] for row in rows),
+        # The scope above the table has their number.
+        "Tasks": all(row["tasks"] == row["tasks_total"] for row in rows),
+        "Model": all(row["model"] in row["entrant"] for row in rows),
+        "Tools": all(row["tools"] in row["entrant"] for row in rows),
+    }
 
 
 _BOARD_COLUMNS = {
@@ -84,10 +93,7 @@ _BOARD_COLUMNS = {
         help="Entrants share ranks if their paired difference may be chance. Empty: see the note below the table.",
     ),
     "Entrant": _Column.TextColumn(pinned=True),
-    "Rate": _Column.ProgressColumn(
-        format="%.1f%%",
-        min_value=0,
-        max_value=100,
+    "Rate": kinds.rate_bar(
         width=120,  # With rank and name, it fits on a phone.
         help="Resolved / (resolved + unresolved). Errors are shown separately.",
     ),
@@ -97,28 +103,23 @@ _BOARD_COLUMNS = {
     "Unverified": _Column.TextColumn(
         help="Resolved episodes whose verdict rests on a run of the tests alone, which a forger can pass too."
     ),
-    "Every attempt": _Column.NumberColumn(format="%.1f%%", help="Share of tasks on which every attempt was resolved."),
+    "Every attempt": kinds.share(help="Share of tasks on which every attempt was resolved."),
     "Last runs": _Column.LineChartColumn(
         y_min=0, y_max=1, help="The rate in each of the last 10 runs, leaving out runs with few tasks."
     ),
     "Tasks": _Column.TextColumn(help="Tasks with a counted episode, out of all tasks in scope."),
-    "Episodes": _Column.NumberColumn(format="localized", help="Resolved and unresolved episodes."),
-    "Errors": _Column.NumberColumn(
-        format="localized", help="Infrastructure failures. Rates leave them out, unless they count as failures."
-    ),
-    "If errors counted": _Column.TextColumn(
-        help="The rate if all errors were failures, and if all were successes. Empty: there are no errors."
-    ),
-    "Cost of an episode": _Column.NumberColumn(
-        format="$%.4f", help="Mean over counted episodes. Empty: unknown price."
-    ),
-    "Spent": _Column.NumberColumn(format="dollar", help="Total cost, including errors and retries."),
-    "Cost per resolved": _Column.NumberColumn(format="$%.4f", help="Empty: unknown price of the model."),
+    "Episodes": kinds.count(help="Resolved and unresolved episodes."),
+    "Errors": kinds.count(help="Infrastructure failures. Rates leave them out, unless they count as failures."),
+    "With errors": _Column.TextColumn(help="The rate if all errors were failures, and if all were successes."),
+    "Cost per episode": kinds.dollars(help="Mean over counted episodes. –: unknown price."),
+    "Spent": kinds.dollars(help="Total cost, including errors and retries."),
+    "Cost per resolved": kinds.dollars(help="–: unknown price of the model."),
     "95% of that cost": _Column.TextColumn(
         help="95% interval of the cost per resolved episode, clustered by task (Fieller)."
     ),
-    "Steps": _Column.NumberColumn(format="%.1f", help="Mean per episode."),
-    "Seconds": _Column.NumberColumn(format="%.1f", help="Mean per episode."),
+    "Steps": kinds.mean(help="Mean per episode."),
+    "Tokens": kinds.count(help="Total, in and out."),
+    "Seconds": kinds.mean(help="Mean per episode."),
 }
 
 
@@ -191,10 +192,11 @@ def episode_table(
     with_run: bool = True,
     hits: Mapping[int, Mapping[str, Any]] | None = None,
     everything: Callable[[], Sequence[Mapping[str, Any]]] | None = None,
+    name: str = "episodes",
 ) -> None:
     """Draw episodes, one of which can be opened. `hits`: episode -> `step` and `excerpt` that a search found.
 
-    `everything` returns the rows of the CSV if these are only one page of them.
+    `everything` returns the rows of the CSV, which has this name, if these are only one page of them.
     """
     steps = {episode: hit["step"] for episode, hit in (hits or {}).items()}
     frame = pd.DataFrame(
@@ -224,27 +226,25 @@ def episode_table(
         frame["Labels"] = [labels.get(row["id"], []) for row in rows]
     if hits:
         matches = [hits.get(row["id"]) for row in rows]
-        frame.insert(
-            list(frame).index("Failure point"),
-            "Found",
-            [f"step {hit['step']}: {hit['excerpt']}" if hit else "" for hit in matches],
-        )
+        place = list(frame).index("Entrant") + 1
+        frame.insert(place, "At step", [hit["step"] if hit else None for hit in matches])
+        frame.insert(place + 1, "Found", [hit["excerpt"] if hit else "" for hit in matches])
     if not with_run:
         frame = frame.drop(columns="Run")
-    if not frame["Sealed"].any():
-        frame = frame.drop(columns="Sealed")
+    frame = show.telling(frame, "Sealed", "Attempt")
     columns = {
         "Sealed": _Column.TextColumn(
             width=100, help="Probability that a forged verdict would pass by luck. Empty: not sealed."
         ),
         "Failure point": _Column.TextColumn(width=140),
-        "Steps": _Column.NumberColumn(format="localized"),
+        "Steps": kinds.count(),
         "Story": _Column.TextColumn(width="large", help="How it ended. Tick the row for the whole story."),
-        "Tokens": _Column.NumberColumn(format="localized", help="In and out."),
-        "Cost": _Column.NumberColumn(format=show.dollars(frame["Cost"]), help="Empty: unknown price of the model."),
-        "Seconds": _Column.NumberColumn(format="%.1f"),
+        "Tokens": kinds.count(help="In and out."),
+        "Cost": kinds.dollars(help="–: unknown price of the model."),
+        "Seconds": kinds.mean(),
         "Labels": _Column.ListColumn(help="Labels that people gave it."),
-        "Found": _Column.TextColumn(width="large", help="The first step with the text, or the requested step."),
+        "At step": kinds.count(help="The first step with the text after the reset, or the requested step."),
+        "Found": _Column.TextColumn(width="large", help="The line with the text."),
         "Episode": _Column.TextColumn(help="Opens the trace in a new tab."),
     }
     links = {"Episode": [address.to("episode", id=row["id"], step=steps.get(row["id"])) for row in rows]}
@@ -256,7 +256,7 @@ def episode_table(
 
     hint = "Tick a row to open its trace here. Names and numbers open in a new tab."
     pick(
-        rows, frame, columns, key=key, name="all_episodes" if everything else "episodes", alt="Episodes", hint=hint,
+        rows, frame, columns, key=key, name=name, alt="Episodes", hint=hint,
         links=links, opened=opened, everything=everything,
     )  # fmt: skip
 
@@ -268,13 +268,15 @@ def _rate(run: Mapping[str, Any]) -> float | None:
 
 def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
     """Draw runs, one of which can be opened, or two compared."""
+    changes = ask(queries.against_previous, [row["id"] for row in rows])
     frame = pd.DataFrame(
         {
-            "Run": [row["name"] for row in rows],
+            "Run": [f"{row['name']} #{row['id']}" for row in rows],
             "Status": [row["status"] for row in rows],
             "Progress": [100 * row["done"] / max(1, row["episodes_total"] - row["not_played"]) for row in rows],
-            "Episodes": [f"{row['done']}/{row['episodes_total'] - row['not_played']}" for row in rows],
-            "Rate": [show.in_percent(_rate(row)) for row in rows],
+            "Episodes": [wording.part_of(row["done"], row["episodes_total"] - row["not_played"]) for row in rows],
+            "Rate": [_rate(row) for row in rows],
+            "Against previous": [changes.get(row["id"]) for row in rows],
             "Resolved": [row["resolved"] for row in rows],
             "Unresolved": [row["unresolved"] for row in rows],
             "Errors": [row["errors"] for row in rows],
@@ -284,22 +286,23 @@ def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
             "Benchmark": [row["benchmark"] for row in rows],
             "Tags": [row["tags"] for row in rows],
             "Owner": [row["owner"] for row in rows],
-            "Id": [row["id"] for row in rows],
         }
     )
+    frame = show.telling(frame, "Benchmark", "Tags", "Owner", "Errors", "Against previous")
     columns = {
-        "Progress": _Column.ProgressColumn(format="%.0f%%", min_value=0, max_value=100),
-        "Rate": _Column.NumberColumn(
-            format="%.1f%%", help="Resolved / (resolved + unresolved), over the episodes of all entrants."
+        "Progress": kinds.rate_bar(),
+        "Rate": kinds.share(help="Resolved / (resolved + unresolved), over the episodes of all entrants."),
+        "Against previous": kinds.points(
+            "Against previous, points",
+            help="Mean over the entrants of both of rate less the rate in the finished run before it in its series. "
+            "Not a test: tick two runs for that.",
         ),
-        "Known cost": _Column.NumberColumn(
-            format="dollar", help="Cost so far, as far as prices are known, including errors."
-        ),
-        "Started": _Column.DatetimeColumn(format="YYYY-MM-DD HH:mm"),
+        "Known cost": kinds.dollars(help="Cost so far, as far as prices are known, including errors."),
+        "Started": kinds.moment(),
         "Tags": _Column.ListColumn(),
     }
     addresses = [address.to("run", id=row["id"]) for row in rows]
-    links = {"Run": addresses, "Id": addresses}
+    links = {"Run": addresses}
 
     def opened(row: Mapping[str, Any]) -> None:
         show.link(RUN_PAGE, f"Open run {row['id']}: {show.escaped(row['name'])}", id=row["id"])

@@ -122,13 +122,13 @@ def badges(episode: Mapping[str, Any], step: Mapping[str, Any]) -> list[tuple[st
 
 
 def spent(step: Mapping[str, Any]) -> str:
-    """Return tokens, cost and time of a step in one line."""
-    cost = "" if step["cost_usd"] is None else f" · {wording.usd(step['cost_usd'])}"
+    """Return tokens, cost and time of a step in one line, without what nothing was spent on."""
     cached = f" ({step['tokens_cached']:,} cached)" if step["tokens_cached"] else ""
-    return (
-        f"{step['tokens_in']:,} tokens in{cached}, {step['tokens_out']:,} out{cost} · model "
-        f"{wording.duration(step['model_ms'] / 1000)} · tool {wording.duration(step['env_ms'] / 1000)}"
-    )
+    tokens = f"{step['tokens_in']:,} tokens in{cached}, {step['tokens_out']:,} out"
+    parts = [tokens] if step["tokens_in"] or step["tokens_out"] else []
+    parts += [] if step["cost_usd"] is None else [wording.usd(step["cost_usd"])]
+    times = (("model", step["model_ms"]), ("tool", step["env_ms"]))
+    return " · ".join([*parts, *(f"{name} {wording.duration(ms / 1000)}" for name, ms in times if ms)])
 
 
 def _action(step: Mapping[str, Any], diff: str) -> list[dict[str, Any]]:

@@ -51,7 +51,8 @@ def header(episode: Mapping[str, Any], around: dict[str, Any], last: int | None 
 
 
 def _so_far(last: int | None) -> str:
-    return f":gray[Steps so far]&nbsp;**{last or 0}** &nbsp; :gray[Tokens, cost and time are known when it ends.]"
+    steps = f":gray[Steps so far]&nbsp;**{wording.whole(last or 0)}**"
+    return f"{steps} &nbsp; :gray[Tokens, cost and time are known when it ends.]"
 
 
 def _about(episode: Mapping[str, Any]) -> str:
@@ -96,9 +97,9 @@ def _badges(episode: Mapping[str, Any]) -> None:
 
 def facts(episode: Mapping[str, Any], *, time: bool = True) -> str:
     """Return the totals in one line of Markdown. `time`: also where the time went."""
-    tokens = f"{wording.short_count(episode['tokens_in'])} in, {wording.short_count(episode['tokens_out'])} out"
+    tokens = f"{wording.whole(episode['tokens_in'])} in, {wording.whole(episode['tokens_out'])} out"
     parts = [
-        ("Steps", str(episode["steps"])),
+        ("Steps", wording.whole(episode["steps"])),
         ("Tokens", tokens),
         ("Cost", wording.usd(episode["cost_usd"])),
         ("Duration", wording.duration(episode["wall_s"])),

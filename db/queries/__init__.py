@@ -49,7 +49,7 @@ from stackrank.db.queries.episodes.episodes import episode, episodes, examples, 
 from stackrank.db.queries.episodes.funnel import excluded_episodes, funnel, runs_with_other_analysis
 from stackrank.db.queries.episodes.in_progress import in_progress
 from stackrank.db.queries.episodes.pauses import pauses
-from stackrank.db.queries.episodes.search import count_matches, find_hits, search
+from stackrank.db.queries.episodes.search import asks_for_text, count_matches, find_hits, search
 from stackrank.db.queries.episodes.steps import (
     actions,
     branches,
@@ -76,6 +76,7 @@ from stackrank.db.queries.health import health
 from stackrank.db.queries.labels import disputed, labels, views
 from stackrank.db.queries.notes import notes
 from stackrank.db.queries.places import find_places
+from stackrank.db.queries.previous import against_previous
 from stackrank.db.queries.proposals import OPEN, proposal, proposals, rejected_changes
 from stackrank.db.queries.runs import (
     LATEST,
@@ -100,6 +101,8 @@ __all__ = [
     "abilities",
     "actions",
     "acts",
+    "against_previous",
+    "asks_for_text",
     "audits",
     "benchmark",
     "benchmarks",

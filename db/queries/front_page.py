@@ -22,6 +22,7 @@ from stackrank.terms import Verdict
 from stackrank.wording import count_of, interval, percent
 
 _E = EPISODE.c
+_MOST_NAMED = 3
 
 
 class ReadingTip(TypedDict):
@@ -53,7 +54,7 @@ def front_page(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> FrontPage:
         "scope": describe(selection, selection.cells()),
         "board": board,
         "lead": _lead_sentence(selection, ranked),
-        "debugger": [_debugger_sentence(pair) for pair in pairs],
+        "debugger": [_debugger_sentence(pair, ranked[:2]) for pair in pairs],
         "traces": _distinct(tips),
     }
 
@@ -72,15 +73,40 @@ def _lead_sentence(selection: Selection, ranked: Sequence[RankedStanding]) -> st
     entrants = fetch_entrants(selection.engine, [row["entrant_id"] for row in ranked[:2]])
     sides = [entrants[row["entrant_id"]] for row in (ranked[1], best)]
     (pair,) = add_holm([compare_entrants(sides, [cells[side["id"]] for side in sides], selection.tasks)], selection)
+    return f"{pair['sentence']}{_shared_lead(ranked)}"
+
+
+def _shared_lead(ranked: Sequence[RankedStanding]) -> str:
+    """Say how many share the lead, and whom the leader is clearly ahead of; empty if one entrant leads alone.
+
+    An entrant's first rank counts those clearly ahead of it, and its last one those clearly behind it. So the leader is
+    ahead of all that come second at best if there are as many of them as are behind it.
+    """
     first_ranks = sum(row["rank_low"] == 1 for row in ranked)
-    shared = f" {first_ranks} of {count_of(len(ranked), 'entrant')} may be the best." if first_ranks > 1 else ""
-    return f"{pair['sentence']}{shared}"
+    if first_ranks < 2:
+        return ""
+    best = ranked[0]
+    behind = [row["entrant"] for row in ranked if (row["rank_low"] or 0) > 1]
+    is_ahead_of_all = len(behind) == len(ranked) - (best["rank_high"] or 0)
+    clear = f"{best['entrant']} is clearly ahead of {_named(behind)}. " if behind and is_ahead_of_all else ""
+    return f" {clear}{first_ranks} of {count_of(len(ranked), 'entrant')} may be the best."
 
 
-def _debugger_sentence(pair: Comparison) -> str:
+def _named(entrants: Sequence[str]) -> str:
+    """Name a few entrants, or say how many they are."""
+    if len(entrants) > _MOST_NAMED:
+        return count_of(len(entrants), "entrant")
+    return " and ".join(filter(None, [", ".join(entrants[:-1]), entrants[-1]]))
+
+
+def _debugger_sentence(pair: Comparison, leading: Sequence[RankedStanding]) -> str:
+    """Say what a debugger is worth to a pair; of the two that lead, whose difference is stated, only that."""
     first_tools, second_tools = pair["differs"].get("tool_list") or ((), ())
     added = [tool for tool in second_tools if tool not in first_tools]
-    return f"With {', '.join(added)}, {in_sentence(pair['sentence'])}"
+    tools = ", ".join(added)
+    if {row["entrant_id"] for row in leading} == {pair[side]["entrant_id"] for side in ("first", "second")}:
+        return f"This is also what {tools} is worth: nothing else differs between the two that lead."
+    return f"With {tools}, {in_sentence(pair['sentence'])}"
 
 
 def _traces(

@@ -77,7 +77,7 @@ def apart_from(conditions: Mapping[str, Any], field: str) -> str:
 
 def label(field: str, value: Any) -> str:
     """Describe one condition: `steps 50`, `state at failures shown: yes`."""
-    return f"{FIELDS[field]} {value_text(value)}"
+    return f"{FIELDS[field]} {in_sentence(value)}"
 
 
 def is_mixed(value: Any) -> bool:
@@ -93,12 +93,12 @@ def differences(conditions: Mapping[str, Any], usual: Mapping[str, Any]) -> dict
 
 def describe_differences(differing: Mapping[str, list[Any]]) -> str:
     """Describe `differences` for people: `steps 3 instead of 50, sandbox local instead of docker`."""
-    phrases = [f"{label(name, value)} instead of {value_text(usual)}" for name, (value, usual) in differing.items()]
+    phrases = [f"{label(name, value)} instead of {in_sentence(usual)}" for name, (value, usual) in differing.items()]
     return ", ".join(phrases)
 
 
 def describe(conditions: Mapping[str, Any]) -> str:
-    """Describe conditions for people: `steps 50, seconds 1800, sandbox docker, scorer 3f2a91c0`.
+    """Describe conditions for people: `steps 50, seconds 1,800, sandbox docker, scorer 3f2a91c0`.
 
     Fields without a limit are left out. Conditions of which nothing is known become the one word `unknown`.
     """
@@ -111,8 +111,13 @@ def describe(conditions: Mapping[str, Any]) -> str:
     return ", ".join(label(name, value) for name, value in fields.items() if value is not None)
 
 
+def in_sentence(value: Any) -> str:
+    """Return the value of a condition as a sentence has it."""
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value_text(value)
+
+
 def value_text(value: Any) -> str:
-    """Return the value of a condition as people write it."""
+    """Return the value of a condition as people choose it."""
     if value is None:
         return "without limit"
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)

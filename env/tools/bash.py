@@ -12,10 +12,7 @@ from stackrank.env.state import CommandState
 from stackrank.env.task import Task
 from stackrank.env.terminal.debuggers import read_debuggers
 from stackrank.env.tools.base import Arguments, Bench
-from stackrank.env.tools.shown import limit
-
-MOST_SHOWN = 8000
-"""The default limit: nine of ten programs of `bugs` fit into one `cat` of their files, four of ten into 4,000."""
+from stackrank.env.tools.shown import MOST_OF_A_FILE, limit
 
 
 def describe_exit(status: int, task: Task) -> str:
@@ -41,15 +38,17 @@ class BashArguments(Arguments):
     body = "command"
 
     command: str = Field(description="A shell command, run in the workspace.")
-    timeout_s: float | None = Field(None, gt=0, le=600, description="Seconds it may take. Default: the task's limit.")
-    limit: int = limit(MOST_SHOWN)
+    timeout_s: float | None = Field(
+        None, gt=0, le=600, description="Seconds it may take, at most the task's limit, which is the default."
+    )
+    limit: int = limit(MOST_OF_A_FILE)
 
 
 class Bash:
     """Runs a shell command."""
 
     name = "bash"
-    version = "4"
+    version = "5"
     description = (
         "Run a command in bash (sh where there is none) in the workspace and show its output. "
         "Standard input is empty, there is no network, and background processes end with the command."
@@ -63,7 +62,8 @@ class Bash:
         result = bench.sandbox.run(in_bash(arguments.command), timeout_s)
         parts = [result.output.rstrip()] if result.output.strip() else []
         if result.timed_out:
-            parts.append(f"[still running after {timeout_s:g} s: killed, with everything it started]")
+            longest = ", the task's limit" if timeout_s == most_s else ""
+            parts.append(f"[still running after {timeout_s:g} s{longest}: killed, with everything it started]")
         elif result.exit:
             parts.append(f"[{describe_exit(result.exit, bench.task)}]")
         text = "\n".join(parts) or "[no output]"

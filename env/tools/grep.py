@@ -27,8 +27,11 @@ class Grep:
     """Finds lines by a regular expression."""
 
     name = "grep"
-    version = "1"
-    description = "Search the files for a regular expression. Shows each file's path, and below it `line: text`."
+    version = "2"
+    description = (
+        "Search the files for a regular expression. "
+        "Shows each file's path, and below it `line: text`; at most 100 lines."
+    )
     arguments = GrepArguments
 
     def __call__(self, bench: Bench, arguments: GrepArguments) -> Observation:

@@ -13,6 +13,9 @@ from stackrank.env.tools.base import Arguments
 
 MOST_SHOWN = 4000
 """The most characters of an observation, unless the agent asks for more."""
+MOST_OF_A_FILE = 8000
+"""The same for tools that show whole files, `view` and `bash`: nine of ten programs of `bugs` fit into one `cat` of
+their files, four of ten into 4,000."""
 MOST_ASKED = 60_000
 """The most characters that an agent can ask for."""
 LESS = "ask for a part of it"

@@ -10,7 +10,7 @@ from stackrank.env.sandbox.guest.core.texts import find_encoding
 from stackrank.env.state import ShownState
 from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.env.tools.listdir import list_folder
-from stackrank.env.tools.shown import MOST_ASKED, MOST_SHOWN, fit_lines, number_lines
+from stackrank.env.tools.shown import MOST_ASKED, MOST_OF_A_FILE, fit_lines, number_lines
 from stackrank.wording import count_of
 
 MAX_LINES = 400
@@ -21,12 +21,14 @@ class ViewArguments(Arguments):
 
     path: str = Field(description="File or directory, relative to the workspace.")
     start: int | None = Field(None, ge=1, description="First line to show (1-based). Default: the first.")
-    end: int | None = Field(None, ge=1, description="Last line to show, inclusive. Default: as many as fit.")
+    end: int | None = Field(
+        None, ge=1, description=f"Last line to show, inclusive: at most {MAX_LINES} lines. Default: as many as fit."
+    )
     limit: int = Field(
-        MOST_SHOWN,
+        MOST_OF_A_FILE,
         ge=500,
         le=MOST_ASKED,
-        description=f"Most characters to show if `end` is not given. Default: {MOST_SHOWN}.",
+        description=f"Most characters to show if `end` is not given. Default: {MOST_OF_A_FILE}.",
     )
 
     @property
@@ -39,7 +41,7 @@ class View:
     """Shows a file with line numbers."""
 
     name = "view"
-    version = "1"
+    version = "2"
     description = "Show a file, or some of its lines, with line numbers. For a directory, list the files below it."
     arguments = ViewArguments
 

@@ -15,8 +15,9 @@ from stackrank.env.benchmarks.git import (
     parent_and_message,
     resolve_commit,
 )
-from stackrank.env.benchmarks.guess_setup import declared_requirements, guess_setup, pytest_settings
-from stackrank.env.benchmarks.pytest_command import command_start
+from stackrank.env.benchmarks.python_project.guess_setup import declared_requirements, guess_setup
+from stackrank.env.benchmarks.python_project.pytest_command import command_start
+from stackrank.env.benchmarks.python_project.pytest_settings import pytest_settings
 from stackrank.env.benchmarks.repo_schema import (
     TASKS_FILE,
     LimitsEntry,
@@ -188,8 +189,10 @@ def _lists(broken: TestReport, fixed: TestReport) -> dict[str, list[str]]:
     good = [test for test, outcome in fixed.outcomes.items() if outcome in PASSED]
     fail_to_pass = [test for test in good if test not in was_good]
     if not good:
+        cause = next((f" ({message[:200]})" for message in fixed.messages.values()), "")
         raise BenchmarkError(
-            "no test passes with the fix: name the test command with --test, and install what it needs with --setup"
+            f"no test passes with the fix{cause}: name the test command with --test, and install what it needs with "
+            "--setup; a server that it needs is not in a sandbox"
         )
     if not fail_to_pass:
         skipped = sum(outcome == "skipped" for outcome in fixed.outcomes.values())

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from stackrank.env.benchmarks.base import BenchmarkError
-from stackrank.env.benchmarks.guess_setup import build_guessed
+from stackrank.env.benchmarks.python_project.guess_setup import build_guessed
 from stackrank.env.benchmarks.repo import load_task
 from stackrank.env.benchmarks.repo_schema import TASKS_FILE, TaskEntry, read_tasks
 from stackrank.env.localisation.needs import inspect_surroundings
@@ -69,8 +70,11 @@ def _both_states(drafted: Draft, backend: Backend, say: Say) -> tuple[TestReport
         say("running the tests with the fix")
         cured = score_in(sandbox, task, Changes(files=changed, deleted=deleted), fresh=True)
     if not cured.tests:
-        raise BenchmarkError(f"the tests do not run with the fix: {_last_line(cured)}")
-    return TestReport(broken.tests), TestReport(cured.tests)
+        raise BenchmarkError(
+            f"the tests do not run with the fix ({_last_line(cured)}): name the test command with --test, and install "
+            "what it needs with --setup and --require"
+        )
+    return TestReport(broken.tests, broken.messages), TestReport(cured.tests, cured.messages)
 
 
 def _without_unstable(
@@ -105,7 +109,8 @@ def _without_unstable(
                 test: outcome
                 for test, outcome in report.outcomes.items()
                 if test not in reasons and function_of(test) not in changing
-            }
+            },
+            report.messages,
         )
         for report in (broken, fixed)
     )
@@ -114,7 +119,8 @@ def _without_unstable(
 
 def _last_line(result: Score) -> str:
     lines = [line.strip() for line in (*result.notes, *result.output.splitlines()) if line.strip()]
-    errors = [line for line in lines if "Error" in line]
+    # pytest marks the lines of an exception, whose last one is what Python would print.
+    errors = [line for line in lines if "Error" in line] or [line for line in lines if re.match(r"E\s", line)]
     return (errors or lines or ["they print nothing"])[-1][:300]
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +13,7 @@ from stackrank.errors import UsageError
 from stackrank.extensions.fix.review import SHOWN, proposal_rows
 from stackrank.flows.cli.options import API, Api, Json, PythonVersion, Requirements, Sandbox, Setup
 from stackrank.flows.cli.output import print_json, print_table
+from stackrank.terms import DecisionKind
 from stackrank.wording import print_err, print_out
 
 
@@ -136,7 +138,24 @@ def _print(document: Mapping[str, Any]) -> None:
     print_table(proposal_rows(proposals), {name: name for name in SHOWN[:-1]}, empty_text)
     for name, reason in without.items():
         print_out(f"no proposal: {name}: {reason}")
-    if proposals:
-        command = f"stackrank review {proposals[0]['id']}"
-        print_out(f"Read the first one: {command}    Decide: {command} --approve")
-        print_out(f"Evidence, and patches once you have decided: {document['folder']}")
+    for line in next_steps(proposals, document["folder"]):
+        print_out(line)
+
+
+def next_steps(proposals: Sequence[Mapping[str, Any]], folder: str) -> list[str]:
+    """Return what a person can do with these proposals. An earlier `fix` may have made some, which are decided."""
+    from stackrank.db.queries import OPEN
+
+    lines = []
+    for proposal in proposals:
+        number, status = proposal["id"], proposal["status"]
+        if status == DecisionKind.APPROVED:
+            command = f"stackrank review {number} --out {shlex.quote(folder)}"
+            lines.append(f"Proposal {number} is already approved. Write its patch: {command}")
+        elif status != OPEN:
+            lines.append(f"Proposal {number} is already {status}: stackrank review {number}")
+    if undecided := [proposal for proposal in proposals if proposal["status"] == OPEN]:
+        command = f"stackrank review {undecided[0]['id']}"
+        lines.append(f"Read the first one: {command}    Decide: {command} --approve")
+        lines.append(f"Evidence, and patches once you have decided: {folder}")
+    return lines

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from stackrank.extensions.fix.finding.folder import COMMENT
+from stackrank.extensions.fix.wording import evidence_lines
 from stackrank.patches.writing import shown_text
 from stackrank.settings import settings
-from stackrank.wording import count_of, evidence_lines
+from stackrank.wording import count_of
 
 _MOST_CHARS = 60_000
 """GitHub takes comments of at most 65,536 characters."""

@@ -19,7 +19,7 @@ from stackrank.env.suspicious import find_suspicious
 from stackrank.env.task import Fault
 from stackrank.extensions.fix.finding.problems import Problem, is_file, measured
 from stackrank.extensions.fix.finding.project import Project
-from stackrank.extensions.fix.finding.suite import run_again
+from stackrank.extensions.fix.finding.suite import passing_unchanged, run_again
 from stackrank.patches.reading import Patch
 from stackrank.patches.writing import readable
 from stackrank.source import parse_python
@@ -60,6 +60,7 @@ def gather_evidence(
     suite_before = problem.suite
     suite_after = run_again(project, backend, changed, suite_before, problem.tests, times=times)
     target = {test: [suite_before.outcome(test), suite_after.outcome(test)] for test in problem.tests}
+    broken = [test for test in suite_before.passing if test not in suite_after.passing]
     faults = find_faults(files, diff)
     others = [
         test
@@ -77,7 +78,7 @@ def gather_evidence(
         "suite_after": suite_after.counts,
         "target": target,
         "fixed": sorted(test for test in suite_before.failing if suite_after.outcome(test) == "passed"),
-        "regressions": sorted(test for test in suite_before.passing if test not in suite_after.passing),
+        "regressions": sorted(passing_unchanged(project, backend, broken, times=times)),
         "still_failing": _still_failing(project, backend, files, faults, others),
         "touches": [f"{fault.file}: {', '.join(fault.functions) or 'module level'}" for fault in faults],
         "size": readable(Patch.read(diff)).size._asdict(),

@@ -13,8 +13,9 @@ from stackrank.env.benchmarks.git import is_repository
 from stackrank.env.git import git_folders, push_git, remote_addresses
 from stackrank.errors import InfrastructureError, UsageError
 from stackrank.extensions.fix.publish import BRANCH
+from stackrank.extensions.fix.wording import evidence_lines
 from stackrank.settings import settings
-from stackrank.wording import count_of, evidence_lines, one_line
+from stackrank.wording import count_of, one_line
 
 Row = dict[str, Any]
 _PAGE, _MOST_PAGES = 100, 50

@@ -22,10 +22,11 @@ from stackrank.env.git import clone_git, run_git
 from stackrank.env.patches import PatchError, apply_patch, touched_files
 from stackrank.extensions.fix.finding.folder import CLONE, PATCH, claim
 from stackrank.extensions.fix.solved import write_solved
+from stackrank.extensions.fix.wording import evidence_lines
 from stackrank.home import locked
 from stackrank.patches.contents import mode_of, stored_bytes
 from stackrank.terms import DecisionKind
-from stackrank.wording import evidence_lines, one_line
+from stackrank.wording import one_line
 
 BRANCH = "stackrank/fixes"
 _AUTHOR = {

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stackrank.errors import UsageError
+from stackrank.extensions.fix.wording import evidence_lines, plain_verdict
 from stackrank.flows.cli.options import API, Api, Json
 from stackrank.flows.cli.output import print_json, print_table
 from stackrank.patches.writing import shown_text
 from stackrank.terms import DecisionKind
-from stackrank.wording import evidence_lines, interval, one_line, percent, plain_verdict, print_err, print_out
+from stackrank.wording import interval, one_line, percent, print_err, print_out
 
 if TYPE_CHECKING:
     from stackrank.extensions.fix.publish import Published

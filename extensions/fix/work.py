@@ -13,7 +13,7 @@ from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.writes.store import Store
 from stackrank.env.benchmarks.git import resolve_commit
-from stackrank.env.benchmarks.guess_setup import build_guessed
+from stackrank.env.benchmarks.python_project.guess_setup import build_guessed
 from stackrank.env.sandbox.base import Backend
 from stackrank.errors import UsageError
 from stackrank.extensions.fix import propose
@@ -118,7 +118,7 @@ class FixSession:
                 f"{project.name}: continuing the interrupted command; delete {request.out / STARTED} to start over"
             )
             return interrupted
-        print_err(f"{project.name}: running its tests {request.times} times")
+        print_err(f"{project.name}: running its tests, and files with a failing test {request.times} times")
         suite_run = suite.run_suite(project, self._backend, times=request.times, say=print_err)
         if suite_run.unread:
             print_err(

@@ -33,7 +33,10 @@ from stackrank.flows.cli.output import (
 from stackrank.flows.cli.plugin_commands import find_option
 from stackrank.terms import ErrorsAre, GateOutcome
 from stackrank.wording import (
+    amount_interval,
     interval,
+    logits,
+    mean,
     p_value,
     percent,
     point_interval,
@@ -41,6 +44,7 @@ from stackrank.wording import (
     print_err,
     print_out,
     short_count,
+    signed_mean,
     usd,
 )
 
@@ -151,7 +155,7 @@ def nights(
     if document["nights"]:
         print_out()
         by_night = [
-            {**row, "difficulty": f"{row['difficulty']:+.2f}", "entrant": name, "seen": f"{percent(rate['rate'])} "
+            {**row, "difficulty": logits(row["difficulty"]), "entrant": name, "seen": f"{percent(rate['rate'])} "
              f"{interval(rate['ci_low'], rate['ci_high'])}"}
             for row in document["nights"]
             for name, rate in row["rates"].items()
@@ -171,7 +175,7 @@ def _abilities(model: AbilityBoard, scoped: ScopeDescription, as_json: bool) -> 
     cells = [
         {
             **row,
-            "ability": f"{row['ability']:+.2f} [{row['ability_low']:+.2f}, {row['ability_high']:+.2f}]",
+            "ability": f"{logits(row['ability'])} ({logits(row['ability_low'])} to {logits(row['ability_high'])})",
             "rate": f"{percent(row['rate'])} {interval(row['ci_low'], row['ci_high'])}",
             "observed": percent(row["observed"]),
             "tasks": f"{row['tasks']}/{row['tasks_total']}",
@@ -200,7 +204,7 @@ def _abilities(model: AbilityBoard, scoped: ScopeDescription, as_json: bool) -> 
 
 
 def _with_interval(row: Mapping[str, Any], value: str, ends: str) -> str:
-    return f"{percent(row[value])} [{percent(row[f'{ends}_low'])}, {percent(row[f'{ends}_high'])}]"
+    return f"{percent(row[value])} ({interval(row[f'{ends}_low'], row[f'{ends}_high'])})"
 
 
 @app.command()
@@ -360,8 +364,9 @@ def tool_sets(
             if row["base"]
             else "",
             "p": p_value(row["p_holm"]) if row["base"] else "",
-            "steps": f"{row['steps_mean']:.1f}" if row["steps_mean"] is not None else "",
-            "saved": f"{row['steps_saved']:+.1f} [{row['steps_saved_low']:+.1f}, {row['steps_saved_high']:+.1f}]"
+            "steps": mean(row["steps_mean"]),
+            "saved": f"{signed_mean(row['steps_saved'])} "
+            f"({amount_interval(row['steps_saved_low'], row['steps_saved_high'], 'steps')})"
             if row["steps_saved"] is not None
             else "",
             "tokens": short_count(row["tokens_mean"]) if row["tokens_mean"] is not None else "",

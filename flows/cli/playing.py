@@ -16,7 +16,7 @@ from stackrank.flows.cli.output import (
 )
 from stackrank.flows.cli.progress import progress
 from stackrank.terms import Decision, RunStatus
-from stackrank.wording import count_of, masked, print_err, print_out
+from stackrank.wording import count_of, masked, print_err, print_out, usd
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -133,7 +133,7 @@ def play_rest(run_id: int, url: str, debug: bool, *, errors: bool = True) -> boo
     with progress("episodes", row["episodes_total"]) as show:
 
         def shown(counts: Counts) -> None:
-            cost = f", ${counts['cost_usd']:.2f}" if counts["cost_usd"] else ""
+            cost = f", {usd(counts['cost_usd'])}" if counts["cost_usd"] else ""
             verdicts = ", ".join(f"{counts[name]} {name}" for name in ("resolved", "unresolved", "errors"))
             waits = f"; paused: {out}" if (out := queries.describe_outages(queries.outages(engine, run_id))) else ""
             show(counts["done"], row["episodes_total"] - counts["not_played"], verdicts + cost + waits)

@@ -20,7 +20,7 @@ from typing import Any
 
 NOTHING = "–"
 """Shown where there is no value."""
-_LINE, _LEAST_P = 0.05, 1e-20
+_LINE, _LEAST_P = 0.05, 0.001
 """The level of significance, and the smallest p-value that is shown as a number."""
 _LEAST_USD = 0.0001
 """The smallest cost that is shown as a number."""
@@ -85,6 +85,8 @@ def csv_lines(rows: Iterable[Iterable[Any]]) -> Iterator[str]:
 def _csv_cell(value: Any) -> Any:
     if isinstance(value, list | dict):
         value = as_json(value)
+    if isinstance(value, float):
+        return float(f"{value:.12g}")  # without what adding up binary fractions leaves behind
     if not isinstance(value, str):
         return value
     guard = "'" if value.startswith(_FORMULA) and not _NUMBER.fullmatch(value) else ""
@@ -127,17 +129,47 @@ def moment(iso: str | None) -> str | None:
 def fixed(value: float, digits: int, *, signed: bool = False) -> str:
     """Format a number with this many decimals. A half is rounded away from zero, as in the tables of a browser."""
     rounded = Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
-    return f"{rounded if rounded else abs(rounded):{'+' if signed else ''}f}"
+    return f"{rounded:{'+' if signed else ''},f}" if rounded else f"{abs(rounded):f}"
+
+
+def whole(number: float | None) -> str:
+    """Format a count."""
+    return NOTHING if number is None else fixed(number, 0)
+
+
+def mean(value: float | None) -> str:
+    """Format a mean of counts or of seconds."""
+    return NOTHING if value is None else fixed(value, 1)
+
+
+def signed_mean(value: float | None) -> str:
+    """Format a difference of means, with its sign."""
+    return NOTHING if value is None else fixed(value, 1, signed=True)
+
+
+def part_of(part: int, all_of_it: int) -> str:
+    """Format how many of how many."""
+    return f"{part:,} of {all_of_it:,}"
 
 
 def points(value: float | None) -> str:
-    """Format a difference of two shares in percentage points, with its sign."""
+    """Format a difference of two shares in percentage points, with its sign unless it is zero."""
     return NOTHING if value is None else fixed(100 * value, 1, signed=True)
 
 
-def percent(value: float | None, digits: int = 1) -> str:
+def distance(value: float | None) -> str:
+    """Format the distance between two shares in percentage points, without a sign."""
+    return NOTHING if value is None else fixed(100 * abs(value), 1)
+
+
+def logits(value: float) -> str:
+    """Format an ability or a difficulty on the scale of a model, with its sign."""
+    return fixed(value, 2, signed=True)
+
+
+def percent(value: float | None) -> str:
     """Format a share as `12.5%`."""
-    return NOTHING if value is None else f"{fixed(100 * value, digits)}%"
+    return NOTHING if value is None else f"{fixed(100 * value, 1)}%"
 
 
 def signed_percent(value: float | None) -> str:
@@ -165,20 +197,18 @@ def uplift(value: float | None, low: float | None, high: float | None) -> str:
 
 def p_value(value: float | None) -> str:
     """Format a p-value."""
-    return NOTHING if value is None else "< 0.001" if value < 0.001 else _rounded_p(value)
+    return NOTHING if value is None else f"< {_LEAST_P}" if value < _LEAST_P else _rounded_p(value)
 
 
 def p_is(value: float | None) -> str:
-    """Format a p-value for a sentence, however small: `p = 3.9e-07`."""
-    return f"p < {_LEAST_P:g}" if value is not None and value < _LEAST_P else f"p = {_rounded_p(value)}"
+    """Format a p-value for a sentence: `p = 0.069`, `p < 0.001`."""
+    return f"p {text}" if (text := p_value(value)).startswith("<") else f"p = {text}"
 
 
-def _rounded_p(value: float | None) -> str:
-    """Round to two digits, or to as many as show on which side of 0.05 the value is."""
-    if value is None:
-        return NOTHING
-    digits = next((precision for precision in range(2, 9) if float(f"{value:.{precision}g}") != _LINE), 2)
-    return f"{value:.{digits}g}"
+def _rounded_p(value: float) -> str:
+    """Round to three decimals, or to as many as show on which side of 0.05 the value is."""
+    texts = (fixed(value, digits) for digits in range(3, 9))
+    return next((text for text in texts if float(text) != _LINE), fixed(value, 3))
 
 
 def usd(value: float | None) -> str:
@@ -187,7 +217,7 @@ def usd(value: float | None) -> str:
         return NOTHING
     if 0 < value < _LEAST_USD:
         return f"< ${_LEAST_USD:.4f}"
-    return f"${value:,.2f}" if value >= 1 or value == 0 else f"${value:.4f}"
+    return f"${fixed(value, 2 if value >= 1 or value == 0 else 4)}"
 
 
 def amount(value: float, by: str, *, signed: bool = False) -> str:
@@ -195,7 +225,12 @@ def amount(value: float, by: str, *, signed: bool = False) -> str:
     sign = ("-" if value < 0 else "+") if signed else ""
     if by == "cost_usd":
         return f"{sign}{usd(abs(value))}"
-    return f"{sign}{abs(value):,.0f}" if by == "tokens" else f"{sign}{fixed(abs(value), 1)}"
+    return fixed(value if signed else abs(value), 0 if by == "tokens" else 1, signed=signed)
+
+
+def allowance(value: float, by: str) -> str:
+    """Format a limit of steps, tokens or dollars."""
+    return usd(value) if by == "cost_usd" else whole(value)
 
 
 def amount_interval(low: float | None, high: float | None, by: str) -> str:
@@ -329,60 +364,3 @@ def proofs(tasks: int, proved: int, sealable: int, telling: int) -> list[str]:
         return [f"{have}: `stackrank validate`, or the first verdict on a task, makes it."]
     tests = f"Without expected values, the hidden tests of {telling} tell the program as given from its fix."
     return [f"{have}; verdicts of {sealable} can be sealed.", tests]
-
-
-def plain_verdict(evidence: Mapping[str, Any]) -> str:
-    """Say what a proposed change does: which targets pass, what else of the same bug fails, and what it touches."""
-    target, failing = evidence["target"], evidence["still_failing"]
-    passed = sum(outcome == "passed" for _, outcome in target.values())
-    parts = [f"targets that pass: {passed} of {len(target)}"]
-    if failing:
-        parts.append(f"{count_of(len(failing), 'other test')} of what it changes still failing")
-    if evidence["regressions"]:
-        parts.append(count_of(len(evidence["regressions"]), "regression"))
-    return "; ".join([*parts, f"touches {', '.join(evidence['touches'])}"])
-
-
-def evidence_lines(proposal: Mapping[str, Any]) -> list[str]:
-    """Return the evidence for a proposal, as lines of text."""
-    evidence = proposal["evidence"]
-    suite_before, suite_after, size = evidence["suite_before"], evidence["suite_after"], evidence["size"]
-    lines = [f"Verdict: {plain_verdict(evidence)}"]
-    lines += [
-        f"{test}: {old_outcome} before, {new_outcome} after"
-        for test, (old_outcome, new_outcome) in evidence["target"].items()
-    ]
-    lines.append(
-        f"Suite: {suite_before['passed']} passed and {suite_before['failed']} failed before, "
-        f"{suite_after['passed']} and {suite_after['failed']} after; "
-        f"{count_of(len(evidence['regressions']), 'regression')}"
-    )
-    if unread := suite_after["unread"]:
-        lines.append(f"Not run: the tests in {count_of(unread, 'file')}, which need a module that is not installed")
-    lines += [f"Regression: {test}" for test in evidence["regressions"]]
-    lines += [f"Still fails, and runs what was changed: {test}" for test in evidence["still_failing"]]
-    if further_tests := [test for test in evidence["fixed"] if test not in evidence["target"]]:
-        suffix = f" and {len(further_tests) - 5} more" if len(further_tests) > 5 else ""
-        lines.append(f"Also fixed: {', '.join(further_tests[:5])}{suffix}")
-    if len(covers := evidence["covers"]) > 1:
-        lines.append(f"Covers {count_of(len(covers), 'problem')}: {', '.join(covers)}")
-    lines.append(f"Size: {count_of(size['files'], 'file')}, +{size['added']} -{size['removed']}")
-    if evidence["lines"]:
-        lines.append(
-            f"Changed statements that a test runs: {evidence['lines']['run']} of {evidence['lines']['changed']}"
-        )
-    elif evidence["unmeasured"]:
-        lines.append(f"Changed statements that a test runs: not known ({one_line(evidence['unmeasured'])})")
-    lines += [
-        f"Debugger at {stop['place']} (step {stop['step']}): {one_line(stop['shown'])[:160]}"
-        for stop in evidence["debugger"]
-    ]
-    lines += [f"Unusual: {finding['file']}:{finding['line']}: {finding['what']}" for finding in evidence["suspicious"]]
-    agreement, record = evidence["agreement"], evidence["record"]
-    lines.append(f"Candidates that agree: {agreement['same']} of {agreement['played']}")
-    if record and record["rate"] is not None:
-        interval = f"{percent(record['ci_low'])} to {percent(record['ci_high'])}"
-        lines.append(
-            f"By {proposal['entrant']}, which resolves {percent(record['rate'])} ({interval}) of these problems"
-        )
-    return lines

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Engine
+from sqlalchemy import Engine, func, select, update
 
 from stackrank.db import stats
+from stackrank.db.connection.transactions import EPISODE, RUN
 from stackrank.db.models.runs import Step
 from stackrank.db.writes.store import SavedBenchmark, Store
 from stackrank.patches.writing import file_diff
@@ -37,6 +39,7 @@ WORDS = [
     "tax-table",
     "word-wrap",
 ]
+_AT_ONCE = 8
 CATEGORIES = ("logic", "state", "boundary", "types")
 HOSTILE = "<script>document.title='owned'</script><img src=x onerror=alert(1)> $x^2$ :red[red] `tick` **bold** [a](b)"
 SOURCE = """from decimal import Decimal
@@ -163,7 +166,18 @@ def seed(engine: Engine, *, runs: int = 3, live: bool = True, tasks: int = 20, a
             store.heartbeat(run_id)
         else:
             store.end_run(run_id, "finished")
+        _begin_earlier(engine, run_id)
     return contents
+
+
+def _begin_earlier(engine: Engine, run_id: int) -> None:
+    """Let a run have taken as long as its episodes, of which so many were played at a time."""
+    with engine.begin() as connection:
+        of_run = select(func.sum(EPISODE.c.wall_s)).where(EPISODE.c.run_id == run_id)
+        before = timedelta(seconds=(connection.scalar(of_run) or 0.0) / _AT_ONCE)
+        started = connection.scalar(select(RUN.c.started_at).where(RUN.c.id == run_id))
+        assert started is not None
+        connection.execute(update(RUN).where(RUN.c.id == run_id).values(started_at=started - before))
 
 
 def _error_rate(errors: int, changes: int, tasks: int) -> dict[str, Any]:

@@ -48,9 +48,9 @@ def test_csv_text_is_never_a_formula(text: str) -> None:
 
 
 def test_numbers_stay_numbers_in_csv() -> None:
-    cells = [-3, 2.5, "-3", "+1.5e-7", None, True, "a,b", ["=1", {"x": -1}]]
+    cells = [-3, 0.1 + 0.2, "-3", "+1.5e-7", None, True, "a,b", ["=1", {"x": -1}]]
     (row,) = csv.reader(io.StringIO("".join(csv_lines([cells])), newline=""))
-    assert row == ["-3", "2.5", "-3", "+1.5e-7", "", "True", "a,b", '["=1", {"x": -1}]']
+    assert row == ["-3", "0.3", "-3", "+1.5e-7", "", "True", "a,b", '["=1", {"x": -1}]']
 
 
 def test_json_is_lossless_and_escapes_control_characters() -> None:
@@ -165,9 +165,13 @@ def test_dashboard_tables_use_the_safe_helper() -> None:
     [
         (percent(0.125), "12.5%"),
         (percent(None), "–"),
-        (percent(0.125, 0), "13%"),
         (wording.interval(0.354, 0.646), "35.4–64.6%"),
         (wording.points(-0.0421), "-4.2"),
+        (wording.points(-0.0001), "0.0"),
+        (wording.whole(12_000.4), "12,000"),
+        (wording.mean(1234.56), "1,234.6"),
+        (wording.part_of(5000, 5000), "5,000 of 5,000"),
+        (wording.allowance(50.0, "steps"), "50"),
         (wording.point_interval(-0.1, 0.05), "-10.0 to +5.0"),
         (wording.uplift(0.5, 0.1, None), "+50% (+10% to no upper end)"),
         (wording.p_value(0.00012), "< 0.001"),
@@ -216,8 +220,9 @@ def test_a_rate_says_how_much_of_it_is_unverified() -> None:
         (0.013, "0.013"),
         (0.0496, "0.0496"),
         (0.05004, "0.05004"),
-        (0.05, "0.05"),
-        (0.3, "0.3"),
+        (0.05, "0.050"),
+        (0.3, "0.300"),
+        (1.0, "1.000"),
         (3.94e-7, "< 0.001"),
         (None, wording.NOTHING),
     ],
@@ -227,11 +232,7 @@ def test_p_value_rounding_keeps_its_side_of_the_threshold(value: float | None, t
 
 
 def test_p_values_are_never_shown_as_zero() -> None:
-    assert (wording.p_is(0.0), wording.p_is(3.94e-7), wording.p_is(0.0496)) == (
-        "p < 1e-20",
-        "p = 3.9e-07",
-        "p = 0.0496",
-    )
+    assert (wording.p_is(0.0), wording.p_is(3.94e-7), wording.p_is(0.0496)) == ("p < 0.001", "p < 0.001", "p = 0.0496")
 
 
 _NOUNS = "tasks|episodes|entrants|attempts|steps|files|workers|rows|problems|proposals|pairs|errors|nights|bugs"
@@ -247,6 +248,7 @@ def _disagreeing(source: str) -> list[str]:
         if isinstance(value, ast.FormattedValue) and isinstance(text, ast.Constant)
         if re.match(rf" (?:more |other |earlier )?(?:{_NOUNS})\b", text.value)
         if not (value.format_spec and "." in ast.unparse(value.format_spec))
+        and not ast.unparse(value.value).startswith("mean(")
         if not re.match(r"[A-Z_]+$|.*\bone_of\(|.*url$", ast.unparse(value.value))
     ]
 

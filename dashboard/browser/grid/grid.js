@@ -7,7 +7,12 @@ import { inView } from "../lib/windowed.js"
 import { common, shortened } from "./names.js"
 import { Preview } from "./preview.js"
 
-const CELL = 30
+const CELL = 30 // The height of a cell, and its least width.
+const FACTS_WIDTH = 380 // Room for what is said of a task.
+const LETTER = 7.2
+// As wide as this, a cell also has its count. Wider cells would only be further apart.
+const COUNTED = 84
+const WIDEST = 190
 const LEAST_HEIGHT = 360
 const NARROW = 640
 const STATES = ["all", "some", "none", "error"]
@@ -74,12 +79,22 @@ class Grid {
     this.names = narrow ? 118 : Math.min(280, 7.4 * longest + 24)
     this.chars = narrow ? { task: 14, entrant: 19 } : { task: 34, entrant: 30 }
     this.shared = common(entrants).length
-    const turned = Math.max(...entrants.map(name => Math.min(this.chars.entrant, name.length - this.shared)), 8)
-    this.high = 7.2 * turned + 16
+    const nameLength = Math.max(...entrants.map(name => Math.min(this.chars.entrant, name.length - this.shared)), 8)
+    const room = Math.floor((this.box.clientWidth - this.names - FACTS_WIDTH) / entrants.length)
+    this.wide = narrow ? CELL : clamp(room, CELL, WIDEST)
+    // Names are turned unless they have room above their cells.
+    this.flat = LETTER * nameLength + 14 <= this.wide
+    this.high = this.flat ? 38 : LETTER * nameLength + 16
+    this.counted = this.wide >= COUNTED
     this.box.style.setProperty("--names", `${this.names}px`)
     this.box.style.setProperty("--high", `${this.high}px`)
-    this.box.style.setProperty("--cells", `${entrants.length * CELL}px`)
-    this.box.style.maxHeight = `${Math.max(LEAST_HEIGHT, this.main.clientHeight - above - 16)}px`
+    this.box.style.setProperty("--cell", `${this.wide}px`)
+    this.box.style.setProperty("--cells", `${entrants.length * this.wide}px`)
+    this.box.classList.toggle("flat", this.flat)
+    // A grid that a window can show as a whole is not scrolled within the page.
+    const whole = this.high + rows.length * CELL + 4
+    const least = whole <= this.main.clientHeight - 80 ? whole : LEAST_HEIGHT
+    this.box.style.maxHeight = `${Math.max(least, this.main.clientHeight - above - 16)}px`
     this.space.style.height = `${rows.length * CELL}px`
     this.forget()
     this.draw()
@@ -87,7 +102,7 @@ class Grid {
 
   draw() {
     const { rows, entrants } = this.data
-    const [left, right] = inView(this.box.scrollLeft, this.box.clientWidth, CELL, entrants.length, 4)
+    const [left, right] = inView(this.box.scrollLeft, this.box.clientWidth, this.wide, entrants.length, 4)
     const [first, end] = inView(this.box.scrollTop, this.box.clientHeight, CELL, rows.length)
     const columns = `${left} ${right}`
     if (columns !== this.columns) this.forget()
@@ -160,6 +175,7 @@ class Grid {
       return this.cell("result empty", at, column, none, "gridcell")
     }
     const sign = link("", this.data.marks[cell.state][0], this.data.of_episode + cell.episode)
+    if (this.counted && cell.count) sign.append(element("span", "part", cell.count))
     sign.setAttribute("aria-label", `${row.task}, ${this.data.entrants[column]}: ${cell.told}`)
     return this.cell(`result ${STATES[cell.state]}`, at, column, sign, "gridcell")
   }
@@ -171,7 +187,7 @@ class Grid {
     made.setAttribute("aria-colindex", column + 2)
     made.dataset.row = row
     made.dataset.column = column
-    if (column >= 0) made.style.left = `${this.names + column * CELL}px`
+    if (column >= 0) made.style.left = `${this.names + column * this.wide}px`
     if (inside.href) inside.tabIndex = -1
     made.append(inside)
     return made
@@ -223,9 +239,9 @@ class Grid {
   reveal() {
     const { box } = this
     const top = this.row * CELL
-    const left = Math.max(0, this.column) * CELL
+    const left = Math.max(0, this.column) * this.wide
     if (this.row >= 0) box.scrollTop = clamp(box.scrollTop, top + CELL + this.high - box.clientHeight, top)
-    box.scrollLeft = clamp(box.scrollLeft, left + CELL + this.names - box.clientWidth, left)
+    box.scrollLeft = clamp(box.scrollLeft, left + this.wide + this.names - box.clientWidth, left)
     this.draw()
   }
 

@@ -16,7 +16,7 @@ from stackrank.db.queries.reading import Json
 from stackrank.db.totals.sums import Cells, total
 from stackrank.db.writes import conditions
 from stackrank.terms import ErrorsAre
-from stackrank.wording import count_of
+from stackrank.wording import count_of, usd
 
 _MAX_NAMED = 4
 """Up to this many runs, tasks or entrants are named one by one."""
@@ -162,7 +162,7 @@ def _sentence(document: ScopeDescription) -> str:
         rely = f"rely on {whose} own p-values and intervals, because those of leaderboards assume complete runs"
         parts.append(f"{_runs_text(document['stopped'])} stopped early: {rely}")
     if document["invalid_tasks"]:
-        spent = f", ${document['invalid_usd']:.2f}" if document["invalid_usd"] else ""
+        spent = f", {usd(document['invalid_usd'])}" if document["invalid_usd"] else ""
         episodes = f"{count_of(document['invalid_episodes'], 'episode')}{spent}"
         parts.append(f"invalid tasks are excluded: {_list_text(document['invalid_tasks'])} ({episodes})")
     if document["disputed_tasks"]:

@@ -17,7 +17,7 @@ from stackrank.db.queries.comparisons.compare import Comparison
 from stackrank.db.queries.comparisons.effort import EffortComparison, effort, effort_claim
 from stackrank.db.queries.reading import fetch
 from stackrank.db.totals.sums import TaskKey
-from stackrank.wording import count_of, points
+from stackrank.wording import count_of, mean, point_interval, points
 
 PHASES = ("searching", "diagnosing", "repairing")
 """Until the fault was first seen; from then to the first edit there; from that edit on."""
@@ -126,7 +126,7 @@ def _sentence(
         below="a lower rate",
         between="in the rate",
     )
-    gap = f"{points(pair['difference'])} points [{points(pair['ci_low'])}, {points(pair['ci_high'])}]"
+    gap = f"{points(pair['difference'])} points ({point_interval(pair['ci_low'], pair['ci_high'])})"
     tested = f"{corrected_p(pair['p_value'], pair['p_holm'], pair['family'])}, n = {count_of(pair['tasks'], 'task')}"
     parts = [f"{in_sentence(rate)}, {gap}, {tested}", *(_effort_part(efforts[unit]) for unit in _UNITS)]
     sentence = f"{question}: {'; '.join(filter(None, parts))}."
@@ -145,4 +145,4 @@ def _phase_sentence(steps: EffortComparison, phases: Mapping[str, float | None])
     if not saved or direction(steps["saved"], steps["p_holm"]) <= 0:
         return ""
     longest = max(saved, key=lambda phase: saved[phase])
-    return f"Most while {longest}: {saved[longest]:.1f} steps an episode." if saved[longest] >= _LEAST_SAVING else ""
+    return f"Most while {longest}: {mean(saved[longest])} steps an episode." if saved[longest] >= _LEAST_SAVING else ""

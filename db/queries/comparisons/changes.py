@@ -11,7 +11,7 @@ from stackrank.db import stats
 from stackrank.db.queries.comparisons.claims import claim, corrected_p
 from stackrank.db.queries.comparisons.series import EntrantHistory, load_histories
 from stackrank.db.queries.runs import run as find_run
-from stackrank.wording import count_of, percent, points
+from stackrank.wording import count_of, percent, point_interval, points
 
 
 class RateDifference(TypedDict):
@@ -85,7 +85,7 @@ def change_sentence(row: RateDifference, entrant: str, *, alpha: float = stats.A
         between=f"for {entrant} {rates}",
         alpha=alpha,
     )
-    gap = f"{points(row['difference'])} points [{points(row['ci_low'])}, {points(row['ci_high'])}]"
+    gap = f"{points(row['difference'])} points ({point_interval(row['ci_low'], row['ci_high'])})"
     tested = corrected_p(row["p_alone"], row["p_value"], row["family"], "entrant")
     return f"{statement}: {gap}, {tested}, n = {count_of(row['tasks'], 'task')}"
 

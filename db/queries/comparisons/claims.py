@@ -46,5 +46,8 @@ def corrected_p(p_alone: float | None, p_value: float | None, family: int, noun:
     """
     if family <= 1:
         return p_is(p_value)
-    corrected = f"{p_is(p_value)} over {count_of(family, noun)} (Holm)"
-    return corrected if p_alone == p_value else f"{p_is(p_alone)} alone, {corrected.removeprefix('p = ')}"
+    alone, corrected = p_is(p_alone), p_is(p_value)
+    over = f"over {count_of(family, noun)} (Holm)"
+    if alone == corrected:
+        return f"{corrected} {over}"
+    return f"{alone} alone, {corrected.removeprefix('p ').removeprefix('= ')} {over}"

@@ -19,9 +19,11 @@ from stackrank.db.queries.comparisons.claims import claim, corrected_p, directio
 from stackrank.db.queries.comparisons.entrant_lookup import candidates_for, choose_playing, require_different
 from stackrank.db.queries.reading import Row
 from stackrank.db.totals.sums import Cells, TaskKey, total
-from stackrank.wording import count_of, p_is, point_interval, points
+from stackrank.wording import count_of, fixed, p_is, point_interval, points, uplift
 
 _E = EPISODE.c
+_TELLING = 0.5
+"""With a greater detectable difference, too few tasks were played to tell two entrants apart."""
 _SETTINGS = ("agent", "agent_version", "model", "tools", "tool_list", "tool_versions")
 
 
@@ -221,7 +223,7 @@ def _cluster_sentence(clustered: stats.ClusterInterval, difference: stats.Paired
     )
     if (clustered.low, clustered.high) == (difference.low, difference.high):
         return f"{text}no wider."
-    text += f"[{points(clustered.low)}, {points(clustered.high)}]"
+    text += point_interval(clustered.low, clustered.high)
     if direction(difference.difference, difference.p_value) and clustered.low <= 0 <= clustered.high:
         text += ", so other categories might not show the difference"
     return f"{text}."
@@ -313,12 +315,11 @@ def comparison_sentence(pair: Comparison) -> str:
         below=f"{second} is {gap} behind {first}",
         measured=f"{second} is {side} {first}",
     )
-    text = f"{statement} [{points(pair['ci_low'])}, {points(pair['ci_high'])}], "
+    text = f"{statement} ({point_interval(pair['ci_low'], pair['ci_high'])}), "
     is_clear = direction(pair["difference"], pair["p_holm"]) != 0
     if is_clear and pair["uplift"] is not None and pair["uplift_low"] is not None:
-        upper_end = "no upper end" if pair["uplift_high"] is None else f"{100 * pair['uplift_high']:+.0f}%"
-        text += f"relatively {100 * pair['uplift']:+.0f}% [{100 * pair['uplift_low']:+.0f}%, {upper_end}], "
+        text += f"relatively {uplift(pair['uplift'], pair['uplift_low'], pair['uplift_high'])}, "
     text += f"{corrected_p(pair['p_value'], pair['p_holm'], pair['family'])}, n = {count_of(pair['tasks'], 'task')}"
-    if pair["detectable"] is None:
-        return f"{text}; with so few tasks, no difference is detectable."
-    return f"{text}; the smallest detectable difference is {100 * pair['detectable']:.1f} points."
+    if pair["detectable"] is None or pair["detectable"] > _TELLING:
+        return text + ("." if is_clear else "; too few tasks to tell.")
+    return f"{text}; the smallest detectable difference is {fixed(100 * pair['detectable'], 1)} points."

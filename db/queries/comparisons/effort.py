@@ -15,7 +15,7 @@ from stackrank.db.queries.boards.pooling import fetch_conditions
 from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, Selection
 from stackrank.db.queries.comparisons.claims import claim, corrected_p
 from stackrank.db.totals.sums import TaskKey
-from stackrank.wording import amount, amount_interval
+from stackrank.wording import allowance, amount, amount_interval
 
 Needs = Mapping[TaskKey, Sequence[float]]
 """Task -> what each of an entrant's episodes of it took; infinite for an episode that did not resolve it."""
@@ -138,7 +138,7 @@ def effort_claim(comparison: EffortComparison, *, subject: str = "", against: st
     low, high = comparison["low"], comparison["high"]
     if high is not None and saved < 0:
         low, high = -high, -low  # of how much more it needs
-    return f"{statement} [{amount_interval(low, high, by).replace(' to ', ', ')}]"
+    return f"{statement} ({amount_interval(low, high, by)})"
 
 
 def effort_sentence(first: str, second: str, comparison: EffortComparison) -> str:
@@ -149,5 +149,5 @@ def effort_sentence(first: str, second: str, comparison: EffortComparison) -> st
         return ""
     means = f"{amount(comparison['second'] or 0, by)} for {second}, {amount(comparison['first'] or 0, by)} for {first}"
     tested = corrected_p(comparison["p_value"], comparison["p_holm"], comparison["family"])
-    budget = amount(comparison["budget"], by)
+    budget = allowance(comparison["budget"], by)
     return f"{stated}, {tested}: {means}; an episode that does not resolve its task counts as {budget}."

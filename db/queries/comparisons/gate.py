@@ -18,7 +18,7 @@ from stackrank.db.queries.runs import run as find_run
 from stackrank.db.stats.noninferiority import judge_noninferiority
 from stackrank.db.totals.sums import Cells
 from stackrank.terms import GateOutcome, RunStatus
-from stackrank.wording import count_of, points
+from stackrank.wording import count_of, point_interval, points
 
 
 class GateReport(TypedDict):
@@ -194,7 +194,7 @@ def _errors_warning(sides: _Sides, outcome: GateOutcome, max_drop: float) -> str
     gap, gaps = _Sides(sides.names, sides.runs, failing[0], failing[1]).difference()
     if judge_noninferiority(list(gaps.values()), gap.low, gap.high, max_drop).outcome == outcome:
         return ""
-    ends = f"[{points(gap.low)}, {points(gap.high)}]"
+    ends = f"({point_interval(gap.low, gap.high)})"
     return (
         f"With errors counted as failures the outcome changes: {points(gap.difference)} points {ends} on "
         f"{count_of(len(gaps), 'task')} (--errors as-failures)."
@@ -231,7 +231,7 @@ def _sentence(report: GateReport) -> str:
     if report["difference"] is None:
         return f"{statement}: they have no counted task in common."
     tasks = count_of(report["tasks"], "task")
-    ends = f"[{points(report['ci_low'])}, {points(report['ci_high'])}]"
+    ends = f"({point_interval(report['ci_low'], report['ci_high'])})"
     text = f"{statement}: {points(report['difference'])} points {ends} on {tasks}"
     text += f", now in run {report['run']}" if report["run"] is not None else ""
     if sum(report["errors"]):

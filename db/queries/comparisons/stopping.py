@@ -22,7 +22,8 @@ from stackrank.db.stats.informative import DealtTask, weigh_tasks
 from stackrank.db.stats.sequential import Sequential, decide, sequence_interval, weighted_gaps
 from stackrank.db.totals.tallies import share_of_faults
 from stackrank.terms import Decision, EpisodeStatus, Verdict
-from stackrank.wording import count_of, p_is
+from stackrank.wording import count_of, p_is, percent, point_interval, points
+from stackrank.wording import usd as in_dollars
 
 _E = EPISODE.c
 
@@ -250,8 +251,8 @@ def _pair_decision(
     if state.decision is Decision.EQUAL:
         statement = f"{second} and {first} are equal within {100 * (margin or 0):g} points"
     p_value = state.p_equal if state.decision is Decision.EQUAL else state.p_corrected
-    interval = f"{1 - alpha:.0%} anytime-valid interval [{100 * interval_ends[0]:+.1f}, {100 * interval_ends[1]:+.1f}]"
-    gap = "" if state.difference is None else f" by {100 * state.difference:+.1f} points"
+    interval = f"{100 * (1 - alpha):g}% anytime-valid interval {point_interval(*interval_ends)}"
+    gap = "" if state.difference is None else f" by {points(state.difference)} points"
     gap = gap if state.decision in (Decision.AHEAD, Decision.BEHIND) else gap.replace(" by", ":")
     return {
         "first_id": ids[0],
@@ -276,8 +277,8 @@ def _sentence(pairs: Sequence[PairDecision], run: RunRow, usd: float | None) -> 
     if not run["not_played"]:
         return f"{summary}; no episodes were saved."
     share = run["not_played"] / max(1, run["episodes_total"])
-    money = "" if not usd else f" and about ${usd:.2f}"
+    money = f" and about {in_dollars(usd)}" if usd else ""
     return (
-        f"{summary}; {run['not_played']} of {count_of(run['episodes_total'], 'episode')} "
-        f"({share:.0%}){money} were not needed."
+        f"{summary}; {run['not_played']:,} of {count_of(run['episodes_total'], 'episode')} "
+        f"({percent(share)}){money} were not needed."
     )

@@ -40,12 +40,15 @@ _COLUMNS: Mapping[str, ColumnElement[Any]] = {
 _OPERATORS = {":": operator.eq, ">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
 _BATCH = 50
 """Episodes whose texts are read at once."""
-_CHARS_BEFORE, _CHARS_AFTER = 30, 90
-"""Characters of an excerpt before and after the text that was found."""
+_CHARS_BEFORE, _CHARS_AFTER = 60, 90
+"""The most characters of an excerpt before and after the text that was found."""
 
 
 class Hit(TypedDict):
-    """The first step of an episode that has the text, and the words around the text; or the step that was asked for."""
+    """The first step of an episode that has the text, and the line around the text; or the step that was asked for.
+
+    Step 0, which every episode of a task begins with, is a hit only if no later step has the text.
+    """
 
     step: int
     excerpt: str
@@ -108,15 +111,21 @@ def search(
     return result
 
 
-def count_matches(engine: Engine, /, query: str, run: int | str | None = None, **filters: Any) -> int | None:
-    """Count all episodes that `search` finds; None if the query asks for texts, which only a search can tell.
+def asks_for_text(query: str) -> bool:
+    """Whether a query asks for a text, so that only a search can tell how many episodes it finds."""
+    return any(word.field == TEXT for word in parse(query))
 
-    `filters`: as `episode_conditions` takes them. Raises as `search` does.
+
+def count_matches(
+    engine: Engine, /, query: str, run: int | str | None = None, *, before_id: int | None = None, **filters: Any
+) -> int:
+    """Count all episodes that `search` finds, or looks through if the query asks for texts.
+
+    `before_id`: count only episodes with smaller ids. `filters`: as `episode_conditions` takes them. Raises as `search`
+    does.
     """
-    words = parse(query)
-    if any(word.field == TEXT for word in words):
-        return None
-    conditions = [_condition(engine, word) for word in words]
+    conditions = [_condition(engine, word) for word in parse(query) if word.field != TEXT]
+    conditions += [] if before_id is None else [_E.id < before_id]
     return count_episodes(engine, run, **filters, extra_conditions=conditions)
 
 
@@ -197,6 +206,7 @@ def _match_texts(
 
 
 def _first_hit(step_texts: Iterable[tuple[int, str]], phrases: Sequence[str]) -> Hit | None:
+    at_reset = None
     for index, text in step_texts:
         low = text.lower()
         places = [low.find(value.lower()) for value in phrases]
@@ -204,9 +214,23 @@ def _first_hit(step_texts: Iterable[tuple[int, str]], phrases: Sequence[str]) ->
             place, value = min(matches)
             # A few letters get longer in lower case; the excerpt is then taken from the lower-case text.
             source = text if len(text) == len(low) else low
-            excerpt = source[max(0, place - _CHARS_BEFORE) : place + len(value) + _CHARS_AFTER]
-            return {"step": index, "excerpt": " ".join(excerpt.split())}
-    return None
+            hit: Hit = {"step": index, "excerpt": _excerpt(source, place, place + len(value))}
+            if index:
+                return hit
+            at_reset = hit
+    return at_reset
+
+
+def _excerpt(text: str, first: int, end: int) -> str:
+    """Return the line around a part of a text; a long line is cut between words, where … stands for the rest."""
+    line_start = text.rfind("\n", 0, first) + 1
+    line_end = found if (found := text.find("\n", end)) >= 0 else len(text)
+    before, after = text[line_start:first].lstrip(), text[end:line_end].rstrip()
+    if len(before) > _CHARS_BEFORE:
+        before = f"… {before[-_CHARS_BEFORE:].partition(' ')[2]}"
+    if len(after) > _CHARS_AFTER:
+        after = f"{after[:_CHARS_AFTER].rpartition(' ')[0]} …"
+    return " ".join(f"{before}{text[first:end]}{after}".split())
 
 
 def _iterate_strings(value: Any) -> Iterator[str]:

@@ -15,7 +15,7 @@ from stackrank.db.queries.explanation.sides import PlayedEpisode, Side, counted,
 from stackrank.db.queries.reading import fetch
 from stackrank.db.totals.sums import TaskKey
 from stackrank.terms import ErrorClass, StopReason, Verdict
-from stackrank.wording import count_of, duration, percent
+from stackrank.wording import count_of, duration, mean, percent, whole
 
 SLOWER = 1.3
 """A time counts as longer from this ratio on."""
@@ -80,7 +80,7 @@ def _times(side: Side) -> Iterator[Finding]:
     times = {name: (_per_step(before, name), _per_step(now, name)) for name in ("model_ms", "env_ms", "tokens_out")}
     ratios = {name: new / old if old else 1.0 for name, (old, new) in times.items()}
     extra = {name: max(0.0, times[name][1] - times[name][0]) for name in ("model_ms", "env_ms")}
-    whole = sum(extra.values())
+    total = sum(extra.values())
     is_late: Callable[[PlayedEpisode], bool] = lambda row: row["stop_reason"] == StopReason.TIME_LIMIT  # noqa: E731
     late = side.rise(is_late)
     hit = [row for row in side.newly_failing if is_late(row)]
@@ -89,16 +89,16 @@ def _times(side: Side) -> Iterator[Finding]:
     if ratios["model_ms"] >= SLOWER:
         # A model that writes more takes longer on the same endpoint.
         by_length = min(1.0, max(0.0, ratios["tokens_out"] - 1) / (ratios["model_ms"] - 1))
-        share = late.explained * extra["model_ms"] / whole
+        share = late.explained * extra["model_ms"] / total
         text = f"{name}: an answer takes {_seconds(times['model_ms'])}; {ended}."
         yield Finding(CauseKind.ENDPOINT, text, max(0.12, 0.9 * share * (1 - by_length)), _examples(hit, is_late))
         if by_length > 0.5:
-            tokens = " -> ".join(f"{value:,.0f}" for value in times["tokens_out"])
+            tokens = " -> ".join(whole(value) for value in times["tokens_out"])
             text = f"{name}: an answer has {tokens} tokens, so it takes longer; {ended}."
             yield Finding(CauseKind.SETTINGS, text, 0.4 * share * by_length, _examples(hit, is_late))
     verdicts = [median([row["score_ms"] for row in rows] or [0.0]) for rows in (before, now)]
     if ratios["env_ms"] >= SLOWER and verdicts[1] >= SLOWER * verdicts[0] > 0:
-        share = late.explained * extra["env_ms"] / whole
+        share = late.explained * extra["env_ms"] / total
         load, certainty = _load(before, now)
         text = (
             f"{name}: the tools of a step take {_seconds(times['env_ms'])}, and a verdict "
@@ -113,7 +113,7 @@ def _load(before: Sequence[PlayedEpisode], now: Sequence[PlayedEpisode]) -> tupl
     if not all(known):
         return "so the machine was probably busy", 0.8
     loads = [median(values) for values in known]
-    rise = " -> ".join(f"{load:.1f}" for load in loads)
+    rise = " -> ".join(mean(load) for load in loads)
     if loads[1] >= max(1.0, SLOWER * loads[0]):
         return f"because the machine was busy: load per processor {rise}", 0.95
     return f"although the machine was not busier: load per processor {rise}", 0.6

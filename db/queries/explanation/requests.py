@@ -13,7 +13,7 @@ from stackrank.db.queries.episodes.steps import StepRow, steps_of
 from stackrank.db.queries.explanation.findings import CauseKind, Finding, Link, episode_link, shared_start
 from stackrank.db.queries.explanation.sides import PlayedEpisode, Side, key_of
 from stackrank.terms import HISTORY_CUT, Verdict
-from stackrank.wording import percent
+from stackrank.wording import percent, whole
 
 MOST_PAIRS = 6
 """So many pairs of episodes are read, with all their requests."""
@@ -162,8 +162,8 @@ def _context(name: str, olds: Sequence[_Asked], news: Sequence[_Asked], links: l
     cuts = [[cut for row in rows for cut in row.cuts] for rows in (olds, news)]
     is_shorter = bool(cuts[0] and cuts[1]) and median(cuts[1]) < 0.7 * median(cuts[0])
     if shares[1] - shares[0] >= 0.3 or (is_shorter and shares[1] >= shares[0]):
-        to = f", to {median(cuts[1]):,.0f} tokens" if cuts[1] else ""
-        text = f"{percent(shares[0], 0)} -> {percent(shares[1], 0)} of the conversations read are cut{to}"
+        to = f", to {whole(median(cuts[1]))} tokens" if cuts[1] else ""
+        text = f"{percent(shares[0])} -> {percent(shares[1])} of the conversations read are cut{to}"
         yield Finding(CauseKind.CONTEXT, f"{name}: {text}.", 0.3 + 0.6 * max(shares[1] - shares[0], 0.5), links)
         return
     most = [[row.largest for row in rows if row.largest] for rows in (olds, news)]
@@ -174,7 +174,7 @@ def _context(name: str, olds: Sequence[_Asked], news: Sequence[_Asked], links: l
         return  # shorter episodes send less
     top = max(most[1])
     at_top = fmean(value >= (1 - _PLATEAU) * top for value in most[1])
-    text = f"{name}: the model reads at most {median(most[1]):,.0f} tokens, before {median(most[0]):,.0f}"
+    text = f"{name}: the model reads at most {whole(median(most[1]))} tokens, before {whole(median(most[0]))}"
     text += ", as if the endpoint cut the conversations" if at_top >= 0.5 else ""
     yield Finding(CauseKind.CONTEXT, f"{text}.", 0.8 if at_top >= 0.5 else 0.3, links)
 

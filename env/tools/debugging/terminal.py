@@ -62,7 +62,8 @@ class TerminalArguments(Arguments):
         None,
         gt=0,
         le=600,
-        description="Seconds to wait at most. Default: 30. Programs then keep running; you can wait for them again.",
+        description="Seconds to wait, at most the task's limit. Default: 30. "
+        "Programs then keep running; you can wait again.",
     )
     restart: bool = Field(False, description="End the terminal and everything in it first, and open a new one.")
     limit: int = limit()
@@ -72,7 +73,7 @@ class Terminal:
     """Types into the terminal and shows the result."""
 
     name = "terminal"
-    version = "4"
+    version = "5"
     description = (
         "Type into a terminal that stays open: bash in the workspace, which keeps its directory, variables and running "
         "programs. You can answer programs that ask questions or read standard input, and use any installed debugger "

@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from stackrank.env.benchmarks.base import BenchmarkError
-from stackrank.env.benchmarks.pytest_command import TestCommand
+from stackrank.env.benchmarks.python_project.pytest_command import TestCommand
 from stackrank.env.benchmarks.testfiles import is_test
 from stackrank.env.patches import PatchError, apply_patch, make_diff
 from stackrank.env.sandbox.base import Refused, SandboxError, spec_for

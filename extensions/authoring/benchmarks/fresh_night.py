@@ -16,7 +16,7 @@ from datetime import date
 from functools import cached_property
 
 from stackrank.env.benchmarks.base import BenchmarkError
-from stackrank.env.benchmarks.pytest_command import TestCommand
+from stackrank.env.benchmarks.python_project.pytest_command import TestCommand
 from stackrank.env.difficulty import find_difficulty, save_difficulty
 from stackrank.env.environment import Environment
 from stackrank.env.sandbox.base import Backend, SandboxSpec, Say, spec_for

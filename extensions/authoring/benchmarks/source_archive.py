@@ -53,7 +53,8 @@ def fetch_missing(recipes: Iterable[Recipe]) -> None:
         return
     with locked("libraries"):
         missing = [recipe for sha256, recipe in by_hash.items() if not archive_path(sha256).is_file()]
-        print_err(f"fetching {count_of(len(missing), 'library')}")
+        if missing:
+            print_err(f"fetching {count_of(len(missing), 'library')}")
         told = time.monotonic()
         with ThreadPoolExecutor(max_workers=_DOWNLOADS) as threads:
             for number, _ in enumerate(threads.map(_try_to_download, missing), 1):

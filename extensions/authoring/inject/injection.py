@@ -19,7 +19,7 @@ from itertools import islice
 from pathlib import Path
 
 from stackrank.env.benchmarks.base import BenchmarkError
-from stackrank.env.benchmarks.pytest_command import TestCommand
+from stackrank.env.benchmarks.python_project.pytest_command import TestCommand
 from stackrank.env.environment import Environment, files_digest
 from stackrank.env.sandbox.base import Backend, SandboxError, SandboxSpec, Say
 from stackrank.env.sandbox.client import Sandbox

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from stackrank.env.benchmarks.base import BenchmarkError, Source
 from stackrank.env.benchmarks.files import read_tree
-from stackrank.env.benchmarks.guess_setup import project_alone, setup_of
-from stackrank.env.benchmarks.pytest_command import TestCommand, default_command
+from stackrank.env.benchmarks.python_project.guess_setup import build_guessed, project_alone, setup_of
+from stackrank.env.benchmarks.python_project.pytest_command import TestCommand, default_command
 from stackrank.env.benchmarks.repo import NEVER, Repo
 from stackrank.env.benchmarks.repo_schema import TASKS_FILE
 from stackrank.env.environment import Environment, files_digest
@@ -137,10 +137,10 @@ def _pinned(environment: Environment, files: Mapping[str, bytes], backend: Backe
     """Return an environment with the packages that a guessed one has now, in these versions.
 
     Tasks share the packages, so each of them installs only the project itself. Returns the guessed environment if pip
-    reports no versions, or cannot install them. Raises BuildError, SandboxError.
+    reports no versions, or cannot install them. Raises BenchmarkError if the guessed one cannot be built, SandboxError.
     """
     spec = SandboxSpec(environment=environment.with_source(files))
-    backend.prepare(spec, say)
+    build_guessed(backend, spec, say)
     with Sandbox(backend, spec) as sandbox:
         frozen = sandbox.run("python -m pip freeze -q --exclude-editable", _FREEZE_S)
     versions = frozen.output.split("\n")[:-1] if not frozen.exit else []

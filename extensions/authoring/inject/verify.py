@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal
 
-from stackrank.env.benchmarks.pytest_command import TestCommand
+from stackrank.env.benchmarks.python_project.pytest_command import TestCommand
 from stackrank.env.benchmarks.testfiles import is_doctest
 from stackrank.env.difficulty import Difficulty
 from stackrank.env.localisation.formulas import Counts, ochiai, rank

@@ -20,6 +20,7 @@ from stackrank.db.connection.errors import DatabaseError
 from stackrank.errors import UsageError
 from stackrank.extensions.fix.acceptance import acceptance
 from stackrank.extensions.fix.decisions import Proposals
+from stackrank.extensions.fix.wording import evidence_lines, plain_verdict
 from stackrank.terms import DecisionKind
 
 _MARKS = {
@@ -108,7 +109,7 @@ def details(row: Mapping[str, Any]) -> None:
         change(row["test_diff"], "The test that was written for it, which fails without the change")
     change(row["diff"], "The change")
     st.subheader("Evidence")
-    st.code("\n".join(wording.evidence_lines(row)), language=None, wrap_lines=True)
+    st.code("\n".join(evidence_lines(row)), language=None, wrap_lines=True)
     for stop in row["evidence"]["debugger"]:
         show.link(EPISODE_PAGE, f"Debugger at {show.escaped(stop['place'])}", "bug_report", id=row["episode_id"],
                   step=stop["step"])  # fmt: skip
@@ -156,7 +157,7 @@ lines = [
     {
         "Proposal": row["id"],
         "Status": _MARKS[row["status"]],
-        "Verdict": wording.plain_verdict(row["evidence"]),
+        "Verdict": plain_verdict(row["evidence"]),
         "Problem": row["title"],
         "Entrant": row["entrant"],
         "Repository": row["repository"],

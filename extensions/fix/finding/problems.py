@@ -70,7 +70,8 @@ def find_problems(project: Project, suite: Suite, backend: Backend, say: Say) ->
         )
     if not suite.failing:
         return []
-    spectrum = _spectrum(project, backend, say)
+    # A single test needs no grouping, and measuring a suite takes longer than running it.
+    spectrum = _spectrum(project, backend, say) if len(suite.failing) > 1 else None
     groups: dict[tuple[str, ...], list[str]] = {}
     for test in sorted(suite.failing):
         place = spectrum and _place(project.files, spectrum.failures.get(test, ()))

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import LFS_POINTER, CommitFiles, is_repository, read_at, resolve_commit
-from stackrank.env.benchmarks.guess_setup import declared_requirements, guess_setup
-from stackrank.env.benchmarks.pytest_command import TestCommand, default_command
+from stackrank.env.benchmarks.python_project.guess_setup import declared_requirements, guess_setup
+from stackrank.env.benchmarks.python_project.pytest_command import TestCommand, default_command
 from stackrank.env.benchmarks.testfiles import is_test, shell_command
 from stackrank.env.environment import Environment
 from stackrank.env.git import changed_files, enclosing_repository, is_bare, read_git

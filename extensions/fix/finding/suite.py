@@ -36,10 +36,15 @@ _CONFTEST = re.compile(r"^ImportError while loading conftest '(.+)'", re.MULTILI
 _NOTHING_COLLECTED = 5
 """The exit status of pytest if it finds no tests."""
 _LONG_S = 60.0
-_FURTHER_RUNS = 7
-"""About how many more runs of a suite a problem takes: measured, in other surroundings, as it is judged, and fixed."""
+_FURTHER_RUNS = 3
+"""How many more runs of a suite a problem may take: measured before and after the fix, and run with it."""
 
+_AFTER_OTHERS = "it passes when only the files with failing tests run: it depends on tests that run before or on chance"
 _DESCRIPTIONS = ("pyproject.toml", "setup.py", "setup.cfg")
+
+
+Run = tuple[TestReport, set[str]]
+"""The report of one run, and the new files that the tests left."""
 
 
 @dataclass(frozen=True)
@@ -88,21 +93,72 @@ def run_suite(
     only: Sequence[str] = (),
     say: Say = silent,
 ) -> Suite:
-    """Run the suite `times` times, each in a new sandbox. `changed`: files with new content, None for deleted files;
-    `only`: run only these files or tests; `say`: is told if a run takes long.
+    """Run the suite, and the files of what does not pass again, so that these run `times` times, each in a new sandbox.
 
-    Raises BenchmarkError if the suite gives no result, SandboxError.
+    `changed`: files with new content, None for deleted files; `only`: run only these files or tests; `say`: is told if
+    a run takes long. Raises BenchmarkError if the suite gives no result, SandboxError.
     """
-    runs, started = [], time.monotonic()
-    for number in range(times):
-        runs.append(_run(project, backend, changed or {}, only))
-        seconds = time.monotonic() - started
-        if number == 0 and seconds > _LONG_S:
-            say(
-                f"{project.name}: one run of its tests takes {seconds:.0f} s, and finding and checking fixes takes "
-                f"about {times + _FURTHER_RUNS} of them: name fewer tests with --test if that is too long"
-            )
-    return _combine_runs(runs, project.files)
+    started = time.monotonic()
+    first = _run(project, backend, changed or {}, only)
+    if (seconds := time.monotonic() - started) > _LONG_S:
+        say(
+            f"{project.name}: one run of its tests takes {seconds:.0f} s, and finding and checking fixes takes up to "
+            f"{1 + _FURTHER_RUNS} of them: name fewer tests with --test if that is too long"
+        )
+    report = first[0]
+    doubtful = {test for test, outcome in report.outcomes.items() if outcome not in (*PASSED, "skipped")}
+    doubtful |= {_import_error(error, project.files)[0] for error in report.collect_errors}
+    again = _repeat(project, backend, changed or {}, first, doubtful, times - 1)
+    suite = _combine_runs([first, *again], project.files)
+    files = {path_of(test) for test in doubtful}
+    if all(path_of(test) in files for test in report.outcomes):
+        return suite
+    alone = {test for test in suite.flaky if all(other.outcomes.get(test) in PASSED for other, _ in again)}
+    return replace(
+        suite,
+        flaky=tuple(test for test in suite.flaky if test not in alone),
+        lacking={**suite.lacking, **dict.fromkeys(alone, _AFTER_OTHERS)},
+    )
+
+
+def _repeat(
+    project: Project,
+    backend: Backend,
+    changed: Mapping[str, bytes | None],
+    first: Run,
+    tests: Collection[str],
+    times: int,
+) -> list[Run]:
+    """Run the files of these tests again, and return runs of the whole suite: other tests end as in the first one."""
+    if not tests:
+        return []
+    targets = _targets_of(project, {**project.files, **changed}, tests)
+    again = tuple(target.rstrip("/") for target in targets)
+    kept = {
+        test: outcome
+        for test, outcome in first[0].outcomes.items()
+        if again and not any(path_of(test) == target or path_of(test).startswith(f"{target}/") for target in again)
+    }
+    runs = (_run(project, backend, changed, targets) for _ in range(times))
+    return [(replace(report, outcomes={**kept, **report.outcomes}), leftover) for report, leftover in runs]
+
+
+def passing_unchanged(project: Project, backend: Backend, tests: Collection[str], *, times: int) -> frozenset[str]:
+    """Return those of these tests that pass whenever their files run without a change. Raises as `run_suite`."""
+    targets = _targets_of(project, project.files, tests)
+    runs = [_run(project, backend, {}, targets) for _ in range(times if tests else 0)]
+    return _combine_runs(runs, project.files).passing & {*tests}
+
+
+def _targets_of(project: Project, files: Collection[str], tests: Collection[str]) -> list[str]:
+    """Return what pytest has to run for these tests; all, if it cannot run one of their files by its path.
+
+    If a conftest.py that it loads first cannot be imported, it runs nothing.
+    """
+    paths = {path_of(test) for test in tests}
+    if all(path in files and can_be_named(path) and not is_conftest(path) for path in paths):
+        return project.targets_of(tests)
+    return list(project.command.targets)
 
 
 def run_again(
@@ -114,14 +170,14 @@ def run_again(
     *,
     times: int,
 ) -> Suite:
-    """Run the suite with a change: once, or `times` times if a test that passed before, or a target, does not pass,
-    because it may be flaky. Raises the same as `run_suite`.
+    """Run the suite with a change, and the files of tests that passed before, or are targets, and do not pass `times`
+    times, because they may be flaky. Raises the same as `run_suite`.
     """
-    runs = [_run(project, backend, changed, ())]
-    first = _combine_runs(runs, project.files)
-    if any(first.outcome(test) != "passed" for test in (*suite.passing, *targets)):
-        runs += [_run(project, backend, changed, ()) for _ in range(times - 1)]
-    rerun = _combine_runs(runs, project.files)
+    first = _run(project, backend, changed, ())
+    rerun = _combine_runs([first], project.files)
+    if doubtful := {test for test in (*suite.passing, *targets) if rerun.outcome(test) != "passed"}:
+        runs = [first, *_repeat(project, backend, changed, first, doubtful, times - 1)]
+        rerun = _combine_runs(runs, project.files)
     ignored = {*suite.flaky, *suite.not_isolated, *suite.lacking}
     return replace(
         rerun,
@@ -132,7 +188,7 @@ def run_again(
     )
 
 
-def _combine_runs(runs: Sequence[tuple[TestReport, set[str]]], files: Mapping[str, bytes]) -> Suite:
+def _combine_runs(runs: Sequence[Run], files: Mapping[str, bytes]) -> Suite:
     """Combine several runs into one result. `files`: those of the project."""
     reports = [report for report, _ in runs]
     reported = {test for report in reports for test in report.outcomes}
@@ -231,9 +287,7 @@ def select_broken_since(project: Project, backend: Backend, suite: Suite, base: 
     return replace(suite, failing={test: reason for test, reason in suite.failing.items() if test not in earlier})
 
 
-def _run(
-    project: Project, backend: Backend, changed: Mapping[str, bytes | None], only: Sequence[str]
-) -> tuple[TestReport, set[str]]:
+def _run(project: Project, backend: Backend, changed: Mapping[str, bytes | None], only: Sequence[str]) -> Run:
     """Run the suite once. Returns the report, and the new files that the tests left."""
     files = {name: content for name, content in {**project.files, **changed}.items() if content is not None}
     command = project.command.on(only or project.command.targets, "--continue-on-collection-errors")

@@ -91,7 +91,7 @@ def _speed(spent: Sequence[TimeBreakdown], shares: dict[str, float], slowest: di
     if not shares:
         return "No episode has a verdict yet, so it is unknown where the time goes."
     largest = sorted(((share, name) for name, share in shares.items() if share >= 0.05), reverse=True)
-    parts = ", ".join(f"{percent(share, 0)} {PARTS[name]}" for share, name in largest)
+    parts = ", ".join(f"{percent(share)} {PARTS[name]}" for share, name in largest)
     text = f"An episode takes {duration(_mean([episode['total_s'] for episode in spent]))}: {parts}."
     names = list(slowest)
     if len(names) > 1 and slowest[names[0]] > 1.5 * slowest[names[-1]]:

@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from stackrank.env.benchmarks.pytest_command import TestCommand
+from stackrank.env.benchmarks.python_project.pytest_command import TestCommand
 from stackrank.env.environment import Environment
 from stackrank.env.localisation.spectrum import AT_IMPORT
 from stackrank.env.patches import find_faults, function_spans, make_diff

@@ -37,7 +37,8 @@ def test_cells_show_and_open_what_the_database_has(page: sync_api.Page, watched:
             label = f"{row['task']}, {side['entrant']}:"
             expected[label] = (MARKS[state_of(side)][0], str(side["episode"]))
     links = page.locator(".result a").evaluate_all(
-        "links => links.map(link => [link.ariaLabel, link.textContent, new URL(link.href).searchParams.get('id')])"
+        """links => links.map(link =>
+            [link.ariaLabel, link.firstChild.textContent, new URL(link.href).searchParams.get("id")])"""
     )
     assert {f"{label.rpartition(':')[0]}:": (sign, episode) for label, sign, episode in links} == expected
     spreads = [float(text) for text in page.locator(".row:not(.head) .fact.spread").all_inner_texts()]

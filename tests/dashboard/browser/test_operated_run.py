@@ -42,7 +42,7 @@ def test_buttons_pause_change_retry_and_cancel_a_run(
     app = visit(url, "run", id=str(run_id))
     app.text_input(key="why_pause").set_value("the provider throttles")
     press(app, "Pause the run")
-    press(app, "Let it go on")
+    press(app, "Continue the run")
     app.number_input(key="set_workers").set_value(2)
     app.number_input(key="set_budget_usd").set_value(1.5)
     press(app, "Change the run")

@@ -7,11 +7,13 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 import stackrank.dashboard as dashboard
 from stackrank.dashboard import charts
+from stackrank.dashboard.parts import show
 
 HERE = Path(dashboard.__file__).parent
 LEAST = 4.5
@@ -81,7 +83,7 @@ def test_vega_figures_contain_all_rows() -> None:
     usage = {"tool": "pdb", "searching": 4, "diagnosing": 14, "repairing": 1, "played": 2}
     parts = charts.tool_calls([usage])["data"]["values"]
     assert [(part["start"], part["end"]) for part in parts] == [(0, 2), (2, 9), (9, 9.5)]
-    assert [part["name"] for part in parts] == ["searching", "diagnosing", ""]
+    assert [part["name"] for part in parts] == ["searching", "diagnosing", "0.5"]
 
 
 def test_hostile_command_name_is_escaped() -> None:
@@ -102,3 +104,9 @@ def test_entrants_without_a_debugger_have_no_inspecting_point() -> None:
     for debugger in (True, False):
         points = charts.funnel([{**row, "debugger": debugger}], stages)["data"]["values"]
         assert [point["stage"] for point in points] == ["Localized", *(["Inspected"] * debugger), "Resolved"]
+
+
+def test_a_table_leaves_out_what_says_the_same_in_every_row() -> None:
+    frame = pd.DataFrame({"a": [1, 1], "b": [None, 0.5], "c": [[], []], "d": ["x", "y"], "e": ["", ""], "f": [0, 0]})
+    assert list(show.telling(frame, *"abcef", "none")) == ["b", "d"]
+    assert list(show.telling(frame[:1], *"abcef")) == ["a", "d"], "of one row, only what is empty"

@@ -31,7 +31,8 @@ def test_query_finds_episodes_and_steps(visit: Any, seeded: SimpleNamespace) -> 
     assert linked(app.dataframe[0].value["Entrant"]) == {name: "episodes?ep_entrant=qwen3-coder+%2F+rewrite"}
     app = visit(seeded.url, "episodes", ep_query='task:account-transfer text:"passed in" verdict:resolved', run="1")
     table = app.dataframe[0].value
-    steps = [int(text.split(":")[0].removeprefix("step ")) for text in table["Found"]]
+    steps = table["At step"].tolist()
+    assert min(steps) > 0, "of the reset, which all begin with, nothing is told"
     assert steps and all("passed in" in text for text in table["Found"])
     ends = zip(linked(table["Episode"]).items(), steps, strict=True)
     assert all(link == f"episode?run=1&id={episode}&step={step}" for (episode, link), step in ends)
@@ -39,6 +40,11 @@ def test_query_finds_episodes_and_steps(visit: Any, seeded: SimpleNamespace) -> 
     assert "does not exist; choose resolved, unresolved or error." in texts(app) and not app.dataframe
     app.text_input(key="ep_query_widget").set_value("text:xyzzy").run()
     assert "No episode matches" in texts(app)
+    app = visit(seeded.url, "episodes", ep_query='text:"passed in"')
+    assert "100 episodes found on this page; the texts of " in texts(app) and " of 163 episodes are searched" in texts(
+        app
+    )
+    assert app.get("download_button")[0].proto.label == "Download all matching episodes (CSV)"
 
 
 def test_the_overview(visit: Any, seeded: SimpleNamespace) -> None:
@@ -90,7 +96,7 @@ def test_filters_that_leave_nothing_say_so_and_can_be_cleared(visit: Any, seeded
     app = visit(seeded.url, "episodes", ep_text="no such task", ep_verdict="error")
     assert "No episode matches these filters." in texts(app)
     next(button for button in app.button if button.label == "Show all episodes").click().run()
-    assert "episodes match" in texts(app) and len(app.dataframe[0].value) == 100
+    assert "1–100 of 163 episodes." in texts(app) and len(app.dataframe[0].value) == 100
     assert app.get("download_button")[0].proto.label == "Download all episodes (CSV)"
     app = visit(seeded.url, "runs", runs_name="no such run")
     next(button for button in app.button if button.label == "Show all runs").click().run()
@@ -123,7 +129,7 @@ def test_compare_several_entrants(visit: Any, seeded: SimpleNamespace) -> None:
     pairs = app.dataframe[0].value
     assert len(pairs) == 3 and pairs["Tasks"].tolist() == [20, 20, 20]
     comparisons = queries.compare_all(seeded.store.engine, [first_id, two, three], Scope(benchmark="bugs"))
-    assert pairs["Points"].tolist() == [100 * row["difference"] for row in comparisons]
+    assert pairs["Points"].tolist() == [row["difference"] for row in comparisons]
     assert comparisons[0]["sentence"] in texts(app)
     app.selectbox(key="cmp_pair_widget").set_value(app.selectbox(key="cmp_pair_widget").options[2]).run()
     assert not app.exception and comparisons[2]["sentence"] in texts(app)
@@ -139,7 +145,7 @@ def test_compare_several_entrants(visit: Any, seeded: SimpleNamespace) -> None:
     app = visit(seeded.url, "compare", cmp_pick=f"{first_id},{two}", cmp_tab="Effort")
     (effort,) = queries.effort(seeded.store.engine, [(first_id, two)], Scope(benchmark="bugs"))
     row = app.dataframe[0].value.set_index("To resolve a task").loc["Steps"]
-    assert (row["Saved"], row["If not resolved"]) == (f"{effort['saved']:+.1f}", f"{effort['budget']:.1f}")
+    assert (row["Saved"], row["If not resolved"]) == (f"{effort['saved']:+.1f}", f"{effort['budget']:.0f}")
     assert queries.effort_sentence(
         comparisons[0]["first"]["entrant"], comparisons[0]["second"]["entrant"], effort
     ) in texts(app)
@@ -150,9 +156,9 @@ def test_tool_sets(visit: Any, seeded: SimpleNamespace) -> None:
     sets, use = (table.value for table in app.dataframe)
     differences = queries.tool_sets(seeded.store.engine, Scope(benchmark="bugs"))
     assert list(linked(sets["Tool set"])) == ["rewrite", "debug"] and sets["Compared with"].tolist()[1] == "rewrite"
-    assert sets["Points"].tolist()[1] == 100 * differences[0]["difference"] and differences[0]["sentence"] in texts(app)
+    assert sets["Points"].tolist()[1] == differences[0]["difference"] and differences[0]["sentence"] in texts(app)
     turned = visit(seeded.url, "tool_sets", ts_base="debug", ts_models="qwen3-coder")
-    assert turned.dataframe[0].value["Points"].tolist()[1] == -100 * differences[0]["difference"]
+    assert turned.dataframe[0].value["Points"].tolist()[1] == -differences[0]["difference"]
     assert set(use["Tool"]) == {"pdb", "view", "grep", "eval", "rewrite"}
     rows = queries.side_by_side(seeded.store.engine, differences, Scope(benchmark="bugs"))
     assert sets["Steps saved"].tolist()[1] == rows[1]["steps_saved"] is not None

@@ -85,7 +85,7 @@ def test_curves_rise_when_faults_are_mended(store: Store, by: Any, first: float)
 def test_the_board_opens_with_the_curves(store: Store, visit: Any) -> None:
     app = visit(store.engine.url.render_as_string(hide_password=False), "leaderboard")
     assert "A fault counts from the last step" in texts(app)
-    assert app.dataframe[0].value["Faults"].tolist() == ["81/120", "61/120"]
+    assert app.dataframe[0].value["Faults"].tolist() == ["81 of 120", "61 of 120"]
 
 
 def test_nothing_is_called_resolved_that_is_a_share(store: Store, visit: Any) -> None:

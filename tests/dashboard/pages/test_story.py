@@ -10,7 +10,6 @@ from stackrank.dashboard.trace.work import deciding_edit
 from stackrank.db import queries
 from stackrank.db.models.runs import Step
 from stackrank.db.queries import Scope, story, story_summary, story_text
-from stackrank.db.queries.comparisons.claims import in_sentence
 from stackrank.db.writes.store import Store
 from stackrank.patches.writing import file_diff
 from stackrank.terms import FailurePoint, Milestone, StopReason, Verdict
@@ -135,7 +134,9 @@ def test_the_front_page_names_traces_that_show_what_it_says(store: Store) -> Non
     ]
     (debugger,) = front["debugger"]
     (pair,) = queries.tool_sets(store.engine, scope)
-    assert debugger == f"With pdb, {in_sentence(pair['sentence'])}"
+    assert pair["sentence"] in front["lead"] and debugger == (
+        "This is also what pdb is worth: nothing else differs between the two that lead."
+    )
     tips = {tip["why"]: tip for tip in front["traces"]}
     assert len({tip["episode"]["id"] for tip in front["traces"]}) == len(front["traces"])
     decided = tips["Resolved only with a debugger"]["episode"]

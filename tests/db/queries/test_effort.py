@@ -99,13 +99,13 @@ def test_equally_good_entrants_differ_in_steps(store: Store, engine: Engine) -> 
     assert comparison["saved"] == pytest.approx(8 * 6 / 9), "on the task that neither resolves nothing is saved"
     assert comparison["low"] is not None and comparison["low"] > 0 and comparison["p_value"] == pytest.approx(2 / 2**8)
     sentence = queries.effort_sentence("one", "other", comparison)
-    assert sentence.startswith("other needs 5.3 fewer steps than one to resolve a task [+"), sentence
+    assert sentence.startswith("other needs 5.3 fewer steps than one to resolve a task (+"), sentence
     assert sentence.endswith(
-        "p = 0.0078: 15.3 for other, 20.7 for one; an episode that does not resolve its task counts as 50.0."
+        "p = 0.008: 15.3 for other, 20.7 for one; an episode that does not resolve its task counts as 50."
     )
     (reversed_comparison,) = queries.effort(engine, [(second, first)], scope)
     reversed_sentence = queries.effort_sentence("other", "one", reversed_comparison)
-    interval = sentence[sentence.index("[") : sentence.index("]") + 1]
+    interval = sentence[sentence.index("(") : sentence.index(")") + 1]
     assert f"one needs 5.3 more steps than other to resolve a task {interval}" in reversed_sentence, (
         "of what it needs more"
     )

@@ -171,7 +171,7 @@ def test_comparing_two(seeded: tuple[Engine, Seeded]) -> None:
     )
     assert (1 + comparison["uplift"]) * (1 + reversed_comparison["uplift"]) == pytest.approx(1)
     assert (
-        f"relatively {100 * comparison['uplift']:+.0f}% [{100 * comparison['uplift_low']:+.0f}%"
+        f"relatively {100 * comparison['uplift']:+.0f}% ({100 * comparison['uplift_low']:+.0f}%"
         in comparison["sentence"]
     )
     json.dumps(comparison, allow_nan=False)

@@ -76,7 +76,7 @@ def test_a_significant_drop(engine: Engine, board: Board) -> None:
     assert (regression["value_before"], regression["value"]) == (0.9, pytest.approx(0.3))
     assert regression["p_value"] == pytest.approx(2 * 0.5**12 * 2), "exact McNemar of 12 to 0, twice for two entrants"
     assert regression["differs"] == {"agent_version": ["1", "2"]}
-    assert regression["sentence"].startswith("one is worse than before (90.0% -> 30.0%): -60.0 points [")
+    assert regression["sentence"].startswith("one is worse than before (90.0% -> 30.0%): -60.0 points (")
     assert queries.regressions(engine, run, alpha=0.0001) == []
 
 

@@ -46,7 +46,7 @@ def test_worse_entrants_and_their_tasks_are_listed(store: Store) -> None:
     pair = queries.run_pair(store.engine, second, "first")  # whichever is named first
     assert (pair["first"], pair["second"], pair["apart"]) == (first, second, "")
     sentence = pair["sentence"]
-    assert sentence.startswith("x is worse than before (100.0% -> 8.3%): -91.7 points ["), sentence
+    assert sentence.startswith("x is worse than before (100.0% -> 8.3%): -91.7 points ("), sentence
     assert sentence.endswith(
         "; no clear difference for 1 of 2 entrants; results per entrant and task: 12 worse, 0 better."
     ), "t2 counts for both, as in the rows of the entrants"
@@ -97,3 +97,20 @@ def test_runs_that_have_nothing_in_common(store: Store) -> None:
     assert queries.run_pair(store.engine, "one", "one")["worse"] == []
     with pytest.raises(NotFound):
         queries.run_pair(store.engine, "one", "three")
+
+
+def test_runs_are_set_against_the_finished_ones_before_them(store: Store) -> None:
+    good, bad = all_of("resolved"), all_of("unresolved")
+    half = good | all_of("unresolved", TASKS[6:])
+    night = {"leaderboard": "nightly"}
+    first = play(store, "first", {"x": good, "y": half}, **night)
+    play(store, "other", {"x": bad}, leaderboard="weekly")
+    second = play(store, "second", {"x": half, "z": bad}, **night)
+    third = play(store, "third", {"x": good, "z": good}, **night)
+    for run in (first, second):
+        store.end_run(run, "finished")
+    ids = [row["id"] for row in queries.runs(store.engine)]
+    assert queries.against_previous(store.engine, ids) == {second: -0.5}, "over x, which both have; the third goes on"
+    store.end_run(third, "finished")
+    assert queries.against_previous(store.engine, [third]) == {third: 0.75}, "as much for x as for z"
+    assert queries.against_previous(store.engine, []) == {}

@@ -181,7 +181,8 @@ def test_a_scope_of_a_person(store: Store, runs: Runs) -> None:
     assert [row["run_id"] for row in queries.episodes(store.engine, scope=Scope(owner="bob"))] == [other] * 4
     assert queries.count_matches(store.engine, "verdict:resolved", scope=Scope(owner="ada")) == 1
     assert queries.count_matches(store.engine, "", entrant="a", scope=Scope()) == 8
-    assert queries.count_matches(store.engine, "text:x") is None
+    assert queries.count_matches(store.engine, "text:x") == queries.count_matches(store.engine, "")
+    assert queries.asks_for_text("text:x") and not queries.asks_for_text("verdict:resolved")
 
 
 def test_reference_entrants_are_listed_separately(store: Store, runs: Runs) -> None:
@@ -237,7 +238,7 @@ def test_invalid_tasks_are_excluded(store: Store, runs: Runs) -> None:
             1,
             0.5,
         )
-        assert "invalid tasks are excluded: t0 (1 episode, $0.50)" in description["sentence"]
+        assert "invalid tasks are excluded: t0 (1 episode, $0.5000)" in description["sentence"]
         assert queries.rate_history(store.engine, scope) == {1: [pytest.approx(1 / 3)]}
     assert queries.run_summary(store.engine, run)["entrants"][0]["resolved"] == 1
 

@@ -130,13 +130,13 @@ def test_matching_episodes(store: Store, played: dict[str, int], query: str, exp
 
 def test_a_hit_points_to_the_requested_step(store: Store, played: dict[str, int]) -> None:
     result = queries.search(store.engine, "step:0 text:needle", newest_first=True)
-    assert result["hits"] == {played["first"]: {"step": 0, "excerpt": ("no such thing " * 30)[:120]}}
+    assert result["hits"] == {played["first"]: {"step": 0, "excerpt": ("no such thing " * 30)[:150]}}
     assert queries.search(store.engine, "-step:1")["hits"] == {}
 
 
 def test_hits_name_the_first_step_and_paging_continues(store: Store, played: dict[str, int]) -> None:
     result = queries.search(store.engine, "text:needle text:assertionerror")
-    assert result["hits"] == {played["first"]: {"step": 1, "excerpt": "p Ärger needle one"}}
+    assert result["hits"] == {played["first"]: {"step": 1, "excerpt": "needle one"}}
     ids, after_id = [], None
     for _ in range(3):
         part = queries.search(store.engine, "text:AssertionError", newest_first=True, limit=1, after_id=after_id)

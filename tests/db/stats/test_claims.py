@@ -41,9 +41,11 @@ def test_a_claim_follows_the_test(difference: float | None, p_value: float | Non
 
 
 def test_the_correction_is_named_only_if_there_is_one() -> None:
-    assert corrected_p(0.02, 0.02, 1) == "p = 0.02"
-    assert corrected_p(0.02, 0.02, 3, "entrant") == "p = 0.02 over 3 entrants (Holm)"
+    assert corrected_p(0.02, 0.02, 1) == "p = 0.020"
+    assert corrected_p(0.02, 0.02, 3, "entrant") == "p = 0.020 over 3 entrants (Holm)"
     assert corrected_p(0.035, 0.069, 3) == "p = 0.035 alone, 0.069 over 3 pairs (Holm)"
+    assert corrected_p(1e-9, 0.002, 45) == "p < 0.001 alone, 0.002 over 45 pairs (Holm)"
+    assert corrected_p(1e-9, 1e-7, 45) == "p < 0.001 over 45 pairs (Holm)"
 
 
 @pytest.mark.parametrize("seed", sample(range(6), [0, 3]))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shlex
 import textwrap
+from itertools import pairwise
 
 import pytest
 
-from stackrank.env.benchmarks.guess_setup import declared_requirements, setup_of
-from stackrank.env.benchmarks.pytest_command import default_command
+from stackrank.env.benchmarks.python_project.guess_setup import declared_requirements, project_alone, setup_of
+from stackrank.env.benchmarks.python_project.pytest_command import default_command
 
 PROJECT = b"[project]\nname = 'a'\n"
 
@@ -52,6 +53,70 @@ def test_tests_of_djangos_own_runner(files: dict[str, bytes], settings: str) -> 
     assert command.startswith(f"DJANGO_SETTINGS_MODULE={settings} python" if settings else "python")
     assert ("python_files='test*.py'" in command) == bool(settings)
     assert ("pytest-django" in setup) == (bool(settings) or b"[pytest]" in files.get("tox.ini", b""))
+
+
+_SCRIPT = b'environ.setdefault("DJANGO_SETTINGS_MODULE", "site.conf")'
+
+
+@pytest.mark.parametrize(
+    ("files", "variables"),
+    [
+        ({"tests/manage.py": _SCRIPT, "tests/site/conf.py": b""}, "PYTHONPATH=tests DJANGO_SETTINGS_MODULE=site.conf"),
+        ({"my app/runtests.py": _SCRIPT, "my app/site/conf.py": b""}, "PYTHONPATH='my app' DJANGO_SETTINGS_MODULE="),
+        ({"a/manage.py": _SCRIPT, "a/site/conf.py": b"", "site/conf.py": b""}, "DJANGO_SETTINGS_MODULE=site.conf"),
+        ({"b/manage.py": _SCRIPT, "a/site/conf.py": b"", "b/site/conf.py": b""}, "PYTHONPATH=b DJANGO"),
+        (
+            {"tox.ini": b"[testenv]\ncommands = django-admin test --settings=conf\n", "tests/deep/conf.py": b""},
+            "PYTHONPATH=tests/deep DJANGO_SETTINGS_MODULE=conf",
+        ),
+        ({"a/b/c/manage.py": _SCRIPT, "a/b/c/site/conf.py": b""}, "python"),  # too deep to be the project's own
+        ({"tests/manage.py": _SCRIPT, "tests/website/conf.py": b""}, "python"),
+    ],
+)
+def test_settings_that_are_found_from_a_folder(files: dict[str, bytes], variables: str) -> None:
+    assert default_command({"setup.py": b"", "a/tests.py": b"", **files}).startswith(variables)
+
+
+@pytest.mark.parametrize("version", ["", "1.2"])
+@pytest.mark.parametrize("requires", [["meson-python>=0.15", "Cython"], ["meson-python"]])
+def test_what_builds_at_each_import_is_not_isolated(version: str, requires: list[str]) -> None:
+    scm = ["setuptools-scm"] * bool(version)
+    table = f"[project]\nname = 'a'\n[build-system]\nrequires = {requires + scm}\nbuild-backend = 'mesonpy'\n"
+    (setup,) = setup_of({"pyproject.toml": table.encode()}, lambda: version)
+    first, second, third = setup.split(" && ")
+    assert shlex.split(first)[4:] == ["-q", "ninja", *requires, *scm]
+    pip = "SETUPTOOLS_SCM_PRETEND_VERSION=1.2 " * bool(version) + "python -m pip install -q "
+    once, never = "--no-build-isolation --config-settings=build-dir=build/editable", "--config-settings=compile-args=-n"
+    assert second == f"{pip}{once} -e ." and third == f"{pip}--no-deps {once} {never} -e ."
+    assert project_alone(setup) == f"{pip}--no-deps {once} -e . && {third}"
+
+
+_CORE = "[project]\nname = 'shop.core'\ndependencies = ['shop-base>1', 'attrs']\n"
+
+
+@pytest.mark.parametrize(
+    ("table", "editable"),
+    [
+        ("[project]\nname = 'shop'\ndependencies = ['Shop_Core', 'click']\n", ["./base", "./packages/core", "."]),
+        ("[project]\nname = 'shop'\n[dependency-groups]\ntest = ['shop-base']\n", ["./base", "."]),
+        ("[build-system]\nrequires = []\n[tool.poetry]\nname = 'shop'\n[tool.poetry.dependencies]\n"
+         "shop-core = {path = 'packages/core'}\n", ["./base", "./packages/core", "."]),
+        ("[project]\nname = 'shop'\ndependencies = ['click']\n", ["."]),
+        ("[project]\nname = 'shop'\ndependencies = ['shop-sample']\n", ["."]),
+    ],
+)  # fmt: skip
+def test_packages_of_the_same_repository_are_installed_from_it(table: str, editable: list[str]) -> None:
+    files = {
+        "pyproject.toml": table.encode(),
+        "packages/core/pyproject.toml": _CORE.encode(),
+        "base/pyproject.toml": b"[tool.poetry]\nname = 'shop-base'\n",
+        "tests/sample/pyproject.toml": b"[project]\nname = 'shop-sample'\n",
+    }
+    (setup,) = setup_of(files)
+    words = shlex.split(setup)
+    assert [after for word, after in pairwise(words) if word == "-e"] == editable
+    assert project_alone(setup) == f"python -m pip install -q --no-deps -e {' -e '.join(editable)}"
+    assert not {"Shop_Core", "shop-base"} & {*declared_requirements(files)}
 
 
 @pytest.mark.parametrize("others", ["", "  plain: respx>=1\n  new: Respx<3 ; python_version > '3.9'\n"])

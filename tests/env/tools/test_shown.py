@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from stackrank.env.tools import bash, find_tool, tool_names
+from stackrank.env.task import Limits
+from stackrank.env.tools import find_tool, tool_names
 from stackrank.env.tools.base import ToolError
 from stackrank.env.tools.debugging.following import Frame, frames_text
 from stackrank.env.tools.run_tests import command_for, parse_test_ids
-from stackrank.env.tools.shown import MOST_SHOWN, fold_repeats, strip_padding
+from stackrank.env.tools.shown import MOST_OF_A_FILE, MOST_SHOWN, fold_repeats, strip_padding
 from tests.fixtures.env import Play, cart
 
 LONG = "\n".join(f"value_{number} = {number}  # a needle in a line that is longer" for number in range(900)) + "\n"
@@ -16,15 +19,15 @@ LONG = "\n".join(f"value_{number} = {number}  # a needle in a line that is longe
 
 def most_shown(tool: str) -> int:
     """The most characters of an observation, unless its agent asks for more."""
-    return bash.MOST_SHOWN if tool == "bash" else MOST_SHOWN
+    return MOST_OF_A_FILE if tool in ("bash", "view") else MOST_SHOWN
 
 
 def test_no_observation_is_long_unless_it_is_asked_for(play: Play) -> None:
-    many = {f"data/part_{number:03}.txt": "x\n" for number in range(300)}
+    many = {f"data/part_{number:04}.txt": "x\n" for number in range(900)}
     step = play(cart({"long.py": LONG, **many}))
     page = step("view", path="long.py")
     last = page.state["lines"][1]
-    assert len(page.text) < 4000 and f"start={last + 1} shows the next lines" in page.text and last > 50
+    assert len(page.text) < MOST_OF_A_FILE and f"start={last + 1} shows the next lines" in page.text and last > 50
     assert step("view", path="long.py", start=last + 1).state["lines"][0] == last + 1
     assert step("view", path="long.py", start=1, end=300).state["lines"] == [1, 300], "named lines are asked for"
     for tool, arguments in (
@@ -40,6 +43,13 @@ def test_no_observation_is_long_unless_it_is_asked_for(play: Play) -> None:
     assert "seq" not in (whole := step("bash", command="seq 11500", limit=60_000).text) and "omitted" not in whole
     longest = step("bash", command="seq 15000", limit=60_000).text
     assert len(longest) > 55_000 and "ask for a part of it" in longest and "limit above" not in longest
+
+
+def test_a_command_that_is_killed_names_the_task_s_limit(play: Play) -> None:
+    step = play(replace(cart(), limits=Limits(timeout_s=0.5)))
+    for asked in ({}, {"timeout_s": 300}):
+        assert "[still running after 0.5 s, the task's limit: killed" in step("bash", command="sleep 20", **asked).text
+    assert "[still running after 0.3 s: killed" in step("bash", command="sleep 20", timeout_s=0.3).text
 
 
 HOSTILE = """

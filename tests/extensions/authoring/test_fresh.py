@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from stackrank.env.benchmarks.base import BenchmarkError, Source, digest
-from stackrank.env.benchmarks.pytest_command import TestCommand
+from stackrank.env.benchmarks.python_project.pytest_command import TestCommand
 from stackrank.env.benchmarks.registry import load_benchmark
 from stackrank.env.environment import Environment
 from stackrank.env.sandbox.base import Backend

@@ -22,7 +22,7 @@ from stackrank.extensions.fix.finding.issues import read_issues
 from stackrank.extensions.fix.finding.problems import Problem, explain_missing, find_problems, split_up, write_problems
 from stackrank.extensions.fix.finding.suite import Suite, run_again
 from stackrank.extensions.fix.propose import group_by_change
-from stackrank.wording import plain_verdict
+from stackrank.extensions.fix.wording import plain_verdict
 from tests.extensions.fix.opening import opened, quiet
 from tests.fixtures.env import usable
 from tests.support.shop import SHOP, evidence

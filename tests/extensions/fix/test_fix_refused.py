@@ -10,6 +10,7 @@ import pytest
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.scoring.report import TestReport
+from stackrank.extensions.fix.commands import next_steps
 from stackrank.extensions.fix.finding import suite as suite_module
 from stackrank.extensions.fix.finding.project import TestOptions, list_own_loaders, open_project
 from stackrank.extensions.fix.finding.suite import run_suite, select_broken_since
@@ -173,11 +174,12 @@ def test_a_suite_that_takes_long_is_said_at_once(
 ) -> None:
     runs, messages = [], list[tuple[int, str]]()
     monkeypatch.setattr(suite_module, "_LONG_S", long_s)
-    monkeypatch.setattr(suite_module, "_run", lambda *_: (runs.append(1) or TestReport({"a": "passed"}), set()))
+    report = TestReport({"a": "passed", "b": "failed"}, complete=True)
+    monkeypatch.setattr(suite_module, "_run", lambda *_: (runs.append(1) or report, set()))
     project = opened(tmp_path / "p", SHOP)
     run_suite(project, usable("bubblewrap"), times=times, say=lambda message: messages.append((len(runs), message)))
     assert len(runs) == times and [number for number, _ in messages] == ([1] if long_s == 0 else [])
-    assert all(f"about {times + 7} of them" in message and "--test" in message for _, message in messages)
+    assert all("up to 4 of them" in message and "--test" in message for _, message in messages)
 
 
 @pytest.mark.slow
@@ -295,3 +297,40 @@ def test_files_that_choose_their_tests_for_unittest_are_named(tmp_path: Path) ->
         "words/loading.py": "def load_tests(loader, tests, pattern):\n    return tests\n",
     }
     assert list_own_loaders(opened(tmp_path / "words", files)) == ["src/words/tests.py", "tests/test_words.py"]
+
+
+@pytest.mark.parametrize(
+    ("later", "flaky", "lacking"),
+    [
+        (["failed", "failed"], [], []),
+        (["failed", "passed"], ["tests/test_bad.py::test_b"], []),
+        (["passed", "passed"], [], ["tests/test_bad.py::test_b"]),
+    ],
+)
+def test_only_files_with_a_failing_test_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, later: list[str], flaky: list[str], lacking: list[str]
+) -> None:
+    good, bad, outcomes = "tests/test_good.py::test_a", "tests/test_bad.py::test_b", iter(["failed", *later])
+    ran: list[Any] = []
+
+    def run(project: Any, backend: Any, changed: Any, only: Any) -> tuple[TestReport, set[str]]:
+        ran.append([*only])
+        kept = {} if only else {good: "passed"}
+        return TestReport({**kept, bad: next(outcomes)}, complete=True), set()
+
+    monkeypatch.setattr(suite_module, "_run", run)
+    project = opened(tmp_path / "p", {**SHOP, "tests/test_good.py": "", "tests/test_bad.py": ""})
+    suite = run_suite(project, usable("bubblewrap"), times=3)
+    assert ran == [[], ["tests/test_bad.py"], ["tests/test_bad.py"]] and suite.passing == {good}
+    assert [*suite.flaky] == flaky and [*suite.lacking] == lacking
+    assert [*suite.failing] == ([bad] if later == ["failed", "failed"] else [])
+
+
+def test_a_decided_proposal_is_not_to_be_decided_again() -> None:
+    """As when the folder of proposals was deleted, and the same command is given again."""
+    rows = [{"id": 4, "status": "approved"}, {"id": 5, "status": "rejected"}, {"id": 7, "status": "open"}]
+    for count in (1, 2, 3):
+        text = "\n".join(next_steps(rows[:count], "a folder"))
+        assert "stackrank review 4 --out 'a folder'" in text and "review 4 --approve" not in text
+        assert ("Proposal 5 is already rejected" in text) == (count > 1) and "review 5 --approve" not in text
+        assert ("stackrank review 7 --approve" in text) == (count == 3)

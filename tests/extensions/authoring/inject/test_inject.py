@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from stackrank.env.benchmarks.base import BenchmarkError, Source
-from stackrank.env.benchmarks.pytest_command import TestCommand, default_command
+from stackrank.env.benchmarks.python_project.pytest_command import TestCommand, default_command
 from stackrank.env.benchmarks.repo import Repo
 from stackrank.env.environment import Environment
 from stackrank.env.sandbox.base import SandboxError, spec_for

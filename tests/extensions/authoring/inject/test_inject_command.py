@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.environment import Environment
+from stackrank.env.sandbox.base import Backend, BuildError, SandboxSpec, Say, silent
+from stackrank.extensions.authoring.inject.plant import plant
 from tests.extensions.authoring.inject.test_inject import PROJECT, project
 from tests.fixtures.calls import CommandLine
 
@@ -57,3 +62,24 @@ def test_a_project_without_tests(stackrank: CommandLine, tmp_path: Path) -> None
     assert result.status == 2
     assert "no tests were found" in result.sentence() and str(tmp_path) in result.sentence()
     assert not (tmp_path / "bugs" / "tasks.yaml").exists()
+
+
+class _Unbuildable:
+    """A kind of sandbox that can build no environment."""
+
+    def prepare(self, spec: SandboxSpec, say: Say) -> None:
+        raise BuildError("the environment cannot be built: no index has it")
+
+
+@pytest.mark.parametrize("files", [{"setup.py": ""}, {"pyproject.toml": "[project]\nname = 'shop'\n"}])
+def test_a_guessed_environment_that_cannot_be_built_names_the_remedy(tmp_path: Path, files: dict[str, str]) -> None:
+    for name, text in {**files, "shop.py": "", "tests/test_shop.py": ""}.items():
+        path = tmp_path / "shop" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    with pytest.raises(BenchmarkError, match="no index has it: state with --setup how the project is installed"):
+        plant(
+            tmp_path / "shop", count=1, seed=0, out=tmp_path / "out", test=None, environment=Environment(), guess=True,
+            timeout_s=60, workers=1, backend=cast("Backend", _Unbuildable()), say=silent, on_tally=lambda tally: None,
+        )  # fmt: skip
+    assert not (tmp_path / "out").exists()

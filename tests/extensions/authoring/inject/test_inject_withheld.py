@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stackrank.env.benchmarks.base import Source
-from stackrank.env.benchmarks.guess_setup import setup_of
+from stackrank.env.benchmarks.python_project.guess_setup import setup_of
 from stackrank.env.benchmarks.repo import Repo
 from stackrank.env.environment import Environment
 from stackrank.env.sandbox.client import Sandbox

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from stackrank.env.benchmarks.base import BenchmarkError
-from stackrank.env.benchmarks.guess_setup import django_settings, pytest_settings
+from stackrank.env.benchmarks.python_project.pytest_settings import django_variables, pytest_settings
 from stackrank.env.benchmarks.testfiles import OPTIONS_WITH_VALUE, as_argument, shell_command
 from stackrank.env.sandbox.guest.testing.commands import PytestRun, pytest_run
 from stackrank.env.sandbox.guest.testing.ids import path_of
@@ -97,16 +97,15 @@ def default_command(files: Mapping[str, bytes]) -> str:
 
 def command_start(files: Mapping[str, bytes]) -> str:
     """Return a project's pytest command without its tests. No run depends on an earlier one, and Django is set up."""
-    settings = django_settings(files)
-    variable = f"DJANGO_SETTINGS_MODULE={settings} " if settings else ""
-    return f"{variable}python -m pytest -q {_independent_options(files)}"
+    variables = "".join(f"{name}={shlex.quote(value)} " for name, value in django_variables(files).items())
+    return f"{variables}python -m pytest -q {_independent_options(files)}"
 
 
 def _unittest_names(files: Mapping[str, bytes]) -> str:
     """Return the option with which pytest finds tests in files whose names only unittest looks for."""
     names = {PurePosixPath(path).name for path in files}
     has_usual_names = any(fnmatch.filter(names, pattern) for pattern in ("test_*.py", "*_test.py"))
-    if "python_files" in pytest_settings(files) or (has_usual_names and not django_settings(files)):
+    if "python_files" in pytest_settings(files) or (has_usual_names and not django_variables(files)):
         return ""
     return "-o python_files='test*.py'" if fnmatch.filter(names, "test*.py") else ""
 

@@ -6,19 +6,30 @@ import ast
 import functools
 import re
 import shlex
-import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from configparser import ConfigParser, Error
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
+from posixpath import dirname
 from typing import Any
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import CommitFiles, latest_version
-from stackrank.env.benchmarks.loaded_tests import loaded_tests
+from stackrank.env.benchmarks.python_project.loaded_tests import loaded_tests
+from stackrank.env.benchmarks.python_project.pytest_settings import (
+    django_variables,
+    pytest_settings,
+    read_pyproject,
+    read_section,
+    required_plugins,
+)
+from stackrank.env.benchmarks.testfiles import is_test
 from stackrank.env.sandbox.base import Backend, BuildError, SandboxSpec, Say
 from stackrank.source import literal, parse_python
 
+_PIP_INSTALL = ("python", "-m", "pip", "install", "-q")
+_EDITABLE = " -e "
+_UNISOLATED = "--no-build-isolation"
 # Extras, dependency groups and files in which projects put their test requirements.
 _EXTRAS = ("test", "tests", "testing", "dev")
 _FILES = (
@@ -33,41 +44,18 @@ _DEV_FILES = (
 # Build requirements that ask git for the version: setuptools_scm, flit_scm, hatch-vcs.
 _VERSION_FROM_GIT = re.compile(r"[-_](scm|vcs)\b")
 _LINTER = re.compile(r"pytest-(black|checkdocs|enabler|flake8|isort|mypy|pycodestyle|pydocstyle|pylint|ruff)$")
+_BUILT_AT_IMPORT = {"mesonpy": ("ninja",)}
+"""A build backend that builds again when an editable installation is imported -> what it needs then.
+
+So what builds the project must be installed beside it, and not in an environment that pip removes after the build.
+"""
+_BUILD_FOLDER = "--config-settings=build-dir=build/editable"
+_NO_BUILD = "--config-settings=compile-args=-n"
+"""With it, ninja only says what it would build. In a sandbox all files are new, and headers of Python are missing."""
+_MOST_DEPTH = 4
+"""Packages below are parts of tests or examples."""
 _IN_TREE = re.compile(r"[{]|\bfile:|@ *\.")
 """Matches a requirement whose place depends on where the project is."""
-_INI = ("pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg")
-_OPTIONS = {
-    "--cov": "pytest-cov",
-    "--no-cov": "pytest-cov",
-    "--numprocesses": "pytest-xdist",
-    "-n": "pytest-xdist",
-    "--dist": "pytest-xdist",
-    "--timeout": "pytest-timeout",
-    "--asyncio-mode": "pytest-asyncio",
-    "--benchmark": "pytest-benchmark",
-    "--reruns": "pytest-rerunfailures",
-    "--randomly": "pytest-randomly",
-    "--mypy": "pytest-mypy",
-    "--html": "pytest-html",
-    "--mpl": "pytest-mpl",
-    "--doctest-plus": "pytest-doctestplus",
-    "--doctest-rst": "pytest-doctestplus",
-    "--remote-data": "pytest-remotedata",
-    "--ds": "pytest-django",
-    "--reuse-db": "pytest-django",
-    "--record-mode": "pytest-recording",
-    "--disable-socket": "pytest-socket",
-    "--picked": "pytest-picked",
-    "--typeguard-packages": "typeguard",
-}
-"""The start of a pytest option -> the distribution that knows the option. Without it, pytest does not start."""
-_SETTINGS = {
-    "asyncio_mode": "pytest-asyncio",
-    "timeout": "pytest-timeout",
-    "django_settings_module": "pytest-django",
-    "mypy_plugins": "pytest-mypy-plugins",
-}
-"""A setting of pytest -> the distribution that knows it."""
 _MODULES = {
     "attrs": "attr",
     "beautifulsoup4": "bs4",
@@ -89,9 +77,6 @@ _MODULES = {
     "setuptools": "pkg_resources",
 }
 """A distribution -> the module that it brings, if that has another name."""
-_DJANGO_SETTINGS = re.compile(rb"(?:DJANGO_SETTINGS_MODULE\W+|--settings[= ])([A-Za-z_][\w.]*)")
-_SAYS_SETTINGS = ("tox.ini", "noxfile.py", "pyproject.toml", "setup.cfg", "Makefile", "runtests.py", "manage.py")
-"""Files that name the settings with which Django's own runner tests a project, the most reliable first."""
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)", re.M)
 
 
@@ -110,25 +95,25 @@ def setup_of(files: Mapping[str, bytes], version: Callable[[], str] = str, targe
     `version`: returns the version of a project that asks git for it, or an empty text. `targets`: the tests that will
     run, if not all of them: modules that only other tests import are left out.
     """
-    project = _project(files)
-    plugins = _plugins(pytest_settings(files))
-    if django_settings(files):
+    project = read_pyproject(files)
+    plugins = required_plugins(pytest_settings(files))
+    if django_variables(files):
         plugins.append("pytest-django")
     tool_settings = project.get("tool", {})
     described = "poetry" in tool_settings or "flit" in tool_settings or b"[metadata]" in files.get("setup.cfg", b"")
     if not ("setup.py" in files or "project" in project or ("build-system" in project and described)):
-        return [shlex.join(["python", "-m", "pip", "install", "-q", *plugins])] if plugins else []
+        return [shlex.join([*_PIP_INSTALL, *plugins])] if plugins else []
     groups = project.get("dependency-groups", {})
     extras = {
         **_extras_of_setup_py(files.get("setup.py", b"")),
-        **_section(files.get("setup.cfg", b""), "options.extras_require"),
+        **read_section(files.get("setup.cfg", b""), "options.extras_require"),
         **project.get("project", {}).get("optional-dependencies", {}),
     }
     of_tool = _tool_requirements(tool_settings)
     extra = _first(_EXTRAS, extras)
     group = _first(_EXTRAS, groups)
     file = _first(_FILES, files)
-    command = "python -m pip install -q -e " + (f"'.[{extra}]'" if extra else ".")
+    command = shlex.join(_PIP_INSTALL) + _EDITABLE + (f"'.[{extra}]'" if extra else ".")
     if group:
         command = shlex.join([*shlex.split(command), *_group_requirements(groups, group, set())])
     elif of_tool:
@@ -151,14 +136,25 @@ def setup_of(files: Mapping[str, bytes], version: Callable[[], str] = str, targe
     # An extra may consist of others of the same project, which no index needs to have.
     own_name = _distribution(str(project.get("project", {}).get("name", "")))
     optional = [requirement for requirement in optional if _distribution(requirement) != own_name]
+    dependencies = _texts(project.get("project", {}).get("dependencies"))
+    in_tree = {**tool_settings.get("poetry", {}).get("dependencies", {})}
+    for folder in _members_needed(files, [*dependencies, *in_tree, *shlex.split(command)]):
+        command = command.replace(_EDITABLE, f"{_EDITABLE}{shlex.quote(f'./{folder}')}{_EDITABLE}", 1)
     if additional := [*plugins, *_imported_requirements(files, optional, targets)]:
         command += f" {shlex.join(additional)}"
-    if b"scm" in files.get("setup.py", b"") or _VERSION_FROM_GIT.search(str(project.get("build-system"))):
+    build = project.get("build-system", {})
+    tools = _BUILT_AT_IMPORT.get(build.get("build-backend"), ())
+    if tools:
+        command = command.replace(_EDITABLE, f" {_UNISOLATED} {_BUILD_FOLDER}{_EDITABLE}", 1)
+    if b"scm" in files.get("setup.py", b"") or _VERSION_FROM_GIT.search(str(build)):
         # An environment has the files but not their history.
         # A source distribution says its version.
         version_line = re.search(rb"^Version: (\S+)", files.get("PKG-INFO", b""), re.M)
         stated = version_line[1].decode() if version_line else "0"
-        return [f"SETUPTOOLS_SCM_PRETEND_VERSION={version() or stated} {command}"]
+        command = f"SETUPTOOLS_SCM_PRETEND_VERSION={version() or stated} {command}"
+    if tools:
+        first = shlex.join([*_PIP_INSTALL, *tools, *_texts(build.get("requires"))])
+        command = f"{first} && {command} && {_alone(command, _NO_BUILD)}"
     return [command]
 
 
@@ -166,19 +162,20 @@ def declared_requirements(files: Mapping[str, bytes], chosen: Iterable[str] = ()
     """Return what `pyproject.toml` declares of what the set-up of `setup_of` installs, and `chosen` requirements first.
 
     Commits with the same requirements share an environment that has them, and each installs only itself. A declared
-    requirement is left out if a chosen one is for the same distribution.
+    requirement is left out if a chosen one is for the same distribution, or if it is a package in the project's folder.
     """
-    project = _project(files).get("project", {})
+    project = read_pyproject(files).get("project", {})
     extras = project.get("optional-dependencies", {})
     own_name = _distribution(str(project.get("name", "")))
     declared = {_distribution(requirement): [requirement] for requirement in chosen}
     has_chosen = {*declared}
     waiting = [*_texts(project.get("dependencies")), *_texts(extras.get(_first(_EXTRAS, extras)))]
     visited: set[str] = set()
+    members = _members(files)
     while waiting:
         requirement = waiting.pop(0)
         name = _distribution(requirement)
-        if requirement in visited or name in has_chosen or _IN_TREE.search(requirement):
+        if requirement in visited or name in has_chosen or name in members or _IN_TREE.search(requirement):
             continue
         visited.add(requirement)
         if name != own_name:
@@ -191,6 +188,32 @@ def declared_requirements(files: Mapping[str, bytes], chosen: Iterable[str] = ()
     return [requirement for several in declared.values() for requirement in several]
 
 
+def _members(files: Mapping[str, bytes]) -> dict[str, str]:
+    """Return the other packages that a project's folder contains, as workspaces do: distribution -> its folder."""
+    members: dict[str, str] = {}
+    for path in sorted(path for path in files if path.endswith("/pyproject.toml") and path.count("/") < _MOST_DEPTH):
+        folder = dirname(path)
+        described = read_pyproject({"pyproject.toml": files[path]})
+        own_name = described.get("project", {}).get("name") or described.get("tool", {}).get("poetry", {}).get("name")
+        if own_name and not is_test(path):
+            members.setdefault(_distribution(str(own_name)), folder)
+    return members
+
+
+def _members_needed(files: Mapping[str, bytes], requirements: Iterable[str]) -> list[str]:
+    """Return the folders of the other packages that these requirements name, and of those that they need in turn."""
+    members, needed, waiting = _members(files), list[str](), [*requirements]
+    while waiting and members:
+        folder = members.get(_distribution(waiting.pop(0)))
+        if folder is None or folder in needed:
+            continue
+        needed.append(folder)
+        described = read_pyproject({"pyproject.toml": files[f"{folder}/pyproject.toml"]})
+        waiting += _texts(described.get("project", {}).get("dependencies"))
+        waiting += described.get("tool", {}).get("poetry", {}).get("dependencies", {})
+    return needed
+
+
 def build_guessed(backend: Backend, spec: SandboxSpec, say: Say) -> None:
     """Build an environment whose setup was only guessed. Raises BenchmarkError, which says how to state the setup."""
     try:
@@ -201,17 +224,25 @@ def build_guessed(backend: Backend, spec: SandboxSpec, say: Say) -> None:
 
 def project_alone(setup: str) -> str:
     """Return the command that installs the project as `setup` of `setup_of` does, but nothing else; empty if none."""
-    if " -e " not in setup:
+    if _EDITABLE not in setup:
         return ""
-    version = re.match(r"SETUPTOOLS_SCM_PRETEND_VERSION=\S+ ", setup)
-    return f"{version[0] if version else ''}python -m pip install -q --no-deps -e ."
+    return f"{_alone(setup)} && {_alone(setup, _NO_BUILD)}" if _NO_BUILD in setup else _alone(setup)
+
+
+def _alone(setup: str, *options: str) -> str:
+    """Return the command that installs the same packages as `setup` in place, and nothing else."""
+    version = re.search(r"SETUPTOOLS_SCM_PRETEND_VERSION=\S+ ", setup)
+    places = [after.partition("[")[0] for word, after in pairwise(shlex.split(setup)) if word == _EDITABLE.strip()]
+    kept = (option for option in (_UNISOLATED, _BUILD_FOLDER) if option in setup)
+    editable = (word for place in dict.fromkeys(places) for word in (_EDITABLE.strip(), place))
+    return (version[0] if version else "") + shlex.join([*_PIP_INSTALL, "--no-deps", *kept, *options, *editable])
 
 
 def _tox_requirements(files: Mapping[str, bytes], tool: Mapping[str, Any]) -> list[str]:
     """Return what tox installs for every environment. `py311: name` is for an environment of that name alone."""
     described = tool.get("tox", {})
     ini = str(described.get("legacy_tox_ini", "")).encode() or files.get("tox.ini", b"")
-    listed = [*_texts(_section(ini, "testenv").get("deps")), *_texts(described.get("env_run_base", {}).get("deps"))]
+    listed = [*_texts(read_section(ini, "testenv").get("deps")), *_texts(described.get("env_run_base", {}).get("deps"))]
     return [re.sub(r"^[\w{},.!-]+: +", "", requirement) for requirement in listed]
 
 
@@ -331,65 +362,3 @@ def _of_hatch(environment: Mapping[str, Any]) -> list[str]:
     """Return the requirements of an environment of Hatch that are the same everywhere."""
     listed = [*_texts(environment.get("dependencies")), *_texts(environment.get("extra-dependencies"))]
     return [requirement for requirement in listed if "{" not in requirement]
-
-
-def _project(files: Mapping[str, bytes]) -> dict[str, Any]:
-    try:
-        return tomllib.loads(files.get("pyproject.toml", b"").decode())
-    except ValueError:
-        return {}
-
-
-def pytest_settings(files: Mapping[str, bytes]) -> dict[str, Any]:
-    """Return a project's settings for pytest, from the first of its files that has any: pytest reads no other."""
-    tool = _project(files).get("tool", {}).get("pytest", {})
-    pytest_ini, hidden_ini, tox, setup = (
-        _section(files.get(name, b""), "tool:pytest" if name == "setup.cfg" else "pytest") for name in _INI
-    )
-    settings = pytest_ini or hidden_ini or tool.get("ini_options", tool) or tox or setup
-    return {name.lower(): value for name, value in settings.items()}
-
-
-def django_settings(files: Mapping[str, bytes]) -> str:
-    """Return the module of settings with which Django's own test runner tests a project, if it is not pytest's.
-
-    Empty if the project has no such settings, or tells pytest about them itself.
-    """
-    if "django_settings_module" in pytest_settings(files) or "pytest-django" in _plugins(pytest_settings(files)):
-        return ""
-    named = (name.decode() for path in _SAYS_SETTINGS for name in _DJANGO_SETTINGS.findall(files.get(path, b"")))
-    paths = ((name, name.replace(".", "/")) for name in named)
-    return next((name for name, path in paths if f"{path}.py" in files or f"{path}/__init__.py" in files), "")
-
-
-def _section(content: bytes, name: str) -> Mapping[str, Any]:
-    parser = ConfigParser(interpolation=None, strict=False)
-    try:
-        parser.read_string(content.decode("utf-8", "replace"))
-    except Error:  # pytest says so itself
-        return {}
-    return parser[name] if parser.has_section(name) else {}
-
-
-def _plugins(settings: Mapping[str, Any]) -> list[str]:
-    """Return the plug-ins of pytest that its settings name or use."""
-    addopts = settings.get("addopts", "")
-    options = addopts if isinstance(addopts, list) else _words(str(addopts))
-    required = settings.get("required_plugins", [])
-    names = [*required] if isinstance(required, list) else str(required).split()
-    named_plugins = {re.split(r"[<>=!~ \[]", name)[0] for name in names}
-    for option in map(str, options):
-        # `--cov-branch` is pytest-cov's, and `-n4` is `-n`; but `--timeout` is not `--timeouts`.
-        for start, plugin in _OPTIONS.items():
-            if re.match(rf"{start}(?![a-z])", option) and plugin not in named_plugins:
-                names.append(plugin)
-                named_plugins.add(plugin)
-    names += [plugin for name, plugin in _SETTINGS.items() if name in settings and plugin not in named_plugins]
-    return list(dict.fromkeys(names))
-
-
-def _words(text: str) -> list[str]:
-    try:
-        return shlex.split(text)
-    except ValueError:  # a quote that does not close, of which pytest itself complains
-        return text.split()
