@@ -184,7 +184,7 @@ def _used_s() -> float:
         return int(file.read()) / 1e9
     with contextlib.suppress(OSError):
         with open("/proc/self/cgroup") as file:
-            path = file.read().rpartition("::")[2].strip()
+            path = [line.split(":", 2)[2].strip() for line in file][-1]  # the last line is version 2's
         with open("%s%s/cpu.stat" % (_CONTROL_GROUPS, path)) as file:
             return int(dict(line.split() for line in file)["usage_usec"]) / 1e6
     return 0.0
