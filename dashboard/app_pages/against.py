@@ -104,7 +104,7 @@ show.grid(
         "Before": columns.share(),
         "Now": columns.share(),
         "Points": columns.points(),
-        "95% interval": columns.text_right(),
+        "95% interval": columns.interval_alone(),
         "p (Holm)": columns.p_value(),
     },
     alt="Entrants of both runs, the greatest loss first",

@@ -25,7 +25,7 @@ from stackrank.wording import count_of
 _UNITS: Mapping[queries.EffortUnit, str] = {"steps": "Steps", "tokens": "Tokens", "cost_usd": "Cost"}
 _PAIRED: dict[str, Any] = {
     "Points": columns.points(),
-    "95% interval": columns.text_right(),
+    "95% interval": columns.interval_alone(),
     "p": columns.p_value(),
     "p (Holm)": columns.p_value(),
 }
@@ -137,8 +137,10 @@ with st.container(border=True):
         st.caption(f"Paired by task, each task with the same weight; {test}, with the corresponding interval.")
     if pair["cluster_sentence"]:
         st.caption(show.escaped(pair["cluster_sentence"]))
+    if spent := queries.spending_sentence(first, second):
+        st.markdown(f":material/footprint: {show.escaped(spent)}")
     if effort_text := queries.effort_sentence(first["entrant"], second["entrant"], efforts[0]):
-        st.markdown(f":material/footprint: {show.escaped(effort_text)}")
+        st.markdown(f":material/sprint: {show.escaped(effort_text)}")
 if not pair["tasks"]:
     st.stop()
 

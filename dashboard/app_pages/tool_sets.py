@@ -86,6 +86,7 @@ def _table(lines: Sequence[Mapping[str, Any]]) -> None:
             "Gained tasks": row["gained"],
             "Lost tasks": row["lost"],
             "Steps": row["steps_mean"],
+            "Steps to resolve": row["steps_needed"],
             "Steps saved": row["steps_saved"],
             "95% of the steps saved": wording.amount_interval(row["steps_saved_low"], row["steps_saved_high"], "steps"),
             "Tokens": row["tokens_mean"],
@@ -103,15 +104,16 @@ def _table(lines: Sequence[Mapping[str, Any]]) -> None:
         column_config={
             "Rate": columns.share(),
             "Points": columns.points(),
-            "95% interval": columns.text_right(),
+            "95% interval": columns.interval_alone(),
             "p (Holm)": columns.p_value(),
             "Gained tasks": columns.count(help="Tasks on which it does better than the base."),
             "Lost tasks": columns.count(help="Tasks on which it does worse than the base."),
-            "Steps": columns.mean(),
-            "Steps saved": columns.saved(
-                help="How many steps less it needs to resolve a task than the base. An episode that does not resolve "
-                "its task counts as all the steps that it was allowed.",
+            "Steps": columns.mean(help="Mean per episode, resolved or not."),
+            "Steps to resolve": columns.mean(
+                help="Mean over tasks, where an episode that does not resolve its task counts as all the steps that it "
+                "was allowed.",
             ),
+            "Steps saved": columns.saved(help="How many fewer steps it needs to resolve a task than the base."),
             "Tokens": columns.count(help="Mean per episode, input and output, including those of a subagent."),
             "Cost": columns.dollars(help="Mean per episode. –: unknown price."),
             "Cost per resolved": columns.dollars(),

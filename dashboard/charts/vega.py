@@ -90,6 +90,8 @@ def forest(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> Spec:
     reach = 1.1 * max([5.0, *(abs(row[end]) for row in values for end in ("low", "high"))])
     # Split into lines, so that a phone shows the whole title.
     title = ["Points", f"to the left {first} is ahead,", f"to the right {second}"]
+    if any(row["fill"] == "transparent" and not row["low"] <= 0 <= row["high"] for row in values):
+        title += ["hollow: not clear after correction,", "intervals without it"]
     zero = {
         "mark": {"type": "rule", "color": "#8C8C8C", "aria": False},
         "encoding": {"x": {"datum": 0, "type": "quantitative"}},

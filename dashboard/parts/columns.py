@@ -84,5 +84,10 @@ def text_right(**looks: Any) -> Any:
     return st.column_config.TextColumn(alignment="right", **looks)
 
 
+def interval_alone() -> Any:
+    """Intervals beside p-values that are corrected."""
+    return text_right(help="Of this comparison alone. Whether a difference is clear is said by the corrected p.")
+
+
 def _numbers(write: Callable[[Any], str], label: str | None, looks: dict[str, Any]) -> Kind:
     return Kind(write, st.column_config.NumberColumn(label, **looks))

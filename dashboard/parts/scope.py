@@ -135,7 +135,7 @@ def _one(name: str, choices: list[str]) -> str | None:
 
 def _summary(scope: Scope) -> str:
     """Say in a few words what the scope is, with everything that is not usual."""
-    parts = [f"run {scope.run}"] if scope.run is not None else [scope.benchmark or "every benchmark"]
+    parts = [f"run {scope.run}"] if scope.run is not None else [scope.benchmark or _every_benchmark()]
     parts += [value for value in (scope.series, scope.owner, *scope.tags) if value]
     parts += [f"version {scope.version[:8]}"] if scope.version else []
     parts += [f"conditions {scope.conditions[:8]}"] if scope.conditions else []
@@ -144,6 +144,12 @@ def _summary(scope: Scope) -> str:
     parts += ["errors as failures"] if scope.errors == ErrorsAre.AS_FAILURES else []
     parts += ["without disputed tasks"] if scope.without_disputed else []
     return show.escaped(", ".join(part[:40] for part in parts))
+
+
+def _every_benchmark() -> str:
+    """Name the benchmark if there is but one."""
+    names = {row["benchmark"] for row in ask(queries.scope_choices)}
+    return names.pop() if len(names) == 1 else "every benchmark"
 
 
 def _widgets() -> None:

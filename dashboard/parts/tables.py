@@ -294,8 +294,8 @@ def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
         "Rate": kinds.share(help="Resolved / (resolved + unresolved), over the episodes of all entrants."),
         "Against previous": kinds.points(
             "Against previous, points",
-            help="Mean over the entrants of both of rate less the rate in the finished run before it in its series. "
-            "Not a test: tick two runs for that.",
+            help="Rate less the rate in the finished run before it in its series, over the entrants of both. Not a "
+            "test: tick two runs for that.",
         ),
         "Known cost": kinds.dollars(help="Cost so far, as far as prices are known, including errors."),
         "Started": kinds.moment(),

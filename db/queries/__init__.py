@@ -40,7 +40,7 @@ from stackrank.db.queries.catalogue import (
 from stackrank.db.queries.comparisons.across import compare_across, varying_conditions
 from stackrank.db.queries.comparisons.changes import changes
 from stackrank.db.queries.comparisons.compare import compare, compare_all, compare_categories
-from stackrank.db.queries.comparisons.effort import effort, effort_sentence
+from stackrank.db.queries.comparisons.effort import effort, effort_sentence, spending_sentence
 from stackrank.db.queries.comparisons.gate import gate
 from stackrank.db.queries.comparisons.regressions import regressions
 from stackrank.db.queries.comparisons.run_pair import pair_sentence, run_pair
@@ -184,6 +184,7 @@ __all__ = [
     "scope_in_short",
     "search",
     "side_by_side",
+    "spending_sentence",
     "split_time",
     "step",
     "step_outline",

@@ -13,6 +13,7 @@ from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, Selection, f
 from stackrank.db.queries.boards.scope_description import ScopeDescription, describe
 from stackrank.db.queries.boards.standings import RankedStanding, has_several_faults, ranked_rows
 from stackrank.db.queries.boards.tool_sets import adds_debugger, compare_tool_sets
+from stackrank.db.queries.boards.tool_worth import rate_claim
 from stackrank.db.queries.comparisons.claims import in_sentence
 from stackrank.db.queries.comparisons.compare import Comparison, add_holm, compare_entrants
 from stackrank.db.queries.episodes.episodes import EpisodeSummary, episodes
@@ -103,9 +104,11 @@ def _debugger_sentence(pair: Comparison, leading: Sequence[RankedStanding]) -> s
     """Say what a debugger is worth to a pair; of the two that lead, whose difference is stated, only that."""
     first_tools, second_tools = pair["differs"].get("tool_list") or ((), ())
     added = [tool for tool in second_tools if tool not in first_tools]
+    removed = [tool for tool in first_tools if tool not in second_tools]
     tools = ", ".join(added)
     if {row["entrant_id"] for row in leading} == {pair[side]["entrant_id"] for side in ("first", "second")}:
-        return f"This is also what {tools} is worth: nothing else differs between the two that lead."
+        instead = f" instead of {', '.join(removed)}" if removed else ""
+        return f"The two that lead differ only in {tools}{instead}: {rate_claim(pair)}."
     return f"With {tools}, {in_sentence(pair['sentence'])}"
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from statistics import fmean
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy import Engine, func, select
 
@@ -16,8 +15,9 @@ from stackrank.terms import EpisodeStatus, RunStatus, Verdict
 def against_previous(engine: Engine, ids: Collection[int]) -> dict[int, float]:
     """Return by how much the rates of finished runs are above those of the finished runs before them in their series.
 
-    That is the mean over the entrants that both have, each with the same weight; it is not tested, as that of two runs
-    side by side is. A run is left out if none of its series, on its benchmark and under its conditions, was before it.
+    That is over the episodes of the entrants that both have, so it is the difference of the two rates that a list
+    shows if both have the same entrants. It is not tested, as that of two runs side by side is. A run is left out if
+    none of its series, on its benchmark and under its conditions, was before it.
     """
     before = RUN.alias()
     same = [before.c[name] == RUN.c[name] for name in ("series", "benchmark_id", "conditions_digest")]
@@ -25,17 +25,23 @@ def against_previous(engine: Engine, ids: Collection[int]) -> dict[int, float]:
     query = select(RUN.c.id, previous.correlate(RUN).scalar_subquery().label("previous"))
     query = query.where(RUN.c.id.in_(ids), RUN.c.series != "", RUN.c.status == RunStatus.FINISHED)
     pairs = {row["id"]: row["previous"] for row in fetch(engine, query) if row["previous"] is not None}
-    rates = _rates(engine, {*pairs, *pairs.values()})
-    shared = {run: rates.get(run, {}).keys() & rates.get(earlier, {}).keys() for run, earlier in pairs.items()}
+    counts = _counts(engine, {*pairs, *pairs.values()})
+    shared = {run: counts.get(run, {}).keys() & counts.get(earlier, {}).keys() for run, earlier in pairs.items()}
     return {
-        run: fmean(rates[run][entrant] - rates[pairs[run]][entrant] for entrant in entrants)
+        run: _pooled(counts[run], entrants) - _pooled(counts[pairs[run]], entrants)
         for run, entrants in shared.items()
         if entrants
     }
 
 
-def _rates(engine: Engine, ids: Collection[int]) -> dict[int, dict[int, float]]:
-    """Return run -> entrant -> the share of resolved episodes among those with a verdict on the entrant."""
+def _pooled(counts: Mapping[int, Sequence[int]], entrants: Collection[int]) -> float:
+    """Return the share of resolved episodes among those of these entrants."""
+    resolved = sum(counts[entrant][0] for entrant in entrants)
+    return resolved / sum(sum(counts[entrant]) for entrant in entrants)
+
+
+def _counts(engine: Engine, ids: Collection[int]) -> dict[int, dict[int, list[int]]]:
+    """Return run -> entrant -> its resolved and its unresolved episodes, if it has any."""
     c = COUNTER.c
     group = (c.run_id, c.entrant_id, c.verdict)
     query = select(*group, *sum_columns("episodes")).where(c.run_id.in_(ids), c.counted, c.status == EpisodeStatus.DONE)
@@ -44,11 +50,4 @@ def _rates(engine: Engine, ids: Collection[int]) -> dict[int, dict[int, float]]:
     for row in fetch(engine, query.group_by(*group)):
         counts = sums.setdefault(row["run_id"], {}).setdefault(row["entrant_id"], [0, 0])
         counts[row["verdict"] != Verdict.RESOLVED] += row["episodes"]
-    return {
-        run: {
-            entrant: resolved / (resolved + failed)
-            for entrant, (resolved, failed) in counts.items()
-            if resolved + failed
-        }
-        for run, counts in sums.items()
-    }
+    return sums

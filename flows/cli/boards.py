@@ -365,6 +365,7 @@ def tool_sets(
             else "",
             "p": p_value(row["p_holm"]) if row["base"] else "",
             "steps": mean(row["steps_mean"]),
+            "needed": mean(row["steps_needed"]),
             "saved": f"{signed_mean(row['steps_saved'])} "
             f"({amount_interval(row['steps_saved_low'], row['steps_saved_high'], 'steps')})"
             if row["steps_saved"] is not None
@@ -376,8 +377,8 @@ def tool_sets(
     ]
     columns = {
         "who": "agent", "tools": "tools", "rate": "rate", "base": "against", "points": "points", "p": "p (Holm)",
-        "steps": "steps", "saved": "steps saved", "tokens": "tokens", "cost": "cost", "tasks": "tasks",
-        "errors": "errors",
+        "steps": "steps", "needed": "to resolve", "saved": "steps saved", "tokens": "tokens", "cost": "cost",
+        "tasks": "tasks", "errors": "errors",
     }  # fmt: skip
     print_table(cells, columns, _no_pairs(base))
     for tools in worth:

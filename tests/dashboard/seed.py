@@ -77,9 +77,9 @@ ENTRANTS = (
     ("llama-3.3-70b / debug", "llama-3.3-70b", "debug", 0.34, (8, 20), None),
 )
 
-
+STEP_LIMIT = 20
 CONDITIONS: dict[str, Any] = {
-    "steps": 50, "tokens": None, "cost_usd": None, "wall_s": 1800.0, "malformed": 5, "repeats": 8,
+    "steps": STEP_LIMIT, "tokens": None, "cost_usd": None, "wall_s": 1800.0, "malformed": 5, "repeats": 8,
     "sandbox": "docker", "scorer": "3f2a91c07b5d4e68", "ends_when_solved": True, "shows_failing_test": True,
     "shows_failure_state": False,
 }  # fmt: skip
@@ -212,6 +212,13 @@ def _play(store: Store, episode_id: int, entrant: tuple[Any, ...], dice: random.
     start(store, episode_id)
     length = dice.randint(fewest, longest)
     resolved = dice.random() < chance
+    error = dice.random() < 0.04 and not hostile
+    verdict = "error" if error else "resolved" if resolved else "unresolved"
+    point = "" if verdict != "unresolved" else dice.choice(list(FAILURES))
+    tampered = verdict == "unresolved" and episode_id % 5 == 0
+    point = "tampered" if tampered else point
+    length = STEP_LIMIT if point == "out_of_budget" else length
+    stop = "error" if error else "solved" if resolved else "step_limit" if length == STEP_LIMIT else "submitted"
     cost, tokens = 0.0, [0, 0]
     failing = {"passed": 3, "failed": 2, "ids": {"tests/test_core.py::test_total": "failed"}}
     store.add_step(
@@ -243,16 +250,10 @@ def _play(store: Store, episode_id: int, entrant: tuple[Any, ...], dice: random.
                 **step,
             )
         )
-    error = dice.random() < 0.04 and not hostile
-    verdict = "error" if error else "resolved" if resolved else "unresolved"
-    stop = "error" if error else "solved" if resolved else dice.choice(["step_limit", "submitted"])
-    point = "" if verdict != "unresolved" else dice.choice(list(FAILURES))
-    tampered = verdict == "unresolved" and episode_id % 5 == 0
-    point = "tampered" if tampered else point
     store.finish_episode(
         episode_id,
         verdict=verdict,
-        stop_reason="step_limit" if point == "out_of_budget" else stop,
+        stop_reason=stop,
         failure_point=point,
         tampered=tampered,
         sealed=12 if verdict == "resolved" and episode_id % 3 else 0,
@@ -315,7 +316,7 @@ def _step(index: int, length: int, tools: str, resolved: bool, failing: dict[str
             "state": {
                 "kind": "debugger",
                 "file": "core.py",
-                "line": 12 + index % 4,
+                "line": (13, 14, 14, 15, 15)[(index - 2) % 5],
                 "function": "Book.total",
                 "depth": 2 + index % 2,
                 "locals": {"items": "[Item(12), Item(40)]", "result": "0"},

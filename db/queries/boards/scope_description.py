@@ -41,11 +41,11 @@ class ExcludedRuns(TypedDict):
 class ScopeDescription(TypedDict):
     """What a board is about; `sentence` sums it all up.
 
-    `version` is the digest of the benchmark. Of its `tasks` (without the invalid ones), `common_tasks` were played by
-    all of the `entrants`, the number of ranked ones. `errors`: entrant -> episodes; `errors_are` says what they count
-    as. `disputed_tasks` are disputed by people, and count unless `without_disputed` is set. `stopped`: the runs that
-    left out episodes because their comparisons were decided. `provisional`: whether a run has not finished. `apart`:
-    see `ExcludedRuns`.
+    `version` is the digest of the benchmark. Of its `tasks` (without the invalid ones), `played_tasks` have a verdict
+    on one of the `entrants`, the number of ranked ones, and `common_tasks` on all of them. `errors`: entrant ->
+    episodes; `errors_are` says what they count as. `disputed_tasks` are disputed by people, and count unless
+    `without_disputed` is set. `stopped`: the runs that left out episodes because their comparisons were decided.
+    `provisional`: whether a run has not finished. `apart`: see `ExcludedRuns`.
     """
 
     sentence: str
@@ -60,6 +60,7 @@ class ScopeDescription(TypedDict):
     runs: list[ScopeRun]
     tasks: int
     common_tasks: int
+    played_tasks: int
     entrants: int
     errors_are: str
     errors: dict[str, int]
@@ -106,6 +107,7 @@ def describe(selection: Selection, cells: Mapping[int, Cells]) -> ScopeDescripti
         ],
         "tasks": len(selection.tasks),
         "common_tasks": len(set.intersection(*played)) if played else 0,
+        "played_tasks": len(set().union(*played)),
         "entrants": len(competing),
         "errors_are": selection.scope.errors,
         "errors": {name: count for name, count in sorted(errors.items()) if count},
@@ -187,6 +189,13 @@ def _common_tasks_text(document: ScopeDescription) -> str:
     return f"{count_of(common, 'task')} played {by}, of {of:,} in the benchmark"
 
 
+def _short_tasks_text(document: ScopeDescription) -> str:
+    if not document["entrants"]:
+        return "no episode has a verdict"
+    common, played = document["common_tasks"], document["played_tasks"]
+    return count_of(played, "task") + ("" if common == played else f" ({common:,} played by all)")
+
+
 def _runs_text(ids: Sequence[int]) -> str:
     if len(ids) > _MAX_NAMED:
         return f"{count_of(len(ids), 'run')} ({min(ids)} to {max(ids)})"
@@ -210,7 +219,7 @@ def scope_in_short(document: ScopeDescription) -> str:
         document["benchmark"],
         f"runs {ids[0]}–{ids[-1]}" if 1 < len(ids) == ids[-1] - ids[0] + 1 else _runs_text(ids),
         f"only tasks tagged {document['task_tag']}" if document["task_tag"] else "",
-        count_of(document["common_tasks"], "task") if document["entrants"] else "no episode has a verdict",
+        _short_tasks_text(document),
         count_of(document["entrants"], "entrant") if document["entrants"] else "",
         f"{count_of(errors, 'error')}{_error_rule_text(document) or ' excluded'}" if errors else "",
         f"{count_of(apart, 'run')} not included" if apart else "",

@@ -44,7 +44,7 @@ class ToolSetRow(TypedDict):
 
     `base` is empty in the row of the base itself, whose differences are None. Means are over counted episodes; a cost
     is None if a price is unknown. `gained` and `lost`: how many tasks went better, and worse.
-    `steps_saved`: see `EffortComparison`.
+    `steps_needed` to resolve a task, and `steps_saved` of those: see `EffortComparison`.
     """
 
     entrant_id: int
@@ -67,6 +67,7 @@ class ToolSetRow(TypedDict):
     gained: int | None
     lost: int | None
     steps_mean: float | None
+    steps_needed: float | None
     steps_saved: float | None
     steps_saved_low: float | None
     steps_saved_high: float | None
@@ -180,7 +181,7 @@ def side_by_side(engine: Engine, pairs: Sequence[Comparison], scope: Scope = DEF
 
     A base's numbers are over the tasks of its pair that has the most tasks.
     """
-    ids = [(pair["first"]["entrant_id"], pair["second"]["entrant_id"]) for pair in pairs]
+    ids = [_ids(pair) for pair in pairs]
     saved = dict(zip(ids, effort(engine, ids, scope), strict=True)) if ids else {}
     rows: list[ToolSetRow] = []
     groups: dict[int, list[Comparison]] = {}
@@ -188,22 +189,25 @@ def side_by_side(engine: Engine, pairs: Sequence[Comparison], scope: Scope = DEF
         groups.setdefault(pair["first"]["entrant_id"], []).append(pair)
     for group in groups.values():
         widest = max(group, key=lambda pair: pair["tasks"])
-        rows.append(_tool_set_row(widest["first"], None, None))
-        for pair in group:
-            second = pair["second"]
-            rows.append(_tool_set_row(second, pair, saved[pair["first"]["entrant_id"], second["entrant_id"]]))
+        rows.append(_tool_set_row(widest["first"], None, saved[_ids(widest)]))
+        rows += [_tool_set_row(pair["second"], pair, saved[_ids(pair)]) for pair in group]
     return rows
 
 
-def _tool_set_row(side: Standing, pair: Comparison | None, saved: EffortComparison | None) -> ToolSetRow:
+def _ids(pair: Comparison) -> tuple[int, int]:
+    return pair["first"]["entrant_id"], pair["second"]["entrant_id"]
+
+
+def _tool_set_row(side: Standing, pair: Comparison | None, needs: EffortComparison) -> ToolSetRow:
     counted = side["resolved"] + side["unresolved"]
     columns: Row = {name: value for name, value in side.items() if name in _STANDING_COLUMNS}
     pair_columns = {
         "base": pair["first"]["tools"] if pair else "",
         "episodes": counted,
-        "steps_saved": saved["saved"] if saved else None,
-        "steps_saved_low": saved["low"] if saved else None,
-        "steps_saved_high": saved["high"] if saved else None,
+        "steps_needed": needs["second"] if pair else needs["first"],
+        "steps_saved": needs["saved"] if pair else None,
+        "steps_saved_low": needs["low"] if pair else None,
+        "steps_saved_high": needs["high"] if pair else None,
         "tokens_mean": (side["tokens_in"] + side["tokens_out"]) / counted if counted else None,
         "difference": pair["difference"] if pair else None,
         "difference_low": pair["ci_low"] if pair else None,

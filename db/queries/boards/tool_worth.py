@@ -12,9 +12,9 @@ from sqlalchemy import Engine, case, func, select
 from stackrank.db.connection.transactions import EPISODE
 from stackrank.db.queries.boards.consumption import EffortUnit
 from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, Selection
-from stackrank.db.queries.comparisons.claims import claim, corrected_p, direction, in_sentence
+from stackrank.db.queries.comparisons.claims import claim, corrected_p, direction, in_sentence, interval_alone
 from stackrank.db.queries.comparisons.compare import Comparison
-from stackrank.db.queries.comparisons.effort import EffortComparison, effort, effort_claim
+from stackrank.db.queries.comparisons.effort import EffortComparison, effort, effort_claim, spending_sentence
 from stackrank.db.queries.reading import fetch
 from stackrank.db.totals.sums import TaskKey
 from stackrank.wording import count_of, mean, point_interval, points
@@ -119,6 +119,18 @@ def _sentence(
     """Say what the tools are worth, and first whether there is a difference at all."""
     instead = f" instead of {', '.join(removed)}" if removed else ""
     question = f"{', '.join(added) or pair['second']['tools']}{instead}, added to {pair['first']['entrant']}"
+    needs = "; ".join(filter(None, (_effort_part(efforts[unit]) for unit in _UNITS)))
+    sentences = [
+        f"{question}: {rate_claim(pair)}.",
+        spending_sentence(pair["first"], pair["second"]),
+        f"To resolve a task, where an unresolved episode counts as all that it was allowed: {needs}." if needs else "",
+        _phase_sentence(efforts["steps"], phases),
+    ]
+    return " ".join(filter(None, sentences))
+
+
+def rate_claim(pair: Comparison) -> str:
+    """Say what the tools of the second of a pair do to its rate, as a clause."""
     rate = claim(
         pair["difference"],
         pair["p_holm"],
@@ -126,11 +138,9 @@ def _sentence(
         below="a lower rate",
         between="in the rate",
     )
-    gap = f"{points(pair['difference'])} points ({point_interval(pair['ci_low'], pair['ci_high'])})"
+    ends = interval_alone(point_interval(pair["ci_low"], pair["ci_high"]), pair["p_value"], pair["p_holm"])
     tested = f"{corrected_p(pair['p_value'], pair['p_holm'], pair['family'])}, n = {count_of(pair['tasks'], 'task')}"
-    parts = [f"{in_sentence(rate)}, {gap}, {tested}", *(_effort_part(efforts[unit]) for unit in _UNITS)]
-    sentence = f"{question}: {'; '.join(filter(None, parts))}."
-    return f"{sentence} {_phase_sentence(efforts['steps'], phases)}".strip()
+    return f"{in_sentence(rate)}, {points(pair['difference'])} points ({ends}), {tested}"
 
 
 def _effort_part(comparison: EffortComparison) -> str:

@@ -8,7 +8,7 @@ from typing import TypedDict
 from sqlalchemy import Engine
 
 from stackrank.db import stats
-from stackrank.db.queries.comparisons.claims import claim, corrected_p
+from stackrank.db.queries.comparisons.claims import claim, corrected_p, interval_alone
 from stackrank.db.queries.comparisons.series import EntrantHistory, load_histories
 from stackrank.db.queries.runs import run as find_run
 from stackrank.wording import count_of, percent, point_interval, points
@@ -85,7 +85,8 @@ def change_sentence(row: RateDifference, entrant: str, *, alpha: float = stats.A
         between=f"for {entrant} {rates}",
         alpha=alpha,
     )
-    gap = f"{points(row['difference'])} points ({point_interval(row['ci_low'], row['ci_high'])})"
+    ends = interval_alone(point_interval(row["ci_low"], row["ci_high"]), row["p_alone"], row["p_value"])
+    gap = f"{points(row['difference'])} points ({ends})"
     tested = corrected_p(row["p_alone"], row["p_value"], row["family"], "entrant")
     return f"{statement}: {gap}, {tested}, n = {count_of(row['tasks'], 'task')}"
 

@@ -15,11 +15,11 @@ from stackrank.db.queries.boards.ranking import error_warnings, p_values, ranked
 from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, Selection, fetch_entrants, without_reference
 from stackrank.db.queries.boards.standings import Standing, build_standing
 from stackrank.db.queries.catalogue import EntrantRow
-from stackrank.db.queries.comparisons.claims import claim, corrected_p, direction
+from stackrank.db.queries.comparisons.claims import claim, corrected_p, direction, interval_alone
 from stackrank.db.queries.comparisons.entrant_lookup import candidates_for, choose_playing, require_different
 from stackrank.db.queries.reading import Row
 from stackrank.db.totals.sums import Cells, TaskKey, total
-from stackrank.wording import count_of, fixed, p_is, point_interval, points, uplift
+from stackrank.wording import count_of, distance, fixed, p_is, point_interval, points, uplift
 
 _E = EPISODE.c
 _TELLING = 0.5
@@ -306,7 +306,7 @@ def comparison_sentence(pair: Comparison) -> str:
     first, second = pair["first"]["entrant"], pair["second"]["entrant"]
     if pair["difference"] is None or pair["ci_low"] is None or pair["ci_high"] is None:
         return f"{first} and {second} have no counted task in common."
-    gap = f"{points(abs(pair['difference']))[1:]} points"
+    gap = f"{distance(pair['difference'])} points"
     side = "level with" if gap == "0.0 points" else f"{gap} {'above' if pair['difference'] > 0 else 'below'}"
     statement = claim(
         pair["difference"],
@@ -315,7 +315,8 @@ def comparison_sentence(pair: Comparison) -> str:
         below=f"{second} is {gap} behind {first}",
         measured=f"{second} is {side} {first}",
     )
-    text = f"{statement} ({point_interval(pair['ci_low'], pair['ci_high'])}), "
+    ends = interval_alone(point_interval(pair["ci_low"], pair["ci_high"]), pair["p_value"], pair["p_holm"])
+    text = f"{statement} ({ends}), "
     is_clear = direction(pair["difference"], pair["p_holm"]) != 0
     if is_clear and pair["uplift"] is not None and pair["uplift_low"] is not None:
         text += f"relatively {uplift(pair['uplift'], pair['uplift_low'], pair['uplift_high'])}, "

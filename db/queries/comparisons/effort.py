@@ -13,9 +13,10 @@ from stackrank.db import stats
 from stackrank.db.queries.boards.consumption import EffortUnit, read_consumption
 from stackrank.db.queries.boards.pooling import fetch_conditions
 from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, Selection
-from stackrank.db.queries.comparisons.claims import claim, corrected_p
+from stackrank.db.queries.boards.standings import Standing
+from stackrank.db.queries.comparisons.claims import claim, corrected_p, interval_alone
 from stackrank.db.totals.sums import TaskKey
-from stackrank.wording import allowance, amount, amount_interval
+from stackrank.wording import NOTHING, allowance, amount, amount_interval, mean, usd, whole
 
 Needs = Mapping[TaskKey, Sequence[float]]
 """Task -> what each of an entrant's episodes of it took; infinite for an episode that did not resolve it."""
@@ -138,7 +139,8 @@ def effort_claim(comparison: EffortComparison, *, subject: str = "", against: st
     low, high = comparison["low"], comparison["high"]
     if high is not None and saved < 0:
         low, high = -high, -low  # of how much more it needs
-    return f"{statement} ({amount_interval(low, high, by)})"
+    ends = interval_alone(amount_interval(low, high, by), comparison["p_value"], comparison["p_holm"])
+    return f"{statement} ({ends})"
 
 
 def effort_sentence(first: str, second: str, comparison: EffortComparison) -> str:
@@ -151,3 +153,20 @@ def effort_sentence(first: str, second: str, comparison: EffortComparison) -> st
     tested = corrected_p(comparison["p_value"], comparison["p_holm"], comparison["family"])
     budget = allowance(comparison["budget"], by)
     return f"{stated}, {tested}: {means}; an episode that does not resolve its task counts as {budget}."
+
+
+def spending_sentence(first: Standing, second: Standing) -> str:
+    """Say what an episode of either side took, whether it resolved its task or not; empty if nothing is known."""
+    sides = [_spent(second), _spent(first)]
+    parts = [" against ".join(texts) for texts in zip(*sides, strict=True) if NOTHING not in texts]
+    return f"An episode, resolved or not, took on average {', '.join(parts)}." if parts else ""
+
+
+def _spent(side: Standing) -> list[str]:
+    counted = side["resolved"] + side["unresolved"]
+    tokens = side["tokens_in"] + side["tokens_out"]
+    return [
+        f"{mean(side['steps_mean'])} steps" if side["steps_mean"] is not None else NOTHING,
+        f"{whole(tokens / counted)} tokens" if counted and tokens else NOTHING,
+        usd(side["cost_per_episode"]),
+    ]

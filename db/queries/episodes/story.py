@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stackrank.terms import FailurePoint, StopReason, Verdict
@@ -35,6 +35,8 @@ _FAILURES: dict[str, str] = {
 _VERDICTS: dict[str, str] = {Verdict.RESOLVED: "The task is resolved", Verdict.UNRESOLVED: "The task is not resolved"}
 
 
+_STAGES = ("reproduced", "localized", "edited")
+"""The milestones of which a story says that they were never reached."""
 _LAST_CLAUSES = 3
 """So many clauses of a story a list tells."""
 
@@ -68,24 +70,46 @@ def story_summary(episode: Mapping[str, Any]) -> str:
 
 
 def _parts(episode: Mapping[str, Any]) -> tuple[list[Clause], list[Clause], list[Clause]]:
-    """Return the clauses about the search, the repair and the end."""
-    ended = bool(episode["verdict"])
+    """Return the clauses about the search, the repair and the end, in the order of their steps.
+
+    The repair begins with the first edit, even one that was made before the fault was seen.
+    """
+    ended, failure = bool(episode["verdict"]), episode["failure_point"]
+    missed = _missed(episode) if ended else ()
     search = [
-        *_reached(episode, "reproduced", "saw the failure", "never saw the failure" if ended else ""),
-        *_reached(episode, "localized", "saw the fault", "never saw the fault" if ended else ""),
+        *_reached(episode, "reproduced", "saw the failure", "never saw the failure", missed),
+        *_reached(episode, "localized", "saw the fault", "never saw the fault", missed),
         *_reached(episode, "breakpoint", "set a breakpoint at the fault"),
         *_reached(episode, "inspected", "stopped at the fault with the debugger"),
     ]
     repair = [
-        *_reached(episode, "edited", "edited the fault", "never edited the fault" if ended else ""),
+        *_reached(episode, "edited", "edited the fault", "never edited the fault", missed),
         *_reached(episode, "improved", "made more tests pass"),
         *_reached(episode, "solved", "made the visible tests pass"),
     ]
-    if repair and (text := _FAILURES.get(episode["failure_point"])):
+    if ended and (text := _FAILURES.get(failure)):
         repair.append(_at(text, episode["failure_step"]))
     if episode["stop_reason"] == StopReason.SOLVED:  # The end tells what its last step reached.
         repair = [clause for clause in repair if clause.step != episode["steps"]]
-    return _furthest(search), _furthest(repair), _end(episode) if ended else []
+    search, repair = _furthest(search), _furthest(repair)
+    first_edit = min((clause.step for clause in repair if clause.step is not None), default=None)
+    early = [clause for clause in search if first_edit is None or clause.step is None or clause.step <= first_edit]
+    late = [clause for clause in search if clause not in early]
+    return _ordered(early), _ordered([*late, *repair]), _end(episode) if ended else []
+
+
+def _missed(episode: Mapping[str, Any]) -> list[str]:
+    """Return the milestones to tell as never reached: not those that follow from the one before, missed as well."""
+    reached = [episode[f"at_{name}"] is not None for name in _STAGES]
+    return [name for place, name in enumerate(_STAGES) if not reached[place] and (not place or reached[place - 1])]
+
+
+def _ordered(clauses: Sequence[Clause]) -> list[Clause]:
+    """Order clauses by step; one without a step stays behind the one that it follows."""
+    steps: list[int] = []
+    for clause in clauses:
+        steps.append(clause.step if clause.step is not None else steps[-1] if steps else 0)
+    return [clause for _, clause in sorted(zip(steps, clauses, strict=True), key=lambda pair: pair[0])]
 
 
 def _furthest(clauses: Sequence[Clause]) -> list[Clause]:
@@ -94,11 +118,13 @@ def _furthest(clauses: Sequence[Clause]) -> list[Clause]:
     return [clause for clause in clauses if clause.step is None or by_step[clause.step] == clause]
 
 
-def _reached(episode: Mapping[str, Any], milestone: str, text: str, never: str = "") -> Iterable[Clause]:
+def _reached(
+    episode: Mapping[str, Any], milestone: str, text: str, never: str = "", missed: Collection[str] = ()
+) -> Iterable[Clause]:
     step = episode[f"at_{milestone}"]
     if step is not None:
         yield _at(text, step)
-    elif never:
+    elif milestone in missed:
         yield Clause(never, None)
 
 

@@ -9,6 +9,7 @@ from typing import TypedDict
 from sqlalchemy import Engine
 
 from stackrank.db.queries.comparisons.changes import RateDifference, changes
+from stackrank.db.queries.comparisons.claims import corrected_p
 from stackrank.db.queries.comparisons.run_pair import Flip, RunPair, pair_sentence, run_pair
 from stackrank.db.queries.explanation.declared import declared
 from stackrank.db.queries.explanation.findings import Cause, CauseKind, Finding, rank, run_link
@@ -127,12 +128,14 @@ def _chance(side: Side, pair: RunPair) -> list[Finding]:
     """Say how well chance alone explains what an entrant lost."""
     if side.has_many_errors and not side.is_clearly_worse:
         return []
-    p_value = side.change["p_value"] if side.change is not None else 1.0
+    change = side.change
+    p_value = change["p_value"] if change is not None else 1.0
     strength = _CHANCE_IF_CLEAR if side.is_clearly_worse else 0.5 + 0.3 * p_value
     names = (side.entrant["called"], side.entrant["name"])
     worse, better = (sum(flip["entrant"] in names for flip in flips) for flips in (pair["worse"], pair["better"]))
+    tested = corrected_p(change["p_alone"], p_value, change["family"], "entrant") if change else p_is(p_value)
     text = (
-        f"{side.entrant['name']}: such a difference comes up by chance with {p_is(p_value)}; since the run before it "
+        f"{side.entrant['name']}: chance alone brings such a difference with {tested}; since the run before it "
         f"resolves {count_of(worse, 'task')} less often and {better} more often."
     )
     return [Finding(CauseKind.CHANCE, text, strength, [run_link(pair["second"])])]

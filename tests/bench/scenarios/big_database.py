@@ -27,6 +27,7 @@ from stackrank.db.totals import tallies
 from stackrank.db.writes.store import Store
 from stackrank.db.writes.tool_use import totals
 from stackrank.host.wall_clock import now
+from tests.dashboard.seed import CONDITIONS
 
 TASKS, ENTRANTS, ATTEMPTS = 500, 10, 1
 LONG_TRACE = 1_001
@@ -37,7 +38,6 @@ FAILURES = (
     "localized_not_edited",
     "wrong_location",
     "wrong_fix",
-    "out_of_budget",
 )
 RARE_TOOL = "undo"
 """What every thousandth episode used."""
@@ -64,10 +64,12 @@ def fill(engine: Engine, *, episodes: int, steps: int) -> None:
             agent="tool_calls",
             model=_MODELS[n // 2],
             tools=_TOOL_SETS[n % 2],
-            tool_list=["view", "rewrite", "eval", "pdb"],
+            tool_list=["view", "rewrite", "eval", *(["pdb"] if _has_debugger(n) else ["grep"])],
         )
         for n in range(ENTRANTS)
     ]
+    mean = steps / episodes - 1
+    limit = max(5, round(1.25 * mean))
     cells = [(task, entrant) for task in benchmark.task_ids.values() for entrant in entrants]
     runs = [
         store.create_run(
@@ -76,12 +78,13 @@ def fill(engine: Engine, *, episodes: int, steps: int) -> None:
             spec={
                 "benchmark": "bugs",
                 "seed": n,
-                "steps": 50,
+                "steps": limit,
                 "entrants": [
                     {"agent": "tool_calls", "model": _MODELS[number // 2], "tools": _TOOL_SETS[number % 2]}
                     for number in range(ENTRANTS)
                 ],
             },
+            conditions=CONDITIONS | {"steps": limit},
             versions={"stackrank": "0.1.0", "python": "3.11"},
             leaderboard="nightly",
             tags=["nightly"],
@@ -89,17 +92,21 @@ def fill(engine: Engine, *, episodes: int, steps: int) -> None:
         )
         for n in range(-(-episodes // len(cells)))
     ]
-    remaining, mean, dice = episodes, steps / episodes - 1, random.Random(11)
+    remaining, dice = episodes, random.Random(11)
+    debugging = {entrant for n, entrant in enumerate(entrants) if _has_debugger(n)}
     first_day = now() - timedelta(days=len(runs))
     for number, run in enumerate(runs):
         at = first_day + timedelta(days=number)
         part = cells[:remaining]
-        rows = [_episode(dice, run, task, entrant, mean, at) for task, entrant in part]
+        rows = [
+            _episode(dice, run, task, entrant, (mean, limit), at, debugs=entrant in debugging) for task, entrant in part
+        ]
         remaining -= len(part)
         if number == 0:
             rows[0] |= _spent(LONG_TRACE - 1) | {
-                "failure_step": 500,
+                "failure_step": LONG_TRACE - 2,
                 "verdict": "unresolved",
+                "stop_reason": "submitted",
                 "failure_point": "wrong_fix",
                 "at_reproduced": 1,
                 "at_localized": 1,
@@ -118,15 +125,22 @@ def fill(engine: Engine, *, episodes: int, steps: int) -> None:
             connection.execute(RUN.update().where(RUN.c.id == run).values(fields))
             tallies.keep(connection, run)
     with engine.connect() as connection:
-        played = connection.execute(select(EPISODE.c.id, EPISODE.c.steps).order_by(EPISODE.c.id)).tuples().all()
+        columns_of_steps = (EPISODE.c.id, EPISODE.c.steps, EPISODE.c.entrant_id, EPISODE.c.verdict)
+        played = connection.execute(select(*columns_of_steps).order_by(EPISODE.c.id)).tuples().all()
     for start in range(0, len(played), 2_000):
         part = played[start : start + 2_000]
         with engine.begin() as connection:
-            rows = [row for episode, last in part for row in _steps(episode, last)]
+            rows = [
+                row
+                for episode, last, entrant, verdict in part
+                for row in _steps(episode, last, debugs=entrant in debugging, solved=verdict == "resolved")
+            ]
             connection.exec_driver_sql(_INSERT, rows)
-            tools = [(RARE_TOOL, episode) for episode, _ in part if episode % 1_000 == 0]
+            tools = [(RARE_TOOL, episode) for episode, *_ in part if episode % 1_000 == 0]
             tools += [
-                (tool, episode) for episode, last in part for tool in {_tool(n, last) for n in range(1, last + 1)}
+                (tool, episode)
+                for episode, last, entrant, _ in part
+                for tool in {_tool(n, last, debugs=entrant in debugging) for n in range(1, last + 1)}
             ]
             connection.exec_driver_sql("INSERT INTO episode_tool (tool, episode_id) VALUES (?, ?)", tools)
             totals_of_part = totals(EPISODE.c.id.between(part[0][0], part[-1][0]))
@@ -134,40 +148,57 @@ def fill(engine: Engine, *, episodes: int, steps: int) -> None:
             connection.execute(insert(TOOL_USE).from_select(columns, totals_of_part))
 
 
-def _tool(n: int, last: int) -> str:
-    return {0: "", last: "eval", last - 1: "rewrite"}.get(n) or ("" if n == 0 else "view" if n % 3 == 1 else "pdb")
+def _has_debugger(entrant: int) -> bool:
+    return _TOOL_SETS[entrant % 2] == "debug"
 
 
-def _steps(episode: int, last: int) -> Iterator[tuple[Any, ...]]:
+def _tool(n: int, last: int, *, debugs: bool) -> str:
+    if n == 0:
+        return ""
+    usual = "view" if n % 3 == 1 else "pdb" if debugs else "grep"
+    return {last: "eval", last - 1: "rewrite"}.get(n, usual)
+
+
+def _steps(episode: int, last: int, *, debugs: bool, solved: bool) -> Iterator[tuple[Any, ...]]:
     """The steps of an episode, as rows of the table."""
     for n in range(last + 1):
-        tool = _tool(n, last)
+        tool = _tool(n, last, debugs=debugs)
         observation = _packed(f"Observation {n} of episode {episode}: {_FILLING}")
-        thought, arguments, state = _common(tool, n)
-        distance = ("", "file", "function", "line")[n % 4]
+        thought, arguments, state = _common(tool, n, solved and n == last)
+        at_fault = tool == "pdb" and n == 2
+        distance = "line" if at_fault else ("", "file", "function", "line")[n % 4]
         row = {
             "episode_id": episode, "index": n, "tool": tool, "arguments": arguments, "thought": thought,
             "observation": observation, "ok": n % 13 != 5, "state": state, "env_ms": 35.0, "model_ms": 1500.0,
             "tokens_in": 900 + 300 * n, "tokens_out": 120, "tokens_cached": 0, "tokens_reasoning": 0,
             "cost_usd": 0.002, "exchanges": b"", "milestones": b"", "distance": distance,
-            "distance_lines": n % 30 if distance else None, "created_at": None,
+            "distance_lines": 0 if at_fault else n % 30 if distance else None, "created_at": None,
         }  # fmt: skip
         yield tuple(row[column.name] for column in STEP.columns)
 
 
 @cache
-def _common(tool: str, n: int) -> tuple[bytes, bytes, bytes]:
+def _common(tool: str, n: int, solved: bool) -> tuple[bytes, bytes, bytes]:
     """Thought, arguments and state of a step of this kind."""
     arguments: dict[str, Any] = {"command": f"p items[{n}]"} if tool == "pdb" else {"path": "core.py"}
     breakpoints = [{"file": "core.py", "line": 14}]
-    state: dict[str, Any] = {"file": "core.py", "line": 3 + n % 40, "function": "Book.total", "depth": 2 + n % 5}
+    state: dict[str, Any] = {
+        "file": "core.py",
+        "line": 14 if n == 2 else 3 + n % 40,
+        "function": "Book.total",
+        "depth": 2 + n % 5,
+    }
     state |= {"locals": {"items": "[1, 2]"}, "breakpoints": breakpoints}
     if tool in ("", "eval"):
         arguments = {}
-        state = {"tests": {"passed": 3, "failed": 2, "ids": {"t.py::a": "failed"}}, "solved": False, "exit": 1}
+        tests = {"passed": 5, "failed": 0} if solved else {"passed": 3, "failed": 2}
+        ids = {"t.py::a": "passed" if solved else "failed"}
+        state = {"tests": {**tests, "ids": ids}, "solved": solved, "exit": 0 if solved else 1}
     elif tool == "rewrite":
         arguments = {"path": "core.py", "start": 14, "end": 14, "new_code": f"        y = {n}"}
         state = {"edited": "core.py", "lines": [14, 14]}
+    elif tool == "grep":
+        arguments, state = {"pattern": "total"}, {}
     elif tool == "view":
         state = {"path": "core.py", "lines": [1, 40]}
     return _packed(f"The sum leaves out an item; look at number {n}."), _packed(arguments), _packed(state)
@@ -202,12 +233,17 @@ def _spent(steps: int) -> dict[str, Any]:
     }
 
 
-def _episode(dice: random.Random, run: int, task: int, entrant: int, mean: float, at: Any) -> dict[str, Any]:
-    steps = max(4, round(dice.gauss(mean, mean / 4)))
+def _episode(
+    dice: random.Random, run: int, task: int, entrant: int, length: tuple[float, int], at: Any, *, debugs: bool
+) -> dict[str, Any]:
+    mean, limit = length
+    steps = min(limit, max(4, round(dice.gauss(mean, mean / 4))))
     draw = dice.random()
     verdict = "error" if draw < 0.02 else "resolved" if draw < 0.2 + 0.06 * (entrant % 10) else "unresolved"
     failed = verdict == "unresolved"
     point = dice.choice(FAILURES) if failed else ""
+    if failed and steps == limit and point != "wrong_fix":
+        point = "out_of_budget"
     is_reproduced = point != "never_reproduced"
     is_localized = is_reproduced and point != "never_localized"
     is_edited = point in ("", "wrong_fix")
@@ -220,7 +256,9 @@ def _episode(dice: random.Random, run: int, task: int, entrant: int, mean: float
         "counted": True,
         "status": "done",
         "verdict": verdict,
-        "stop_reason": {"error": "error", "resolved": "solved"}.get(verdict, "step_limit"),
+        "stop_reason": {"error": "error", "resolved": "solved"}.get(
+            verdict, "step_limit" if steps == limit else "submitted"
+        ),
         "failure_point": point,
         "failure_step": steps - 1 if failed else None,
         "tampered": False,
@@ -238,8 +276,8 @@ def _episode(dice: random.Random, run: int, task: int, entrant: int, mean: float
         "score": {"tests": {"t.py::a": "failed" if failed else "passed"}, "notes": []},
         "at_reproduced": 1 if is_reproduced else None,
         "at_localized": 1 if is_localized else None,
-        "at_breakpoint": 2 if is_localized else None,
-        "at_inspected": 2 if is_localized else None,
+        "at_breakpoint": 2 if is_localized and debugs else None,
+        "at_inspected": 2 if is_localized and debugs else None,
         "at_edited": steps - 1 if is_edited else None,
         "at_improved": None if failed else steps,
         "at_solved": None if failed else steps,

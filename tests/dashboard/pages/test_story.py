@@ -13,6 +13,7 @@ from stackrank.db.queries import Scope, story, story_summary, story_text
 from stackrank.db.writes.store import Store
 from stackrank.patches.writing import file_diff
 from stackrank.terms import FailurePoint, Milestone, StopReason, Verdict
+from stackrank.wording import point_interval, points
 from tests.dashboard.seed import seed
 from tests.dashboard.traces import new_episode
 
@@ -49,6 +50,19 @@ def test_a_list_tells_the_end_of_a_story() -> None:
     assert story_summary(solved).endswith("edited the fault at 13, ended with the visible tests passing at 14")
     playing = NOTHING | {"verdict": "", "stop_reason": ""}
     assert (story_summary(playing), story_summary(playing | {"at_edited": 3})) == ("", "Edited the fault at 3")
+
+
+def test_clauses_follow_the_steps_and_leave_out_what_follows() -> None:
+    row = NOTHING | {"at_reproduced": 1, "at_localized": 9, "at_edited": 4, "at_improved": 15, "at_solved": None}
+    row |= {"failure_point": "regression", "failure_step": 14}
+    assert story_text(row) == (
+        "Saw the failure at 1. Edited the fault at 4, saw the fault at 9, broke what had worked at 14, "
+        "made more tests pass at 15. Gave up at 21, the task is not resolved."
+    )
+    assert story_text(NOTHING) == "Never saw the failure. Gave up at 21, the task is not resolved."
+    assert story_text(NOTHING | {"at_reproduced": 1}).startswith("Saw the failure at 1, never saw the fault. Gave up")
+    touched = NOTHING | {"at_reproduced": 1, "failure_point": "tampered", "failure_step": 3}
+    assert " Tampered with the tests at 3. " in story_text(touched), "also without an edit of the fault"
 
 
 def test_an_episode_that_goes_on_has_no_end() -> None:
@@ -134,9 +148,9 @@ def test_the_front_page_names_traces_that_show_what_it_says(store: Store) -> Non
     ]
     (debugger,) = front["debugger"]
     (pair,) = queries.tool_sets(store.engine, scope)
-    assert pair["sentence"] in front["lead"] and debugger == (
-        "This is also what pdb is worth: nothing else differs between the two that lead."
-    )
+    assert pair["sentence"] in front["lead"]
+    gap = f"{points(pair['difference'])} points ({point_interval(pair['ci_low'], pair['ci_high'])})"
+    assert debugger.startswith("The two that lead differ only in pdb: ") and gap in debugger
     tips = {tip["why"]: tip for tip in front["traces"]}
     assert len({tip["episode"]["id"] for tip in front["traces"]}) == len(front["traces"])
     decided = tips["Resolved only with a debugger"]["episode"]
