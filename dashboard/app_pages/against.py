@@ -129,7 +129,7 @@ def flips(heading: str, rows: Sequence[Mapping[str, Any]], key: str) -> None:
             "Entrant": [row["entrant"] for row in rows],
             "Before": [row["before"] for row in rows],
             "Now": [row["now"] for row in rows],
-            **({"Failing episodes": [row["fails"] for row in rows]} if "fails" in rows[0] else {}),
+            **({"Newest failing episode": [row["fails"] for row in rows]} if "fails" in rows[0] else {}),
         }
     )
     both = {"Task": [address.to("diverge", a=row["episode_before"], b=row["episode"]) for row in rows]}

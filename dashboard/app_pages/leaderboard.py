@@ -128,7 +128,8 @@ def reliability() -> None:
     show.table_and_csv(rows, name="reliability", alt="pass@k and all-k", key="lb_reliability_table")
     st.caption(
         "Unbiased estimates over tasks with at least k attempts, for every k that most tasks have. At least one of k "
-        "attempts resolves the task (pass@k, solid), or all of them do (all k, dotted)."
+        "attempts resolves the task (pass@k, solid), or all of them do (all k, dotted). Every attempt, on the "
+        "leaderboard, counts tasks with fewer attempts too."
     )
 
 

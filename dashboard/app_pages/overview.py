@@ -120,18 +120,19 @@ def infrastructure() -> None:
         show.csv_button(health["reasons"], name="errors", key="overview_errors")
 
 
-def ways() -> None:
+def ways(*, has_pairs: bool) -> None:
     """Draw links to what people ask for most."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        show.link(TASKS_PAGE, "Tasks resolved only with a debugger", "bug_report", tk_show="decisive")
+        if has_pairs:
+            show.link(TASKS_PAGE, "Tasks resolved only with a debugger", "bug_report", tk_show="decisive")
         show.link(EPISODES_PAGE, "Episodes without a breakpoint", "search", ep_query="-breakpoint")
         for page in plugin_pages()[0].values():
             if page.notice and (notice := ask(page.notice)):
                 show.link(str(page.file), notice, page.icon)
 
 
-def results() -> None:
-    """Draw what the runs of the scope show."""
+def results() -> bool:
+    """Draw what the runs of the scope show; return whether entrants with and without a debugger are among them."""
     front = ask(queries.front_page, current())
     scoped = front["scope"]
     if front["lead"]:
@@ -155,12 +156,13 @@ def results() -> None:
         reading(front["traces"])
     if front["lead"] and not scoped["provisional"]:
         changed(scoped["runs"][-1]["run"])
+    return bool(front["debugger"])
 
 
 if ask(queries.runs, limit=1):
-    results()
+    has_pairs = results()
     show.begin()
-    ways()
+    ways(has_pairs=has_pairs)
     infrastructure()
 else:
     show.empty("Nothing has been run yet. Start a run; it shows up here at once.")

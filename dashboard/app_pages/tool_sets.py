@@ -36,7 +36,8 @@ def worth() -> None:
         models = address.multiselect("Models", names, "ts_models", width=420) if len(names) > 1 else ()
     pairs = ask(queries.tool_sets, scope, base=base or "", models=tuple(models))
     if not pairs:
-        show.empty("No agent and model has played two tool sets.", f"{RUN_COMMAND} --tools rewrite --tools debug")
+        why = "No agent and model has verdicts with two different sets of tools on the same tasks."
+        show.empty(why, f"{RUN_COMMAND} --tools rewrite --tools debug")
         return
     lines = ask(queries.side_by_side, pairs, scope)
     for tools in ask(queries.tool_worth, pairs, scope):

@@ -34,7 +34,11 @@ def _dollars(low: float | None, high: float | None) -> str:
 
 
 def _bounds(row: Mapping[str, Any]) -> str:
-    return wording.interval(row["rate_errors_fail"], row["rate_errors_pass"]) if row["errors"] else wording.NOTHING
+    return (
+        wording.interval(row["rate_errors_fail"], row["rate_errors_pass"])
+        if row["errors"]
+        else wording.percent(row["rate"])
+    )
 
 
 def board_frame(rows: Sequence[Mapping[str, Any]], history: dict[int, list[float]] | None = None) -> pd.DataFrame:
@@ -103,7 +107,10 @@ _BOARD_COLUMNS = {
     "Unverified": _Column.TextColumn(
         help="Resolved episodes whose verdict rests on a run of the tests alone, which a forger can pass too."
     ),
-    "Every attempt": kinds.share(help="Share of tasks on which every attempt was resolved."),
+    "Every attempt": kinds.share(
+        help="Share of tasks on which every attempt with a verdict was resolved, however many those were. Reliability "
+        "has the share of those with k attempts."
+    ),
     "Last runs": _Column.LineChartColumn(
         y_min=0, y_max=1, help="The rate in each of the last 10 runs, leaving out runs with few tasks."
     ),

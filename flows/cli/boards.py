@@ -389,4 +389,4 @@ def tool_sets(
 def _no_pairs(base: str) -> str:
     if base:
         return f"No agent and model has played {base} and another tool set: `stackrank leaderboard` lists the entrants."
-    return "No agent and model has played two tool sets: play some with `stackrank run --model MODEL`."
+    return "No agent and model has verdicts with two different sets of tools: see `stackrank run --tools`."

@@ -224,6 +224,9 @@ def amount(value: float, by: str, *, signed: bool = False) -> str:
     """Format steps, tokens or dollars, without a word for the unit."""
     sign = ("-" if value < 0 else "+") if signed else ""
     if by == "cost_usd":
+        if signed and 0 < abs(value) < _LEAST_USD:
+            small = fixed(value, 4, signed=True)  # a sign before "< $0.0001" could not be read
+            return f"{small[:-6]}${small[-6:]}"
         return f"{sign}{usd(abs(value))}"
     return fixed(value if signed else abs(value), 0 if by == "tokens" else 1, signed=signed)
 

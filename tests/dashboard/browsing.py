@@ -37,6 +37,8 @@ def ready(page: sync_api.Page) -> None:
     sync_api.expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
     sync_api.expect(page.locator('[data-testid="stSkeleton"], [data-stale="true"]')).to_have_count(0)
     page.wait_for_function(DRAWN)
+    for grid in page.locator('.box[role="grid"]').all():
+        sync_api.expect(grid.locator(".cell.name").first).to_be_attached()  # its modules and rows come after its place
     assert page.locator('[data-testid="stException"]').count() == 0
 
 

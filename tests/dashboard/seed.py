@@ -212,13 +212,18 @@ def _play(store: Store, episode_id: int, entrant: tuple[Any, ...], dice: random.
     start(store, episode_id)
     length = dice.randint(fewest, longest)
     resolved = dice.random() < chance
+    spent = [_spent(dice) for _ in range(length)]
     error = dice.random() < 0.04 and not hostile
     verdict = "error" if error else "resolved" if resolved else "unresolved"
+    end = dice.choice(["agent_gave_up", "submitted"]) if verdict == "unresolved" else ""
     point = "" if verdict != "unresolved" else dice.choice(list(FAILURES))
     tampered = verdict == "unresolved" and episode_id % 5 == 0
     point = "tampered" if tampered else point
-    length = STEP_LIMIT if point == "out_of_budget" else length
-    stop = "error" if error else "solved" if resolved else "step_limit" if length == STEP_LIMIT else "submitted"
+    if point == "out_of_budget":
+        more = random.Random(episode_id)
+        spent += [_spent(more) for _ in range(STEP_LIMIT - length)]
+        length = STEP_LIMIT
+    stop = "error" if error else "solved" if resolved else "step_limit" if length == STEP_LIMIT else end
     cost, tokens = 0.0, [0, 0]
     failing = {"passed": 3, "failed": 2, "ids": {"tests/test_core.py::test_total": "failed"}}
     store.add_step(
@@ -234,7 +239,8 @@ def _play(store: Store, episode_id: int, entrant: tuple[Any, ...], dice: random.
         step = _step(index, length, tools, resolved, failing)
         if hostile and index == 2:
             step |= {"thought": HOSTILE, "observation": HOSTILE + "\n" + "x" * 30_000, "arguments": {"code": HOSTILE}}
-        token_counts = (dice.randint(900, 2500) + 400 * index, dice.randint(40, 300))
+        tokens_in, tokens_out, env_ms, model_ms = spent[index - 1]
+        token_counts = (tokens_in + 400 * index, tokens_out)
         paid = None if price is None else (token_counts[0] + 4 * token_counts[1]) * price / 1e6
         tokens = [tokens[0] + token_counts[0], tokens[1] + token_counts[1]]
         cost += paid or 0.0
@@ -245,8 +251,8 @@ def _play(store: Store, episode_id: int, entrant: tuple[Any, ...], dice: random.
                 tokens_in=token_counts[0],
                 tokens_out=token_counts[1],
                 cost_usd=paid,
-                env_ms=dice.uniform(2, 400),
-                model_ms=dice.uniform(600, 3000),
+                env_ms=env_ms,
+                model_ms=model_ms,
                 **step,
             )
         )
@@ -280,6 +286,11 @@ def _play(store: Store, episode_id: int, entrant: tuple[Any, ...], dice: random.
         },
         milestones=_milestones(length, tools, point, resolved=resolved),
     )
+
+
+def _spent(dice: random.Random) -> tuple[int, int, float, float]:
+    """Return tokens in and out, and milliseconds of the environment and the model."""
+    return dice.randint(900, 2500), dice.randint(40, 300), dice.uniform(2, 400), dice.uniform(600, 3000)
 
 
 def _milestones(length: int, tools: str, point: str, *, resolved: bool) -> dict[str, int]:

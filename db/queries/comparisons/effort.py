@@ -16,7 +16,7 @@ from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, Selection
 from stackrank.db.queries.boards.standings import Standing
 from stackrank.db.queries.comparisons.claims import claim, corrected_p, interval_alone
 from stackrank.db.totals.sums import TaskKey
-from stackrank.wording import NOTHING, allowance, amount, amount_interval, mean, usd, whole
+from stackrank.wording import allowance, amount, amount_interval, mean, usd, whole
 
 Needs = Mapping[TaskKey, Sequence[float]]
 """Task -> what each of an entrant's episodes of it took; infinite for an episode that did not resolve it."""
@@ -157,16 +157,14 @@ def effort_sentence(first: str, second: str, comparison: EffortComparison) -> st
 
 def spending_sentence(first: Standing, second: Standing) -> str:
     """Say what an episode of either side took, whether it resolved its task or not; empty if nothing is known."""
-    sides = [_spent(second), _spent(first)]
-    parts = [" against ".join(texts) for texts in zip(*sides, strict=True) if NOTHING not in texts]
+    spent = zip(_spent(second), _spent(first), ("steps", "tokens", ""), strict=True)
+    parts = [f"{ours} {unit} against {theirs}".replace("  ", " ") for ours, theirs, unit in spent if ours and theirs]
     return f"An episode, resolved or not, took on average {', '.join(parts)}." if parts else ""
 
 
 def _spent(side: Standing) -> list[str]:
+    """Return the mean steps, tokens and dollars of an episode, each empty if it is unknown or nothing was used."""
     counted = side["resolved"] + side["unresolved"]
-    tokens = side["tokens_in"] + side["tokens_out"]
-    return [
-        f"{mean(side['steps_mean'])} steps" if side["steps_mean"] is not None else NOTHING,
-        f"{whole(tokens / counted)} tokens" if counted and tokens else NOTHING,
-        usd(side["cost_per_episode"]),
-    ]
+    tokens = (side["tokens_in"] + side["tokens_out"]) / counted if counted else 0
+    cost = side["cost_per_episode"]
+    return [mean(side["steps_mean"]) if counted else "", whole(tokens) if tokens else "", usd(cost) if cost else ""]

@@ -64,12 +64,14 @@ def fill(engine: Engine, *, episodes: int, steps: int) -> None:
             agent="tool_calls",
             model=_MODELS[n // 2],
             tools=_TOOL_SETS[n % 2],
-            tool_list=["view", "rewrite", "eval", *(["pdb"] if _has_debugger(n) else ["grep"])],
+            tool_list=["view", "rewrite", "eval", "grep", *(["pdb"] if _has_debugger(n) else [])],
         )
         for n in range(ENTRANTS)
     ]
     mean = steps / episodes - 1
     limit = max(5, round(1.25 * mean))
+    most = _spent(limit)
+    limits = {"steps": limit, "tokens": most["tokens_in"] + most["tokens_out"], "cost_usd": most["cost_usd"]}
     cells = [(task, entrant) for task in benchmark.task_ids.values() for entrant in entrants]
     runs = [
         store.create_run(
@@ -78,13 +80,13 @@ def fill(engine: Engine, *, episodes: int, steps: int) -> None:
             spec={
                 "benchmark": "bugs",
                 "seed": n,
-                "steps": limit,
+                **limits,
                 "entrants": [
                     {"agent": "tool_calls", "model": _MODELS[number // 2], "tools": _TOOL_SETS[number % 2]}
                     for number in range(ENTRANTS)
                 ],
             },
-            conditions=CONDITIONS | {"steps": limit},
+            conditions=CONDITIONS | limits,
             versions={"stackrank": "0.1.0", "python": "3.11"},
             leaderboard="nightly",
             tags=["nightly"],
@@ -128,22 +130,22 @@ def fill(engine: Engine, *, episodes: int, steps: int) -> None:
         columns_of_steps = (EPISODE.c.id, EPISODE.c.steps, EPISODE.c.entrant_id, EPISODE.c.verdict)
         played = connection.execute(select(*columns_of_steps).order_by(EPISODE.c.id)).tuples().all()
     for start in range(0, len(played), 2_000):
-        part = played[start : start + 2_000]
+        batch = played[start : start + 2_000]
         with engine.begin() as connection:
-            rows = [
+            step_rows = [
                 row
-                for episode, last, entrant, verdict in part
+                for episode, last, entrant, verdict in batch
                 for row in _steps(episode, last, debugs=entrant in debugging, solved=verdict == "resolved")
             ]
-            connection.exec_driver_sql(_INSERT, rows)
-            tools = [(RARE_TOOL, episode) for episode, *_ in part if episode % 1_000 == 0]
+            connection.exec_driver_sql(_INSERT, step_rows)
+            tools = [(RARE_TOOL, episode) for episode, *_ in batch if episode % 1_000 == 0]
             tools += [
                 (tool, episode)
-                for episode, last, entrant, _ in part
+                for episode, last, entrant, _ in batch
                 for tool in {_tool(n, last, debugs=entrant in debugging) for n in range(1, last + 1)}
             ]
             connection.exec_driver_sql("INSERT INTO episode_tool (tool, episode_id) VALUES (?, ?)", tools)
-            totals_of_part = totals(EPISODE.c.id.between(part[0][0], part[-1][0]))
+            totals_of_part = totals(EPISODE.c.id.between(batch[0][0], batch[-1][0]))
             columns = [column.name for column in totals_of_part.selected_columns]
             connection.execute(insert(TOOL_USE).from_select(columns, totals_of_part))
 
