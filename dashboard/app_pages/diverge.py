@@ -96,7 +96,7 @@ if split is None:
     st.success(f"Both did the same in all {count_of(len(pairs), 'step')}.", icon=":material/check:")
 else:
     st.caption(
-        f":material/fork_right: The traces diverge at line {split} of {len(pairs) - 1}; "
-        f"{count_of(sum(pair.same for pair in pairs), 'action is', 'actions are')} the same."
+        f":material/fork_right: The traces diverge at step {split}; {sum(pair.same for pair in pairs):,} of "
+        f"{count_of(len(pairs), 'action')} are the same."
     )
 beside(loaded, rows, pairs, parted)

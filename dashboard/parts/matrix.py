@@ -97,6 +97,7 @@ def _cell(side: GridCell) -> dict[str, Any]:
     return {
         "state": state_of(side),
         "told": ", ".join(filter(None, (result, errors))),
+        "share": side["resolved"] / counted if counted else 0.0,
         "count": wording.part_of(side["resolved"], counted) if counted else "",
         "episode": side["episode"],
     }

@@ -60,6 +60,32 @@ class Book:
         return result
 """
 FIX = file_diff("core.py", SOURCE.encode(), SOURCE.replace("items[1:]", "items").encode())
+_WRONG = "        for item in items[2:]:"
+_TEST = "def test_total():\n    assert Book().total([40, 12]) == 52\n"
+_EDITS = {
+    "": ("core.py", 14, "        for item in items:", FIX),
+    "wrong_location": (
+        "core.py",
+        3,
+        "x = 2",
+        file_diff("core.py", SOURCE.encode(), SOURCE.replace("x = 1", "x = 2").encode()),
+    ),
+    "tampered": (
+        "tests/test_core.py",
+        2,
+        "    assert True",
+        file_diff("tests/test_core.py", _TEST.encode(), b"def test_total():\n    assert True\n"),
+    ),
+} | dict.fromkeys(
+    ("wrong_fix", "regression"),
+    (
+        "core.py",
+        14,
+        _WRONG,
+        file_diff("core.py", SOURCE.encode(), SOURCE.replace("        for item in items[1:]:", _WRONG).encode()),
+    ),
+)
+"""Failure point -> the path, line, code and change of the edit that leads there; no edit without one."""
 FAILURES = {
     "never_reproduced": (),
     "never_localized": ("reproduced",),
@@ -236,7 +262,7 @@ def _play(store: Store, episode_id: int, entrant: tuple[Any, ...], dice: random.
         )
     )
     for index in range(1, length + 1):
-        step = _step(index, length, tools, resolved, failing)
+        step = _step(index, length, tools, "" if resolved else point or "never_localized", failing)
         if hostile and index == 2:
             step |= {"thought": HOSTILE, "observation": HOSTILE + "\n" + "x" * 30_000, "arguments": {"code": HOSTILE}}
         tokens_in, tokens_out, env_ms, model_ms = spent[index - 1]
@@ -300,7 +326,9 @@ def _milestones(length: int, tools: str, point: str, *, resolved: bool) -> dict[
     return {name: step for name, step in steps.items() if resolved or name in (FAILURES | TAMPERED).get(point, ())}
 
 
-def _step(index: int, length: int, tools: str, resolved: bool, failing: dict[str, Any]) -> dict[str, Any]:
+def _step(index: int, length: int, tools: str, point: str, failing: dict[str, Any]) -> dict[str, Any]:
+    """Return a step of an episode that ends at this failure point; without one it repairs the fault."""
+    resolved = not point
     if index == length:
         tests = {"passed": 5, "failed": 0, "ids": {"tests/test_core.py::test_total": "passed"}} if resolved else failing
         return {
@@ -309,13 +337,14 @@ def _step(index: int, length: int, tools: str, resolved: bool, failing: dict[str
             "observation": "5 passed in 0.09s" if resolved else "2 failed, 3 passed in 0.10s",
             "state": {"kind": "tests", "tests": tests, "exit": 0 if resolved else 1},
         }
-    if index == length - 1:
+    if index == length - 1 and (edit := _EDITS.get(point)):
+        path, line, new_code, diff = edit
         return {
             "tool": "rewrite",
-            "arguments": {"path": "core.py", "start": 14, "end": 14, "new_code": "        for item in items:"},
+            "arguments": {"path": path, "start": line, "end": line, "new_code": new_code},
             "thought": "The slice drops the first item.",
-            "observation": "Rewrote core.py, line 14.",
-            "state": {"kind": "edit", "edited": "core.py", "lines": [14, 14], "diff": FIX},
+            "observation": f"Rewrote {path}, line {line}.",
+            "state": {"kind": "edit", "edited": path, "lines": [line, line], "diff": diff},
         }
     if tools == "debug" and index > 1:
         command = ("b core.py:14", "c", "p items", "n", "w")[(index - 2) % 5]

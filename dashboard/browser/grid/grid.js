@@ -175,6 +175,7 @@ class Grid {
       return this.cell("result empty", at, column, none, "gridcell")
     }
     const sign = link("", this.data.marks[cell.state][0], this.data.of_episode + cell.episode)
+    sign.style.setProperty("--share", `${100 * cell.share}%`)
     if (this.counted && cell.count) sign.append(element("span", "part", cell.count))
     sign.setAttribute("aria-label", `${row.task}, ${this.data.entrants[column]}: ${cell.told}`)
     return this.cell(`result ${STATES[cell.state]}`, at, column, sign, "gridcell")

@@ -135,7 +135,7 @@ def _chance(side: Side, pair: RunPair) -> list[Finding]:
     worse, better = (sum(flip["entrant"] in names for flip in flips) for flips in (pair["worse"], pair["better"]))
     tested = corrected_p(change["p_alone"], p_value, change["family"], "entrant") if change else p_is(p_value)
     text = (
-        f"{side.entrant['name']}: chance alone brings such a difference with {tested}; since the run before it "
+        f"{side.entrant['name']}: such a difference comes up by chance with {tested}; since the run before it "
         f"resolves {count_of(worse, 'task')} less often and {better} more often."
     )
     return [Finding(CauseKind.CHANCE, text, strength, [run_link(pair["second"])])]

@@ -57,7 +57,7 @@ def test_find_the_cause_of_a_nightly_regression(reader: Reader) -> None:
     reader.click("link", re.compile("side by side"))
     page.wait_for_url("**/diverge?a=*&b=*")
     ready(page)
-    sync_api.expect(page.get_by_text("The traces diverge at line")).to_be_visible()
+    sync_api.expect(page.get_by_text("The traces diverge at step")).to_be_visible()
     assert reader.clicks == 3
 
 

@@ -209,6 +209,7 @@ def test_common_tasks_are_those_that_all_ranked_entrants_played(store: Store, ru
     scope = queries.board(store.engine)["scope"]
     assert (scope["common_tasks"], scope["tasks"], scope["entrants"]) == (3, 4, 2)
     assert "3 tasks played by both entrants, of 4 in the benchmark" in scope["sentence"]
+    assert "4 tasks (3 played by all)" in queries.scope_in_short(scope)
 
 
 def test_rate_history_skips_runs_with_few_tasks(store: Store, runs: Runs) -> None:

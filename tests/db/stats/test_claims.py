@@ -9,7 +9,7 @@ import pytest
 
 from stackrank.db import queries
 from stackrank.db.queries import Scope
-from stackrank.db.queries.comparisons.claims import claim, corrected_p, in_sentence
+from stackrank.db.queries.comparisons.claims import claim, corrected_p, in_sentence, interval_alone
 from stackrank.db.stats import ALPHA
 from stackrank.db.writes.store import Store
 from tests.db.queries.test_run_pair import play
@@ -46,6 +46,22 @@ def test_the_correction_is_named_only_if_there_is_one() -> None:
     assert corrected_p(0.035, 0.069, 3) == "p = 0.035 alone, 0.069 over 3 pairs (Holm)"
     assert corrected_p(1e-9, 0.002, 45) == "p < 0.001 alone, 0.002 over 45 pairs (Holm)"
     assert corrected_p(1e-9, 1e-7, 45) == "p < 0.001 over 45 pairs (Holm)"
+
+
+@pytest.mark.parametrize(
+    ("p_alone", "p_value", "is_marked"),
+    [(0.03, 0.09, True), (0.03, 0.04, False), (0.3, 0.9, False), (None, None, False)],
+)
+def test_an_interval_says_that_it_is_not_corrected_where_that_decides(
+    p_alone: float | None, p_value: float | None, is_marked: bool
+) -> None:
+    assert interval_alone("+1.9 to +31.5", p_alone, p_value) == "+1.9 to +31.5" + " without the correction" * is_marked
+
+
+def test_a_tie_is_level_and_keeps_its_zero(store: Store) -> None:
+    play(store, "one", {name: {task: ["resolved"] for task in TASKS[:4]} for name in ("x", "y")})
+    pair = queries.compare(store.engine, "x", "y")
+    assert pair["sentence"].startswith("No clear difference: y is level with x (")
 
 
 @pytest.mark.parametrize("seed", sample(range(6), [0, 3]))
