@@ -30,7 +30,7 @@ title = f"Run {newer['id']} against run {older['id']}"
 show.titled(title)
 show.breadcrumb(
     (RUNS_PAGE, "Runs", {}),
-    *((RUN_PAGE, f"Run {run['id']}: {show.escaped(run['name'])}", {"id": run["id"]}) for run in (older, newer)),
+    *((RUN_PAGE, show.escaped(wording.run_name(run["name"], run["id"])), {"id": run["id"]}) for run in (older, newer)),
 )
 st.title(title, anchor=False)
 with st.container(border=True):

@@ -39,7 +39,7 @@ def going_on() -> None:
     with show.guarded():
         for row in ask(queries.runs, status=["pending", "running"], limit=_MOST_RUNNING):
             played = f"{row['done']:,} of {count_of(row['episodes_total'] - row['not_played'], 'episode')}"
-            name = show.escaped(f"Run {row['id']}, {row['name']}, {row['status']}: {played}")
+            name = show.escaped(f"Run {wording.run_name(row['name'], row['id'])}, {row['status']}: {played}")
             show.link(RUN_PAGE, name, "play_circle", id=row["id"])
 
 
@@ -58,7 +58,7 @@ def changed(run_id: int) -> None:
     previous_id = max((row["before"] for row in rows), default=ask(queries.night_before, run_id))
     if previous_id is None and not run["regressions"]:
         return
-    st.subheader(f"What changed in run {run_id}, {show.escaped(run['name'])}")
+    st.subheader(f"What changed in run {show.escaped(wording.run_name(run['name'], run_id))}")
     for regression in run["regressions"]:
         text = regression.get("sentence") or regression.get("what") or ""
         st.warning(
@@ -104,7 +104,7 @@ def infrastructure() -> None:
         "and continued."
     )
     for run in health["stalled"]:
-        message = f"Run {run['id']} ({show.escaped(run['name'])}) has sent no heartbeat for a while."
+        message = f"Run {show.escaped(wording.run_name(run['name'], run['id']))} has sent no heartbeat for a while."
         st.warning(f"{message} To continue it: `stackrank resume {run['id']}`.", icon=":material/hourglass_disabled:")
     if health["reasons"]:
         lines = [

@@ -41,13 +41,13 @@ of_run = query(Scope(run=run_id))
 show.titled(run["name"], f"run {run_id}")
 show.breadcrumb((RUNS_PAGE, "Runs", {}))
 with st.container(horizontal=True, vertical_alignment="center"):
-    st.title(f"Run {show.escaped(run['name'])}", width="content")
+    st.title(f"Run {show.escaped(wording.run_name(run['name'], run_id))}", width="content")
     show.badge(run["status"])
     server = os.environ.get("PREFECT_UI_URL") or os.environ.get("PREFECT_API_URL", "").removesuffix("/api")
     if server and run["prefect_flow_run_id"]:
         link = f"{server.rstrip('/')}/runs/flow-run/{run['prefect_flow_run_id']}"
         st.link_button("Open in Prefect", link, icon=":material/open_in_new:", type="tertiary")
-facts = [f"benchmark {run['benchmark']}", f"id {run_id}", f"seed {run['seed']}"]
+facts = [f"benchmark {run['benchmark']}", f"seed {run['seed']}"]
 facts += [f"{name} {run[name]}" for name in ("owner", "project", "host", "leaderboard", "schedule") if run[name]]
 facts += [f"tag {tag}" for tag in run["tags"]]
 st.caption(" · ".join(map(show.escaped, facts)))

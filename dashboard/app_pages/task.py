@@ -82,7 +82,7 @@ if task["episodes"]:
     frame = {
         "Verdict": [show.VERDICTS[row["verdict"]] for row in episodes],
         "Entrant": [row["entrant"] for row in episodes],
-        "Run": [f"{row['run']} #{row['run_id']}" for row in episodes],
+        "Run": [wording.run_name(row["run"], row["run_id"]) for row in episodes],
         "In scope": ["yes" if row["in_scope"] else "no" for row in episodes],
         "Attempt": [row["attempt"] for row in episodes],
         "Failure point": [wording.words(row["failure_point"]) for row in episodes],

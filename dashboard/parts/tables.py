@@ -221,7 +221,7 @@ def episode_table(
             "Cost": [row["cost_usd"] for row in rows],
             "Seconds": [row["wall_s"] if row["verdict"] else None for row in rows],
             "Attempt": [row["attempt"] for row in rows],
-            "Run": [f"{row['run']} #{row['run_id']}" for row in rows],
+            "Run": [wording.run_name(row["run"], row["run_id"]) for row in rows],
             "Episode": [row["id"] for row in rows],
         }
     )
@@ -278,7 +278,7 @@ def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
     changes = ask(queries.against_previous, [row["id"] for row in rows])
     frame = pd.DataFrame(
         {
-            "Run": [f"{row['name']} #{row['id']}" for row in rows],
+            "Run": [wording.run_name(row["name"], row["id"]) for row in rows],
             "Status": [row["status"] for row in rows],
             "Progress": [100 * row["done"] / max(1, row["episodes_total"] - row["not_played"]) for row in rows],
             "Episodes": [wording.part_of(row["done"], row["episodes_total"] - row["not_played"]) for row in rows],
@@ -312,7 +312,7 @@ def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
     links = {"Run": addresses}
 
     def opened(row: Mapping[str, Any]) -> None:
-        show.link(RUN_PAGE, f"Open run {row['id']}: {show.escaped(row['name'])}", id=row["id"])
+        show.link(RUN_PAGE, f"Open run {show.escaped(wording.run_name(row['name'], row['id']))}", id=row["id"])
 
     def two(first: Mapping[str, Any], second: Mapping[str, Any]) -> None:
         a, b = sorted((first["id"], second["id"]))

@@ -25,11 +25,12 @@ def header(episode: Mapping[str, Any], around: dict[str, Any], last: int | None 
     `last`: the newest step of an episode that is still played, whose totals are not known yet.
     """
     show.titled(episode["task"], episode["entrant"], f"episode {episode['id']}")
+    run = wording.run_name(episode["run"], episode["run_id"])
     with st.container(key="trace_header", gap=None):
         with st.container(horizontal=True, horizontal_alignment="distribute", gap=None):
             show.breadcrumb(
                 (RUNS_PAGE, "Runs", {}),
-                (RUN_PAGE, f"Run {show.escaped(episode['run'])}", {"id": episode["run_id"]}),
+                (RUN_PAGE, show.escaped(run), {"id": episode["run_id"]}),
                 (TASK_PAGE, f"Task {show.escaped(episode['task'])}", {"id": episode["task_id"]}),
             )
             _links(episode, around)

@@ -103,6 +103,11 @@ def words(name: str) -> str:
     return name.replace("_", " ")
 
 
+def run_name(name: str, number: int) -> str:
+    """Name a run as every page does: names repeat from night to night, so its id belongs to it."""
+    return f"{name} #{number}"
+
+
 def count_of(number: int, noun: str, plural: str | None = None) -> str:
     """Format a number with its noun: `1 episode`, `1,200 episodes`. `plural` is needed where it is not noun + s."""
     if plural is None:
