@@ -87,7 +87,8 @@ def reading(tips: Sequence[Mapping[str, Any]]) -> None:
     for column, tip in zip(st.columns(max(1, len(tips))), tips, strict=False):
         row = tip["episode"]
         with column, st.container(border=True, height="stretch"):
-            st.caption(f"{show.escaped(tip['why'])} · {show.escaped(show.verdict(row))}")
+            run = wording.run_name(row["run"], row["run_id"])
+            st.caption(show.escaped(f"{tip['why']} · {show.verdict(row)} · {run}"))
             label = f"{show.escaped(row['task'])}: {show.escaped(row['entrant'])}"
             show.link(EPISODE_PAGE, label, "bug_report", id=row["id"], step=tip["step"])
             show.story(EPISODE_PAGE, row)

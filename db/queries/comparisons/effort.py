@@ -157,14 +157,21 @@ def effort_sentence(first: str, second: str, comparison: EffortComparison) -> st
 
 def spending_sentence(first: Standing, second: Standing) -> str:
     """Say what an episode of either side took, whether it resolved its task or not; empty if nothing is known."""
-    spent = zip(_spent(second), _spent(first), ("steps", "tokens", ""), strict=True)
-    parts = [f"{ours} {unit} against {theirs}".replace("  ", " ") for ours, theirs, unit in spent if ours and theirs]
-    return f"An episode, resolved or not, took on average {', '.join(parts)}." if parts else ""
+    known = [pair for pair in zip(_spent(second), _spent(first), strict=True) if all(pair)]
+    if not known:
+        return ""
+    ours, theirs = (", ".join(side) for side in zip(*known, strict=True))
+    took = f"An episode of {second['entrant']}, resolved or not, took on average {ours}"
+    return f"{took}; one of {first['entrant']} {theirs}."
 
 
 def _spent(side: Standing) -> list[str]:
     """Return the mean steps, tokens and dollars of an episode, each empty if it is unknown or nothing was used."""
     counted = side["resolved"] + side["unresolved"]
     tokens = (side["tokens_in"] + side["tokens_out"]) / counted if counted else 0
-    cost = side["cost_per_episode"]
-    return [mean(side["steps_mean"]) if counted else "", whole(tokens) if tokens else "", usd(cost) if cost else ""]
+    steps, cost = side["steps_mean"], side["cost_per_episode"]
+    return [
+        f"{mean(steps)} steps" if steps else "",
+        f"{whole(tokens)} tokens" if tokens else "",
+        usd(cost) if cost else "",
+    ]

@@ -22,12 +22,12 @@ from stackrank.terms import Milestone, Verdict
 from stackrank.wording import count_of, p_is, percent
 
 _STAGES = (
-    (Milestone.REPRODUCED, "never see the failure"),
-    (Milestone.LOCALIZED, "never see the fault"),
-    (Milestone.EDITED, "never edit the fault"),
-    (Milestone.SOLVED, "edit the fault, but never pass the visible tests"),
+    (Milestone.REPRODUCED, "never saw the failure"),
+    (Milestone.LOCALIZED, "never saw the fault"),
+    (Milestone.EDITED, "never edited the fault"),
+    (Milestone.SOLVED, "edited the fault, but never passed the visible tests"),
 )
-_PASSED = "pass the visible tests, but not the verdict"
+_PASSED = "passed the visible tests, but not the verdict"
 NAMED = 0.25
 """A cause is named as the likely one from this strength on."""
 _LIKELY = 0.6

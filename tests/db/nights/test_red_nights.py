@@ -192,7 +192,7 @@ def test_a_lowered_limit_is_named_with_its_traces(
         assert row["verdict"] == "unresolved" and (flip["task"], flip["stop_reason"]) == (
             row["task"], row["stop_reason"],
         )  # fmt: skip
-        if flip["fails"] == "never see the fault":
+        if flip["fails"] == "never saw the fault":
             assert row["at_localized"] is None and row["at_reproduced"] is not None
     monkeypatch.setenv("STACKRANK_DASHBOARD_URL", "http://board.example")
     message = chat_message(queries.run(engine, explained["run"]), [], explained, "scope").splitlines()

@@ -14,6 +14,7 @@ from stackrank.db import queries
 from stackrank.db.queries import Scope
 from stackrank.db.writes.store import Store
 from stackrank.env.tools import tool_set
+from stackrank.wording import mean
 from tests.support.episodes import start
 
 pytestmark = pytest.mark.slow  # by its time
@@ -116,9 +117,11 @@ def test_what_the_added_tools_are_worth(store: Store, engine: Engine) -> None:
     assert (worth["added"], worth["removed"]) == (["pdb"], [])
     assert worth["phases"] == {"searching": 1.0, "diagnosing": 4.0, "repairing": -5.0}
     assert worth["effort"].keys() == {"steps", "tokens", "cost_usd"}
-    sentence = worth["sentence"]
+    sentence, (pair,) = worth["sentence"], pairs
     assert sentence.startswith("pdb, added to llm/one (rewrite): no clear difference in the rate, ")
     assert "30 tasks" in sentence and "no clear difference in steps: " in sentence and "$" in sentence
+    assert f"resolved or not, took on average {mean(pair['second']['steps_mean'])} steps, " in sentence, sentence
+    assert f"; one of llm/one (rewrite) {mean(pair['first']['steps_mean'])} steps, " in sentence
     assert "while diagnosing" not in sentence, "no steps are saved for certain"
     assert queries.tool_worth(engine, [], scope) == []
 
