@@ -77,7 +77,7 @@ def figures(current: Mapping[str, Any]) -> None:
         unpriced = sum(row["cost_usd"] is None for row in ask(queries.leaderboard, Scope(run=run_id)))
         without = f"and {count_of(unpriced, 'entrant')} without a price" if unpriced and current["cost_usd"] else None
         st.metric(
-            "Cost", wording.usd(current["cost_usd"]), without, delta_color="off", delta_arrow="off", border=True,
+            "Cost", wording.total_usd(current["cost_usd"]), without, delta_color="off", delta_arrow="off", border=True,
             help="Where prices are known; errors included.",
         )  # fmt: skip
         st.metric("Duration", wording.duration(current["wall_s"]), border=True)

@@ -203,7 +203,7 @@ def use() -> None:
             "Error rate": columns.share(help="Share of calls that returned an error."),
             "Milliseconds": columns.count(help="Time of the environment, mean per call."),
             "Tokens": columns.count(help="Tokens of the model calls that chose the tool, mean per call."),
-            "Cost": columns.dollars(help="Cost of the model calls that chose the tool. –: unknown price."),
+            "Cost": columns.total_dollars(help="Of all model calls that chose the tool. –: unknown price."),
         },
         height=show.table_height(len(lines)),
         alt="Use of every tool by every entrant",

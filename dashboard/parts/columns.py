@@ -59,6 +59,11 @@ def dollars(label: str | None = None, **looks: Any) -> Kind:
     return _numbers(wording.usd, label, looks)
 
 
+def total_dollars(label: str | None = None, **looks: Any) -> Kind:
+    """What many episodes cost together."""
+    return _numbers(wording.total_usd, label, looks)
+
+
 def p_value(label: str | None = None, **looks: Any) -> Kind:
     """p-values."""
     return _numbers(wording.p_value, label, looks)

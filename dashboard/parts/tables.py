@@ -119,7 +119,7 @@ _BOARD_COLUMNS = {
     "Errors": kinds.count(help="Infrastructure failures. Rates leave them out, unless they count as failures."),
     "With errors": _Column.TextColumn(help="The rate if all errors were failures, and if all were successes."),
     "Cost per episode": kinds.dollars(help="Mean over counted episodes. –: unknown price."),
-    "Spent": kinds.dollars(help="Total cost, including errors and retries."),
+    "Spent": kinds.total_dollars(help="Total cost, including errors and retries."),
     "Cost per resolved": kinds.dollars(help="–: unknown price of the model."),
     "95% of that cost": _Column.TextColumn(
         help="95% interval of the cost per resolved episode, clustered by task (Fieller)."
@@ -304,7 +304,7 @@ def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
             help="Rate less the rate in the finished run before it in its series, over the entrants of both. Not a "
             "test: tick two runs for that.",
         ),
-        "Known cost": kinds.dollars(help="Cost so far, as far as prices are known, including errors."),
+        "Known cost": kinds.total_dollars(help="Cost so far, as far as prices are known, including errors."),
         "Started": kinds.moment(),
         "Tags": _Column.ListColumn(),
     }

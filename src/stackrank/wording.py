@@ -22,8 +22,8 @@ NOTHING = "–"
 """Shown where there is no value."""
 _LINE, _LEAST_P = 0.05, 0.001
 """The level of significance, and the smallest p-value that is shown as a number."""
-_LEAST_USD = 0.0001
-"""The smallest cost that is shown as a number."""
+_LEAST_USD, _CENT = 0.0001, 0.01
+"""The smallest cost of an episode, and the smallest total, that are shown as numbers."""
 _PASSWORD = re.compile(r"(?<=://)([^:/@?]*):(.*)@(?=[^@]*$)|((?:password|passfile)=)[^&\s]*", re.IGNORECASE)
 # Characters that move the cursor, change the direction of text, or are invisible; and lone surrogates, which no file
 # can hold.
@@ -223,6 +223,13 @@ def usd(value: float | None) -> str:
     if 0 < value < _LEAST_USD:
         return f"< ${_LEAST_USD:.4f}"
     return f"${fixed(value, 2 if value >= 1 or value == 0 else 4)}"
+
+
+def total_usd(value: float | None) -> str:
+    """Format what many episodes cost together, in whole cents, so that the totals of a column have one form."""
+    if value is None:
+        return NOTHING
+    return f"< ${_CENT}" if 0 < value < _CENT else f"${fixed(value, 2)}"
 
 
 def amount(value: float, by: str, *, signed: bool = False) -> str:

@@ -125,7 +125,7 @@ _COLUMNS: dict[str, list[Column]] = {
         *_counts(["resolved", "unresolved", "errors"]),
         _number("steps", "steps_mean", wording.mean),
         _number("cost of an episode", "cost_per_episode", wording.usd),
-        _number("spent", "cost_usd", wording.usd),
+        _number("spent", "cost_usd", wording.total_usd),
         _number("cost per resolved", "cost_per_resolved", wording.usd),
     ],
     "pairs": [
