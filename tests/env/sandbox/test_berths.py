@@ -54,12 +54,12 @@ LEAVE = """
 FIND = """
     import ctypes, os, socket
 
-    for folder in ("/tmp", "/dev/shm", "/workspace", "/dev/mqueue", "/sys/fs/cgroup"):
+    for folder in ("/tmp", "/dev/shm", "/workspace", "/dev/mqueue"):
         assert "left" not in os.listdir(folder), folder
     libc = ctypes.CDLL(None)
     assert libc.shmget(0x5EED, 4096, 0o666) < 0 and libc.msgget(0x5EED, 0o666) < 0
     assert not [name for name in os.listdir("/dev") if os.lstat("/dev/" + name).st_mtime == 7]
-    assert not os.listdir("/sys/fs/cgroup"), "its counters would go on"
+    assert not os.listdir("/sys"), "its counters would go on"
     names = [open("/proc/%s/cmdline" % name).read() for name in os.listdir("/proc") if name.isdigit()]
     assert not [name for name in names if "sleep" in name], names
     print("clean", max(int(name) for name in os.listdir("/proc") if name.isdigit()))
