@@ -15,7 +15,7 @@ SYS_HIDDEN = ("/sys/firmware", "/sys/devices/virtual/powercap")
 _SYS = "/sys"
 NO_MASKS: dict[str, tuple[str, ...]] = {"ReadonlyPaths": (), "MaskedPaths": ()}
 _BERTH_MB = 64
-_BERTH_PIDS = 2
+_BERTH_PIDS = 3
 """Memory and processes of a berth beside its sandbox."""
 _FOR_NAMESPACES = {"mount", "mount_setattr", "setns", "umount2", "unshare"}
 
