@@ -107,8 +107,11 @@ class Berth:
 
     def _start(self, request: Any) -> None:
         # It takes 30 MB, which is too much for a berth that plays only one.
-        send(self._forker, {"python": self._played == 1}, [])
-        programs = {GUEST, PYTHON} if receive(self._forker)[0].get("python") else {GUEST}
+        try:
+            send(self._forker, {"python": self._played == 1}, [])
+            programs = {GUEST, PYTHON} if receive(self._forker)[0].get("python") else {GUEST}
+        except OSError:
+            self._leave()  # the process that forks is gone; the host starts another container
         self._played += 1
         self._others = _pids()
         self._used_before_s = used_s()
@@ -218,7 +221,8 @@ def _start_forker(first: Dict[str, Any], zip_fd: int, guest: Any) -> socket.sock
     while True:
         if receive(theirs)[0].get("python") and first["python"]:
             python = start_python(first, zip_fd)
-        send(theirs, {"python": python is not None}, [])
+        with contextlib.suppress(BrokenPipeError):  # if the other process is gone
+            send(theirs, {"python": python is not None}, [])
         request, fds = receive(theirs)
         if not request:
             os._exit(0)
