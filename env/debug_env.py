@@ -73,6 +73,7 @@ class DebugEnv:
         rewards: bool = True,
         shows_failing_test: bool = True,
         shows_failure_state: bool = False,
+        branches: bool = False,
     ) -> None:
         """`end_when_solved`: the episode ends by itself when `eval` shows every visible test passing.
 
@@ -80,6 +81,8 @@ class DebugEnv:
         (`statement_alone`); raises BenchmarkError.
         `shows_failure_state`: whether the reset and each failing `eval` also show frames, local variables and causes of
         the failures.
+        `branches`: whether branches of the episode are likely. The reset then looks at what its tests left behind: if
+        that is nothing, a branch does not run them again.
         `rewards`: whether the step that ends the episode takes the verdict; if False, `score` has to be called.
         """
         self.task = task
@@ -93,13 +96,15 @@ class DebugEnv:
         """Whether an `eval` that shows every visible test passing ends the episode."""
         self._rewards = rewards
         self._shows_failure_state = shows_failure_state
+        self.branches = branches
+        """Whether branches of the episode are likely."""
         self._bench: Bench | None = None
         self._score: Score | None = None
         self._over: StopReason | None = None
         self._history: list[PastStep] = []
         """The steps so far, the reset first."""
         self._last_pid: int | None = None
-        """The last process id after the tests of the reset; None if they left something else behind, too."""
+        """The last process id after the tests of the reset; None if nobody looked, or if they left something else."""
         self._failures: list[str] = []
         """How tools failed unexpectedly, each in a sentence."""
         self.changes: Changes | None = None
@@ -253,9 +258,10 @@ class DebugEnv:
     def _run_first_tests(self, bench: Bench) -> Observation:
         if self._statement_view is not None and not self._statement_view.runs:
             return Observation("")
-        before = bench.sandbox.footprint()
+        looks = self.branches and not self.tools.offers
+        before = bench.sandbox.footprint() if looks else None
         tests = run_visible_tests(bench.sandbox, self.shown, shows_state=self._shows_failure_state)
-        self._last_pid = None if self.tools.offers else pid_if_clean(before, bench.sandbox.footprint())
+        self._last_pid = pid_if_clean(before, bench.sandbox.footprint()) if before is not None else None
         # What the tests leave behind does not count as a change by the first action.
         spoken = bench.with_changes(tests).state.get("spoken")
         return replace(tests, state=cast(State, {**tests.state, "spoken": spoken})) if spoken else tests

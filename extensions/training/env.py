@@ -149,6 +149,7 @@ class TrainingEnv:
             shows_failing_test=self._rules.shows_failing_test,
             shows_failure_state=self._rules.shows_failure_state,
             rewards=False,
+            branches=True,
         )
         if self._share.closes:  # a pool for this environment and its branches alone: one of them will need the next one
             self._share.pool.expect(env.spec)

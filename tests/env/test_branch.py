@@ -23,7 +23,7 @@ TOOLS = ToolSet("branching", NAMES, (("pdb", 5),))
 @pytest.fixture
 def episode() -> Iterator[Episode]:
     kind = usable("bubblewrap")
-    with DebugEnv(cart(), TOOLS, lambda spec: Sandbox(kind, spec), end_when_solved=False) as env:
+    with DebugEnv(cart(), TOOLS, lambda spec: Sandbox(kind, spec), end_when_solved=False, branches=True) as env:
         env.reset()
         yield Episode(env)
 
@@ -107,13 +107,13 @@ def test_what_the_first_tests_left_is_there_in_a_branch(name: str) -> None:
     code, command = LEFT[name]
     task = cart({"cart.txt": "3 carts\n", "tests/test_left.py": f"def test_left():\n    {code}\n"})
     kind = usable("bubblewrap")
-    with DebugEnv(task, TOOLS, lambda spec: Sandbox(kind, spec), end_when_solved=False) as env:
+    with DebugEnv(task, TOOLS, lambda spec: Sandbox(kind, spec), end_when_solved=False, branches=True) as env:
         env.reset()
         assert env._last_pid is None
         with env.branch(at=0) as branch:
             shown, again = (Episode(each)("bash", command=command).text for each in (env, branch))
             assert shown == again
-    with DebugEnv(cart({"cart.txt": "3 carts\n"}), TOOLS, lambda spec: Sandbox(kind, spec)) as env:
+    with DebugEnv(cart({"cart.txt": "3 carts\n"}), TOOLS, lambda spec: Sandbox(kind, spec), branches=True) as env:
         env.reset()
         assert env._last_pid is not None
         assert Episode(env)("bash", command=command).text != shown, "the command shows what was left"

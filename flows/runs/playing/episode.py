@@ -101,8 +101,9 @@ def _play_to_end(session: Session, claim: ClaimedEpisode) -> Outcome:
         rewards=False,
         shows_failing_test=session.run.spec.shows_failing_test,
         shows_failure_state=session.run.spec.shows_failure_state,
+        branches=Branch.name in entrant.tools.tools,
     )
-    if Branch.name in entrant.tools.tools:
+    if env.branches:
         session.sandboxes.expect(env.spec)
     with env:
         outcome = play(

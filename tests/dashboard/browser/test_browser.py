@@ -72,7 +72,7 @@ def test_a_name_in_a_table_opens_what_it_names(page: sync_api.Page) -> None:
     with page.context.expect_page() as opened:
         page.get_by_test_id("stDataFrame").click(position=name)
     heading(opened.value, "Run nightly")
-    assert re.search(r"/run\?name=nightly&id=\d+$", opened.value.url)
+    assert re.search(r"/run\?name=nightly\+%23\d+&id=\d+$", opened.value.url)
     opened.value.close()
 
 

@@ -31,7 +31,7 @@ def held_bytes() -> int:
 
 def _own() -> str:
     with open("/proc/self/cgroup") as file:
-        return file.read().rpartition("::")[2].strip()
+        return [line.split(":", 2)[2].strip() for line in file][-1]  # the last line is version 2's
 
 
 def _read(path: str) -> str:
