@@ -83,16 +83,16 @@ CHECK_EVERY_S = 2.0
 # Files about the whole machine that Docker also hides or makes read-only, and files that anybody may write to:
 # https://github.com/moby/moby/blob/master/oci/defaults.go (MaskedPaths, ReadonlyPaths). The others that are hidden here
 # count what the machine did, or show what it holds: one sandbox could change that and the next one read it.
-PROC_READ_ONLY = ("/proc/sys", "/proc/fs", "/proc/bus", "/proc/irq", "/proc/sysrq-trigger")
+PROC_READ_ONLY = ("/proc/sys", "/proc/bus", "/proc/irq", "/proc/sysrq-trigger")
 PROC_HIDDEN = (
     "/proc/acpi", "/proc/asound", "/proc/buddyinfo", "/proc/cgroups", "/proc/consoles", "/proc/diskstats",
-    "/proc/driver", "/proc/interrupts", "/proc/iomem", "/proc/ioports", "/proc/kallsyms", "/proc/kcore", "/proc/keys",
-    "/proc/key-users", "/proc/kmsg", "/proc/kpagecgroup", "/proc/kpagecount", "/proc/kpageflags", "/proc/latency_stats",
-    "/proc/loadavg", "/proc/locks", "/proc/mdstat", "/proc/modules", "/proc/pagetypeinfo", "/proc/partitions",
-    "/proc/pressure", "/proc/sched_debug", "/proc/schedstat", "/proc/scsi", "/proc/slabinfo", "/proc/softirqs",
-    "/proc/swaps", "/proc/sys/fs/aio-nr", "/proc/sys/fs/dentry-state", "/proc/sys/fs/file-nr", "/proc/sys/fs/inode-nr",
-    "/proc/sys/fs/inode-state", "/proc/sys/kernel/pty/nr", "/proc/timer_list", "/proc/timer_stats",
-    "/proc/vmallocinfo", "/proc/vmstat", "/proc/zoneinfo",
+    "/proc/driver", "/proc/fs", "/proc/interrupts", "/proc/iomem", "/proc/ioports", "/proc/kallsyms", "/proc/kcore",
+    "/proc/keys", "/proc/key-users", "/proc/kmsg", "/proc/kpagecgroup", "/proc/kpagecount", "/proc/kpageflags",
+    "/proc/latency_stats", "/proc/loadavg", "/proc/locks", "/proc/mdstat", "/proc/modules", "/proc/pagetypeinfo",
+    "/proc/partitions", "/proc/pressure", "/proc/sched_debug", "/proc/schedstat", "/proc/scsi", "/proc/slabinfo",
+    "/proc/softirqs", "/proc/swaps", "/proc/sys/fs/aio-nr", "/proc/sys/fs/dentry-state", "/proc/sys/fs/file-nr",
+    "/proc/sys/fs/inode-nr", "/proc/sys/fs/inode-state", "/proc/sys/fs/quota", "/proc/sys/kernel/pty/nr",
+    "/proc/timer_list", "/proc/timer_stats", "/proc/vmallocinfo", "/proc/vmstat", "/proc/zoneinfo",
 )  # fmt: skip
 
 

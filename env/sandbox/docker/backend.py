@@ -14,7 +14,7 @@ from stackrank.env.sandbox.docker.channel import DockerChannel
 from stackrank.env.sandbox.docker.engine import client, no_engine
 from stackrank.env.sandbox.docker.environments import build, build_prefix
 from stackrank.env.sandbox.docker.holders import MOST_MB, PROGRAM_MB, Holders
-from stackrank.env.sandbox.docker.host_config import MASKS, NO_MASKS, ROOT, berth_config, host_config
+from stackrank.env.sandbox.docker.host_config import NO_MASKS, ROOT, berth_config, host_config, masks
 from stackrank.env.sandbox.docker.policy import HOLDER, HOLDER_CAPABILITIES, OWNER_LABEL
 from stackrank.env.task import Limits
 from stackrank.home import is_dead, is_of_this_boot, process_mark
@@ -118,11 +118,11 @@ class DockerBackend:
         program: str,
         user: str = _USER,
         more: Mapping[str, Any] = _NOTHING,
-        paths: Mapping[str, Collection[str]] = MASKS,
+        paths: Mapping[str, Collection[str]] | None = None,
     ) -> DockerChannel:
         """Start a container in which the loader waits for a program of the guest. Raises SandboxError.
 
-        `more`: what differs from the host configuration of a sandbox. `paths`: the engine's masks.
+        `more`: what differs from the host configuration of a sandbox. `paths`: what the engine masks, if not that.
         """
         from docker.errors import APIError, DockerException, ImageNotFound
         from requests.exceptions import RequestException
@@ -143,7 +143,7 @@ class DockerBackend:
                 network_disabled=True,
                 use_config_proxy=False,  # it could only keep programs from the loopback address
                 labels={OWNER_LABEL: process_mark()},
-                host_config={**api.create_host_config(**host), **paths},
+                host_config={**api.create_host_config(**host), **(masks(spec) if paths is None else paths)},
             )
             channel = DockerChannel(created["Id"], name)
             try:

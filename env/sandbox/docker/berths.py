@@ -24,7 +24,8 @@ from stackrank.env.sandbox.variables import variables_of
 
 log = logging.getLogger(__name__)
 _START_PATIENCE_S = 60.0
-_ANSWER_PATIENCE_S = 5.0
+_ANSWER_PATIENCE_S = 60.0
+"""How long a berth may take to answer. On a busy machine it answers late, and no sandbox may be lost for that."""
 _END_PATIENCE_S = 2.0
 """How long a sandbox may take to end, before its container is removed."""
 _REMOVAL_PATIENCE_S = 60.0

@@ -12,11 +12,10 @@ ROOT = "/workspace"
 _FILES = 200_000
 """Files and folders that the workspace and the temporary folder can each hold; the guest looks at fewer."""
 SYS_HIDDEN = ("/sys/firmware", "/sys/devices/virtual/powercap")
-MASKS = {"ReadonlyPaths": PROC_READ_ONLY, "MaskedPaths": (*PROC_HIDDEN, *SYS_HIDDEN)}
-"""What no sandbox can write, or see, of /proc and /sys. In a berth, each sandbox hides it itself."""
+_SYS = "/sys"
 NO_MASKS: dict[str, tuple[str, ...]] = {"ReadonlyPaths": (), "MaskedPaths": ()}
 _BERTH_MB = 64
-_BERTH_PIDS = 2
+_BERTH_PIDS = 3
 """Memory and processes of a berth beside its sandbox."""
 _FOR_NAMESPACES = {"mount", "mount_setattr", "setns", "umount2", "unshare"}
 
@@ -62,6 +61,15 @@ def _limits(spec: SandboxSpec, memory_mb: int = 0, pids: int = 0) -> dict[str, A
     return {"mem_limit": memory, "memswap_limit": memory, "pids_limit": limits.pids + pids}
 
 
+def masks(spec: SandboxSpec) -> dict[str, tuple[str, ...]]:
+    """Return what the engine makes read-only, and hides, of /proc and /sys. In a berth, each sandbox does this itself.
+
+    Most of /sys counts what the machine did. Runtimes of other languages read their limits there.
+    """
+    hidden = (*PROC_HIDDEN, *SYS_HIDDEN, *(() if spec.toolchain else (_SYS,)))
+    return {"ReadonlyPaths": PROC_READ_ONLY, "MaskedPaths": hidden}
+
+
 def berth_config(spec: SandboxSpec) -> dict[str, Any]:
     """Return what differs in the host configuration of a berth."""
     return {"security_opt": list(BERTH_SECURITY), **_limits(spec, _BERTH_MB, _BERTH_PIDS)}
@@ -69,7 +77,7 @@ def berth_config(spec: SandboxSpec) -> dict[str, Any]:
 
 def room(spec: SandboxSpec) -> dict[str, Any]:
     """Return how a sandbox in a berth is furnished; see the guest's `namespaces.furnish`."""
-    # A control group of a berth counts what earlier sandboxes used.
-    hidden = (*PROC_HIDDEN, *SYS_HIDDEN, "/sys/fs/cgroup")
+    # It counts what the machine did, and in /sys/fs/cgroup what earlier sandboxes of the berth used.
+    hidden = (*PROC_HIDDEN, _SYS)
     files = {"root": ROOT, "disk": spec.limits.disk_mb << 20, "files": _FILES}
     return {**files, "seal": True, "read_only": PROC_READ_ONLY, "hidden": hidden}

@@ -263,7 +263,7 @@ def test_hardening_is_what_the_engine_sees(
         container = docker_module.client().api.inspect_container(sandbox.name)
     host = container["HostConfig"]
     assert host["Memory"] == host["MemorySwap"] == (384 + 64 * berth) << 20
-    assert (host["PidsLimit"], host["NanoCpus"], host["NetworkMode"]) == (99 + 2 * berth, 500_000_000, "none")
+    assert (host["PidsLimit"], host["NanoCpus"], host["NetworkMode"]) == (99 + 3 * berth, 500_000_000, "none")
     assert (host["ReadonlyRootfs"], host["CapDrop"], host["Privileged"]) == (True, ["ALL"], False)
     assert "no-new-privileges" in host["SecurityOpt"] and host["Binds"] is None
     assert bool(host["MaskedPaths"]) is bool(host["ReadonlyPaths"]) is not berth

@@ -134,6 +134,22 @@ def test_memory_bomb_of_many_processes(tight: Sandbox, neighbour: Sandbox) -> No
     assert tight.run("echo well", 60).output == "well\n"
 
 
+def test_memory_that_belongs_to_no_process(tight: Sandbox, neighbour: Sandbox) -> None:
+    """The program that took it is small, but it is the one that is killed."""
+    code = """
+        import os
+
+        files = []
+        while True:
+            files.append(os.memfd_create("file"))
+            for _ in range(8):
+                os.write(files[-1], bytes(1 << 20))
+    """
+    assert tight.run("cat /proc/self/oom_score_adj", 60).output == "800\n"
+    assert python(tight, code, 30) == "Killed\n"
+    assert tight.run("echo well", 60).output == "well\n"
+
+
 def test_disk_filler(tight: Sandbox, neighbour: Sandbox) -> None:
     for folder in (".", "/tmp"):
         filled = tight.run(f"head -c 500M /dev/zero > {folder}/big; stat -c %s {folder}/big", 60).output

@@ -13,7 +13,7 @@ from stackrank.env.sandbox.base import Backend, SandboxSpec
 from stackrank.env.sandbox.bubblewrap.backend import BubblewrapBackend
 from stackrank.env.sandbox.bubblewrap.memory import Memory
 from stackrank.env.sandbox.client import Changes, Sandbox
-from stackrank.env.sandbox.docker import holders
+from stackrank.env.sandbox.docker import berths, holders
 from stackrank.env.sandbox.docker.backend import DockerBackend
 from stackrank.env.sandbox.docker.engine import client
 from stackrank.env.scoring.verdict import score
@@ -200,6 +200,17 @@ def test_the_times_of_what_sandboxes_share_stay_as_they_are(sandbox_backend: Bac
     shared = {path for path in before if before[path][0] < started_ns}
     assert len(shared) > 1000 and "/dev/null" in before
     assert [path for path in shared if before[path][1:] != after[path][1:]] == []
+
+
+@pytest.mark.parametrize("kind", ["bubblewrap", "docker", "a container each"])
+def test_what_the_machine_counted_is_not_seen(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = usable("bubblewrap" if kind == "bubblewrap" else "docker")
+    if kind == "a container each":
+        monkeypatch.setattr(berths, "_REFUSALS", 0)
+    with Sandbox(backend, SPEC) as sandbox:
+        assert sandbox.run("find /sys /proc/fs /proc/sys/fs/quota -type f 2>/dev/null", 60).output == ""
+        assert sandbox.run("cat /proc/vmstat /proc/sys/fs/dentry-state", 60).output == ""
+        assert sandbox.run("python -c 'import os; print(os.cpu_count() > 0)'", 60).output == "True\n"
 
 
 def test_everything_that_a_bubblewrap_sandbox_sees_lies_in_memory() -> None:

@@ -83,6 +83,8 @@ def test_values_are_shown_in_depth_and_expressions_in_javas_words(java: Played) 
         "java.lang.Math.max(1, 2)": "2",
         "boxed == 8 || lines.size() > 1 && ring.twice() == 18": "true",
         "boxed == 7 && nothing != null": "false",
+        "(boxed == 8 || boxed == 7) && ring.number == 9": "*** it has || within parentheses or a text",
+        '"a&&b".length()': "*** it has && within parentheses or a text",
         'Main.strict("no")': "*** it threw java.lang.NumberFormatException",
         "no_such.name": "*** Name unknown: no_such.name",
         "ring.": '*** Encountered "<EOF>" at line 1, column 5.',

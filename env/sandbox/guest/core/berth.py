@@ -1,8 +1,9 @@
 """The program of a container in which sandboxes are played one after another; see decision 25.
 
-It forks each of them into namespaces of its own, as a factory does, and passes bytes between its guest and the host.
-Nothing of an episode runs outside of these namespaces, so what a sandbox leaves ends with it. The limits of the
-container are those of the sandbox, because there is one at a time.
+Each of them is forked into namespaces of its own, as a factory does it. Nothing of an episode runs outside of these
+namespaces, so what a sandbox leaves ends with it. This program passes bytes between its guest and the host. Another
+process forks, so that no sandbox begins with a copy of memory that bytes of an earlier one went through. The limits of
+the container are those of the sandbox, because there is one at a time.
 
 Both sides send messages: a kind, the length of the content, the content.
 """
@@ -10,15 +11,18 @@ Both sides send messages: a kind, the length of the content, the content.
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import select
 import signal
 import socket
 import struct
+import time
 from typing import Any, Callable, Dict, List, NoReturn, Optional, Set, Tuple
 
-from .factory import GUEST, PYTHON, ForkFailed, await_processes, fork, start_python
+from .control_group import held_bytes, used_s
+from .factory import GUEST, PYTHON, ForkFailed, await_processes, fork, receive, send, start_python
 from .seccomp import is_known
 
 HEADER = struct.Struct("!cI")
@@ -26,7 +30,10 @@ START, CODE, DATA, END, USED = b"s", b"c", b"d", b"e", b"u"
 """START asks for a sandbox, and says why there is none. CODE stands for the guest's code, which is here already. END
 asks for the end of the sandbox, and says that it has ended. USED asks for the seconds of a processor that it used."""
 _CHUNK = 1 << 16
-_CONTROL_GROUPS = "/sys/fs/cgroup"
+_PATIENCE_S = 1.0
+"""How long the kernel may take to free the memory of a sandbox that has ended."""
+_LITTLE = 8 << 20
+"""Bytes that may be in use after a sandbox and were not before: this program's own."""
 
 
 def serve(zip_fd: int, guest: Callable[[int, Optional[Tuple[int, int]]], None]) -> None:
@@ -40,20 +47,20 @@ class Berth:
     def __init__(self, zip_fd: int, guest: Callable[[int, Optional[Tuple[int, int]]], None]) -> None:
         self._zip_fd = zip_fd
         self._guest = guest
-        self._first: Dict[str, Any] = {}
-        self._python: Optional[socket.socket] = None
         self._others: Set[int] = set()
         self._played = 0
         self._pid = 0
         self._to_guest = self._from_guest = -1
         self._for_guest, self._for_host = bytearray(), bytearray()
         self._used_before_s = 0.0
+        self._held_before = 0
 
     def serve(self) -> None:
         """Answer messages. Does not return."""
         os.set_blocking(1, False)
-        kind, self._first = self._receive()
+        kind, first = self._receive()
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        self._forker = _start_forker(first, self._zip_fd, self._guest)
         self._say(kind, "" if is_known() else "there is no filter of system calls for this machine")
         while True:
             # What the host has not taken yet keeps the guest from saying more.
@@ -80,7 +87,7 @@ class Berth:
         if kind == START:
             self._start(content)
         elif kind == USED:
-            self._say(USED, _used_s() - self._used_before_s)
+            self._say(USED, used_s() - self._used_before_s)
         elif self._pid and kind in (CODE, DATA):
             self._for_guest += content if kind == DATA else self._code()
             self._feed()
@@ -100,22 +107,26 @@ class Berth:
 
     def _start(self, request: Any) -> None:
         # It takes 30 MB, which is too much for a berth that plays only one.
-        if self._played == 1 and self._first["python"]:
-            self._python = start_python(self._first, self._zip_fd)
+        try:
+            send(self._forker, {"python": self._played == 1}, [])
+            programs = {GUEST, PYTHON} if receive(self._forker)[0].get("python") else {GUEST}
+        except OSError:
+            self._leave()  # the process that forks is gone; the host starts another container
         self._played += 1
         self._others = _pids()
-        self._used_before_s = _used_s()
+        self._used_before_s = used_s()
+        self._held_before = held_bytes()
         for_guest, self._to_guest = os.pipe()
         self._from_guest, from_guest = os.pipe()
         receiver, sender = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         receiver.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         os.set_blocking(self._to_guest, False)
-        fork(request, [for_guest, from_guest, 2, sender.fileno()], self._python, self._zip_fd, self._guest)
-        os.close(for_guest)
-        os.close(from_guest)
-        sender.close()
         try:
-            pids = await_processes(receiver, {GUEST, PYTHON} if self._python else {GUEST})
+            send(self._forker, request, [for_guest, from_guest, 2, sender.fileno()])
+            os.close(for_guest)
+            os.close(from_guest)
+            sender.close()
+            pids = await_processes(receiver, programs)
         except (ForkFailed, OSError) as error:
             self._say(START, str(error))
             self._leave()
@@ -133,13 +144,25 @@ class Berth:
         with contextlib.suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
-        if _pids() != self._others:
+        if _pids() != self._others or not self._is_freed():
             self._leave()  # and with it the container
         os.close(self._to_guest)
         os.close(self._from_guest)
         self._pid, self._to_guest, self._from_guest = 0, -1, -1
         self._for_guest.clear()
         self._say(END, "")
+
+    def _is_freed(self) -> bool:
+        """Wait until the memory of the sandbox is free: the kernel frees some of it after the processes have ended.
+
+        The next sandbox would have less, and its programs would be killed.
+        """
+        deadline = time.monotonic() + _PATIENCE_S
+        while held_bytes() > self._held_before + _LITTLE:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.002)
+        return True
 
     def _leave(self) -> NoReturn:
         """End this container, after what was said."""
@@ -178,13 +201,31 @@ def _pids() -> Set[int]:
     return {int(name) for name in os.listdir("/proc") if name.isdigit()}
 
 
-def _used_s() -> float:
-    """Return the processor seconds of this container; 0 if its control group cannot be seen. Format: cgroups(7)."""
-    with contextlib.suppress(OSError), open(_CONTROL_GROUPS + "/cpuacct/cpuacct.usage") as file:
-        return int(file.read()) / 1e9
-    with contextlib.suppress(OSError):
-        with open("/proc/self/cgroup") as file:
-            path = [line.split(":", 2)[2].strip() for line in file][-1]  # the last line is version 2's
-        with open("%s%s/cpu.stat" % (_CONTROL_GROUPS, path)) as file:
-            return int(dict(line.split() for line in file)["usage_usec"]) / 1e6
-    return 0.0
+def _start_forker(first: Dict[str, Any], zip_fd: int, guest: Any) -> socket.socket:
+    """Start the process that forks sandboxes. It is told whether to start a Python first, and answers if there is one.
+
+    Then it takes a request with descriptors, as `factory.serve` does. It ends with this process.
+    """
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    gc.collect()
+    gc.freeze()
+    if os.fork():
+        theirs.close()
+        return ours
+    ours.close()
+    null = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1):  # which are the host's
+        os.dup2(null, number)
+    os.close(null)
+    python: Optional[socket.socket] = None
+    while True:
+        if receive(theirs)[0].get("python") and first["python"]:
+            python = start_python(first, zip_fd)
+        with contextlib.suppress(BrokenPipeError):  # if the other process is gone
+            send(theirs, {"python": python is not None}, [])
+        request, fds = receive(theirs)
+        if not request:
+            os._exit(0)
+        fork(request, fds, python, zip_fd, guest)
+        for fd in fds:
+            os.close(fd)

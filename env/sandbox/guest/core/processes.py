@@ -10,7 +10,7 @@ import select
 import signal
 import subprocess
 import time
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Optional, Set
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Optional, Set, Tuple
 
 from .allowance import Allowance
 from .output import HeadTail
@@ -27,9 +27,21 @@ INTERRUPT_GRACE_S = 0.4
 """How long a command may take to say where it was interrupted before it is killed."""
 
 
+_OOM_SCORE = "/proc/self/oom_score_adj"
+_EXPENDABLE = 800
+_oom_score: Optional[Tuple[int, int]] = None
+"""Of a protected process: a descriptor of its score, and the score."""
+
+
 def protect_self() -> None:
     """Protect this process from its children: no ptrace, no /proc/PID/mem or fd. Orphans become our children."""
+    global _oom_score
     libc = ctypes.CDLL(None, use_errno=True)
+    # Neither a process that was another user before nor a protected one has access to its own files in /proc.
+    libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)
+    with contextlib.suppress(FileNotFoundError):
+        fd = os.open(_OOM_SCORE, os.O_RDWR | os.O_CLOEXEC)
+        _oom_score = fd, int(os.read(fd, 16))
     libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
@@ -56,17 +68,34 @@ def child_setup(
             resource.setrlimit(resource.RLIMIT_AS, (max_memory, max_memory))
         if max_processes:
             resource.setrlimit(resource.RLIMIT_NPROC, (max_processes, max_processes))
-        try:
-            # When memory runs out, the kernel should kill the child, not the guest.
-            with open("/proc/self/oom_score_adj", "w") as file:
-                file.write("800")
-        except OSError:
-            pass
-        # The same for processors: many processes that fight for the last memory would keep the guest from ending them.
+        # Many processes that fight for the last memory would keep the guest from ending them.
         os.nice(10)
         last()
 
     return setup
+
+
+@contextlib.contextmanager
+def expendable() -> Iterator[None]:
+    """When memory runs out, the kernel kills what is forked in this block, and not this process, which is protected.
+
+    The child cannot do it: until it starts a program, it is protected too. The way back needs no privilege.
+    """
+    if _oom_score is None:
+        yield
+        return
+    fd, usual = _oom_score
+    os.pwrite(fd, b"%d" % max(usual, _EXPENDABLE), 0)
+    try:
+        yield
+    finally:
+        os.pwrite(fd, b"%d" % usual, 0)
+
+
+def be_expendable() -> None:
+    """Do the same for this process, which is not protected."""
+    with contextlib.suppress(FileNotFoundError), open(_OOM_SCORE, "w") as file:
+        file.write(str(_EXPENDABLE))
 
 
 def _children(pid: int) -> List[int]:
@@ -143,7 +172,8 @@ def spawn(argv: List[str], **options: Any) -> "subprocess.Popen[bytes]":
     """Start a process in a session of its own. If no process is left, kill strays and try once more."""
     for last in (False, True):
         try:
-            return subprocess.Popen(argv, start_new_session=True, **options)
+            with expendable():
+                return subprocess.Popen(argv, start_new_session=True, **options)
         except (BlockingIOError, MemoryError) as error:
             if last:
                 raise NoProcessLeft("no process can be started in the sandbox: %s" % error) from None

@@ -12,7 +12,7 @@ from typing import Dict, List
 
 from ..core.factory import PYTHON, receive, reporting_failure
 from ..core.namespaces import give_up, join, keep_only, own_copy
-from ..core.processes import child_setup
+from ..core.processes import be_expendable, child_setup
 from ..core.seccomp import confine, no_tracing
 from . import warm
 
@@ -51,6 +51,7 @@ def main(argv: List[str], programs: Dict[str, str]) -> List[str]:
             give_up()
             os.setsid()
             limits = dict(request["limits"])
+            be_expendable()
             confined = limits.pop("confine", False) and confine()
             child_setup(**limits, last=no_tracing() if confined else lambda: None)()
             signal.signal(signal.SIGINT, signal.default_int_handler)

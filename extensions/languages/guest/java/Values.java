@@ -44,6 +44,9 @@ final class Values {
         for (String operator : List.of("||", "&&")) { // which the JDK's debugger cannot read
             String[] sides = expression.split(Pattern.quote(operator), 2);
             if (sides.length < 2) continue;
+            boolean inText = sides[0].split("\"", -1).length % 2 == 0;
+            if (inText || sides[0].replaceAll("[^(]", "").length() != sides[0].replaceAll("[^)]", "").length())
+                throw new IllegalArgumentException("it has " + operator + " within parentheses or a text");
             boolean first = ((BooleanValue) evaluate(sides[0])).value(), decides = operator.equals("||");
             return first == decides ? thread.virtualMachine().mirrorOf(first) : evaluate(sides[1]);
         }
