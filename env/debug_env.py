@@ -79,10 +79,8 @@ class DebugEnv:
 
         `shows_failing_test`: if False, or if no test of the task is visible, the agent has only the statement
         (`statement_alone`); raises BenchmarkError.
-        `shows_failure_state`: whether the reset and each failing `eval` also show frames, local variables and causes of
-        the failures.
-        `branches`: whether branches of the episode are likely. The reset then looks at what its tests left behind: if
-        that is nothing, a branch does not run them again.
+        `shows_failure_state`: whether the reset and each failing `eval` also show frames, variables and causes.
+        `branches`: whether it will be branched, as with the tool `branch`: its reset then looks at what its tests left.
         `rewards`: whether the step that ends the episode takes the verdict; if False, `score` has to be called.
         """
         self.task = task
@@ -91,13 +89,11 @@ class DebugEnv:
         """The task as the agent sees it."""
         self.tools = tools.for_toolchain(task.toolchain) if task.toolchain else tools
         self._new_sandbox = new_sandbox
-        # If the visible tests do not show the bug, their success is no solution.
         self.ends_when_solved = end_when_solved and self.shown.shows_bug
-        """Whether an `eval` that shows every visible test passing ends the episode."""
+        """Whether an `eval` that shows every visible test passing ends the episode: not if none shows the bug."""
         self._rewards = rewards
         self._shows_failure_state = shows_failure_state
-        self.branches = branches
-        """Whether branches of the episode are likely."""
+        self.branches = branches or Branch.name in tools.tools
         self._bench: Bench | None = None
         self._score: Score | None = None
         self._over: StopReason | None = None
@@ -160,8 +156,7 @@ class DebugEnv:
             if not self.tools.offers:  # nothing of the entrant runs yet
                 raise PreparationFailed(f"the episode of {self.task.id} could not be prepared: {fault}") from None
             return self._end_by(fault, _TAKEN_OVER)
-        # As `eval` shows it: without hints at options that the agent cannot give.
-        output = tidy_output(tests.text)
+        output = tidy_output(tests.text)  # as `eval` shows it
         told = instructions(self.task.statement, self.shown, self.tools.tools, self._statement_view)
         text = normalise("\n\n".join(filter(None, (told, output))), bench.sandbox.root)
         env_ms = (awake.now() - started) * 1000
@@ -258,8 +253,7 @@ class DebugEnv:
     def _run_first_tests(self, bench: Bench) -> Observation:
         if self._statement_view is not None and not self._statement_view.runs:
             return Observation("")
-        looks = self.branches and not self.tools.offers
-        before = bench.sandbox.footprint() if looks else None
+        before = bench.sandbox.footprint() if self.branches and not self.tools.offers else None
         tests = run_visible_tests(bench.sandbox, self.shown, shows_state=self._shows_failure_state)
         self._last_pid = pid_if_clean(before, bench.sandbox.footprint()) if before is not None else None
         # What the tests leave behind does not count as a change by the first action.

@@ -232,7 +232,7 @@ def project_alone(setup: str) -> str:
 def _alone(setup: str, *options: str) -> str:
     """Return the command that installs the same packages as `setup` in place, and nothing else."""
     version = re.search(r"SETUPTOOLS_SCM_PRETEND_VERSION=\S+ ", setup)
-    places = [after.partition("[")[0] for word, after in pairwise(shlex.split(setup)) if word == _EDITABLE.strip()]
+    places = [re.sub(r"\[.*", "", after) for word, after in pairwise(shlex.split(setup)) if word == _EDITABLE.strip()]
     kept = (option for option in (_UNISOLATED, _BUILD_FOLDER) if option in setup)
     editable = (word for place in dict.fromkeys(places) for word in (_EDITABLE.strip(), place))
     return (version[0] if version else "") + shlex.join([*_PIP_INSTALL, "--no-deps", *kept, *options, *editable])

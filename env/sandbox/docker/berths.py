@@ -240,6 +240,6 @@ class Berths:
     def _keep(self, berth: Berth) -> None:
         with self._lock:
             self._idle.append(berth)
-            surplus = self._idle.pop(0) if len(self._idle) > _KEPT else None
-        if surplus is not None:
-            surplus.carrier.close()
+            surplus = [self._idle.pop(0) for _ in range(len(self._idle) - _KEPT)]
+        for old in surplus:
+            old.carrier.close()

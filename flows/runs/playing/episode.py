@@ -19,7 +19,6 @@ from stackrank.env.scoring.judge import Score
 from stackrank.env.scoring.record import environment_digest, pack
 from stackrank.env.scoring.report import PASSED
 from stackrank.env.task import Task
-from stackrank.env.tools.branch import Branch
 from stackrank.flows.runs.playing.error_policy import EpisodeFailed, describe_error, find_policy
 from stackrank.flows.runs.playing.session import Session, SessionState
 from stackrank.flows.runs.playing.trajectories import find_trajectory, load_trajectory, to_row
@@ -101,7 +100,6 @@ def _play_to_end(session: Session, claim: ClaimedEpisode) -> Outcome:
         rewards=False,
         shows_failing_test=session.run.spec.shows_failing_test,
         shows_failure_state=session.run.spec.shows_failure_state,
-        branches=Branch.name in entrant.tools.tools,
     )
     if env.branches:
         session.sandboxes.expect(env.spec)

@@ -178,7 +178,7 @@ def test_the_prompt_says_what_a_green_eval_means(serve: Any, ends: bool) -> None
     agent.act(Observation(""))
     (request,) = server.requests
     prompt = request["messages"][0]["content"]
-    assert ("pass ends the episode" in prompt) is ends and ("then `submit`" in prompt) is not ends
+    assert ("that passes ends the episode" in prompt) is ends and ("then `submit`" in prompt) is not ends
 
 
 def test_templates_may_calculate_and_their_errors_are_reported(serve: Any) -> None:

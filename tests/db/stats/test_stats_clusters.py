@@ -92,6 +92,6 @@ def test_a_comparison_states_the_cluster_interval(store: Store, better: tuple[st
     store.end_run(run, "finished")
     interval = queries.compare(store.engine, "one", "two")
     assert interval["p_value"] is not None and interval["p_value"] < 0.05 and interval["clusters"] == 6
-    phrase = "the interval is [" if unsure else "the interval is no wider."
+    phrase = "the interval is -" if unsure else "the interval is no wider."
     assert f"with the 6 categories as clusters {phrase}" in interval["cluster_sentence"]
     assert ("other categories might not show the difference" in interval["cluster_sentence"]) == unsure

@@ -137,15 +137,19 @@ def test_what_several_runs_agree_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         {"good": "passed", "expected": "xfailed", "bad": "failed", "flaky": "passed", "now and then": "failed"},
         {"good": "passed", "expected": "passed", "bad": "failed", "flaky": "failed", "skipped": "skipped"},
     ]
+    runs = [{f"tests/test_it.py::{name}": outcome for name, outcome in outcomes.items()} for outcomes in runs]
+    good, expected, bad, flaky, now_and_then, skipped = (
+        f"tests/test_it.py::{name}" for name in ("good", "expected", "bad", "flaky", "now and then", "skipped")
+    )
     project = opened(tmp_path / "p", SHOP)
     for reports in (runs, runs[::-1]):
-        report_iterator = iter([TestReport(outcomes, {"bad": "assert 1 == 2"}, complete=True) for outcomes in reports])
+        report_iterator = iter([TestReport(outcomes, {bad: "assert 1 == 2"}, complete=True) for outcomes in reports])
         monkeypatch.setattr(
             suite_module, "_run", lambda *_, report_iterator=report_iterator: (next(report_iterator), set())
         )
         suite = run_suite(project, usable("bubblewrap"), times=2)
-        assert suite.passing == {"good", "expected"} and suite.failing == {"bad": "assert 1 == 2"}
-        assert suite.flaky == ("flaky", "now and then", "skipped")
+        assert suite.passing == {good, expected} and suite.failing == {bad: "assert 1 == 2"}
+        assert suite.flaky == (flaky, now_and_then, skipped)
 
 
 @pytest.mark.parametrize(
