@@ -52,6 +52,7 @@ So what builds the project must be installed beside it, and not in an environmen
 _BUILD_FOLDER = "--config-settings=build-dir=build/editable"
 _NO_BUILD = "--config-settings=compile-args=-n"
 """With it, ninja only says what it would build. In a sandbox all files are new, and headers of Python are missing."""
+_WITHOUT_EXTRAS = re.compile(r"[^[]*")
 _MOST_DEPTH = 4
 """Packages below are parts of tests or examples."""
 _IN_TREE = re.compile(r"[{]|\bfile:|@ *\.")
@@ -232,7 +233,8 @@ def project_alone(setup: str) -> str:
 def _alone(setup: str, *options: str) -> str:
     """Return the command that installs the same packages as `setup` in place, and nothing else."""
     version = re.search(r"SETUPTOOLS_SCM_PRETEND_VERSION=\S+ ", setup)
-    places = [re.sub(r"\[.*", "", after) for word, after in pairwise(shlex.split(setup)) if word == _EDITABLE.strip()]
+    words = shlex.split(setup)
+    places = [_WITHOUT_EXTRAS.findall(after)[0] for word, after in pairwise(words) if word == _EDITABLE.strip()]
     kept = (option for option in (_UNISOLATED, _BUILD_FOLDER) if option in setup)
     editable = (word for place in dict.fromkeys(places) for word in (_EDITABLE.strip(), place))
     return (version[0] if version else "") + shlex.join([*_PIP_INSTALL, "--no-deps", *kept, *options, *editable])

@@ -21,7 +21,6 @@ import struct
 import time
 from typing import Any, Callable, Dict, List, NoReturn, Optional, Set, Tuple
 
-from .control_group import held_bytes, used_s
 from .factory import GUEST, PYTHON, ForkFailed, await_processes, fork, receive, send, start_python
 from .seccomp import is_known
 
@@ -30,6 +29,8 @@ START, CODE, DATA, END, USED = b"s", b"c", b"d", b"e", b"u"
 """START asks for a sandbox, and says why there is none. CODE stands for the guest's code, which is here already. END
 asks for the end of the sandbox, and says that it has ended. USED asks for the seconds of a processor that it used."""
 _CHUNK = 1 << 16
+_CONTROL_GROUP = "/sys/fs/cgroup"
+"""What the control group of the container counts. Format: cgroup-v1/memory.rst and cgroup-v2.rst of Linux."""
 _PATIENCE_S = 1.0
 """How long the kernel may take to free the memory of a sandbox that has ended."""
 _LITTLE = 8 << 20
@@ -87,7 +88,7 @@ class Berth:
         if kind == START:
             self._start(content)
         elif kind == USED:
-            self._say(USED, used_s() - self._used_before_s)
+            self._say(USED, _used_s() - self._used_before_s)
         elif self._pid and kind in (CODE, DATA):
             self._for_guest += content if kind == DATA else self._code()
             self._feed()
@@ -114,8 +115,8 @@ class Berth:
             self._leave()  # the process that forks is gone; the host starts another container
         self._played += 1
         self._others = _pids()
-        self._used_before_s = used_s()
-        self._held_before = held_bytes()
+        self._used_before_s = _used_s()
+        self._held_before = _held_bytes()
         for_guest, self._to_guest = os.pipe()
         self._from_guest, from_guest = os.pipe()
         receiver, sender = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -158,7 +159,7 @@ class Berth:
         The next sandbox would have less, and its programs would be killed.
         """
         deadline = time.monotonic() + _PATIENCE_S
-        while held_bytes() > self._held_before + _LITTLE:
+        while _held_bytes() > self._held_before + _LITTLE:
             if time.monotonic() > deadline:
                 return False
             time.sleep(0.002)
@@ -229,3 +230,38 @@ def _start_forker(first: Dict[str, Any], zip_fd: int, guest: Any) -> socket.sock
         fork(request, fds, python, zip_fd, guest)
         for fd in fds:
             os.close(fd)
+
+
+def _used_s() -> float:
+    """Return the processor seconds that were used; 0 if the control group cannot be seen."""
+    with contextlib.suppress(OSError):
+        return int(_read("/cpuacct/cpuacct.usage")) / 1e9
+    with contextlib.suppress(OSError):
+        return _numbers(_own() + "/cpu.stat")["usage_usec"] / 1e6
+    return 0.0
+
+
+def _held_bytes() -> int:
+    """Return the memory that the kernel cannot take back: all but pages of files; 0 if it cannot be seen."""
+    with contextlib.suppress(OSError):
+        numbers = _numbers("/memory/memory.stat")
+        return int(_read("/memory/memory.usage_in_bytes")) - numbers["cache"] + numbers["shmem"]
+    with contextlib.suppress(OSError):
+        numbers = _numbers(_own() + "/memory.stat")
+        reclaimable = numbers["file"] - numbers["shmem"] + numbers["slab_reclaimable"]
+        return int(_read(_own() + "/memory.current")) - reclaimable
+    return 0
+
+
+def _own() -> str:
+    with open("/proc/self/cgroup") as file:
+        return [line.split(":", 2)[2].strip() for line in file][-1]  # the last line is version 2's
+
+
+def _read(path: str) -> str:
+    with open(_CONTROL_GROUP + path) as file:
+        return file.read()
+
+
+def _numbers(path: str) -> Dict[str, int]:
+    return {name: int(number) for name, number in map(str.split, _read(path).splitlines())}
