@@ -21,7 +21,7 @@ import struct
 import time
 from typing import Any, Callable, Dict, List, NoReturn, Optional, Set, Tuple
 
-from .factory import GUEST, PYTHON, ForkFailed, await_processes, fork, receive, send, start_python
+from .factory import GUEST, PYTHON, ForkFailed, await_processes, fork_next, receive, send, start_python
 from .seccomp import is_known
 
 HEADER = struct.Struct("!cI")
@@ -107,8 +107,8 @@ class Berth:
                 self._end()
 
     def _start(self, request: Any) -> None:
-        # It takes 30 MB, which is too much for a berth that plays only one.
         try:
+            # A Python that is ready takes 30 MB, which is too much for a berth that plays only one sandbox.
             send(self._forker, {"python": self._played == 1}, [])
             programs = {GUEST, PYTHON} if receive(self._forker)[0].get("python") else {GUEST}
         except OSError:
@@ -224,12 +224,7 @@ def _start_forker(first: Dict[str, Any], zip_fd: int, guest: Any) -> socket.sock
             python = start_python(first, zip_fd)
         with contextlib.suppress(BrokenPipeError):  # if the other process is gone
             send(theirs, {"python": python is not None}, [])
-        request, fds = receive(theirs)
-        if not request:
-            os._exit(0)
-        fork(request, fds, python, zip_fd, guest)
-        for fd in fds:
-            os.close(fd)
+        fork_next(theirs, python, zip_fd, guest)
 
 
 def _used_s() -> float:

@@ -55,12 +55,17 @@ def serve(zip_fd: int, guest: Callable[[int, Optional[Tuple[int, int]]], None]) 
     gc.freeze()
     control.send(json.dumps({"python": python is not None}).encode())
     while True:
-        request, fds = receive(control)
-        if not request:
-            os._exit(0)
-        fork(request, fds, python, zip_fd, guest)
-        for fd in fds:
-            os.close(fd)
+        fork_next(control, python, zip_fd, guest)
+
+
+def fork_next(control: socket.socket, python: Optional[socket.socket], zip_fd: int, guest: Any) -> None:
+    """Take a request and its descriptors, and fork a sandbox. Ends this process if nobody asks any more."""
+    request, fds = receive(control)
+    if not request:
+        os._exit(0)
+    fork(request, fds, python, zip_fd, guest)
+    for fd in fds:
+        os.close(fd)
 
 
 def start_python(first: Dict[str, Any], zip_fd: int) -> Optional[socket.socket]:
