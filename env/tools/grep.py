@@ -11,6 +11,7 @@ from stackrank.env.tools.shown import clip, fit_lines, limit
 
 LONGEST_LINE = 240
 """How many characters of a line are shown."""
+MAX_MATCHES = 100
 
 
 class GrepArguments(Arguments):
@@ -30,14 +31,14 @@ class Grep:
     version = "2"
     description = (
         "Search the files for a regular expression. "
-        "Shows each file's path, and below it `line: text`; at most 100 lines."
+        f"Shows each file's path, and below it `line: text`; at most {MAX_MATCHES} lines."
     )
     arguments = GrepArguments
 
     def __call__(self, bench: Bench, arguments: GrepArguments) -> Observation:
-        """Return the matching lines, at most 100."""
+        """Return the matching lines, at most MAX_MATCHES."""
         search = bench.sandbox.search(
-            arguments.pattern, arguments.path, arguments.glob, ignore_case=arguments.ignore_case
+            arguments.pattern, arguments.path, arguments.glob, MAX_MATCHES, ignore_case=arguments.ignore_case
         )
         matches = []
         for position, (path, number, line) in enumerate(search.matches):
