@@ -62,8 +62,8 @@ class Bash:
         result = bench.sandbox.run(in_bash(arguments.command), timeout_s)
         parts = [result.output.rstrip()] if result.output.strip() else []
         if result.timed_out:
-            longest = ", the task's limit" if timeout_s == most_s else ""
-            parts.append(f"[still running after {timeout_s:g} s{longest}: killed, with everything it started]")
+            limit_note = ", the task's limit" if timeout_s == most_s else ""
+            parts.append(f"[still running after {timeout_s:g} s{limit_note}: killed, with everything it started]")
         elif result.exit:
             parts.append(f"[{describe_exit(result.exit, bench.task)}]")
         text = "\n".join(parts) or "[no output]"

@@ -77,8 +77,8 @@ class Factories:
             except SandboxError as error:
                 log.warning("a sandbox is started without a factory: %s", error)
                 break
-            room = {"root": ROOT, "disk": disk_mb << 20, "files": 0, "seal": False}
-            room |= {"read_only": PROC_READ_ONLY, "hidden": PROC_HIDDEN}
+            files = {"root": ROOT, "disk": disk_mb << 20, "files": 0}
+            room = {**files, "seal": False, "read_only": PROC_READ_ONLY, "hidden": PROC_HIDDEN}
             request: dict[str, Any] = {"room": room, "limits": dict(limits)}
             try:
                 forked = factory.fork(request, errors.fileno())
