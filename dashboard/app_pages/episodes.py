@@ -32,9 +32,6 @@ _STOPS = list(map(str, StopReason))
 with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
     st.title("Episodes", width="content")
     said.saved_views("episodes", "ep_")
-if not ask(queries.runs, limit=1):
-    show.empty("No episode has been played yet.")
-    st.stop()
 
 names = sorted({entrant["name"] for entrant in ask(queries.entrants)})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,9 +84,9 @@ def moment(**looks: Any) -> Any:
     return st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", **looks)
 
 
-def text_right(**looks: Any) -> Any:
+def text_right(label: str | None = None, **looks: Any) -> Any:
     """Texts that stand for numbers, such as intervals."""
-    return st.column_config.TextColumn(alignment="right", **looks)
+    return st.column_config.TextColumn(label, alignment="right", **looks)
 
 
 def interval_alone() -> Any:
@@ -94,5 +94,82 @@ def interval_alone() -> Any:
     return text_right(help="Of this comparison alone. Whether a difference is clear is said by the corrected p.")
 
 
+_CHAR, _PADDING = 7.2, 26
+"""Pixels that a character and the sides of a cell take."""
+
+
+def width_of(heading: str, texts: Iterable[str]) -> int:
+    """Return the pixels that a column of numbers needs, so that its heading is above them and not far to the left."""
+    return round(_CHAR * max(map(len, (heading, *texts))) + _PADDING)
+
+
+def joined(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return an answer with one column for the two ends of each interval of shares or costs."""
+    frame = frame.copy()
+    for low in [name for name in map(str, frame) if name.endswith("_low") and f"{name[:-4]}_high" in frame]:
+        stem, high = low[:-4], f"{low[:-4]}_high"
+        if not is_share(low) and not stem.startswith("cost"):
+            continue
+        ends = zip(frame[low].tolist(), frame[high].tolist(), strict=True)
+        write = wording.interval if is_share(low) else wording.usd_interval
+        texts = [write(*(None if pd.isna(end) else end for end in pair)) for pair in ends]
+        frame.insert(list(frame).index(low), stem if stem not in frame else f"{stem}_interval", texts)
+        frame = frame.drop(columns=[low, high])
+    return frame
+
+
 def _numbers(write: Callable[[Any], str], label: str | None, looks: dict[str, Any]) -> Kind:
     return Kind(write, st.column_config.NumberColumn(label, **looks))
+
+
+_SHARES = {"rate", "all_attempts_rate", "pass_at_k", "all_k", "observed", "predicted", "fixed_rate"}
+_LOGITS = {"ability", "ability_low", "ability_high", "difficulty", "infit", "outfit", "spread"}
+_NAMED = {
+    "ci": "95% interval",
+    "cost_per_resolved_interval": "95% of that cost",
+    "rate": "Rate",
+    "all_attempts_rate": "Every attempt",
+    "pass_at_k": "pass@k",
+    "pass": "95% of pass@k",
+    "k": "k",
+    "all_k": "All k",
+    "all": "95% of all k",
+    "cost_usd": "Cost",
+    "cost_per_resolved": "Cost per resolved",
+    "rank": "Rank",
+    "counted": "Episodes",
+    "wall_mean_s": "Mean seconds",
+    "steps_mean": "Mean steps",
+    "tasks_total": "Tasks in question",
+    "debugger": "Has a debugger",
+}
+
+
+def is_share(name: str) -> bool:
+    """Whether a column of an answer has shares from 0 to 1."""
+    return name in _SHARES or name.rpartition("_")[0] in ("ci", "pass", "all", "observed", "fixed")
+
+
+def named(name: str, values: pd.Series) -> Any:
+    """Return how a column of an answer is shown; None hides a column of ids."""
+    if name.endswith("_id"):
+        return None
+    stem, _, end = name.rpartition("_")
+    label = _NAMED.get(name) or wording.words(name).capitalize()
+    if end in ("low", "high"):
+        label = f"{_NAMED.get(stem) or wording.words(stem).capitalize()}, {'from' if end == 'low' else 'to'}"
+    if pd.api.types.is_object_dtype(values) and (is_share(f"{name}_low") or name.endswith("_interval")):
+        return text_right(label)
+    if is_share(name):
+        return share(label)
+    if name in _LOGITS and pd.api.types.is_float_dtype(values):
+        return logits(label)
+    if name.partition("_")[0] == "gap":
+        return points(label)
+    if name.startswith("cost"):
+        return dollars(label)
+    if pd.api.types.is_integer_dtype(values):
+        return count(label)
+    if pd.api.types.is_float_dtype(values):
+        return mean(label)
+    return st.column_config.Column(label)

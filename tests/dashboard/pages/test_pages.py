@@ -51,7 +51,7 @@ def test_the_overview(visit: Any, seeded: SimpleNamespace) -> None:
     app = visit(seeded.url, "overview")
     board, reasons = (table.value for table in app.dataframe)
     front = queries.front_page(seeded.store.engine, Scope(benchmark="bugs"))
-    for sentence in (front["lead"], *front["debugger"]):
+    for sentence in (front["lead"], front["evidence"], *front["debugger"]):
         assert sentence in texts(app)
     assert "No clear difference for any entrant; results per entrant and task: " in texts(app)
     assert len(board) == 3

@@ -148,7 +148,7 @@ def test_the_front_page_names_traces_that_show_what_it_says(store: Store) -> Non
     ]
     (debugger,) = front["debugger"]
     (pair,) = queries.tool_sets(store.engine, scope)
-    assert pair["sentence"] in front["lead"]
+    assert queries.headline(pair) in front["lead"] and front["evidence"] == queries.evidence(pair)
     gap = f"{points(pair['difference'])} points ({point_interval(pair['ci_low'], pair['ci_high'])})"
     assert debugger.startswith("The two that lead differ only in pdb: ") and gap in debugger
     tips = {tip["why"]: tip for tip in front["traces"]}
