@@ -139,5 +139,8 @@ def flips(heading: str, rows: Sequence[Mapping[str, Any]], key: str) -> None:
     pick(rows, frame, looks, key=key, name=key, alt=heading, hint=hint, links=both, opened=opened)
 
 
-flips("Resolved less often", explained["tasks"], "resolved_less_often")
-flips("Resolved more often", comparison["better"], "resolved_more_often")
+less_often, more_often = st.columns((3, 2))
+with less_often:
+    flips("Resolved less often", explained["tasks"], "resolved_less_often")
+with more_often:
+    flips("Resolved more often", comparison["better"], "resolved_more_often")

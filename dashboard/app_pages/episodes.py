@@ -52,7 +52,7 @@ with show.filters():
         verdicts = address.pills("Verdict", list(map(str, Verdict)), "ep_verdict", resets=_RESETS)
         text = address.text_input("Task or error contains", "ep_text", resets=_RESETS, width=220)
     shows_more = any(name in st.query_params for name in _MORE)
-    with st.expander("More filters", expanded=shows_more), st.container(horizontal=True):
+    with st.expander("More filters", expanded=shows_more, type="compact"), st.container(horizontal=True):
         failures = address.multiselect(
             "Failure point", _FAILURES, "ep_failure", resets=_RESETS, format_func=wording.words, width=300
         )

@@ -134,7 +134,7 @@ def _pair(pairs: Sequence[Comparison], worth: Sequence[ToolWorth]) -> None:
     )
     pair = labels[pair_label or next(iter(labels))]
     show.comparison(pair)
-    st.markdown(show.escaped(needs[pair_label or next(iter(labels))]["needs"]))
+    st.caption(show.escaped(needs[pair_label or next(iter(labels))]["needs"]))
     ids = {row["task"]: row["task_id"] for row in pair["by_task"]}
     gained, lost = st.columns(2)
     for column, word, tasks in ((gained, "Gained", pair["only_second"]), (lost, "Lost", pair["only_first"])):

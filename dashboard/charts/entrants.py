@@ -31,8 +31,10 @@ _MARGIN = 0.05
 _COST_ROWS = 9
 _PLOT_HEIGHT = 400
 """Pixels between the axis and the top of the figure with that many rows, about."""
-_ASIDE = 44
-"""Pixels from a mark to its name."""
+_ASIDE, _ABOVE = 30, 12
+"""Pixels from a mark to its name, which does not lie on the line that goes to the right."""
+_LEDGE = 0.02
+"""So far below and above all intervals a figure of rates reaches."""
 _NARROW = 0.5
 """Below this ratio of costs, as a power of ten, an axis needs more marks."""
 
@@ -72,6 +74,7 @@ def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
             "<extra></extra>",
         )
         bottom, top = min(bottom, row["ci_low"]), max(top, row["ci_high"])
+    bottom, top = bottom - _LEDGE, top + _LEDGE
     top = max(top, bottom + _LABEL * (top - bottom) * (len(priced) + 1))
     for (cost, row), height in zip(priced, _apart(rates, _LABEL * (top - bottom)), strict=True):
         figure.add_annotation(
@@ -79,7 +82,7 @@ def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
             y=row["rate"],
             text=plain_label(row["entrant"]),
             ax=_ASIDE,
-            ay=(row["rate"] - height) / (top - bottom) * _PLOT_HEIGHT,
+            ay=(row["rate"] - height) / (top - bottom) * _PLOT_HEIGHT - _ABOVE,
             xanchor="left",
             showarrow=True,
             arrowhead=0,

@@ -92,7 +92,7 @@ def forest(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> Spec:
     title = [f"← {first} better · points · {second} better →"]
     title = title if len(title[0]) < _WIDEST_TITLE else [f"← {first} better", f"{second} better →"]
     if any(row["fill"] == "transparent" and not row["low"] <= 0 <= row["high"] for row in values):
-        title += ["hollow: not clear once corrected, as the interval is not"]
+        title += ["hollow: not clear after the correction, which intervals leave out"]
     zero = {
         "mark": {"type": "rule", "color": "#8C8C8C", "aria": False},
         "encoding": {"x": {"datum": 0, "type": "quantitative"}},

@@ -76,7 +76,7 @@ def logits(label: str | None = None, **looks: Any) -> Kind:
 
 def rate_bar(**looks: Any) -> Any:
     """Percents from 0 to 100 with a bar, which the browser writes; `show.in_percent` makes them from shares."""
-    return st.column_config.ProgressColumn(format="%.1f%%", min_value=0, max_value=100, **looks)
+    return st.column_config.ProgressColumn(format="%.1f%%", min_value=0, max_value=100, **{"width": 170, **looks})
 
 
 def moment(**looks: Any) -> Any:
@@ -94,13 +94,13 @@ def interval_alone() -> Any:
     return text_right(help="Of this comparison alone. Whether a difference is clear is said by the corrected p.")
 
 
-_CHAR, _PADDING = 7.2, 26
-"""Pixels that a character and the sides of a cell take."""
+_CHAR, _PADDING, _WIDEST = 6.9, 24, 480
+"""Pixels that a character and the sides of a cell take, and the most of a column."""
 
 
 def width_of(heading: str, texts: Iterable[str]) -> int:
-    """Return the pixels that a column of numbers needs, so that its heading is above them and not far to the left."""
-    return round(_CHAR * max(map(len, (heading, *texts))) + _PADDING)
+    """Return the pixels that a column needs, so that no text is cut and numbers are below their heading."""
+    return min(_WIDEST, round(_CHAR * max(map(len, (heading, *texts))) + _PADDING))
 
 
 def joined(frame: pd.DataFrame) -> pd.DataFrame:
@@ -123,6 +123,8 @@ def _numbers(write: Callable[[Any], str], label: str | None, looks: dict[str, An
 
 
 _SHARES = {"rate", "all_attempts_rate", "pass_at_k", "all_k", "observed", "predicted", "fixed_rate"}
+_STEMS = ("ci", "pass", "all", "observed", "fixed")
+"""Columns that end with `_low` and `_high` behind one of these are the ends of an interval of shares."""
 _LOGITS = {"ability", "ability_low", "ability_high", "difficulty", "infit", "outfit", "spread"}
 _NAMED = {
     "ci": "95% interval",
@@ -147,7 +149,7 @@ _NAMED = {
 
 def is_share(name: str) -> bool:
     """Whether a column of an answer has shares from 0 to 1."""
-    return name in _SHARES or name.rpartition("_")[0] in ("ci", "pass", "all", "observed", "fixed")
+    return name in _SHARES or name.rpartition("_")[0] in _STEMS
 
 
 def named(name: str, values: pd.Series) -> Any:
@@ -158,7 +160,7 @@ def named(name: str, values: pd.Series) -> Any:
     label = _NAMED.get(name) or wording.words(name).capitalize()
     if end in ("low", "high"):
         label = f"{_NAMED.get(stem) or wording.words(stem).capitalize()}, {'from' if end == 'low' else 'to'}"
-    if pd.api.types.is_object_dtype(values) and (is_share(f"{name}_low") or name.endswith("_interval")):
+    if name in _STEMS or name.endswith("_interval"):  # see `joined`
         return text_right(label)
     if is_share(name):
         return share(label)

@@ -174,8 +174,8 @@ def first_run(title: str, summary: str) -> None:
         st.markdown(escaped(summary))
     empty("Nothing has been run yet. Start a run; it shows up here at once.", RUN_COMMAND)
     st.caption(
-        "It plays a suite of small Python bugs with repair, an agent that needs no model and no key. `--limit 10` "
-        "plays only ten of them."
+        "It plays a suite of small Python bugs with repair, an agent that needs no model and no key. Add --limit 10 "
+        "to play only ten of them."
     )
 
 
@@ -258,10 +258,13 @@ def grid(
     kinds |= column_config or {}
     writers = {name: kind for name, kind in kinds.items() if isinstance(kind, columns.Kind) and name in neutral}
     configuration = {name: kind.looks if isinstance(kind, columns.Kind) else kind for name, kind in kinds.items()}
-    for name, kind in writers.items():
-        if configuration[name].get("width") is None:
-            heading = configuration[name].get("label") or name
-            configuration[name] = {**configuration[name], "width": columns.width_of(heading, map(kind, frame[name]))}
+    for name in map(str, neutral):
+        if name not in writers and not pd.api.types.is_string_dtype(neutral[name]):
+            continue
+        looks = configuration.setdefault(name, st.column_config.Column())
+        if isinstance(looks, dict) and looks.get("width") is None:
+            texts = map(writers.get(name, str), frame[name])
+            configuration[name] = {**looks, "width": columns.width_of(looks.get("label") or name, texts)}
     for column, addresses in {**_places(frame, about), **(links or {})}.items():
         cells = zip(neutral[column], addresses, strict=True)
         neutral[column] = [cell if place is None else address.named(place, cell) for cell, place in cells]
@@ -269,7 +272,8 @@ def grid(
         looks = {name: value for name, value in (configuration.get(column) or {}).items() if value is not None}
         link_column = st.column_config.LinkColumn(display_text=address.NAME, alignment="left")
         configuration[column] = {**link_column, **looks, "type_config": link_column["type_config"]}
-    options = {"hide_index": True, "placeholder": NOTHING, "height": table_height(len(frame)), **options}
+    usual = {"hide_index": True, "placeholder": NOTHING, "height": table_height(len(frame)), "width": "content"}
+    options = {**usual, **options}
     if hidden:
         options["column_order"] = [column for column in frame.columns if column not in hidden]
     written = neutral.style.format(writers) if writers else neutral  # type: ignore[arg-type]

@@ -22,7 +22,7 @@ TOOL_SETS_PAGE = "app_pages/tool_sets.py"
 TASKS_PAGE, AGAINST_PAGE = "app_pages/tasks.py", "app_pages/against.py"
 MOST_COMPARED = 4
 """The most entrants that are compared side by side."""
-_STORY = 470
+_STORY = 600
 """Pixels that nearly every summary of a story needs."""
 _FEWEST_RUNS = 3
 """A line of fewer runs shows no course."""
@@ -282,10 +282,10 @@ def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
         {
             "Run": [wording.run_name(row["name"], row["id"]) for row in rows],
             "Status": [row["status"] for row in rows],
-            "Progress": [100 * row["done"] / max(1, row["episodes_total"] - row["not_played"]) for row in rows],
-            "Episodes": [wording.part_of(row["done"], row["episodes_total"] - row["not_played"]) for row in rows],
             "Rate": [_rate(row) for row in rows],
             "Against previous": [f"{wording.points(one.difference)}, why?" if one else "" for one in before],
+            "Progress": [100 * row["done"] / max(1, row["episodes_total"] - row["not_played"]) for row in rows],
+            "Episodes": [wording.part_of(row["done"], row["episodes_total"] - row["not_played"]) for row in rows],
             "Resolved": [row["resolved"] for row in rows],
             "Unresolved": [row["unresolved"] for row in rows],
             "Errors": [row["errors"] for row in rows],

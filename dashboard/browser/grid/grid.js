@@ -9,6 +9,7 @@ import { Preview } from "./preview.js"
 
 const CELL = 30 // The height of a cell, and its least width.
 const FACTS_WIDTH = 190 // Room for the numbers of a task,
+const RATE_WIDTH = 80
 const NOTES_WIDTH = 200 // and for its notes, if any has some.
 const LETTER = 7.2
 // As wide as this, a cell also has its count. Wider cells would only be further apart.
@@ -82,7 +83,7 @@ class Grid {
     this.chars = narrow ? { task: 14, entrant: 19 } : { task: 34, entrant: 30 }
     this.shared = common(entrants).length
     const nameLength = Math.max(...entrants.map(name => Math.min(this.chars.entrant, name.length - this.shared)), 8)
-    const facts = FACTS_WIDTH + (this.facts.includes("notes") ? NOTES_WIDTH : 0)
+    const facts = narrow ? RATE_WIDTH : FACTS_WIDTH + (this.facts.includes("notes") ? NOTES_WIDTH : 0)
     const room = Math.floor((this.box.clientWidth - this.names - facts) / entrants.length)
     this.wide = narrow ? CELL : clamp(room, CELL, WIDEST)
     // Names are turned unless they have room above their cells.

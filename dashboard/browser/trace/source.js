@@ -56,7 +56,8 @@ export class Source {
     const target = this.target()
     // Whole lines, so that the first is not cut.
     const above = target === undefined ? 0 : target - this.first - Math.floor(this.box.clientHeight / LINE / 2) + 1
-    this.box.scrollTop = Math.max(0, above) * LINE
+    const most = Math.floor((this.box.scrollHeight - this.box.clientHeight) / LINE)
+    this.box.scrollTop = Math.max(0, Math.min(above, most)) * LINE
     this.height = this.box.clientHeight
   }
 

@@ -141,7 +141,7 @@ queue = [number for number in (*waiting[position:], *waiting[:position]) if numb
 
 st.caption(f"{len(waiting)} wait for a decision. Keys: a approve, r reject, c comment, n the next one.")
 with st.container(horizontal=True, vertical_alignment="center"):
-    st.header(f"Proposal {proposal['id']}: {show.escaped(proposal['title'])}", width="content")
+    st.header(f"Proposal {proposal['id']}: {show.escaped(proposal['title'])}", width="content", anchor=False)
     st.badge(_MARKS[proposal["status"]], color="gray")
 keys({"a": "pr_approve", "r": "pr_reject", "c": "pr_comment", "n": "pr_next"})
 caption = (
