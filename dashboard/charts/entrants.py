@@ -76,14 +76,15 @@ def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
         bottom, top = min(bottom, row["ci_low"]), max(top, row["ci_high"])
     bottom, top = bottom - _LEDGE, top + _LEDGE
     top = max(top, bottom + _LABEL * (top - bottom) * (len(priced) + 1))
+    middle = math.sqrt(min(cost for cost, _ in priced) * max(cost for cost, _ in priced)) if priced else 0.0
     for (cost, row), height in zip(priced, _apart(rates, _LABEL * (top - bottom)), strict=True):
         figure.add_annotation(
             x=math.log10(cost),
             y=row["rate"],
             text=plain_label(row["entrant"]),
-            ax=_ASIDE,
+            ax=_ASIDE if cost <= middle else -_ASIDE,
             ay=(row["rate"] - height) / (top - bottom) * _PLOT_HEIGHT - _ABOVE,
-            xanchor="left",
+            xanchor="left" if cost <= middle else "right",
             showarrow=True,
             arrowhead=0,
             arrowwidth=0.7,
@@ -96,7 +97,7 @@ def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
         digits = (1, 2, 5) if high - low > _NARROW else (1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 4, 5, 6, 8)
         ticks = [digit * 10.0**power for power in range(math.floor(low) - 1, math.ceil(high) + 2) for digit in digits]
         figure.update_xaxes(
-            range=[low - max(0.02, 0.1 * (high - low)), high + max(0.06, 0.45 * (high - low))],
+            range=[low - max(0.02, 0.1 * (high - low)), high + max(0.02, 0.1 * (high - low))],
             tickvals=ticks,
             ticktext=[usd(tick) for tick in ticks],
         )

@@ -16,7 +16,7 @@ _SHAPES = {
     "star": "M0 -1L.24 -.32L.95 -.31L.38 .12L.59 .81L0 .4L-.59 .81L-.38 .12L-.95 -.31L-.24 -.32Z",
 }
 """Marks for which Vega has no name, as paths."""
-_WIDEST_TITLE = 60
+_WIDEST_TITLE = 44
 """The most characters in the title of an axis that a phone shows on one line."""
 _PHASES = {"searching": VIOLETS[2], "diagnosing": VIOLETS[1], "repairing": VIOLETS[0]}
 _NUMBERED_FROM = 0.03
@@ -92,7 +92,7 @@ def forest(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> Spec:
     title = [f"← {first} better · points · {second} better →"]
     title = title if len(title[0]) < _WIDEST_TITLE else [f"← {first} better", f"{second} better →"]
     if any(row["fill"] == "transparent" and not row["low"] <= 0 <= row["high"] for row in values):
-        title += ["hollow: not clear after the correction, which intervals leave out"]
+        title += ["hollow: not clear after the correction,", "which intervals leave out"]
     zero = {
         "mark": {"type": "rule", "color": "#8C8C8C", "aria": False},
         "encoding": {"x": {"datum": 0, "type": "quantitative"}},

@@ -94,13 +94,14 @@ def interval_alone() -> Any:
     return text_right(help="Of this comparison alone. Whether a difference is clear is said by the corrected p.")
 
 
-_CHAR, _PADDING, _WIDEST = 6.9, 24, 480
-"""Pixels that a character and the sides of a cell take, and the most of a column."""
+_LETTER, _DIGIT, _PADDING, _WIDEST = 6.1, 6.6, 22, 480
+"""Pixels that a letter, a digit and the sides of a cell take, and the most of a column."""
 
 
-def width_of(heading: str, texts: Iterable[str]) -> int:
+def width_of(heading: str, texts: Iterable[str], *, numbers: bool) -> int:
     """Return the pixels that a column needs, so that no text is cut and numbers are below their heading."""
-    return min(_WIDEST, round(_CHAR * max(map(len, (heading, *texts))) + _PADDING))
+    longest = max(map(len, texts), default=0) * (_DIGIT if numbers else _LETTER)
+    return min(_WIDEST, round(max(_LETTER * len(heading), longest) + _PADDING))
 
 
 def joined(frame: pd.DataFrame) -> pd.DataFrame:

@@ -264,7 +264,8 @@ def grid(
         looks = configuration.setdefault(name, st.column_config.Column())
         if isinstance(looks, dict) and looks.get("width") is None:
             texts = map(writers.get(name, str), frame[name])
-            configuration[name] = {**looks, "width": columns.width_of(looks.get("label") or name, texts)}
+            width = columns.width_of(looks.get("label") or name, texts, numbers=name in writers)
+            configuration[name] = {**looks, "width": width}
     for column, addresses in {**_places(frame, about), **(links or {})}.items():
         cells = zip(neutral[column], addresses, strict=True)
         neutral[column] = [cell if place is None else address.named(place, cell) for cell, place in cells]

@@ -262,10 +262,12 @@ def episode_table(
         show.link(EPISODE_PAGE, label, id=row["id"], step=(hits or {}).get(row["id"], {}).get("step"))
         show.story(EPISODE_PAGE, row)
 
+    # Where a text was found matters more than what the story tells anyway.
+    hidden = ("Tokens", "Seconds", "Attempt", *(("Failure point",) if hits else ()))
     hint = "Tick a row to open its trace here. Names and numbers open in a new tab."
     pick(
         rows, frame, columns, key=key, name=name, alt="Episodes", hint=hint,
-        links=links, opened=opened, everything=everything, hidden=("Tokens", "Seconds", "Attempt"),
+        links=links, opened=opened, everything=everything, hidden=hidden,
     )  # fmt: skip
 
 
