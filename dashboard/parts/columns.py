@@ -104,32 +104,14 @@ def width_of(heading: str, texts: Iterable[str], *, numbers: bool) -> int:
     return min(_WIDEST, round(max(_LETTER * len(heading), longest) + _PADDING))
 
 
-def joined(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return an answer with one column for the two ends of each interval of shares or costs."""
-    frame = frame.copy()
-    for low in [name for name in map(str, frame) if name.endswith("_low") and f"{name[:-4]}_high" in frame]:
-        stem, high = low[:-4], f"{low[:-4]}_high"
-        if not is_share(low) and not stem.startswith("cost"):
-            continue
-        ends = zip(frame[low].tolist(), frame[high].tolist(), strict=True)
-        write = wording.interval if is_share(low) else wording.usd_interval
-        texts = [write(*(None if pd.isna(end) else end for end in pair)) for pair in ends]
-        frame.insert(list(frame).index(low), stem if stem not in frame else f"{stem}_interval", texts)
-        frame = frame.drop(columns=[low, high])
-    return frame
-
-
 def _numbers(write: Callable[[Any], str], label: str | None, looks: dict[str, Any]) -> Kind:
     return Kind(write, st.column_config.NumberColumn(label, **looks))
 
 
 _SHARES = {"rate", "all_attempts_rate", "pass_at_k", "all_k", "observed", "predicted", "fixed_rate"}
-_STEMS = ("ci", "pass", "all", "observed", "fixed")
-"""Columns that end with `_low` and `_high` behind one of these are the ends of an interval of shares."""
 _LOGITS = {"ability", "ability_low", "ability_high", "difficulty", "infit", "outfit", "spread"}
 _NAMED = {
     "ci": "95% interval",
-    "cost_per_resolved_interval": "95% of that cost",
     "rate": "Rate",
     "all_attempts_rate": "Every attempt",
     "pass_at_k": "pass@k",
@@ -150,7 +132,7 @@ _NAMED = {
 
 def is_share(name: str) -> bool:
     """Whether a column of an answer has shares from 0 to 1."""
-    return name in _SHARES or name.rpartition("_")[0] in _STEMS
+    return name in _SHARES or name.rpartition("_")[0] in ("ci", "pass", "all", "observed", "fixed")
 
 
 def named(name: str, values: pd.Series) -> Any:
@@ -161,8 +143,6 @@ def named(name: str, values: pd.Series) -> Any:
     label = _NAMED.get(name) or wording.words(name).capitalize()
     if end in ("low", "high"):
         label = f"{_NAMED.get(stem) or wording.words(stem).capitalize()}, {'from' if end == 'low' else 'to'}"
-    if name in _STEMS or name.endswith("_interval"):  # see `joined`
-        return text_right(label)
     if is_share(name):
         return share(label)
     if name in _LOGITS and pd.api.types.is_float_dtype(values):
