@@ -25,7 +25,7 @@ from stackrank.db import queries
 from stackrank.wording import count_of
 
 # The most sentences about what a debugger is worth; the page of tool sets has all of them.
-_MOST_SENTENCES = 3
+_MOST_SENTENCES = 6
 # The most runs in progress that are named; the page of runs has all of them.
 _MOST_RUNNING = 4
 _COLUMNS = ("Rank", "Entrant", "Rate", "95% interval", "Episodes", "Errors", "Cost per resolved", "Steps")

@@ -36,7 +36,7 @@ _ASIDE, _ABOVE = 30, 12
 _LEDGE = 0.02
 """So far below and above all intervals a figure of rates reaches."""
 _NARROW = 0.5
-"""Below this ratio of costs, as a power of ten, an axis needs more marks."""
+"""Below this ratio of costs, as a power of ten, an axis has marks at equal distances."""
 
 
 def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
@@ -94,8 +94,7 @@ def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
         )
     if priced:
         low, high = (math.log10(edge(cost for cost, _ in priced)) for edge in (min, max))
-        digits = (1, 2, 5) if high - low > _NARROW else (1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 4, 5, 6, 8)
-        ticks = [digit * 10.0**power for power in range(math.floor(low) - 1, math.ceil(high) + 2) for digit in digits]
+        ticks = _ticks(low, high)
         figure.update_xaxes(
             range=[low - max(0.02, 0.1 * (high - low)), high + max(0.02, 0.1 * (high - low))],
             tickvals=ticks,
@@ -104,6 +103,18 @@ def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
     figure.update_xaxes(type="log", title="Cost of an episode (logarithmic)")
     figure.update_yaxes(range=[bottom, top], tickformat=".0%", title=f"{outcome_of(rows)}, with 95% interval")
     return finished(figure, _COST_ROWS)
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Return round costs for an axis between two powers of ten: multiples of one step if it is narrow."""
+    if high - low > _NARROW:
+        powers = range(math.floor(low) - 1, math.ceil(high) + 2)
+        return [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
+    least = max((10**high - 10**low) / 6, 0.0001)
+    power = 10.0 ** math.floor(math.log10(least))
+    step = next(digit * power for digit in (1, 2, 5, 10) if digit * power >= 0.999 * least)
+    first = max(1, math.floor(10**low / step) - 1)
+    return [step * place for place in range(first, math.ceil(10**high / step) + 3)]
 
 
 def _apart(heights: Sequence[float], least: float) -> list[float]:

@@ -96,7 +96,7 @@ _BOARD_COLUMNS = {
     ),
     "Entrant": _Column.TextColumn(pinned=True),
     "Rate": kinds.rate_bar(
-        width=120,  # With rank and name, it fits on a phone.
+        width=112,  # With rank and name, it fits on a phone.
         help="Resolved / (resolved + unresolved). Errors are shown separately.",
     ),
     "95% interval": _Column.TextColumn(help="Wilson interval; with several attempts per task, clustered by task."),
