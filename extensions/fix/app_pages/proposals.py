@@ -127,8 +127,6 @@ rows = queries.proposals(engine())  # not cached: a person who decides must see 
 if not rows:
     show.empty("Nothing is proposed yet.", "stackrank fix REPOSITORY --agent repair")
     st.stop()
-if message := st.session_state.pop(_SAID, ""):
-    st.error(message)
 
 waiting = [row["id"] for row in rows if row["status"] == "open"]
 requested = address.number("pr_id") or (waiting or [rows[0]["id"]])[0]
@@ -152,6 +150,8 @@ if proposal["covered_by"]:
     st.info(f"Proposal {proposal['covered_by']}, which is approved, fixes everything that this one fixes.")
 show.link(EPISODE_PAGE, "The episode, step by step", id=proposal["episode_id"])
 details(proposal)
+if message := st.session_state.pop(_SAID, ""):
+    st.error(message)
 buttons(proposal, queue[0] if queue else None)
 
 st.subheader("Queue")
