@@ -34,9 +34,10 @@ KNOW_NONE = (
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("visible", ["", *EXTENSIONS])
 def test_quick_tests_pass_alone(visible: str) -> None:
+    # In one process each: every further one imports everything anew, and other tests use the other processors.
     command = [
         *(sys.executable, "-m", "pytest", "-q", "-p", "tests.support.hide", "-p", "no:cacheprovider"),
-        *("-n", "2", "--dist", "worksteal", "-m", "not slow and not exhaustive"),
+        *("-m", "not slow and not exhaustive"),
         *(
             [f"tests/extensions/{visible}"]
             if visible

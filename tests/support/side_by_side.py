@@ -43,6 +43,10 @@ GROUPS = (
     ("flows/engine/test_resume.py",),
     ("env/tools/test_pdb_hard.py",),
     ("env/scoring/test_plugins.py",),
+    ("extensions/languages/test_debug.py",),
+    ("flows/engine/test_fleet.py",),
+    ("flows/operating/test_killed.py",),
+    ("flows/playing/test_two_players.py",),
     ("test_wheel.py",),
     ("test_session.py",),
 )

@@ -16,6 +16,7 @@ from stackrank.env.actions import Action
 from tests.agents.endpoints.test_quirks import ARGUMENTS, END, A, B, arguments_piece, chat, delta, function_piece
 from tests.agents.llm.test_verbatim import APIS, agent, play_steps, serve
 from tests.support.openai_server import call
+from tests.support.waiting import run_out
 
 HALVES = ARGUMENTS[:8], ARGUMENTS[8:]
 
@@ -212,7 +213,7 @@ def test_a_server_that_sends_only_keep_alive_messages(
         url = f"http://127.0.0.1:{port}"
         # Whoever takes each piece for an answer would wait until this test's own time is up.
         with pytest.raises((EndpointError, EndpointDown), match="took more than"):
-            play_steps(agent(api=api, stream=stream, base_url=url, request_timeout_s=0.5, retry_s=0), 1)
+            play_steps(agent(api=api, stream=stream, base_url=url, request_timeout_s=run_out(0.5), retry_s=0), 1)
 
 
 class Endless:

@@ -243,6 +243,19 @@ SYSTEM_CALLS = """
             os._exit(0)
         if ctypes.get_errno() != 1:
             allowed.append((name, os.strerror(ctypes.get_errno())))
+    import fcntl, termios
+
+    fcntl.fcntl(0, fcntl.F_GETFD)
+    for name, call in dict(
+        hint=lambda: fcntl.fcntl(0, 1036, bytes(8)), old_hint=lambda: fcntl.fcntl(0, 1038, bytes(8)),
+        typed=lambda: fcntl.ioctl(0, termios.TIOCSTI, b"x"),
+    ).items():
+        try:
+            call()
+            allowed.append(name)
+        except OSError as error:
+            if error.errno != 1:
+                allowed.append((name, str(error)))
     print("allowed", allowed)
     status = dict(line.split(":\\t", 1) for line in open("/proc/self/status").read().splitlines() if ":\\t" in line)
     print(status["CapEff"], status["CapBnd"], status["NoNewPrivs"], status["Seccomp"], os.getuid(), os.getgroups())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import textwrap
 from pathlib import Path
@@ -24,7 +25,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.exhaustive]
 
 CHANGED = """
     import sys
-    from safetensors.torch import load_file
+    from safetensors.numpy import load_file  # importing torch takes seconds
     before, after = map(load_file, sys.argv[1:])
     assert before.keys() == after.keys() and any((before[name] != after[name]).any() for name in before)
 """
@@ -49,11 +50,18 @@ def run_code(folder: Path, text: str, *arguments: str | Path) -> str:
     return trainer(folder, "-c", textwrap.dedent(text), *arguments)
 
 
-@pytest.fixture
-def model(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def untrained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a tiny model, whose words are calls of tools."""
-    run_code(tmp_path, "import pathlib, train_grpo; train_grpo.save_tiny_model(pathlib.Path('model'))")
-    return tmp_path / "model"
+    folder = tmp_path_factory.mktemp("untrained")
+    run_code(folder, "import pathlib, train_grpo; train_grpo.save_tiny_model(pathlib.Path('model'))")
+    return folder / "model"
+
+
+@pytest.fixture
+def model(untrained: Path, tmp_path: Path) -> Path:
+    """A copy of the tiny model, in a folder of the test's own."""
+    return shutil.copytree(untrained, tmp_path / "model")
 
 
 def require_change(model: Path) -> None:

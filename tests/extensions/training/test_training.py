@@ -32,7 +32,7 @@ from stackrank.extensions.training.vec import VecEnv
 from stackrank.terms import Milestone
 from tests.fixtures.agents import CART, Scripted, play_real
 from tests.fixtures.env import usable
-from tests.support.waiting import runs, wait_for
+from tests.support.waiting import run_out, runs, wait_for
 
 FIX = {"path": "cart.py", "start": 5, "end": 5, "new_code": "    return result"}
 EVERYTHING = dict.fromkeys(Term, 1.0)
@@ -223,12 +223,13 @@ def test_an_episode_on_the_statement_alone(pool: Pool) -> None:
 
 
 def test_the_time_limit_does_not_count_waiting_for_an_action(pool: Pool) -> None:
-    with training_env(pool, "bash", wall_s=2.0) as env:
+    limit_s = run_out(1.0)
+    with training_env(pool, "bash", wall_s=limit_s) as env:
         env.reset()
         for command in ("true", ":"):
-            time.sleep(1.5)
+            time.sleep(0.75 * limit_s)
             assert not env.step("bash", command=command).truncated
-        transition = env.step("bash", command="sleep 2.5")
+        transition = env.step("bash", command=f"sleep {limit_s}")
         assert transition.truncated and transition.info["stop_reason"] == "time_limit"
 
 

@@ -28,7 +28,8 @@ _NUMBER, _ARCHITECTURE, _ARGUMENT_0, _ARGUMENT_1 = 0, 4, 16, 24
 _X32 = 0x40000000
 _NEW_NAMESPACES = 0x7E020080
 """CLONE_NEWNS, CGROUP, UTS, IPC, USER, PID, NET and TIME, as clone takes them in its flags."""
-_TERMINAL_INPUT = 0x5412  # TIOCSTI
+_COMMANDS = (("ioctl", 0x5412), ("fcntl", 1036), ("fcntl", 1038))
+"""TIOCSTI writes into a terminal; F_SET_RW_HINT and F_SET_FILE_RW_HINT leave a number at a file that others read."""
 _FAMILIES = (1, 2, 10, 16)  # unix, inet, inet6, netlink
 
 # Calls that act on any process of the same user, the guest included, and which of their arguments names the process.
@@ -70,16 +71,16 @@ _AARCH64 = {
 
 _PTRACE = {"x86_64": 101, "aarch64": 117}
 
-# machine -> audit architecture, refused calls, and the numbers of clone, ioctl and socket
-_MACHINES: Dict[str, Tuple[int, Dict[str, int], int, int, int]] = {
-    "x86_64": (0xC000003E, _X86_64, 56, 16, 41),
-    "aarch64": (0xC00000B7, _AARCH64, 220, 29, 198),
+# machine -> audit architecture, refused calls, and the numbers of calls that are refused with some arguments
+_MACHINES: Dict[str, Tuple[int, Dict[str, int], Dict[str, int]]] = {
+    "x86_64": (0xC000003E, _X86_64, {"clone": 56, "ioctl": 16, "fcntl": 72, "socket": 41}),
+    "aarch64": (0xC00000B7, _AARCH64, {"clone": 220, "ioctl": 29, "fcntl": 25, "socket": 198}),
 }
 
 
 def program(machine: str) -> bytes:
     """The filter as classic BPF. Raises KeyError for a machine that it is not written for."""
-    architecture, refused, clone, ioctl, socket = _MACHINES[machine]
+    architecture, refused, numbers = _MACHINES[machine]
     code: List[Tuple[int, int, int, int]] = []
 
     def add(operation: int, value: int, if_true: int = 0, if_false: int = 0) -> None:
@@ -107,17 +108,18 @@ def program(machine: str) -> bytes:
         add(_JUMP_EQ, 0, 1, 0)
         answer(errno.EPERM)
         add(_RETURN, _ALLOW)
-    add(_JUMP_EQ, clone, 0, 4)
+    add(_JUMP_EQ, numbers["clone"], 0, 4)
     add(_LOAD, _ARGUMENT_0)
     add(_JUMP_SET, _NEW_NAMESPACES, 0, 1)
     answer(errno.EPERM)
     add(_RETURN, _ALLOW)
-    add(_JUMP_EQ, ioctl, 0, 4)
-    add(_LOAD, _ARGUMENT_1)
-    add(_JUMP_EQ, _TERMINAL_INPUT, 0, 1)
-    answer(errno.EPERM)
-    add(_RETURN, _ALLOW)
-    add(_JUMP_EQ, socket, 0, len(_FAMILIES) + 3)
+    for call, command in _COMMANDS:
+        add(_JUMP_EQ, numbers[call], 0, 4)
+        add(_LOAD, _ARGUMENT_1)
+        add(_JUMP_EQ, command, 0, 1)
+        answer(errno.EPERM)
+        add(_LOAD, _NUMBER)
+    add(_JUMP_EQ, numbers["socket"], 0, len(_FAMILIES) + 3)
     add(_LOAD, _ARGUMENT_0)
     for position, family in enumerate(_FAMILIES):
         add(_JUMP_EQ, family, len(_FAMILIES) - position, 0)

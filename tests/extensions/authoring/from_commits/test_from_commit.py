@@ -14,13 +14,16 @@ from stackrank.env.patches import make_diff
 from stackrank.env.sandbox.guest.testing.commands import pytest_run
 from stackrank.env.sandbox.registry import backend
 from stackrank.env.scoring.proof import find_proof
-from stackrank.extensions.authoring.from_commit import TaskOptions, draft, split
+from stackrank.env.scoring.report import TestReport
+from stackrank.extensions.authoring.from_commit import TaskOptions, draft, save, split
 from stackrank.extensions.authoring.new_task import make_task
 from stackrank.patches.reading import Patch
 from tests.env.benchmarks.test_repo import BUG, TESTS
 from tests.support.repository import FIXED, NEW_TEST, REMEDY, SampleRepository, git, make_repository, write
 
 pytestmark = pytest.mark.slow
+
+TOTAL = "tests/test_cart.py::test_total"
 
 
 @pytest.fixture
@@ -29,13 +32,14 @@ def repo(tmp_path: Path) -> SampleRepository:
 
 
 def test_init_task(repo: SampleRepository, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    for name in ("first", "second", "first"):  # a task of the same name is replaced
-        make_task(str(repo.path), repo.fixed_commit, out, TaskOptions(id=name), backend("local"), print)
+    out, commit = tmp_path / "out", (str(repo.path), repo.fixed_commit)
+    for name in ("first", "second"):
+        save(draft(*commit, TaskOptions(id=name)), out, *(TestReport({TOTAL: end}) for end in ("failed", "passed")))
+    make_task(*commit, out, TaskOptions(id="first"), backend("local"), print)  # replaces the task of the same name
     benchmark = load_benchmark("repo", Source(out))
     assert [task.id for task in benchmark.tasks()] == ["second", "first"] and not benchmark.excluded()
-    task = benchmark.tasks()[0]
-    assert task.fail_to_pass == ("tests/test_cart.py::test_total",)
+    task = benchmark.tasks()[1]
+    assert task.fail_to_pass == (TOTAL,)
     assert task.pass_to_pass == ("tests/test_cart.py::test_type",)
     assert "Totals are right" not in task.statement and REMEDY not in task.statement
     assert find_proof(task) is not None  # the first verdict need not make it again
