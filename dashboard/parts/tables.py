@@ -66,10 +66,9 @@ def board_frame(rows: Sequence[Mapping[str, Any]], history: dict[int, list[float
             "Tools": [row["tools"] for row in rows],
         }
     )
-    frame = frame.drop(columns=[column for column, is_told in _silent_columns(rows).items() if is_told])
     if history is not None and any(len(rates) >= _FEWEST_RUNS for rates in history.values()):
         frame.insert(list(frame).index("Tasks"), "Last runs", [history.get(row["entrant_id"], []) for row in rows])
-    return frame
+    return frame.drop(columns=[column for column, is_told in _silent_columns(rows).items() if is_told])
 
 
 def _silent_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, bool]:

@@ -115,21 +115,27 @@ def resume(
     acts = Acts(engine)
     row = queries.run(engine, run)
     run_id = row["id"]
-    if row["paused"]:
-        acts.unpause(run_id, person=default_owner(), why=why)
-        if is_played(engine, row):
-            print_acted(row, as_json, "goes on")
-            return
-    changes = {name: value for name, value in (("workers", workers), ("budget_usd", budget)) if value is not None}
+    changes: dict[str, float | None] = {"workers": workers, "budget_usd": budget}
+    changes = {name: value for name, value in changes.items() if value is not None}
     spec = make_spec({**row["spec"], **changes}, "")
+    plays_all = no_stop and spec.stop is not None
+    if plays_all:
+        changes["stop"] = None
+    if row["paused"] and is_played(engine, row):
+        acts.tune(run_id, changes, person=default_owner(), why=why)
+        if plays_all:
+            acts.unskip(run_id)
+        acts.unpause(run_id, person=default_owner(), why=why)
+        print_acted(queries.run(engine, run_id), as_json, "goes on")
+        return
     # The actions of an outside program are repeated from the record, and then the episode gets its verdict.
     if played_by_hand(spec) not in ("", "outside"):
         command = f"stackrank play {spec.tasks[0]}" if spec.tasks else "stackrank play"
         raise SpecError(f"run {run_id} was played by a person and cannot be resumed: start over with `{command}`")
-    if no_stop and spec.stop is not None:
-        acts.tune(run_id, {"stop": None}, person=default_owner(), why=why)
+    if plays_all:
         acts.unskip(run_id)
-        row = queries.run(engine, run)
+    acts.unpause(run_id, person=default_owner(), why=why)
+    row = queries.run(engine, run)
     remaining = row["pending"] + row["running"] + (row["errors"] if errors else 0)
     if not remaining:
         hint = ", or was skipped by early stopping: --no-stop plays the rest" if row["not_played"] else ""
@@ -141,8 +147,7 @@ def resume(
             store.start_run(run_id)
             store.end_run(run_id, RunStatus.FINISHED)
         raise typer.Exit(print_result(engine, run_id, as_json))
-    if changes:
-        acts.tune(run_id, changes, person=default_owner(), why=why)
+    acts.tune(run_id, changes, person=default_owner(), why=why)
     raise typer.Exit(evaluate(run_id, prepare_resume(engine, row, remaining), as_json, _debug(context), errors=errors))
 
 

@@ -5,7 +5,7 @@ A run that is over has its cells in a tally; the cells of other runs are added u
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from sqlalchemy import Connection, Engine, select
 from sqlalchemy.sql import ColumnElement
@@ -34,12 +34,17 @@ def of_runs(engine: Engine, runs: Sequence[int]) -> ColumnElement[bool]:
 def add_up_cells(engine: Engine, runs: Sequence[int]) -> list[Cell]:
     """Return the sums of each entrant on each task over all these runs."""
     with open_connection(engine) as connection:
-        stored = _read_tallies(connection, runs)
-        cells = tallies.of_tallies(stored.values())
-        unstored = [run for run in runs if run not in stored]
+        unstored = set(runs)
+
+        def contents() -> Iterator[bytes]:
+            for run, content in _read_tallies(connection, runs):
+                unstored.discard(run)
+                yield content
+
+        cells = tallies.of_tallies(contents())
         if not unstored:
             return cells
-        cells += tallies.of_episodes(connection, _E.run_id.in_(unstored), of_runs(engine, unstored))
+        cells += tallies.of_episodes(connection, _E.run_id.in_(unstored), of_runs(engine, sorted(unstored)))
     merged: dict[tuple[int, int], Sums] = {}
     for entrant, task, sums in cells:
         previous = merged.get((entrant, task))
@@ -50,7 +55,7 @@ def add_up_cells(engine: Engine, runs: Sequence[int]) -> list[Cell]:
 def read_cells(engine: Engine, runs: Collection[int]) -> dict[int, list[Cell]]:
     """Return the sums of each entrant on each task for each of these runs."""
     with open_connection(engine) as connection:
-        stored = _read_tallies(connection, runs)
+        stored = dict(_read_tallies(connection, runs))
         return {
             run: tallies.of_tallies([stored[run]])
             if run in stored
@@ -59,6 +64,7 @@ def read_cells(engine: Engine, runs: Collection[int]) -> dict[int, list[Cell]]:
         }
 
 
-def _read_tallies(connection: Connection, runs: Collection[int]) -> dict[int, bytes]:
+def _read_tallies(connection: Connection, runs: Collection[int]) -> Iterable[tuple[int, bytes]]:
+    """Return the tallies of these runs, few at a time: together they are larger than what they add up to."""
     query = select(TALLY.c.run_id, TALLY.c.content).where(TALLY.c.run_id.in_(runs)).order_by(TALLY.c.run_id)
-    return dict(connection.execute(query).tuples().all())
+    return connection.execute(query, execution_options={"yield_per": 10}).tuples()

@@ -18,14 +18,18 @@ _COLUMNS: dict[str, Any] = {"steps": _E.steps, "tokens": _E.tokens_in + _E.token
 
 
 class Consumption(NamedTuple):
-    """How many of an entrant's counted episodes on a task took the same amount, and how many of those were resolved."""
+    """What an entrant's counted episodes on a task took."""
 
     entrant_id: int
     task_id: int
-    amount: float | None
-    """None: a price is unknown."""
+    resolving: float
+    """What those took together that resolved it, each at most what is allowed."""
     resolved: int
     counted: int
+    longest: float
+    """The most that one of them took."""
+    unpriced: int
+    """How many have an unknown price."""
 
 
 class Gain(NamedTuple):
@@ -41,18 +45,26 @@ class Gain(NamedTuple):
 
 
 def read_consumption(
-    selection: Selection, by: EffortUnit, entrants: Collection[int] | None = None
+    selection: Selection, by: EffortUnit, entrants: Collection[int], allowed: float = 0.0
 ) -> list[Consumption]:
-    """Return what the counted episodes took, of these entrants or of all, smallest amount first."""
-    groups = (_E.entrant_id, _E.task_id, _COLUMNS[by])
-    resolved = func.sum(case((_E.verdict == Verdict.RESOLVED, 1), else_=0))
-    query = select(*groups, resolved, func.count()).where(
-        selection.condition, _E.counted, _E.verdict.in_(selection.counting)
+    """Return what the counted episodes of these entrants took. `allowed`: the most that counts of one; 0: all."""
+    amount, is_resolved = _COLUMNS[by], _E.verdict == Verdict.RESOLVED
+    capped = case((amount > allowed, allowed), else_=amount) if allowed else amount
+    query = (
+        select(
+            _E.entrant_id,
+            _E.task_id,
+            func.coalesce(func.sum(case((is_resolved, capped), else_=0)), 0),
+            func.sum(case((is_resolved, 1), else_=0)),
+            func.count(),
+            func.coalesce(func.max(amount), 0),
+            func.count() - func.count(amount),
+        )
+        .where(selection.condition, _E.counted, _E.verdict.in_(selection.counting))
+        .where(_E.entrant_id.in_(sorted(entrants)))
+        .group_by(_E.entrant_id, _E.task_id)
     )
-    if entrants is not None:
-        query = query.where(_E.entrant_id.in_(list(entrants)))
-    rows = fetch_tuples(selection.engine, query.group_by(*groups).order_by(_COLUMNS[by]))
-    return [Consumption(*row) for row in rows if row[1] in selection.keys]
+    return [Consumption(*row) for row in fetch_tuples(selection.engine, query) if row[1] in selection.keys]
 
 
 def read_gains(selection: Selection, by: EffortUnit) -> list[Gain]:

@@ -18,8 +18,8 @@ from stackrank.db.queries.comparisons.claims import claim, corrected_p, interval
 from stackrank.db.totals.sums import TaskKey
 from stackrank.wording import allowance, amount, amount_interval, mean, usd, whole
 
-Needs = Mapping[TaskKey, Sequence[float]]
-"""Task -> what each of an entrant's episodes of it took; infinite for an episode that did not resolve it."""
+Needs = Mapping[TaskKey, tuple[float, int, int]]
+"""Task -> what the episodes of an entrant that resolved it took together, how many these are, and how many did not."""
 
 
 class EffortComparison(TypedDict):
@@ -53,8 +53,8 @@ def effort(
     By cost, a pair with an unknown price has no tasks.
     """
     selection = scope.find(engine)
-    needs, longest = _read_needs(selection, {entrant_id for pair in pairs for entrant_id in pair}, by)
     allowed = _allowed_budget(selection, by)
+    needs, longest = _read_needs(selection, {entrant_id for pair in pairs for entrant_id in pair}, by, allowed)
     compared = [
         _compare_pair(
             pair,
@@ -78,39 +78,43 @@ def correct_effort(compared: list[EffortComparison]) -> list[EffortComparison]:
 
 def effort_across(entrant: int, sides: tuple[Selection, Selection], by: EffortUnit = "steps") -> EffortComparison:
     """Compare what an entrant (an id) needs in two selections, without a correction. The budget is the larger one."""
-    read = [_read_needs(selection, {entrant}, by) for selection in sides]
     limits = [_allowed_budget(selection, by) for selection in sides]
-    taken = [longest.get(entrant, 0.0) for _, longest in read]
-    budget = max(limits) if all(limits) else max(taken)
+    allowed = max(limits) if all(limits) else 0.0
+    read = [_read_needs(selection, {entrant}, by, allowed) for selection in sides]
+    budget = allowed or max(longest.get(entrant, 0.0) for _, longest in read)
     return _compare_pair((entrant, entrant), [needs.get(entrant, {}) for needs, _ in read], budget, by)
 
 
 def _compare_pair(pair: tuple[int, int], needs: Sequence[Needs], budget: float, by: EffortUnit) -> EffortComparison:
     first, second = needs
     shared = sorted(first.keys() & second.keys())
-    comparison = stats.effort([first[key] for key in shared], [second[key] for key in shared], budget)
+    means = [[[_mean(side[key], budget)] for key in shared] for side in (first, second)]
+    comparison = stats.effort(means[0], means[1], budget)
     question = {"first_id": pair[0], "second_id": pair[1], "by": by, "budget": budget}
     return cast("EffortComparison", question | asdict(comparison) | {"p_holm": None, "family": 0})
 
 
+def _mean(need: tuple[float, int, int], budget: float) -> float:
+    resolving, resolved, unresolved = need
+    return (resolving + unresolved * budget) / (resolved + unresolved)
+
+
 def _read_needs(
-    selection: Selection, entrants: Collection[int], by: EffortUnit
+    selection: Selection, entrants: Collection[int], by: EffortUnit, allowed: float
 ) -> tuple[dict[int, Needs], dict[int, float]]:
     """Return needs by entrant, without those of unknown price, and the most that an episode of each entrant took."""
-    needs: dict[int, dict[TaskKey, list[float]]] = defaultdict(lambda: defaultdict(list))
+    needs: dict[int, dict[TaskKey, tuple[float, int, int]]] = defaultdict(dict)
     longest: dict[int, float] = defaultdict(float)
     unknown: set[int] = set()
-    for row in read_consumption(selection, by, entrants):
-        if row.amount is None:
+    for row in read_consumption(selection, by, entrants, allowed):
+        if row.unpriced:
             unknown.add(row.entrant_id)
-            continue
-        spent, unresolved = float(row.amount), row.counted - row.resolved
-        longest[row.entrant_id] = max(longest[row.entrant_id], spent)
-        task_needs = needs[row.entrant_id][selection.keys[row.task_id]]
-        task_needs += [spent] * row.resolved + [float("inf")] * unresolved
-    return {
-        entrant_id: entrant_needs for entrant_id, entrant_needs in needs.items() if entrant_id not in unknown
-    }, longest
+        longest[row.entrant_id] = max(longest[row.entrant_id], float(row.longest))
+        key = selection.keys[row.task_id]
+        resolving, resolved, unresolved = needs[row.entrant_id].get(key, (0.0, 0, 0))
+        sums = (resolving + float(row.resolving), resolved + row.resolved, unresolved + row.counted - row.resolved)
+        needs[row.entrant_id][key] = sums
+    return {entrant_id: sums for entrant_id, sums in needs.items() if entrant_id not in unknown}, longest
 
 
 def _allowed_budget(selection: Selection, by: EffortUnit) -> float:

@@ -31,6 +31,8 @@ _END_PATIENCE_S = 2.0
 _REMOVAL_PATIENCE_S = 60.0
 _KEPT = 8
 """Berths kept waiting at the same time; each takes some 40 MB."""
+_IDLE_S = 300.0
+"""How long a berth waits for its next sandbox: a run may be paused, or have less to do than it had."""
 _REFUSALS = 3
 """How many berths in a row may be unable to fork before this process stops trying."""
 _LONGEST = 1 << 20
@@ -47,6 +49,8 @@ class Berth:
         """`carrier`: the channel to a container in which the loader waits. Raises CannotFork and SandboxError."""
         self.carrier = carrier
         self.kind = kind
+        self.idle_since = 0.0
+        """When its last sandbox ended, by the monotonic clock."""
         try:
             carrier.send(guest_code())
             self.start({"env": variables_of(spec), "root": carrier.root, "python": not spec.has_artefacts})
@@ -199,6 +203,8 @@ class Berths:
         """`make` starts a container of an image in which the loader waits for the program `berth`."""
         self._make = make
         self._idle: list[Berth] = []
+        """Those that wait, the longest first."""
+        self._timer: threading.Timer | None = None
         self._lock = threading.Lock()
         self._process = os.getpid()
         self._refusals = 0
@@ -231,7 +237,7 @@ class Berths:
         """Take the berth of this kind that was used last."""
         with self._lock:
             if self._process != os.getpid():  # a fork of this process inherits the connections, but must not use them
-                self._idle, self._process = [], os.getpid()
+                self._idle, self._timer, self._process = [], None, os.getpid()
             found = next((berth for berth in reversed(self._idle) if berth.kind == kind), None)
             if found is not None:
                 self._idle.remove(found)
@@ -239,7 +245,27 @@ class Berths:
 
     def _keep(self, berth: Berth) -> None:
         with self._lock:
+            berth.idle_since = time.monotonic()
             self._idle.append(berth)
             surplus = [self._idle.pop(0) for _ in range(len(self._idle) - _KEPT)]
+            self._watch()
         for old in surplus:
             old.carrier.close()
+
+    def _watch(self) -> None:
+        """Look again when the berth that waits longest has waited long enough. The caller holds the lock."""
+        if self._idle and self._timer is None:
+            due_s = self._idle[0].idle_since + _IDLE_S - time.monotonic()
+            self._timer = threading.Timer(max(0.0, due_s), self._close_idle)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _close_idle(self) -> None:
+        with self._lock:
+            self._timer = None
+            latest = time.monotonic() - _IDLE_S
+            overdue = [berth for berth in self._idle if berth.idle_since <= latest]
+            self._idle = self._idle[len(overdue) :]
+            self._watch()
+        for berth in overdue:
+            berth.carrier.close()

@@ -98,7 +98,8 @@ class Driver:
         if time.monotonic() - self._last_order >= TICK_S:
             self._last_order = time.monotonic()
             self._session.follow()
-        if self._session.is_paused:
+        if self._session.is_paused and not is_played(self._session):
+            self._outages.restart_patience()
             return False
         while len(self._playing) < self._session.run.spec.workers:
             if self._is_stopping():
@@ -240,6 +241,12 @@ def too_many_errors(session: Session) -> str:
         f"{error_count} of {count_of(ended_count, 'episode')} ended in an error, more than {share:.0%}; "
         f"the latest error: {last['error']}"
     )
+
+
+def is_played(session: Session) -> bool:
+    """Whether no episode is open, here or elsewhere. Then a paused run ends too, as there is nothing to wait for."""
+    counts = queries.progress(session.store.engine, session.run_id)
+    return not counts["pending"] + counts["running"]
 
 
 def budget_spent(session: Session) -> str:

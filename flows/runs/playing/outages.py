@@ -121,6 +121,10 @@ class Outages:
         """Whether all endpoints that are down have been down for at least `patience_s`."""
         return all(time.monotonic() - since >= patience_s for since in self._down_since.values())
 
+    def restart_patience(self) -> None:
+        """Let patience begin anew: nobody has asked since the run was paused."""
+        self._down_since = dict.fromkeys(self._down_since, time.monotonic())
+
     def has_waiting_episodes(self) -> bool:
         """Whether episodes wait for an endpoint."""
         return bool(self.waiting and self._store.count_waiting(self._session.run_id, self.waiting, limit=1))

@@ -50,6 +50,8 @@ _INSERT = (
     f"VALUES ({', '.join('?' for _ in STEP.columns)})"
 )
 
+_USE = "INSERT INTO episode_tool (tool, episode_id) VALUES (?, ?)"
+
 
 def fill(engine: Engine, *, episodes: int, steps: int) -> None:
     """Fill an empty database: whole runs of 500 tasks x 10 entrants, and about `steps` steps in all."""
@@ -126,28 +128,46 @@ def fill(engine: Engine, *, episodes: int, steps: int) -> None:
             connection.execute(insert(EPISODE), rows)
             connection.execute(RUN.update().where(RUN.c.id == run).values(fields))
             tallies.keep(connection, run)
+    _add_steps(engine, debugging)
+
+
+def _add_steps(engine: Engine, debugging: set[int]) -> None:
+    """Give every episode its steps. Those of episodes that are alike in all that matters are copied by the database."""
+    columns = (EPISODE.c.id, EPISODE.c.steps, EPISODE.c.entrant_id, EPISODE.c.verdict)
     with engine.connect() as connection:
-        columns_of_steps = (EPISODE.c.id, EPISODE.c.steps, EPISODE.c.entrant_id, EPISODE.c.verdict)
-        played = connection.execute(select(*columns_of_steps).order_by(EPISODE.c.id)).tuples().all()
-    for start in range(0, len(played), 2_000):
-        batch = played[start : start + 2_000]
-        with engine.begin() as connection:
-            step_rows = [
-                row
-                for episode, last, entrant, verdict in batch
-                for row in _steps(episode, last, debugs=entrant in debugging, solved=verdict == "resolved")
-            ]
-            connection.exec_driver_sql(_INSERT, step_rows)
-            tools = [(RARE_TOOL, episode) for episode, *_ in batch if episode % 1_000 == 0]
-            tools += [
-                (tool, episode)
-                for episode, last, entrant, _ in batch
-                for tool in {_tool(n, last, debugs=entrant in debugging) for n in range(1, last + 1)}
-            ]
-            connection.exec_driver_sql("INSERT INTO episode_tool (tool, episode_id) VALUES (?, ?)", tools)
-            totals_of_part = totals(EPISODE.c.id.between(batch[0][0], batch[-1][0]))
-            columns = [column.name for column in totals_of_part.selected_columns]
-            connection.execute(insert(TOOL_USE).from_select(columns, totals_of_part))
+        played = connection.execute(select(*columns).order_by(EPISODE.c.id)).tuples().all()
+    examples: dict[tuple[int, bool, bool], int] = {}
+    copies = [
+        (episode, examples.setdefault((last, entrant in debugging, verdict == "resolved"), episode))
+        for episode, last, entrant, verdict in played
+    ]
+    first, end = copies[0][0], copies[-1][0] + 1
+    others = ", ".join(f'"{column.name}"' for column in STEP.columns if column.name != "episode_id")
+    with engine.connect() as connection:
+        for (last, debugs, solved), episode in examples.items():
+            connection.exec_driver_sql(_INSERT, list(_steps(episode, last, debugs=debugs, solved=solved)))
+            tools = {_tool(n, last, debugs=debugs) for n in range(1, last + 1)}
+            connection.exec_driver_sql(_USE, [(tool, episode) for tool in tools])
+        connection.exec_driver_sql("CREATE TEMP TABLE copy (id INTEGER PRIMARY KEY, example INTEGER)")
+        connection.exec_driver_sql("INSERT INTO copy VALUES (?, ?)", [pair for pair in copies if pair[0] != pair[1]])
+        for start in range(first, end, 20_000):
+            part = (start, start + 19_999)
+            connection.exec_driver_sql(
+                f"INSERT INTO step (episode_id, {others}) SELECT copy.id, {others} FROM copy "
+                "JOIN step ON step.episode_id = copy.example WHERE copy.id BETWEEN ? AND ?",
+                part,
+            )
+            connection.exec_driver_sql(
+                "INSERT INTO episode_tool (tool, episode_id) SELECT tool, copy.id FROM copy "
+                "JOIN episode_tool ON episode_tool.episode_id = copy.example WHERE copy.id BETWEEN ? AND ?",
+                part,
+            )
+            uses = totals(EPISODE.c.id.between(*part))
+            connection.execute(insert(TOOL_USE).from_select([column.name for column in uses.selected_columns], uses))
+            connection.commit()
+        rare = [(RARE_TOOL, episode) for episode in range(first, end) if episode % 1_000 == 0]
+        connection.exec_driver_sql(_USE, rare or [(RARE_TOOL, first)])
+        connection.commit()
 
 
 def _has_debugger(entrant: int) -> bool:

@@ -37,3 +37,11 @@ def test_pages_do_not_round_to_0_or_100_percent(tmp_path: Path) -> None:
     assert 0.995 < row["rate"] < 1  # type: ignore[operator]
     assert board_frame([row])["95% interval"].tolist() == [interval(row["ci_low"], row["ci_high"])]
     assert interval(0.9812, 0.9994) == "98.1–99.9%"
+
+
+def test_past_rates_are_shown_where_every_task_was_played(tmp_path: Path) -> None:
+    store = Store(connect(f"sqlite:///{tmp_path / 'complete.db'}"))
+    played(store, {"one": "+" * 3})
+    (row,) = queries.leaderboard(store.engine)
+    frame = board_frame([row], {row["entrant_id"]: [0.5, 1.0, 1.0]})
+    assert "Tasks" not in frame and frame["Last runs"].tolist() == [[0.5, 1.0, 1.0]]

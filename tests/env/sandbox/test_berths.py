@@ -207,3 +207,19 @@ def test_few_berths_wait(docker: DockerBackend, monkeypatch: pytest.MonkeyPatch)
         pass
     (berth,) = docker._berths._idle
     assert berth.carrier.name == first.name
+
+
+def test_no_berth_waits_for_long(docker: DockerBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(berths_module, "_IDLE_S", 1.0)
+
+    def is_removed(sandbox: Sandbox) -> bool:
+        return not client().api.containers(all=True, filters={"name": sandbox.name})
+
+    with Sandbox(docker, SPEC) as used:
+        used.put({})
+        with Sandbox(docker, SPEC) as idle:
+            assert isinstance(idle._channel, BerthChannel) and isinstance(used._channel, BerthChannel)
+        wait_for(lambda: is_removed(idle), "the end of the berth that waits")
+        assert used.run("echo well", 30).output == "well\n", "the one in use stays"
+    wait_for(lambda: is_removed(used), "the end of the berth that was used later")
+    assert docker._berths._idle == []

@@ -25,6 +25,7 @@ from stackrank.env.sandbox.base import SandboxError
 from stackrank.env.sandbox.docker import engine as docker_engine
 from stackrank.env.sandbox.docker.policy import OWNER_LABEL
 from stackrank.settings import settings
+from tests.fixtures.acts import ACTS, WITH_ACTS, release
 from tests.fixtures.env import usable
 from tests.fixtures.playing import drive
 from tests.flows.engine.test_resume import POINTS, assert_as_undisturbed, endpoint, scripted_run
@@ -137,9 +138,11 @@ def on_engine(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engin
         cache.cache_clear()
 
 
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize(("point", "act"), WITH_ACTS)
 @pytest.mark.usefixtures("database")
-def test_the_docker_engine_is_killed_and_comes_back(on_engine: Engine, endpoint: OpenAIServer, point: str) -> None:
+def test_the_docker_engine_is_killed_and_comes_back(
+    on_engine: Engine, endpoint: OpenAIServer, point: str, act: str
+) -> None:
     """Episodes lose their sandboxes: they go on in new ones, in the run itself or when it is resumed."""
     run_id = scripted_run(sandbox="docker")
     reason: list[str] = []
@@ -151,9 +154,12 @@ def test_the_docker_engine_is_killed_and_comes_back(on_engine: Engine, endpoint:
     playing = threading.Thread(target=play)
     playing.start()
     wait_for(lambda: POINTS[point](run_id), f"an episode at its {point}")
+    if act:
+        ACTS[act](run_id)
     on_engine.kill()
     time.sleep(AWAY_S)
     on_engine.start()
+    release(run_id, act)
     playing.join(timeout=600)
     assert not playing.is_alive()
     drive(run_id)

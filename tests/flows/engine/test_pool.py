@@ -19,6 +19,7 @@ import pytest
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.writes.store import Store
+from tests.fixtures.acts import ACTS, release
 from tests.postgres import PASSWORD, Cluster, cluster
 from tests.support.forwarder import forwarded
 from tests.support.waiting import missing, wait_for
@@ -70,14 +71,17 @@ def postgres(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
         yield running
 
 
-@pytest.mark.parametrize("loss", ["cut off", "killed"])
+LOSSES = [("cut off", ""), ("killed", ""), ("killed", "paused"), ("killed", "retuned")]
+
+
+@pytest.mark.parametrize(("loss", "act"), LOSSES)
 def test_one_of_two_machines_is_lost(
-    prefect_server: str, networks: dict[str, str], postgres: Cluster, tmp_path: Path, loss: str
+    prefect_server: str, networks: dict[str, str], postgres: Cluster, tmp_path: Path, loss: str, act: str
 ) -> None:
     """Every episode has its verdict, once, whether a machine dies or only nobody hears of it any more."""
     from stackrank.flows.engine.deployments import prepare_pool
 
-    pool = f"netns-{loss.replace(' ', '-')}"
+    pool = f"netns-{loss.replace(' ', '-')}{act}"
     prepare_pool(pool)
     database = os.environ["STACKRANK_DATABASE_URL"].partition("?")[0].rpartition("/")[2]
     port = urlsplit(prefect_server).port or 0
@@ -113,10 +117,13 @@ def test_one_of_two_machines_is_lost(
             return any(player.split(":")[3] in pids for player in players)
 
         wait_for(lambda: run.poll() is not None or lost_one_plays(), "the one that is lost at work")
+        if act:
+            ACTS[act](1)
         if loss == "cut off":
             ip("link", "set", lost, "down")
         else:
             end(workers[lost].pid)
+        release(1, act)
         assert run.wait(timeout=600) == 0
     stored = queries.run(connect(), "pool")
     rows = queries.episodes(connect(), stored["id"], counted=None)

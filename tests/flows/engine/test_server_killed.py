@@ -19,6 +19,7 @@ import pytest
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.flows.services import prefect_server as server
+from tests.fixtures.acts import ACTS, WITH_ACTS, release
 from tests.fixtures.calls import CommandLine
 from tests.fixtures.flows import in_home
 from tests.fixtures.scripted import ENTRANT, RESOLVED, UNRESOLVED
@@ -53,7 +54,7 @@ def own_server(server_home: Path) -> Iterator[psutil.Process]:
             process.kill()
 
 
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize(("point", "act"), WITH_ACTS)
 def test_the_prefect_server_is_killed(
     prefect_server: str,
     prefect_home: Path,
@@ -63,8 +64,9 @@ def test_the_prefect_server_is_killed(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     point: str,
+    act: str,
 ) -> None:
-    if point != "middle":  # once as users have it: the client's patience takes longest
+    if point != "middle" or act:  # once as users have it: the client's patience takes longest
         monkeypatch.setenv("PREFECT_CLIENT_MAX_RETRIES", "0")
     spec = {"tasks": [RESOLVED, UNRESOLVED], "entrants": [ENTRANT], "attempts": ATTEMPTS, "workers": 2, "steps": 10}
     file = tmp_path / "run.yaml"
@@ -75,7 +77,10 @@ def test_the_prefect_server_is_killed(
         wait_for(lambda: run.poll() is not None or queries.runs(connect()), "the run")
         wait_for(lambda: run.poll() is not None or POINTS[point](1), f"an episode at its {point}")
         assert run.poll() is None, run.communicate()
+        if act:
+            ACTS[act](1)
         own_server.kill()
+        release(1, act)
         # Prefect's client alone would try to deliver every event for seconds, for minutes in all.
         out, err = run.communicate(timeout=600)
     finally:

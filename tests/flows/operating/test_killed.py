@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,13 +14,15 @@ import pytest
 
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
-from stackrank.db.queries.acts import acts, directions
 from stackrank.db.writes.acts import Acts
+from stackrank.db.writes.store import Store
 from stackrank.flows.runs.playing import claims
+from tests.fixtures.acts import ACTS, assert_kept, assert_recorded, release
 from tests.fixtures.playing import drive
-from tests.fixtures.scripted import Script
+from tests.fixtures.scripted import ANSWERS, ENTRANT, Script
 from tests.flows.engine.test_kill_matrix import postgres
 from tests.flows.engine.test_resume import (
+    ATTEMPTS,
     POINTS,
     WORKERS,
     assert_as_undisturbed,
@@ -26,33 +31,22 @@ from tests.flows.engine.test_resume import (
     rows,
     scripted_run,
     steps_of,
+    stop_between_writes,
 )
 from tests.postgres import Cluster
-from tests.support.openai_server import Entry, OpenAIServer
-from tests.support.waiting import wait_for
+from tests.support.openai_server import Entry, Fault, OpenAIServer, says
+from tests.support.waiting import run_out, wait_for
 
 pytestmark = [pytest.mark.exhaustive, pytest.mark.slow]
 
 __all__ = ["endpoint", "postgres"]
 
 
-def pause(run_id: int) -> None:
-    assert Acts(connect()).pause(run_id, person="ada", why="the provider throttles")
-
-
-def retune(run_id: int) -> None:
-    assert Acts(connect()).tune(run_id, {"workers": 1}, person="ada", why="the provider throttles")
-
-
-ACTS: dict[str, Callable[[int], None]] = {"paused": pause, "retuned": retune}
-
-
-def assert_recorded(run_id: int, act: str) -> None:
-    """The act is there, once, and what it decided holds."""
-    (row,) = acts(connect(), run_id)
-    assert (row["person"], row["why"]) == ("ada", "the provider throttles")
-    now = directions(connect(), run_id)
-    assert now["paused"] if act == "paused" else now["spec"]["workers"] == 1
+FAULTS: dict[str, Entry] = {
+    "down": Fault.status(503),
+    "busy": Fault.status(429, retry_after=0),
+    "hangs": says("too late").with_(delay_s=86_400),
+}
 
 
 @contextmanager
@@ -64,12 +58,6 @@ def driven(run_id: int) -> Iterator[list[str]]:
     yield reason
     playing.join(timeout=600)
     assert not playing.is_alive()
-
-
-def release(run_id: int, act: str) -> None:
-    """Let a paused run go on. Until then, episodes only end."""
-    if act == "paused":
-        assert Acts(connect()).unpause(run_id, person="bob")
 
 
 @pytest.mark.parametrize("act", ACTS)
@@ -130,3 +118,138 @@ def test_postgresql_is_killed_and_comes_back(postgres: Cluster, monkeypatch: pyt
         assert reason == [""]
         assert_as_undisturbed(run_id, endpoint)
     assert sum(row["interruptions"] for row in rows(run_id)) == 0
+
+
+@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.usefixtures("database")
+def test_a_process_stands_still_until_others_play_its_episodes(monkeypatch: pytest.MonkeyPatch, act: str) -> None:
+    """It goes on when the run is over for others, and finds that nothing is left to it."""
+    monkeypatch.setenv("STACKRANK_SILENT_S", str(run_out(0.5)))
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    run_id, script = scripted_run(), HeldScript()
+    with OpenAIServer(script) as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+        process = in_a_process(run_id)
+        try:
+            wait_for(lambda: any(len(tools) == 3 for tools in steps_of(run_id)), "an episode in its middle")
+            stop_between_writes(process.pid)
+            going = {row["id"] for row in rows(run_id, status="running")}
+            script.released.set()
+            ACTS[act](run_id)
+            with driven(run_id) as reason:
+                release(run_id, act)
+            assert reason == [""]
+            episodes = rows(run_id, counted=None)
+            os.kill(process.pid, signal.SIGCONT)
+            assert process.wait(timeout=600) == 0
+        finally:
+            process.kill()
+        assert going and all(row["interruptions"] == (row["id"] in going) for row in episodes)
+        assert rows(run_id, counted=None) == episodes
+        assert_as_undisturbed(run_id, endpoint, extra=len(going))
+    assert_kept(run_id, act)
+
+
+@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.usefixtures("database")
+def test_two_take_up_what_a_third_has_left(endpoint: OpenAIServer, act: str) -> None:
+    run_id = scripted_run()
+    first = in_a_process(run_id)
+    wait_for(lambda: POINTS["middle"](run_id), "an episode at its middle")
+    ACTS[act](run_id)
+    first.kill()
+    first.wait()
+    going = rows(run_id, status="running")
+    others = [in_a_process(run_id) for _ in range(2)]
+    release(run_id, act)
+    assert [other.wait(timeout=600) for other in others] == [0, 0]
+    assert_as_undisturbed(run_id, endpoint, extra=len(going))
+    assert len(rows(run_id, counted=None)) == len(rows(run_id)), "continued, not begun anew"
+    assert_kept(run_id, act)
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_everything_loses_its_power(postgres: Cluster, endpoint: OpenAIServer, act: str) -> None:
+    """The process that plays and the database, right after the act."""
+    run_id = scripted_run()
+    process = in_a_process(run_id)
+    wait_for(lambda: POINTS["middle"](run_id), "an episode at its middle")
+    ACTS[act](run_id)
+    process.kill()
+    postgres.kill()
+    process.wait()
+    postgres.start()
+    assert_recorded(run_id, act)
+    going = rows(run_id, status="running")
+    with driven(run_id) as reason:
+        release(run_id, act)
+    assert reason == [""]
+    assert_as_undisturbed(run_id, endpoint, extra=len(going))
+
+
+@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.usefixtures("database")
+def test_a_cancel_ends_the_run_whatever_was_decided_before(endpoint: OpenAIServer, act: str) -> None:
+    """And who resumes it plays the rest."""
+    run_id, store = scripted_run(), Store(connect())
+    with driven(run_id):
+        wait_for(lambda: POINTS["middle"](run_id), "an episode at its middle")
+        ACTS[act](run_id)
+        assert store.cancel_run(run_id, "cancelled by ada")
+    assert queries.run(connect(), run_id)["status"] == "cancelled"
+    assert_recorded(run_id, act)
+    cut = rows(run_id, stop_reason="cancelled")
+    release(run_id, act)
+    with driven(run_id) as reason:
+        pass
+    assert reason == [""]
+    assert_as_undisturbed(run_id, endpoint, extra=len(cut))
+
+
+@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.usefixtures("database")
+def test_the_endpoint_fails_and_comes_back(monkeypatch: pytest.MonkeyPatch, fault: str, act: str) -> None:
+    """Its episodes wait for it and for the operator, and none of that is theirs."""
+    monkeypatch.setattr("stackrank.flows.runs.playing.outages.FIRST_PAUSE_S", 0.1)
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    script, down = Script(), threading.Event()
+
+    def answer(request: dict[str, Any]) -> Entry:
+        return FAULTS[fault] if down.is_set() else script(request)
+
+    entrant = {**ENTRANT, "config": {"retry_s": 0, "request_timeout_s": run_out(1.0)}}
+    with OpenAIServer(answer) as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+        run_id = scripted_run(entrants=[entrant])
+        with driven(run_id) as reason:
+            wait_for(lambda: POINTS["middle"](run_id), "an episode at its middle")
+            down.set()
+            wait_for(lambda: queries.outages(connect(), run_id), "the outage")
+            ACTS[act](run_id)
+            if act == "paused":
+                wait_for(lambda: not rows(run_id, status="running"), "the end of the questions")
+            down.clear()
+            release(run_id, act)
+        assert reason == [""]
+        episodes = rows(run_id, counted=None)
+    assert Counter(row["verdict"] for row in episodes) == {"resolved": ATTEMPTS, "unresolved": ATTEMPTS}
+    assert {(row["steps"], row["stop_reason"]) for row in episodes} == {(ANSWERS, "submitted")}
+    assert_kept(run_id, act)
+
+
+@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.usefixtures("database")
+def test_a_spent_budget_ends_the_run_whatever_was_decided_before(endpoint: OpenAIServer, act: str) -> None:
+    entrant = {**ENTRANT, "config": {"price": {"input": 10_000.0, "output": 0.0}}}  # $1 a question
+    run_id = scripted_run(entrants=[entrant], budget_usd=5.0)
+    with driven(run_id) as reason:
+        wait_for(lambda: POINTS["middle"](run_id), "an episode at its middle")
+        ACTS[act](run_id)
+    assert "the budget of $5.00 is spent ($8.00)" in reason[0]
+    Acts(connect()).tune(run_id, {"budget_usd": 100.0}, person="ada")
+    release(run_id, act)
+    with driven(run_id) as reason:
+        pass
+    assert reason == [""]
+    assert_as_undisturbed(run_id, endpoint)

@@ -36,6 +36,8 @@ class Players:
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        self.thread: threading.Thread
+        """Of the driver."""
         self.started: list[int] = []
         self.looks = 0
         """How often the driver has asked what operators want."""
@@ -76,17 +78,17 @@ def driven(run_id: int) -> Iterator[Players]:
     session = join_run(run_id)
     players = Players(session)
     assert session.start_run()
-    thread = threading.Thread(target=Driver(session, players.submit).run, daemon=True)
-    thread.start()
+    players.thread = threading.Thread(target=Driver(session, players.submit).run, daemon=True)
+    players.thread.start()
     try:
         yield players
     finally:
         session.drain()
         while players._ends:
             players.end_one()
-        thread.join(LATER_S)
+        players.thread.join(LATER_S)
         leave_run(run_id)
-    assert not thread.is_alive()
+    assert not players.thread.is_alive()
 
 
 @pytest.fixture
@@ -115,6 +117,20 @@ def test_no_episode_starts_while_a_run_is_paused(run_id: int, acts: Acts) -> Non
         assert len(players.started) == 2
         assert acts.unpause(run_id, person="ada")
         wait_for(lambda: len(players.started) == 4, "what the act asks for")
+
+
+def test_a_paused_run_ends_when_nothing_is_left(run_id: int, acts: Acts) -> None:
+    """Otherwise a schedule would wait for somebody who has nothing to decide."""
+    acts.tune(run_id, {"workers": 6}, person="ada")
+    with driven(run_id) as players:
+        wait_for(lambda: len(players.started) == 6, "all episodes")
+        acts.pause(run_id, person="ada")
+        wait_for(lambda: join_run(run_id).is_paused, "the pause")
+        for _ in range(6):
+            assert players.thread.is_alive()
+            players.end_one()
+        players.thread.join(LATER_S)
+        assert not players.thread.is_alive()
 
 
 def test_workers_change_while_the_run_plays(run_id: int, acts: Acts) -> None:
@@ -231,6 +247,16 @@ def test_commands_say_what_has_become_of_the_run(stackrank: CommandLine, run_id:
     refused = stackrank("set", str(run_id), "steps=10")
     assert refused.status == 2 and "condition of the comparison" in refused.sentence()
     assert stackrank("retry", "1").status == 2
+
+
+def test_a_paused_run_goes_on_as_resume_asks(stackrank: CommandLine, run_id: int, acts: Acts) -> None:
+    with driven(run_id) as players:
+        wait_for(lambda: len(players.started) == 2, "two episodes")
+        acts.pause(run_id, person="ada")
+        document = stackrank("resume", str(run_id), "--workers", "3", "--budget", "9", "--json").json()
+        assert document == {"run": run_id, "status": "running", "paused": False}
+        wait_for(lambda: len(players.started) == 3, "a third one")
+    assert queries.run(acts.engine, run_id)["spec"]["budget_usd"] == 9
 
 
 @pytest.mark.parametrize("field", NUMBERS)

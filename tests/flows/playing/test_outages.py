@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +15,7 @@ import pytest
 
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
+from stackrank.db.writes.acts import Acts
 from stackrank.db.writes.claims import ClaimedEpisode
 from stackrank.db.writes.store import Store
 from stackrank.flows.runs.playing import driver, outages
@@ -27,6 +30,7 @@ from tests.fixtures.playing import drive, make_run
 from tests.fixtures.scripted import ANSWERS, ENTRANT, Script
 from tests.flows.engine.test_resume import endpoint, rows, scripted_run
 from tests.support.openai_server import Entry, Fault, OpenAIServer
+from tests.support.waiting import run_out, wait_for
 
 pytestmark = pytest.mark.slow  # by its time
 
@@ -108,6 +112,30 @@ def test_patience_ends_and_the_run_can_be_resumed() -> None:
         assert played.drive() == "" and played.counts == (2 * TASKS, 0, 0, 0)
     finally:
         leave_run(played.session.run_id)
+
+
+@pytest.mark.usefixtures("database")
+def test_a_pause_does_not_count_as_waiting_for_an_endpoint() -> None:
+    """The operator who let it go on sees it wait for its endpoint for as long as it says."""
+    silence_s, asked_again = run_out(2.0), threading.Event()
+    played = Played(lambda played, claim: asked_again.is_set(), workers=1, endpoint_silence_s=silence_s)
+    run_id, acts, reasons = played.session.run_id, Acts(connect()), list[str]()
+    playing = threading.Thread(target=lambda: reasons.append(played.drive()), daemon=True)
+    playing.start()
+    try:
+        wait_for(lambda: played.out, "the outage")
+        acts.pause(run_id, person="ada", why="the provider is down")
+        wait_for(lambda: played.session.is_paused, "the pause")
+        asked = sum(played.asked.values())
+        time.sleep(1.5 * silence_s)
+        assert sum(played.asked.values()) <= asked + 1, "a paused run asks nothing"
+        acts.unpause(run_id, person="ada")
+        wait_for(lambda: reasons or sum(played.asked.values()) >= asked + 3, "questions in vain")
+        asked_again.set()
+        playing.join(600)
+        assert reasons == [""] and played.counts == (2 * TASKS, 0, 0, 0)
+    finally:
+        leave_run(run_id)
 
 
 @pytest.mark.usefixtures("database")
