@@ -6,9 +6,11 @@ from typing import Any
 import streamlit as st
 
 from stackrank.dashboard import address, login
+from stackrank.dashboard.data import ask
 from stackrank.dashboard.pages import HIDDEN, LISTED, Page, plugin_pages
 from stackrank.dashboard.parts import pulse, scope, show, top
 from stackrank.dashboard.parts.show import begin, escaped, guarded
+from stackrank.db import queries
 from stackrank.wording import words
 
 # Comments, because Streamlit draws every text that stands alone in this file.
@@ -54,7 +56,10 @@ if follows:
     pulse.follow(wide=wide)
 try:
     with guarded(page=True):
-        page.run()
+        if page.url_path in plugins or ask(queries.runs, limit=1):
+            page.run()
+        else:
+            show.first_run(page.title, {**LISTED, "": LISTED["overview"]}.get(page.url_path, ("", ""))[1])
     login.footer()
 finally:
     for name, value in address.ignored().items():

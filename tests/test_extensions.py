@@ -34,20 +34,21 @@ KNOW_NONE = (
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("visible", ["", *EXTENSIONS])
 def test_quick_tests_pass_alone(visible: str) -> None:
-    # In one process each: every further one imports everything anew, and other tests use the other processors.
+    # The few tests of an extension are over before further processes have imported everything.
+    selected = (
+        [f"tests/extensions/{visible}"]
+        if visible
+        else ["-n", "2", "--dist", "worksteal", "tests", *(f"--deselect=tests/{room}" for room in KNOW_NONE)]
+    )
     command = [
         *(sys.executable, "-m", "pytest", "-q", "-p", "tests.support.hide", "-p", "no:cacheprovider"),
-        *("-m", "not slow and not exhaustive"),
-        *(
-            [f"tests/extensions/{visible}"]
-            if visible
-            else ["tests", *(f"--deselect=tests/{room}" for room in KNOW_NONE)]
-        ),
+        *("-m", "not slow and not exhaustive", *selected),
     ]
     hidden = ",".join(sorted({*EXTENSIONS} - {visible}))
-    process = subprocess.run(
-        command, cwd=ROOT, env={**os.environ, "HIDE_EXTENSION": hidden}, capture_output=True, text=True, check=False
-    )
+    # It is no part of the session whose worker starts it, and shares none of its folders.
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    environment = {**variables, "HIDE_EXTENSION": hidden}
+    process = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     # An extension may have slow tests alone. What is imported has been imported then.
     assert process.returncode in (ExitCode.OK, ExitCode.NO_TESTS_COLLECTED), (
         process.stdout[-5000:] + process.stderr[-2000:]

@@ -26,13 +26,13 @@ if not all(refs):
 explained = ask(queries.explain_night, *refs)
 comparison = explained["pair"]
 older, newer = (ask(queries.run, comparison[side]) for side in ("first", "second"))
-title = f"Run {newer['id']} against run {older['id']}"
+title = " against ".join(wording.run_name(run["name"], run["id"]) for run in (newer, older))
 show.titled(title)
 show.breadcrumb(
     (RUNS_PAGE, "Runs", {}),
     *((RUN_PAGE, show.escaped(wording.run_name(run["name"], run["id"])), {"id": run["id"]}) for run in (older, newer)),
 )
-st.title(title, anchor=False)
+st.title(show.escaped(title), anchor=False)
 with st.container(border=True):
     st.markdown(f":material/compare_arrows: **{show.escaped(explained['difference'])}**")
     if explained["why"]:
@@ -139,5 +139,8 @@ def flips(heading: str, rows: Sequence[Mapping[str, Any]], key: str) -> None:
     pick(rows, frame, looks, key=key, name=key, alt=heading, hint=hint, links=both, opened=opened)
 
 
-flips("Resolved less often", explained["tasks"], "resolved_less_often")
-flips("Resolved more often", comparison["better"], "resolved_more_often")
+less_often, more_often = st.columns((3, 2))
+with less_often:
+    flips("Resolved less often", explained["tasks"], "resolved_less_often")
+with more_often:
+    flips("Resolved more often", comparison["better"], "resolved_more_often")

@@ -64,7 +64,8 @@ def between_entrants() -> list[Comparison]:
         max_selections=MOST_COMPARED,
         on_change=remember,
     )
-    return ask(queries.compare_all, picked, scope)
+    by_rate = sorted(picked, key=list(names).index, reverse=True)  # sentences are about the better of two
+    return ask(queries.compare_all, by_rate, scope)
 
 
 def between_values(condition: str) -> AcrossComparison:
@@ -77,8 +78,7 @@ def between_values(condition: str) -> AcrossComparison:
     for scoped in compared["scopes"]:
         show.scope(scoped)
     if not compared["pairs"]:
-        show.empty(f"No entrant has played under both values of {condition}.")
-        st.stop()
+        nothing(f"No entrant has played under both values of {condition}.")
     return compared
 
 
@@ -129,22 +129,16 @@ if compared:
 
 
 with st.container(border=True):
-    st.markdown(f":material/compare_arrows: **{show.escaped(pair['sentence'])}**")
-    if pair["warning"]:
-        st.warning(show.escaped(pair["warning"]), icon=":material/warning:")
-    if pair["tasks"]:
-        test = "exact McNemar test" if pair["test"] == "mcnemar" else "permutation test within tasks"
-        st.caption(f"Paired by task, each task with the same weight; {test}, with the corresponding interval.")
+    test = "exact McNemar test" if pair["test"] == "mcnemar" else "permutation test within tasks"
+    paired = f"Paired by task, each with the same weight; {test}." if pair["tasks"] else ""
+    show.comparison(pair, paired)
     if pair["cluster_sentence"]:
         st.caption(show.escaped(pair["cluster_sentence"]))
-    if spent := queries.spending_sentence(first, second):
-        st.markdown(f":material/footprint: {show.escaped(spent)}")
-    if effort_text := queries.effort_sentence(first["entrant"], second["entrant"], efforts[0]):
-        st.markdown(f":material/sprint: {show.escaped(effort_text)}")
 if not pair["tasks"]:
     st.stop()
 
-for column, row, better in zip(st.columns(2), (first, second), (pair["only_first"], pair["only_second"]), strict=True):
+sides = [(first, pair["only_first"]), (second, pair["only_second"])]
+for column, (row, better) in zip(st.columns(2), sides if across else reversed(sides), strict=True):
     with column, st.container(border=True):
         st.markdown(f"**{show.escaped(row['entrant'])}**")
         with st.container(horizontal=True):
@@ -201,8 +195,8 @@ def tasks() -> None:
             "Task": [row["task"] for row in task_rows],
             "Category": [row["category"] for row in task_rows],
             "Difficulty": [row["difficulty"] for row in task_rows],
-            first["entrant"]: [f"{row['first_resolved']} of {row['first_counted']}" for row in task_rows],
             second["entrant"]: [f"{row['second_resolved']} of {row['second_counted']}" for row in task_rows],
+            first["entrant"]: [f"{row['first_resolved']} of {row['first_counted']}" for row in task_rows],
             "Points": [row["difference"] for row in task_rows],
             "Flaky": ["flaky" if row["flaky"] else "" for row in task_rows],
         }
@@ -245,6 +239,10 @@ def categories() -> None:
 
 def spending() -> None:
     """Draw how much less the second of the two needs, in steps, tokens and dollars."""
+    if spent := queries.spending_sentence(first, second):
+        st.markdown(f":material/footprint: {show.escaped(spent)}")
+    if effort_text := queries.effort_sentence(first["entrant"], second["entrant"], efforts[0]):
+        st.markdown(f":material/sprint: {show.escaped(effort_text)}")
     units = zip(efforts, _UNITS.values(), strict=True)
     lines = [(spent, name) for spent, name in units if spent["saved"] is not None and spent["budget"]]
     amount = wording.amount

@@ -30,9 +30,8 @@ def choose(opposite: Mapping[str, Any], side: str) -> None:
     def label(row_id: int) -> str:
         row = choices[row_id]
         verdict = show.verdict(row)
-        return wording.visible(
-            f"{row_id}: {verdict}, {row['entrant']}, run {row['run']}, {count_of(row['steps'], 'step')}"
-        )
+        run, steps = wording.run_name(row["run"], row["run_id"]), count_of(row["steps"], "step")
+        return wording.visible(f"{row_id}: {verdict}, {row['entrant']}, {run}, {steps}")
 
     key = f"diverge_{side}"
 
@@ -49,8 +48,9 @@ def about(episode: Mapping[str, Any], side: str) -> None:
         show.badge(episode["verdict"] or episode["status"])
         if episode["failure_point"]:
             st.badge(show.escaped(wording.words(episode["failure_point"])), color="red")
-        label = f"Episode {episode['id']}, run {show.escaped(episode['run'])}, attempt {episode['attempt']}"
-        show.link(EPISODE_PAGE, label, "bug_report", id=episode["id"])
+        run = wording.run_name(episode["run"], episode["run_id"])
+        label = f"Episode {episode['id']}, {run}, attempt {episode['attempt']}"
+        show.link(EPISODE_PAGE, show.escaped(label), "bug_report", id=episode["id"])
     st.markdown(facts(episode, time=False))
 
 

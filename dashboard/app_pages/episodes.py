@@ -32,9 +32,6 @@ _STOPS = list(map(str, StopReason))
 with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
     st.title("Episodes", width="content")
     said.saved_views("episodes", "ep_")
-if not ask(queries.runs, limit=1):
-    show.empty("No episode has been played yet.")
-    st.stop()
 
 names = sorted({entrant["name"] for entrant in ask(queries.entrants)})
 
@@ -55,7 +52,7 @@ with show.filters():
         verdicts = address.pills("Verdict", list(map(str, Verdict)), "ep_verdict", resets=_RESETS)
         text = address.text_input("Task or error contains", "ep_text", resets=_RESETS, width=220)
     shows_more = any(name in st.query_params for name in _MORE)
-    with st.expander("More filters", expanded=shows_more), st.container(horizontal=True):
+    with st.expander("More filters", expanded=shows_more, type="compact"), st.container(horizontal=True):
         failures = address.multiselect(
             "Failure point", _FAILURES, "ep_failure", resets=_RESETS, format_func=wording.words, width=300
         )

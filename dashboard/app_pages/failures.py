@@ -4,10 +4,12 @@ import streamlit as st
 
 from stackrank.dashboard import address, charts
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.parts import failing, show
+from stackrank.dashboard.parts import columns, failing, show
 from stackrank.dashboard.parts.scope import asked
 from stackrank.db import queries
-from stackrank.terms import STAGES
+from stackrank.db.queries.episodes.funnel import FunnelRow
+from stackrank.terms import STAGES, Milestone
+from stackrank.wording import count_of, words
 
 st.title("Failure points")
 scope, points = asked(queries.failure_points, errors=False)
@@ -19,17 +21,30 @@ def funnel() -> None:
     if not rows:
         st.caption("No episode was counted.")
         return
-    charts.draw(charts.funnel(rows, STAGES), key="fp_funnel", alt="Share of episodes that reached each stage")
+    drawn = rows[: charts.MOST_DRAWN]
+    charts.draw(charts.funnel(drawn, STAGES), key="fp_funnel", alt="Share of episodes that reached each stage")
+    if len(drawn) < len(rows):
+        st.caption(f"The chart shows the best {len(drawn)} of {count_of(len(rows), 'entrant')}, the table all of them.")
     st.caption(
-        "Reproduced: the agent saw the program or a test fail. Localized: the agent saw the faulty place. "
-        "Breakpoint: one was set there. Inspected: a debugger paused there. Edited: the faulty place was changed. "
-        "Improved: more tests passed than before. Solved: the tests that the agent sees passed. Resolved: so did the "
-        "hidden tests of the verdict. An episode can skip a stage and reach a later one. The output of the reset "
-        "counts for no stage. In the chart, every task has the same weight, as on the leaderboard; the table counts "
-        "episodes."
+        "Reproduced: the agent saw the program or a test fail. Localized: it saw the faulty place. Inspected: a "
+        "debugger paused there. Edited: the faulty place was changed. Improved: more tests passed than before. "
+        "Resolved: the hidden tests of the verdict passed. An episode can skip a stage and reach a later one. Every "
+        "task has the same weight, as on the leaderboard."
     )
+    shares = [
+        {"Entrant": row["entrant"], "Episodes": row["counted"]}
+        | {words(stage).capitalize(): reached(row, stage) for stage in STAGES}
+        for row in rows
+    ]
+    kinds = {words(stage).capitalize(): columns.share() for stage in STAGES}
+    show.grid(shares, about=rows, column_config=kinds, alt="Share of episodes that reached each stage")
     flat = [{name: value for name, value in row.items() if name != "shares"} for row in rows]
-    show.table_and_csv(flat, name="funnel", alt="Episodes that reached each stage", key="fp_funnel_table")
+    show.csv_button(flat, name="funnel", key="fp_funnel_table")
+
+
+def reached(row: FunnelRow, stage: str) -> float | None:
+    """Return the share that reached a stage; an entrant without a debugger cannot inspect."""
+    return row["shares"][stage] if stage != Milestone.INSPECTED or row["debugger"] else None
 
 
 def bars() -> None:

@@ -30,8 +30,9 @@ def remember_pick() -> None:
 def comparison(picked: list[int]) -> None:
     """Draw a link to the comparison of the ticked entrants; two entrants are already compared here."""
     if len(picked) == 2:
-        pair = ask(queries.compare, picked[0], picked[1], scope)
-        st.markdown(f":material/compare_arrows: **{show.escaped(pair['sentence'])}**")
+        better, worse = sorted(picked, key=ids.index)
+        pair = ask(queries.compare, worse, better, scope)
+        show.comparison(pair)
     pick = ",".join(map(str, picked))
     show.link(COMPARE_PAGE, f"Compare these {len(picked)} task by task", cmp_pick=pick)
 
@@ -40,6 +41,7 @@ scope, rows = asked(queries.leaderboard)
 
 has_several_faults = any(map(queries.has_several_faults, rows))
 ids = [row["entrant_id"] for row in rows]
+places = {entrant: place for place, entrant in enumerate(ids)}
 ticked = address.picked("lb_pick", ids)
 st.session_state.lb_table = {"selection": {"rows": [ids.index(entrant) for entrant in ticked]}}
 history = ask(queries.rate_history, replace(scope, last=scope.last or 10) if scope.run is None else scope)
@@ -59,11 +61,15 @@ with st.container(border=True):
     if 2 <= len(ticked) <= MOST_COMPARED:
         comparison(ticked)
     else:
-        st.caption("Tick two to four entrants to compare them on the tasks that all of them played.")
+        st.caption(
+            "Tick two to four entrants to compare them on the tasks that all of them played. The eye above the table "
+            "adds columns: sealed verdicts, tokens, spending, intervals of costs."
+        )
 
 
 def drawn(rows: Sequence[Row]) -> Sequence[Row]:
-    """Return the rows of the entrants that fit into a line chart: the ticked ones, else the best."""
+    """Return the rows of the entrants that fit into a line chart, best first: the ticked ones, else the best."""
+    rows = sorted(rows, key=lambda row: places.get(row["entrant_id"], len(ids)))
     if len(ids) <= charts.MOST_DRAWN:
         return rows
     drawn_ids = (ticked or ids)[: charts.MOST_DRAWN]
@@ -120,7 +126,7 @@ def budget() -> None:
 
 def reliability() -> None:
     """Draw how much further attempts help, and how often all attempts succeed."""
-    rows = ask(queries.reliability, scope)
+    rows = sorted(ask(queries.reliability, scope), key=lambda row: (places.get(row["entrant_id"], len(ids)), row["k"]))
     if max((row["k"] for row in rows), default=0) > 1:
         charts.draw(charts.reliability(drawn(rows)), key="lb_reliability", alt="pass@k and all-k over k")
     else:

@@ -25,10 +25,10 @@ from stackrank.db import queries
 from stackrank.wording import count_of
 
 # The most sentences about what a debugger is worth; the page of tool sets has all of them.
-_MOST_SENTENCES = 3
+_MOST_SENTENCES = 6
 # The most runs in progress that are named; the page of runs has all of them.
 _MOST_RUNNING = 4
-_COLUMNS = ("Rank", "Entrant", "Rate", "95% interval", "Sealed", "Tasks", "Episodes", "Errors", "Spent")
+_COLUMNS = ("Rank", "Entrant", "Rate", "95% interval", "Episodes", "Errors", "Cost per resolved", "Steps")
 
 st.title("Overview")
 
@@ -43,11 +43,15 @@ def going_on() -> None:
             show.link(RUN_PAGE, name, "play_circle", id=row["id"])
 
 
-def statement(icon: str, sentences: Sequence[str], page: str, label: str, **query: Any) -> None:
-    """Draw what the numbers say, with a link to the page that has all of them."""
-    with st.container(border=True, horizontal=True, vertical_alignment="center"):
-        text = "  \n".join(f":material/{icon}: {show.escaped(sentence)}" for sentence in sentences)
-        st.markdown(text, width="stretch")
+def statement(icon: str, sentences: Sequence[str], page: str, label: str, *, evidence: str = "", **query: Any) -> None:
+    """Draw what the numbers say, what that rests on, and a link to the page that has all of them."""
+    with st.container(border=True, horizontal=True, vertical_alignment="center", key=f"statement_{icon}"):
+        with st.container(gap="xsmall"):
+            bold = "**" if evidence else ""
+            lines = [f":material/{icon}: {bold}{show.escaped(sentence)}{bold}" for sentence in sentences]
+            st.markdown("  \n".join(lines))
+            if evidence:
+                st.caption(show.escaped(evidence))
         show.link(page, label, **query)
 
 
@@ -73,7 +77,8 @@ def changed(run_id: int) -> None:
         pair = ask(queries.run_pair, previous_id, run_id)
         sentences = [queries.pair_sentence(rows, pair["worse"], pair["better"]), pair["apart"]]
     sentences = list(filter(None, sentences))
-    statement("timeline", sentences, AGAINST_PAGE, f"Why? Against run {previous_id}", a=previous_id, b=run_id)
+    label = f"Why? Against {show.escaped(wording.run_name(ask(queries.run, previous_id)['name'], previous_id))}"
+    statement("timeline", sentences, AGAINST_PAGE, label, a=previous_id, b=run_id)
     if rows:
         st.caption(
             "Paired by task with up to 10 earlier runs of the series that were not reported as worse. A change is "
@@ -99,11 +104,13 @@ def infrastructure() -> None:
     health = ask(queries.health)
     of = "the newest run" if health["runs"] == 1 else f"the newest {count_of(health['runs'], 'run')}"
     st.subheader("Infrastructure")
-    st.caption(
-        f"In {of}: {count_of(health['done'], 'episode')}, {count_of(health['errors'], 'error')} "
-        f"({wording.percent(health['error_rate'])}), {health['retried']} retried, {health['interruptions']} cut off "
-        "and continued."
-    )
+    facts = [
+        count_of(health["done"], "episode"),
+        f"{count_of(health['errors'], 'error')} ({wording.percent(health['error_rate'])})",
+        f"{health['retried']:,} retried" if health["retried"] else "",
+        f"{health['interruptions']:,} interrupted and continued" if health["interruptions"] else "",
+    ]
+    st.caption(f"In {of}: {', '.join(filter(None, facts))}.")
     for run in health["stalled"]:
         message = f"Run {show.escaped(wording.run_name(run['name'], run['id']))} has sent no heartbeat for a while."
         st.warning(f"{message} To continue it: `stackrank resume {run['id']}`.", icon=":material/hourglass_disabled:")
@@ -136,14 +143,15 @@ def results() -> bool:
     """Draw what the runs of the scope show; return whether entrants with and without a debugger are among them."""
     front = ask(queries.front_page, current())
     scoped = front["scope"]
-    if front["lead"]:
-        so_far = "So far: " if scoped["provisional"] else ""
-        statement("emoji_events", [f"{so_far}{front['lead']}"], LEADERBOARD_PAGE, "Leaderboard")
     show.scope(scoped)
     going_on()
     if front["lead"]:
+        so_far = "So far: " if scoped["provisional"] else ""
+        lead = f"{so_far}{front['lead']}"
+        statement("emoji_events", [lead], LEADERBOARD_PAGE, "Leaderboard", evidence=front["evidence"])
+    if front["lead"]:
         board = front["board"]
-        height = show.table_height(len(board), 400)
+        height = show.table_height(len(board), 12)
         alt = "Entrants, best rank first"
         leaderboard_table(board, key="overview_board", alt=alt, columns=_COLUMNS, height=height)
         worth = front["debugger"][:_MOST_SENTENCES]
@@ -152,7 +160,7 @@ def results() -> bool:
     else:
         st.info("No episode has a verdict yet.", icon=":material/hourglass_empty:")
         if scoped["runs"]:
-            show.link(RUN_PAGE, f"Open run {scoped['runs'][-1]['run']}", id=scoped["runs"][-1]["run"])
+            show.link(RUN_PAGE, "Open the newest run", id=scoped["runs"][-1]["run"])
     if front["traces"]:
         reading(front["traces"])
     if front["lead"] and not scoped["provisional"]:
@@ -160,10 +168,7 @@ def results() -> bool:
     return bool(front["debugger"])
 
 
-if ask(queries.runs, limit=1):
-    has_pairs = results()
-    show.begin()
-    ways(has_pairs=has_pairs)
-    infrastructure()
-else:
-    show.empty("Nothing has been run yet. Start a run; it shows up here at once.")
+has_pairs = results()
+show.begin()
+ways(has_pairs=has_pairs)
+infrastructure()

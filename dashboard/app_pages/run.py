@@ -25,6 +25,7 @@ from stackrank.dashboard.parts.tables import (
 )
 from stackrank.db import queries
 from stackrank.db.queries import Scope
+from stackrank.db.writes import conditions
 from stackrank.settings import settings
 from stackrank.terms import RunStatus
 from stackrank.wording import count_of
@@ -41,7 +42,7 @@ of_run = query(Scope(run=run_id))
 show.titled(run["name"], f"run {run_id}")
 show.breadcrumb((RUNS_PAGE, "Runs", {}))
 with st.container(horizontal=True, vertical_alignment="center"):
-    st.title(f"Run {show.escaped(wording.run_name(run['name'], run_id))}", width="content")
+    st.title(f"Run {show.escaped(wording.run_name(run['name'], run_id))}", width="content", anchor=False)
     show.badge(run["status"])
     server = os.environ.get("PREFECT_UI_URL") or os.environ.get("PREFECT_API_URL", "").removesuffix("/api")
     if server and run["prefect_flow_run_id"]:
@@ -52,7 +53,8 @@ facts += [f"{name} {run[name]}" for name in ("owner", "project", "host", "leader
 facts += [f"tag {tag}" for tag in run["tags"]]
 st.caption(" · ".join(map(show.escaped, facts)))
 if not live and (before := ask(queries.night_before, run_id)) is not None:
-    show.link(AGAINST_PAGE, f"What changed since run {before}, and why", "compare_arrows", a=before, b=run_id)
+    earlier = show.escaped(wording.run_name(ask(queries.run, before)["name"], before))
+    show.link(AGAINST_PAGE, f"What changed since {earlier}, and why", "compare_arrows", a=before, b=run_id)
 
 
 def figures(current: Mapping[str, Any]) -> None:
@@ -65,22 +67,23 @@ def figures(current: Mapping[str, Any]) -> None:
     text = f"{played:,} of {count_of(total, 'episode')}" + (
         f", about {wording.duration(left_s)} left" if left_s else ""
     )
-    st.progress(min(1.0, played / total) if total else 0.0, text=text)
+    if not RunStatus(current["status"]).ended or played < total:
+        st.progress(min(1.0, played / total) if total else 0.0, text=text)
     with st.container(horizontal=True):
         show.resolved_metric(current)
-        st.metric("Unresolved", f"{current['unresolved']:,}", border=True)
+        show.metric("Unresolved", f"{current['unresolved']:,}")
         by_class = ", ".join(f"{name} {count}" for name, count in sorted(current["errors_by_class"].items()))
-        st.metric("Errors", f"{current['errors']:,}", border=True, help=f"Excluded from all rates. {by_class}")
-        st.metric("Running", f"{current['running']:,}", border=True)
-        retried = f"{current['retried']:,}"
-        st.metric("Retried", retried, border=True, help="Tries that ended in an error and were repeated.")
+        show.metric("Errors", f"{current['errors']:,}", help=f"Excluded from all rates. {by_class}")
+        if current["running"]:
+            show.metric("Running", f"{current['running']:,}")
+        if current["retried"]:
+            retried = f"{current['retried']:,}"
+            show.metric("Retried", retried, help="Tries that ended in an error and were repeated.")
         unpriced = sum(row["cost_usd"] is None for row in ask(queries.leaderboard, Scope(run=run_id)))
         without = f"and {count_of(unpriced, 'entrant')} without a price" if unpriced and current["cost_usd"] else None
-        st.metric(
-            "Cost", wording.total_usd(current["cost_usd"]), without, delta_color="off", delta_arrow="off", border=True,
-            help="Where prices are known; errors included.",
-        )  # fmt: skip
-        st.metric("Duration", wording.duration(current["wall_s"]), border=True)
+        cost = wording.total_usd(current["cost_usd"])
+        show.metric("Cost", cost, without, help="Where prices are known; errors included.")
+        show.metric("Duration", wording.duration(current["wall_s"]))
     if current["status"] == "running" and (out := queries.describe_outages(current["outages"])):
         st.warning(show.escaped(f"Paused: {out}. Its entrants wait; the others continue."))
     acts = ask(queries.acts, run_id)
@@ -107,7 +110,7 @@ def running_now() -> None:
         st.warning(f"No heartbeat for more than {limit}: {numbers}.", icon=":material/hourglass_disabled:")
     if running:
         # The key keeps it open when its label changes.
-        with st.expander(f"Running now: {len(running)}", key=f"running_{run_id}"):
+        with st.expander(f"Running now: {len(running)}", key=f"running_{run_id}", expanded=True):
             episode_table(running, key="run_running", with_run=False)
 
 
@@ -254,8 +257,9 @@ def specification() -> None:
     st.markdown("This repeats the run:")
     st.code(repeating(text, file), language=None)
     st.download_button("Download", text.encode(), file_name=file, icon=":material/download:", on_click="ignore")
-    st.markdown("Versions")
-    st.json(run["versions"])
+    versions = [f"{wording.words(name)} {version}" for name, version in run["versions"].items()]
+    under = conditions.describe(run["conditions"])
+    st.caption(show.escaped(f"Played under these conditions: {under}. Versions: {', '.join(versions)}."))
 
 
 @st.fragment(run_every="5s" if live else None)

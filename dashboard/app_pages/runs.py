@@ -13,9 +13,6 @@ from stackrank.terms import RunStatus
 _PAGE = 50
 
 st.title("Runs")
-if not ask(queries.runs, limit=1):
-    show.empty("There is no run yet.")
-    st.stop()
 
 _RESETS = ("runs_before",)
 with show.filters(), st.container(horizontal=True):

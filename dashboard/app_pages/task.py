@@ -23,7 +23,7 @@ scope = replace(current(), benchmark=None, version=None)
 task = ask(queries.task_board, task_id, scope)
 show.titled(task["name"], f"task {task_id}")
 with st.container(horizontal=True, vertical_alignment="center"):
-    st.title(show.escaped(task["name"]), width="content")
+    st.title(show.escaped(task["name"]), width="content", anchor=False)
     valid = {True: ("green", "valid"), False: ("red", "defective"), None: ("gray", "not validated")}
     color, word = valid[task["valid"]]
     st.badge(word, color=color)  # type: ignore[arg-type]
@@ -39,20 +39,19 @@ if task["suspect"]:
     st.code(f"stackrank validate {task['benchmark']} --tasks {task['name']}", language=None)
 
 label = f"Labels ({len(task['labels'])})"
-with st.expander(label, key=f"labels_{task_id}", icon=":material/label:", expanded=bool(task["labels"])):
+if task["statement"]:
+    st.code(task["statement"], language=None, wrap_lines=True)
+is_open = bool(task["labels"])
+with st.expander(label, key=f"labels_{task_id}", icon=":material/label:", expanded=is_open, type="compact"):
     labels.given(task["labels"], task_id=task_id)
-
-with st.container(horizontal=True):
-    st.metric(
-        "Resolved", wording.percent(task["rate"]), border=True, help="Share of all counted episodes of all entrants."
-    )
-    st.metric("Episodes", task["resolved"] + task["unresolved"], border=True)
-    st.metric("Entrants", len(task["entrants"]), border=True)
-    st.metric("Flaky for", task["flaky"], border=True, help="Entrants that resolved it in only some attempts.")
-    st.metric("Errors", task["errors"], border=True, help="Infrastructure failures. Rates leave them out.")
 
 if task["entrants"]:
     st.subheader("Who resolves it")
+    counted = wording.count_of(task["resolved"] + task["unresolved"], "episode")
+    facts = [f"{wording.percent(task['rate'])} of {counted} resolved, over all entrants"]
+    facts += [f"{wording.count_of(task['flaky'], 'entrant')} in only some attempts"] if task["flaky"] else []
+    facts += [f"{wording.count_of(task['errors'], 'error')}, which no rate counts"] if task["errors"] else []
+    st.markdown(f"**{show.escaped('; '.join(facts))}.**")
     marks = {"resolved": "✓", "unresolved": "✗", "error": "!"}
     sides = task["entrants"]
     lines = {
@@ -76,9 +75,9 @@ if task["entrants"]:
 
 if task["episodes"]:
     show.begin()
-    st.subheader("Episodes of all runs")
+    st.subheader("Episodes")
     opener = st.container()
-    episodes = task["episodes"]
+    episodes = sorted(task["episodes"], key=lambda row: not row["in_scope"])
     frame = {
         "Verdict": [show.VERDICTS[row["verdict"]] for row in episodes],
         "Entrant": [row["entrant"] for row in episodes],
@@ -101,10 +100,10 @@ if task["episodes"]:
             "In scope": st.column_config.TextColumn(
                 help="Whether the episode counts in the numbers above, whose scope names their runs."
             ),
+            "Steps": columns.count(),
             "Cost": columns.dollars(),
         },
-        height=show.table_height(len(episodes), 420),
-        alt="Episodes on this task, newest first",
+        alt="Episodes on this task, those in scope first",
     )
     picked = [episodes[index] for index in event.selection.rows if index < len(episodes)]
     with opener:
@@ -123,7 +122,3 @@ else:
     show.empty(
         "No episode on this task has ended yet.", f"stackrank run --benchmark {task['benchmark']} --agent repair"
     )
-
-if task["statement"]:
-    st.subheader("Instructions for the agent")
-    st.code(task["statement"], language=None, wrap_lines=True)

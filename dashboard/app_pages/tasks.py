@@ -19,7 +19,13 @@ from stackrank.db import queries
 from stackrank.wording import count_of
 
 _MOST_LINKS = 5
-_SHOWN = ["all", "decisive", "disputed", "suspect", "flaky"]
+_SHOWN = {
+    "all": "All",
+    "decisive": "Resolved only with a debugger",
+    "disputed": "Disputed",
+    "suspect": "Suspected defect",
+    "flaky": "Flaky",
+}
 _ORDERS = {
     # Among equal spreads, first where entrants are most evenly divided.
     "disagreement": lambda row: (-row["spread"], abs((row["rate"] or 0.0) - 0.5), row["task"]),
@@ -33,8 +39,8 @@ with show.filters(), st.container(horizontal=True):
     text = address.text_input("Task contains", "tk_text", width=220)
     categories = sorted({row["category"] for row in rows} - {""})
     category = address.multiselect("Category", categories, "tk_category", width=260) if categories else ()
-    kind = address.segmented("Show", _SHOWN, "tk_show", default="all")
-    order = address.segmented("Sort by", list(_ORDERS), "tk_order", default="disagreement")
+    kind = address.segmented("Show", list(_SHOWN), "tk_show", default="all", format_func=_SHOWN.__getitem__)
+    order = address.segmented("Sort by", list(_ORDERS), "tk_order", default="disagreement", format_func=str.capitalize)
 table = [
     row
     for row in sorted(rows, key=_ORDERS[order])
@@ -43,10 +49,13 @@ table = [
     and (kind == "all" or row["disputed_by" if kind == "disputed" else kind])  # type: ignore[literal-required]
 ]
 disputed = [row for row in rows if row["disputed_by"]]
-st.caption(
-    f"{len(table)} of {count_of(len(rows), 'task')}; {sum(row['decisive'] for row in rows)} resolved only with a "
-    f"debugger; {sum(bool(row['suspect']) for row in rows)} with a suspected defect, {len(disputed)} disputed."
-)
+parts = {
+    "resolved only with a debugger": sum(row["decisive"] for row in rows),
+    "with a suspected defect": sum(bool(row["suspect"]) for row in rows),
+    "disputed": len(disputed),
+}
+facts_of_all = [f"{number:,} {text}" for text, number in parts.items() if number]
+st.caption("; ".join([wording.part_of(len(table), len(rows)) + " tasks", *facts_of_all]) + ".")
 
 names = entrants_of(table)
 frame = pd.DataFrame(

@@ -16,6 +16,8 @@ from stackrank.dashboard.parts.scope import shown
 from stackrank.dashboard.parts.tables import COMPARE_PAGE
 from stackrank.db import queries
 from stackrank.db.connection.errors import RUN_COMMAND
+from stackrank.db.queries.boards.tool_worth import ToolWorth
+from stackrank.db.queries.comparisons.compare import Comparison
 from stackrank.wording import count_of
 
 st.title("Tool sets")
@@ -40,8 +42,7 @@ def worth() -> None:
         show.empty(why, f"{RUN_COMMAND} --tools rewrite --tools debug")
         return
     lines = ask(queries.side_by_side, pairs, scope)
-    for tools in ask(queries.tool_worth, pairs, scope):
-        st.markdown(f"- {show.escaped(tools['sentence'])}")
+    st.markdown("\n".join(f"- {show.escaped(queries.tool_headline(pair))}" for pair in pairs))
     _differences(lines, base)
     _table(lines)
     show.csv_button(lines, name="tool_sets", key="ts_pairs")
@@ -49,7 +50,7 @@ def worth() -> None:
         f"Paired by task; only the tools differ. p-values are corrected (Holm) over the "
         f"{count_of(pairs[0]['family'], 'pair')} of the board; comparisons shown: {len(pairs)}."
     )
-    _pair(pairs)
+    _pair(pairs, ask(queries.tool_worth, pairs, scope))
 
 
 def _differences(lines: Sequence[Mapping[str, Any]], base: str | None) -> None:
@@ -107,8 +108,8 @@ def _table(lines: Sequence[Mapping[str, Any]]) -> None:
             "Points": columns.points(),
             "95% interval": columns.interval_alone(),
             "p (Holm)": columns.p_value(),
-            "Gained tasks": columns.count(help="Tasks on which it does better than the base."),
-            "Lost tasks": columns.count(help="Tasks on which it does worse than the base."),
+            "Gained tasks": columns.count("Gained", help="Tasks on which it does better than the base."),
+            "Lost tasks": columns.count("Lost", help="Tasks on which it does worse than the base."),
             "Steps": columns.mean(help="Mean per episode, resolved or not."),
             "Steps to resolve": columns.mean(
                 help="Mean over tasks, where an episode that does not resolve its task counts as all the steps that it "
@@ -119,21 +120,21 @@ def _table(lines: Sequence[Mapping[str, Any]]) -> None:
             "Cost": columns.dollars(help="Mean per episode. –: unknown price."),
             "Cost per resolved": columns.dollars(),
         },
-        height=show.table_height(len(table)),
+        hidden=("95% of the rate", "95% of the steps saved", "Steps to resolve", "Steps saved", "Errors"),
         alt="The tool sets of each agent and model beside each other",
     )
 
 
-def _pair(pairs: Sequence[Mapping[str, Any]]) -> None:
-    """Show the tasks that tell two tool sets apart."""
+def _pair(pairs: Sequence[Comparison], worth: Sequence[ToolWorth]) -> None:
+    """Show what tells two tool sets apart: what they need, and on which tasks they differ."""
     labels = {f"{row['first']['entrant_id']},{row['second']['entrant_id']}": row for row in pairs}
+    needs = dict(zip(labels, worth, strict=True))
     pair_label = address.selectbox(
         "Pair", list(labels), "ts_pair", default=next(iter(labels)), format_func=lambda key: title(labels[key])
     )
     pair = labels[pair_label or next(iter(labels))]
-    st.markdown(show.escaped(pair["sentence"]))
-    if pair["warning"]:
-        st.warning(show.escaped(pair["warning"]), icon=":material/warning:")
+    show.comparison(pair)
+    st.caption(show.escaped(needs[pair_label or next(iter(labels))]["needs"]))
     ids = {row["task"]: row["task_id"] for row in pair["by_task"]}
     gained, lost = st.columns(2)
     for column, word, tasks in ((gained, "Gained", pair["only_second"]), (lost, "Lost", pair["only_first"])):
@@ -205,7 +206,6 @@ def use() -> None:
             "Tokens": columns.count(help="Tokens of the model calls that chose the tool, mean per call."),
             "Cost": columns.total_dollars(help="Of all model calls that chose the tool. –: unknown price."),
         },
-        height=show.table_height(len(lines)),
         alt="Use of every tool by every entrant",
     )
     show.csv_button(played, name="tool_use", key="ts_use")

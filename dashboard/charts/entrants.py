@@ -4,29 +4,46 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import plotly.graph_objects as go
 
 from stackrank.dashboard.charts.style import (
+    INK,
     color_of,
     dash_of,
     finished,
     marker_of,
+    on_page,
     plain_label,
     with_legend,
 )
 from stackrank.db.queries import outcome_of
 from stackrank.wording import percent, usd
 
-_LABEL = 0.035
-"""The height of a name in a figure, as a difference of rates."""
+_LABEL = 0.05
+"""The height of a name in a figure, as a share of the figure's."""
+_WITH_INTERVALS = 3
+"""The most entrants whose lines have intervals; those of more would hide the lines."""
+_MARGIN = 0.05
+"""So far below and above all marks a figure of rates reaches."""
+_COST_ROWS = 9
+_PLOT_HEIGHT = 400
+"""Pixels between the axis and the top of the figure with that many rows, about."""
+_ASIDE, _ABOVE = 30, 12
+"""Pixels from a mark to its name, which does not lie on the line that goes to the right."""
+_LEDGE = 0.02
+"""So far below and above all intervals a figure of rates reaches."""
 _NARROW = 0.5
-"""Below this ratio of costs, as a power of ten, an axis needs more marks."""
+"""Below this ratio of costs, as a power of ten, an axis has marks at equal distances."""
 
 
 def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
-    """Plot the cost of a counted episode against the rate; the line joins the entrants that nobody beats on both."""
+    """Plot the cost of a counted episode against the rate; the line joins the entrants that nobody beats on both.
+
+    The axes begin and end where the entrants do, so that these fill the figure.
+    """
     priced = [(row["cost_per_episode"], row) for row in rows if row["cost_per_episode"] and row["rate"] is not None]
     figure = go.Figure()
     best, front = -1.0, []
@@ -38,35 +55,79 @@ def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
         x, y = zip(*front, strict=True)
         line = {"color": "#8C8C8C", "dash": "dot", "shape": "hv"}
         figure.add_scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip")
-    labelled: list[float] = []
-    # Names at equal heights may overlap: then the entrant of the higher rate is labelled, the other shows its on hover.
-    for cost, row in sorted(priced, key=lambda pair: -pair[1]["rate"]):
-        free = all(abs(row["rate"] - rate) >= _LABEL for rate in labelled)
-        labelled += [row["rate"]] if free else []
+    rates = [row["rate"] for _, row in priced]
+    bottom, top = (min(rates) - _MARGIN, max(rates) + _MARGIN) if rates else (0.0, 1.0)
+    for cost, row in priced:
         figure.add_scatter(
             x=[cost],
             y=[row["rate"]],
-            mode="markers+text",
-            text=[f" {plain_label(row['entrant'])}" if free else ""],
-            # The line of the best goes to the right of its points.
-            textposition="bottom right" if (cost, row["rate"]) in front else "middle right",
+            mode="markers",
+            error_y={
+                "array": [row["ci_high"] - row["rate"]],
+                "arrayminus": [row["rate"] - row["ci_low"]],
+                "thickness": 1,
+                "width": 4,
+            },
             cliponaxis=False,
             marker=marker_of(row["entrant_id"]),
             hovertemplate=f"{plain_label(row['entrant'])}<br>{usd(cost)} an episode<br>{percent(row['rate'])}"
             "<extra></extra>",
         )
+        bottom, top = min(bottom, row["ci_low"]), max(top, row["ci_high"])
+    bottom, top = bottom - _LEDGE, top + _LEDGE
+    top = max(top, bottom + _LABEL * (top - bottom) * (len(priced) + 1))
+    middle = math.sqrt(min(cost for cost, _ in priced) * max(cost for cost, _ in priced)) if priced else 0.0
+    for (cost, row), height in zip(priced, _apart(rates, _LABEL * (top - bottom)), strict=True):
+        figure.add_annotation(
+            x=math.log10(cost),
+            y=row["rate"],
+            text=plain_label(row["entrant"]),
+            ax=_ASIDE if cost <= middle else -_ASIDE,
+            ay=(row["rate"] - height) / (top - bottom) * _PLOT_HEIGHT - _ABOVE,
+            xanchor="left" if cost <= middle else "right",
+            showarrow=True,
+            arrowhead=0,
+            arrowwidth=0.7,
+            arrowcolor="#8C8C8C",
+            standoff=9,
+            font={"color": on_page(INK)},
+        )
     if priced:
         low, high = (math.log10(edge(cost for cost, _ in priced)) for edge in (min, max))
-        digits = (1, 2, 5) if high - low > _NARROW else (1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 4, 5, 6, 8)
-        ticks = [digit * 10.0**power for power in range(math.floor(low) - 1, math.ceil(high) + 2) for digit in digits]
+        ticks = _ticks(low, high)
         figure.update_xaxes(
-            range=[low - 0.05, high + max(0.15, 0.35 * (high - low))],
+            range=[low - max(0.02, 0.1 * (high - low)), high + max(0.02, 0.1 * (high - low))],
             tickvals=ticks,
             ticktext=[usd(tick) for tick in ticks],
         )
     figure.update_xaxes(type="log", title="Cost of an episode (logarithmic)")
-    figure.update_yaxes(range=[-0.02, 1.08], tickformat=".0%", title=outcome_of(rows))
-    return finished(figure, 9)
+    figure.update_yaxes(range=[bottom, top], tickformat=".0%", title=f"{outcome_of(rows)}, with 95% interval")
+    return finished(figure, _COST_ROWS)
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Return round costs for an axis between two powers of ten: multiples of one step if it is narrow."""
+    if high - low > _NARROW:
+        powers = range(math.floor(low) - 1, math.ceil(high) + 2)
+        return [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
+    least = max((10**high - 10**low) / 6, 0.0001)
+    power = 10.0 ** math.floor(math.log10(least))
+    step = next(digit * power for digit in (1, 2, 5, 10) if digit * power >= 0.999 * least)
+    first = max(1, math.floor(10**low / step) - 1)
+    return [step * place for place in range(first, math.ceil(10**high / step) + 3)]
+
+
+def _apart(heights: Sequence[float], least: float) -> list[float]:
+    """Return the heights of names, each near that of its mark and at least so far from the others."""
+    order = sorted(range(len(heights)), key=lambda place: heights[place])
+    placed = list(heights)
+    # Pushing names up and then down again keeps a group of them around its marks.
+    for _ in range(len(heights)):
+        for lower, upper in pairwise(order):
+            if (missing := least - (placed[upper] - placed[lower])) > 0:
+                placed[upper] += missing / 2
+                placed[lower] -= missing / 2
+    return placed
 
 
 def budget_curves(rows: Sequence[Mapping[str, Any]], by: str, outcome: str) -> go.Figure:
@@ -125,6 +186,7 @@ def reliability(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
                 customdata=[row["k"] for row in entrant_rows],
                 y=[row[value] for row in entrant_rows],
                 error_y={
+                    "visible": len(ids) <= _WITH_INTERVALS,
                     "array": [row[f"{ends}_high"] - row[value] for row in entrant_rows],
                     "arrayminus": [row[value] - row[f"{ends}_low"] for row in entrant_rows],
                     "thickness": 1,

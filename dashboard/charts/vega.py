@@ -16,11 +16,11 @@ _SHAPES = {
     "star": "M0 -1L.24 -.32L.95 -.31L.38 .12L.59 .81L0 .4L-.59 .81L-.38 .12L-.95 -.31L-.24 -.32Z",
 }
 """Marks for which Vega has no name, as paths."""
+_WIDEST_TITLE = 44
+"""The most characters in the title of an axis that a phone shows on one line."""
 _PHASES = {"searching": VIOLETS[2], "diagnosing": VIOLETS[1], "repairing": VIOLETS[0]}
-_NAMED_FROM = 0.1
-"""A part of a bar contains its name if it is at least this share of the longest bar,"""
 _NUMBERED_FROM = 0.03
-"""and its number if it is at least this."""
+"""A part of a bar contains its number if it is at least this share of the longest bar."""
 _ASLANT_ON_A_PHONE: Spec = {
     "labelAngle": {"expr": "width < 450 ? -40 : 0"},
     "labelAlign": {"expr": "width < 450 ? 'right' : 'center'"},
@@ -89,9 +89,10 @@ def forest(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> Spec:
         )
     reach = 1.1 * max([5.0, *(abs(row[end]) for row in values for end in ("low", "high"))])
     # Split into lines, so that a phone shows the whole title.
-    title = ["Points", f"to the left {first} is ahead,", f"to the right {second}"]
+    title = [f"← {first} better · points · {second} better →"]
+    title = title if len(title[0]) < _WIDEST_TITLE else [f"← {first} better", f"{second} better →"]
     if any(row["fill"] == "transparent" and not row["low"] <= 0 <= row["high"] for row in values):
-        title += ["hollow: not clear after correction,", "intervals without it"]
+        title += ["hollow: not clear after the correction,", "which intervals leave out"]
     zero = {
         "mark": {"type": "rule", "color": "#8C8C8C", "aria": False},
         "encoding": {"x": {"datum": 0, "type": "quantitative"}},
@@ -110,7 +111,7 @@ def tool_calls(rows: Sequence[Mapping[str, Any]]) -> Spec:
         end = 0.0
         for phase in _PHASES:
             calls = row[phase] / row["played"]
-            name = phase if calls >= _NAMED_FROM * longest else mean(calls) if calls >= _NUMBERED_FROM * longest else ""
+            name = mean(calls) if calls >= _NUMBERED_FROM * longest else ""
             point = {"label": row["tool"], "phase": phase, "told": f"{mean(calls)} calls an episode", "name": name}
             parts.append({**point, "start": end, "end": end + calls, "middle": end + calls / 2})
             end += calls

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,7 +76,7 @@ def logits(label: str | None = None, **looks: Any) -> Kind:
 
 def rate_bar(**looks: Any) -> Any:
     """Percents from 0 to 100 with a bar, which the browser writes; `show.in_percent` makes them from shares."""
-    return st.column_config.ProgressColumn(format="%.1f%%", min_value=0, max_value=100, **looks)
+    return st.column_config.ProgressColumn(format="%.1f%%", min_value=0, max_value=100, **{"width": 170, **looks})
 
 
 def moment(**looks: Any) -> Any:
@@ -84,9 +84,9 @@ def moment(**looks: Any) -> Any:
     return st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", **looks)
 
 
-def text_right(**looks: Any) -> Any:
+def text_right(label: str | None = None, **looks: Any) -> Any:
     """Texts that stand for numbers, such as intervals."""
-    return st.column_config.TextColumn(alignment="right", **looks)
+    return st.column_config.TextColumn(label, alignment="right", **looks)
 
 
 def interval_alone() -> Any:
@@ -94,5 +94,65 @@ def interval_alone() -> Any:
     return text_right(help="Of this comparison alone. Whether a difference is clear is said by the corrected p.")
 
 
+_LETTER, _DIGIT, _PADDING, _WIDEST = 6.1, 6.6, 22, 480
+"""Pixels that a letter, a digit and the sides of a cell take, and the most of a column."""
+
+
+def width_of(heading: str, texts: Iterable[str], *, numbers: bool) -> int:
+    """Return the pixels that a column needs, so that no text is cut and numbers are below their heading."""
+    longest = max(map(len, texts), default=0) * (_DIGIT if numbers else _LETTER)
+    return min(_WIDEST, round(max(_LETTER * len(heading), longest) + _PADDING))
+
+
 def _numbers(write: Callable[[Any], str], label: str | None, looks: dict[str, Any]) -> Kind:
     return Kind(write, st.column_config.NumberColumn(label, **looks))
+
+
+_SHARES = {"rate", "all_attempts_rate", "pass_at_k", "all_k", "observed", "predicted", "fixed_rate"}
+_LOGITS = {"ability", "ability_low", "ability_high", "difficulty", "infit", "outfit", "spread"}
+_NAMED = {
+    "ci": "95% interval",
+    "rate": "Rate",
+    "all_attempts_rate": "Every attempt",
+    "pass_at_k": "pass@k",
+    "pass": "95% of pass@k",
+    "k": "k",
+    "all_k": "All k",
+    "all": "95% of all k",
+    "cost_usd": "Cost",
+    "cost_per_resolved": "Cost per resolved",
+    "rank": "Rank",
+    "counted": "Episodes",
+    "wall_mean_s": "Mean seconds",
+    "steps_mean": "Mean steps",
+    "tasks_total": "Tasks in question",
+    "debugger": "Has a debugger",
+}
+
+
+def is_share(name: str) -> bool:
+    """Whether a column of an answer has shares from 0 to 1."""
+    return name in _SHARES or name.rpartition("_")[0] in ("ci", "pass", "all", "observed", "fixed")
+
+
+def named(name: str, values: pd.Series) -> Any:
+    """Return how a column of an answer is shown; None hides a column of ids."""
+    if name.endswith("_id"):
+        return None
+    stem, _, end = name.rpartition("_")
+    label = _NAMED.get(name) or wording.words(name).capitalize()
+    if end in ("low", "high"):
+        label = f"{_NAMED.get(stem) or wording.words(stem).capitalize()}, {'from' if end == 'low' else 'to'}"
+    if is_share(name):
+        return share(label)
+    if name in _LOGITS and pd.api.types.is_float_dtype(values):
+        return logits(label)
+    if name.partition("_")[0] == "gap":
+        return points(label)
+    if name.startswith("cost"):
+        return dollars(label)
+    if pd.api.types.is_integer_dtype(values):
+        return count(label)
+    if pd.api.types.is_float_dtype(values):
+        return mean(label)
+    return st.column_config.Column(label)

@@ -14,6 +14,7 @@ from stackrank.dashboard.parts import show
 from stackrank.dashboard.parts.tables import EPISODE_PAGE, EPISODES_PAGE
 from stackrank.db import queries
 from stackrank.db.queries import Scope
+from stackrank.terms import FailurePoint
 from stackrank.wording import count_of
 
 
@@ -54,6 +55,12 @@ def bars(prefix: str, points: Sequence[Mapping[str, Any]], scope: Scope) -> None
         entrant, point = clicked[0][0], clicked[0][1] or None
     if clicked or entrant or point:
         _examples(entrant, point, scope)
+    st.caption(
+        "Of each failed episode, what went wrong first. Never reproduced: it saw no failure. Never localized: it did "
+        "not see the faulty place. Wrong location: it changed other places. Wrong fix: it changed the fault wrongly. "
+        "Regression: it broke what had worked. Tampered: it tried to change the verdict instead of the program. "
+        "Out of budget: it reached a limit."
+    )
     flat = _flat(points)
     show.table_and_csv(flat, name="failure_points", alt="Failure points of each entrant", key=f"{prefix}_bars_table")
 
@@ -76,7 +83,9 @@ def _examples(entrant: str | None, point: str | None, scope: Scope) -> None:
 
 def _flat(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Flatten rows of `failure_points`: one column for each failure point that occurs."""
-    names = sorted({name for row in rows for name in row["failure_points"]})
+    present = {name for row in rows for name in row["failure_points"]}
+    known = [name for name in FailurePoint if name in present]
+    names = [*known, *sorted(present.difference(known))]
     return [
         {key: value for key, value in row.items() if key not in ("failure_points", "shares")}
         | {name: row["failure_points"].get(name, 0) for name in names}

@@ -65,7 +65,7 @@ def _resume(run_id: int) -> None:
 def _ask(verb: str, effect: str, work: Callable[[Acts, str], object]) -> None:
     """Draw a button that asks for the reason of an act, and then does it."""
     kind = verb.lower()
-    with st.popover(verb, icon=_ICONS[kind]):
+    with st.popover(verb, icon=_ICONS[kind], key=f"act_of_{kind}"):
         st.markdown(effect)
         with st.form(f"act_{kind}", border=False):
             why = st.text_input("Why, for those who look at the run later", key=f"why_{kind}", max_chars=_MOST_WHY)

@@ -22,7 +22,7 @@ def notes_and_tags(
     notes = ask(queries.notes, run_id=run_id, episode_id=episode_id)
     key = f"note_{run_id}_{episode_id}"
     label = f"Notes and tags ({len(notes)})"
-    with st.expander(label, key=f"{key}_all", icon=":material/sticky_note_2:", expanded=bool(notes)):
+    with st.expander(label, key=f"{key}_all", icon=":material/sticky_note_2:", expanded=bool(notes), type="compact"):
         _tags(run_id, tags, episode_id)
         if episode_id is not None:
             labels.given(ask(queries.labels, episode_id=episode_id), episode_id=episode_id)

@@ -79,13 +79,10 @@ def current(*, wide: bool = False) -> Scope:
 
 
 def shown(*, errors: bool = True) -> Scope:
-    """Draw what the numbers of the page are about, and return the scope. Without a run, the page ends with a hint.
+    """Draw what the numbers of the page are about, and return the scope.
 
     `errors`: whether errors can count as failures on this page.
     """
-    if not ask(queries.usual_benchmark):
-        show.empty("Nothing has been played yet. This page is about the runs of a benchmark.")
-        st.stop()
     scope = current() if errors else replace(current(), errors=ErrorsAre.LEFT_OUT)
     show.scope(ask(queries.describe_scope, scope))
     return scope

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
@@ -17,6 +17,8 @@ from stackrank.dashboard.parts import columns
 from stackrank.db import queries
 from stackrank.db.connection.errors import RUN_COMMAND, DatabaseError, NotComparable, NotFound
 from stackrank.db.queries.boards.scope_description import ScopeDescription
+from stackrank.db.queries.comparisons.claims import direction
+from stackrank.db.queries.comparisons.compare import Comparison
 from stackrank.host.wall_clock import seconds_since
 from stackrank.wording import NOTHING, csv_lines, unverified, visible, words
 
@@ -101,14 +103,32 @@ def story(page: str, episode: Mapping[str, Any]) -> None:
                     link(page, text, None, id=episode["id"], step=clause.step)
 
 
+def comparison(pair: Comparison, basis: str = "") -> None:
+    """Draw what a comparison says in one line, what that rests on, and what speaks against it.
+
+    Doubts warn only of a clear difference; where there is none, they cannot mislead.
+    """
+    st.markdown(f":material/compare_arrows: **{escaped(queries.headline(pair))}**")
+    if lines := f"{queries.evidence(pair)} {basis}".strip():
+        st.caption(escaped(lines))
+    if pair["warning"] and direction(pair["difference"], pair["p_holm"]):
+        st.warning(escaped(pair["warning"]), icon=":material/warning:")
+    elif pair["warning"]:
+        st.caption(escaped(pair["warning"]))
+
+
 def resolved_metric(run: Mapping[str, Any]) -> None:
     """Draw how many episodes of a run were resolved, and how many of these verdicts are sealed."""
     explanation = "Sealed: only luck could have forged the verdict. A trace says how strongly, or why it is not. "
     explanation += "Unverified: it rests on a run of the tests alone, which a forger can pass too."
     sealed = ", ".join(filter(None, [f"{run['sealed']:,} sealed", unverified(run)]))
-    st.metric(
-        "Resolved", f"{run['resolved']:,}", sealed, delta_color="off", delta_arrow="off", border=True, help=explanation
-    )
+    metric("Resolved", f"{run['resolved']:,}", sealed, help=explanation)
+
+
+def metric(label: str, value: str, note: str | None = None, **options: Any) -> None:
+    """Draw a number in a box as high as the others in its row, with a note beneath."""
+    plain: dict[str, Any] = {"delta_color": "off", "delta_arrow": "off", "border": True, "height": "stretch"}
+    st.metric(label, value, note, **plain, **options)
 
 
 _WAYS = (("overview", "home"), ("runs", "play_circle"), ("tasks", "task"), ("episodes", "list_alt"))
@@ -140,18 +160,23 @@ def as_message(error: Exception) -> str:
     return "".join(f"`{part}`" if index % 2 else escaped(part) for index, part in enumerate(parts))
 
 
-def _code(text: str) -> str:
-    """Format `text` as Markdown code. A backtick, as in the name of a user's benchmark, would end the code."""
-    line = visible(" ".join(text.split())).replace("`", "'")
-    return f"`{line}`"
-
-
-def empty(reason: str, command: str = RUN_COMMAND) -> None:
+def empty(reason: str, command: str) -> None:
     """Draw an empty state that says what to run."""
-    with st.container(border=True, horizontal_alignment="center"):
-        st.markdown(f":material/inbox: {reason}", width="content")
-        # Not a block of code: the script that highlights such blocks is as long as all the others together.
-        st.markdown(_code(command), width="content")
+    with st.container(border=True):
+        st.markdown(f":material/inbox: {reason}")
+        st.code(visible(" ".join(command.split())), language=None, wrap_lines=True)
+
+
+def first_run(title: str, summary: str) -> None:
+    """Draw any page while there is no run: what it will show, and the command that starts one."""
+    st.title(title, anchor=False)
+    if summary:
+        st.markdown(escaped(summary))
+    empty("Nothing has been run yet. Start a run; it shows up here at once.", RUN_COMMAND)
+    st.caption(
+        "It plays a suite of small Python bugs with repair, an agent that needs no model and no key. Add --limit 10 "
+        "to play only ten of them."
+    )
 
 
 def link(page: str, label: str, icon: str | None = "arrow_forward", **query: Any) -> None:
@@ -203,58 +228,9 @@ def age_s(text: str | None) -> float:
     return seconds_since(text) if text else 0.0
 
 
-def table_height(rows: int, limit: int = 700) -> int | Literal["content"]:
-    """The height of a table: what its rows need, up to `most` pixels."""
-    return "content" if 40 + 35 * rows <= limit else limit
-
-
-_SHARES = {"rate", "all_attempts_rate", "pass_at_k", "all_k", "observed", "predicted", "fixed_rate"}
-_LOGITS = {"ability", "ability_low", "ability_high", "difficulty", "infit", "outfit", "spread"}
-_NAMED = {
-    "ci": "95% interval",
-    "rate": "Rate",
-    "all_attempts_rate": "Every attempt",
-    "pass_at_k": "pass@k",
-    "pass": "pass@k, 95%",
-    "k": "k",
-    "all_k": "All k",
-    "all": "All k, 95%",
-    "cost_usd": "Cost",
-    "cost_per_resolved": "Cost per resolved",
-    "rank": "Rank",
-    "counted": "Episodes",
-    "wall_mean_s": "Mean seconds",
-    "steps_mean": "Mean steps",
-    "tasks_total": "Tasks in question",
-    "debugger": "Has a debugger",
-}
-
-
-def _is_share(name: str) -> bool:
-    return name in _SHARES or name.rpartition("_")[0] in ("ci", "pass", "all", "observed", "fixed")
-
-
-def _column(name: str, values: pd.Series) -> Any:
-    """Return how a column of an answer is shown; None hides a column of ids."""
-    if name.endswith("_id"):
-        return None
-    stem, _, end = name.rpartition("_")
-    label = _NAMED.get(name) or words(name).capitalize()
-    if end in ("low", "high"):
-        label = f"{_NAMED.get(stem) or words(stem).capitalize()}, {'from' if end == 'low' else 'to'}"
-    if _is_share(name):
-        return columns.share(label)
-    if name in _LOGITS and pd.api.types.is_float_dtype(values):
-        return columns.logits(label)
-    if name.partition("_")[0] == "gap":
-        return columns.points(label)
-    if name.startswith("cost"):
-        return columns.dollars(label)
-    if pd.api.types.is_integer_dtype(values):
-        return columns.count(label)
-    if pd.api.types.is_float_dtype(values):
-        return columns.mean(label)
-    return st.column_config.Column(label)
+def table_height(rows: int, most: int = 26) -> int | Literal["content"]:
+    """The height of a table: what its rows need, or a box with so many that half a row says that it scrolls."""
+    return "content" if rows <= most else 36 + 35 * min(most, 18) + 17
 
 
 def grid(
@@ -263,12 +239,14 @@ def grid(
     about: Sequence[Mapping[str, Any]] = (),
     links: Mapping[str, Sequence[str | None]] | None = None,
     column_config: Mapping[str, Any] | None = None,
+    hidden: Collection[str] = (),
     **options: Any,
 ) -> Any:
     """Call `st.dataframe` with its texts made harmless; the other options and the result are those of `st.dataframe`.
 
     `about`: the rows of the database that the table shows. The names of their tasks, entrants, runs and episodes are
-    links, wherever a row has the id. `links`: column -> address of each row, for cells that lead elsewhere.
+    links, wherever a row has the id. `links`: column -> address of each row, for cells that lead elsewhere. `hidden`:
+    columns that a reader can add by the eye above the table.
     """
     frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
     neutral = frame.map(_neutral)
@@ -280,6 +258,14 @@ def grid(
     kinds |= column_config or {}
     writers = {name: kind for name, kind in kinds.items() if isinstance(kind, columns.Kind) and name in neutral}
     configuration = {name: kind.looks if isinstance(kind, columns.Kind) else kind for name, kind in kinds.items()}
+    for name in map(str, neutral):
+        if name not in writers and not pd.api.types.is_string_dtype(neutral[name]):
+            continue
+        looks = configuration.setdefault(name, st.column_config.Column())
+        if isinstance(looks, dict) and looks.get("width") is None:
+            texts = map(writers.get(name, str), frame[name])
+            width = columns.width_of(looks.get("label") or name, texts, numbers=name in writers)
+            configuration[name] = {**looks, "width": width}
     for column, addresses in {**_places(frame, about), **(links or {})}.items():
         cells = zip(neutral[column], addresses, strict=True)
         neutral[column] = [cell if place is None else address.named(place, cell) for cell, place in cells]
@@ -287,7 +273,10 @@ def grid(
         looks = {name: value for name, value in (configuration.get(column) or {}).items() if value is not None}
         link_column = st.column_config.LinkColumn(display_text=address.NAME, alignment="left")
         configuration[column] = {**link_column, **looks, "type_config": link_column["type_config"]}
-    options = {"hide_index": True, "placeholder": NOTHING, **options}
+    usual = {"hide_index": True, "placeholder": NOTHING, "height": table_height(len(frame)), "width": "content"}
+    options = {**usual, **options}
+    if hidden:
+        options["column_order"] = [column for column in frame.columns if column not in hidden]
     written = neutral.style.format(writers) if writers else neutral  # type: ignore[arg-type]
     return st.dataframe(written, column_config=configuration, **options)
 
@@ -325,9 +314,9 @@ def _neutral(value: Any) -> Any:
 def table_and_csv(rows: Sequence[Mapping[str, Any]], *, name: str, alt: str, key: str) -> None:
     """Draw a chart's numbers under readable names, and a button that saves them under the database's names."""
     frame = pd.DataFrame(rows)
-    for column in filter(_is_share, frame.columns):
+    for column in filter(columns.is_share, frame.columns):
         frame[column] = pd.to_numeric(frame[column])
-    kinds = {column: _column(column, frame[column]) for column in frame.columns}
+    kinds = {column: columns.named(column, frame[column]) for column in frame.columns}
     grid(frame, about=rows, alt=alt, key=key, column_config=kinds)
     csv_button(rows, name=name, key=key)
 

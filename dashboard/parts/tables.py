@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -22,15 +22,11 @@ TOOL_SETS_PAGE = "app_pages/tool_sets.py"
 TASKS_PAGE, AGAINST_PAGE = "app_pages/tasks.py", "app_pages/against.py"
 MOST_COMPARED = 4
 """The most entrants that are compared side by side."""
+_STORY = 600
+"""Pixels that nearly every summary of a story needs."""
 _FEWEST_RUNS = 3
 """A line of fewer runs shows no course."""
 _Column = st.column_config
-
-
-def _dollars(low: float | None, high: float | None) -> str:
-    if low is None:
-        return wording.NOTHING
-    return f"{wording.usd(low)}–{wording.usd(high)}" if high is not None else f"{wording.usd(low)} or more"
 
 
 def _bounds(row: Mapping[str, Any]) -> str:
@@ -60,7 +56,9 @@ def board_frame(rows: Sequence[Mapping[str, Any]], history: dict[int, list[float
             "Cost per episode": [row["cost_per_episode"] for row in rows],
             "Spent": [row["cost_usd"] for row in rows],
             "Cost per resolved": [row["cost_per_resolved"] for row in rows],
-            "95% of that cost": [_dollars(row["cost_per_resolved_low"], row["cost_per_resolved_high"]) for row in rows],
+            "95% of that cost": [
+                wording.usd_interval(row["cost_per_resolved_low"], row["cost_per_resolved_high"]) for row in rows
+            ],
             "Steps": [row["steps_mean"] for row in rows],
             "Tokens": [row["tokens_in"] + row["tokens_out"] for row in rows],
             "Seconds": [row["wall_mean_s"] for row in rows],
@@ -97,7 +95,7 @@ _BOARD_COLUMNS = {
     ),
     "Entrant": _Column.TextColumn(pinned=True),
     "Rate": kinds.rate_bar(
-        width=120,  # With rank and name, it fits on a phone.
+        width=112,  # With rank and name, it fits on a phone.
         help="Resolved / (resolved + unresolved). Errors are shown separately.",
     ),
     "95% interval": _Column.TextColumn(help="Wilson interval; with several attempts per task, clustered by task."),
@@ -129,6 +127,9 @@ _BOARD_COLUMNS = {
 }
 
 
+_RARELY_NEEDED = ("Sealed", "With errors", "Cost per episode", "Spent", "95% of that cost", "Tokens")
+
+
 def leaderboard_table(
     rows: Sequence[Mapping[str, Any]],
     *,
@@ -138,10 +139,14 @@ def leaderboard_table(
     columns: Sequence[str] | None = None,
     **options: Any,
 ) -> None:
-    """Draw a leaderboard, or only some of its columns. `history`: the rates of each entrant in its last runs."""
+    """Draw a leaderboard, or only some of its columns; a reader can add those that are rarely needed.
+
+    `history`: the rates of each entrant in its last runs.
+    """
     frame = board_frame(rows, history)
     frame = frame if columns is None else frame[[column for column in columns if column in frame]]
-    show.grid(frame, about=rows, column_config=_BOARD_COLUMNS, key=key, alt=alt, **{"height": "content", **options})
+    options = {"height": "content", "hidden": _RARELY_NEEDED if columns is None else (), **options}
+    show.grid(frame, about=rows, column_config=_BOARD_COLUMNS, key=key, alt=alt, **options)
     for row in rows:
         for text in filter(None, (row["apart"], row["partial"])):
             st.caption(show.escaped(f"{row['entrant']}: {text}"))
@@ -162,6 +167,7 @@ def pick(
     opened: Callable[[Mapping[str, Any]], None],
     two: Callable[[Mapping[str, Any], Mapping[str, Any]], None] | None = None,
     everything: Callable[[], Sequence[Mapping[str, Any]]] | None = None,
+    hidden: Collection[str] = (),
 ) -> None:
     """Draw a table with its CSV. Above it, `opened` draws the row that is ticked; without a tick the hint is shown.
 
@@ -173,11 +179,11 @@ def pick(
         frame,
         about=rows,
         links=links,
+        hidden=hidden,
         key=key,
         on_select="rerun",
         selection_mode="multi-row" if two else "single-row",
         column_config=columns,
-        height=show.table_height(len(rows)),
         alt=alt,
     )
     show.csv_button(everything or rows, name=name, key=key)
@@ -210,10 +216,8 @@ def episode_table(
             "Verdict": [show.verdict(row) for row in rows],
             "Task": [row["task"] for row in rows],
             "Entrant": [row["entrant"] for row in rows],
-            "Sealed": [wording.guess_odds(row["sealed"]) if row["sealed"] else "" for row in rows],
-            "Failure point": [wording.words(row["failure_point"]) for row in rows],
             "Story": [queries.story_summary(row) for row in rows],
-            "Stop reason": [wording.words(row["stop_reason"]) for row in rows],
+            "Failure point": [wording.words(row["failure_point"]) for row in rows],
             # Known when an episode has ended.
             "Steps": [row["steps"] if row["verdict"] else None for row in rows],
             "Tokens": [row["tokens_in"] + row["tokens_out"] if row["verdict"] else None for row in rows],
@@ -237,20 +241,17 @@ def episode_table(
         frame.insert(place + 1, "Found", [hit["excerpt"] if hit else "" for hit in matches])
     if not with_run:
         frame = frame.drop(columns="Run")
-    frame = show.telling(frame, "Sealed", "Attempt")
+    frame = show.telling(frame, "Attempt", "Failure point")
     columns = {
-        "Sealed": _Column.TextColumn(
-            width=100, help="Probability that a forged verdict would pass by luck. Empty: not sealed."
-        ),
         "Failure point": _Column.TextColumn(width=140),
         "Steps": kinds.count(),
-        "Story": _Column.TextColumn(width="large", help="How it ended. Tick the row for the whole story."),
+        "Story": _Column.TextColumn(width=_STORY, help="How it ended. Tick the row for the whole story."),
         "Tokens": kinds.count(help="In and out."),
         "Cost": kinds.dollars(help="–: unknown price of the model."),
         "Seconds": kinds.mean(),
         "Labels": _Column.ListColumn(help="Labels that people gave it."),
         "At step": kinds.count(help="The first step with the text after the reset, or the requested step."),
-        "Found": _Column.TextColumn(width="large", help="The line with the text."),
+        "Found": _Column.TextColumn(width=300, help="The line with the text."),
         "Episode": _Column.TextColumn(help="Opens the trace in a new tab."),
     }
     links = {"Episode": [address.to("episode", id=row["id"], step=steps.get(row["id"])) for row in rows]}
@@ -260,10 +261,12 @@ def episode_table(
         show.link(EPISODE_PAGE, label, id=row["id"], step=(hits or {}).get(row["id"], {}).get("step"))
         show.story(EPISODE_PAGE, row)
 
+    # Where a text was found matters more than what the story tells anyway.
+    hidden = ("Tokens", "Seconds", "Attempt", *(("Failure point",) if hits else ()))
     hint = "Tick a row to open its trace here. Names and numbers open in a new tab."
     pick(
         rows, frame, columns, key=key, name=name, alt="Episodes", hint=hint,
-        links=links, opened=opened, everything=everything,
+        links=links, opened=opened, everything=everything, hidden=hidden,
     )  # fmt: skip
 
 
@@ -275,14 +278,15 @@ def _rate(run: Mapping[str, Any]) -> float | None:
 def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
     """Draw runs, one of which can be opened, or two compared."""
     changes = ask(queries.against_previous, [row["id"] for row in rows])
+    before = [changes.get(row["id"]) for row in rows]
     frame = pd.DataFrame(
         {
             "Run": [wording.run_name(row["name"], row["id"]) for row in rows],
             "Status": [row["status"] for row in rows],
+            "Rate": [_rate(row) for row in rows],
+            "Against previous": [f"{wording.points(one.difference)}, why?" if one else "" for one in before],
             "Progress": [100 * row["done"] / max(1, row["episodes_total"] - row["not_played"]) for row in rows],
             "Episodes": [wording.part_of(row["done"], row["episodes_total"] - row["not_played"]) for row in rows],
-            "Rate": [_rate(row) for row in rows],
-            "Against previous": [changes.get(row["id"]) for row in rows],
             "Resolved": [row["resolved"] for row in rows],
             "Unresolved": [row["unresolved"] for row in rows],
             "Errors": [row["errors"] for row in rows],
@@ -298,26 +302,35 @@ def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
     columns = {
         "Progress": kinds.rate_bar(),
         "Rate": kinds.share(help="Resolved / (resolved + unresolved), over the episodes of all entrants."),
-        "Against previous": kinds.points(
+        "Against previous": _Column.TextColumn(
             "Against previous, points",
-            help="Rate less the rate in the finished run before it in its series, over the entrants of both. Not a "
-            "test: tick two runs for that.",
+            help="Rate less the rate in the finished run before it in its series, over the entrants of both. Opens the "
+            "test of that difference, and what may be its cause.",
         ),
         "Known cost": kinds.total_dollars(help="Cost so far, as far as prices are known, including errors."),
         "Started": kinds.moment(),
         "Tags": _Column.ListColumn(),
     }
     addresses = [address.to("run", id=row["id"]) for row in rows]
-    links = {"Run": addresses}
+    against = [
+        address.to("against", a=one.previous, b=row["id"]) if one else None
+        for row, one in zip(rows, before, strict=True)
+    ]
+    links: dict[str, Sequence[str | None]] = {"Run": addresses}
+    if "Against previous" in frame:
+        links["Against previous"] = against
 
     def opened(row: Mapping[str, Any]) -> None:
         show.link(RUN_PAGE, f"Open run {show.escaped(wording.run_name(row['name'], row['id']))}", id=row["id"])
 
     def two(first: Mapping[str, Any], second: Mapping[str, Any]) -> None:
-        a, b = sorted((first["id"], second["id"]))
-        show.link(
-            AGAINST_PAGE, f"Run {b} against run {a}: what changed, and on which tasks", "compare_arrows", a=a, b=b
-        )
+        older, newer = sorted((first, second), key=lambda row: int(row["id"]))
+        names = (show.escaped(wording.run_name(row["name"], row["id"])) for row in (newer, older))
+        label = f"{' against '.join(names)}: what changed, and on which tasks"
+        show.link(AGAINST_PAGE, label, "compare_arrows", a=older["id"], b=newer["id"])
 
     hint = "Tick a row to open the run here, two to compare them. A name opens its run in a new tab."
-    pick(rows, frame, columns, key=key, name="runs", alt="Runs", hint=hint, links=links, opened=opened, two=two)
+    pick(
+        rows, frame, columns, key=key, name="runs", alt="Runs", hint=hint, links=links, opened=opened, two=two,
+        hidden=("Resolved", "Unresolved"),
+    )  # fmt: skip

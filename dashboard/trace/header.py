@@ -126,7 +126,7 @@ def _time(episode: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _links(episode: Mapping[str, Any], around: dict[str, Any]) -> None:
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, horizontal_alignment="right", gap="xsmall"):
         for side, label, icon in (("previous", "Previous", "arrow_back"), ("next", "Next", "arrow_forward")):
             if neighbour := around[side]:
                 verdict = show.VERDICTS.get(neighbour["verdict"], "not ended")
@@ -172,7 +172,7 @@ def scored(score: dict[str, Any]) -> None:
         frame = pd.DataFrame(
             {"Outcome": [str(o) for _, o in order], "Test": [wording.visible(name) for name, _ in order]}
         )
-        show.grid(frame, height=show.table_height(len(order), 500), alt="Tests of the verdict")
+        show.grid(frame, height=show.table_height(len(order), 12), alt="Tests of the verdict")
     for note in score.get("notes") or []:
         st.text(wording.visible(str(note)))
     if score.get("unsealed"):

@@ -26,7 +26,7 @@ from stackrank.db.queries.boards.standings import (
 )
 from stackrank.db.queries.boards.task_board import task_board, task_rates
 from stackrank.db.queries.boards.tool_sets import debugger_pairs, side_by_side, tool_sets, tool_use
-from stackrank.db.queries.boards.tool_worth import tool_worth
+from stackrank.db.queries.boards.tool_worth import tool_headline, tool_worth
 from stackrank.db.queries.catalogue import (
     audits,
     benchmark,
@@ -39,7 +39,7 @@ from stackrank.db.queries.catalogue import (
 )
 from stackrank.db.queries.comparisons.across import compare_across, varying_conditions
 from stackrank.db.queries.comparisons.changes import changes
-from stackrank.db.queries.comparisons.compare import compare, compare_all, compare_categories
+from stackrank.db.queries.comparisons.compare import compare, compare_all, compare_categories, evidence, headline
 from stackrank.db.queries.comparisons.effort import effort, effort_sentence, spending_sentence
 from stackrank.db.queries.comparisons.gate import gate
 from stackrank.db.queries.comparisons.regressions import regressions
@@ -133,6 +133,7 @@ __all__ = [
     "entrants",
     "episode",
     "episodes",
+    "evidence",
     "examples",
     "exchanges",
     "excluded_episodes",
@@ -148,6 +149,7 @@ __all__ = [
     "gate",
     "grid",
     "has_several_faults",
+    "headline",
     "health",
     "in_progress",
     "labels",
@@ -204,6 +206,7 @@ __all__ = [
     "tasks",
     "tasks_of_run",
     "time_spent",
+    "tool_headline",
     "tool_sets",
     "tool_use",
     "tool_worth",

@@ -13,9 +13,9 @@ from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, Selection, f
 from stackrank.db.queries.boards.scope_description import ScopeDescription, describe
 from stackrank.db.queries.boards.standings import RankedStanding, has_several_faults, ranked_rows
 from stackrank.db.queries.boards.tool_sets import adds_debugger, compare_tool_sets
-from stackrank.db.queries.boards.tool_worth import rate_claim
+from stackrank.db.queries.boards.tool_worth import differing_tools, rate_claim
 from stackrank.db.queries.comparisons.claims import in_sentence
-from stackrank.db.queries.comparisons.compare import Comparison, add_holm, compare_entrants
+from stackrank.db.queries.comparisons.compare import Comparison, add_holm, compare_entrants, evidence, headline
 from stackrank.db.queries.episodes.episodes import EpisodeSummary, episodes
 from stackrank.db.queries.reading import fetch
 from stackrank.db.totals.sums import TaskKey
@@ -35,11 +35,15 @@ class ReadingTip(TypedDict):
 
 
 class FrontPage(TypedDict):
-    """See `front_page`. `lead` and `debugger` are sentences; `debugger` is empty if no pair differs in a debugger."""
+    """See `front_page`. `lead`, what it rests on, and `debugger` are sentences.
+
+    `debugger` is empty if no pair differs in a debugger.
+    """
 
     scope: ScopeDescription
     board: list[RankedStanding]
     lead: str
+    evidence: str
     debugger: list[str]
     traces: list[ReadingTip]
 
@@ -50,31 +54,40 @@ def front_page(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> FrontPage:
     board = ranked_rows(selection)
     pairs = [pair for pair in compare_tool_sets(selection) if adds_debugger(pair)]
     ranked = [row for row in board if row["rank_low"] is not None]
+    leading = _leading_pair(selection, ranked)
     tips = _traces(engine, selection, ranked, pairs) if selection.pooled else iter(())
     return {
         "scope": describe(selection, selection.cells()),
         "board": board,
-        "lead": _lead_sentence(selection, ranked),
+        "lead": _lead_sentence(ranked, leading),
+        "evidence": evidence(leading) if leading else "",
         "debugger": [_debugger_sentence(pair, ranked[:2]) for pair in pairs],
         "traces": _distinct(tips),
     }
 
 
-def _lead_sentence(selection: Selection, ranked: Sequence[RankedStanding]) -> str:
+def _leading_pair(selection: Selection, ranked: Sequence[RankedStanding]) -> Comparison | None:
+    """Compare the best with the second; None if fewer than two are ranked."""
+    if len(ranked) < 2:
+        return None
+    cells = selection.cells()
+    entrants = fetch_entrants(selection.engine, [row["entrant_id"] for row in ranked[:2]])
+    sides = [entrants[row["entrant_id"]] for row in (ranked[1], ranked[0])]
+    (pair,) = add_holm([compare_entrants(sides, [cells[side["id"]] for side in sides], selection.tasks)], selection)
+    return pair
+
+
+def _lead_sentence(ranked: Sequence[RankedStanding], leading: Comparison | None) -> str:
     """Say who leads and by how much, or that nobody clearly does; empty if nobody is ranked."""
     if not ranked:
         return ""
     best = ranked[0]
-    if len(ranked) == 1:
+    if leading is None:
         rate = f"{percent(best['rate'])} ({interval(best['ci_low'], best['ci_high'])})"
         tasks = count_of(best["tasks"], "task")
         does = f"mends {rate} of the faults of" if has_several_faults(best) else f"resolves {rate} of"
         return f"{best['entrant']} {does} {tasks}; nobody else has played yet."
-    cells = selection.cells()
-    entrants = fetch_entrants(selection.engine, [row["entrant_id"] for row in ranked[:2]])
-    sides = [entrants[row["entrant_id"]] for row in (ranked[1], best)]
-    (pair,) = add_holm([compare_entrants(sides, [cells[side["id"]] for side in sides], selection.tasks)], selection)
-    return f"{pair['sentence']}{_shared_lead(ranked)}"
+    return f"{headline(leading)}{_shared_lead(ranked)}"
 
 
 def _shared_lead(ranked: Sequence[RankedStanding]) -> str:
@@ -102,14 +115,12 @@ def _named(entrants: Sequence[str]) -> str:
 
 def _debugger_sentence(pair: Comparison, leading: Sequence[RankedStanding]) -> str:
     """Say what a debugger is worth to a pair; of the two that lead, whose difference is stated, only that."""
-    first_tools, second_tools = pair["differs"].get("tool_list") or ((), ())
-    added = [tool for tool in second_tools if tool not in first_tools]
-    removed = [tool for tool in first_tools if tool not in second_tools]
+    added, removed = differing_tools(pair)
     tools = ", ".join(added)
     if {row["entrant_id"] for row in leading} == {pair[side]["entrant_id"] for side in ("first", "second")}:
         instead = f" instead of {', '.join(removed)}" if removed else ""
         return f"The two that lead differ only in {tools}{instead}: {rate_claim(pair)}."
-    return f"With {tools}, {in_sentence(pair['sentence'])}"
+    return f"With {tools}, {in_sentence(headline(pair))}"
 
 
 def _traces(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 from sqlalchemy import Engine, func, select
 
@@ -12,7 +13,14 @@ from stackrank.db.totals.counters import sum_columns
 from stackrank.terms import EpisodeStatus, RunStatus, Verdict
 
 
-def against_previous(engine: Engine, ids: Collection[int]) -> dict[int, float]:
+class Change(NamedTuple):
+    """By how much the rate of a run is above that of a run before it."""
+
+    previous: int
+    difference: float
+
+
+def against_previous(engine: Engine, ids: Collection[int]) -> dict[int, Change]:
     """Return by how much the rates of finished runs are above those of the finished runs before them in their series.
 
     That is over the episodes of the entrants that both have, so it is the difference of the two rates that a list
@@ -28,7 +36,7 @@ def against_previous(engine: Engine, ids: Collection[int]) -> dict[int, float]:
     counts = _counts(engine, {*pairs, *pairs.values()})
     shared = {run: counts.get(run, {}).keys() & counts.get(earlier, {}).keys() for run, earlier in pairs.items()}
     return {
-        run: _pooled(counts[run], entrants) - _pooled(counts[pairs[run]], entrants)
+        run: Change(pairs[run], _pooled(counts[run], entrants) - _pooled(counts[pairs[run]], entrants))
         for run, entrants in shared.items()
         if entrants
     }

@@ -20,8 +20,8 @@ def plain_verdict(evidence: Mapping[str, Any]) -> str:
     return "; ".join([*parts, f"touches {', '.join(evidence['touches'])}"])
 
 
-def evidence_lines(proposal: Mapping[str, Any]) -> list[str]:
-    """Return the evidence for a proposal, as lines of text."""
+def evidence_lines(proposal: Mapping[str, Any], *, stops: bool = True) -> list[str]:
+    """Return the evidence for a proposal, as lines of text. `stops`: also where the debugger stopped."""
     evidence = proposal["evidence"]
     suite_before, suite_after, size = evidence["suite_before"], evidence["suite_after"], evidence["size"]
     lines = [f"Verdict: {plain_verdict(evidence)}"]
@@ -31,7 +31,7 @@ def evidence_lines(proposal: Mapping[str, Any]) -> list[str]:
     ]
     lines.append(
         f"Suite: {suite_before['passed']} passed and {suite_before['failed']} failed before, "
-        f"{suite_after['passed']} and {suite_after['failed']} after; "
+        f"{suite_after['passed']} passed and {suite_after['failed']} failed after; "
         f"{count_of(len(evidence['regressions']), 'regression')}"
     )
     if unread := suite_after["unread"]:
@@ -52,7 +52,7 @@ def evidence_lines(proposal: Mapping[str, Any]) -> list[str]:
         lines.append(f"Changed statements that a test runs: not known ({one_line(evidence['unmeasured'])})")
     lines += [
         f"Debugger at {stop['place']} (step {stop['step']}): {one_line(stop['shown'])[:160]}"
-        for stop in evidence["debugger"]
+        for stop in (evidence["debugger"] if stops else ())
     ]
     lines += [f"Unusual: {finding['file']}:{finding['line']}: {finding['what']}" for finding in evidence["suspicious"]]
     agreement, record = evidence["agreement"], evidence["record"]

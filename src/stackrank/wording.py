@@ -225,6 +225,13 @@ def usd(value: float | None) -> str:
     return f"${fixed(value, 2 if value >= 1 or value == 0 else 4)}"
 
 
+def usd_interval(low: float | None, high: float | None) -> str:
+    """Format an interval of a cost, which may have no upper end."""
+    if low is None:
+        return NOTHING
+    return f"{usd(low)} or more" if high is None else f"{usd(low)}–{usd(high)}"
+
+
 def total_usd(value: float | None) -> str:
     """Format what many episodes cost together, in whole cents, so that the totals of a column have one form."""
     if value is None:

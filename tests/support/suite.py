@@ -1,8 +1,9 @@
 """Run the whole suite, then repeat each failed test once in a session of its own.
 
-More processes of tests than there are processors share these with engines, browsers and servers. A failure that one of
-thousands of tests has by chance there is a fault of the test, which the last lines name so that it gets fixed; a failure
-that comes twice, or more than a few of them, end the suite as failed. A line at the end counts the tests of all sessions.
+More processes of tests than there are processors share these with engines, browsers and servers. A failure that one
+of thousands of tests has by chance there is a fault of the test, which the last lines name so that it gets fixed; a
+failure that comes twice, or more than a few of them, end the suite as failed. A line at the end counts the tests of all
+sessions.
 """
 
 from __future__ import annotations

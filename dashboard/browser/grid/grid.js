@@ -8,7 +8,9 @@ import { common, shortened } from "./names.js"
 import { Preview } from "./preview.js"
 
 const CELL = 30 // The height of a cell, and its least width.
-const FACTS_WIDTH = 380 // Room for what is said of a task.
+const FACTS_WIDTH = 190 // Room for the numbers of a task,
+const RATE_WIDTH = 80
+const NOTES_WIDTH = 200 // and for its notes, if any has some.
 const LETTER = 7.2
 // As wide as this, a cell also has its count. Wider cells would only be further apart.
 const COUNTED = 84
@@ -65,7 +67,8 @@ class Grid {
       return item
     }))
     this.box.setAttribute("aria-rowcount", data.rows.length + 1)
-    this.box.setAttribute("aria-colcount", data.entrants.length + 1 + FACTS.length)
+    this.facts = FACTS.filter(fact => fact !== "notes" || data.rows.some(row => row.notes))
+    this.box.setAttribute("aria-colcount", data.entrants.length + 1 + this.facts.length)
     this.fit()
   }
 
@@ -80,12 +83,14 @@ class Grid {
     this.chars = narrow ? { task: 14, entrant: 19 } : { task: 34, entrant: 30 }
     this.shared = common(entrants).length
     const nameLength = Math.max(...entrants.map(name => Math.min(this.chars.entrant, name.length - this.shared)), 8)
-    const room = Math.floor((this.box.clientWidth - this.names - FACTS_WIDTH) / entrants.length)
+    const facts = narrow ? RATE_WIDTH : FACTS_WIDTH + (this.facts.includes("notes") ? NOTES_WIDTH : 0)
+    const room = Math.floor((this.box.clientWidth - this.names - facts) / entrants.length)
     this.wide = narrow ? CELL : clamp(room, CELL, WIDEST)
     // Names are turned unless they have room above their cells.
     this.flat = LETTER * nameLength + 14 <= this.wide
     this.high = this.flat ? 38 : LETTER * nameLength + 16
     this.counted = this.wide >= COUNTED
+    this.box.style.setProperty("--facts", `${facts}px`)
     this.box.style.setProperty("--names", `${this.names}px`)
     this.box.style.setProperty("--high", `${this.high}px`)
     this.box.style.setProperty("--cell", `${this.wide}px`)
@@ -144,14 +149,14 @@ class Grid {
     }
     const facts = element("div", "facts")
     facts.setAttribute("role", "presentation")
-    for (const [place, fact] of FACTS.entries()) facts.append(this.fact(fact, place, this.data.facts[place], "columnheader"))
+    for (const [place, fact] of this.facts.entries()) facts.append(this.fact(fact, place, this.data.facts[place], "columnheader"))
     made.append(facts)
     return made
   }
 
   line(at, left, right) {
     const row = this.data.rows[at]
-    const made = element("div", at % 2 ? "row odd" : "row")
+    const made = element("div", "row")
     made.setAttribute("role", "row")
     made.setAttribute("aria-rowindex", at + 2)
     made.style.top = `${at * CELL}px`
@@ -161,7 +166,7 @@ class Grid {
     for (let column = left; column < right; column++) made.append(this.result(row, at, column))
     const facts = element("div", "facts")
     facts.setAttribute("role", "presentation")
-    for (const [place, fact] of FACTS.entries()) facts.append(this.fact(fact, place, row[fact], "gridcell"))
+    for (const [place, fact] of this.facts.entries()) facts.append(this.fact(fact, place, row[fact], "gridcell"))
     made.append(facts)
     return made
   }

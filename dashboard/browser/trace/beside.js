@@ -143,7 +143,7 @@ class Beside {
 
   say() {
     const differences = this.data.pairs.filter(pair => !pair[2]).length
-    const where = `Line ${this.at} of ${this.data.pairs.length - 1}`
+    const where = `Step ${this.at} of ${this.data.pairs.length - 1}`
     this.readout.textContent = `${where}: ${this.data.pairs[this.at][2] ? "the same action" : "different actions"}; ${countOf(differences, "difference")}`
   }
 

@@ -207,7 +207,7 @@ export class Lanes {
   }
 
   depth(context, top, height, step) {
-    context.fillStyle = this.style.named("--st-violet-color")
+    context.fillStyle = this.style.named("--st-gray-color") // no tool has it
     for (const [at, row] of this.rows.entries()) {
       const high = ((row.depth ?? 0) / this.deepest) * (height - 2)
       if (high) context.fillRect(at * step, top + height - high, Math.max(step - 1, 1), high)

@@ -54,7 +54,10 @@ export class Source {
 
   reveal() {
     const target = this.target()
-    this.box.scrollTop = target === undefined ? 0 : (target - this.first) * LINE - this.box.clientHeight / 2 + LINE
+    // Whole lines, so that the first is not cut.
+    const above = target === undefined ? 0 : target - this.first - Math.floor(this.box.clientHeight / LINE / 2) + 1
+    const most = Math.floor((this.box.scrollHeight - this.box.clientHeight) / LINE)
+    this.box.scrollTop = Math.max(0, Math.min(above, most)) * LINE
     this.height = this.box.clientHeight
   }
 

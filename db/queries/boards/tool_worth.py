@@ -32,7 +32,7 @@ class ToolWorth(TypedDict):
 
     `removed`: what only the first has. `effort`: unit -> what a task takes, see `EffortComparison`. `phases`: phase ->
     how many steps of it an episode of the second saves, the mean over the tasks that both played; None without
-    such a task. `sentence` sums it up.
+    such a task. `needs` says what an episode and a resolved task take, and `sentence` sums everything up.
     """
 
     first: str
@@ -41,6 +41,7 @@ class ToolWorth(TypedDict):
     removed: list[str]
     effort: dict[str, EffortComparison]
     phases: dict[str, float | None]
+    needs: str
     sentence: str
 
 
@@ -95,9 +96,7 @@ def _saved(first: _Phases | None, second: _Phases | None) -> dict[str, float | N
 
 def _worth(pair: Comparison, efforts: dict[str, EffortComparison], phases: dict[str, float | None]) -> ToolWorth:
     first, second = pair["first"], pair["second"]
-    first_tools, second_tools = (pair["differs"].get("tool_list") or [[], []])[:2]
-    added = [tool for tool in second_tools if tool not in first_tools]
-    removed = [tool for tool in first_tools if tool not in second_tools]
+    added, removed = differing_tools(pair)
     return {
         "first": first["entrant"],
         "second": second["entrant"],
@@ -105,28 +104,36 @@ def _worth(pair: Comparison, efforts: dict[str, EffortComparison], phases: dict[
         "removed": removed,
         "effort": efforts,
         "phases": phases,
-        "sentence": _sentence(pair, added, removed, efforts, phases),
+        "needs": (needs := _needs(pair, efforts, phases)),
+        "sentence": f"{_question(pair, added, removed)}: {rate_claim(pair)} {_rate_evidence(pair)}. {needs}".strip(),
     }
 
 
-def _sentence(
-    pair: Comparison,
-    added: Sequence[str],
-    removed: Sequence[str],
-    efforts: Mapping[str, EffortComparison],
-    phases: Mapping[str, float | None],
-) -> str:
-    """Say what the tools are worth, and first whether there is a difference at all."""
-    instead = f" instead of {', '.join(removed)}" if removed else ""
-    question = f"{', '.join(added) or pair['second']['tools']}{instead}, added to {pair['first']['entrant']}"
+def _needs(pair: Comparison, efforts: Mapping[str, EffortComparison], phases: Mapping[str, float | None]) -> str:
+    """Say what an episode takes with and without the tools, and what it takes to resolve a task."""
     needs = "; ".join(filter(None, (_effort_part(efforts[unit]) for unit in _UNITS)))
     sentences = [
-        f"{question}: {rate_claim(pair)}.",
         spending_sentence(pair["first"], pair["second"]),
         f"To resolve a task, where an unresolved episode counts as all that it was allowed: {needs}." if needs else "",
         _phase_sentence(efforts["steps"], phases),
     ]
     return " ".join(filter(None, sentences))
+
+
+def _question(pair: Comparison, added: Sequence[str], removed: Sequence[str]) -> str:
+    instead = f" instead of {', '.join(removed)}" if removed else ""
+    return f"{', '.join(added) or pair['second']['tools']}{instead}, added to {pair['first']['entrant']}"
+
+
+def tool_headline(pair: Comparison) -> str:
+    """Say what the tools of the second of a pair, which the first does not have, do to its rate."""
+    return f"{_question(pair, *differing_tools(pair))}: {rate_claim(pair)}."
+
+
+def differing_tools(pair: Comparison) -> tuple[list[str], list[str]]:
+    """Return the tools that only the second of a pair has, and those that only the first has."""
+    first, second = (pair["differs"].get("tool_list") or [[], []])[:2]
+    return [tool for tool in second if tool not in first], [tool for tool in first if tool not in second]
 
 
 def rate_claim(pair: Comparison) -> str:
@@ -138,9 +145,13 @@ def rate_claim(pair: Comparison) -> str:
         below="a lower rate",
         between="in the rate",
     )
+    return f"{in_sentence(rate)}, {points(pair['difference'])} points"
+
+
+def _rate_evidence(pair: Comparison) -> str:
     ends = interval_alone(point_interval(pair["ci_low"], pair["ci_high"]), pair["p_value"], pair["p_holm"])
     tested = f"{corrected_p(pair['p_value'], pair['p_holm'], pair['family'])}, n = {count_of(pair['tasks'], 'task')}"
-    return f"{in_sentence(rate)}, {points(pair['difference'])} points ({ends}), {tested}"
+    return f"({ends}), {tested}"
 
 
 def _effort_part(comparison: EffortComparison) -> str:

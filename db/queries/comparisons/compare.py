@@ -301,26 +301,63 @@ def differences(first: EntrantRow, second: EntrantRow) -> dict[str, list[Any]]:
     return {key: values for key, values in value_pairs.items() if values[0] != values[1]}
 
 
+def headline(pair: Comparison) -> str:
+    """State the verdict on two entrants: the second's lead over the first, or that it may be chance."""
+    return f"{_statement(pair)}."
+
+
+def evidence(pair: Comparison) -> str:
+    """State what the headline rests on: the interval, the corrected p-value, and what could have been detected."""
+    if pair["ci_low"] is None:
+        return ""
+    parts = [f"95% interval {_ends(pair)}", *_relative(pair), _tested(pair), f"{count_of(pair['tasks'], 'task')}"]
+    if pair["detectable"] is None or pair["detectable"] > _TELLING:
+        parts += [] if _is_clear(pair) else ["too few tasks to tell"]
+    else:
+        least = fixed(100 * pair["detectable"], 1)
+        parts.append(f"so many tasks show a difference of {least} points in 80% of cases")
+    return f"{'; '.join(parts)}."
+
+
 def comparison_sentence(pair: Comparison) -> str:
-    """State the verdict on two entrants: the second's lead over the first, with intervals and corrected p-value."""
+    """State the verdict on two entrants in one sentence, with its interval and corrected p-value."""
+    if pair["ci_low"] is None:
+        return headline(pair)
+    parts = [*_relative(pair), _tested(pair), f"n = {count_of(pair['tasks'], 'task')}"]
+    text = f"{_statement(pair)} ({_ends(pair)}), {', '.join(parts)}"
+    if pair["detectable"] is None or pair["detectable"] > _TELLING:
+        return text + ("." if _is_clear(pair) else "; too few tasks to tell.")
+    return f"{text}; the smallest detectable difference is {fixed(100 * pair['detectable'], 1)} points."
+
+
+def _is_clear(pair: Comparison) -> bool:
+    return direction(pair["difference"], pair["p_holm"]) != 0
+
+
+def _statement(pair: Comparison) -> str:
     first, second = pair["first"]["entrant"], pair["second"]["entrant"]
-    if pair["difference"] is None or pair["ci_low"] is None or pair["ci_high"] is None:
-        return f"{first} and {second} have no counted task in common."
+    if pair["difference"] is None or pair["ci_low"] is None:
+        return f"{first} and {second} have no counted task in common"
     gap = f"{distance(pair['difference'])} points"
     side = "level with" if gap == "0.0 points" else f"{gap} {'above' if pair['difference'] > 0 else 'below'}"
-    statement = claim(
+    return claim(
         pair["difference"],
         pair["p_holm"],
         above=f"{second} is {gap} ahead of {first}",
         below=f"{second} is {gap} behind {first}",
         measured=f"{second} is {side} {first}",
     )
-    ends = interval_alone(point_interval(pair["ci_low"], pair["ci_high"]), pair["p_value"], pair["p_holm"])
-    text = f"{statement} ({ends}), "
-    is_clear = direction(pair["difference"], pair["p_holm"]) != 0
-    if is_clear and pair["uplift"] is not None and pair["uplift_low"] is not None:
-        text += f"relatively {uplift(pair['uplift'], pair['uplift_low'], pair['uplift_high'])}, "
-    text += f"{corrected_p(pair['p_value'], pair['p_holm'], pair['family'])}, n = {count_of(pair['tasks'], 'task')}"
-    if pair["detectable"] is None or pair["detectable"] > _TELLING:
-        return text + ("." if is_clear else "; too few tasks to tell.")
-    return f"{text}; the smallest detectable difference is {fixed(100 * pair['detectable'], 1)} points."
+
+
+def _ends(pair: Comparison) -> str:
+    return interval_alone(point_interval(pair["ci_low"], pair["ci_high"]), pair["p_value"], pair["p_holm"])
+
+
+def _relative(pair: Comparison) -> list[str]:
+    if not _is_clear(pair) or pair["uplift"] is None or pair["uplift_low"] is None:
+        return []
+    return [f"relatively {uplift(pair['uplift'], pair['uplift_low'], pair['uplift_high'])}"]
+
+
+def _tested(pair: Comparison) -> str:
+    return corrected_p(pair["p_value"], pair["p_holm"], pair["family"])

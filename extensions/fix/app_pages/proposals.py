@@ -105,11 +105,13 @@ def change(diff: str, heading: str) -> None:
 
 def details(row: Mapping[str, Any]) -> None:
     """Draw the change, the evidence for and against it, and what people said about it."""
+    verdict, *facts = evidence_lines(row, stops=False)
+    st.markdown(f"**{show.escaped(verdict)}**")
     if row["test_diff"]:
         change(row["test_diff"], "The test that was written for it, which fails without the change")
     change(row["diff"], "The change")
     st.subheader("Evidence")
-    st.code("\n".join(evidence_lines(row)), language=None, wrap_lines=True)
+    st.markdown("\n".join(f"- {show.escaped(fact)}" for fact in facts))
     for stop in row["evidence"]["debugger"]:
         show.link(EPISODE_PAGE, f"Debugger at {show.escaped(stop['place'])}", "bug_report", id=row["episode_id"],
                   step=stop["step"])  # fmt: skip
@@ -125,8 +127,6 @@ rows = queries.proposals(engine())  # not cached: a person who decides must see 
 if not rows:
     show.empty("Nothing is proposed yet.", "stackrank fix REPOSITORY --agent repair")
     st.stop()
-if message := st.session_state.pop(_SAID, ""):
-    st.error(message)
 
 waiting = [row["id"] for row in rows if row["status"] == "open"]
 requested = address.number("pr_id") or (waiting or [rows[0]["id"]])[0]
@@ -139,9 +139,8 @@ queue = [number for number in (*waiting[position:], *waiting[:position]) if numb
 
 st.caption(f"{len(waiting)} wait for a decision. Keys: a approve, r reject, c comment, n the next one.")
 with st.container(horizontal=True, vertical_alignment="center"):
-    st.header(f"Proposal {proposal['id']}: {show.escaped(proposal['title'])}", width="content")
+    st.header(f"Proposal {proposal['id']}: {show.escaped(proposal['title'])}", width="content", anchor=False)
     st.badge(_MARKS[proposal["status"]], color="gray")
-buttons(proposal, queue[0] if queue else None)
 keys({"a": "pr_approve", "r": "pr_reject", "c": "pr_comment", "n": "pr_next"})
 caption = (
     f"{proposal['repository']} at {proposal['base'][:12]}, by {proposal['entrant']}, change {proposal['digest'][:16]}"
@@ -151,6 +150,9 @@ if proposal["covered_by"]:
     st.info(f"Proposal {proposal['covered_by']}, which is approved, fixes everything that this one fixes.")
 show.link(EPISODE_PAGE, "The episode, step by step", id=proposal["episode_id"])
 details(proposal)
+if message := st.session_state.pop(_SAID, ""):
+    st.error(message)
+buttons(proposal, queue[0] if queue else None)
 
 st.subheader("Queue")
 lines = [

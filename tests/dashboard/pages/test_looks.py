@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -58,13 +59,21 @@ def test_text_has_enough_contrast(scheme: str) -> None:
 def test_entrant_labels_do_not_overlap() -> None:
     rows: list[dict[str, Any]] = [
         {"entrant_id": number, "entrant": f"e{number}", "cost_per_episode": 0.01 * number, "rate": 0.5 - 0.01 * number}
+        | {"ci_low": 0.3, "ci_high": 0.6}
         for number in range(1, 11)
     ]
-    labels = [trace.text[0] for trace in charts.cost_against_rate(rows).data if trace.mode == "markers+text"]
-    assert list(filter(None, labels)) == [" e1", " e5", " e9"], "each is a line's height below the one before"
+
+    def heights(rows: list[dict[str, Any]]) -> list[float]:
+        figure = charts.cost_against_rate(rows).layout
+        low, high = figure.yaxis.range
+        pixels = figure.height - 90
+        assert [label.text for label in figure.annotations] == [row["entrant"] for row in rows]
+        return [pixels * (label.y - low) / (high - low) - label.ay for label in figure.annotations]
+
+    close = sorted(heights(rows))
+    assert all(upper - lower > 14 for lower, upper in pairwise(close)), "a line's height"
     apart = [{**row, "rate": 0.05 * row["entrant_id"]} for row in rows]
-    labels = [trace.text[0] for trace in charts.cost_against_rate(apart).data if trace.mode == "markers+text"]
-    assert labels == [f" e{number}" for number in range(10, 0, -1)]
+    assert heights(apart) == sorted(heights(apart)), "in the order of their marks"
 
 
 def test_vega_figures_contain_all_rows() -> None:
@@ -83,7 +92,7 @@ def test_vega_figures_contain_all_rows() -> None:
     usage = {"tool": "pdb", "searching": 4, "diagnosing": 14, "repairing": 1, "played": 2}
     parts = charts.tool_calls([usage])["data"]["values"]
     assert [(part["start"], part["end"]) for part in parts] == [(0, 2), (2, 9), (9, 9.5)]
-    assert [part["name"] for part in parts] == ["searching", "diagnosing", "0.5"]
+    assert [part["name"] for part in parts] == ["2.0", "7.0", "0.5"]
 
 
 def test_hostile_command_name_is_escaped() -> None:
@@ -92,8 +101,8 @@ def test_hostile_command_name_is_escaped() -> None:
 
         show.empty("Nothing.", "stackrank run --benchmark repo/a` ![x](http://example.invalid/x)\n# `b")
 
-    (_, markup) = AppTest.from_function(page).run().markdown
-    assert markup.value == "`stackrank run --benchmark repo/a' ![x](http://example.invalid/x) # 'b`"
+    (code,) = AppTest.from_function(page).run().code
+    assert code.value == "stackrank run --benchmark repo/a` ![x](http://example.invalid/x) # `b"
 
 
 def test_entrants_without_a_debugger_have_no_inspecting_point() -> None:

@@ -51,7 +51,7 @@ def test_the_overview(visit: Any, seeded: SimpleNamespace) -> None:
     app = visit(seeded.url, "overview")
     board, reasons = (table.value for table in app.dataframe)
     front = queries.front_page(seeded.store.engine, Scope(benchmark="bugs"))
-    for sentence in (front["lead"], *front["debugger"]):
+    for sentence in (front["lead"], front["evidence"], *front["debugger"]):
         assert sentence in texts(app)
     assert "No clear difference for any entrant; results per entrant and task: " in texts(app)
     assert len(board) == 3
@@ -110,7 +110,7 @@ def test_the_leaderboard_compares_two(visit: Any, seeded: SimpleNamespace) -> No
     board = app.dataframe[0].value
     assert list(linked(board["Entrant"]))[-1] == "llama-3.3-70b / debug" and board["Rank"].tolist()[-1] == "3"
     assert board["Cost per resolved"].isna().tolist() == [False, False, True]
-    assert "points behind" in texts(app) and "smallest detectable difference" in texts(app)
+    assert "points ahead of llama-3.3-70b / debug" in texts(app) and "in 80% of cases" in texts(app)
     app = visit(seeded.url, "leaderboard", last="1", runs="All")
     assert app.dataframe[0].value["Episodes"].max() < board["Episodes"].min()
 
@@ -124,26 +124,31 @@ def test_tabs_of_the_leaderboard(visit: Any, seeded: SimpleNamespace, tab: str) 
 
 
 def test_compare_several_entrants(visit: Any, seeded: SimpleNamespace) -> None:
-    first_id, two, three = seeded.made.entrants.values()
-    app = visit(seeded.url, "compare", cmp_pick=f"{first_id},{two},{three}")
+    engine, scope = seeded.store.engine, Scope(benchmark="bugs")
+    # The best last: a sentence is about the better of two.
+    three, two, first_id = (row["entrant_id"] for row in queries.leaderboard(engine, scope))
+    app = visit(seeded.url, "compare", cmp_pick=f"{three},{first_id},{two}")
     pairs = app.dataframe[0].value
     assert len(pairs) == 3 and pairs["Tasks"].tolist() == [20, 20, 20]
-    comparisons = queries.compare_all(seeded.store.engine, [first_id, two, three], Scope(benchmark="bugs"))
+    comparisons = queries.compare_all(engine, [first_id, two, three], scope)
     assert pairs["Points"].tolist() == [row["difference"] for row in comparisons]
-    assert comparisons[0]["sentence"] in texts(app)
+    assert queries.headline(comparisons[0]) in texts(app)
     app.selectbox(key="cmp_pair_widget").set_value(app.selectbox(key="cmp_pair_widget").options[2]).run()
-    assert not app.exception and comparisons[2]["sentence"] in texts(app)
-    page = visit(seeded.url, "compare", cmp_pick=f"{first_id},{two}", cmp_show="second", run=str(seeded.made.runs[0]))
-    (comparison,) = queries.compare_all(seeded.store.engine, [first_id, two], Scope(run=seeded.made.runs[0]))
+    assert not app.exception and queries.headline(comparisons[2]) in texts(app)
+    of_run = Scope(run=seeded.made.runs[0])
+    page = visit(seeded.url, "compare", cmp_pick=f"{first_id},{two}", cmp_show="second", run=str(of_run.run))
+    by_rate = [row["entrant_id"] for row in queries.leaderboard(engine, of_run)]
+    worse, better = sorted((first_id, two), key=by_rate.index, reverse=True)
+    (comparison,) = queries.compare_all(engine, [worse, better], of_run)
     shown = page.dataframe[0].value
     assert sorted(linked(shown["Task"])) == comparison["only_second"]
     assert shown["Points"].is_monotonic_decreasing, "the greatest difference first"
     forest = visit(seeded.url, "compare", cmp_pick=f"{first_id},{two}", cmp_tab="By category")
     assert drawn(forest) == 1 and len(forest.dataframe[0].value) == 5
-    differs = visit(seeded.url, "compare", cmp_pick=f"{first_id},{two}", cmp_tab="What differs").dataframe[0].value
+    differs = visit(seeded.url, "compare", cmp_pick=f"{two},{three}", cmp_tab="What differs").dataframe[0].value
     assert differs["Setting"].tolist() == ["tools", "tool_list"]
     app = visit(seeded.url, "compare", cmp_pick=f"{first_id},{two}", cmp_tab="Effort")
-    (effort,) = queries.effort(seeded.store.engine, [(first_id, two)], Scope(benchmark="bugs"))
+    (effort,) = queries.effort(engine, [(first_id, two)], scope)
     row = app.dataframe[0].value.set_index("To resolve a task").loc["Steps"]
     assert (row["Saved"], row["If not resolved"]) == (f"{effort['saved']:+.1f}", f"{effort['budget']:.0f}")
     assert queries.effort_sentence(
@@ -156,7 +161,8 @@ def test_tool_sets(visit: Any, seeded: SimpleNamespace) -> None:
     sets, use = (table.value for table in app.dataframe)
     differences = queries.tool_sets(seeded.store.engine, Scope(benchmark="bugs"))
     assert list(linked(sets["Tool set"])) == ["rewrite", "debug"] and sets["Compared with"].tolist()[1] == "rewrite"
-    assert sets["Points"].tolist()[1] == differences[0]["difference"] and differences[0]["sentence"] in texts(app)
+    assert sets["Points"].tolist()[1] == differences[0]["difference"]
+    assert queries.headline(differences[0]) in texts(app)
     turned = visit(seeded.url, "tool_sets", ts_base="debug", ts_models="qwen3-coder")
     assert turned.dataframe[0].value["Points"].tolist()[1] == -differences[0]["difference"]
     assert set(use["Tool"]) == {"pdb", "view", "grep", "eval", "rewrite"}

@@ -99,5 +99,5 @@ def test_nothing_is_called_resolved_that_is_a_share(store: Store, visit: Any) ->
 
 def test_the_front_page_says_what_a_single_entrant_mends(store: Store) -> None:
     selection = queries.Scope().find(store.engine)
-    lead = _lead_sentence(selection, ranked_rows(selection)[:1])
+    lead = _lead_sentence(ranked_rows(selection)[:1], None)
     assert lead.startswith("strong mends 67.5% (") and "of the faults of 12 tasks" in lead

@@ -13,7 +13,7 @@ from stackrank.db.queries import Scope, story, story_summary, story_text
 from stackrank.db.writes.store import Store
 from stackrank.patches.writing import file_diff
 from stackrank.terms import FailurePoint, Milestone, StopReason, Verdict
-from stackrank.wording import point_interval, points
+from stackrank.wording import points
 from tests.dashboard.seed import seed
 from tests.dashboard.traces import new_episode
 
@@ -148,8 +148,8 @@ def test_the_front_page_names_traces_that_show_what_it_says(store: Store) -> Non
     ]
     (debugger,) = front["debugger"]
     (pair,) = queries.tool_sets(store.engine, scope)
-    assert pair["sentence"] in front["lead"]
-    gap = f"{points(pair['difference'])} points ({point_interval(pair['ci_low'], pair['ci_high'])})"
+    assert queries.headline(pair) in front["lead"] and front["evidence"] == queries.evidence(pair)
+    gap = f"{points(pair['difference'])} points"
     assert debugger.startswith("The two that lead differ only in pdb: ") and gap in debugger
     tips = {tip["why"]: tip for tip in front["traces"]}
     assert len({tip["episode"]["id"] for tip in front["traces"]}) == len(front["traces"])

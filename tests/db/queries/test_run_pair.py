@@ -110,7 +110,7 @@ def test_runs_are_set_against_the_finished_ones_before_them(store: Store) -> Non
     for run in (first, second):
         store.end_run(run, "finished")
     ids = [row["id"] for row in queries.runs(store.engine)]
-    assert queries.against_previous(store.engine, ids) == {second: -0.5}, "over x, which both have; the third goes on"
+    assert queries.against_previous(store.engine, ids) == {second: (first, -0.5)}, "over x, and the third goes on"
     store.end_run(third, "finished")
-    assert queries.against_previous(store.engine, [third]) == {third: 0.75}, "over the episodes of x and z"
+    assert queries.against_previous(store.engine, [third]) == {third: (second, 0.75)}, "over the episodes of x and z"
     assert queries.against_previous(store.engine, []) == {}

@@ -80,7 +80,9 @@ def test_pairs_claim_what_the_corrected_test_says(store: Store, seed: int) -> No
     assert unclear, "some pairs are clear alone, and not among ten"
     lead = queries.front_page(store.engine, scope)["lead"]
     best, second_best = (row["entrant"] for row in queries.leaderboard(store.engine, scope)[:2])
-    assert lead.startswith(queries.compare(store.engine, second_best, best, scope)["sentence"])
+    pair = queries.compare(store.engine, second_best, best, scope)
+    assert lead.startswith(queries.headline(pair)) and pair["sentence"].startswith(queries.headline(pair)[:-1])
+    assert f"{pair['tasks']} tasks" in queries.evidence(pair)
 
 
 @pytest.mark.parametrize("seed", range(6))
