@@ -25,8 +25,8 @@ from sqlalchemy import Engine
 from sqlalchemy.engine import URL
 
 from stackrank.db.connection.engine import HEAD, connect
-from stackrank.db.connection.errors import DatabaseError
-from stackrank.db.maintenance.copy import copy
+from stackrank.db.connection.errors import DatabaseError, explain
+from stackrank.db.maintenance.copy import copy, counts
 from stackrank.home import home, make_private
 from stackrank.host.scratch import scratch
 
@@ -82,12 +82,7 @@ def back_up(engine: Engine, file: Path, say: Say) -> Manifest:
     with tempfile.TemporaryDirectory(dir=file.absolute().parent, prefix=".backup-") as name:
         folder = Path(name, "content")
         folder.mkdir()
-        copied = connect(_url(folder / RESULTS))
-        try:
-            rows = copy(engine, copied, say)
-        finally:
-            copied.dispose()
-        _settle(folder / RESULTS)
+        rows = _copy_results(engine, folder / RESULTS, say)
         for path in _kept(home(), engine):
             target = folder / HOME / path
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -103,6 +98,23 @@ def back_up(engine: Engine, file: Path, say: Say) -> Manifest:
                 archive.add(folder / name, name, recursive=False)
         part.replace(file)
     return manifest
+
+
+def _copy_results(engine: Engine, file: Path, say: Say) -> dict[str, int]:
+    """Copy the results of one moment into a SQLite file, and return the number of rows of each table."""
+    if engine.dialect.name == "sqlite":  # 400 times as fast as row by row
+        _copy_file(Path(str(engine.url.database)), file)
+    copied = connect(_url(file))
+    try:
+        if engine.dialect.name != "sqlite":
+            return copy(engine, copied, say)
+        rows = counts(copied)
+        for table, number in rows.items():
+            say(table, number)
+        return rows
+    finally:
+        copied.dispose()
+        _settle(file)
 
 
 def restore(file: Path, target_url: str, say: Say) -> Manifest:
@@ -157,14 +169,20 @@ def _kept(folder: Path, engine: Engine) -> Iterator[str]:
 
 
 def _copy_file(source: Path, target: Path) -> None:
-    """Copy a file with its mode; a SQLite database as of one moment, although others write to it."""
+    """Copy a file with its mode; a SQLite database as of one moment, although others write to it.
+
+    Raises DatabaseError, OSError.
+    """
     with source.open("rb") as opened:
         is_database = opened.read(16) == b"SQLite format 3\0"  # https://www.sqlite.org/fileformat.html, section 1.3
     if not is_database:
         shutil.copy2(source, target)
         return
-    with closing(sqlite3.connect(source, timeout=30)) as reading, closing(sqlite3.connect(target)) as writing:
-        reading.backup(writing)
+    try:
+        with closing(sqlite3.connect(source, timeout=30)) as reading, closing(sqlite3.connect(target)) as writing:
+            reading.backup(writing)
+    except sqlite3.Error as error:
+        raise explain(error, URL.create("sqlite", database=str(source))) from error
     _settle(target)
     target.chmod(source.stat().st_mode & 0o777)
 
