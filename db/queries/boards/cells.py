@@ -5,7 +5,7 @@ A run that is over has its cells in a tally; the cells of other runs are added u
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from sqlalchemy import Connection, Engine, select
 from sqlalchemy.sql import ColumnElement
@@ -64,7 +64,7 @@ def read_cells(engine: Engine, runs: Collection[int]) -> dict[int, list[Cell]]:
         }
 
 
-def _read_tallies(connection: Connection, runs: Collection[int]) -> Iterable[tuple[int, bytes]]:
-    """Return the tallies of these runs, few at a time: together they are larger than what they add up to."""
+def _read_tallies(connection: Connection, runs: Collection[int]) -> Iterator[tuple[int, bytes]]:
+    """Yield the tallies of these runs, few at a time: together they are larger than what they add up to."""
     query = select(TALLY.c.run_id, TALLY.c.content).where(TALLY.c.run_id.in_(runs)).order_by(TALLY.c.run_id)
-    return connection.execute(query, execution_options={"yield_per": 10}).tuples()
+    yield from connection.execute(query, execution_options={"yield_per": 10}).tuples()

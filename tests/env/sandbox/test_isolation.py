@@ -227,6 +227,7 @@ def test_no_network_but_its_own_loopback(sandbox: Sandbox) -> None:
 
 SYSTEM_CALLS = """
     import ctypes, os, platform
+    from fcntl import fcntl, ioctl
 
     libc = ctypes.CDLL(None, use_errno=True)
     numbers = {
@@ -243,12 +244,9 @@ SYSTEM_CALLS = """
             os._exit(0)
         if ctypes.get_errno() != 1:
             allowed.append((name, os.strerror(ctypes.get_errno())))
-    import fcntl, termios
-
-    fcntl.fcntl(0, fcntl.F_GETFD)
     for name, call in dict(
-        hint=lambda: fcntl.fcntl(0, 1036, bytes(8)), old_hint=lambda: fcntl.fcntl(0, 1038, bytes(8)),
-        typed=lambda: fcntl.ioctl(0, termios.TIOCSTI, b"x"),
+        hint=lambda: fcntl(0, 1036, bytes(8)), old_hint=lambda: fcntl(0, 1038, bytes(8)),
+        typed=lambda: ioctl(0, 0x5412, b"x"),  # TIOCSTI
     ).items():
         try:
             call()
