@@ -43,7 +43,7 @@ def test_run_page_shows_the_decision_and_savings(visit: Any, tmp_path: Path) -> 
     assert decisions["sentence"] in label.replace("\\", "")
     assert "\\$10" in label  # no formula
     assert decisions["pairs"][0]["sentence"] in texts(app) and "two is behind one" in texts(app)
-    assert [part.proto.text for part in app.get("progress")] == ["20 of 20 episodes"]
+    assert not app.get("progress")  # what was not needed is not missing
 
 
 def test_report_shows_the_decision(tmp_path: Path) -> None:
