@@ -150,12 +150,23 @@ def test_a_worker_that_lost_its_claim_changes_nothing(endpoint: OpenAIServer, mo
     endpoint._script = slow
     run_id = scripted_run()
     process = in_a_process(run_id)
+    with stopped_in_the_middle(run_id, process) as going:
+        stopped.set()
+        assert drive(run_id) == ""
+    assert_as_undisturbed(run_id, endpoint, extra=len(going))
+
+
+@contextlib.contextmanager
+def stopped_in_the_middle(run_id: int, process: subprocess.Popen[bytes]) -> Iterator[set[int]]:
+    """Stop a process in the middle of an episode. The body plays its episodes, which are yielded, to their end.
+
+    Then the process goes on, and changes nothing.
+    """
     try:
         wait_for(lambda: any(len(tools) == 3 for tools in steps_of(run_id)), "an episode in its middle")
         stop_between_writes(process.pid)
-        stopped.set()
         going = {row["id"] for row in rows(run_id, status="running")}
-        assert drive(run_id) == ""
+        yield going
         episodes = rows(run_id, counted=None)
         os.kill(process.pid, signal.SIGCONT)
         assert process.wait(timeout=600) == 0
@@ -163,7 +174,6 @@ def test_a_worker_that_lost_its_claim_changes_nothing(endpoint: OpenAIServer, mo
         process.kill()
     assert going and all(row["interruptions"] == (row["id"] in going) for row in episodes)
     assert rows(run_id, counted=None) == episodes
-    assert_as_undisturbed(run_id, endpoint, extra=len(going))
 
 
 def stop_between_writes(pid: int) -> None:

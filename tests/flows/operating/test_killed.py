@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
+import subprocess
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -31,7 +30,7 @@ from tests.flows.engine.test_resume import (
     rows,
     scripted_run,
     steps_of,
-    stop_between_writes,
+    stopped_in_the_middle,
 )
 from tests.postgres import Cluster
 from tests.support.openai_server import Entry, Fault, OpenAIServer, says
@@ -60,14 +59,20 @@ def driven(run_id: int) -> Iterator[list[str]]:
     assert not playing.is_alive()
 
 
-@pytest.mark.parametrize("act", ACTS)
-@pytest.mark.parametrize("point", POINTS)
-@pytest.mark.usefixtures("database")
-def test_the_playing_process_is_killed(endpoint: OpenAIServer, point: str, act: str) -> None:
+def acted_upon(act: str, point: str = "middle") -> tuple[int, subprocess.Popen[bytes]]:
+    """Return a run on which an operator has acted at this point of an episode, and the process that plays it."""
     run_id = scripted_run()
     process = in_a_process(run_id)
     wait_for(lambda: POINTS[point](run_id), f"an episode at its {point}")
     ACTS[act](run_id)
+    return run_id, process
+
+
+@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.usefixtures("database")
+def test_the_playing_process_is_killed(endpoint: OpenAIServer, point: str, act: str) -> None:
+    run_id, process = acted_upon(act, point)
     process.kill()
     process.wait()
     assert_recorded(run_id, act)
@@ -129,23 +134,12 @@ def test_a_process_stands_still_until_others_play_its_episodes(monkeypatch: pyte
     run_id, script = scripted_run(), HeldScript()
     with OpenAIServer(script) as endpoint:
         monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
-        process = in_a_process(run_id)
-        try:
-            wait_for(lambda: any(len(tools) == 3 for tools in steps_of(run_id)), "an episode in its middle")
-            stop_between_writes(process.pid)
-            going = {row["id"] for row in rows(run_id, status="running")}
+        with stopped_in_the_middle(run_id, in_a_process(run_id)) as going:
             script.released.set()
             ACTS[act](run_id)
             with driven(run_id) as reason:
                 release(run_id, act)
             assert reason == [""]
-            episodes = rows(run_id, counted=None)
-            os.kill(process.pid, signal.SIGCONT)
-            assert process.wait(timeout=600) == 0
-        finally:
-            process.kill()
-        assert going and all(row["interruptions"] == (row["id"] in going) for row in episodes)
-        assert rows(run_id, counted=None) == episodes
         assert_as_undisturbed(run_id, endpoint, extra=len(going))
     assert_kept(run_id, act)
 
@@ -153,10 +147,7 @@ def test_a_process_stands_still_until_others_play_its_episodes(monkeypatch: pyte
 @pytest.mark.parametrize("act", ACTS)
 @pytest.mark.usefixtures("database")
 def test_two_take_up_what_a_third_has_left(endpoint: OpenAIServer, act: str) -> None:
-    run_id = scripted_run()
-    first = in_a_process(run_id)
-    wait_for(lambda: POINTS["middle"](run_id), "an episode at its middle")
-    ACTS[act](run_id)
+    run_id, first = acted_upon(act)
     first.kill()
     first.wait()
     going = rows(run_id, status="running")
@@ -171,10 +162,7 @@ def test_two_take_up_what_a_third_has_left(endpoint: OpenAIServer, act: str) -> 
 @pytest.mark.parametrize("act", ACTS)
 def test_everything_loses_its_power(postgres: Cluster, endpoint: OpenAIServer, act: str) -> None:
     """The process that plays and the database, right after the act."""
-    run_id = scripted_run()
-    process = in_a_process(run_id)
-    wait_for(lambda: POINTS["middle"](run_id), "an episode at its middle")
-    ACTS[act](run_id)
+    run_id, process = acted_upon(act)
     process.kill()
     postgres.kill()
     process.wait()
