@@ -98,7 +98,7 @@ class Driver:
         if time.monotonic() - self._last_order >= TICK_S:
             self._last_order = time.monotonic()
             self._session.follow()
-        if self._session.is_paused and not is_played(self._session):
+        if self._session.is_paused and has_open_episodes(self._session):
             self._outages.restart_patience()
             return False
         while len(self._playing) < self._session.run.spec.workers:
@@ -243,10 +243,10 @@ def too_many_errors(session: Session) -> str:
     )
 
 
-def is_played(session: Session) -> bool:
-    """Whether no episode is open, here or elsewhere. Then a paused run ends too, as there is nothing to wait for."""
+def has_open_episodes(session: Session) -> bool:
+    """Whether an episode is open, here or elsewhere. Else a paused run ends too, as there is nothing to wait for."""
     counts = queries.progress(session.store.engine, session.run_id)
-    return not counts["pending"] + counts["running"]
+    return bool(counts["pending"] + counts["running"])
 
 
 def budget_spent(session: Session) -> str:
