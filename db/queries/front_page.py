@@ -13,7 +13,7 @@ from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, Selection, f
 from stackrank.db.queries.boards.scope_description import ScopeDescription, describe
 from stackrank.db.queries.boards.standings import RankedStanding, has_several_faults, ranked_rows
 from stackrank.db.queries.boards.tool_sets import adds_debugger, compare_tool_sets
-from stackrank.db.queries.boards.tool_worth import differing_tools, rate_claim
+from stackrank.db.queries.boards.tool_worth import describe_tools, rate_claim
 from stackrank.db.queries.comparisons.claims import in_sentence
 from stackrank.db.queries.comparisons.compare import Comparison, add_holm, compare_entrants, evidence, headline
 from stackrank.db.queries.episodes.episodes import EpisodeSummary, episodes
@@ -115,12 +115,9 @@ def _named(entrants: Sequence[str]) -> str:
 
 def _debugger_sentence(pair: Comparison, leading: Sequence[RankedStanding]) -> str:
     """Say what a debugger is worth to a pair; of the two that lead, whose difference is stated, only that."""
-    added, removed = differing_tools(pair)
-    tools = ", ".join(added)
     if {row["entrant_id"] for row in leading} == {pair[side]["entrant_id"] for side in ("first", "second")}:
-        instead = f" instead of {', '.join(removed)}" if removed else ""
-        return f"The two that lead differ only in {tools}{instead}: {rate_claim(pair)}."
-    return f"With {tools}, {in_sentence(headline(pair))}"
+        return f"The two that lead differ only in {describe_tools(pair)}: {rate_claim(pair)}."
+    return f"With {describe_tools(pair)}, {in_sentence(headline(pair))}"
 
 
 def _traces(

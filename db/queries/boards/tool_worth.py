@@ -12,12 +12,12 @@ from sqlalchemy import Engine, case, func, select
 from stackrank.db.connection.transactions import EPISODE
 from stackrank.db.queries.boards.consumption import EffortUnit
 from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, Selection
-from stackrank.db.queries.comparisons.claims import claim, corrected_p, direction, in_sentence, interval_alone
-from stackrank.db.queries.comparisons.compare import Comparison
+from stackrank.db.queries.comparisons.claims import claim, direction, in_sentence
+from stackrank.db.queries.comparisons.compare import Comparison, describe_interval, describe_p
 from stackrank.db.queries.comparisons.effort import EffortComparison, effort, effort_claim, spending_sentence
 from stackrank.db.queries.reading import fetch
 from stackrank.db.totals.sums import TaskKey
-from stackrank.wording import count_of, mean, point_interval, points
+from stackrank.wording import count_of, mean, points
 
 PHASES = ("searching", "diagnosing", "repairing")
 """Until the fault was first seen; from then to the first edit there; from that edit on."""
@@ -96,7 +96,8 @@ def _saved(first: _Phases | None, second: _Phases | None) -> dict[str, float | N
 
 def _worth(pair: Comparison, efforts: dict[str, EffortComparison], phases: dict[str, float | None]) -> ToolWorth:
     first, second = pair["first"], pair["second"]
-    added, removed = differing_tools(pair)
+    added, removed = _differing_tools(pair)
+    needs = _needs(pair, efforts, phases)
     return {
         "first": first["entrant"],
         "second": second["entrant"],
@@ -104,8 +105,8 @@ def _worth(pair: Comparison, efforts: dict[str, EffortComparison], phases: dict[
         "removed": removed,
         "effort": efforts,
         "phases": phases,
-        "needs": (needs := _needs(pair, efforts, phases)),
-        "sentence": f"{_question(pair, added, removed)}: {rate_claim(pair)} {_rate_evidence(pair)}. {needs}".strip(),
+        "needs": needs,
+        "sentence": f"{_question(pair)}: {rate_claim(pair)} {_rate_evidence(pair)}. {needs}".strip(),
     }
 
 
@@ -120,17 +121,23 @@ def _needs(pair: Comparison, efforts: Mapping[str, EffortComparison], phases: Ma
     return " ".join(filter(None, sentences))
 
 
-def _question(pair: Comparison, added: Sequence[str], removed: Sequence[str]) -> str:
-    instead = f" instead of {', '.join(removed)}" if removed else ""
-    return f"{', '.join(added) or pair['second']['tools']}{instead}, added to {pair['first']['entrant']}"
+def _question(pair: Comparison) -> str:
+    return f"{describe_tools(pair)}, added to {pair['first']['entrant']}"
 
 
 def tool_headline(pair: Comparison) -> str:
     """Say what the tools of the second of a pair, which the first does not have, do to its rate."""
-    return f"{_question(pair, *differing_tools(pair))}: {rate_claim(pair)}."
+    return f"{_question(pair)}: {rate_claim(pair)}."
 
 
-def differing_tools(pair: Comparison) -> tuple[list[str], list[str]]:
+def describe_tools(pair: Comparison) -> str:
+    """Name the tools that only the second of a pair has, and those that it has not."""
+    added, removed = _differing_tools(pair)
+    instead = f" instead of {', '.join(removed)}" if removed else ""
+    return f"{', '.join(added) or pair['second']['tools']}{instead}"
+
+
+def _differing_tools(pair: Comparison) -> tuple[list[str], list[str]]:
     """Return the tools that only the second of a pair has, and those that only the first has."""
     first, second = (pair["differs"].get("tool_list") or [[], []])[:2]
     return [tool for tool in second if tool not in first], [tool for tool in first if tool not in second]
@@ -149,9 +156,7 @@ def rate_claim(pair: Comparison) -> str:
 
 
 def _rate_evidence(pair: Comparison) -> str:
-    ends = interval_alone(point_interval(pair["ci_low"], pair["ci_high"]), pair["p_value"], pair["p_holm"])
-    tested = f"{corrected_p(pair['p_value'], pair['p_holm'], pair['family'])}, n = {count_of(pair['tasks'], 'task')}"
-    return f"({ends}), {tested}"
+    return f"({describe_interval(pair)}), {describe_p(pair)}, n = {count_of(pair['tasks'], 'task')}"
 
 
 def _effort_part(comparison: EffortComparison) -> str:

@@ -310,7 +310,12 @@ def evidence(pair: Comparison) -> str:
     """State what the headline rests on: the interval, the corrected p-value, and what could have been detected."""
     if pair["ci_low"] is None:
         return ""
-    parts = [f"95% interval {_ends(pair)}", *_relative(pair), _tested(pair), f"{count_of(pair['tasks'], 'task')}"]
+    parts = [
+        f"95% interval {describe_interval(pair)}",
+        *_relative(pair),
+        describe_p(pair),
+        f"{count_of(pair['tasks'], 'task')}",
+    ]
     if pair["detectable"] is None or pair["detectable"] > _TELLING:
         parts += [] if _is_clear(pair) else ["too few tasks to tell"]
     else:
@@ -323,8 +328,8 @@ def comparison_sentence(pair: Comparison) -> str:
     """State the verdict on two entrants in one sentence, with its interval and corrected p-value."""
     if pair["ci_low"] is None:
         return headline(pair)
-    parts = [*_relative(pair), _tested(pair), f"n = {count_of(pair['tasks'], 'task')}"]
-    text = f"{_statement(pair)} ({_ends(pair)}), {', '.join(parts)}"
+    parts = [*_relative(pair), describe_p(pair), f"n = {count_of(pair['tasks'], 'task')}"]
+    text = f"{_statement(pair)} ({describe_interval(pair)}), {', '.join(parts)}"
     if pair["detectable"] is None or pair["detectable"] > _TELLING:
         return text + ("." if _is_clear(pair) else "; too few tasks to tell.")
     return f"{text}; the smallest detectable difference is {fixed(100 * pair['detectable'], 1)} points."
@@ -349,7 +354,8 @@ def _statement(pair: Comparison) -> str:
     )
 
 
-def _ends(pair: Comparison) -> str:
+def describe_interval(pair: Comparison) -> str:
+    """Return the interval of the difference in points; it says where only the correction makes it unclear."""
     return interval_alone(point_interval(pair["ci_low"], pair["ci_high"]), pair["p_value"], pair["p_holm"])
 
 
@@ -359,5 +365,6 @@ def _relative(pair: Comparison) -> list[str]:
     return [f"relatively {uplift(pair['uplift'], pair['uplift_low'], pair['uplift_high'])}"]
 
 
-def _tested(pair: Comparison) -> str:
+def describe_p(pair: Comparison) -> str:
+    """Return the p-value, alone and corrected."""
     return corrected_p(pair["p_value"], pair["p_holm"], pair["family"])
