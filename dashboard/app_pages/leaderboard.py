@@ -67,9 +67,14 @@ with st.container(border=True):
         )
 
 
+def place_of(row: Mapping[str, Any]) -> int:
+    """Return the place of a row's entrant on the board; those that have none come last."""
+    return places.get(row["entrant_id"], len(ids))
+
+
 def drawn(rows: Sequence[Row]) -> Sequence[Row]:
     """Return the rows of the entrants that fit into a line chart, best first: the ticked ones, else the best."""
-    rows = sorted(rows, key=lambda row: places.get(row["entrant_id"], len(ids)))
+    rows = sorted(rows, key=place_of)
     if len(ids) <= charts.MOST_DRAWN:
         return rows
     drawn_ids = (ticked or ids)[: charts.MOST_DRAWN]
@@ -126,7 +131,7 @@ def budget() -> None:
 
 def reliability() -> None:
     """Draw how much further attempts help, and how often all attempts succeed."""
-    rows = sorted(ask(queries.reliability, scope), key=lambda row: (places.get(row["entrant_id"], len(ids)), row["k"]))
+    rows = sorted(ask(queries.reliability, scope), key=lambda row: (place_of(row), row["k"]))
     if max((row["k"] for row in rows), default=0) > 1:
         charts.draw(charts.reliability(drawn(rows)), key="lb_reliability", alt="pass@k and all-k over k")
     else:

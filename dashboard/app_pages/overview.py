@@ -149,7 +149,6 @@ def results() -> bool:
         so_far = "So far: " if scoped["provisional"] else ""
         lead = f"{so_far}{front['lead']}"
         statement("emoji_events", [lead], LEADERBOARD_PAGE, "Leaderboard", evidence=front["evidence"])
-    if front["lead"]:
         board = front["board"]
         height = show.table_height(len(board), 12)
         alt = "Entrants, best rank first"

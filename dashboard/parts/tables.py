@@ -277,14 +277,14 @@ def _rate(run: Mapping[str, Any]) -> float | None:
 
 def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
     """Draw runs, one of which can be opened, or two compared."""
-    changes = ask(queries.against_previous, [row["id"] for row in rows])
-    before = [changes.get(row["id"]) for row in rows]
+    known = ask(queries.against_previous, [row["id"] for row in rows])
+    changes = [known.get(row["id"]) for row in rows]
     frame = pd.DataFrame(
         {
             "Run": [wording.run_name(row["name"], row["id"]) for row in rows],
             "Status": [row["status"] for row in rows],
             "Rate": [_rate(row) for row in rows],
-            "Against previous": [f"{wording.points(one.difference)}, why?" if one else "" for one in before],
+            "Against previous": [f"{wording.points(change.difference)}, why?" if change else "" for change in changes],
             "Progress": [100 * row["done"] / max(1, row["episodes_total"] - row["not_played"]) for row in rows],
             "Episodes": [wording.part_of(row["done"], row["episodes_total"] - row["not_played"]) for row in rows],
             "Resolved": [row["resolved"] for row in rows],
@@ -313,8 +313,8 @@ def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
     }
     addresses = [address.to("run", id=row["id"]) for row in rows]
     against = [
-        address.to("against", a=one.previous, b=row["id"]) if one else None
-        for row, one in zip(rows, before, strict=True)
+        address.to("against", a=change.previous, b=row["id"]) if change else None
+        for row, change in zip(rows, changes, strict=True)
     ]
     links: dict[str, Sequence[str | None]] = {"Run": addresses}
     if "Against previous" in frame:
