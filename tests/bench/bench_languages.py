@@ -12,6 +12,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 
 from rich.console import Console
 from rich.table import Table
@@ -41,7 +42,7 @@ def play(played: Played, rounds: int) -> tuple[float, float, float]:
             builds.append(measure(lambda: played.bench.sandbox.run(target.build, 60)))
         openings.append(measure(lambda: played(f"b {PROGRAM[language]}:{GROWN[language]}", "c", mode=mode)))
         for command in ("p y", "w", "n", "p y + 1", "w"):
-            steps.append(measure(lambda command=command: played(command)))  # type: ignore[misc]
+            steps.append(measure(partial(played, command)))
         played("q")
     build = statistics.median(builds) if builds else 0.0
     return build, statistics.median(openings) - build, statistics.median(steps)
