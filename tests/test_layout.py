@@ -169,10 +169,8 @@ app(["--help"], standalone_mode=False)
 
 
 def test_the_core_works_without_extensions() -> None:
-    """All its plug-ins can be loaded, and commands can be called. Extensions import none of each other, as seen above."""
-    process = subprocess.run(
-        [sys.executable, "-c", USE_WITHOUT], capture_output=True, text=True, cwd=ROOT, check=False
-    )
+    """All its plug-ins can be loaded, and commands can be called. No extension imports another, as seen above."""
+    process = subprocess.run([sys.executable, "-c", USE_WITHOUT], capture_output=True, text=True, cwd=ROOT, check=False)
     assert process.returncode == 0, process.stderr[-2000:]
     assert all(line.startswith("warning: ") for line in process.stderr.splitlines())
 

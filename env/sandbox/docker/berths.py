@@ -5,6 +5,7 @@ The program in a berth forks them; see the guest's `berth`, and decision 25 for 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
@@ -98,9 +99,10 @@ class BerthChannel:
         self.shared, self.guest_limits = carrier.shared, carrier.guest_limits
         self.berth = berth
         self._give_back = give_back
-        self._sending, self._reading = threading.Lock(), threading.Lock()
-        self._closing = self._ended = self._broken = False
+        self._sending, self._arrival = threading.Lock(), threading.Condition(threading.Lock())
+        self._closing = self._taking = self._ended = self._broken = False
         self._data = bytearray()
+        self._used_s: list[float] = []
         self._closer = Closer(self._end)
         berth.start({"room": room(spec), "limits": self.guest_limits})
 
@@ -116,28 +118,45 @@ class BerthChannel:
 
     def receive(self, size: int, deadline: float) -> bytes:
         """Read 1 to `size` bytes that the guest sent."""
-        with self._reading:
-            while not self._data:
-                self._take(deadline)
+        with self._arrival:
+            self._await(lambda: bool(self._data), deadline)
             chunk = bytes(self._data[:size])
             del self._data[:size]
             return chunk
 
-    def _take(self, deadline: float) -> tuple[bytes, Any]:
-        """Take a message of the berth. Raises SandboxError, also if the sandbox has ended."""
-        if self._ended:
-            raise SandboxError(f"sandbox {self.name} has ended")
+    def _await(self, has_arrived: Callable[[], bool], deadline: float) -> None:
+        """Wait for something from the berth; the caller holds `_arrival`. Raises SandboxError, also once it ended.
+
+        Several threads may wait, one for data and one for the processor time: whoever takes a message takes it for all.
+        """
+        while not has_arrived():
+            if self._ended:
+                raise SandboxError(f"sandbox {self.name} has ended")
+            if not self._taking:
+                self._take(deadline)
+            elif not self._arrival.wait(max(0.0, deadline - time.monotonic())):
+                raise SandboxError(f"sandbox {self.name} does not answer")
+
+    def _take(self, deadline: float) -> None:
+        """Take a message of the berth. Raises SandboxError, also if it says that the sandbox has ended."""
+        self._taking = True
+        self._arrival.release()
         try:
             kind, content = self.berth.receive(deadline)
         except SandboxError:
             self._broken = self._ended = True
             raise
-        if kind == DATA:
+        finally:
+            self._arrival.acquire()
+            self._taking = False
+            self._arrival.notify_all()
+        if kind == DATA and not self._closing:
             self._data += content
+        elif kind == USED:
+            self._used_s.append(float(content))
         elif kind == END:
             self._ended = True
             raise self.berth.carrier.lost()
-        return kind, content
 
     def used_s(self) -> float:
         """Return the processor seconds used since the sandbox was started, by the control group of its container."""
@@ -146,12 +165,9 @@ class BerthChannel:
                 if self._closing:
                     return 0.0
                 self.berth.send(USED)
-            deadline = time.monotonic() + _ANSWER_PATIENCE_S
-            with self._reading:
-                while True:
-                    kind, content = self._take(deadline)
-                    if kind == USED:
-                        return float(content)
+            with self._arrival:
+                self._await(lambda: bool(self._used_s), time.monotonic() + _ANSWER_PATIENCE_S)
+                return self._used_s.pop(0)
         except SandboxError:
             return 0.0
 
@@ -182,18 +198,10 @@ class BerthChannel:
         return True
 
     def _has_ended(self) -> bool:
-        if not self._reading.acquire(timeout=_END_PATIENCE_S):
-            return False
-        try:
-            deadline = time.monotonic() + _END_PATIENCE_S
-            while not self._ended:
-                self._data.clear()
-                self._take(deadline)
-        except SandboxError:
-            pass
-        finally:
-            self._reading.release()
-        return not self._broken
+        with self._arrival, contextlib.suppress(SandboxError):
+            self._data.clear()
+            self._await(lambda: self._ended, time.monotonic() + _END_PATIENCE_S)
+        return self._ended and not self._broken
 
 
 class Berths:
