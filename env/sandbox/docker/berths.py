@@ -16,7 +16,7 @@ from typing import Any
 
 from stackrank.env.sandbox.base import SandboxError, SandboxSpec
 from stackrank.env.sandbox.bootstrap import guest_code
-from stackrank.env.sandbox.closer import Closer
+from stackrank.env.sandbox.closer import ClosesOnce
 from stackrank.env.sandbox.docker.channel import DockerChannel
 from stackrank.env.sandbox.docker.host_config import room
 from stackrank.env.sandbox.factory import CannotFork
@@ -86,7 +86,7 @@ class Berth:
         return data
 
 
-class BerthChannel:
+class BerthChannel(ClosesOnce):
     """The channel to the guest of a sandbox in a berth. See `env.sandbox.base.Channel`.
 
     When the sandbox has ended, the berth is another one's, and this channel does not touch it any more.
@@ -94,6 +94,7 @@ class BerthChannel:
 
     def __init__(self, berth: Berth, spec: SandboxSpec, give_back: Callable[[Berth], None]) -> None:
         """Start the sandbox. Raises CannotFork and SandboxError."""
+        super().__init__()
         carrier = berth.carrier
         self.root, self.name, self.prefixes = carrier.root, carrier.name, carrier.prefixes
         self.shared, self.guest_limits = carrier.shared, carrier.guest_limits
@@ -103,7 +104,6 @@ class BerthChannel:
         self._closing = self._taking = self._ended = self._broken = False
         self._data = bytearray()
         self._used_s: list[float] = []
-        self._closer = Closer(self._end)
         berth.start({"room": room(spec), "limits": self.guest_limits})
 
     def send(self, data: bytes) -> None:
@@ -171,15 +171,8 @@ class BerthChannel:
         except SandboxError:
             return 0.0
 
-    def close(self) -> None:
-        """End the sandbox, and leave the berth to another one, in the background."""
-        self._closer.start()
-
-    def join(self, timeout_s: float) -> bool:
-        """Close the channel, and wait. Returns whether nothing of the sandbox runs any more."""
-        return self._closer.wait(timeout_s)
-
     def _end(self) -> None:
+        """End the sandbox, and leave the berth to another one."""
         if self._told_to_end() and self._has_ended():
             self._give_back(self.berth)
         else:
