@@ -208,7 +208,7 @@ class Sandbox:
     def edit(self, path: str, text: str, start: int | None = None, end: int | None = None) -> Edit:
         """Replace lines `start` to `end` (1-based, inclusive), or the whole file; see the guest's `Workspace.edit`."""
         body = text.encode("utf-8", "replace")
-        reply, content = self._ask("edit", Edited, body=body, path=path, start=start, end=end, check=True)
+        reply, content = self._ask("edit", Edited, body=body, path=path, start=start, end=end)
         self._news.extend(reply.changed_files)
         return Edit(
             created=reply.created,

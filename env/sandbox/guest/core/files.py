@@ -12,8 +12,9 @@ import tarfile
 from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 
 from .disk import content_of, folder_content, stamp_of
+from .parser import Parser
 from .processes import TimeLimit, time_limit
-from .texts import LINES, NotText, encoded, find_encoding, syntax_error, touched_lines, with_newlines
+from .texts import LINES, NotText, encoded, find_encoding, touched_lines, with_newlines
 
 SEARCH_LIMIT_S = 5
 
@@ -43,6 +44,7 @@ class Workspace:
         self._baseline: Dict[str, Tuple[int, ...]] = {}
         self._known: Dict[str, Tuple[int, ...]] = {}
         self._built: Set[str] = set()
+        self._parser = Parser()
 
     def __len__(self) -> int:
         """Return how many files the workspace held the last time they were looked at."""
@@ -110,14 +112,12 @@ class Workspace:
         except PermissionError:
             raise Refused("%s cannot be read: its permissions forbid it" % path) from None
 
-    def edit(
-        self, path: str, text: str, start: Optional[int], end: Optional[int], check: bool
-    ) -> Tuple[Dict[str, Any], bytes]:
+    def edit(self, path: str, text: str, start: Optional[int], end: Optional[int]) -> Tuple[Dict[str, Any], bytes]:
         """Replace lines `start` to `end` (1-based, inclusive) or the whole file, atomically.
 
         The file keeps its encoding, its byte-order mark and its line ends. `end` = `start` - 1 inserts before
-        `start`. Returns what was done, and the new content of the file. With `check`, what was done includes the
-        syntax error that a Python file now has, if any.
+        `start`. Returns what was done, with the syntax error that a Python file now has, if any, and the new
+        content of the file.
         """
         real = self.resolve(path)
         if os.path.isdir(real):
@@ -163,7 +163,7 @@ class Workspace:
             "changed": content != old,
             "touched": touched_lines(old, content),
         }
-        result["syntax_error"] = syntax_error(real) if check and path.endswith(".py") else None
+        result["syntax_error"] = self._parser.syntax_error(real) if path.endswith(".py") else None
         name = self.relative(real) or path
         self._known[name] = stamp_of(real)
         result["changed_files"] = (
@@ -184,7 +184,7 @@ class Workspace:
             return [(name, None, "")]
         self._write(real, content)
         self._known[name] = stamp_of(real)
-        return [(name, len(content), (syntax_error(real) if path.endswith(".py") else None) or "")]
+        return [(name, len(content), (self._parser.syntax_error(real) if path.endswith(".py") else None) or "")]
 
     def _write(self, real: str, content: bytes) -> None:
         folder = os.path.dirname(real)
@@ -342,7 +342,9 @@ class Workspace:
         sizes = {path: stamp[1] for path, stamp in stamps.items() if stamp and stat.S_ISREG(stamp[4])}
         changed = sorted(path for path in {*old, *stamps} - self._built if old.get(path) != stamps.get(path))
         parsed = [path for path in changed if path.endswith(".py") and path in sizes and path in self._baseline]
-        errors = {path: syntax_error(os.path.join(self.root, path)) or "" for path in parsed[:_MOST_PARSED]}
+        errors = {
+            path: self._parser.syntax_error(os.path.join(self.root, path)) or "" for path in parsed[:_MOST_PARSED]
+        }
         return [(path, sizes.get(path), errors.get(path, "")) for path in changed[:MOST_CHANGED]]
 
     def changes(self, limit: int = 32 << 20) -> Tuple[Dict[str, Any], bytes]:

@@ -298,43 +298,6 @@ def run(
     }
 
 
-def in_child(work: Callable[[], bytes], timeout_s: float) -> Optional[bytes]:
-    """Return the result of `work`, run in a forked child, so that nothing it does can hang or break this process.
-
-    None if it failed or did not return in time.
-    """
-    read_fd, write_fd = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        status = 1
-        try:
-            os.close(read_fd)
-            data = memoryview(work())
-            while data:
-                data = data[os.write(write_fd, data) :]
-            status = 0
-        finally:
-            os._exit(status)
-    os.close(write_fd)
-    deadline = time.monotonic() + timeout_s
-    chunks: List[bytes] = []
-    finished = False
-    while True:
-        ready, _, _ = select.select([read_fd], [], [], max(deadline - time.monotonic(), 0))
-        if not ready:
-            break
-        chunk = os.read(read_fd, 1 << 16)
-        if not chunk:
-            finished = True
-            break
-        chunks.append(chunk)
-    os.close(read_fd)
-    if not finished:
-        os.kill(pid, signal.SIGKILL)
-    _, status = os.waitpid(pid, 0)
-    return b"".join(chunks) if finished and status == 0 else None
-
-
 class TimeLimit(Exception):
     """A block took longer than allowed."""
 

@@ -71,7 +71,7 @@ class CoreRequests:
     def do_edit(self, request: Request, body: bytes) -> Reply:
         """Replace lines of a file."""
         text = body.decode("utf-8")
-        reply, content = self.workspace.edit(request["path"], text, request["start"], request["end"], request["check"])
+        reply, content = self.workspace.edit(request["path"], text, request["start"], request["end"])
         self.report_edit(reply["changed_files"])
         return reply, content
 

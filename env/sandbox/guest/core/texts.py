@@ -1,14 +1,10 @@
-"""The text of files: lines, line ends, encodings, syntax errors."""
+"""The text of files: lines, line ends, encodings."""
 
 from __future__ import annotations
 
 import io
-import os
 import re
 from typing import List, Optional
-
-from .messages import message
-from .processes import in_child
 
 # Not str.splitlines: form feeds and Unicode separators do not end a line of source.
 LINES = re.compile(rb"[^\n]*\n|[^\n]+")
@@ -99,23 +95,3 @@ def touched_lines(old: bytes, new: bytes) -> List[int]:
     while tail < shorter - head and old_lines[-tail - 1] == new_lines[-tail - 1]:
         tail += 1
     return [head + 1, max(len(old_lines) - tail, head + 1)]
-
-
-def syntax_error(real: str) -> Optional[str]:
-    """Return a Python file's syntax error in one line, or None. A child parses it, because a parser can be crashed."""
-
-    def work() -> bytes:
-        with open(real, "rb") as file:
-            source = file.read()
-        try:
-            compile(source, os.path.basename(real), "exec", dont_inherit=True)
-        except (SyntaxError, ValueError) as error:
-            line = getattr(error, "lineno", None)
-            problem = getattr(error, "msg", str(error))
-            return ("%s: %s (line %s)" % (type(error).__name__, problem, line)).encode("utf-8", "replace")
-        return b""
-
-    answer = in_child(work, 5.0)
-    if answer is None:
-        return message("the file could not be parsed")
-    return answer.decode("utf-8") or None
