@@ -89,11 +89,20 @@ narrowed += list(address.carried())
 scope = current(wide=True)
 last_id = address.number("ep_after")
 page_filters = {**filters, "scope": scope, "newest_first": True}
-matches = ask(queries.search, query, **page_filters, after_id=last_id, limit=_PAGE, seconds=_PATIENCE_S)
-rows, following = matches["episodes"], matches["following"]
 in_texts = queries.asks_for_text(query)
 total = ask(queries.count_matches, query, **filters, scope=scope)
 rest = total if last_id is None else ask(queries.count_matches, query, **filters, scope=scope, before_id=last_id)
+looked_at, following = total - rest, last_id
+progress = st.empty()
+while True:
+    matches = ask(queries.search, query, **page_filters, after_id=following, limit=_PAGE, seconds=_PATIENCE_S)
+    rows, following = matches["episodes"], matches["following"]
+    looked_at += matches["looked_at"]
+    if rows or following is None:
+        break
+    searched = f"Nothing found yet; the texts of {looked_at:,} of {count_of(total, 'episode')} are searched so far."
+    progress.progress(min(1.0, looked_at / max(1, total)), text=searched)
+progress.empty()
 
 
 def marked(excerpt: str) -> str:
@@ -115,7 +124,6 @@ def matching() -> str:
     if following is None and last_id is None:
         return f"{count_of(len(rows), 'episode has the text', 'episodes have the text')}."
     found = f"{count_of(len(rows), 'episode')} found on this page"
-    looked_at = total - rest + matches["looked_at"]
     return f"{found}; the texts of {looked_at:,} of {count_of(total, 'episode')} are searched so far."
 
 
@@ -124,13 +132,9 @@ if rows:
     saved = "all_matching_episodes" if narrowed else "all_episodes"
     hits = {number: {**hit, "excerpt": marked(hit["excerpt"])} for number, hit in matches["hits"].items()}
     episode_table(rows, key="ep_table", hits=hits, everything=everything, name=saved)
-elif following is not None:
-    st.info(matching(), icon=":material/search:")
 else:
-    st.info(
-        "No episode matches these filters." if narrowed else "No episode has started yet.",
-        icon=":material/filter_alt_off:",
-    )
+    found_none = "No episode matches these filters." if narrowed else "No episode has started yet."
+    st.info(found_none if last_id is None else "No further episode matches.", icon=":material/filter_alt_off:")
     if narrowed:
         widest = dict.fromkeys([*narrowed, *_RESETS])
         st.button("Show all episodes", icon=":material/close:", on_click=address.put, kwargs=widest)
