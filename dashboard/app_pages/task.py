@@ -26,7 +26,8 @@ with st.container(horizontal=True, vertical_alignment="center"):
     st.title(show.escaped(task["name"]), width="content", anchor=False)
     valid = {True: ("green", "valid"), False: ("red", "defective"), None: ("gray", "not validated")}
     color, word = valid[task["valid"]]
-    st.badge(word, color=color)  # type: ignore[arg-type]
+    meaning = "Validated: its known fix passes its tests, and the faulty program fails them, time after time."
+    st.badge(word, color=color, help=meaning)  # type: ignore[arg-type]
 facts = [f"benchmark {task['benchmark']}", *filter(None, (task["category"], task["difficulty"]))]
 if task["validated_rounds"]:
     facts.append(f"validated {wording.times_in_a_row(task['validated_rounds'])}")
@@ -63,11 +64,12 @@ if task["entrants"]:
         "Errors": [side["errors"] for side in sides],
         "Flaky": ["flaky" if side["flaky"] else "" for side in sides],
     }
+    in_some = st.column_config.TextColumn(help="Resolved in only some attempts.")
     oldest = st.column_config.TextColumn(help="Oldest first, the last 40: ✓ resolved, ✗ unresolved, ! error.")
     show.grid(
         pd.DataFrame(lines),
         about=sides,
-        column_config={"Rate": columns.rate_bar(), "Attempts": oldest},
+        column_config={"Rate": columns.rate_bar(), "Attempts": oldest, "Flaky": in_some},
         alt="Entrants on this task, best first",
     )
     flat = [{name: value for name, value in side.items() if name != "attempts"} for side in sides]

@@ -119,7 +119,7 @@ _NAMED = {
     "k": "k",
     "all_k": "All k",
     "all": "95% of all k",
-    "cost_usd": "Cost",
+    "cost_usd": "Spent",
     "cost_per_resolved": "Cost per resolved",
     "rank": "Rank",
     "counted": "Episodes",

@@ -79,12 +79,13 @@ def _badges(episode: Mapping[str, Any]) -> None:
         st.badge(mended, color="green" if episode["mended"] else "gray", icon=":material/build:")
     if seal := wording.seal(episode):
         color, icon = ("green", "verified") if episode["sealed"] else ("gray", "gpp_maybe")
-        st.badge(show.escaped(seal), color=color, icon=f":material/{icon}:")  # type: ignore[arg-type]
+        meaning = "A sealed verdict can only have been forged by guessing what its tests expect."
+        st.badge(show.escaped(seal), color=color, icon=f":material/{icon}:", help=meaning)  # type: ignore[arg-type]
     if episode["stop_reason"]:
         st.badge(show.escaped(wording.words(episode["stop_reason"])), color="gray", icon=":material/stop_circle:")
     if episode["failure_point"]:
         failed = show.escaped(wording.words(episode["failure_point"]))
-        st.badge(f"failure point: {failed}", color="red", icon=":material/my_location:")
+        st.badge(f"failure point: {failed}", color="red", icon=":material/my_location:", help="What went wrong first.")
     if episode["tampered"]:
         st.badge("tampered with the tests", color="red", icon=":material/gpp_bad:")
     if not episode["counted"]:
