@@ -107,5 +107,5 @@ SLOW = """
 @pytest.mark.parametrize("tests", [SLOW + FAST, FAST + SLOW])
 def test_a_passing_test_that_takes_long_does_not_shorten_the_search(tests: str) -> None:
     task = make_task({"sums.py": SUMS, "tests/test_sums.py": "    from sums import add_up, weigh\n\n" + tests})
-    outcome, steps = play_real(task, Repair(), "debug")
+    outcome, _steps = play_real(task, Repair(), "debug")
     assert outcome.score is not None and outcome.score.resolved
