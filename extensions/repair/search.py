@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
 from stackrank.agents.episode.protocol import Briefing
 from stackrank.env.actions import Observation
 from stackrank.env.mutation.mutation import Mutation
-from stackrank.env.mutation.source import ParsedFile
 from stackrank.env.state import messages_of, outcomes_of
 from stackrank.extensions.repair import combine, debugger, syntax, tracing
-from stackrank.extensions.repair.donors import insertions, limits, numbers, orders, units
+from stackrank.extensions.repair.donors import insertions, limits, units
 from stackrank.extensions.repair.proposals import Proposals
 from stackrank.extensions.repair.workspace import PlannedStep, Workspace
 from stackrank.wording import count_of
@@ -217,9 +216,10 @@ class Search(Workspace):
             pairs = combine.pairs(active, self._suspicion, PAIR_BATCHES * BATCH)
             fixing, _ = yield from self._try_batches(self._fresh(pairs), PAIR_BATCHES)
         if not fixing:
-            fixing = yield from self._try_donors(units, limits, insertions)
-        if not fixing:
-            fixing = yield from self._try_donors(numbers, orders)
+            sources = [source for path in self.files if (source := self.source(path)) is not None]
+            sought = (units, limits, insertions)
+            donors = self._proposals.rank(mutation for put in sought for source in sources for mutation in put(source))
+            fixing, _ = yield from self._try_batches(self._fresh(donors), DONOR_BATCHES)
         if fixing:
             # Candidates that cannot be tried in the stopped program but look much better come first.
             scores = self._proposals.scores
@@ -234,15 +234,6 @@ class Search(Workspace):
             if (yield from self._attempt(candidate)):
                 return True
         return False
-
-    def _try_donors(
-        self, *donors: Callable[[ParsedFile], Iterator[Mutation]]
-    ) -> Generator[PlannedStep, Observation, list[Mutation]]:
-        """Try what the program may lack and has elsewhere. Return what fixes something, the best first."""
-        sources = [source for path in self.files if (source := self.source(path)) is not None]
-        ranked = self._proposals.rank(mutation for put in donors for source in sources for mutation in put(source))
-        fixing, _ = yield from self._try_batches(self._fresh(ranked), DONOR_BATCHES)
-        return fixing
 
     def _try_batches(
         self, queue: Iterator[Mutation], batches: int
