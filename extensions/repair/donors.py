@@ -1,4 +1,4 @@
-"""Puts in what a program may lack and has elsewhere: statements, calls of own methods, limits, factors of units."""
+"""Puts in what a program may lack and has elsewhere: statements, calls of own methods, limits, numbers, an order."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import libcst as cst
 
 from stackrank.env.mutation.edits import Edit, indentation
 from stackrank.env.mutation.mutation import Mutation
+from stackrank.env.mutation.nodes import last_name
 from stackrank.env.mutation.operators.names import variables
 from stackrank.env.mutation.source import ParsedFile
 
@@ -17,6 +18,8 @@ COMMON_BOUNDS = ("max(0, ", "min(1, ")
 """Bounds of counts, lengths, shares and probabilities."""
 MOST = 40
 """The most statements that are tried in one function."""
+_TAKES_ITERABLE = {"tuple", "list", "join", "enumerate", "dict", "iter"}
+"""Functions whose result depends on the order of what they are given."""
 
 
 def insertions(source: ParsedFile) -> Iterator[Mutation]:
@@ -63,6 +66,39 @@ def units(source: ParsedFile) -> Iterator[Mutation]:
             for factor in UNITS:
                 if factor != context.node.evaluated_value:
                     yield context.replacement("unit", 0.3, str(factor))
+
+
+def numbers(source: ParsedFile) -> Iterator[Mutation]:
+    """Exchange a number for its double, half, tenfold or tenth, or for another one of the file."""
+    inside = [
+        context
+        for context in source.contexts
+        if isinstance(context.node, (cst.Integer, cst.Float)) and context.function is not None
+    ]
+    used = list(dict.fromkeys(source.code(context.node) for context in inside))
+    for context in inside:
+        assert isinstance(context.node, (cst.Integer, cst.Float))
+        code, value = source.code(context.node), context.node.evaluated_value
+        scaled = [value * 2, value / 2, value * 10, value / 10]
+        if isinstance(value, int):
+            scaled = [int(number) for number in scaled if number == int(number)]
+        for other in dict.fromkeys([*map(repr, scaled), *used]):
+            if other != code:
+                yield context.replacement("number", 0.2 if other in used else 0.3, other)
+
+
+def orders(source: ParsedFile) -> Iterator[Mutation]:
+    """Sort what a function is given or returns, where its order matters."""
+    for context in source.contexts:
+        node = context.node
+        if context.function is None:
+            continue
+        if isinstance(node, cst.Call) and last_name(node) in _TAKES_ITERABLE and node.args and not node.args[0].star:
+            iterable: cst.BaseExpression | None = node.args[0].value
+        else:
+            iterable = node.value if isinstance(node, cst.Return) else None
+        if isinstance(iterable, (cst.Name, cst.Attribute, cst.Call, cst.ListComp, cst.GeneratorExp)):
+            yield context.replacement("order", 0.2, f"sorted({source.code(iterable)})", iterable)
 
 
 def _bound(node: cst.CSTNode, source: ParsedFile) -> str:

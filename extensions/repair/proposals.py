@@ -18,7 +18,8 @@ TRUST = {
     **dict.fromkeys(("condition left out", "left out", "negation", "jump", "branches", "filter", "lookup"), 0.3),
     **dict.fromkeys(("variable", "other attribute", "truth value", "order", "argument left out", "assignment"), 0.5),
     **dict.fromkeys(
-        ("exchanged", "falsy", "swapped operands", "swapped arguments", "exception kind", "put in", "limit"), 0.5
+        ("exchanged", "falsy", "swapped operands", "swapped arguments", "exception kind", "put in", "limit", "number"),
+        0.5,
     ),
     **dict.fromkeys(("deep copy", "copy", "lazy", "iterate a copy", "await", "scope", "late binding"), 3.0),
     **dict.fromkeys(("hidden handler", "repeated list", "mutable default", "class attribute", "precedence"), 3.0),

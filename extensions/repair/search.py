@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any
 
 from stackrank.agents.episode.protocol import Briefing
 from stackrank.env.actions import Observation
 from stackrank.env.mutation.mutation import Mutation
+from stackrank.env.mutation.source import ParsedFile
 from stackrank.env.state import messages_of, outcomes_of
 from stackrank.extensions.repair import combine, debugger, syntax, tracing
-from stackrank.extensions.repair.donors import insertions, limits, units
+from stackrank.extensions.repair.donors import insertions, limits, numbers, orders, units
 from stackrank.extensions.repair.proposals import Proposals
 from stackrank.extensions.repair.workspace import PlannedStep, Workspace
 from stackrank.wording import count_of
@@ -58,10 +59,8 @@ class Search(Workspace):
         """Whether candidates can be tried in the stopped program."""
         self._restart = False
         """Whether the program has to be run to the failing test again before the next question."""
-        self._effort = 1
-        """From 1 to 4: the work that the longest test is, in steps that the stopped program takes."""
-        self._test_steps = 0
-        """The steps that all tests take."""
+        self._measured = debugger.Spectrum(lines={}, effort=1, steps=0, kept=())
+        """How much work the tests are in the stopped program."""
 
     def plan(self) -> Generator[PlannedStep, Observation, None]:
         """The whole search, step by step."""
@@ -188,7 +187,7 @@ class Search(Workspace):
             path: {line: (in_failing, in_passing) for line, in_failing, in_passing in rows}
             for path, rows in spectrum.lines.items()
         }
-        self._effort, self._test_steps = spectrum.effort, spectrum.steps
+        self._measured = spectrum
         self._restart = False
         return True
 
@@ -218,10 +217,9 @@ class Search(Workspace):
             pairs = combine.pairs(active, self._suspicion, PAIR_BATCHES * BATCH)
             fixing, _ = yield from self._try_batches(self._fresh(pairs), PAIR_BATCHES)
         if not fixing:
-            sources = [source for path in self.files if (source := self.source(path)) is not None]
-            sought = (units, limits, insertions)
-            donors = self._proposals.rank(mutation for put in sought for source in sources for mutation in put(source))
-            fixing, _ = yield from self._try_batches(self._fresh(donors), DONOR_BATCHES)
+            fixing = yield from self._try_donors(units, limits, insertions)
+        if not fixing:
+            fixing = yield from self._try_donors(numbers, orders)
         if fixing:
             # Candidates that cannot be tried in the stopped program but look much better come first.
             scores = self._proposals.scores
@@ -237,6 +235,15 @@ class Search(Workspace):
                 return True
         return False
 
+    def _try_donors(
+        self, *donors: Callable[[ParsedFile], Iterator[Mutation]]
+    ) -> Generator[PlannedStep, Observation, list[Mutation]]:
+        """Try what the program may lack and has elsewhere. Return what fixes something, the best first."""
+        sources = [source for path in self.files if (source := self.source(path)) is not None]
+        ranked = self._proposals.rank(mutation for put in donors for source in sources for mutation in put(source))
+        fixing, _ = yield from self._try_batches(self._fresh(ranked), DONOR_BATCHES)
+        return fixing
+
     def _try_batches(
         self, queue: Iterator[Mutation], batches: int
     ) -> Generator[PlannedStep, Observation, tuple[list[Mutation], list[Mutation]]]:
@@ -245,9 +252,9 @@ class Search(Workspace):
         Return those that fix something and break nothing, the best first, and those that at least change how the tests
         fail.
         """
-        failing, is_quick = self.failing, self._effort == 1
+        failing, is_quick = self.failing, self._measured.effort == 1
         # With long tests, try fewer candidates, so that an action takes a few seconds at most.
-        size = max(int(BATCH / self._effort**1.5), 3)
+        size = max(int(BATCH / self._measured.effort**1.5), 3)
         fixing: list[tuple[int, float, int, Mutation]] = []
         answers: list[tuple[Mutation, Any]] = []
         first_fixed: int | None = None
@@ -257,7 +264,7 @@ class Search(Workspace):
             has_looked = first_fixed is not None and number - first_fixed >= KEEP_LOOKING
             if not batch or self.steps_left < 6 or has_looked or hangs > 10 * MOST_HANGS:
                 break
-            question = debugger.ask_trials(batch, failing, self._effort, self._test_steps, self._restart)
+            question = debugger.ask_trials(batch, failing, self._measured, self._restart)
             thought = (
                 f"Would one of {count_of(len(batch), 'change')} do? The first: line {batch[0].line}, {batch[0].kind}."
             )

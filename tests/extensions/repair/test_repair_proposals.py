@@ -71,6 +71,24 @@ def test_the_factor_of_another_unit(wrong: str, right: str) -> None:
     assert parsed.text.replace(wrong, right) in texts and all("+ 7" in text for text in texts)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("0.3 * part", "0.03 * part"),
+        ("part / 2 - 0.5", "part / 4 - 0.5"),
+        ("part + 19 if part > 7 else 7", "part + 7 if part > 7 else 7"),
+        ("','.join(part)", "','.join(sorted(part))"),
+        ("tuple(x for x in part)", "tuple(sorted(x for x in part))"),
+        ("[x for x in part]", "sorted([x for x in part])"),
+    ],
+)
+def test_another_number_or_an_order(wrong: str, right: str) -> None:
+    parsed = source(f"LIMIT = 12\n\n\ndef f(part):\n    return {wrong}\n")
+    texts = {mutation.apply(parsed.text) for put in (donors.numbers, donors.orders) for mutation in put(parsed)}
+    assert parsed.text.replace(wrong, right) in texts and not any(syntax.problem(text) for text in texts)
+    assert all("LIMIT = 12" in text for text in texts), "what runs once at import cannot be tried in a stopped program"
+
+
 def test_a_missing_call_of_an_own_method() -> None:
     parsed = source(
         """
