@@ -13,7 +13,7 @@ from pexpect.spawnbase import SpawnBase
 
 from stackrank.env.sandbox.client import GRACE_S, Sandbox
 from stackrank.env.sandbox.guest.core.allowance import PATIENCE
-from stackrank.env.sandbox.guest.core.output import HeadTail
+from stackrank.env.sandbox.guest.core.processes import HeadTail
 from stackrank.env.sandbox.guest.debugging.terminal import COLUMNS, ROWS
 from stackrank.env.sandbox.replies.programs import Typed
 from stackrank.env.terminal.screen import Screen, count_unfinished, strip_escapes

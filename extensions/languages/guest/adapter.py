@@ -13,8 +13,7 @@ import time
 from collections.abc import Callable
 from typing import IO, Any
 
-from stackrank.env.sandbox.guest.core.output import HeadTail
-from stackrank.env.sandbox.guest.core.processes import descendants
+from stackrank.env.sandbox.guest.core.processes import HeadTail, descendants
 
 MOST_OUTPUT = 24 << 10
 """Bytes of a program's output that are kept of one action, from its head and its tail."""

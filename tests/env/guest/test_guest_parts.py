@@ -15,7 +15,7 @@ from stackrank.env.sandbox.base import SandboxSpec
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.guest.core import framing, seccomp
 from stackrank.env.sandbox.guest.core.disk import empty
-from stackrank.env.sandbox.guest.core.output import HeadTail
+from stackrank.env.sandbox.guest.core.processes import HeadTail
 from stackrank.env.sandbox.guest.debugging.entry_point import entry_point
 from stackrank.env.sandbox.guest.debugging.evaluation import evaluate
 from stackrank.env.sandbox.guest.debugging.observers.calls import differences, parts

@@ -12,8 +12,7 @@ from typing import Any, Dict, List, Set, Tuple
 from ..core.allowance import Allowance
 from ..core.files import Refused
 from ..core.launcher import Launcher
-from ..core.output import HeadTail
-from ..core.processes import KEPT, CannotStart, descendants, kill_tree
+from ..core.processes import KEPT, CannotStart, HeadTail, descendants, kill_tree
 
 _COMPLAINTS = 8 << 10
 """Bytes of standard error that are kept."""

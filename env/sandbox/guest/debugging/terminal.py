@@ -17,8 +17,7 @@ from typing import Any, Callable, Collection, Dict, List, Optional, Set, Tuple
 from ..core.allowance import Allowance
 from ..core.files import Refused
 from ..core.launcher import Launcher
-from ..core.output import HeadTail
-from ..core.processes import KEPT, Child, descendants, kill_tree
+from ..core.processes import KEPT, Child, HeadTail, descendants, kill_tree
 from .blocked import Look, look
 
 ROWS, COLUMNS = 40, 120

@@ -11,7 +11,7 @@ import socket
 import sys
 from typing import Any, Callable, Dict, List, Optional
 
-from ...core.output import HeadTail
+from ...core.processes import HeadTail
 
 OUTPUT_CAP = 64 << 10
 INTERRUPT = signal.SIGRTMIN + 7

@@ -15,8 +15,7 @@ from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 
 from ...core.allowance import Allowance
 from ...core.files import Refused, Workspace
-from ...core.output import HeadTail
-from ...core.processes import KEPT, Child, descendants, kill_tree
+from ...core.processes import KEPT, Child, HeadTail, descendants, kill_tree
 from ..shortening import shortened
 from .batch import commands_of
 from .control import INTERRUPT
