@@ -8,9 +8,10 @@ import streamlit as st
 from stackrank import wording
 from stackrank.dashboard import address
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.parts import columns, labels, show
+from stackrank.dashboard.parts import cards, columns, labels, show
 from stackrank.dashboard.parts.scope import current
 from stackrank.dashboard.parts.tables import DIVERGE_PAGE, EPISODE_PAGE, TASKS_PAGE
+from stackrank.dashboard.trace.header import known_fix
 from stackrank.db import queries
 
 task_id = address.number("id")
@@ -45,6 +46,21 @@ if task["statement"]:
 is_open = bool(task["labels"])
 with st.expander(label, key=f"labels_{task_id}", icon=":material/label:", expanded=is_open, type="compact"):
     labels.given(task["labels"], task_id=task_id)
+
+
+def program(episode_id: int) -> None:
+    """Draw the files of the task as an agent first sees them, and its known fix when a reader asks for it."""
+    files = ask(queries.task_files, episode_id)
+    if files:
+        name = st.selectbox("File", sorted(files), key="task_file", format_func=wording.visible)
+        st.code(wording.visible(files[name]), language="python" if name.endswith(".py") else None, line_numbers=True)
+    known_fix(ask(queries.episode, episode_id))
+
+
+if task["episodes"]:
+    with st.expander("Program and known fix", icon=":material/code:", type="compact", on_change="rerun") as box:
+        if box.open:
+            program(task["episodes"][0]["id"])
 
 if task["entrants"]:
     st.subheader("Who resolves it")
@@ -115,7 +131,7 @@ if task["episodes"]:
         elif len(picked) == 2:
             a, b = (episode["id"] for episode in picked)
             show.link(DIVERGE_PAGE, f"Episodes {a} and {b} side by side", "fork_right", a=a, b=b)
-        else:
+        elif not cards.are_needed():
             st.caption(
                 "Tick a row to open its trace, or two to see them side by side. Names and numbers open in a new tab."
             )

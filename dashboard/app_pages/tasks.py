@@ -39,7 +39,7 @@ _ORDERS = {
 st.title("Tasks")
 scope, rows = asked(queries.grid)
 
-with show.filters(), st.container(horizontal=True):
+with show.filters(), st.container(horizontal=True, vertical_alignment="bottom"):
     text = address.text_input("Task contains", "tk_text", width=220)
     categories = sorted({row["category"] for row in rows} - {""})
     category = address.multiselect("Category", categories, "tk_category", width=260) if categories else ()

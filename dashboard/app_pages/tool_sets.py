@@ -20,6 +20,9 @@ from stackrank.db.queries.boards.tool_worth import ToolWorth
 from stackrank.db.queries.comparisons.compare import Comparison
 from stackrank.wording import count_of
 
+# The most tasks of a pair that are named; the comparison task by task has all of them.
+_MOST_LINKS = 30
+
 st.title("Tool sets")
 scope = shown()
 if tags := ask(queries.task_tags, scope):
@@ -140,7 +143,9 @@ def _pair(pairs: Sequence[Comparison], worth: Sequence[ToolWorth]) -> None:
     for column, word, tasks in ((gained, "Gained", pair["only_second"]), (lost, "Lost", pair["only_first"])):
         with column, st.container(border=True):
             st.markdown(f"**{word} with {show.escaped(pair['second']['tools'])}: {len(tasks)}**")
-            st.markdown(", ".join(task_link(task, ids[task]) for task in tasks) or wording.NOTHING)
+            links = [task_link(task, ids[task]) for task in tasks[:_MOST_LINKS]]
+            links += [f"and {len(tasks) - _MOST_LINKS:,} more"] if len(tasks) > _MOST_LINKS else []
+            st.markdown(", ".join(links) or wording.NOTHING)
     show.link(COMPARE_PAGE, "These two task by task", cmp_pick=pair_label or "")
 
 

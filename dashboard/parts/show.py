@@ -319,7 +319,7 @@ def _neutral(value: Any) -> Any:
 
 def table_and_csv(rows: Sequence[Mapping[str, Any]], *, name: str, alt: str, key: str) -> None:
     """Draw a chart's numbers under readable names, and a button that saves them under the database's names."""
-    frame = pd.DataFrame(rows)
+    frame = pd.DataFrame(map(columns.with_intervals, rows))
     for column in filter(columns.is_share, frame.columns):
         frame[column] = pd.to_numeric(frame[column])
     kinds = {column: columns.named(column, frame[column]) for column in frame.columns}

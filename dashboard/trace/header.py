@@ -143,7 +143,7 @@ def outcome(episode: Mapping[str, Any]) -> None:
     parts = {
         "Task": partial(body, episode["statement"] or "No statement is stored.", key="trace_statement"),
         "Final change": partial(_left, episode),
-        "Known fix": partial(_known_fix, episode),
+        "Known fix": partial(known_fix, episode),
         "Score": partial(scored, episode["score"]),
     }
     address.tabs("trace_tab", parts, default="Final change")
@@ -156,7 +156,8 @@ def _left(episode: Mapping[str, Any]) -> None:
         st.caption("The agent changed none of the files that it may edit.")
 
 
-def _known_fix(episode: Mapping[str, Any]) -> None:
+def known_fix(episode: Mapping[str, Any]) -> None:
+    """Draw the faults of an episode's task and their fix, when a reader asks for them."""
     if st.toggle("Show the known fix", key="trace_spoiler", help="Reveals the bug."):
         for fault in episode["faults"]:
             functions = ", ".join(fault.get("functions") or []) or "module level"
