@@ -91,6 +91,12 @@ class Run:
         """The exception of the first failure; empty if nothing failed."""
         return "" if self.failure is None else strip_padding(self.failure.error).rstrip()
 
+    @property
+    def scope(self) -> str:
+        """What has to follow a statement that something never happened."""
+        end = self.first(End)
+        return " in the process that was followed" if end is not None and end.others else ""
+
     @cached_property
     def interrupted(self) -> Interrupted | None:
         """Where the program was when its time was up."""

@@ -82,7 +82,7 @@ class Inspect:
             parts += _show(inspected, place)
         else:
             parts += [
-                *summarize(totals),
+                *summarize(run),
                 *([f"Hit {hit} did not happen, so no code was run."] if place else []),
             ]
         if place:
