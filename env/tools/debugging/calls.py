@@ -94,7 +94,7 @@ class Calls:
         state = state_of(report, frames_of(report), "failed", places)
         head = _head(function, totals, report.scope)
         if condition and totals:
-            head += f" The condition was true for {count}." + "".join(_problems(totals))
+            head += f" The condition was true for {count or 'none'}." + "".join(_problems(totals))
         if n and calls:
             parts = [head, *_details(calls[0]), *describe_end(report)]
         elif n and count:
@@ -120,7 +120,7 @@ def _head(function: str, totals: Totals | None, scope: str) -> str:
 
 def _problems(totals: Totals) -> Iterator[str]:
     for problem, times in list(totals.problems.items())[:3]:
-        yield f"\n[{problem}, {times} times; counted as false]"
+        yield f"\n[{problem}, {'once' if times == 1 else f'{times} times'}; counted as false]"
 
 
 def _summaries(calls: list[ObservedCall], selected: bool) -> Iterator[str]:

@@ -152,6 +152,12 @@ def find_program(bench: Bench, text: str) -> tuple[str, str]:
     return bench.task.test_command, text
 
 
+def hit_number(hit: int, count_hits: Callable[[], int]) -> int:
+    """Return the number of the hit that `hit` means, as `start_at`; if there are not so many, one that none has."""
+    count = count_hits() if hit < 0 else 0
+    return start_at(hit, lambda: count) if count + hit >= 0 else count + 1
+
+
 def start_at(hit: int, count_hits: Callable[[], int]) -> int:
     """Return the number of the hit that `hit` means: from 1, or back from the last, which takes a run to count them.
 

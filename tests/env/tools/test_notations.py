@@ -9,6 +9,7 @@ import pytest
 from stackrank.env.debug_env import DebugEnv
 from stackrank.env.normalise import normalise
 from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.task import Limits
 from tests.fixtures.env import EVERYTHING, Episode, make_task, usable
 
 FILES = {
@@ -155,3 +156,16 @@ def test_an_address_that_a_short_repr_cut_is_an_address_too() -> None:
     assert normalise("<async_genera...x7fb04580c700> <x at 0x7fb04580c700>", "/workspace") == (
         "<async_genera...0x...1> <x at 0x...1>"
     )
+
+
+def test_a_hit_that_does_not_exist_is_not_another_one(step: Episode) -> None:
+    text = step("inspect", place="Thing.size", code="self", hit=-5, test="test_size").text
+    assert "Hit -5 did not happen, so no code was run." in text
+
+
+def test_code_that_does_not_end_was_run() -> None:
+    task = make_task({"a.py": "def f():\n    return 1\n\nf()\n"}, limits=Limits(timeout_s=1))
+    with DebugEnv(task, EVERYTHING, lambda spec: Sandbox(usable("bubblewrap"), spec)) as env:
+        env.reset()
+        text = Episode(env)("inspect", place="f", code="while True: pass", test="a.py").text
+    assert "Hit 1 was reached, but the code did not run to its end." in text
