@@ -8,10 +8,10 @@
 unexport PYTHONDONTWRITEBYTECODE
 
 VENV := .venv/bin
-# Files of tests run side by side, each whole in one process, more of them than there are processors: many tests wait. Each
-# process imports all files, which takes it ten seconds.
-# The slow files come first (tests/support/session.py).
-SIDE_BY_SIDE := -n 4 --dist loadfile --no-loadscope-reorder
+# Files of tests run side by side, each whole in one process, three times as many of them as CI has processors: many tests
+# wait, and four processes leave two processors idle for nearly half of the time. Each process imports all files, which
+# takes it ten seconds. The slow files come first (tests/support/session.py).
+SIDE_BY_SIDE := -n 6 --dist loadfile --no-loadscope-reorder
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -32,7 +32,7 @@ FIELDS = (*NAMES, *EXACT, *CLOSED, *NUMBERS, TEXT, STEP)
 HELP = (
     f'Only episodes that match all of these terms: entrant:qwen -tool:pdb text:"AssertionError" steps>20. Fields: '
     f"{', '.join(FIELDS)}; milestones: {', '.join(MILESTONES)}. A minus negates a term, commas separate "
-    "alternatives."
+    "alternatives. A text is searched for in every step but the reset, and there too with step:0."
 )
 _VALUE = r'"[^"]*"|[^\s",]+'
 _WORD = re.compile(

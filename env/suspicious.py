@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import io
 import sys
-from collections.abc import Iterator, Mapping
+import tokenize
+from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 from stackrank.source import parse_python
@@ -50,10 +52,16 @@ def find_suspicious(original: Mapping[str, bytes], work: Mapping[str, bytes]) ->
         remaining -= len(content)
         if remaining < 0:
             return (*findings, {"file": path, "line": 1, "what": "from here on, more source than is looked at"})
-        new = _new_lines(old_content, content)
+        new: Container[int] = _new_lines(old_content, content)
+        if _hides_text(content):
+            what = "declares an encoding in which Python reads other text than people see"
+            findings.append({"file": path, "line": 1, "what": what})
+            new = range(1, _MOST_BYTES)
         try:
             tree = parse_python(content)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: nested too deep
+        except (SyntaxError, ValueError) as error:  # perhaps the syntax of a newer Python
+            reason = str(getattr(error, "msg", error))
+            findings.append({"file": path, "line": 1, "what": f"is not looked at, because it does not parse: {reason}"})
             continue
         aliases = _imports(tree)
         nodes = [node for node in ast.walk(tree) if getattr(node, "lineno", 0) in new]
@@ -66,6 +74,15 @@ def _new_lines(old_text: bytes, new: bytes) -> set[int]:
     # No sequence comparison: for a file with a million equal lines it would take hours.
     old = set(old_text.splitlines())
     return {number for number, line in enumerate(new.splitlines(), 1) if line not in old}
+
+
+def _hides_text(source: bytes) -> bool:
+    """Whether Python reads a source otherwise than as the UTF-8 text that people are shown, as `utf-7` can make it."""
+    try:
+        shown = source.decode()
+        return source.decode(tokenize.detect_encoding(io.BytesIO(source).readline)[0]) != shown.removeprefix("\ufeff")
+    except (SyntaxError, UnicodeError, LookupError):  # Python does not read it, or people are not shown it as UTF-8
+        return False
 
 
 def _imports(tree: ast.Module) -> dict[str, str]:

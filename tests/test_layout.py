@@ -143,7 +143,7 @@ from importlib.metadata import entry_points
 
 class Hidden:
     def find_spec(self, name, path=None, target=None):
-        if name == sys.argv[1] or name.startswith(sys.argv[1] + "."):
+        if name.startswith("stackrank.extensions."):
             raise ModuleNotFoundError(f"{name} is hidden", name=name)
 
 sys.meta_path.insert(0, Hidden())
@@ -155,7 +155,7 @@ from stackrank.flows.cli.main import app
 
 for kind in ("tools", "agents", "benchmarks", "sandboxes", "commands", "pages", "exporters"):
     for point in entry_points(group=f"stackrank.{kind}"):
-        if not point.module.startswith(sys.argv[1]):
+        if not point.module.startswith("stackrank.extensions."):
             point.load()
 for name in stackrank.api.__all__:
     name in dir(stackrank) or getattr(stackrank.api, name)
@@ -168,11 +168,9 @@ app(["--help"], standalone_mode=False)
 """
 
 
-@pytest.mark.parametrize("extension", EXTENSIONS)
-def test_everything_else_works_without_an_extension(extension: str) -> None:
-    """All other plug-ins can be loaded, and commands can be called. Imports are tested above."""
-    command = [sys.executable, "-c", USE_WITHOUT, f"{PACKAGE}.extensions.{extension}"]
-    process = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+def test_the_core_works_without_extensions() -> None:
+    """All its plug-ins can be loaded, and commands can be called. No extension imports another, as seen above."""
+    process = subprocess.run([sys.executable, "-c", USE_WITHOUT], capture_output=True, text=True, cwd=ROOT, check=False)
     assert process.returncode == 0, process.stderr[-2000:]
     assert all(line.startswith("warning: ") for line in process.stderr.splitlines())
 

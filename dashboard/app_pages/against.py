@@ -47,7 +47,9 @@ with st.container(border=True):
 
 
 def _runs(ids: Sequence[int]) -> str:
-    return f"run {ids[0]}" if len(ids) == 1 else f"{count_of(len(ids), 'run')}, {ids[0]} to {ids[-1]}"
+    if list(ids) == [older["id"]]:
+        return show.escaped(wording.run_name(older["name"], older["id"]))
+    return f"{count_of(len(ids), 'run')}, #{ids[0]} to #{ids[-1]}"
 
 
 def draw_cause(cause: Cause) -> None:

@@ -187,7 +187,14 @@ def tasks() -> None:
         "all": ("All", {row["task"] for row in pair["by_task"]}),
     }
     texts = {name: f"{show.escaped(label)} ({len(members)})" for name, (label, members) in kinds.items()}
-    kind = address.segmented("Show", list(kinds), "cmp_show", default="all", format_func=lambda name: texts[name])
+    kind = address.segmented(
+        "Show",
+        list(kinds),
+        "cmp_show",
+        default="all",
+        format_func=lambda name: texts[name],
+        help="Flaky: resolved in only some attempts of an entrant.",
+    )
     task_rows = [row for row in pair["by_task"] if row["task"] in kinds[kind][1]]
     task_rows.sort(key=lambda row: -abs(row["difference"]))
     frame = pd.DataFrame(

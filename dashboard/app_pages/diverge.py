@@ -9,9 +9,9 @@ from stackrank import wording
 from stackrank.dashboard import address
 from stackrank.dashboard.data import ask
 from stackrank.dashboard.parts import show
-from stackrank.dashboard.parts.divergence import action_of, align, divergence
 from stackrank.dashboard.parts.tables import EPISODE_PAGE, EPISODES_PAGE, TASK_PAGE, TASKS_PAGE
 from stackrank.dashboard.trace.beside import beside
+from stackrank.dashboard.trace.divergence import action_of, align, divergence
 from stackrank.dashboard.trace.header import facts
 from stackrank.db import queries
 from stackrank.wording import count_of
@@ -63,7 +63,8 @@ known_side = episodes[0] or episodes[1]
 assert known_side is not None
 task = known_side["task"]
 show.titled(task, " and ".join(f"episode {episode['id']}" for episode in episodes if episode))
-with st.container(key="trace_header", horizontal=True, vertical_alignment="center"):
+top = st.container(key="trace_header", horizontal=True, vertical_alignment="center")
+with top:
     st.title(show.escaped(task), width="content", anchor=False)
     show.breadcrumb((TASKS_PAGE, "Tasks", {}), (TASK_PAGE, f"Task {show.escaped(task)}", {"id": known_side["task_id"]}))
 if not all(episodes):
@@ -95,8 +96,9 @@ split = None if parted is None else next(at for at, pair in enumerate(pairs) if 
 if split is None:
     st.success(f"Both did the same in all {count_of(len(pairs), 'step')}.", icon=":material/check:")
 else:
-    st.caption(
+    top.caption(
         f":material/fork_right: The traces diverge at step {split}; {sum(pair.same for pair in pairs):,} of "
-        f"{count_of(len(pairs), 'action')} are the same."
+        f"{count_of(len(pairs), 'action')} are the same.",
+        width="content",
     )
 beside(loaded, rows, pairs, parted)

@@ -1,5 +1,6 @@
 """Finding episodes."""
 
+import re
 from typing import Any
 
 import streamlit as st
@@ -13,7 +14,7 @@ from stackrank.dashboard.parts.scope import current
 from stackrank.dashboard.parts.tables import episode_table
 from stackrank.db import queries
 from stackrank.db.queries.episodes.episodes import EpisodeSummary
-from stackrank.db.search import HELP, parse
+from stackrank.db.search import HELP, TEXT, parse
 from stackrank.errors import UsageError
 from stackrank.terms import UNKNOWN, FailurePoint, StopReason, Verdict
 from stackrank.wording import count_of
@@ -42,14 +43,17 @@ query = address.text_input(
     help=HELP, icon=":material/search:", max_chars=_MOST_ASKED,
 )  # fmt: skip
 try:
-    parse(query)
+    words = parse(query)
 except UsageError as error:
     st.error(show.as_message(error), icon=":material/search_off:")
     st.stop()
 with show.filters():
     with st.container(horizontal=True):
         entrants = address.multiselect("Entrant", names, "ep_entrant", resets=_RESETS, width=300)
-        verdicts = address.pills("Verdict", list(map(str, Verdict)), "ep_verdict", resets=_RESETS)
+        in_query = [value for word in words if word.field == "verdict" and not word.negated for value in word.values]
+        if in_query:
+            st.pills("Verdict, from the query", in_query, selection_mode="multi", default=in_query, disabled=True)
+        verdicts = () if in_query else address.pills("Verdict", list(map(str, Verdict)), "ep_verdict", resets=_RESETS)
         text = address.text_input("Task or error contains", "ep_text", resets=_RESETS, width=220)
     shows_more = any(name in st.query_params for name in _MORE)
     with st.expander("More filters", expanded=shows_more, type="compact"), st.container(horizontal=True):
@@ -85,11 +89,26 @@ narrowed += list(address.carried())
 scope = current(wide=True)
 last_id = address.number("ep_after")
 page_filters = {**filters, "scope": scope, "newest_first": True}
-matches = ask(queries.search, query, **page_filters, after_id=last_id, limit=_PAGE, seconds=_PATIENCE_S)
-rows, following = matches["episodes"], matches["following"]
 in_texts = queries.asks_for_text(query)
 total = ask(queries.count_matches, query, **filters, scope=scope)
 rest = total if last_id is None else ask(queries.count_matches, query, **filters, scope=scope, before_id=last_id)
+looked_at, following = total - rest, last_id
+progress = st.empty()
+while True:
+    matches = ask(queries.search, query, **page_filters, after_id=following, limit=_PAGE, seconds=_PATIENCE_S)
+    rows, following = matches["episodes"], matches["following"]
+    looked_at += matches["looked_at"]
+    if rows or following is None:
+        break
+    searched = f"Nothing found yet; the texts of {looked_at:,} of {count_of(total, 'episode')} are searched so far."
+    progress.progress(min(1.0, looked_at / max(1, total)), text=searched)
+progress.empty()
+
+
+def marked(excerpt: str) -> str:
+    """Mark the texts of the query in what was found."""
+    phrases = [re.escape(value) for word in words if word.field == TEXT and not word.negated for value in word.values]
+    return re.sub("|".join(phrases), r"«\g<0>»", excerpt, flags=re.IGNORECASE) if phrases else excerpt
 
 
 def everything() -> list[EpisodeSummary]:
@@ -105,21 +124,17 @@ def matching() -> str:
     if following is None and last_id is None:
         return f"{count_of(len(rows), 'episode has the text', 'episodes have the text')}."
     found = f"{count_of(len(rows), 'episode')} found on this page"
-    looked_at = total - rest + matches["looked_at"]
     return f"{found}; the texts of {looked_at:,} of {count_of(total, 'episode')} are searched so far."
 
 
 if rows:
     st.caption(f"{matching()} Newest first, without those that have not started.")
     saved = "all_matching_episodes" if narrowed else "all_episodes"
-    episode_table(rows, key="ep_table", hits=matches["hits"], everything=everything, name=saved)
-elif following is not None:
-    st.info(matching(), icon=":material/search:")
+    hits = {number: {**hit, "excerpt": marked(hit["excerpt"])} for number, hit in matches["hits"].items()}
+    episode_table(rows, key="ep_table", hits=hits, everything=everything, name=saved)
 else:
-    st.info(
-        "No episode matches these filters." if narrowed else "No episode has started yet.",
-        icon=":material/filter_alt_off:",
-    )
+    found_none = "No episode matches these filters." if narrowed else "No episode has started yet."
+    st.info(found_none if last_id is None else "No further episode matches.", icon=":material/filter_alt_off:")
     if narrowed:
         widest = dict.fromkeys([*narrowed, *_RESETS])
         st.button("Show all episodes", icon=":material/close:", on_click=address.put, kwargs=widest)

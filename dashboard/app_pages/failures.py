@@ -26,10 +26,8 @@ def funnel() -> None:
     if len(drawn) < len(rows):
         st.caption(f"The chart shows the best {len(drawn)} of {count_of(len(rows), 'entrant')}, the table all of them.")
     st.caption(
-        "Reproduced: the agent saw the program or a test fail. Localized: it saw the faulty place. Inspected: a "
-        "debugger paused there. Edited: the faulty place was changed. Improved: more tests passed than before. "
-        "Resolved: the hidden tests of the verdict passed. An episode can skip a stage and reach a later one. Every "
-        "task has the same weight, as on the leaderboard."
+        f"{' '.join(f'{words(stage).capitalize()}: {failing.MILESTONES[stage]}.' for stage in STAGES)} An episode can "
+        "skip a stage and reach a later one. Every task has the same weight, as on the leaderboard."
     )
     shares = [
         {"Entrant": row["entrant"], "Episodes": row["counted"]}

@@ -10,7 +10,7 @@ import streamlit as st
 from stackrank.dashboard import address, charts
 from stackrank.dashboard.charts import paper
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.parts import show
+from stackrank.dashboard.parts import cards, show
 from stackrank.dashboard.parts.scope import asked
 from stackrank.dashboard.parts.tables import COMPARE_PAGE, MOST_COMPARED, leaderboard_table
 from stackrank.db import queries
@@ -60,6 +60,8 @@ with st.container(horizontal=True, vertical_alignment="center", horizontal_align
 with st.container(border=True):
     if 2 <= len(ticked) <= MOST_COMPARED:
         comparison(ticked)
+    elif cards.are_needed():
+        show.link(COMPARE_PAGE, "Compare entrants task by task")
     else:
         st.caption(
             "Tick two to four entrants to compare them on the tasks that all of them played. The eye above the table "

@@ -51,7 +51,7 @@ def statement(icon: str, sentences: Sequence[str], page: str, label: str, *, evi
             lines = [f":material/{icon}: {bold}{show.escaped(sentence)}{bold}" for sentence in sentences]
             st.markdown("  \n".join(lines))
             if evidence:
-                st.caption(show.escaped(evidence))
+                st.caption(show.escaped(evidence), help=show.TEST)
         show.link(page, label, **query)
 
 

@@ -23,6 +23,7 @@ from stackrank.dashboard.parts.tables import (
     episode_table,
     leaderboard_table,
 )
+from stackrank.dashboard.trace.steps import brief, tool_of
 from stackrank.db import queries
 from stackrank.db.queries import Scope
 from stackrank.db.writes import conditions
@@ -32,6 +33,8 @@ from stackrank.wording import count_of
 
 # Seconds without a heartbeat after which a run counts as stalled.
 _SILENT_S = settings().run_silent_s
+# The most episodes being played of which the newest action is read.
+_MOST_DETAILED = 10
 
 ref = st.query_params.get("id", "latest")
 run = ask(queries.run, ref)
@@ -57,6 +60,14 @@ if not live and (before := ask(queries.night_before, run_id)) is not None:
     show.link(AGAINST_PAGE, f"What changed since {earlier}, and why", "compare_arrows", a=before, b=run_id)
 
 
+def resolved(current: Mapping[str, Any]) -> None:
+    """Draw how many episodes of a run were resolved, and how many of these verdicts are sealed."""
+    explanation = "Sealed: only luck could have forged the verdict. A trace says how strongly, or why it is not. "
+    explanation += "Unverified: it rests on a run of the tests alone, which a forger can pass too."
+    sealed = ", ".join(filter(None, [f"{current['sealed']:,} sealed", wording.unverified(current)]))
+    show.metric("Resolved", f"{current['resolved']:,}", sealed, help=explanation)
+
+
 def figures(current: Mapping[str, Any]) -> None:
     """Draw how far the run has come, and its totals."""
     total, played = current["episodes_total"] - current["not_played"], current["done"]
@@ -70,7 +81,7 @@ def figures(current: Mapping[str, Any]) -> None:
     if not RunStatus(current["status"]).ended or played < total:
         st.progress(min(1.0, played / total) if total else 0.0, text=text)
     with st.container(horizontal=True):
-        show.resolved_metric(current)
+        resolved(current)
         show.metric("Unresolved", f"{current['unresolved']:,}")
         by_class = ", ".join(f"{name} {count}" for name, count in sorted(current["errors_by_class"].items()))
         show.metric("Errors", f"{current['errors']:,}", help=f"Excluded from all rates. {by_class}")
@@ -111,7 +122,29 @@ def running_now() -> None:
     if running:
         # The key keeps it open when its label changes.
         with st.expander(f"Running now: {len(running)}", key=f"running_{run_id}", expanded=True):
-            episode_table(running, key="run_running", with_run=False)
+            steps = {row["episode"]: row for row in ask(queries.in_progress, run_id)}
+            lines = [
+                {"Task": row["task"], "Entrant": row["entrant"], "Attempt": row["attempt"], "Episode": row["id"]}
+                | newest_step(steps.get(row["id"]), is_detailed=place < _MOST_DETAILED)
+                for place, row in enumerate(running)
+            ]
+            kinds = {
+                "Newest step": columns.count(help="None: the sandbox is being prepared."),
+                "Since then": st.column_config.TextColumn(help="Time since that step ended, or the episode began."),
+            }
+            traces = {"Episode": [address.to("episode", id=row["id"]) for row in running]}
+            show.grid(lines, about=running, links=traces, column_config=kinds, alt="Episodes that are being played")
+
+
+def newest_step(progress: Mapping[str, Any] | None, *, is_detailed: bool) -> dict[str, Any]:
+    """Return the newest step of an episode that is being played, and what it did, for the table of these."""
+    if progress is None:  # it has just ended
+        return {"Newest step": None, "Action": "", "Since then": ""}
+    index = progress["next_step"] - 1
+    rows = ask(queries.step_outline, progress["episode"], first=index, limit=1) if is_detailed and index >= 0 else []
+    did = " ".join(f"{tool_of(row)}: {brief(row['arguments'])}".split())[:80] if (row := next(iter(rows), None)) else ""
+    since = wording.duration(progress["waiting_s"])
+    return {"Newest step": index if index >= 0 else None, "Action": wording.visible(did), "Since then": since}
 
 
 @st.fragment(run_every="5s")
@@ -251,15 +284,44 @@ def verdicts() -> None:
 
 
 def specification() -> None:
-    """Draw the command that repeats the run, and the versions with which it was played."""
+    """Draw the command that repeats the run; who played, under which limits, and with which versions."""
     text = yaml.safe_dump(run["spec"], sort_keys=False, allow_unicode=True)
     file = f"run-{run_id}.yaml"
     st.markdown("This repeats the run:")
     st.code(repeating(text, file), language=None)
     st.download_button("Download", text.encode(), file_name=file, icon=":material/download:", on_click="ignore")
-    versions = [f"{wording.words(name)} {version}" for name, version in run["versions"].items()]
-    under = conditions.describe(run["conditions"])
-    st.caption(show.escaped(f"Played under these conditions: {under}. Versions: {', '.join(versions)}."))
+    played = {row["entrant_id"] for row in ask(queries.leaderboard, Scope(run=run_id))}
+    rows = [row for row in ask(queries.entrants) if row["id"] in played]
+    if rows:
+        st.subheader("Entrants", anchor=False)
+        show.grid([entrant_as_played(row) for row in rows], alt="Agent, model, tools and settings of each entrant")
+    limits, versions = st.columns(2)
+    with limits:
+        st.subheader("Limits and conditions", anchor=False)
+        lines = [{"Condition": name, "Value": value} for name, value in conditions.lines(run["conditions"])]
+        show.grid(lines, alt="Conditions under which every episode was played")
+    with versions:
+        st.subheader("Versions", anchor=False)
+        lines = [{"What": _ANALYSIS.get(name, name), "Version": str(text)} for name, text in run["versions"].items()]
+        show.grid(lines, alt="Versions that the results depend on")
+
+
+# What is called otherwise than it is stored.
+_ANALYSIS = {"failure_points": "analysis of failure points"}
+
+
+def entrant_as_played(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row about an entrant: its agent, which has the prompt, its model, tools, and their versions."""
+    versions = row["tool_versions"]
+    tools = [f"{tool} {versions[tool]}" if tool in versions else tool for tool in row["tool_list"]]
+    settings = [f"{wording.words(name)} {value}" for name, value in row["config"].items()]
+    return {
+        "Entrant": row["name"],
+        "Agent and prompt": " ".join(filter(None, [row["agent"], row["agent_version"]])),
+        "Model": row["model"] or "none",
+        "Settings": ", ".join(settings) or "defaults",
+        "Tools": ", ".join(tools),
+    }
 
 
 @st.fragment(run_every="5s" if live else None)

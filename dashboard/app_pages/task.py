@@ -8,9 +8,10 @@ import streamlit as st
 from stackrank import wording
 from stackrank.dashboard import address
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.parts import columns, labels, show
+from stackrank.dashboard.parts import cards, columns, labels, show
 from stackrank.dashboard.parts.scope import current
 from stackrank.dashboard.parts.tables import DIVERGE_PAGE, EPISODE_PAGE, TASKS_PAGE
+from stackrank.dashboard.trace.header import known_fix
 from stackrank.db import queries
 
 task_id = address.number("id")
@@ -26,7 +27,8 @@ with st.container(horizontal=True, vertical_alignment="center"):
     st.title(show.escaped(task["name"]), width="content", anchor=False)
     valid = {True: ("green", "valid"), False: ("red", "defective"), None: ("gray", "not validated")}
     color, word = valid[task["valid"]]
-    st.badge(word, color=color)  # type: ignore[arg-type]
+    meaning = "Validated: its known fix passes its tests, and the faulty program fails them, time after time."
+    st.badge(word, color=color, help=meaning)  # type: ignore[arg-type]
 facts = [f"benchmark {task['benchmark']}", *filter(None, (task["category"], task["difficulty"]))]
 if task["validated_rounds"]:
     facts.append(f"validated {wording.times_in_a_row(task['validated_rounds'])}")
@@ -44,6 +46,21 @@ if task["statement"]:
 is_open = bool(task["labels"])
 with st.expander(label, key=f"labels_{task_id}", icon=":material/label:", expanded=is_open, type="compact"):
     labels.given(task["labels"], task_id=task_id)
+
+
+def program(episode_id: int) -> None:
+    """Draw the files of the task as an agent first sees them, and its known fix when a reader asks for it."""
+    files = ask(queries.task_files, episode_id)
+    if files:
+        name = st.selectbox("File", sorted(files), key="task_file", format_func=wording.visible)
+        st.code(wording.visible(files[name]), language="python" if name.endswith(".py") else None, line_numbers=True)
+    known_fix(ask(queries.episode, episode_id))
+
+
+if task["episodes"]:
+    with st.expander("Program and known fix", icon=":material/code:", type="compact", on_change="rerun") as box:
+        if box.open:
+            program(task["episodes"][0]["id"])
 
 if task["entrants"]:
     st.subheader("Who resolves it")
@@ -63,11 +80,12 @@ if task["entrants"]:
         "Errors": [side["errors"] for side in sides],
         "Flaky": ["flaky" if side["flaky"] else "" for side in sides],
     }
+    in_some = st.column_config.TextColumn(help="Resolved in only some attempts.")
     oldest = st.column_config.TextColumn(help="Oldest first, the last 40: ✓ resolved, ✗ unresolved, ! error.")
     show.grid(
         pd.DataFrame(lines),
         about=sides,
-        column_config={"Rate": columns.rate_bar(), "Attempts": oldest},
+        column_config={"Rate": columns.rate_bar(), "Attempts": oldest, "Flaky": in_some},
         alt="Entrants on this task, best first",
     )
     flat = [{name: value for name, value in side.items() if name != "attempts"} for side in sides]
@@ -113,7 +131,7 @@ if task["episodes"]:
         elif len(picked) == 2:
             a, b = (episode["id"] for episode in picked)
             show.link(DIVERGE_PAGE, f"Episodes {a} and {b} side by side", "fork_right", a=a, b=b)
-        else:
+        elif not cards.are_needed():
             st.caption(
                 "Tick a row to open its trace, or two to see them side by side. Names and numbers open in a new tab."
             )

@@ -26,6 +26,10 @@ _SHOWN = {
     "suspect": "Suspected defect",
     "flaky": "Flaky",
 }
+_MEANING = (
+    "Resolved only with a debugger: by an entrant that has one, and by none without. Disputed: people doubt the task. "
+    "Suspected defect: its results contradict how able the entrants are. Flaky: resolved in only some attempts."
+)
 _ORDERS = {
     # Among equal spreads, first where entrants are most evenly divided.
     "disagreement": lambda row: (-row["spread"], abs((row["rate"] or 0.0) - 0.5), row["task"]),
@@ -35,11 +39,13 @@ _ORDERS = {
 st.title("Tasks")
 scope, rows = asked(queries.grid)
 
-with show.filters(), st.container(horizontal=True):
+with show.filters(), st.container(horizontal=True, vertical_alignment="bottom"):
     text = address.text_input("Task contains", "tk_text", width=220)
     categories = sorted({row["category"] for row in rows} - {""})
     category = address.multiselect("Category", categories, "tk_category", width=260) if categories else ()
-    kind = address.segmented("Show", list(_SHOWN), "tk_show", default="all", format_func=_SHOWN.__getitem__)
+    kind = address.segmented(
+        "Show", list(_SHOWN), "tk_show", default="all", format_func=_SHOWN.__getitem__, help=_MEANING
+    )
     order = address.segmented("Sort by", list(_ORDERS), "tk_order", default="disagreement", format_func=str.capitalize)
 table = [
     row

@@ -20,6 +20,9 @@ from stackrank.db.queries.boards.tool_worth import ToolWorth
 from stackrank.db.queries.comparisons.compare import Comparison
 from stackrank.wording import count_of
 
+# The most tasks of a pair that are named; the comparison task by task has all of them.
+_MOST_LINKS = 30
+
 st.title("Tool sets")
 scope = shown()
 if tags := ask(queries.task_tags, scope):
@@ -116,8 +119,8 @@ def _table(lines: Sequence[Mapping[str, Any]]) -> None:
                 "was allowed.",
             ),
             "Steps saved": columns.saved(help="How many fewer steps it needs to resolve a task than the base."),
-            "Tokens": columns.count(help="Mean per episode, input and output, including those of a subagent."),
-            "Cost": columns.dollars(help="Mean per episode. –: unknown price."),
+            "Tokens": columns.count("Tokens per episode", help="Input and output, including those of a subagent."),
+            "Cost": columns.dollars("Cost per episode", help="–: unknown price."),
             "Cost per resolved": columns.dollars(),
         },
         hidden=("95% of the rate", "95% of the steps saved", "Steps to resolve", "Steps saved", "Errors"),
@@ -140,7 +143,9 @@ def _pair(pairs: Sequence[Comparison], worth: Sequence[ToolWorth]) -> None:
     for column, word, tasks in ((gained, "Gained", pair["only_second"]), (lost, "Lost", pair["only_first"])):
         with column, st.container(border=True):
             st.markdown(f"**{word} with {show.escaped(pair['second']['tools'])}: {len(tasks)}**")
-            st.markdown(", ".join(task_link(task, ids[task]) for task in tasks) or wording.NOTHING)
+            links = [task_link(task, ids[task]) for task in tasks[:_MOST_LINKS]]
+            links += [f"and {len(tasks) - _MOST_LINKS:,} more"] if len(tasks) > _MOST_LINKS else []
+            st.markdown(", ".join(links) or wording.NOTHING)
     show.link(COMPARE_PAGE, "These two task by task", cmp_pick=pair_label or "")
 
 
@@ -202,9 +207,9 @@ def use() -> None:
             "Used in": columns.share(help="Share of the counted episodes."),
             "A call per episode": columns.mean("Calls per episode"),
             "Error rate": columns.share(help="Share of calls that returned an error."),
-            "Milliseconds": columns.count(help="Time of the environment, mean per call."),
-            "Tokens": columns.count(help="Tokens of the model calls that chose the tool, mean per call."),
-            "Cost": columns.total_dollars(help="Of all model calls that chose the tool. –: unknown price."),
+            "Milliseconds": columns.count("Milliseconds per call", help="Time of the environment."),
+            "Tokens": columns.count("Tokens per call", help="Of the model calls that chose the tool."),
+            "Cost": columns.total_dollars("Spent", help="Of all model calls that chose the tool. –: unknown price."),
         },
         alt="Use of every tool by every entrant",
     )

@@ -97,7 +97,9 @@ def forest(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> Spec:
         "mark": {"type": "rule", "color": "#8C8C8C", "aria": False},
         "encoding": {"x": {"datum": 0, "type": "quantitative"}},
     }
-    axis = {"grid": False, "tickCount": 8}
+    # Written as in tables: a hyphen for the sign.
+    label = "datum.value == 0 ? '0' : replace(format(datum.value, '+'), '\u2212', '-')"
+    axis = {"grid": False, "tickCount": 8, "labelExpr": label}
     scale = {"domain": [-reach, reach], "nice": False}
     tooltip = _told(label="Of", told="Difference", about="Over")
     return _dots(values, {"title": title, "axis": axis, "scale": scale}, tooltip, zero)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,7 +119,7 @@ _NAMED = {
     "k": "k",
     "all_k": "All k",
     "all": "95% of all k",
-    "cost_usd": "Cost",
+    "cost_usd": "Spent",
     "cost_per_resolved": "Cost per resolved",
     "rank": "Rank",
     "counted": "Episodes",
@@ -135,12 +135,25 @@ def is_share(name: str) -> bool:
     return name in _SHARES or name.rpartition("_")[0] in ("ci", "pass", "all", "observed", "fixed")
 
 
+def with_intervals(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row of an answer with one text for the two ends of each interval of a share."""
+    texts: dict[str, Any] = {}
+    for name, value in row.items():
+        stem, _, end = name.rpartition("_")
+        if is_share(name) and end == "low" and f"{stem}_high" in row:
+            label = _NAMED.get(stem) or f"95% of {wording.words(stem)}"
+            texts[label] = wording.interval(value, row[f"{stem}_high"])
+        elif not (is_share(name) and end == "high" and f"{stem}_low" in row):
+            texts[name] = value
+    return texts
+
+
 def named(name: str, values: pd.Series) -> Any:
     """Return how a column of an answer is shown; None hides a column of ids."""
     if name.endswith("_id"):
         return None
     stem, _, end = name.rpartition("_")
-    label = _NAMED.get(name) or wording.words(name).capitalize()
+    label = name if name in _NAMED.values() else _NAMED.get(name) or wording.words(name).capitalize()
     if end in ("low", "high"):
         label = f"{_NAMED.get(stem) or wording.words(stem).capitalize()}, {'from' if end == 'low' else 'to'}"
     if is_share(name):

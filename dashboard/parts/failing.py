@@ -17,6 +17,18 @@ from stackrank.db.queries import Scope
 from stackrank.terms import FailurePoint
 from stackrank.wording import count_of
 
+MILESTONES = {
+    "reproduced": "the agent saw the program or a test fail",
+    "localized": "it saw the faulty place",
+    "breakpoint": "it set a breakpoint in a faulty function",
+    "inspected": "a debugger paused there",
+    "edited": "the faulty place was changed",
+    "improved": "more tests passed than before",
+    "solved": "the visible tests passed",
+    "resolved": "the hidden tests of the verdict passed",
+}
+"""What it means that an episode reached a milestone, or a stage of failure points."""
+
 
 def note_other_versions(scope: Scope) -> None:
     """Say which runs have failure points from another version: their numbers differ for that reason alone."""

@@ -13,14 +13,14 @@ import pandas as pd
 import streamlit as st
 
 from stackrank.dashboard import address
-from stackrank.dashboard.parts import columns
+from stackrank.dashboard.parts import cards, columns
 from stackrank.db import queries
 from stackrank.db.connection.errors import RUN_COMMAND, DatabaseError, NotComparable, NotFound
 from stackrank.db.queries.boards.scope_description import ScopeDescription
 from stackrank.db.queries.comparisons.claims import direction
 from stackrank.db.queries.comparisons.compare import Comparison
 from stackrank.host.wall_clock import seconds_since
-from stackrank.wording import NOTHING, csv_lines, unverified, visible, words
+from stackrank.wording import NOTHING, csv_lines, visible, words
 
 VERDICTS = {"resolved": "✓ resolved", "unresolved": "✗ unresolved", "error": "! error"}
 _STATES = {"running": "▶ running", "pending": "– pending", "not_played": "– not played"}
@@ -103,6 +103,13 @@ def story(page: str, episode: Mapping[str, Any]) -> None:
                     link(page, text, None, id=episode["id"], step=clause.step)
 
 
+TEST = (
+    "p is the chance of a difference this large if there is none. Holm's correction makes up for testing several pairs "
+    "at once: a difference is called clear if the corrected p is below 0.05. An interval is of one pair alone."
+)
+"""Explains what the evidence of a comparison says."""
+
+
 def comparison(pair: Comparison, basis: str = "") -> None:
     """Draw what a comparison says in one line, what that rests on, and what speaks against it.
 
@@ -110,19 +117,11 @@ def comparison(pair: Comparison, basis: str = "") -> None:
     """
     st.markdown(f":material/compare_arrows: **{escaped(queries.headline(pair))}**")
     if lines := f"{queries.evidence(pair)} {basis}".strip():
-        st.caption(escaped(lines))
+        st.caption(escaped(lines), help=TEST)
     if pair["warning"] and direction(pair["difference"], pair["p_holm"]):
         st.warning(escaped(pair["warning"]), icon=":material/warning:")
     elif pair["warning"]:
         st.caption(escaped(pair["warning"]))
-
-
-def resolved_metric(run: Mapping[str, Any]) -> None:
-    """Draw how many episodes of a run were resolved, and how many of these verdicts are sealed."""
-    explanation = "Sealed: only luck could have forged the verdict. A trace says how strongly, or why it is not. "
-    explanation += "Unverified: it rests on a run of the tests alone, which a forger can pass too."
-    sealed = ", ".join(filter(None, [f"{run['sealed']:,} sealed", unverified(run)]))
-    metric("Resolved", f"{run['resolved']:,}", sealed, help=explanation)
 
 
 def metric(label: str, value: str, note: str | None = None, **options: Any) -> None:
@@ -246,7 +245,7 @@ def grid(
 
     `about`: the rows of the database that the table shows. The names of their tasks, entrants, runs and episodes are
     links, wherever a row has the id. `links`: column -> address of each row, for cells that lead elsewhere. `hidden`:
-    columns that a reader can add by the eye above the table.
+    columns that a reader can add by the eye above the table. A narrow window gets cards instead.
     """
     frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
     neutral = frame.map(_neutral)
@@ -266,7 +265,12 @@ def grid(
             texts = map(writers.get(name, str), frame[name])
             width = columns.width_of(looks.get("label") or name, texts, numbers=name in writers)
             configuration[name] = {**looks, "width": width}
-    for column, addresses in {**_places(frame, about), **(links or {})}.items():
+    places = {**_places(frame, about), **(links or {})}
+    if cards.are_needed():
+        shown = neutral[[column for column in neutral if column not in hidden]]
+        if drawn := cards.draw(shown, configuration, writers, places, options.get("alt", "")):
+            return drawn
+    for column, addresses in places.items():
         cells = zip(neutral[column], addresses, strict=True)
         neutral[column] = [cell if place is None else address.named(place, cell) for cell, place in cells]
         writers.pop(column, None)
@@ -308,12 +312,14 @@ def _neutral(value: Any) -> Any:
         return [_neutral(member) for member in value]
     if isinstance(value, dict):  # Arrow would give every row the keys of all rows.
         return ", ".join(f"{visible(str(key))} {_neutral(member)}" for key, member in value.items())
+    if value == NOTHING:  # a table writes it paler
+        return None
     return visible(value) if isinstance(value, str) else value
 
 
 def table_and_csv(rows: Sequence[Mapping[str, Any]], *, name: str, alt: str, key: str) -> None:
     """Draw a chart's numbers under readable names, and a button that saves them under the database's names."""
-    frame = pd.DataFrame(rows)
+    frame = pd.DataFrame(map(columns.with_intervals, rows))
     for column in filter(columns.is_share, frame.columns):
         frame[column] = pd.to_numeric(frame[column])
     kinds = {column: columns.named(column, frame[column]) for column in frame.columns}

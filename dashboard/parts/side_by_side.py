@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import NamedTuple
 
+from stackrank.patches.contents import REGULAR
 from stackrank.patches.reading import FilePatch, Hunk, Patch
 from stackrank.patches.writing import readable_file
 from stackrank.wording import count_of
@@ -26,14 +27,15 @@ def sides(diff: str) -> list[Sides]:
         for hunk in readable_file(file).hunks:
             rows += [("⋯", "⋯")] if rows else []
             rows += _rows(hunk)
-        rows = rows or [_kinds(file)]
+        if not rows or not {file.old_mode, file.new_mode} <= {"", REGULAR}:  # the lines would not tell a link
+            rows.insert(0, _kinds(file))
         left_text, right = ("\n".join(row[side] for row in rows) for side in (0, 1))
         rows_found.append(Sides(file.path, left_text, right))
     return rows_found
 
 
 def _kinds(file: FilePatch) -> tuple[str, str]:
-    """Say what a file is on both sides if no line of it is shown."""
+    """Say what a file is on both sides, beside the lines that are shown."""
     old, new = file.contents or (None, None)
     return _kind(file.old, file.old_mode, old), _kind(file.new, file.new_mode, new)
 

@@ -11,8 +11,8 @@ import streamlit as st
 from stackrank import wording
 from stackrank.dashboard import address
 from stackrank.dashboard.data import ask
+from stackrank.dashboard.parts import cards, show
 from stackrank.dashboard.parts import columns as kinds
-from stackrank.dashboard.parts import show
 from stackrank.db import queries
 
 RUN_PAGE, EPISODE_PAGE, DIVERGE_PAGE = "app_pages/run.py", "app_pages/episode.py", "app_pages/diverge.py"
@@ -122,7 +122,7 @@ _BOARD_COLUMNS = {
         help="95% interval of the cost per resolved episode, clustered by task (Fieller)."
     ),
     "Steps": kinds.mean(help="Mean per episode."),
-    "Tokens": kinds.count(help="Total, in and out."),
+    "Tokens": kinds.count("Tokens spent", help="Total, in and out."),
     "Seconds": kinds.mean(help="Mean per episode."),
 }
 
@@ -193,7 +193,7 @@ def pick(
             opened(picked[0])
         elif two and len(picked) == 2:
             two(*picked)
-        else:
+        elif not cards.are_needed():
             st.caption(hint)
 
 
@@ -250,8 +250,8 @@ def episode_table(
         "Cost": kinds.dollars(help="–: unknown price of the model."),
         "Seconds": kinds.mean(),
         "Labels": _Column.ListColumn(help="Labels that people gave it."),
-        "At step": kinds.count(help="The first step with the text after the reset, or the requested step."),
-        "Found": _Column.TextColumn(width=300, help="The line with the text."),
+        "At step": kinds.count(help="The first step with the text, or the requested step."),
+        "Found": _Column.TextColumn(width=300, help="The line with the text, which is between « and »."),
         "Episode": _Column.TextColumn(help="Opens the trace in a new tab."),
     }
     links = {"Episode": [address.to("episode", id=row["id"], step=steps.get(row["id"])) for row in rows]}
@@ -261,8 +261,8 @@ def episode_table(
         show.link(EPISODE_PAGE, label, id=row["id"], step=(hits or {}).get(row["id"], {}).get("step"))
         show.story(EPISODE_PAGE, row)
 
-    # Where a text was found matters more than what the story tells anyway.
-    hidden = ("Tokens", "Seconds", "Attempt", *(("Failure point",) if hits else ()))
+    # The story tells what the failure point says.
+    hidden = ("Failure point", "Tokens", "Seconds", "Attempt")
     hint = "Tick a row to open its trace here. Names and numbers open in a new tab."
     pick(
         rows, frame, columns, key=key, name=name, alt="Episodes", hint=hint,

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from stackrank.dashboard import address
-from stackrank.dashboard.parts import jump, scope
+from stackrank.dashboard.parts import cards, jump, scope
 
 
 def bar(pages: Sequence[Any], current: str, *, wide: bool) -> None:
@@ -27,6 +27,7 @@ def bar(pages: Sequence[Any], current: str, *, wide: bool) -> None:
             scope.bar(wide=wide)
         with st.container(key="jump_to", width="content", gap=None):
             jump.offer([(page.title, address.to(page.url_path or "./")) for page in pages])
+            cards.watch()
 
 
 def _links(pages: Sequence[Any], current: str) -> None:

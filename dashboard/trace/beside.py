@@ -10,8 +10,8 @@ import streamlit as st
 from stackrank import wording
 from stackrank.dashboard import address
 from stackrank.dashboard.browser.modules import component, feed, packed
-from stackrank.dashboard.parts.divergence import Pair
 from stackrank.dashboard.trace.debugger import STYLES, parts, steps_of
+from stackrank.dashboard.trace.divergence import Pair
 from stackrank.dashboard.trace.steps import brief, tool_of
 from stackrank.dashboard.trace.view import TABS, View, current
 

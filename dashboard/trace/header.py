@@ -79,12 +79,13 @@ def _badges(episode: Mapping[str, Any]) -> None:
         st.badge(mended, color="green" if episode["mended"] else "gray", icon=":material/build:")
     if seal := wording.seal(episode):
         color, icon = ("green", "verified") if episode["sealed"] else ("gray", "gpp_maybe")
-        st.badge(show.escaped(seal), color=color, icon=f":material/{icon}:")  # type: ignore[arg-type]
+        meaning = "A sealed verdict can only have been forged by guessing what its tests expect."
+        st.badge(show.escaped(seal), color=color, icon=f":material/{icon}:", help=meaning)  # type: ignore[arg-type]
     if episode["stop_reason"]:
         st.badge(show.escaped(wording.words(episode["stop_reason"])), color="gray", icon=":material/stop_circle:")
     if episode["failure_point"]:
         failed = show.escaped(wording.words(episode["failure_point"]))
-        st.badge(f"failure point: {failed}", color="red", icon=":material/my_location:")
+        st.badge(f"failure point: {failed}", color="red", icon=":material/my_location:", help="What went wrong first.")
     if episode["tampered"]:
         st.badge("tampered with the tests", color="red", icon=":material/gpp_bad:")
     if not episode["counted"]:
@@ -142,7 +143,7 @@ def outcome(episode: Mapping[str, Any]) -> None:
     parts = {
         "Task": partial(body, episode["statement"] or "No statement is stored.", key="trace_statement"),
         "Final change": partial(_left, episode),
-        "Known fix": partial(_known_fix, episode),
+        "Known fix": partial(known_fix, episode),
         "Score": partial(scored, episode["score"]),
     }
     address.tabs("trace_tab", parts, default="Final change")
@@ -155,7 +156,8 @@ def _left(episode: Mapping[str, Any]) -> None:
         st.caption("The agent changed none of the files that it may edit.")
 
 
-def _known_fix(episode: Mapping[str, Any]) -> None:
+def known_fix(episode: Mapping[str, Any]) -> None:
+    """Draw the faults of an episode's task and their fix, when a reader asks for them."""
     if st.toggle("Show the known fix", key="trace_spoiler", help="Reveals the bug."):
         for fault in episode["faults"]:
             functions = ", ".join(fault.get("functions") or []) or "module level"

@@ -12,6 +12,7 @@ from sqlalchemy import Engine
 
 from stackrank import wording
 from stackrank.dashboard import data
+from stackrank.dashboard.parts.failing import MILESTONES
 from stackrank.dashboard.trace import travel
 from stackrank.dashboard.trace.repeats import repeats
 from stackrank.dashboard.trace.tree import Place, places
@@ -65,6 +66,7 @@ def outline(url: str, episode_id: int, first: int, last: int, marks: tuple[tuple
     return {
         "first": first,
         "last": last,
+        "meanings": MILESTONES,
         "tools": {name: _hue(name) for name in map(tool_of, rows)},
         "rows": [_row(row, names.get(row["index"], []), place) for row, place in zip(rows, places(rows), strict=True)],
         "repeats": [[rows[circle.first]["index"], rows[circle.last]["index"], circle.period] for circle in circles],

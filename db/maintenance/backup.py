@@ -102,14 +102,13 @@ def back_up(engine: Engine, file: Path, say: Say) -> Manifest:
 
 def _copy_results(engine: Engine, file: Path, say: Say) -> dict[str, int]:
     """Copy the results of one moment into a SQLite file, and return the number of rows of each table."""
-    if engine.dialect.name == "sqlite":  # 400 times as fast as row by row
+    is_file = engine.dialect.name == "sqlite"
+    if is_file:  # 400 times as fast as row by row
         _copy_file(Path(str(engine.url.database)), file)
     copied = connect(_url(file))
     try:
-        if engine.dialect.name != "sqlite":
-            return copy(engine, copied, say)
-        rows = counts(copied)
-        for table, number in rows.items():
+        rows = counts(copied) if is_file else copy(engine, copied, say)
+        for table, number in rows.items() if is_file else ():
             say(table, number)
         return rows
     finally:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean
 
 from stackrank.db.stats import flips
 from stackrank.db.stats.rates import ALPHA, NORMAL, t_quantile
@@ -33,20 +32,17 @@ class EffortDifference:
     p_value: float | None
 
 
-def effort(first: Sequence[Sequence[float]], second: Sequence[Sequence[float]], budget: float) -> EffortDifference:
-    """Compare what the episodes of task i took on either side; one that did not resolve it counts as the whole budget.
+def effort(first: Sequence[float], second: Sequence[float], budget: float) -> EffortDifference:
+    """Compare what task i took on either side, as means in which an unresolved episode counts as the whole budget.
 
     This is the restricted mean of the steps to a resolved task: the area above the curve of the share resolved by
-    number of steps (Royston and Parmar 2013, BMC Medical Research Methodology 13:152). Tasks weigh the same; those
-    without an episode on one side are left out. The test exchanges the sides of whole tasks, and the interval inverts
-    the test (`flips`), so that it leaves 0 out if and only if p < 0.05.
+    number of steps (Royston and Parmar 2013, BMC Medical Research Methodology 13:152). Tasks weigh the same. The test
+    exchanges the sides of whole tasks, and the interval inverts the test (`flips`), so that it leaves 0 out if and only
+    if p < 0.05.
     """
     import numpy
 
-    def need(took: Sequence[float]) -> float:
-        return fmean(min(amount, budget) for amount in took)
-
-    pairs = [(need(a), need(b)) for a, b in zip(first, second, strict=True) if a and b]
+    pairs = list(zip(first, second, strict=True))
     if not pairs:
         return EffortDifference(0, None, None, None, None, None, None)
     needs = numpy.array(pairs)

@@ -111,6 +111,11 @@ def describe(conditions: Mapping[str, Any]) -> str:
     return ", ".join(label(name, value) for name, value in fields.items() if value is not None)
 
 
+def lines(conditions: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return what every field is called, and its value for people."""
+    return [(name.rstrip(":"), in_sentence(conditions.get(field, UNKNOWN))) for field, name in FIELDS.items()]
+
+
 def in_sentence(value: Any) -> str:
     """Return the value of a condition as a sentence has it."""
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else value_text(value)

@@ -15,7 +15,7 @@ import psutil
 
 from stackrank.env.sandbox.base import CHECK_EVERY_S, SandboxError
 from stackrank.env.sandbox.bubblewrap.cgroups import Cgroup
-from stackrank.env.sandbox.closer import Closer
+from stackrank.env.sandbox.closer import ClosesOnce
 from stackrank.env.sandbox.environments import PREFIXES
 from stackrank.env.sandbox.factory import ForkedProcess
 from stackrank.env.sandbox.guest.core.factory import MARK
@@ -68,7 +68,7 @@ def starter(argv: list[str], env: Mapping[str, str], fds: Collection[int] = ()) 
     return start
 
 
-class ProcessChannel:
+class ProcessChannel(ClosesOnce):
     """The channel to a guest that is a process on this machine. See `env.sandbox.base.Channel`."""
 
     def __init__(
@@ -84,6 +84,7 @@ class ProcessChannel:
         shared: str,
     ) -> None:
         """Start the guest. The sandbox is named `name`-PID. `folder` and `cgroup` are removed when it ends."""
+        super().__init__()
         self.root = root
         self.guest_limits = guest_limits
         self.prefixes = prefixes
@@ -103,7 +104,6 @@ class ProcessChannel:
         assert self._child.stdin is not None and self._child.stdout is not None
         self._in, self._out = self._child.stdin, self._child.stdout
         self.name = f"{name}-{self._child.pid}"
-        self._closer = Closer(self._clean_up)
         if cgroup is not None:
             # This is early enough: the guest still waits for its code, so nothing runs yet.
             try:
@@ -121,7 +121,7 @@ class ProcessChannel:
     def send(self, data: bytes) -> None:
         """Write all of `data`."""
         view = memoryview(data)
-        if self._closer.started:
+        if self.closed:
             raise SandboxError(f"sandbox {self.name} was closed")
         try:
             while view:
@@ -164,15 +164,8 @@ class ProcessChannel:
         """Return the processor seconds that its control group has used."""
         return 0.0 if self._cgroup is None else self._cgroup.used_s()
 
-    def close(self) -> None:
-        """Disconnect, so that the guest and all its processes end. The cleanup happens in the background."""
-        self._closer.start()
-
-    def join(self, timeout_s: float) -> bool:
-        """Close the channel, and wait. Returns whether nothing of the sandbox runs any more."""
-        return self._closer.wait(timeout_s)
-
-    def _clean_up(self) -> None:
+    def _end(self) -> None:
+        """Disconnect, so that the guest and all its processes end."""
         self._in.close()
         try:
             self._child.wait(timeout=2)

@@ -134,6 +134,19 @@ def _swapped(source: Source, elements: list[ast.expr], chance: random.Random) ->
             yield Edit(start, end, (second + source.content[middle:resume] + first).decode())
 
 
+def may_be_equal(old: str, new: str) -> bool:
+    """Whether two elements that were swapped may stand for values that are equal, as a proxy and its object are."""
+    try:
+        if not all(isinstance(parse_python(f"({text}\n)").body[0].value, ast.Tuple) for text in (old, new)):  # type: ignore[attr-defined]
+            return False
+    except (SyntaxError, ValueError):
+        return False
+    try:
+        return bool(literal(f"({old}\n)") == literal(f"({new}\n)"))
+    except (ValueError, TypeError):  # names, or what is computed
+        return True
+
+
 def _others(value: object, text: bytes, chance: random.Random) -> Iterator[bytes]:
     if isinstance(value, bool):
         yield str(not value).encode()

@@ -11,19 +11,29 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
+import json
+import logging
 import re
+import resource
 import sys
 import types
 from collections.abc import Callable
 from typing import Any
 
+from stackrank.host import programs
 from stackrank.plugins import load_plugin, plugin_names
+from stackrank.storable import storable_json
+
+log = logging.getLogger(__name__)
 
 Outcomes = dict[str, str]
 GROUP = "stackrank.log_formats"
 
 LINE_CAP = 2000
 """How many characters of a line are read: the patterns below, and those of `swebench`, are too slow on longer lines."""
+
+_MOST_CPU_S, _MOST_BYTES = 60, 4 << 30
+"""The processor time and memory that reading an output may take."""
 
 SYMPY = "sympy"
 UNITTEST = "unittest"
@@ -33,16 +43,37 @@ _STATUS = {"PASSED": "passed", "FAILED": "failed", "ERROR": "failed", "SKIPPED":
 def read_log(format: str, output: str) -> Outcomes:
     """Return test id -> passed, failed, skipped or xfailed; empty if the output shows no result, or is not whole.
 
+    The code under test can print what makes a reader fail, or search for hours. So it reads in a process of its own,
+    and an output that it does not survive shows no result.
+
     `format`: our own, that of a plug-in, or `swebench:` and a parser. Raises PluginError.
     """
+    _reader(format)
+    ended = programs.run(programs.python("-m", __name__, format), stdin=output.encode("utf-8", "surrogatepass"))
+    if ended.status:
+        reason = (ended.error_text.strip().splitlines() or [f"status {ended.status}"])[-1]
+        log.warning("the output of the tests cannot be read as %s: %s", format, reason[:200])
+        return {}
+    outcomes: Outcomes = storable_json(json.loads(ended.output))
+    return outcomes
+
+
+def _reader(format: str) -> Callable[[str], Outcomes]:
+    """Return the function that reads a format. Raises PluginError."""
     if (read := load_plugin(GROUP, format)) is not None:
-        return dict(read(output))
-    output = "".join(line[:LINE_CAP] + line[LINE_CAP:][-1:] for line in output.splitlines(keepends=True))
+        return lambda output: dict(read(output))
     kind, _, name = format.partition(":")
-    if kind == "swebench":
-        statuses = swebench_parsers()[name](output, None)
-        return {test: _STATUS.get(str(status), "failed") for test, status in statuses.items()}
-    return _OWN[kind](output)
+    if kind != "swebench":
+        own = _OWN[kind]
+        return lambda output: own(_cut(output))
+    statuses = swebench_parsers()[name]
+    return lambda output: {
+        test: _STATUS.get(str(status), "failed") for test, status in statuses(_cut(output), None).items()
+    }
+
+
+def _cut(output: str) -> str:
+    return "".join(line[:LINE_CAP] + line[LINE_CAP:][-1:] for line in output.splitlines(keepends=True))
 
 
 def log_formats() -> list[str]:
@@ -132,3 +163,14 @@ def _unittest(output: str) -> Outcomes:
 
 
 _OWN: dict[str, Callable[[str], Outcomes]] = {SYMPY: _sympy, UNITTEST: _unittest}
+
+
+def _main() -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (_MOST_CPU_S, _MOST_CPU_S))
+    resource.setrlimit(resource.RLIMIT_AS, (_MOST_BYTES, _MOST_BYTES))
+    output = sys.stdin.buffer.read().decode("utf-8", "surrogatepass")
+    json.dump(_reader(sys.argv[1])(output), sys.stdout)
+
+
+if __name__ == "__main__":
+    _main()

@@ -189,21 +189,12 @@ def _new_statements(old_source: bytes, new_source: bytes) -> set[int]:
         nodes = list(ast.walk(parse_python(new_source)))
     except (SyntaxError, ValueError):
         return set()
-    statements = [node for node in nodes if isinstance(node, ast.stmt)]
-    # A line in the middle of a statement belongs to the innermost statement around it.
-    inner = [
-        min(
-            (statement for statement in statements if statement.lineno <= line <= (statement.end_lineno or 0)),
-            key=_length,
-            default=None,
-        )
-        for line in new
-    ]
-    return {statement.lineno for statement in inner if statement is not None}
-
-
-def _length(node: ast.stmt) -> int:
-    return (node.end_lineno or node.lineno) - node.lineno
+    # A line in the middle of a statement belongs to the innermost statement around it, which comes last here.
+    inner: dict[int, int] = {}
+    for node in nodes:
+        if isinstance(node, ast.stmt):
+            inner.update(dict.fromkeys(range(node.lineno, (node.end_lineno or node.lineno) + 1), node.lineno))
+    return {inner[line] for line in new if line in inner}
 
 
 def debugger_stops(engine: Engine, episode_id: int, files: set[str]) -> list[Row]:

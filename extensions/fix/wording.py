@@ -56,8 +56,11 @@ def evidence_lines(proposal: Mapping[str, Any], *, stops: bool = True) -> list[s
     ]
     lines += [f"Unusual: {finding['file']}:{finding['line']}: {finding['what']}" for finding in evidence["suspicious"]]
     agreement, record = evidence["agreement"], evidence["record"]
-    lines.append(f"Candidates that agree: {agreement['same']} of {agreement['played']}")
+    lines.append(f"Episodes that ended with this same change: {agreement['same']} of {agreement['played']}")
     if record and record["rate"] is not None:
         around = interval(record["ci_low"], record["ci_high"])
-        lines.append(f"By {proposal['entrant']}, which resolves {percent(record['rate'])} ({around}) of these problems")
+        lines.append(
+            f"By {proposal['entrant']}, which resolves {percent(record['rate'])} ({around}) of "
+            f"{count_of(record['tasks'], 'such problem')}"
+        )
     return lines

@@ -47,17 +47,17 @@ def ask_spectrum(paths: Sequence[str], failing: Sequence[str]) -> Action:
     return Action("pdb", {"command": command, "limit": MOST})
 
 
-def ask_trials(mutations: Sequence[Mutation], failing: Sequence[str], effort: int, steps: int, restart: bool) -> Action:
+def ask_trials(mutations: Sequence[Mutation], failing: Sequence[str], measured: Spectrum, restart: bool) -> Action:
     """Ask whether the failing tests pass when functions of the stopped program are changed like this.
 
-    `effort`, `steps`: how much work the tests are, as the probe's spectrum says. `restart`: whether the program has to
-    be run to the failing test first.
+    `measured`: how much work the tests are. `restart`: whether the program has to be run to the failing test first.
     """
     rows = [
         (mutation.path, [(edit.start, edit.end, edit.text) for edit in mutation.edits], list(mutation.imports))
         for mutation in mutations
     ]
-    command = _call(f"trials({rows!r}, {list(failing)!r}, {effort}, {steps})")
+    kept = [list(part) for part in measured.kept]
+    command = _call(f"trials({rows!r}, {list(failing)!r}, {measured.effort}, {measured.steps}, {kept!r})")
     return Action("pdb", {"command": f"c\n{_load()}\n{command}" if restart else command, "limit": MOST})
 
 
@@ -73,6 +73,7 @@ class Spectrum:
     lines: dict[Name, Many[tuple[Line, Number, Number]]]
     effort: Annotated[int, Field(ge=1, le=4)]
     steps: Number
+    kept: Many[tuple[Number, Number]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,13 +23,17 @@ import sys
 import threading
 import time
 import tokenize
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 STEP_UNIT = 20_000
 STEPS_PER_EFFORT = 1_000_000
 MOST_STEPS = 20_000_000
-"""If all tests together take more steps, the stopped program is not used."""
+"""If the failing tests together take more steps, the stopped program is not used."""
+LONG_STEPS = 1_000_000
+"""A passing test that takes more steps is left out: only the check of a change outside of the program runs it."""
+MOST_LONG = 10
+"""With more passing tests that are left out, those behind them are left out, too."""
 SPARE_STEPS = 200_000
 """A candidate may take this many steps more than `MOST_GROWTH` times those of all tests."""
 MOST_GROWTH = 15
@@ -126,6 +130,11 @@ def is_blocked(pid: int, elapsed_s: float, patience_s: float) -> bool:
 
 def in_copy(work: Callable[[], Any], patience_s: float) -> Any:
     """Return the result of `work` from a forked copy of this process; None if the copy dies, or is blocked so long."""
+    return next(iter(rows_of_copy(lambda: [work()], patience_s)[0]), None)
+
+
+def rows_of_copy(work: Callable[[], Iterable[Any]], patience_s: float) -> tuple[list[Any], bool]:
+    """Return what `work` yields in a forked copy, until the copy ends, and whether it was blocked so long."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -133,19 +142,19 @@ def in_copy(work: Callable[[], Any], patience_s: float) -> Any:
             null = os.open(os.devnull, os.O_RDWR)
             os.dup2(null, 1)
             os.dup2(null, 2)
-            payload = json.dumps(work()).encode()
-            while payload:
-                payload = payload[os.write(writer, payload) :]
+            for row in work():
+                payload = json.dumps(row).encode() + b"\n"
+                while payload:
+                    payload = payload[os.write(writer, payload) :]
         except BaseException:
             pass
         finally:
             os._exit(0)
     os.close(writer)
-    chunks, started = [], time.monotonic()
-    while True:
+    chunks, started, blocked = [], time.monotonic(), False
+    while not blocked:
         if not select.select([reader], [], [], patience_s / 4)[0]:
-            if is_blocked(pid, time.monotonic() - started, patience_s):
-                break
+            blocked = is_blocked(pid, time.monotonic() - started, patience_s)
             continue
         chunk = os.read(reader, 1 << 16)
         if not chunk:
@@ -155,10 +164,7 @@ def in_copy(work: Callable[[], Any], patience_s: float) -> Any:
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
-    try:
-        return json.loads(b"".join(chunks))
-    except ValueError:
-        return None
+    return [json.loads(line) for line in b"".join(chunks).split(b"\n")[:-1]], blocked
 
 
 class Meter:
@@ -209,50 +215,69 @@ def spectrum(paths: list[str], failing: list[str]) -> Any:
         files `paths` and in those other files of the program, the most suspicious first, that failing tests execute
     effort: 1 if the longest test takes few steps, up to 4 if it takes many
     steps: how many steps all tests take, rounded up: the answer has to be the same in every run
+    kept: the passing tests that are little work, as ranges [first, after the last] of all that pass
     """
     item = find_item()
     if item is None:
         return None
     root = workspace(item, paths)
     names = {real_file(os.path.join(root, path)): path for path in paths}
+    to_fix, passing = split(every_item(item), failing)
 
-    def work() -> dict[str, Any]:
+    def measure(tests: list[Any], limit: int, total: int) -> Iterator[Any]:
+        """Yield steps and lines of each test, until one takes more than `limit`, or all take more than `total`."""
         settle(item)
-        counts: dict[Any, list[int]] = {}
         hits: set[tuple[str, int]] = set()
-
-        def record(file: str, line: int) -> None:
-            real = real_file(file)
-            if real not in names:
-                path = os.path.relpath(real, root)
-                names[real] = "" if path.startswith(os.pardir) or _TEST_FILE.search(path) else path
-            if names[real]:
-                hits.add((real, line))
-
-        total = longest = 0
-        for test in every_item(item):
+        for test in tests:
             hits.clear()
-            meter = Meter(root, MOST_STEPS - total, record)
+            meter = Meter(root, min(limit, total), lambda file, line: hits.add((file, line)))
             meter.start()
             try:
                 run_item(test)
             finally:
                 meter.stop()
-            total += meter.steps
-            longest = max(longest, meter.steps)
-            column = 0 if test.nodeid in failing else 1
-            for location in list(hits):
-                counts.setdefault(location, [0, 0])[column] += 1
-        lines: dict[str, list[Any]] = {}
-        for (name, line), (in_failing, in_passing) in sorted(counts.items()):
-            if in_failing:
-                lines.setdefault(names[name], []).append([line, in_failing, in_passing])
-        further = sorted({*lines} - {*paths}, key=lambda path: (-suspicion(lines[path], len(failing)), path))
-        reported = {path: lines[path] for path in [*paths, *further[:MOST_FURTHER]] if path in lines}
-        effort = min(1 + longest // STEPS_PER_EFFORT, 4)
-        return {"lines": reported, "effort": effort, "steps": STEP_UNIT * (1 + total // STEP_UNIT)}
+            total -= meter.steps
+            yield [meter.steps, sorted({(path_in(real_file(file), root, names), line) for file, line in hits})]
 
-    return in_copy(work, SPECTRUM_PATIENCE_S)
+    rows, _ = rows_of_copy(lambda: measure(to_fix, MOST_STEPS, MOST_STEPS), SPECTRUM_PATIENCE_S)
+    if len(rows) < len(to_fix):
+        return None
+    kept: list[list[int]] = []
+    first, left, blocked = 0, MOST_STEPS - sum(steps for steps, _ in rows), False
+    while first < len(passing) and len(kept) <= MOST_LONG and left > 0 and not blocked:
+        tests = passing[first:]
+        more, blocked = rows_of_copy(lambda t=tests, n=left: measure(t, LONG_STEPS, n), SPECTRUM_PATIENCE_S)  # type: ignore[misc]
+        kept.append([first, first + len(more)])
+        rows += more
+        left -= sum(steps for steps, _ in more)
+        first += len(more) + 1
+    counts: dict[str, dict[int, list[int]]] = {}
+    for number, (_, hits) in enumerate(rows):
+        for path, line in hits:
+            counts.setdefault(path, {}).setdefault(line, [0, 0])[number >= len(to_fix)] += 1
+    lines = {
+        path: in_failing
+        for path, by_line in counts.items()
+        if path and (in_failing := [[line, *count] for line, count in sorted(by_line.items()) if count[0]])
+    }
+    further = sorted({*lines} - {*paths}, key=lambda path: (-suspicion(lines[path], len(failing)), path))
+    reported = {path: lines[path] for path in [*paths, *further[:MOST_FURTHER]] if path in lines}
+    all_steps = [steps for steps, _ in rows]
+    effort = min(1 + max(all_steps, default=0) // STEPS_PER_EFFORT, 4)
+    return {"lines": reported, "effort": effort, "steps": STEP_UNIT * (1 + sum(all_steps) // STEP_UNIT), "kept": kept}
+
+
+def split(tests: list[Any], failing: list[str]) -> tuple[list[Any], list[Any]]:
+    """Return the tests that fail and those that pass."""
+    return [test for test in tests if test.nodeid in failing], [test for test in tests if test.nodeid not in failing]
+
+
+def path_in(file: str, root: str, names: dict[str, str]) -> str:
+    """Return the path of a file in the workspace, which `names` may know; empty for one of tests, or outside."""
+    if file not in names:
+        path = os.path.relpath(file, root)
+        names[file] = "" if path.startswith(os.pardir) or _TEST_FILE.search(path) else path
+    return names[file]
 
 
 def suspicion(rows: list[Any], total: int) -> float:
@@ -321,7 +346,7 @@ def change(name: str, edits: list[Any], imports: list[str]) -> bool:
     return touched
 
 
-def trials(candidates: list[Any], failing: list[str], effort: int, steps: int) -> Any:
+def trials(candidates: list[Any], failing: list[str], effort: int, steps: int, kept: list[list[int]]) -> Any:
     """Try each candidate (path, edits, imports), with tests that are so much work (see `spectrum`).
 
     Return {"results": [...], "messages": [...]}. A result is [failing tests that pass, passing ones that fail]. If no
@@ -334,9 +359,8 @@ def trials(candidates: list[Any], failing: list[str], effort: int, steps: int) -
     names = {path: real_file(os.path.join(root, path)) for path, _, _ in candidates}
     for name in names.values():
         functions_of(name)
-    tests = every_item(item)
-    to_fix = [test for test in tests if test.nodeid in failing]
-    to_keep = [test for test in tests if test.nodeid not in failing]
+    to_fix, passing = split(every_item(item), failing)
+    to_keep = [test for first, end in kept for test in passing[first:end]]
     results: list[Any] = []
     messages: list[str] = []
     for path, edits, imports in candidates:

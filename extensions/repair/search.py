@@ -58,10 +58,8 @@ class Search(Workspace):
         """Whether candidates can be tried in the stopped program."""
         self._restart = False
         """Whether the program has to be run to the failing test again before the next question."""
-        self._effort = 1
-        """From 1 to 4: the work that the longest test is, in steps that the stopped program takes."""
-        self._test_steps = 0
-        """The steps that all tests take."""
+        self._measured = debugger.Spectrum(lines={}, effort=1, steps=0, kept=())
+        """How much work the tests are in the stopped program."""
 
     def plan(self) -> Generator[PlannedStep, Observation, None]:
         """The whole search, step by step."""
@@ -188,7 +186,7 @@ class Search(Workspace):
             path: {line: (in_failing, in_passing) for line, in_failing, in_passing in rows}
             for path, rows in spectrum.lines.items()
         }
-        self._effort, self._test_steps = spectrum.effort, spectrum.steps
+        self._measured = spectrum
         self._restart = False
         return True
 
@@ -245,9 +243,9 @@ class Search(Workspace):
         Return those that fix something and break nothing, the best first, and those that at least change how the tests
         fail.
         """
-        failing, is_quick = self.failing, self._effort == 1
+        failing, is_quick = self.failing, self._measured.effort == 1
         # With long tests, try fewer candidates, so that an action takes a few seconds at most.
-        size = max(int(BATCH / self._effort**1.5), 3)
+        size = max(int(BATCH / self._measured.effort**1.5), 3)
         fixing: list[tuple[int, float, int, Mutation]] = []
         answers: list[tuple[Mutation, Any]] = []
         first_fixed: int | None = None
@@ -257,7 +255,7 @@ class Search(Workspace):
             has_looked = first_fixed is not None and number - first_fixed >= KEEP_LOOKING
             if not batch or self.steps_left < 6 or has_looked or hangs > 10 * MOST_HANGS:
                 break
-            question = debugger.ask_trials(batch, failing, self._effort, self._test_steps, self._restart)
+            question = debugger.ask_trials(batch, failing, self._measured, self._restart)
             thought = (
                 f"Would one of {count_of(len(batch), 'change')} do? The first: line {batch[0].line}, {batch[0].kind}."
             )

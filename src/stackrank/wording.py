@@ -25,11 +25,15 @@ _LINE, _LEAST_P = 0.05, 0.001
 _LEAST_USD, _CENT = 0.0001, 0.01
 """The smallest cost of an episode, and the smallest total, that are shown as numbers."""
 _PASSWORD = re.compile(r"(?<=://)([^:/@?]*):(.*)@(?=[^@]*$)|((?:password|passfile)=)[^&\s]*", re.IGNORECASE)
-# Characters that move the cursor, change the direction of text, or are invisible; and lone surrogates, which no file
-# can hold.
+# Characters that move the cursor, change the direction of text, or are invisible (U+2800, and those of Unicode's
+# Default_Ignorable_Code_Point); and lone surrogates, which no file can hold. Emoji and some scripts join characters by
+# invisible ones.
+_EMOJI, _JOINING = r"\xa9\xae\u203c-\u3299\U0001f000-\U0001faff", r"\u0600-\u109f\u1780-\u18af"
 _CONTROL = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff\ufff9-\ufffb"
-    r"\U000e0000-\U000e007f]"
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
+    r"\u2060-\u206f\u2800\u3164\ud800-\udfff\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3"
+    r"\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    rf"|(?<![{_EMOJI}\ufe0f{_JOINING}])[\u200c\u200d]|(?<![{_EMOJI}#*0-9])[\ufe0e\ufe0f]"
 )
 # OWASP, CSV injection. Some programs treat the full-width forms like the others.
 _FORMULA = tuple("=+-@\t\r\n＝＋－＠")

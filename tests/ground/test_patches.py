@@ -11,7 +11,7 @@ from stackrank.dashboard.parts.side_by_side import sides
 from stackrank.dashboard.trace.files import Files
 from stackrank.env.benchmarks.git import diff_of
 from stackrank.env.patches import PatchError, apply_patch, make_diff, reverse_patch, touched_files
-from stackrank.patches.contents import Executable
+from stackrank.patches.contents import Executable, Link
 from stackrank.patches.names import unquoted
 from stackrank.patches.reading import Patch
 from stackrank.patches.writing import shown_text
@@ -81,6 +81,16 @@ def test_pages_show_what_changes_in_files_that_are_no_utf_8_text() -> None:
     assert "+name = 'щ'" in shown_text(patch) and "Binary files a/b.bin and b/b.bin differ" in shown_text(patch)
     assert shown_text("no patch") == "no patch"
     assert [line for _, line in LineMap(old).changed(patch)] == [(2, 2), None, None]
+
+
+def test_the_lines_of_a_link_or_a_program_do_not_pass_for_a_text() -> None:
+    """A person who approves a new link would see a file with a path in it."""
+    old = {"tool": b"1\n", "data": b"1\n"}
+    new = {"tool": Executable(b"2\n"), "data": b"2\n", "link": Link(b"/etc/passwd")}
+    shown = {side.path: (side.before, side.after) for side in sides(make_diff(old, new))}
+    assert shown["tool"] == ("tool, mode 100644\n-    1 1", "tool, mode 100755\n+    1 2")
+    assert shown["link"] == ("(no file)\n", "link, mode 120000\n+    1 /etc/passwd")
+    assert shown["data"] == ("-    1 1", "+    1 2")
 
 
 def test_patches_that_are_none_are_refused_with_the_line() -> None:

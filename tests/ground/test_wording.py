@@ -33,6 +33,19 @@ FORMULAS = ["=1+1", "+cmd|' /C calc'!A0", "-2+3+cmd", "@SUM(1)", "\t=1", "\r=1",
 EFFECT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2060-\u2069\U000e0000-\U000e007f]")
 
 
+@pytest.mark.parametrize(
+    "char", "\xad\u034f\u115f\u1160\u180e\u200c\u200d\u206a\u2800\u3164\ufe0f\uffa0\U0001d173\U000e0101"
+)
+def test_no_character_is_invisible(char: str) -> None:
+    """Two names that look the same differ by one, in a change that a person approves."""
+    assert visible(f"ad{char}min") == f"ad⟨U+{ord(char):04X}⟩min"
+
+
+def test_emoji_and_scripts_keep_the_characters_that_join_them() -> None:
+    text = "⚠\ufe0f 1\ufe0f\u20e3 👩\u200d💻 ❤\ufe0f\u200d🔥 می\u200cخواهم क्\u200dष"
+    assert visible(text) == text
+
+
 def test_control_characters_are_made_visible() -> None:
     assert visible(EVIL) == "␛[31mred␇⟨U+009B⟩2J⟨U+202E⟩gnp.exe⟨U+2066⟩⟨U+200B⟩⟨U+E0041⟩␡"
     assert visible("a\tb\r\nc\rd") == "a\tb\nc␍d"

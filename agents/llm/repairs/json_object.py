@@ -39,6 +39,8 @@ _BARE_KEY = re.compile(r"([{,]\s*)([A-Za-z_]\w*)(?=\s*:)")
 _OTHER_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\[^\\'\"bfnrtu\n]")
 _OBJECT = re.compile(r'\{(?=\s*["}])')
 _SPACE = re.compile(r"\s*")
+_DEEPEST, _WIDEST = 100, 64
+"""The most levels of an expression, and the most bits of a whole number in it."""
 _NAMES = {"true": True, "false": False, "null": None}
 
 Reading = tuple[dict[str, Any], str]
@@ -128,15 +130,27 @@ def read_literal(node: ast.AST) -> Any:
 
 
 def parse_expression(text: str) -> ast.expr | None:
-    """Return the syntax tree of a Python expression; None if it is none, or has escapes that JSON and Python read
-    differently."""
+    """Return the syntax tree of a Python expression; None if it is none, has escapes that JSON and Python read
+    differently, or is too deep or has numbers that are too large for those who go through it."""
     if _OTHER_ESCAPE.search(text):
         return None
     try:
         statements = source.parse_python(text).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except (SyntaxError, ValueError):
         return None
-    return statements[0].value if len(statements) == 1 and isinstance(statements[0], ast.Expr) else None
+    if len(statements) != 1 or not isinstance(statements[0], ast.Expr):
+        return None
+    return statements[0].value if _is_bounded(statements[0].value) else None
+
+
+def _is_bounded(expression: ast.expr) -> bool:
+    layer: list[ast.AST] = [expression]
+    for _ in range(_DEEPEST):
+        numbers = (node.value for node in layer if isinstance(node, ast.Constant) and isinstance(node.value, int))
+        if any(number.bit_length() > _WIDEST for number in numbers):
+            return False
+        layer = [child for node in layer for child in ast.iter_child_nodes(node)]
+    return not layer
 
 
 def _join_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

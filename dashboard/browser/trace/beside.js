@@ -121,7 +121,10 @@ class Beside {
     this.tabs.show(this.pane)
     const [a, b] = this.sides
     const whole = [a.show(b), b.show(a)]
-    if (whole.every(Boolean)) this.compare()
+    if (whole.every(Boolean)) {
+      this.compare()
+      if (moved || this.missing) this.face()
+    }
     this.missing = !whole.every(Boolean)
     for (const side of this.sides) side.lanes.draw()
     if (moved) this.reveal()
@@ -139,6 +142,15 @@ class Beside {
       side.source.differs = new Set([...found[place]].map(at => side.source.first + at))
       side.source.draw()
     })
+  }
+
+  // Lets equal lines of one file face each other, where both lines that matter stay in view.
+  face() {
+    const [a, b] = this.sides.map(side => side.source)
+    if (a.path !== b.path) return
+    const [leading, other] = a.target() === undefined ? [b, a] : [a, b]
+    const line = other.target()
+    if (line === undefined || leading.sees(line)) other.box.scrollTop = leading.box.scrollTop
   }
 
   say() {
@@ -171,7 +183,11 @@ class Beside {
     made.setAttribute("aria-posinset", at + 1)
     made.setAttribute("aria-setsize", this.data.pairs.length)
     made.style.top = `${at * LINE}px`
-    const texts = this.data.texts[at].map(text => element("span", "did", text))
+    const texts = this.data.texts[at].map((text, place) => {
+      const did = element("span", "did", text)
+      if (text) did.prepend(this.sides[place].square(at))
+      return did
+    })
     made.append(texts[0], element("span", "sign", same ? "=" : "≠"), texts[1])
     made.onclick = () => this.change({ at }, true)
     return made

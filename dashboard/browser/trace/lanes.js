@@ -74,7 +74,8 @@ export class Lanes {
     }
     this.files = files
     this.deepest = Math.max(1, ...rows.map(row => row.depth ?? 0))
-    this.known = LANES.filter(lane => rows.some(lane[4]))
+    const { lanes } = this.view
+    this.known = LANES.filter(lane => (lanes?.includes(lane[0]) ?? true) && rows.some(lane[4]))
   }
 
   // The rows to show: the selected part of the timeline, moved so that it includes the selected step.

@@ -102,8 +102,9 @@ export class List {
     const top = this.position() * ROW
     const { scrollTop, clientHeight } = this.box
     if (top < scrollTop + ROW || top + 2 * ROW > scrollTop + clientHeight) {
-      this.box.scrollTop = top < scrollTop || top > scrollTop + 2 * clientHeight ? top - clientHeight / 2 + ROW
+      const wanted = top < scrollTop || top > scrollTop + 2 * clientHeight ? top - clientHeight / 2 + ROW
         : top < scrollTop + ROW ? top - ROW : top + 2 * ROW - clientHeight
+      this.box.scrollTop = Math.ceil(wanted / ROW) * ROW // whole rows
     }
     this.draw()
   }
@@ -158,7 +159,11 @@ export class List {
     if (!row.ok) top.append(element("span", "chip orange", "tool error"))
     if (row.step === this.view.data.failure) top.append(element("span", "chip red", "failure point"))
     if (row.step === this.view.data.deciding) top.append(element("span", "chip green", "deciding edit"))
-    for (const mark of row.marks) top.append(element("span", "chip green mark", mark))
+    for (const mark of row.marks) {
+      const chip = element("span", "chip green mark", mark)
+      chip.title = this.view.data.meanings[mark] ?? ""
+      top.append(chip)
+    }
     if (row.action) top.append(element("span", "action", row.action))
     const about = element("span", "about", [row.where, row.tests].filter(Boolean).join(" · "))
     about.title = row.where

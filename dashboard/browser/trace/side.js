@@ -1,12 +1,14 @@
 // One of two traces beside each other: its step, source, stack and variables, with what the other side has otherwise.
 import { element } from "../lib/dom.js"
 import { part } from "../lib/parts.js"
+import { styleOf } from "../lib/theme.js"
 import { Lanes } from "./lanes.js"
 import { placeOf } from "./places.js"
 import { Source } from "./source.js"
 import { Stack } from "./stack.js"
 import { Step } from "./step.js"
 
+const LANES = ["milestones", "differs", "tool", "tests"] // The code has where each is paused.
 // A step that only the other side has.
 const NOTHING = { tool: null, ok: true, marks: [], about: [], file: "", depth: null, passed: null, failed: null, distance: "" }
 
@@ -57,6 +59,7 @@ export class Side {
   timeline() {
     const { whole } = this
     return {
+      lanes: LANES,
       get step() { return whole.at },
       get zoom() { return whole.zoom },
       change: values => whole.change("step" in values ? { at: values.step } : values, true),
@@ -131,6 +134,13 @@ export class Side {
     const { pane } = this.whole
     this.body.show(detail, pane)
     return this.source.show(detail) && (pane === "Step" || this.part(`${pane}:${step}`) !== undefined)
+  }
+
+  // The colour of its tool at a line of the alignment.
+  square(at) {
+    const made = element("span", "square")
+    made.style.background = styleOf(this.section).palette[this.data.tools[this.rows[at].tool]]
+    return made
   }
 
   texts() {

@@ -61,10 +61,16 @@ export class Source {
     this.height = this.box.clientHeight
   }
 
+  // Whether a line is in view.
+  sees(line) {
+    const top = (line - this.first) * LINE - this.box.scrollTop
+    return top >= 0 && top + LINE <= this.box.clientHeight
+  }
+
   // After a resize, keep the line in view if it was in view before.
   resized() {
     const place = this.rows && this.target() !== undefined ? (this.target() - this.first) * LINE - this.box.scrollTop : -1
-    if (place >= 0 && place < this.height && place + LINE > this.box.clientHeight) this.reveal()
+    if (place >= 0 && place < this.height && !this.sees(this.target())) this.reveal()
     this.height = this.box.clientHeight
     this.draw()
   }

@@ -88,7 +88,7 @@ def effort_across(entrant: int, sides: tuple[Selection, Selection], by: EffortUn
 def _compare_pair(pair: tuple[int, int], needs: Sequence[Needs], budget: float, by: EffortUnit) -> EffortComparison:
     first, second = needs
     shared = sorted(first.keys() & second.keys())
-    means = [[[_mean(side[key], budget)] for key in shared] for side in (first, second)]
+    means = [[_mean(side[key], budget) for key in shared] for side in (first, second)]
     comparison = stats.effort(means[0], means[1], budget)
     question = {"first_id": pair[0], "second_id": pair[1], "by": by, "budget": budget}
     return cast("EffortComparison", question | asdict(comparison) | {"p_holm": None, "family": 0})

@@ -81,7 +81,8 @@ def search(
     """Return the episodes that `episodes` finds with these filters and that match the query.
 
     Texts are searched for in thoughts, arguments and observations, ignoring case. They are stored compressed and only
-    once in a run, so the search reads episode after episode until there are `limit` hits, or `seconds` have passed.
+    once in a run, so the search reads episode after episode until there are `limit` hits, or `seconds` have passed. The
+    reset, which is the same in all episodes of a task, is searched only if the query asks for step 0.
     Raises `UsageError` for an invalid query, and `NotFound` for an unknown run.
     """
     words = parse(query)
@@ -96,7 +97,7 @@ def search(
         size = _BATCH if texts else limit - len(result["episodes"])
         batch = episodes(engine, run, **filters, extra_conditions=conditions, after_id=after_id, limit=size + 1)
         has_more = len(batch) > size
-        matches, hits = _match_texts(engine, batch[:size], texts)
+        matches, hits = _match_texts(engine, batch[:size], texts, first_step=0 if step_index == 0 else 1)
         hits |= {} if step_index is None else _hits_at_step(engine, matches, step_index)
         room = limit - len(result["episodes"])
         result["episodes"] += matches[:room]
@@ -185,7 +186,7 @@ def _hits_at_step(engine: Engine, episode_rows: Iterable[EpisodeSummary], index:
 
 
 def _match_texts(
-    engine: Engine, episode_rows: Sequence[EpisodeSummary], texts: Sequence[Word]
+    engine: Engine, episode_rows: Sequence[EpisodeSummary], texts: Sequence[Word], *, first_step: int
 ) -> tuple[list[EpisodeSummary], dict[int, Hit]]:
     """Return the episodes that match the query's words about texts, and the first hit in each."""
     if not texts:
@@ -195,7 +196,8 @@ def _match_texts(
     for run_id, ids in _by_run(episode_rows).items():
         steps: dict[int, list[tuple[int, str]]] = {episode_id: [] for episode_id in ids}
         for episode_id, index, parts in texts_of(engine, run_id, ids):
-            steps[episode_id].append((index, "\n".join(_iterate_strings(parts))))
+            if index >= first_step:
+                steps[episode_id].append((index, "\n".join(_iterate_strings(parts))))
         for episode_id, step_texts in steps.items():
             word_hits = [(word, _first_hit(step_texts, word.values)) for word in texts]
             if all((hit is None) == word.negated for word, hit in word_hits):
@@ -206,7 +208,6 @@ def _match_texts(
 
 
 def _first_hit(step_texts: Iterable[tuple[int, str]], phrases: Sequence[str]) -> Hit | None:
-    at_reset = None
     for index, text in step_texts:
         low = text.lower()
         places = [low.find(value.lower()) for value in phrases]
@@ -214,11 +215,8 @@ def _first_hit(step_texts: Iterable[tuple[int, str]], phrases: Sequence[str]) ->
             place, value = min(matches)
             # A few letters get longer in lower case; the excerpt is then taken from the lower-case text.
             source = text if len(text) == len(low) else low
-            hit: Hit = {"step": index, "excerpt": _excerpt(source, place, place + len(value))}
-            if index:
-                return hit
-            at_reset = hit
-    return at_reset
+            return {"step": index, "excerpt": _excerpt(source, place, place + len(value))}
+    return None
 
 
 def _excerpt(text: str, first: int, end: int) -> str:

@@ -100,4 +100,4 @@ def episode_link(label: str, episode_id: int) -> Link:
 
 def run_link(run_id: int) -> Link:
     """Return the link to a run, which shows its specification, versions and errors."""
-    return {"label": f"Open run {run_id}", "page": "run", "query": {"id": run_id}}
+    return {"label": f"Open run #{run_id}", "page": "run", "query": {"id": run_id}}

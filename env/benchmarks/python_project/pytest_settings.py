@@ -81,7 +81,8 @@ def django_variables(files: Mapping[str, bytes]) -> dict[str, str]:
     scripts = sorted(
         (path for path in files if path.count("/") in (1, 2) and path.endswith(_SETTING_SCRIPTS)), key=_depth_and_name
     )
-    for path in (*_SAYS_SETTINGS, *scripts):
+    shell_scripts = sorted(path for path in files if "/" not in path and path.endswith(".sh"))
+    for path in (*_SAYS_SETTINGS, *scripts, *shell_scripts):
         for module in _DJANGO_SETTINGS.findall(files.get(path, b"")):
             if (home := _home_of(module.decode(), files, dirname(path))) is not None:
                 return {**({"PYTHONPATH": home} if home else {}), "DJANGO_SETTINGS_MODULE": module.decode()}

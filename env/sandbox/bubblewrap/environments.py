@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import re
 import shutil
 import tarfile
 import tempfile
@@ -16,6 +17,7 @@ from stackrank.env.sandbox.base import BuildError, SandboxError, Say
 from stackrank.env.sandbox.bubblewrap import unprivileged
 from stackrank.env.sandbox.bubblewrap.mounts import proc, system_mounts
 from stackrank.env.sandbox.environments import (
+    HOME,
     KIT,
     SOURCE,
     build_context,
@@ -31,6 +33,8 @@ from stackrank.errors import NotReady
 from stackrank.home import home, locked
 
 _DONE = ".stackrank-built"
+_DENIED = re.compile(rf"(?=.*{HOME}).*(Permission denied|not permitted)")
+"""Matches why a build failed that wrote into a file of its base, instead of replacing it."""
 
 
 def own_environment(say: Say) -> Path:
@@ -70,13 +74,24 @@ def _layer(bwrap: str, base: Path | None, environment: Environment, part: str, s
                 own_environment(say)
             say(f"building the environment {digest}: {describe(environment, part)}")
             started = time.monotonic()
-            _make(bwrap, base, environment, part, text, folder)
+            try:
+                _make(bwrap, base, environment, part, text, folder, shares=unprivileged.is_host_root())
+            except BuildError as error:
+                if base is None or not _DENIED.search(str(error)):
+                    raise
+                _make(bwrap, base, environment, part, text, folder, shares=False)
             say(f"the environment {digest} was built in {time.monotonic() - started:.0f} s")
     return folder
 
 
-def _make(bwrap: str, base: Path | None, environment: Environment, part: str, text: str, folder: Path) -> None:
-    """Build next to `folder` and rename, so that nobody sees an incomplete environment. Called with the lock held."""
+def _make(
+    bwrap: str, base: Path | None, environment: Environment, part: str, text: str, folder: Path, *, shares: bool
+) -> None:
+    """Build next to `folder` and rename, so that nobody sees an incomplete environment. Called with the lock held.
+
+    `shares`: whether files of the base are linked, not copied. That is safe where they belong to another user than the
+    one who builds: the build can replace them, and not write into them.
+    """
     for leftover in folder.parent.glob(f".{folder.name}-*"):  # left by a process that was killed while building
         shutil.rmtree(leftover, ignore_errors=True)
     scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
@@ -85,13 +100,13 @@ def _make(bwrap: str, base: Path | None, environment: Environment, part: str, te
         if base is None:
             home.mkdir()
         else:
-            shutil.copytree(base, home, symlinks=True)
+            shutil.copytree(base, home, symlinks=True, copy_function=_link if shares else shutil.copy2)
             (home / _DONE).unlink()
         (scratch / home_of(environment, part).lstrip("/")).mkdir(parents=True)  # this is inside `opt`
         source.mkdir()
         with tarfile.open(fileobj=io.BytesIO(build_context(environment, part))) as tar:
             tar.extractall(scratch, filter="data")
-        _run(bwrap, environment, part, text, home, opt, source)
+        _run(bwrap, environment, part, text, home, opt, source, shares=shares)
         (home / _DONE).touch()
         home.rename(folder)
     except OSError as error:
@@ -100,7 +115,17 @@ def _make(bwrap: str, base: Path | None, environment: Environment, part: str, te
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _run(bwrap: str, environment: Environment, part: str, text: str, home: Path, opt: Path, source: Path) -> None:
+def _link(source: str, target: str) -> str:
+    try:
+        os.link(source, target)
+    except OSError:  # a file system without hard links, or too many of one file
+        shutil.copy2(source, target)
+    return target
+
+
+def _run(
+    bwrap: str, environment: Environment, part: str, text: str, home: Path, opt: Path, source: Path, *, shares: bool
+) -> None:
     python = find_interpreter(environment)
     variables, places = pip_settings()
     argv = [
@@ -121,7 +146,8 @@ def _run(bwrap: str, environment: Environment, part: str, text: str, home: Path,
     if not unprivileged.is_host_root():
         run_build([bwrap, "--unshare-user", *argv, "--", *shell])
         return
-    for folder in (home, opt, source):
+    _give(home, unprivileged.host_ids(), only_folders=shares)
+    for folder in (opt, source):
         _give(folder, unprivileged.host_ids())
     with unprivileged.user_namespace() as namespace:
         first = unprivileged.become_user(("/tmp",)) + f"os.execv('/bin/sh', {shell!r})"
@@ -131,8 +157,8 @@ def _run(bwrap: str, environment: Environment, part: str, text: str, home: Path,
     _give(home, (0, 0))
 
 
-def _give(folder: Path, owner: tuple[int, int]) -> None:
-    """Make (uid, gid) the owner of everything in a folder."""
+def _give(folder: Path, owner: tuple[int, int], *, only_folders: bool = False) -> None:
+    """Make (uid, gid) the owner of everything in a folder, or of its folders alone, so that files can be replaced."""
     for place, folders, files in os.walk(folder):
-        for name in (".", *folders, *files):
+        for name in (".", *(() if only_folders else (*folders, *files))):
             os.chown(Path(place, name), *owner, follow_symlinks=False)

@@ -343,13 +343,15 @@ def _stamp(status: os.stat_result) -> list[int]:
 
 
 def _copy(store: Path, source: Path, status: os.stat_result) -> Path:
-    """Return the copy of a file in memory, made if it is missing."""
-    identity = [status.st_dev, *_stamp(status), status.st_ctime_ns]
-    copy = store / hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:32]
+    """Return the copy of a file in memory, made if it is missing. Equal files of several environments share one."""
+    mode = status.st_mode & 0o555
+    with source.open("rb") as file:
+        content = hashlib.file_digest(file, "sha256").hexdigest()
+    copy = store / hashlib.sha256(f"{content} {mode} {status.st_mtime_ns}".encode()).hexdigest()[:32]
     if not copy.exists():
         part = store / f".{os.getpid()}-{copy.name}"
         shutil.copyfile(source, part)
-        part.chmod(status.st_mode & 0o555)
+        part.chmod(mode)
         os.utime(part, ns=(status.st_mtime_ns, status.st_mtime_ns))
         part.rename(copy)
     return copy

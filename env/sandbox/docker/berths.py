@@ -5,6 +5,7 @@ The program in a berth forks them; see the guest's `berth`, and decision 25 for 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
@@ -15,7 +16,7 @@ from typing import Any
 
 from stackrank.env.sandbox.base import SandboxError, SandboxSpec
 from stackrank.env.sandbox.bootstrap import guest_code
-from stackrank.env.sandbox.closer import Closer
+from stackrank.env.sandbox.closer import ClosesOnce
 from stackrank.env.sandbox.docker.channel import DockerChannel
 from stackrank.env.sandbox.docker.host_config import room
 from stackrank.env.sandbox.factory import CannotFork
@@ -85,7 +86,7 @@ class Berth:
         return data
 
 
-class BerthChannel:
+class BerthChannel(ClosesOnce):
     """The channel to the guest of a sandbox in a berth. See `env.sandbox.base.Channel`.
 
     When the sandbox has ended, the berth is another one's, and this channel does not touch it any more.
@@ -93,15 +94,16 @@ class BerthChannel:
 
     def __init__(self, berth: Berth, spec: SandboxSpec, give_back: Callable[[Berth], None]) -> None:
         """Start the sandbox. Raises CannotFork and SandboxError."""
+        super().__init__()
         carrier = berth.carrier
         self.root, self.name, self.prefixes = carrier.root, carrier.name, carrier.prefixes
         self.shared, self.guest_limits = carrier.shared, carrier.guest_limits
         self.berth = berth
         self._give_back = give_back
-        self._sending, self._reading = threading.Lock(), threading.Lock()
-        self._closing = self._ended = self._broken = False
+        self._sending, self._arrival = threading.Lock(), threading.Condition(threading.Lock())
+        self._closing = self._taking = self._ended = self._broken = False
         self._data = bytearray()
-        self._closer = Closer(self._end)
+        self._used_s: list[float] = []
         berth.start({"room": room(spec), "limits": self.guest_limits})
 
     def send(self, data: bytes) -> None:
@@ -116,28 +118,45 @@ class BerthChannel:
 
     def receive(self, size: int, deadline: float) -> bytes:
         """Read 1 to `size` bytes that the guest sent."""
-        with self._reading:
-            while not self._data:
-                self._take(deadline)
+        with self._arrival:
+            self._await(lambda: bool(self._data), deadline)
             chunk = bytes(self._data[:size])
             del self._data[:size]
             return chunk
 
-    def _take(self, deadline: float) -> tuple[bytes, Any]:
-        """Take a message of the berth. Raises SandboxError, also if the sandbox has ended."""
-        if self._ended:
-            raise SandboxError(f"sandbox {self.name} has ended")
+    def _await(self, has_arrived: Callable[[], bool], deadline: float) -> None:
+        """Wait for something from the berth; the caller holds `_arrival`. Raises SandboxError, also once it ended.
+
+        Several threads may wait, one for data and one for the processor time: whoever takes a message takes it for all.
+        """
+        while not has_arrived():
+            if self._ended:
+                raise SandboxError(f"sandbox {self.name} has ended")
+            if not self._taking:
+                self._take(deadline)
+            elif not self._arrival.wait(max(0.0, deadline - time.monotonic())):
+                raise SandboxError(f"sandbox {self.name} does not answer")
+
+    def _take(self, deadline: float) -> None:
+        """Take a message of the berth. Raises SandboxError, also if it says that the sandbox has ended."""
+        self._taking = True
+        self._arrival.release()
         try:
             kind, content = self.berth.receive(deadline)
         except SandboxError:
             self._broken = self._ended = True
             raise
-        if kind == DATA:
+        finally:
+            self._arrival.acquire()
+            self._taking = False
+            self._arrival.notify_all()
+        if kind == DATA and not self._closing:
             self._data += content
+        elif kind == USED:
+            self._used_s.append(float(content))
         elif kind == END:
             self._ended = True
             raise self.berth.carrier.lost()
-        return kind, content
 
     def used_s(self) -> float:
         """Return the processor seconds used since the sandbox was started, by the control group of its container."""
@@ -146,24 +165,14 @@ class BerthChannel:
                 if self._closing:
                     return 0.0
                 self.berth.send(USED)
-            deadline = time.monotonic() + _ANSWER_PATIENCE_S
-            with self._reading:
-                while True:
-                    kind, content = self._take(deadline)
-                    if kind == USED:
-                        return float(content)
+            with self._arrival:
+                self._await(lambda: bool(self._used_s), time.monotonic() + _ANSWER_PATIENCE_S)
+                return self._used_s.pop(0)
         except SandboxError:
             return 0.0
 
-    def close(self) -> None:
-        """End the sandbox, and leave the berth to another one, in the background."""
-        self._closer.start()
-
-    def join(self, timeout_s: float) -> bool:
-        """Close the channel, and wait. Returns whether nothing of the sandbox runs any more."""
-        return self._closer.wait(timeout_s)
-
     def _end(self) -> None:
+        """End the sandbox, and leave the berth to another one."""
         if self._told_to_end() and self._has_ended():
             self._give_back(self.berth)
         else:
@@ -182,18 +191,10 @@ class BerthChannel:
         return True
 
     def _has_ended(self) -> bool:
-        if not self._reading.acquire(timeout=_END_PATIENCE_S):
-            return False
-        try:
-            deadline = time.monotonic() + _END_PATIENCE_S
-            while not self._ended:
-                self._data.clear()
-                self._take(deadline)
-        except SandboxError:
-            pass
-        finally:
-            self._reading.release()
-        return not self._broken
+        with self._arrival, contextlib.suppress(SandboxError):
+            self._data.clear()
+            self._await(lambda: self._ended, time.monotonic() + _END_PATIENCE_S)
+        return self._ended and not self._broken
 
 
 class Berths:

@@ -9,7 +9,7 @@ import time
 
 from stackrank.env.sandbox.base import CHECK_EVERY_S, SandboxError
 from stackrank.env.sandbox.bubblewrap.cgroups import find_cgroup
-from stackrank.env.sandbox.closer import Closer
+from stackrank.env.sandbox.closer import ClosesOnce
 from stackrank.env.sandbox.docker.engine import client, client_with, no_engine
 from stackrank.env.sandbox.docker.host_config import ROOT
 from stackrank.env.sandbox.environments import PREFIXES
@@ -20,10 +20,11 @@ _PATIENCE_S = 2
 """How long a closed sandbox's container may take to end by itself, before it is killed."""
 
 
-class DockerChannel:
+class DockerChannel(ClosesOnce):
     """The channel to a guest that is process 1 of a container, over the engine's attach connection."""
 
     def __init__(self, container_id: str, name: str) -> None:
+        super().__init__()
         self.root = ROOT
         self.name = name
         self.prefixes = PREFIXES
@@ -35,7 +36,6 @@ class DockerChannel:
         self._errors = b""
         self._frame_left = 0
         self._stream = 0
-        self._closer = Closer(self._remove)
         # Attach before the container starts, so that no output is missed.
         wrapped = self._api.attach_socket(
             container_id, params={"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1, "logs": 0}
@@ -136,15 +136,8 @@ class DockerChannel:
         except (DockerException, RequestException, KeyError):
             return 0.0
 
-    def close(self) -> None:
-        """Disconnect, and remove the container in the background."""
-        self._closer.start()
-
-    def join(self, timeout_s: float) -> bool:
-        """Close the channel, and wait. Returns whether nothing of the sandbox runs any more."""
-        return self._closer.wait(timeout_s)
-
-    def _remove(self) -> None:
+    def _end(self) -> None:
+        """Disconnect, and remove the container."""
         from docker.errors import APIError
 
         self._keep.close()

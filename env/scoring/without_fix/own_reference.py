@@ -14,6 +14,7 @@ from dataclasses import replace
 from stackrank.env.sandbox.guest.core.messages import message
 from stackrank.env.sandbox.guest.testing.ids import function_of
 from stackrank.env.scoring.judge import Run
+from stackrank.env.scoring.literals import may_be_equal
 from stackrank.env.scoring.proof import Proof
 from stackrank.env.scoring.prove import Prover
 from stackrank.env.scoring.trials import Trial, by_place
@@ -64,12 +65,13 @@ class OwnReference(Prover):
         """Return signs of a forgery, once the proof was made: tests that pass whatever they expect.
 
         These are assertions that have run if the test has passed, and tests that the bug made fail. Elsewhere an
-        assertion may pass in every form because it does not run.
+        assertion may pass in every form because it does not run. A right program passes what only swaps equal values.
         """
-        counts = Counter(trial.place for trial in self.passing)
+        counts = Counter(trial.place for trial in self.passing if _is_sure(trial))
+        tried = {place: list(filter(_is_sure, options[:MOST_OPTIONS])) for place, options in self._options.items()}
         suspects = [
-            options for place, options in self._options.items()
-            if place not in self._held and counts[place] >= min(MOST_OPTIONS, len(options))
+            options for place, options in tried.items()
+            if options and place not in self._held and counts[place] >= len(options)
         ]  # fmt: skip
         forged = [options[0] for options in suspects if self._has_run(options[0])]
         return [
@@ -102,3 +104,8 @@ class OwnReference(Prover):
 
     def _is_split(self, trial: Trial) -> bool:
         return trial.contradiction.path in self._task.hidden_files
+
+
+def _is_sure(trial: Trial) -> bool:
+    """Whether no program passes the test both with and without this change."""
+    return not may_be_equal(trial.candidate.old, trial.candidate.edit.new)

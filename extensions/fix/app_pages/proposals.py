@@ -11,7 +11,7 @@ import streamlit as st
 from stackrank import wording
 from stackrank.dashboard import address
 from stackrank.dashboard.data import ask, engine, forget
-from stackrank.dashboard.parts import show, writer
+from stackrank.dashboard.parts import cards, show, writer
 from stackrank.dashboard.parts.keys import keys
 from stackrank.dashboard.parts.side_by_side import sides
 from stackrank.dashboard.parts.tables import EPISODE_PAGE
@@ -100,7 +100,7 @@ def change(diff: str, heading: str) -> None:
     for file in sides(diff):
         st.markdown(f"**{show.escaped(file.path)}**")
         for column, text in zip(st.columns(2), (file.before, file.after), strict=True):
-            column.code(wording.visible(text), language="diff")
+            column.code(wording.visible(text), language="diff", wrap_lines=cards.are_needed())
 
 
 def details(row: Mapping[str, Any]) -> None:

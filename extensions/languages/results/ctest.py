@@ -6,7 +6,7 @@ import re
 
 from stackrank.extensions.languages.results.outcomes import Outcomes
 
-_TEST = re.compile(r"\s*\d+/\d+ Test +#\d+: (\S+) \.*\s*(Passed|Skipped|\*\*\*\S.*?)\s+[\d.]+ sec", re.MULTILINE)
+_TEST = re.compile(r"\d+/\d+ Test +#\d+: (\S+) \.*\s*(Passed|Skipped|\*\*\*\S.*?)\s+[\d.]+ sec", re.MULTILINE)
 _DISABLED = "***Not Run (Disabled)"
 _TOTAL = re.compile(r"^\d+% tests passed, \d+ tests? failed out of (\d+)$", re.MULTILINE)
 

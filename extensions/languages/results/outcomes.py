@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from xml.etree import ElementTree
 
 _BEST_FIRST = ("passed", "xfailed", "skipped", "missing", "failed")
-_DOCUMENT = re.compile(
-    r"<\?xml\b[^>]*>\s*(?P<document>(?:<!.*?>\s*)*<(?P<root>testsuites?)\b.*?</(?P=root)>)", re.DOTALL
-)
+_DOCUMENT = re.compile(r"<\?xml\b[^>]*>\s*(?P<document>(?:<![^<]*)*<(?P<root>testsuites?)\b.*?</(?P=root)>)", re.DOTALL)
 
 
 class Outcomes(dict[str, str]):

@@ -49,6 +49,20 @@ def test_the_bar_marks_where_the_page_belongs(page: sync_api.Page) -> None:
         sync_api.expect(marked).to_have_text([re.compile(f"{name}$")])
 
 
+def test_a_phone_has_a_card_for_each_row(page: sync_api.Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("/runs")
+    card = page.locator(".cards article").first
+    sync_api.expect(card).to_contain_text("Rate")
+    sync_api.expect(page.get_by_test_id("stDataFrame")).to_have_count(0)
+    sync_api.expect(page.get_by_text("Tick a row")).to_have_count(0)
+    card.get_by_role("link").first.click()
+    heading(page, "Run nightly")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    sync_api.expect(page.get_by_test_id("stDataFrame").first).to_be_visible()
+    sync_api.expect(page.locator(".cards")).to_have_count(0)
+
+
 def test_a_phone_reaches_every_page_from_the_menu(page: sync_api.Page) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto("/leaderboard")

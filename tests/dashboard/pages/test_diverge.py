@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import streamlit as st
 
-from stackrank.dashboard.parts.divergence import Pair, action_of, align, divergence
 from stackrank.dashboard.trace.beside import keep
+from stackrank.dashboard.trace.divergence import Pair, action_of, align, divergence
 from stackrank.db.connection.engine import connect
 from stackrank.db.models.runs import Step
 from stackrank.db.writes.store import Store

@@ -119,3 +119,44 @@ def test_a_table_leaves_out_what_says_the_same_in_every_row() -> None:
     frame = pd.DataFrame({"a": [1, 1], "b": [None, 0.5], "c": [[], []], "d": ["x", "y"], "e": ["", ""], "f": [0, 0]})
     assert list(show.telling(frame, *"abcef", "none")) == ["b", "d"]
     assert list(show.telling(frame[:1], *"abcef")) == ["a", "d"], "of one row, only what is empty"
+
+
+def test_a_card_shows_what_a_row_of_its_table_does() -> None:
+    def page() -> None:
+        import streamlit as st
+
+        from stackrank.dashboard.parts import columns, show
+        from tests.dashboard.seed import HOSTILE
+
+        st.session_state["width_of_the_window"] = "narrow"
+        row = {
+            "task_id": 7,
+            "Task": HOSTILE,
+            "Rate": 0.5,
+            "Bar": 50.0,
+            "Cost": None,
+            "Story": "It " * 20,
+            "Labels": ["a", "b"],
+        }
+        kinds = {"Rate": columns.share("Share"), "Bar": columns.rate_bar(), "Cost": columns.dollars(), "task_id": None}
+        event = show.grid([row] * 60, about=[row] * 60, column_config=kinds, hidden=["Labels"], alt="<Tasks>")
+        assert event.selection.rows == []
+        show.grid([{"Few": 1}], alt="narrow enough")
+
+    app = AppTest.from_function(page).run()
+    assert not app.exception
+    (element,) = app.get("html")
+    html = element.proto.body
+    first = html.split("</article>")[0]
+    assert "<script" not in html and "<img" not in html and "&lt;script&gt;" in first
+    assert (
+        'href="task?id=7"' in first
+        and "<dt>Share</dt><dd>50.0%</dd>" in first
+        and "<dt>Bar</dt><dd>50.0%</dd>" in first
+    )
+    assert "Cost" not in first and "Labels" not in first and "task_id" not in first
+    assert f"<p>{'It ' * 20}</p>" in first
+    assert (
+        html.count("<article>") == 60 and "<summary>10 more</summary>" in html and 'aria-label="&lt;Tasks&gt;"' in html
+    )
+    assert len(app.dataframe) == 1

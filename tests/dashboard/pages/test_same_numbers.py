@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from stackrank.dashboard.parts.columns import with_intervals
 from stackrank.flows.cli import boards, results
 from tests.dashboard.page_parts import records
 
@@ -40,11 +41,13 @@ def same(cell: Any, printed_value: Any) -> bool:
 def test_the_leaderboard(visit: Any, seeded: SimpleNamespace, printed: Callable[..., Any], run: str | None) -> None:
     board = printed(boards.leaderboard, run=run)
     printed_rows = [*board["entrants"], *board["reference"]]
+    lines = [with_intervals(row) for row in printed_rows]
+    assert lines[0]["95% interval"] == f"{100 * printed_rows[0]['ci_low']:.1f}–{100 * printed_rows[0]['ci_high']:.1f}%"
     query = {"run": run} if run else {}
     app = visit(seeded.url, "leaderboard", lb_tab="Numbers", **query)
     page_rows = records(app.dataframe[1].value)
     assert len(page_rows) == len(printed_rows) == 3
-    for row, printed_row in zip(page_rows, printed_rows, strict=True):
+    for row, printed_row in zip(page_rows, lines, strict=True):
         assert row.keys() == printed_row.keys()
         assert [name for name in printed_row if not same(row[name], printed_row[name])] == []
     captions = [part.value.replace("\\", "") for part in app.caption]
@@ -62,7 +65,7 @@ def test_reliability(visit: Any, seeded: SimpleNamespace, printed: Callable[...,
     app = visit(seeded.url, "leaderboard", lb_tab="Reliability", runs="All")
     page_rows = records(app.dataframe[1].value)
     by_name = sorted(page_rows, key=lambda row: (row["entrant"], row["k"]))
-    assert by_name == printed_rows and {row["k"] for row in printed_rows} == {1, 2}, (
+    assert by_name == [with_intervals(row) for row in printed_rows] and {row["k"] for row in printed_rows} == {1, 2}, (
         "few tasks were played in the run that goes on"
     )
     assert [row["k"] for row in page_rows[:2]] == [1, 2] and page_rows[0]["all_k"] == max(
@@ -73,8 +76,9 @@ def test_reliability(visit: Any, seeded: SimpleNamespace, printed: Callable[...,
 def test_abilities(visit: Any, seeded: SimpleNamespace, printed: Callable[..., Any]) -> None:
     output = printed(boards.leaderboard, abilities=True)
     page_rows = records(visit(seeded.url, "leaderboard", lb_tab="Abilities").dataframe[1].value)
-    assert [row.keys() for row in page_rows] == [row.keys() for row in output["entrants"]]
-    for row, printed_row in zip(page_rows, output["entrants"], strict=True):
+    lines = [with_intervals(row) for row in output["entrants"]]
+    assert [row.keys() for row in page_rows] == [row.keys() for row in lines]
+    for row, printed_row in zip(page_rows, lines, strict=True):
         assert [name for name in printed_row if not same(row[name], printed_row[name])] == []
     assert output["scope"]["sentence"]
 

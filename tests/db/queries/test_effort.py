@@ -16,8 +16,6 @@ from stackrank.db.writes.store import Store
 from stackrank.terms import ErrorsAre
 from tests.support.episodes import start
 
-INF = float("inf")
-
 
 def exact(gaps: list[float]) -> float:
     """The share of all exchanges of sides whose mean is as far from 0 as the observed one, twice the smaller tail."""
@@ -34,10 +32,10 @@ def _signs(count: int) -> list[tuple[int, ...]]:
 def test_the_interval_inverts_the_sign_flip_test(seed: int) -> None:
     dice = random.Random(seed)
     tasks, shift = dice.randint(6, 10), dice.choice((0, 4, 12))
-    first = [[float(dice.randint(5, 40))] for _ in range(tasks)]
-    second = [[max(1.0, took[0] - shift + dice.randint(-5, 5))] if dice.random() < 0.9 else [INF] for took in first]
+    first = [float(dice.randint(5, 40)) for _ in range(tasks)]
+    second = [max(1.0, need - shift + dice.randint(-5, 5)) if dice.random() < 0.9 else 50.0 for need in first]
     comparison = stats.effort(first, second, 50)
-    gaps = [a[0] - min(b[0], 50) for a, b in zip(first, second, strict=True)]
+    gaps = [a - b for a, b in zip(first, second, strict=True)]
     assert comparison.saved == pytest.approx(fmean(gaps)) and comparison.tasks == tasks
     assert comparison.p_value == pytest.approx(exact(gaps), abs=0.5 ** (tasks - 1) + 1e-9)
     assert (
@@ -48,24 +46,18 @@ def test_the_interval_inverts_the_sign_flip_test(seed: int) -> None:
     )
 
 
-def test_attempts_form_one_task_and_unshared_tasks_are_left_out() -> None:
-    comparison = stats.effort([[10, 20, INF], [5], []], [[10], [INF], [3]], 30)
-    assert (comparison.tasks, comparison.first, comparison.second) == (2, fmean([20, 5]), fmean([10, 30]))
-    assert comparison.saved == pytest.approx(-7.5)
-
-
 def test_no_shared_task_gives_none_and_equal_results_keep_an_interval() -> None:
-    assert stats.effort([[]], [[3]], 50) == stats.EffortDifference(0, None, None, None, None, None, None)
-    equal = stats.effort([[7.0]] * 30, [[7.0]] * 30, 50)
+    assert stats.effort([], [], 50) == stats.EffortDifference(0, None, None, None, None, None, None)
+    equal = stats.effort([7.0] * 30, [7.0] * 30, 50)
     assert equal.saved == 0 and equal.p_value == 1
     assert equal.low is not None and equal.high is not None and equal.low < 0 < equal.high
-    lonely = stats.effort([[7.0]], [[9.0]], 50)
+    lonely = stats.effort([7.0], [9.0], 50)
     assert (lonely.low, lonely.high) == (-50, 50)
 
 
 def test_an_unknown_budget_is_the_largest_amount_needed() -> None:
-    assert stats.effort([[0.0]], [[0.0]], 0).p_value == 1
-    assert math.isclose(stats.effort([[INF]] * 8, [[2.0]] * 8, 10).saved or 0, 8)
+    assert stats.effort([0.0], [0.0], 0).p_value == 1
+    assert math.isclose(stats.effort([10.0] * 8, [2.0] * 8, 10).saved or 0, 8)
 
 
 def played(store: Store, *, limit: int | None = 50) -> tuple[Scope, list[int]]:
@@ -90,6 +82,30 @@ def played(store: Store, *, limit: int | None = 50) -> tuple[Scope, list[int]]:
             store.finish_episode(episode, verdict=verdict, stop_reason="submitted", **totals, **error_column)
     store.end_run(run, "finished")
     return Scope(run=run), ids
+
+
+def test_attempts_form_one_task_and_unshared_tasks_are_left_out(store: Store, engine: Engine) -> None:
+    tasks = [{"name": name, "digest": name} for name in "abc"]
+    benchmark = store.save_benchmark(name="bugs", digest="b", license="", source="", tasks=tasks)
+    run = store.create_run(name="attempts", benchmark_id=benchmark.id, spec={}, conditions={"steps": 30})
+    store.start_run(run)
+    needs: dict[str, dict[str, list[int | None]]] = {
+        "one": {"a": [10, 20, None], "b": [5]},
+        "other": {"a": [10], "b": [None], "c": [3]},
+    }
+    ids = []
+    for name, steps_of in needs.items():
+        ids.append(store.save_entrant(digest=name, name=name, agent="a", model=name, tools="debug", tool_list=["pdb"]))
+        for task, attempts in steps_of.items():
+            cells = [(benchmark.task_ids[task], ids[-1], number) for number, _ in enumerate(attempts, start=1)]
+            for episode, steps in zip(store.create_episodes(run, cells).values(), attempts, strict=True):
+                start(store, episode)
+                verdict = "resolved" if steps else "unresolved"
+                store.finish_episode(episode, verdict=verdict, stop_reason="submitted", steps=steps or 7)
+    store.end_run(run, "finished")
+    (comparison,) = queries.effort(engine, [(ids[0], ids[1])], Scope(run=run))
+    assert (comparison["tasks"], comparison["first"], comparison["second"]) == (2, fmean([20, 5]), fmean([10, 30]))
+    assert comparison["saved"] == pytest.approx(-7.5)
 
 
 def test_equally_good_entrants_differ_in_steps(store: Store, engine: Engine) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy
 import pytest
-from scipy.optimize import check_grad
 from scipy.special import expit
 from sqlalchemy import Engine
 
@@ -41,6 +40,8 @@ def test_entrants_without_common_tasks_are_marked_as_not_linked() -> None:
 
 
 def test_the_gradient_is_that_of_the_likelihood() -> None:
+    from scipy.optimize import check_grad
+
     dice = numpy.random.default_rng(1)
     counted = dice.integers(1, 4, (4, 30)).astype(float)
     counted[0, :12] = 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 
 import pytest
-from statsmodels.stats.multitest import multipletests
 
 from stackrank.db.stats import (
     CostEstimate,
@@ -105,6 +104,8 @@ def test_intervals_are_never_empty_at_the_edge(resolved: list[int], counted: lis
 
 
 def test_holm() -> None:
+    from statsmodels.stats.multitest import multipletests
+
     # Holm 1979: the smallest times 3, the next times 2, never going down.
     assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
     dice = random.Random(3)

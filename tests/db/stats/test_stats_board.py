@@ -6,7 +6,6 @@ import itertools
 
 import numpy
 import pytest
-from scipy.stats import fisher_exact
 
 from stackrank.db.stats import (
     RunScores,
@@ -93,6 +92,8 @@ def test_bounds_of_errors() -> None:
 
 
 def test_the_stratified_test_is_fishers_of_one_table() -> None:
+    from scipy.stats import fisher_exact
+
     for a, n, b, m in itertools.product((0, 2, 5), (5,), (0, 3, 9), (9,)):
         p_less, p_greater = (fisher_exact([[a, n - a], [b, m - b]], side).pvalue for side in ("less", "greater"))
         assert p_value([(a, n)], [(b, m)]) == pytest.approx(min(1.0, 2 * min(p_less, p_greater)))

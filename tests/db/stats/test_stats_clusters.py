@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy
 import pytest
-import statsmodels.api as sm
-from scipy import stats as scipy_stats
 
 from stackrank.db import queries
 from stackrank.db.stats import cluster_interval
@@ -15,6 +13,8 @@ NAMES = [f"c{n}" for n in range(12)]
 
 
 def test_with_clusters_of_one_size_it_is_the_usual_sandwich() -> None:
+    import statsmodels.api as sm
+
     dice = numpy.random.default_rng(1)
     gaps, clusters = dice.normal(0.1, 0.3, 60), numpy.repeat(numpy.arange(12), 5)
     model = sm.OLS(gaps, numpy.ones(60)).fit(cov_type="cluster", cov_kwds={"groups": clusters}, use_t=True)
@@ -28,6 +28,8 @@ def test_with_clusters_of_one_size_it_is_the_usual_sandwich() -> None:
 
 
 def test_with_clusters_of_many_sizes_it_is_what_its_matrices_say() -> None:
+    from scipy import stats as scipy_stats
+
     dice = numpy.random.default_rng(2)
     clusters = dice.choice(7, 40, p=[0.4, 0.2, 0.1, 0.1, 0.1, 0.05, 0.05])
     gaps = dice.normal(0.1, 0.2, 40)

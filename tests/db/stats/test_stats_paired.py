@@ -8,9 +8,6 @@ from collections.abc import Sequence
 
 import numpy
 import pytest
-from scipy.optimize import minimize_scalar
-from scipy.stats import binomtest, permutation_test
-from statsmodels.stats.contingency_tables import mcnemar as their_mcnemar
 
 from stackrank.db.stats import detectable, mcnemar_power, pair_p_values, paired_difference, permutation_power
 from stackrank.db.stats.flips import p_value
@@ -33,12 +30,16 @@ def test_nothing_to_compare() -> None:
 
 
 def test_mcnemar_is_that_of_statsmodels() -> None:
+    from statsmodels.stats.contingency_tables import mcnemar as their_mcnemar
+
     for better, worse in [(0, 0), (0, 1), (3, 3), (7, 2), (40, 61), (900, 1100)]:
         theirs = their_mcnemar([[0, better], [worse, 0]], exact=True).pvalue
         assert mcnemar(better, worse) == pytest.approx(theirs, rel=1e-9)
 
 
 def test_the_permutation_test_is_scipys_over_all_signs() -> None:
+    from scipy.stats import permutation_test
+
     dice = random.Random(6)
     for size in range(2, 14):
         gaps = [dice.choice([-1.0, -1 / 3, 0.25, 2 / 3, 1.0]) for _ in range(size)]
@@ -48,6 +49,8 @@ def test_the_permutation_test_is_scipys_over_all_signs() -> None:
 
 @pytest.mark.parametrize("attempts", [3, 90])  # exact, and rounded to sixtieths
 def test_the_permutation_test_of_many_tasks_is_scipys(attempts: int) -> None:
+    from scipy.stats import permutation_test
+
     dice = random.Random(8)
     first = [(dice.randint(attempts // 3, 2 * attempts // 3), attempts) for _ in range(80)]
     second = [(r + dice.randint(-(attempts // 3), attempts // 3 + 1), attempts) for r, _ in first]
@@ -80,6 +83,7 @@ def test_all_pairs_at_once_have_the_p_values_of_each_pair() -> None:
 
 def likelihood_score(better: int, worse: int, tasks: int, difference: float) -> float:
     """Tango's statistic with the nuisance parameter found by a search."""
+    from scipy.optimize import minimize_scalar
 
     def cost(lost: float) -> float:
         cells = [(better, lost + difference), (worse, lost), (tasks - better - worse, 1 - 2 * lost - difference)]
@@ -187,6 +191,8 @@ def test_equal_gaps_keep_a_wide_interval(attempts: int) -> None:
 
 
 def test_the_power_of_exact_mcnemar_against_every_outcome() -> None:
+    from scipy.stats import binomtest
+
     tasks, difference, discordance = 20, 0.3, 0.4
     better, worse = (discordance + difference) / 2, (discordance - difference) / 2
     power = 0.0

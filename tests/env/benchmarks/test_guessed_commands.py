@@ -71,6 +71,9 @@ _SCRIPT = b'environ.setdefault("DJANGO_SETTINGS_MODULE", "site.conf")'
         ),
         ({"a/b/c/manage.py": _SCRIPT, "a/b/c/site/conf.py": b""}, "python"),  # too deep to be the project's own
         ({"tests/manage.py": _SCRIPT, "tests/website/conf.py": b""}, "python"),
+        ({"run.sh": b"export DJANGO_SETTINGS_MODULE=conf\n", "conf.py": b""}, "DJANGO_SETTINGS_MODULE=conf python"),
+        ({"test.sh": b"unset X\ndjango-admin test --settings=a.b\n", "a/b.py": b""}, "DJANGO_SETTINGS_MODULE=a.b"),
+        ({"run.sh": b"export DJANGO_SETTINGS_MODULE= && cd shop\n", "conf.py": b""}, "python"),
     ],
 )
 def test_settings_that_are_found_from_a_folder(files: dict[str, bytes], variables: str) -> None:

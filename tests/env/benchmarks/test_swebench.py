@@ -18,7 +18,7 @@ from stackrank.env.corrections import corrected, save_correction
 from stackrank.env.patches import make_diff
 from stackrank.env.sandbox.base import Backend, spec_for
 from stackrank.env.sandbox.client import Changes, Sandbox
-from stackrank.env.scoring.log_formats import _find_swebench, read_log, swebench_parsers
+from stackrank.env.scoring.log_formats import _find_swebench, _reader, swebench_parsers
 from stackrank.env.scoring.verdict import score
 from stackrank.env.task import Task
 from stackrank.env.validate import validate
@@ -248,7 +248,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_what_the_package_knows_is_used(tmp_path: Path, repo: SampleRepository) -> None:
     task = only(load(write_lines(tmp_path / "rows.jsonl", [instance(repo)])))
     assert (task.score_command or task.test_command) == "check -v tests/test_cart.py"
-    assert task.log_format == "swebench:acme/shop" and read_log(task.log_format, "test_x\n") == {"test_x": "passed"}
+    assert task.log_format == "swebench:acme/shop" and _reader(task.log_format)("test_x\n") == {"test_x": "passed"}
     assert task.environment is not None and task.environment.requirements == ("six", "attrs")
     assert task.environment.setup == ("make",)
     parsed = only(load(write_lines(tmp_path / "named.jsonl", [instance(repo, log_parser="parse_log_acme")])))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,3 +50,12 @@ def test_ending_the_process_costs_no_answer(parser: Parser, tmp_path: Path) -> N
 
     assert parser.syntax_error(str(file)) is None
     assert KEPT - kept - {pid}
+
+
+def test_warnings_about_a_file_go_nowhere(tmp_path: Path) -> None:
+    """Nobody reads standard error while a file is parsed, and writing more than it takes would never end."""
+    odd = tmp_path / "odd.py"
+    odd.write_text("1 is 1\n" * 2000)
+    script = f"from {Parser.__module__} import Parser; print(Parser().syntax_error({str(odd)!r}))"
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    assert (ended.stdout, ended.stderr) == (b"None\n", b"")

@@ -8,6 +8,7 @@ import secrets
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,16 @@ def test_nothing_stays_in_a_berth(docker: DockerBackend) -> None:
     first, left, last = said(FIND), said(LEAVE), said(FIND)
     assert first == last and first[0] == left[0], "the numbers of processes begin anew as well"
     assert first[1].startswith("clean")
+
+
+def test_the_processor_time_is_told_while_a_program_runs(docker: DockerBackend) -> None:
+    busy = "import time\nwhile time.process_time() < 2:\n    pass\nprint('over')\n"
+    with Sandbox(docker, SPEC) as sandbox, ThreadPoolExecutor() as threads:
+        sandbox.put({"program.py": busy.encode()})
+        running = threads.submit(sandbox.run, "python program.py", 30)
+        wait_for(lambda: sandbox.used_s() > 0.5, "half of its time")
+        assert running.result().output == "over\n"
+        assert sandbox.used_s() >= 2
 
 
 FILL = """

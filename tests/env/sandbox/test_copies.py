@@ -105,6 +105,7 @@ def test_environments_share_the_system_part_and_one_copy_of_each_file(place: Pat
     assert one.machine == two.machine == three.machine and len(said) == 1
     copies = [view.folders[seen_as] for view, seen_as in ((one, SEEN_AS), (two, environment), (three, SEEN_AS))]
     assert copies[0] == copies[1] != copies[2] and (copies[2] / "module.py").read_text() == "x = 1\n"
+    assert (copies[2] / "module.py").samefile(copies[0] / "module.py"), "one copy, although it is a file of its own"
 
 
 def test_what_only_some_packages_are_linked_with_is_seen_by_their_sandboxes_alone(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -13,6 +14,7 @@ import time
 import uuid
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +22,8 @@ import pytest
 from stackrank.env.benchmarks.base import Source
 from stackrank.env.benchmarks.registry import load_benchmark
 from stackrank.env.environment import Environment
-from stackrank.env.sandbox.base import Backend, BuildError, SandboxSpec, spec_for
+from stackrank.env.sandbox.base import Backend, BuildError, SandboxSpec, silent, spec_for
+from stackrank.env.sandbox.bubblewrap import environments, unprivileged
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.environments import archive, find_interpreter, find_reason
 from stackrank.env.sandbox.python_env import REQUIREMENTS
@@ -254,3 +257,20 @@ def test_a_shim_of_pyenv_without_that_python_is_no_python(monkeypatch: pytest.Mo
         find_interpreter(Environment("3.42"))
     shim.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     assert find_interpreter(Environment("3.42")) == Path(sys.executable).resolve()
+
+
+APPENDING = 'echo "# more" >> "$VIRTUAL_ENV/bin/activate"'
+REPLACING = 'sed -i "s/^deactivate/leave/" "$VIRTUAL_ENV/bin/activate"'
+
+
+@pytest.mark.skipif(not unprivileged.is_host_root(), reason="only root builds as another user")
+@pytest.mark.parametrize(("command", "linked"), [(REPLACING, True), (APPENDING, False)])
+def test_a_set_up_shares_files_with_its_base_and_changes_none_of_them(command: str, linked: bool) -> None:
+    usable("bubblewrap")
+    bwrap = shutil.which("bwrap") or ""
+    base = Environment(variables=(("VIRTUAL_ENV", "/opt/environment"),))
+    original = environments.build(bwrap, base, silent)
+    before = (original / "bin/activate").read_bytes()
+    built = environments.build(bwrap, replace(base, setup=(command,)).with_source({"a.py": b""}), silent)
+    assert (original / "bin/activate").read_bytes() == before != (built / "bin/activate").read_bytes()
+    assert (original / "pyvenv.cfg").samefile(built / "pyvenv.cfg") is linked

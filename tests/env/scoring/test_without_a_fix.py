@@ -8,6 +8,7 @@ import pytest
 
 from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.scoring.judge import Score
+from stackrank.env.scoring.literals import may_be_equal
 from stackrank.env.scoring.verdict import score
 from stackrank.env.task import Task
 from tests.fixtures.env import cart, source, usable
@@ -210,6 +211,44 @@ def test_a_repair_is_resolved_and_verified_but_not_sealed(damage: str, own_home:
     assert verdict.resolved and verdict.verified and not verdict.sealed and "no fix is known" in verdict.unsealed, (
         verdict
     )
+
+
+EQUAL_NAMES = """
+    import pytest
+
+    from cart import average, total
+
+    five, nine = 5, 5.0
+
+
+    def test_total():
+        assert [total([5]), total([2, 3])] == {expected}
+        assert average([7]) == 7
+"""
+
+
+@pytest.mark.parametrize("expected", ["[five, nine]", "[nine, *[five]]"])
+def test_a_repair_that_equal_values_in_another_order_suit_as_well_is_no_forgery(expected: str, own_home: None) -> None:
+    task = alone()
+    task = replace(task, files={**task.files, "tests/test_cart.py": source(EQUAL_NAMES.format(expected=expected))})
+    verdict = judged(task, task.files["cart.py"].replace(b" - 1", b""))
+    assert verdict.resolved and not verdict.tampered, verdict.notes
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("proxy, c", "c, proxy", True),
+        ("1, True", "True, 1", True),
+        ("*a,  # all\n b", "b,  # all\n *a", True),
+        ("1, 2", "2, 1", False),
+        ("5", "6", False),
+        (" == ", " != ", False),
+        ("assertTrue", "assertFalse", False),
+    ],
+)
+def test_only_swapped_values_may_be_equal(old: str, new: str, expected: bool) -> None:
+    assert may_be_equal(old, new) is expected
 
 
 def test_tests_of_a_file_that_cannot_be_imported_as_given_may_not_go_missing(own_home: None) -> None:

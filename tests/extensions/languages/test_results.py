@@ -42,6 +42,31 @@ def test_output_without_results_has_none(format: str, output: str) -> None:
     assert read_log(format, output) == {}
 
 
+@pytest.mark.parametrize(
+    ("format", "output"),
+    [
+        ("cargo", f"running {'9' * 5000} tests\n"),
+        ("ctest", f"100% tests passed, 0 tests failed out of {'9' * 5000}\n"),
+        ("go", '{"Action": [], "Test": 1}\n'),
+        ("jest", '{"testResults":' + "[" * 200_000 + "\n"),
+    ],
+)
+def test_an_output_that_a_reader_does_not_survive_has_no_results(
+    format: str, output: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """If it raised, an entrant could turn its loss into an error by printing."""
+    assert read_log(format, output) == {}
+    assert f"cannot be read as {format}" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("format", "output"), [("junit", '<?xml version="1.0"?>' + "<!>" * 60), ("ctest", "\n" * 200_000)]
+)
+def test_an_output_does_not_keep_a_reader_busy(format: str, output: str, caplog: pytest.LogCaptureFixture) -> None:
+    assert read_log(format, output) == {}
+    assert not caplog.text
+
+
 def test_the_worst_outcome_of_a_test_counts() -> None:
     cases = '<testcase classname="A" name="a"/><testcase classname="A" name="a"><failure/></testcase>'
     document = f'<?xml version="1.0"?>\n<testsuite>{cases}</testsuite>\n'

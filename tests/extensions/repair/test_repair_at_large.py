@@ -75,3 +75,37 @@ def test_frames_follow_links() -> None:
     text = "src/pool/rates.py:7: in share\npool/rates.py:3: ZeroDivisionError\nsrc/pools/rates.py:1: in f\n"
     links = {"src/pool": "rooms/numbers", "pool": "src/pool"}
     assert frames(text, ["rooms/numbers/rates.py"], links) == [("rooms/numbers/rates.py", 7)]
+
+
+SUMS = """
+    def weigh(first, second, third):
+        low = first * 2 + second - third + 7
+        high = second * 5 - first + third * 3
+        middle = low * high - third + first * 4
+        return middle + low - high
+
+
+    def add_up(count):
+        total = 0
+        for number in range(count):
+            total += number
+        return total
+"""
+FAST = """
+    def test_weigh():
+        assert weigh(1, 2, 3) == 141
+        assert weigh(2, 5, 1) == 388
+        assert weigh(0, 1, 4) == 59
+"""
+SLOW = """
+    def test_add_up():
+        assert add_up(1_600_000) == 1_279_999_200_000
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tests", [SLOW + FAST, FAST + SLOW])
+def test_a_passing_test_that_takes_long_does_not_shorten_the_search(tests: str) -> None:
+    task = make_task({"sums.py": SUMS, "tests/test_sums.py": "    from sums import add_up, weigh\n\n" + tests})
+    outcome, _steps = play_real(task, Repair(), "debug")
+    assert outcome.score is not None and outcome.score.resolved

@@ -71,7 +71,7 @@ def postgres(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
         yield running
 
 
-LOSSES = [("cut off", ""), ("killed", ""), ("killed", "paused"), ("killed", "retuned")]
+LOSSES = [("cut off", "paused"), ("killed", "retuned")]
 
 
 @pytest.mark.parametrize(("loss", "act"), LOSSES)

@@ -9,6 +9,7 @@ import os
 import select
 import signal
 import socket
+import warnings
 from typing import NoReturn, Optional, Tuple
 
 from .messages import message
@@ -84,6 +85,7 @@ def _serve(connection: socket.socket) -> NoReturn:
     try:
         os.dup2(connection.fileno(), 0)
         os.closerange(3, _OPEN_FILES)
+        warnings.simplefilter("ignore")  # a file can have more of them than standard error takes
         while True:
             path = os.read(0, _LONGEST)
             if not path:
