@@ -43,3 +43,9 @@ class Observation:
         shown = normalise(self.state["failure_state"], root)
         state = cast(State, {**self.state, "failure_state": shown})
         return replace(self, text=f"{self.text}\n\n{shown}", state=state)
+
+
+def refusal(error: Exception) -> Observation:
+    """Return the observation of an action that was refused."""
+    text = str(error)
+    return Observation(text if text.endswith(("?", ".")) else f"{text}.", False)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
-from stackrank.env.actions import Action, Observation
+from stackrank.env.actions import Action, Observation, refusal
 from stackrank.env.instructions import instructions
 from stackrank.env.normalise import normalise
 from stackrank.env.sandbox.base import (
@@ -319,7 +319,7 @@ class DebugEnv:
         try:
             arguments = read_arguments(tool, action.arguments)
         except ToolError as error:
-            return Observation(f"{error}.", False), None
+            return refusal(error), None
         if isinstance(tool, Branch):
             return self._go_back(arguments.at), None
 
@@ -328,7 +328,7 @@ class DebugEnv:
             try:
                 observation = tool(bench, arguments)
             except (ToolError, Refused) as error:
-                observation = Observation(f"{error}.", False)
+                observation = refusal(error)
             return replace(observation, text=note + observation.text)
 
         observation = self._guard(action, act)

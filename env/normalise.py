@@ -26,9 +26,11 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(\[Inferior \d+ \(process) \d+\)"), r"\1 ...)"),
 )
 # The addresses at which Linux maps a process's memory on x86-64 and ARM: other numbers are the program's own. `id(...)`
-# is decimal, and the hash of an object is a sixteenth of its id. A number that a repr calls an address always counts.
+# is decimal, and the hash of an object is a sixteenth of its id. A number that a repr calls an address always counts,
+# also where `reprlib` has cut off what is before it.
 _ADDRESS = re.compile(
     r"(?<= at )0[xX][0-9a-fA-F]{5,16}\b"
+    r"|(?<=\.\.\.)x[0-9a-f]{12}(?=>)"
     r"|\b0[xX](?:0000)?(?:(?:7[efEF]|5[56])[0-9a-fA-F]{10}|(?:ffff|aaaa|FFFF|AAAA)[0-9a-fA-F]{8})\b"
     r"|\b(?:(?:138|139|140)\d{12}|9[345]\d{12}|(?:86[5-9]|87\d|58[4-9]|59[0-7])\d{10})\b"
 )
@@ -46,7 +48,8 @@ def normalise(text: str, root: str) -> str:
     numbers: dict[int, int] = {}
 
     def numbered(match: re.Match[str]) -> str:
-        number = numbers.setdefault(int(match[0], 0), len(numbers) + 1)
-        return f"0x...{number}" if match[0][:2] in ("0x", "0X") else f"140...{number}"
+        address = f"0{match[0]}" if match[0][0] == "x" else match[0]
+        number = numbers.setdefault(int(address, 0), len(numbers) + 1)
+        return f"0x...{number}" if address[:2] in ("0x", "0X") else f"140...{number}"
 
     return _ADDRESS.sub(numbered, text)

@@ -20,7 +20,7 @@ def describe_exit(status: int, task: Task) -> str:
     # A shell reports 128 + signal for a command that a signal killed.
     number = -status if status < 0 else status - 128 if status > 128 else 0
     if number == signal.SIGKILL:
-        return f"killed (SIGKILL), most likely because it used more than {task.limits.memory_mb} MB of memory"
+        return f"killed (SIGKILL): it used more than {task.limits.memory_mb} MB of memory, or a program killed it"
     if status < 0:
         return f"killed by signal {number}"
     return f"exit status {status}"

@@ -13,6 +13,8 @@ from pydantic import Field
 from stackrank.env.actions import Observation
 from stackrank.env.benchmarks.testfiles import as_argument, shell_command
 from stackrank.env.sandbox.client import CommandResult, Sandbox
+from stackrank.env.sandbox.guest.core import files as guest_files
+from stackrank.env.sandbox.guest.debugging.choice import choose
 from stackrank.env.sandbox.guest.testing.commands import pytest_run
 from stackrank.env.sandbox.guest.testing.ids import path_of
 from stackrank.env.sandbox.replies.records import Failure
@@ -51,7 +53,9 @@ class Eval:
 
     def __call__(self, bench: Bench, arguments: EvalArguments) -> Observation:
         """Return the tests' output and, in the state, each test's outcome."""
-        test_ids = parse_test_ids(arguments.test, bench.outcomes)
+        test_ids = [
+            test for word in parse_test_ids(arguments.test, bench.outcomes) for test in _find_tests(bench, word)
+        ]
         is_default = not test_ids and not arguments.verbose
         command = bench.task.test_command if is_default else command_for(bench.task, test_ids, arguments.verbose)
         observation = run_visible_tests(bench.sandbox, bench.task, command, shows_state=bench.shows_failure_state)
@@ -129,6 +133,20 @@ def parse_test_ids(text: str, ids: Collection[str]) -> list[str]:
     if text in ids:
         return [text]
     return [word.strip("\"'") for word in _BETWEEN.split(text) if word.strip("\"'")]
+
+
+def _find_tests(bench: Bench, word: str) -> list[str]:
+    """Return the ids of the tests that a word means as in the debugging tools, or the word if pytest understands it."""
+    path = path_of(word)
+    is_path = any(f"{file}/".startswith(f"{path.rstrip('/')}/") for file in bench.task.files)
+    is_known = any(test == word or test.startswith((f"{word}::", f"{word}[")) for test in bench.outcomes)
+    if is_known or (is_path and "::" not in word):
+        return [word]
+    try:
+        chosen = choose(list(bench.outcomes), word)
+    except guest_files.Refused:  # pytest says what is wrong with it
+        return [word]
+    return [test for test in bench.outcomes if test in chosen]
 
 
 def command_for(task: Task, ids: Collection[str], verbose: bool) -> str:

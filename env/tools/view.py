@@ -6,7 +6,7 @@ from pydantic import Field
 
 from stackrank.env.actions import Observation
 from stackrank.env.sandbox.base import Refused
-from stackrank.env.sandbox.guest.core.texts import find_encoding
+from stackrank.env.sandbox.guest.core.texts import LINES_OF_FILE, find_encoding
 from stackrank.env.state import ShownState
 from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.env.tools.listdir import list_folder
@@ -47,6 +47,11 @@ class View:
 
     def __call__(self, bench: Bench, arguments: ViewArguments) -> Observation:
         """Return the lines asked for: only whole lines, and at most MAX_LINES."""
+        # As tools show places; from a single line on, as many lines as fit are shown.
+        place = LINES_OF_FILE.fullmatch(arguments.path)
+        if place and arguments.start is arguments.end is None and not _is_file(bench, arguments.path):
+            named = {"path": place[1], "start": int(place[2]) or 1, "end": place[3] and int(place[3])}
+            arguments = arguments.model_copy(update=named)
         try:
             lines = lines_of(bench.sandbox.read(arguments.path), arguments.path)
         except Refused as refused:
@@ -73,6 +78,14 @@ class View:
         )
         state = ShownState(kind="shown", path=arguments.path, lines=[first, last])
         return Observation(f"{head}\n{visible_text}" if total else head, state=state)
+
+
+def _is_file(bench: Bench, path: str) -> bool:
+    try:
+        bench.sandbox.read(path)
+    except Refused:
+        return False
+    return True
 
 
 def split_lines(text: str) -> list[str]:

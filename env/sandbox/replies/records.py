@@ -179,6 +179,8 @@ class End:
     how: Literal["finished", "interrupted", "os._exit", "raised", "captured"]
     exit: Status
     notes: Few[Text]
+    others: Number
+    """How many other processes the program started, which are not followed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

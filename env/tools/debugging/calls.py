@@ -92,9 +92,9 @@ class Calls:
         calls.sort(key=lambda call: call.number)
         places = [watched_place(place, count, len(calls)) for place in (totals.places if totals else ())]
         state = state_of(report, frames_of(report), "failed", places)
-        head = _head(function, totals)
+        head = _head(function, totals, report.scope)
         if condition and totals:
-            head += f" The condition was true for {count}." + "".join(_problems(totals))
+            head += f" The condition was true for {count or 'none'}." + "".join(_problems(totals))
         if n and calls:
             parts = [head, *_details(calls[0]), *describe_end(report)]
         elif n and count:
@@ -104,13 +104,13 @@ class Calls:
         return Observation(join_parts(parts, report), state=state)
 
 
-def _head(function: str, totals: Totals | None) -> str:
+def _head(function: str, totals: Totals | None, scope: str) -> str:
     if totals is None:
         return f"The number of calls of {function} is unknown."
     places = ", ".join(f"{place.file}:{place.line} in {place.function}" for place in totals.places[:4])
     count = totals.count
     if not count:
-        return f"{places} was never called."
+        return f"{places} was never called{scope}."
     numbers = [f"#{number}" for number in totals.raised[:10]]
     omitted = len(totals.raised) - len(numbers) + totals.raised_too
     numbers += [f"{omitted} more"] if omitted else []
@@ -120,7 +120,7 @@ def _head(function: str, totals: Totals | None) -> str:
 
 def _problems(totals: Totals) -> Iterator[str]:
     for problem, times in list(totals.problems.items())[:3]:
-        yield f"\n[{problem}, {times} times; counted as false]"
+        yield f"\n[{problem}, {'once' if times == 1 else f'{times} times'}; counted as false]"
 
 
 def _summaries(calls: list[ObservedCall], selected: bool) -> Iterator[str]:

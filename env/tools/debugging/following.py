@@ -91,6 +91,12 @@ class Run:
         """The exception of the first failure; empty if nothing failed."""
         return "" if self.failure is None else strip_padding(self.failure.error).rstrip()
 
+    @property
+    def scope(self) -> str:
+        """What has to follow a statement that something never happened."""
+        end = self.first(End)
+        return " in the process that was followed" if end is not None and end.others else ""
+
     @cached_property
     def interrupted(self) -> Interrupted | None:
         """Where the program was when its time was up."""
@@ -144,6 +150,12 @@ def find_program(bench: Bench, text: str) -> tuple[str, str]:
     if " " in text and "::" not in text and "[" not in text and not is_path():
         raise ToolError(f"{text!r} is neither a test nor a Python program: name a{PROGRAM[1:-1]}")
     return bench.task.test_command, text
+
+
+def hit_number(hit: int, count_hits: Callable[[], int]) -> int:
+    """Return the number of the hit that `hit` means, as `start_at`; if there are not so many, one that none has."""
+    count = count_hits() if hit < 0 else 0
+    return start_at(hit, lambda: count) if count + hit >= 0 else count + 1
 
 
 def start_at(hit: int, count_hits: Callable[[], int]) -> int:

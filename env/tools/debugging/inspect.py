@@ -21,8 +21,8 @@ from stackrank.env.tools.debugging.following import (
     format_place,
     frames_of,
     frames_text,
+    hit_number,
     join_parts,
-    start_at,
     state_of,
 )
 from stackrank.env.tools.debugging.trace import summarize, watched_places
@@ -63,13 +63,13 @@ class Inspect:
             totals = follow(bench, arguments.test, "trace", **options, code="", skip=0, count=0).first(Hits)
             return totals.met if totals else 0
 
-        hit = start_at(arguments.hit, count_hits) if place else 1
+        hit = hit_number(arguments.hit, count_hits) if place else 1
         options |= {"code": arguments.code, "count": 1, "skip": hit - 1}
         run = follow(bench, arguments.test, "inspect", first_failure=not place, **options)
         inspected, totals = run.first(Inspected), run.first(Hits)
-        if inspected is None and place and arguments.hit < 0 and totals is not None and totals.met:
+        if inspected is None and place and arguments.hit < 0 and totals is not None and totals.met + arguments.hit >= 0:
             # This run had fewer hits than the one that counted them, as with threads and deep recursion.
-            hit = max(totals.met + arguments.hit + 1, 1)
+            hit = totals.met + arguments.hit + 1
             run = follow(bench, arguments.test, "inspect", **{**options, "skip": hit - 1})
             inspected, totals = run.first(Inspected), run.first(Hits)
         frames = inspected.frames if inspected else frames_of(run)
@@ -82,12 +82,19 @@ class Inspect:
             parts += _show(inspected, place)
         else:
             parts += [
-                *summarize(totals),
-                *([f"Hit {hit} did not happen, so no code was run."] if place else []),
+                *summarize(run),
+                *([_explain_nothing(hit if arguments.hit > 0 else arguments.hit, totals)] if place else []),
             ]
         if place:
             parts += [f"[{note}]" for note in run.notes] if inspected else describe_end(run)
         return Observation(join_parts(parts, run), state=state)
+
+
+def _explain_nothing(hit: int, totals: Hits | None) -> str:
+    """Say why there are no values."""
+    if totals is not None and 0 < hit <= totals.met:
+        return f"Hit {hit} was reached, but the code did not run to its end."
+    return f"Hit {hit} did not happen, so no code was run."
 
 
 def _show(inspected: Inspected, place: str) -> Iterator[str]:

@@ -153,7 +153,8 @@ def debugger_text(reply: Debugged, max_chars: int, named: str, begin: str = _BEG
         output = _without_current_line(output, paused)
     # The output that was asked for, with a note of what is left out, gets the room that the rest leaves.
     room = max_chars - 100 - sum(len(part) + 1 for part in [*notes, *below])
-    return "\n".join(part for part in [*notes, shortened(output, max(room, max_chars // 2), hint), *below] if part)
+    parts = [*notes, shortened(output, max(room, max_chars // 2), hint), *below]
+    return "\n".join(filter(None, parts)) or "[no output]"
 
 
 def _describe_end(standing: Standing, named: str, begin: str) -> str:

@@ -16,6 +16,7 @@ from stackrank.env.tools.debugging.following import (
     CONDITION,
     PLACE,
     TEST,
+    Run,
     describe_end,
     follow,
     format_lines,
@@ -63,6 +64,9 @@ class Trace:
         """Return the hits, where the exception was raised, and how the run ended."""
         if not arguments.place.strip() and not arguments.exception.strip():
             raise ToolError("nothing to trace: name a `place` or an `exception`")
+        exception = arguments.exception.strip()
+        if exception and not all(map(str.isidentifier, exception.split("."))):
+            raise ToolError(f"{arguments.exception} does not name one exception class: name it as in KeyError")
         options: dict[str, Any] = {"place": arguments.place.strip(), "condition": arguments.condition.strip()}
         options |= {"code": arguments.code, "exception": arguments.exception.strip()}
 
@@ -77,7 +81,7 @@ class Trace:
         frames = raised.frames if raised else frames_of(run)
         event = "raised" if raised else "interrupted" if run.interrupted else "failed"
         state = state_of(run, frames, event, watched_places(totals), raised.error if raised else "")
-        parts = [*summarize(totals), *_hits(hits, totals), *_exception(arguments.exception, raised, totals)]
+        parts = [*summarize(run), *_hits(hits, totals), *_exception(arguments.exception, raised, totals)]
         if not raised:
             parts += describe_end(run)
         elif run.notes:
@@ -98,20 +102,21 @@ def watched_place(place: Location, hits: int, shown: int) -> DebugEvent:
     return DebugEvent(event=event, file=place.file, line=place.line, function=place.function, hits=hits)
 
 
-def summarize(totals: Hits | None) -> Iterator[str]:
+def summarize(run: Run) -> Iterator[str]:
     """Yield how often the places were reached, and which errors conditions raised."""
+    totals = run.first(Hits)
     places = totals.places if totals else ()
     if len(places) > MOST_PLACES:
         hit_lines = format_lines((place.file, place.line) for place in places if place.reached)
         yield f"Reached: {hit_lines or 'none'}."
         never = format_lines((place.file, place.line) for place in places if not place.reached)
         if never:
-            yield f"Never reached: {never}."
+            yield f"Never reached{run.scope}: {never}."
         places = ()
     for place in places:
         position = f"{place.file}:{place.line}" + (f" in {place.function}" if place.function else "")
         if not place.reached:
-            yield f"{position} was never reached."
+            yield f"{position} was never reached{run.scope}."
         elif place.hits == place.reached:
             yield f"{position}: reached {_times(place.reached)}."
         else:

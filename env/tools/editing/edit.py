@@ -43,6 +43,7 @@ class StrReplace:
 
     def __call__(self, bench: Bench, arguments: StrReplaceArguments) -> Observation:
         """Edit the file, or refuse and change nothing."""
+        check_editable(bench, arguments.path)
         text = decode(bench.sandbox.read(arguments.path), arguments.path).replace("\r\n", "\n")
         old, new = (text.replace("\r\n", "\n") for text in (arguments.old_str, arguments.new_str))
         if not old:
@@ -73,6 +74,7 @@ class Insert:
 
     def __call__(self, bench: Bench, arguments: InsertArguments) -> Observation:
         """Edit the file, or refuse and change nothing."""
+        check_editable(bench, arguments.path)
         if not arguments.new_str:
             raise ToolError("new_str is empty: there is nothing to insert")
         content = _read_if_present(bench, arguments.path) or b""
@@ -101,6 +103,7 @@ class Create:
 
     def __call__(self, bench: Bench, arguments: CreateArguments) -> Observation:
         """Write the file, or refuse."""
+        check_editable(bench, arguments.path)
         if _read_if_present(bench, arguments.path) is not None:
             raise ToolError(f"{arguments.path} already exists: change it with str_replace or insert")
         return edit_file(bench, arguments.path, arguments.content)
@@ -132,6 +135,15 @@ class Undo:
         return Observation(f"Undid the {target} {last.path}.", state=state)
 
 
+def check_editable(bench: Bench, path: str) -> str:
+    """Return the path of a file that may be edited, relative to the workspace. Raises ToolError or Refused."""
+    resolved = bench.sandbox.resolve(path)
+    if not bench.task.may_edit(resolved):
+        hint = f"; write tests of your own in {bench.own_test}" if bench.own_test else ""
+        raise ToolError(f"{path} is read-only: fix the program, not its tests{hint}")
+    return resolved
+
+
 def edit_file(
     bench: Bench,
     path: str,
@@ -146,10 +158,7 @@ def edit_file(
     `shows_old`: also show the lines that were replaced, for agents that named them by their numbers only. If the tool
     set demands it, a file that parsed has to parse afterwards. Raises ToolError or Refused, and changes nothing then.
     """
-    resolved = bench.sandbox.resolve(path)
-    if not bench.task.may_edit(resolved):
-        hint = f"; write tests of your own in {bench.own_test}" if bench.own_test else ""
-        raise ToolError(f"{path} is read-only: fix the program, not its tests{hint}")
+    resolved = check_editable(bench, path)
     if len(text) > MAX_BYTES:
         raise ToolError(f"the new text has {count_of(len(text), 'character')}; at most {MAX_BYTES:,} can be written")
     content = _read_if_present(bench, path)
@@ -239,9 +248,11 @@ def _whole_lines(text: str, old: str, new: str) -> tuple[int, int, str]:
 def _explain_mismatch(path: str, text: str, old: str) -> str:
     lines = [text.count("\n", 0, at) + 1 for at in _find_all(text, old)]
     if lines:
-        ellipsis = ", ..." if len(lines) > _MOST_PLACES else ""
-        numbers = ", ".join(map(str, lines[:_MOST_PLACES]))
-        places = f"occurs {len(lines)} times in {path}, at lines {numbers}{ellipsis}"
+        different = list(dict.fromkeys(lines))
+        ellipsis = ", ..." if len(different) > _MOST_PLACES else ""
+        numbers = ", ".join(map(str, different[:_MOST_PLACES]))
+        plural = "s" if len(different) > 1 else ""
+        places = f"occurs {len(lines)} times in {path}, at line{plural} {numbers}{ellipsis}"
         return f"old_str {places}: include more of the text around it"
     needle = [" ".join(line.split()) for line in old.strip().split("\n")]
     haystack = [" ".join(line.split()) for line in text.split("\n")]

@@ -78,7 +78,7 @@ REFUSED: dict[str, tuple[str, int | None, int | None, str]] = {
     "a link out": ("out.py", None, None, "outside the workspace"),
     "a folder": ("folder", None, None, "is a directory"),
     "beyond the end": ("a.py", 9, 9, "not in a.py, which has 2 lines"),
-    "backwards": ("a.py", 2, 0, "not in a.py"),
+    "backwards": ("a.py", 2, 0, "comes before the first"),
     "line 0": ("a.py", 0, 0, "not in a.py"),
     "lines of a new file": ("new.py", 3, 4, "does not exist"),
     "below a file": ("a.py/b.py", None, None, "cannot be written"),

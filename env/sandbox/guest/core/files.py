@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import fnmatch
 import io
 import os
@@ -11,10 +12,10 @@ import stat
 import tarfile
 from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 
+from . import texts
 from .disk import content_of, folder_content, stamp_of
 from .parser import Parser
 from .processes import TimeLimit, time_limit
-from .texts import LINES, NotText, encoded, find_encoding, touched_lines, with_newlines
 
 SEARCH_LIMIT_S = 5
 
@@ -30,6 +31,9 @@ _MOST_PARSED = 50
 
 # Made by tools that only read the program.
 _NOISE = {"__pycache__", ".git", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"}
+
+
+_MOST_SIMILAR = 3
 
 
 class Refused(Exception):
@@ -62,7 +66,8 @@ class Workspace:
     def resolve(self, path: str) -> str:
         """Return the real path, inside the workspace, of what the agent named. Raises Refused."""
         if not isinstance(path, str) or not path or "\0" in path:
-            raise Refused("the path %r is empty or contains a NUL character" % (path,))
+            reason = "contains a NUL character" if path else "is empty: the workspace itself is `.`"
+            raise Refused("the path %s" % reason)
         real = os.path.realpath(os.path.join(self.root, path))
         if self.relative(real) is None:
             raise Refused("%s is outside the workspace (%s)" % (path, self.root))
@@ -73,15 +78,22 @@ class Workspace:
         if os.path.isdir(real):
             raise Refused("%s is a directory, not a file" % path)
         if not os.path.exists(real):
-            similar = self._similar(path)
-            raise Refused("%s does not exist%s" % (path, "; did you mean %s?" % similar if similar else ""))
+            raise self._missing(path)
         if not os.path.isfile(real):
             raise Refused("%s is not a regular file" % path)
         return real
 
-    def _similar(self, path: str) -> str:
-        name = os.path.basename(path)
-        return ", ".join(candidate for candidate, _ in self._walk() if os.path.basename(candidate) == name)
+    def _missing(self, path: str) -> Refused:
+        """Return the refusal of a path that does not exist, with what was probably meant."""
+        lines = texts.LINES_OF_FILE.fullmatch(path)
+        if lines is not None and os.path.isfile(self.resolve(lines[1])):
+            return Refused("%s is a place in %s: name the file without lines" % (path, lines[1]))
+        name = os.path.basename(path.rstrip("/"))
+        files = [candidate for candidate, _ in self._walk()]
+        similar = [candidate for candidate in files if os.path.basename(candidate) == name]
+        similar = similar or difflib.get_close_matches(path, files, _MOST_SIMILAR, 0.7)
+        hint = "did you mean %s?" % " or ".join(similar[:_MOST_SIMILAR]) if similar else "listdir shows what does"
+        return Refused("%s does not exist: %s" % (path, hint))
 
     def _walk(self, top: str = "") -> Iterator[Tuple[str, str]]:
         """Yield (relative path, real path) of every file, in a fixed order; links are not followed."""
@@ -97,6 +109,18 @@ class Workspace:
             pending += reversed(folders)
 
     # ---- reading and editing
+
+    def _check_new(self, path: str, real: str) -> None:
+        """Raise Refused if a path that does not exist is none that a new file can have."""
+        if path.endswith("/"):
+            raise Refused("%s names a directory: name a file in it" % path)
+        folder = os.path.dirname(real)
+        while not os.path.exists(folder):
+            folder = os.path.dirname(folder)
+        if texts.LINES_OF_FILE.fullmatch(path):
+            raise self._missing(path)
+        if not os.path.isdir(folder):
+            raise Refused("%s is a file, so it cannot contain %s" % (self.relative(folder), path))
 
     def read(self, path: str, limit: int = 8 << 20) -> bytes:
         """Return the content of the whole file."""
@@ -125,29 +149,31 @@ class Workspace:
         new = not os.path.exists(real)
         if new and start is not None:
             raise Refused("%s does not exist: omit the line numbers to create it" % path)
+        if new:
+            self._check_new(path, real)
         old = b"" if new else self.read(path)
         try:
-            insert = encoded(text, old, path, whole=start is None)
-        except NotText as error:
+            insert = texts.encoded(text, old, path, whole=start is None)
+        except texts.NotText as error:
             raise Refused("%s %s" % (path, error)) from None
         bom = b"\xef\xbb\xbf" if old.startswith(b"\xef\xbb\xbf") else b""
         newline = b"\r\n" if old.count(b"\r\n") * 2 > old.count(b"\n") else b"\n"
-        lines = LINES.findall(old[len(bom) :])
+        lines = texts.LINES.findall(old[len(bom) :])
         if start is None:
             if end is not None:
                 raise Refused("an end line needs a start line")
             first, replaced = 1, len(lines)
             insert = insert[len(bom) :] if bom and insert.startswith(bom) else insert
-            insert = with_newlines(insert, lines, newline)
+            insert = texts.with_newlines(insert, lines, newline)
             content = bom + insert
         else:
             total = len(lines)
             last = start if end is None else end
             if not 1 <= start <= total + 1 or not start - 1 <= last <= max(total, start - 1):
-                raise Refused("lines %d to %d are not in %s, which has %d lines" % (start, last, path, total))
+                raise Refused(texts.explain_lines(start, last, path, total))
             if insert and not insert.endswith(b"\n") and (last < total or not lines or lines[-1].endswith(b"\n")):
                 insert += newline
-            insert = with_newlines(insert, lines[start - 1 : last], newline)
+            insert = texts.with_newlines(insert, lines[start - 1 : last], newline)
             head = b"".join(lines[: start - 1])
             if insert and head and not head.endswith(b"\n"):
                 head += newline
@@ -161,7 +187,7 @@ class Workspace:
             "replaced": replaced,
             "added": added,
             "changed": content != old,
-            "touched": touched_lines(old, content),
+            "touched": texts.touched_lines(old, content),
         }
         result["syntax_error"] = self._parser.syntax_error(real) if path.endswith(".py") else None
         name = self.relative(real) or path
@@ -210,7 +236,7 @@ class Workspace:
         """
         real = self.resolve(path)
         if not os.path.isdir(real):
-            raise Refused("%s is not a directory" % path if os.path.exists(real) else "%s does not exist" % path)
+            raise Refused("%s is a file: view shows it" % path) if os.path.exists(real) else self._missing(path)
         entries: List[Tuple[str, Optional[int], str]] = []
         omitted = 0
         for folder, folders, names in os.walk(real):
@@ -238,7 +264,7 @@ class Workspace:
             raise Refused("%r is not a valid regular expression: %s" % (pattern, error)) from None
         real = self.resolve(path)
         if not os.path.exists(real):
-            raise Refused("%s does not exist" % path)
+            raise self._missing(path)
 
         try:
             # A hostile expression can take forever; Python checks for signals while it matches.
@@ -266,10 +292,15 @@ class Workspace:
                 continue
             if b"\0" in data:
                 continue
-            for number, line in enumerate(data.decode(find_encoding(data, relative), "replace").split("\n"), 1):
-                if expression.search(line):
+            text = data.decode(texts.find_encoding(data, relative), "replace")
+            lines = text[text.startswith("\ufeff") :].split("\n")
+            # The newline at the end begins no other line.
+            for number, line in enumerate(lines if lines[-1] else lines[:-1], 1):
+                line = line.rstrip("\r")
+                match = expression.search(line)
+                if match is not None:
                     if len(matches) < limit:
-                        matches.append((relative, number, line.rstrip("\r")[:400]))
+                        matches.append((relative, number, texts.around(line, match)))
                     else:
                         omitted += 1
         return {"matches": matches, "more": omitted}

@@ -8,6 +8,9 @@ from typing import List, Optional
 
 # Not str.splitlines: form feeds and Unicode separators do not end a line of source.
 LINES = re.compile(rb"[^\n]*\n|[^\n]+")
+LINES_OF_FILE = re.compile(r"(.+?):(\d+)(?:-(\d+))?:?(?: in .*)?")
+"""A path with lines of the file, as tools show places."""
+_BEFORE_MATCH, _MOST_OF_LINE = 100, 400
 
 
 class NotText(Exception):
@@ -95,3 +98,23 @@ def touched_lines(old: bytes, new: bytes) -> List[int]:
     while tail < shorter - head and old_lines[-tail - 1] == new_lines[-tail - 1]:
         tail += 1
     return [head + 1, max(len(old_lines) - tail, head + 1)]
+
+
+def explain_lines(start: int, last: int, path: str, total: int) -> str:
+    """Say why lines of a file cannot be replaced."""
+    if last < start - 1:
+        return "the last line (%d) comes before the first (%d); to insert before line %d, give end=%d" % (
+            last,
+            start,
+            start,
+            start - 1,
+        )
+    lines = "line %d is" % start if last <= start else "lines %d to %d are" % (start, last)
+    count = "1 line" if total == 1 else "%d lines" % total
+    return "%s not in %s, which has %s; to append, give start=%d and end=%d" % (lines, path, count, total + 1, total)
+
+
+def around(line: str, match: "re.Match[str]") -> str:
+    """Return a line, or the part of a long one in which an expression matched."""
+    start = max(match.start() - _BEFORE_MATCH, 0) if match.end() > 2 * _BEFORE_MATCH else 0
+    return ("..." if start else "") + line[start : start + _MOST_OF_LINE]

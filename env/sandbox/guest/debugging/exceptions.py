@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import List
 
 _MOST = 6
@@ -12,6 +13,14 @@ def reported_error(error: BaseException) -> BaseException:
     while error.__cause__ is not None and type(error).__name__ == "CollectError":
         error = error.__cause__
     return error
+
+
+def exit_status(error: SystemExit) -> int:
+    """Return the status with which a program ends itself. Prints its message, as Python does."""
+    if error.code is None or isinstance(error.code, int):
+        return error.code or 0
+    print(error.code, file=sys.stderr)
+    return 1
 
 
 def chain_of(error: BaseException) -> List[BaseException]:

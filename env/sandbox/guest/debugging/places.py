@@ -87,6 +87,10 @@ def find_place(root: str, name: str) -> List[Place]:
     shown = _SHOWN.fullmatch(name)
     name = (shown["place"] or shown["inner"]) if shown else name.rstrip("()")
     file, colon, line_text = name.rpartition(":")
+    if colon and not file:
+        raise Refused("%r names no file: write it as in cart.py%s" % (name, name))
+    if colon and not re.match(r"[^\W\d]|\d+-?\d*$", line_text):
+        raise Refused("%r names neither a line nor a function: write it as in cart.py:12 or cart.py:total" % name)
     first, dash, last = line_text.partition("-")
     if colon and first.isdigit() and (last.isdigit() if dash else not last):
         return _lines(root, name, find_file(root, file), int(first), int(last or first))
@@ -121,7 +125,7 @@ def _unknown(root: str, name: str, dotted: str, candidates: List[Tuple[str, str,
     names_known = list(dict.fromkeys(row[1] for row in candidates))
     close = [name for name in names_known if name.rpartition(".")[2] == last]
     close += [name for name in difflib.get_close_matches(dotted, names_known, 3, 0.6) if name not in close]
-    hint = "did you mean %s" % " or ".join(close[:_MOST_NAMED]) if close else "use grep to find where it is defined"
+    hint = "did you mean %s?" % " or ".join(close[:_MOST_NAMED]) if close else "use grep to find where it is defined"
     return "no function in the workspace is called %s: %s" % (name, hint)
 
 
@@ -139,7 +143,7 @@ def find_file(root: str, name: str) -> str:
     if len(matches) == 1:
         return os.path.join(root, matches[0])
     close = matches or difflib.get_close_matches(name, paths, 3)
-    hint = ": did you mean %s" % " or ".join(close[:_MOST_NAMED]) if close else ""
+    hint = ": did you mean %s?" % " or ".join(close[:_MOST_NAMED]) if close else ""
     raise Refused("no file %s%s" % (name, hint))
 
 

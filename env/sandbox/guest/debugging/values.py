@@ -251,6 +251,12 @@ def safe_locals(names: Mapping[str, Any], limit: int = 24) -> Dict[str, str]:
     return texts
 
 
+def qualified_name(code: types.CodeType) -> str:
+    """Return the name of a function with its class, as all tools show it; before Python 3.11, only the name."""
+    name: str = getattr(code, "co_qualname", code.co_name)
+    return name.replace("<locals>.", "")
+
+
 def call_stack(
     stack: Sequence[Tuple[types.FrameType, int]], current: int, name_of: Callable[[str], str], max_frames: int = 24
 ) -> List[Dict[str, Any]]:
@@ -260,7 +266,7 @@ def call_stack(
         {
             "file": name_of(frame.f_code.co_filename),
             "line": line or 0,  # some instructions have no line
-            "function": getattr(frame.f_code, "co_qualname", frame.f_code.co_name),
+            "function": qualified_name(frame.f_code),
             "current": first + position == current,
         }
         for position, (frame, line) in enumerate(stack[first : first + max_frames])

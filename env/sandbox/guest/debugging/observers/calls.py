@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import collections
 import enum
+import gc
+import inspect
 import types
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
@@ -104,6 +106,10 @@ class CallsObserver(Observer):
     def yielded(self, frame: types.FrameType, value: Any) -> None:
         """Record a value that a generator yields."""
         call = self._open.get(id(frame))
+        if call is not None and frame.f_code.co_flags & inspect.CO_ASYNC_GENERATOR:
+            if type(value).__name__ != "async_generator_wrapped_value":  # it waits for something
+                return
+            value = next(iter(gc.get_referents(value)), None)
         if call is not None:
             call.yields += 1
             if call.yields <= _YIELDED:

@@ -173,6 +173,8 @@ class HitsObserver(Observer):
         if kind not in self._others and not self._is_wanted(kind):
             self._others[kind] = kind.__name__
         if kind in self._others:
+            if self._passes_through(frame, error):
+                return
             place = (kind, frame.f_code.co_filename, line)
             if place in self._raised or len(self._raised) < _MOST_RAISED:
                 self._raised[place] = self._raised.get(place, 0) + 1
@@ -181,6 +183,13 @@ class HitsObserver(Observer):
             "raised", error=describe(error), frames=self._teller.stack(frame, line), test=self._teller.test
         )
         self.stop_now("raised")
+
+    def _passes_through(self, frame: types.FrameType, error: BaseException) -> bool:
+        """Whether an exception was raised in a call of the workspace below this frame."""
+        tb = error.__traceback__
+        while tb is not None and (tb.tb_frame is frame or not self._teller.own(tb.tb_frame.f_code.co_filename)):
+            tb = tb.tb_next
+        return tb is not None
 
     def _is_wanted(self, error: type) -> bool:
         names = ((kind.__name__, "%s.%s" % (kind.__module__, kind.__qualname__)) for kind in error.__mro__[:-1])

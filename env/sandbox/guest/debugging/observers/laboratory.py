@@ -19,10 +19,9 @@ from typing import Any, Dict, Generator, List, Optional, Tuple
 
 from ...core.files import Refused
 from ...core.framing import take_input
-from ...testing.ids import before_parameters, path_of
 from ...testing.shadows import forget_shadowed
-from ..choice import choose, outcome_of
-from ..exceptions import reported_error
+from ..choice import Collected, choose, file_of, outcome_of
+from ..exceptions import exit_status, reported_error
 from ..places import Names
 from .calls import CallsObserver
 from .hits import HitsObserver
@@ -109,7 +108,7 @@ class Session:
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):
                 stream.flush()
-        self._report.write("end", how=ending, exit=code & 0xFF, notes=notes)
+        self._report.write("end", how=ending, exit=code & 0xFF, notes=notes, others=self._processes)
 
     def stop_now(self, ending: str) -> None:
         """End the program here: what was asked for has been seen."""
@@ -202,7 +201,7 @@ class Session:
                 self._follow()
                 runpy.run_path(os.path.abspath(entry[0]), run_name="__main__")
         except SystemExit as error:
-            return error.code if isinstance(error.code, int) else 0 if error.code is None else 1
+            return exit_status(error)
         except Refused:
             raise
         except BaseException as error:
@@ -225,11 +224,8 @@ class Session:
         outer = self
         collecting = False
         wanted_test: str = self._spec["test"]
-        file = path_of(wanted_test)
-        if wanted_test and not os.path.exists(file):
-            if "/" in before_parameters(file) or file.endswith(".py"):
-                raise Refused("no file %s" % file)
-            file = ""
+        file = file_of(self._root, wanted_test)
+        collected = Collected()
 
         class Followed:
             @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -240,6 +236,8 @@ class Session:
                     config.option.keyword = config.option.markexpr = ""
                 if outer._spec["first_failure"]:
                     config.option.maxfail = 1
+                if wanted_test:
+                    collected.begin(config)
                 yield
 
             @pytest.hookimpl(trylast=True)
@@ -258,15 +256,22 @@ class Session:
                 yield
 
             @pytest.hookimpl(hookwrapper=True, trylast=True)
-            def pytest_collection_modifyitems(self, config: Any, items: List[Any]) -> Generator[None, Any, None]:
+            def pytest_collection_modifyitems(self, session: Any, items: List[Any]) -> Generator[None, Any, None]:
                 yield
-                if wanted_test and not outer._failures:  # else its file could not be imported, which was reported
-                    try:
-                        chosen_ids = choose([item.nodeid for item in items], wanted_test)
-                    except Refused as error:
+                if not wanted_test:
+                    return
+                collected.end(session.config)
+                try:
+                    chosen_ids = choose([item.nodeid for item in items], wanted_test)
+                    outer._notes += collected.leave_out_failures(session)
+                except Refused as error:
+                    chosen_ids = set()
+                    if not collected.failures:
                         outer._report.write("refused", text=str(error))
-                        chosen_ids = set()
-                    items[:] = [item for item in items if item.nodeid in chosen_ids]
+                    outer._notes += collected.explain(wanted_test, error)
+                    for name, failure in collected.failures:
+                        outer._failed(name, failure)
+                items[:] = [item for item in items if item.nodeid in chosen_ids]
 
             @pytest.hookimpl(hookwrapper=True, tryfirst=True)
             def pytest_runtest_protocol(self, item: Any) -> Generator[None, Any, None]:
@@ -278,7 +283,11 @@ class Session:
                 outer._teller.test = ""
 
             def pytest_exception_interact(self, node: Any, call: Any, report: Any) -> None:
-                outer._failed(node.nodeid, reported_error(call.excinfo.value))
+                error = reported_error(call.excinfo.value)
+                if wanted_test and isinstance(node, pytest.Collector):
+                    collected.failures.append((node.nodeid, error))
+                else:
+                    outer._failed(node.nodeid, error)
 
             def pytest_runtest_logreport(self, report: Any) -> None:
                 if report.when == "call" or report.outcome != "passed":

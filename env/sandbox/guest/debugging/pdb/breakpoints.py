@@ -187,6 +187,9 @@ class Breakpoints(pdb.Pdb):
             if self._in_library(name):
                 return "", ""
             raise
+        if len(places) > 1 and not places[0].function:
+            lines = ", ".join(str(place.line) for place in places[:8])
+            raise Refused("%s names several lines: a breakpoint is set at one of them (%s)" % (name, lines))
         if len(places) > 1:
             listed = ", ".join("%s:%d" % (self.shorten(place.file), place.body) for place in places[:8])
             raise Refused("%s is defined in several places: %s" % (name, listed))
@@ -213,12 +216,15 @@ class Breakpoints(pdb.Pdb):
         if colon and line.isdigit():
             path = super().lookupmodule(file)
             return path is not None and not self.canonic(path).startswith(self._root)
+        code = None
         if self._started:
             with contextlib.suppress(Exception):
                 frame: Any = self.curframe
                 value = run(name, "eval", frame.f_globals, dict(self.curframe_locals))
-                return hasattr(getattr(value, "__func__", value), "__code__")
-        return False
+                code = getattr(getattr(value, "__func__", value), "__code__", None)
+        if code is not None and code.co_filename[:1] == "<" and code.co_filename not in linecache.cache:
+            raise Refused("%s is defined in %s, which has no lines to stop at" % (name, code.co_filename))
+        return code is not None
 
     def do_condition(self, arg: str) -> Any:
         """As in pdb; a condition that is no Python expression is refused."""

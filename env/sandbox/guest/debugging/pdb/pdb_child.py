@@ -11,6 +11,7 @@ Clocks: nothing here reads one, because the program may have stopped or replaced
 
 from __future__ import annotations
 
+import bdb
 import contextlib
 import ctypes
 import linecache
@@ -23,7 +24,7 @@ import types
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from ..exceptions import chain_of
-from ..values import call_stack, safe_locals
+from ..values import call_stack, qualified_name, safe_locals
 from .control import INTERRUPT, Control
 from .taking_turns import Turns
 from .trace_function import TraceFunction
@@ -101,7 +102,7 @@ class Debugger(TraceFunction):
             event=self._event,
             file=self.shorten(name),
             line=line,
-            function=getattr(frame.f_code, "co_qualname", frame.f_code.co_name),
+            function=qualified_name(frame.f_code),
             depth=sum(1 for frame, _ in self.stack[: self.curindex + 1] if self.is_own(frame)),
             stack=call_stack(self.stack, self.curindex, lambda name: self.shorten(self.canonic(name))),
             exception=self._exception or None,
@@ -130,8 +131,13 @@ class Debugger(TraceFunction):
         self._evaluating = threading.get_ident()
         try:
             return super().onecmd(line)
+        except bdb.BdbQuit:
+            raise
         except KeyboardInterrupt:
             self.error("KeyboardInterrupt")
+            return False
+        except BaseException:  # what a command calls of the program must not end the program
+            self._say_error()
             return False
         finally:
             self._evaluating = 0

@@ -20,8 +20,8 @@ from ...testing.ids import path_of
 from ...testing.prepared import plugin as searched
 from ...testing.prepared import prepared
 from ...testing.shadows import forget_shadowed
-from ..choice import choose, outcome_of
-from ..exceptions import reported_error
+from ..choice import Collected, choose, outcome_of
+from ..exceptions import exit_status, reported_error
 from .control import Control, EmptyInput
 from .pdb_child import Debugger
 
@@ -86,9 +86,7 @@ def run(debugger: Debugger, entry: List[str], test: str, only: List[str]) -> int
         exec(code, module.__dict__)
     except SystemExit as error:
         debugger.stop_tracing()
-        if error.code is not None and not isinstance(error.code, int):
-            print(error.code, file=sys.stderr)
-        return error.code if isinstance(error.code, int) else 0 if error.code is None else 1
+        return exit_status(error)
     except Exception as error:
         debugger.stop_tracing()
         if not debugger.post_mortem(error):
@@ -119,6 +117,7 @@ def _run_pytest(debugger: Debugger, arguments: List[str], test: str, only: List[
     from ..project_options import conftest_errors, project_options
 
     begun = collecting = False
+    collected = Collected()
 
     def begin() -> None:
         nonlocal begun
@@ -130,6 +129,7 @@ def _run_pytest(debugger: Debugger, arguments: List[str], test: str, only: List[
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_cmdline_main(self, config: Any) -> Generator[None, Any, None]:
             config.args = [*config.args, *_missing_files(config, [test] if test else only)]
+            collected.begin(config)
             yield
 
         @pytest.hookimpl(trylast=True)
@@ -146,14 +146,27 @@ def _run_pytest(debugger: Debugger, arguments: List[str], test: str, only: List[
         ) -> Generator[None, Any, None]:
             all_items = {item.nodeid: item for item in items}
             yield
+            collected.end(config)
             session.collected_items = list(items)  # for agents that run all tests again from inside
             names = {name for name in all_items if name in only or path_of(name) in only}
+            failed = [(name, error) for name, error in collected.failures if name in only or not (only or test)]
             absent = [name for name in only if name not in names and not any(_is_in(name, item) for item in names)]
+            absent = [name for name in absent if not any(name == path for path, _ in failed)]
             if test:
                 try:
                     names = choose(list(all_items), test)
                 except Refused as refused:
-                    debugger.say("nothing was run, as there is %s" % refused)
+                    failed = collected.failures
+                    notes = (
+                        collected.explain(test, refused) if failed else ["nothing was run, as there is %s" % refused]
+                    )
+                    for note in notes:
+                        debugger.say(note)
+            for name, error in failed or ([] if names else collected.failures):
+                debugger.failed(name, error)
+            if names:
+                for note in collected.leave_out_failures(session, [name for name, _ in failed]):
+                    debugger.say(note)
             if names or test:
                 config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in names])
                 items[:] = [item for name, item in all_items.items() if name in names]
@@ -176,7 +189,11 @@ def _run_pytest(debugger: Debugger, arguments: List[str], test: str, only: List[
             debugger.retrace()
 
         def pytest_exception_interact(self, node: Any, call: Any, report: Any) -> None:
-            debugger.failed(node.nodeid, reported_error(call.excinfo.value))
+            error = reported_error(call.excinfo.value)
+            if isinstance(node, pytest.Collector):
+                collected.failures.append((node.nodeid, error))
+            else:
+                debugger.failed(node.nodeid, error)
 
         def pytest_runtest_logreport(self, report: Any) -> None:
             if report.when == "call" or report.outcome != "passed":

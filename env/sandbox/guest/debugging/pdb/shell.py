@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import bdb
+import inspect
+import pdb
 import sys
 import traceback
-from typing import Any, Dict, Tuple
+from typing import Any, Dict, List, Tuple
 
 from ..evaluation import run
 from ..shortening import shortened
@@ -14,6 +16,7 @@ from .batch import WITHOUT_ARGUMENT, compiles
 from .breakpoints import Breakpoints
 
 _MOST_FRAMES = 40
+_REFUSED = ("debug", "interact")
 
 
 class Shell(Breakpoints):
@@ -123,6 +126,21 @@ class Shell(Breakpoints):
             if command in ("c", "cont", "continue") and argument.isdigit():
                 hint = "; `ignore N %s` passes breakpoint N that often" % argument
             self.message("[%s takes no argument: %s was ignored%s]" % (command, argument, hint))
+
+    def do_help(self, arg: str) -> Any:
+        """Show pdb's own help, as this shell takes what pdb does; of a command that it refuses, why."""
+        original = getattr(pdb.Pdb, "do_" + arg, None) if arg else None
+        if arg in _REFUSED:
+            return self.onecmd(arg)
+        if original is None or not original.__doc__:
+            return super().do_help(arg)
+        return self.message(inspect.getdoc(original))
+
+    do_h = do_help
+
+    def get_names(self) -> List[str]:
+        """Leave out of `help` what this shell refuses, or does not need."""
+        return [name for name in super().get_names() if name[3:] not in (*_REFUSED, "EOF", "end")]
 
     def do_where(self, arg: str) -> None:
         """Show the calls that led here; with a number, as from Python 3.14 on, so many of the innermost."""
