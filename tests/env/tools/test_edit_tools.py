@@ -1,9 +1,12 @@
-"""str_replace, insert, create and undo: exactly what was asked for, or nothing and the reason."""
+"""str_replace, insert, create and undo: exactly what was asked for, or nothing and the reason. And debug5, by edits."""
 
 from __future__ import annotations
 
-from stackrank.env.tools import TOOL_SETS
-from tests.fixtures.env import Episode, Play, make_task
+from stackrank.env.actions import Action
+from stackrank.env.debug_env import DebugEnv
+from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.tools import TOOL_SETS, tool_set
+from tests.fixtures.env import Episode, Play, cart, make_task, usable
 
 TESTS = {"tests/test_a.py": "def test(): pass\n"}
 
@@ -107,3 +110,24 @@ def test_edits_that_do_not_parse_are_refused_where_the_tool_set_says_so(play: Pl
     assert step("str_replace", path="a.py", old_str="1", new_str="2").ok
     loose = play(task)
     assert loose("str_replace", path="a.py", old_str="return 1", new_str="return (").state["syntax_error"]
+
+
+def test_pdb_comes_after_the_fifth_rewrite() -> None:
+    kind = usable("bubblewrap")
+    with DebugEnv(cart(), tool_set("debug5"), lambda spec: Sandbox(kind, spec)) as env:
+        env.reset()
+
+        def do(tool: str, **arguments: object) -> tuple[bool, str]:
+            observation = env.step(Action(tool, arguments))[0]
+            return observation.ok, observation.text
+
+        for remaining in (5, 4, 3, 2, 1):
+            message = f"pdb becomes available after {remaining} more rewrite{'s' if remaining > 1 else ''}."
+            assert do("pdb", command="p 6 * 7") == (False, message)
+            assert do("rewrite", path="tests/test_cart.py", new_code="")[0] is False, "a refused one does not count"
+            assert do("eval")[0] and do("view", path="cart.py")[0], "nor do other tools"
+            assert do("rewrite", path="cart.py", start=1, new_code=f"def total(items):  # {remaining}")[0]
+        ok, message = do("pdb", command="p 6 * 7")
+        assert ok and "42" in message
+        env.reset()
+        assert do("pdb", command="c") == (False, "pdb becomes available after 5 more rewrites.")
