@@ -85,7 +85,7 @@ def _badges(episode: Mapping[str, Any]) -> None:
         st.badge(show.escaped(wording.words(episode["stop_reason"])), color="gray", icon=":material/stop_circle:")
     if episode["failure_point"]:
         failed = show.escaped(wording.words(episode["failure_point"]))
-        st.badge(f"failure point: {failed}", color="red", icon=":material/my_location:", help="What went wrong first.")
+        st.badge(f"failure point: {failed}", color="red", icon=":material/my_location:")
     if episode["tampered"]:
         st.badge("tampered with the tests", color="red", icon=":material/gpp_bad:")
     if not episode["counted"]:
