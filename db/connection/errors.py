@@ -83,6 +83,8 @@ def is_unreachable(error: BaseException) -> bool:
 def _cause(error: BaseException) -> str:
     """The first line of what the driver said, without its final period."""
     original = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    if isinstance(original, OSError) and original.strerror:
+        return f"{original.filename}: {original.strerror}" if original.filename else original.strerror
     lines = [line.strip() for line in str(original).splitlines() if line.strip()]
     line = lines[0] if lines else type(original).__name__
     # psycopg repeats the host in a list of attempts; the text after the last "failed:" says what happened.
@@ -117,7 +119,7 @@ def _remedy(error: BaseException, url: URL) -> tuple[str, str]:
         if isinstance(error, OSError) or any(word in text for word in refused):
             return (
                 f"cannot be opened for writing ({_cause(error)})",
-                "make the folder writable or set STACKRANK_DATABASE_URL",
+                "make the folder writable, or set STACKRANK_HOME or STACKRANK_DATABASE_URL to another",
             )
         return f"failed ({_cause(error)})", "check the file or set STACKRANK_DATABASE_URL"
     if "password" in text or "authentication" in text or "no pg_hba.conf" in text or "role" in text:

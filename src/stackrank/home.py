@@ -42,14 +42,14 @@ def write_whole(file: Path, content: str | bytes) -> None:
     """
     make_private(file.parent)
     part = file.with_suffix(".part")
-    part.unlink(missing_ok=True)
-    try:
-        with naming(file):
+    with naming(file, part):
+        part.unlink(missing_ok=True)
+        try:
             part.touch(mode=0o600)
             part.write_bytes(content.encode() if isinstance(content, str) else content)
             part.replace(file)
-    finally:
-        part.unlink(missing_ok=True)
+        finally:
+            part.unlink(missing_ok=True)
 
 
 @contextmanager

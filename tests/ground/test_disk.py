@@ -98,6 +98,22 @@ def test_what_does_not_fit(
     assert result.status == 1 and "/dev/full: the disk is full: free some space" in result.sentence()
 
 
+@pytest.mark.parametrize(
+    ("disk", "full"),
+    [
+        ("--size 700000 --tmpfs {}", True),
+        ("--size 700000 --tmpfs {} --remount-ro {}", False),
+        ("--size 90000000 --tmpfs {} --remount-ro {}", False),
+        ("--proc {}", False),
+    ],
+)
+def test_a_disk_on_which_no_space_would_help_is_not_full(tmp_path: Path, disk: str, full: bool) -> None:
+    program = f"from stackrank.host.disk import *; print(is_full(Path({str(tmp_path / 'home')!r})))"
+    mounts = ["bwrap", "--dev-bind", "/", "/", *disk.replace("{}", str(tmp_path)).split()]
+    completed = subprocess.run([*mounts, sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert completed.stdout == f"{full}\n"
+
+
 IN_A_FULL_HOME = """
 mkdir -p "$HOME_FOLDER"; $STACKRANK runs > /dev/null 2>&1
 dd if=/dev/zero of="$HOME_FOLDER/filler" bs=4k status=none 2> /dev/null
@@ -129,6 +145,14 @@ def test_commands_in_a_full_home(tmp_path: Path, command: str, words: list[str])
     output = completed.stdout + completed.stderr
     assert all(word in output for word in words), output
     assert "status 1" in output and "Traceback" not in output and ".part" not in output, output
+
+
+@pytest.mark.parametrize("part", ["state.part", "state.json.part"])
+def test_the_file_is_named_and_not_its_part(tmp_path: Path, part: str) -> None:
+    file = tmp_path / "missing" / "state.json"
+    with pytest.raises(OSError) as error, naming(file, file.with_name(part)):
+        file.with_name(part).write_text("new")
+    assert explain_os_error(error.value).startswith(f"{file}: there is no such")
 
 
 def test_a_file_that_does_not_fit_stays_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,13 +34,16 @@ _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 
 def free_bytes(folder: Path) -> int | None:
-    """Return the free space of the disk that a folder, or the nearest one above it, is on; None if that is unknown."""
+    """Return the free space of the disk that a folder, or the nearest one above it, is on.
+
+    None if that is unknown, or if no space would help: the disk is read-only, as an image is, or no disk (`/proc`).
+    """
     for place in (folder, *folder.parents):
         try:
             disk = os.statvfs(place)
         except OSError:
             continue
-        return disk.f_bavail * disk.f_frsize
+        return None if disk.f_flag & os.ST_RDONLY or not disk.f_blocks else disk.f_bavail * disk.f_frsize
     return None
 
 
@@ -51,12 +54,12 @@ def is_full(folder: Path) -> bool:
 
 
 @contextmanager
-def naming(path: Path) -> Iterator[None]:
-    """Name `path` in errors of the system that name no file, as those of a write do."""
+def naming(path: Path, part: Path | None = None) -> Iterator[None]:
+    """Name `path` in errors of the system that name no file, as those of a write do, or that name its `part`."""
     try:
         yield
     except OSError as error:
-        if error.errno is not None and error.filename is None:
+        if error.errno is not None and error.filename in (None, str(part), part):
             error.filename = str(path)
         raise
 

@@ -99,6 +99,7 @@ def test_long_code_that_grows_with_each_piece() -> None:
         ("{'path': b'a.py'}", "not valid JSON"),
         ("{'path': open('a.py')}", "not valid JSON"),
         (r"{'pattern': '\d+'}", "not valid JSON"),  # JSON and Python read it differently
+        (f"{{'line': 0x{'f' * 5000}}}", "not valid JSON"),
         ("path: a.py", "not valid JSON"),
         ("[1]", "not a JSON object"),
         ('"[1]"', "not a JSON object"),

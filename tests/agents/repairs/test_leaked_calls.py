@@ -213,3 +213,10 @@ def test_the_values_of_tags_have_the_types_of_the_schema() -> None:
     parameters = {"pattern": "3", "ignore_case": "True"}
     tags = "".join(f"<parameter={name}>\n{value}\n</parameter>\n" for name, value in parameters.items())
     assert read(f"<function=grep>\n{tags}</function>") == [Action("grep", {"pattern": "3", "ignore_case": True})]
+
+
+@pytest.mark.parametrize("call", ["a" + ".a" * 900 + "(x=1)", f"view(path=0x{'f' * 5000})", f"view(path={'-' * 900}1)"])
+def test_an_expression_out_of_bounds_is_refused_like_any_other(call: str) -> None:
+    """If it raised, a model could turn its loss into an error."""
+    leaked = find_leaked(f"<|python_tag|>{call}", "", ["view"])
+    assert not leaked.calls and leaked.refusal

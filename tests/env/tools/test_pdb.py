@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from stackrank.env.actions import Observation
 from tests.fixtures.env import Play, cart, make_task
 
@@ -66,6 +68,14 @@ def test_what_was_asked_for_has_the_room_that_the_rest_leaves(play: Play) -> Non
     step = play(make_task({"run.py": "x = 'a' * 900\nprint(x)\n"}))
     text = step.pdb("n\nn\n" + "p x\n" * 3 + "w", test="python run.py").text
     assert "characters left out" not in text and 2700 < len(text) < 4000
+
+
+@pytest.mark.parametrize("command", ["SHADE=dark python -m pytest", "cd sub && SHADE='a b' pytest -k 'not other'"])
+def test_a_test_command_with_variables_or_a_folder_can_be_debugged(play: Play, command: str) -> None:
+    code = "import os\n\n\ndef test_shade():\n    here = os.getcwd()\n    assert os.environ['SHADE'] == here\n"
+    stop = play(make_task({"sub/test_a.py": code}, test_command=command)).pdb("c")
+    assert (stop.state["file"], stop.state["line"]) == ("sub/test_a.py", 6), stop.text
+    assert stop.state["locals"]["here"] == ("'/workspace/sub'" if "cd" in command else "'/workspace'")
 
 
 def test_a_session(play: Play) -> None:

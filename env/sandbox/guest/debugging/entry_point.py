@@ -6,14 +6,31 @@ import functools
 import os
 import re
 import shlex
-from typing import List, Optional
+from typing import Dict, List, NamedTuple, Optional
 
 from ..core.files import Refused
-from ..testing.commands import PYTHON, pytest_arguments, words
+from ..testing.commands import PYTHON, pytest_arguments, pytest_run, words
 from .pdb.batch import compiles
 
 _FLAGS = ("-B", "-u", "-E", "-s", "-I", "-O")
 _CODE = re.compile(r"\s*(?:\S*python[\d.]*\s+)?-c\s+")
+
+
+class Program(NamedTuple):
+    """What a command line says to debug, and where."""
+
+    entry: List[str]
+    folder: str
+    """Relative to the workspace."""
+    variables: Dict[str, str]
+
+
+def program_of(command: str) -> Program:
+    """Return the program of a command line, which may set a folder and variables if it runs pytest. Raises Refused."""
+    run = pytest_run(command)
+    if run is None:
+        return Program(entry_point(command), ".", {})
+    return Program(["pytest", *run.arguments], run.folder, run.variables)
 
 
 def entry_point(command: str) -> List[str]:

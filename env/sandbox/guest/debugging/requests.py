@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Dict, Optional
 from ..core.files import Refused
 from ..core.processes import CannotStart, Child
 from ..core.requests import ChangedFiles, CoreRequests, Reply, Request
-from ..testing.commands import pytest_run
 from ..testing.requests import NO_VERDICT, TestProgram, run_tests
-from .entry_point import entry_point
+from .entry_point import Program, program_of
 
 if TYPE_CHECKING:
     from .pdb.debugger import Debugger
@@ -68,9 +67,7 @@ class DebuggingRequests:
         report."""
         from .observers.records import RecordCollector
 
-        test_run = pytest_run(request["command"])
-        folder, variables = (".", {}) if test_run is None else (test_run.folder, test_run.variables)
-        entry = entry_point(request["command"]) if test_run is None else ["pytest", *test_run.arguments]
+        entry, folder, variables = program_of(request["command"])
         report_read, report_write = os.pipe()
         collector = RecordCollector()
         root = self._core.workspace.root
@@ -113,11 +110,13 @@ class DebuggingRequests:
 
     # ---- pdb
 
-    def _launch_debugger(self, socket_fd: int, output_fd: int) -> Child:
+    def _launch_debugger(self, program: Program, socket_fd: int, output_fd: int) -> Child:
         null = os.open(os.devnull, os.O_RDONLY)
         try:
-            program = ["pdb", self._core.workspace.root]
-            return self._core.launcher.own(program, null, output_fd, (socket_fd,), warm=True)
+            argv, (_, folder, variables) = ["pdb", self._core.workspace.root], program
+            return self._core.launcher.own(
+                argv, null, output_fd, (socket_fd,), warm=True, folder=folder, variables=variables
+            )
         finally:
             os.close(null)
 
@@ -125,7 +124,7 @@ class DebuggingRequests:
         """Carry out pdb commands."""
         from .pdb.debugger import Debugger
 
-        entry = entry_point(request["entry"])
+        program = program_of(request["entry"])
         name = request["session"]
         if name not in self._debuggers:
             self._debuggers[name] = Debugger(self._core.workspace, self._launch_debugger)
@@ -133,7 +132,7 @@ class DebuggingRequests:
         only, timeout_s, value_limit = request["only"], request["timeout_s"], request["value_limit"]
         test = request["test"]
         try:
-            reply = debugger.act(body.decode("utf-8"), entry, test, only, timeout_s, value_limit)
+            reply = debugger.act(body.decode("utf-8"), program, test, only, timeout_s, value_limit)
         except CannotStart as error:
             raise Refused(str(error)) from None
         reply["changed_files"] = self._quick_news()

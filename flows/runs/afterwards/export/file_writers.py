@@ -72,12 +72,12 @@ def written_whole(out: Path) -> Iterator[Path]:
     if not target.parent.is_dir():
         raise SpecError(f"{out} cannot be written, because there is no folder {target.parent}: create it first")
     part = target.with_name(f"{target.name}.part")
-    try:
-        with naming(out):
+    with naming(out, part):
+        try:
             yield part
             part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
+        finally:
+            part.unlink(missing_ok=True)
 
 
 def write_text(out: Path, pieces: Iterable[str]) -> None:

@@ -17,6 +17,7 @@ from ...core.allowance import Allowance
 from ...core.files import Refused, Workspace
 from ...core.output import HeadTail
 from ...core.processes import KEPT, Child, descendants, kill_tree
+from ..entry_point import Program
 from ..shortening import shortened
 from .batch import commands_of
 from .control import INTERRUPT
@@ -33,14 +34,14 @@ _MOST_PLACES = 500
 class Debugger:
     """Owns at most one process that debugs the program, and the breakpoints, which must outlive it."""
 
-    def __init__(self, workspace: Workspace, launch: Callable[[int, int], Child]) -> None:
+    def __init__(self, workspace: Workspace, launch: Callable[[Program, int, int], Child]) -> None:
         self._workspace = workspace
         self._launch = launch
         self._child: Optional[Child] = None
         self._socket: Optional[socket.socket] = None
         self._output_fd = -1
         self._received = b""
-        self._entry: List[str] = []
+        self._program: Optional[Program] = None
         self._test = ""
         self._only: List[str] = []
         self._fresh = False
@@ -74,7 +75,7 @@ class Debugger:
         self._child = self._socket = None
         self._received = b""
 
-    def _start(self, entry: List[str], test: str, notes: List[str]) -> Dict[str, Any]:
+    def _start(self, program: Program, test: str, notes: List[str]) -> Dict[str, Any]:
         self.close()
         self.files_may_have_changed = False
         self._edited.clear()
@@ -83,7 +84,7 @@ class Debugger:
         ours, theirs = socket.socketpair()
         read_fd, write_fd = os.pipe()
         try:
-            self._child = self._launch(theirs.fileno(), write_fd)
+            self._child = self._launch(program, theirs.fileno(), write_fd)
         except BaseException:
             ours.close()
             os.close(read_fd)
@@ -92,14 +93,13 @@ class Debugger:
             theirs.close()
             os.close(write_fd)
         KEPT.add(self._child.pid)
-        self._socket, self._output_fd, self._entry, self._test = ours, read_fd, entry, test
+        self._socket, self._output_fd, self._program, self._test = ours, read_fd, program, test
         self._fresh = True
-        failing = "the tests that failed last, " + _listed(self._only) if self._only else _spoken(entry)
-        program = test or failing
-        notes.append("started: %s" % program)
+        failing = "the tests that failed last, " + _listed(self._only) if self._only else _spoken(program.entry)
+        notes.append("started: %s" % (test or failing))
         os.set_blocking(read_fd, False)
         only = [] if test else self._only
-        setup = json.dumps({"entry": entry, "test": test, "only": only, "breakpoints": self.breakpoints})
+        setup = json.dumps({"entry": program.entry, "test": test, "only": only, "breakpoints": self.breakpoints})
         return self._ask(setup, self._limit(START_PATIENCE_S), HeadTail(PROGRAM_CAP))
 
     def _move_breakpoints(self, notes: List[str]) -> None:
@@ -126,13 +126,13 @@ class Debugger:
     # ---- one action
 
     def act(
-        self, text: str, entry: List[str], test: str, only: List[str], timeout_s: float, value_limit: int = 1000
+        self, text: str, to_debug: Program, test: str, only: List[str], timeout_s: float, value_limit: int = 1000
     ) -> Dict[str, Any]:
         """Carry out pdb commands and code; see `batch.commands_of`.
 
-        Starts the program if none is being debugged, if files were edited since it started, or if `entry` or `test` is
-        another one. `test`: what to run of `entry`, if that is pytest; see `choose`. If it is empty, every start from
-        now on runs the tests with an id in `only`, if `entry` finds one of them.
+        Starts the program if none is being debugged, if files were edited since it started, or if `to_debug` or `test`
+        is another one. `test`: what to run of it, if it is pytest; see `choose`. If it is empty, every start from now
+        on runs the tests with an id in `only`, if it finds one of them.
         `value_limit`: how many characters of one value are shown. Returns text (what pdb said), program (what the
         program printed), standing, notes, and the places of this action, as `replies.debugger.Debugged` says.
         """
@@ -142,11 +142,11 @@ class Debugger:
         report: Dict[str, Any] = {}
         self._only = only
         self._time_limit = "%g s" % round(timeout_s, 1)
-        restarted = self._needs_restart(entry, test, notes)
+        restarted = self._needs_restart(to_debug, test, notes)
         old_breakpoints = list(self.breakpoints)
         self._points, self._stood = {}, {}
         if restarted or self._child is None:
-            report = self._start(entry, test, notes)
+            report = self._start(to_debug, test, notes)
             notes += report.get("notes", [])
             texts.append(report.get("text", ""))
         limit = self._limit(timeout_s)
@@ -160,7 +160,7 @@ class Debugger:
             if echoed:
                 texts.append("(Pdb) %s\n" % shortened(command.replace("\n", "\n...   "), 300, "as you wrote it"))
             if command in ("restart", "run"):
-                report = self._start(self._entry, self._test, notes)
+                report = self._start(self._program or to_debug, self._test, notes)
                 texts.append("the program was restarted\n")
                 continue
             request = {"command": command, "value_limit": value_limit, "stated_limit": self._time_limit}
@@ -168,7 +168,7 @@ class Debugger:
             texts.append(report.get("text", ""))
             notes += report.get("notes", [])
             if report.get("restart"):
-                report = self._start(self._entry, self._test, notes)
+                report = self._start(self._program or to_debug, self._test, notes)
             if report.get("timed_out"):
                 timed_out = True
                 if position + 1 < len(commands):
@@ -215,10 +215,10 @@ class Debugger:
         if self._child is not None:
             self._edited.update(path for path, _, _ in changed)
 
-    def _needs_restart(self, entry: List[str], test: str, notes: List[str]) -> bool:
+    def _needs_restart(self, to_debug: Program, test: str, notes: List[str]) -> bool:
         if self._child is None:
             return False
-        if (entry, test) != (self._entry, self._test):
+        if (to_debug, test) != (self._program, self._test):
             return True
         if not self.files_may_have_changed:
             return False
