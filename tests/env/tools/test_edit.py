@@ -81,7 +81,7 @@ REFUSED: dict[str, tuple[str, int | None, int | None, str]] = {
     "backwards": ("a.py", 2, 0, "comes before the first"),
     "line 0": ("a.py", 0, 0, "not in a.py"),
     "lines of a new file": ("new.py", 3, 4, "does not exist"),
-    "below a file": ("a.py/b.py", None, None, "cannot be written"),
+    "below a file": ("a.py/b.py", None, None, "a.py is a file, so it cannot contain"),
     "no name": ("", None, None, "empty"),
     "a NUL": ("a\0.py", None, None, "NUL"),
     "a long name": ("x" * 300, None, None, "cannot be written"),

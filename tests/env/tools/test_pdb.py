@@ -185,6 +185,7 @@ def test_edited_data_restarts_the_program_and_data_it_writes_does_not(play: Play
 
 def test_restart_is_lazy(play: Play) -> None:
     step = play(cart())
+    step("create", path="other.py", content="x = 1\n")  # starts the process that parses files
     step.pdb("b total\nc")
     count = step("bash", command="pgrep -c python || true").text
     step("rewrite", path="cart.py", start=5, end=5, new_code="    return result")
