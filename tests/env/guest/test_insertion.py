@@ -24,6 +24,7 @@ from stackrank.env.sandbox.guest.debugging.observers.tracing import (
     Own,
     SetTracer,
     Tracer,
+    Way,
 )
 from tests.fixtures.env import Play, make_task
 
@@ -221,7 +222,7 @@ class _All(Observer):
     def unwound(self, frame: types.FrameType, error: BaseException | None) -> None:
         self._tell("unwound", frame, type(error).__name__)
 
-    def raised(self, frame: types.FrameType, error: BaseException, line: int) -> None:
+    def raised(self, frame: types.FrameType, error: BaseException, line: int, way: Way) -> None:
         self._tell("raised", frame, type(error).__name__, line)
 
 

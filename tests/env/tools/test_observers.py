@@ -178,4 +178,4 @@ def test_calls_can_be_chosen_by_a_condition(play: Play) -> None:
     one = step("calls", place="total if items[0] == 7", hit=-1, test="tests/test_many.py").text
     assert "Call #8 of total" in one
     wrong = step("calls", place="total", condition="items.x", test="tests/test_many.py").text
-    assert "The condition was true for 0.\n[the condition raised AttributeError" in wrong
+    assert "The condition was true for none.\n[the condition raised AttributeError" in wrong

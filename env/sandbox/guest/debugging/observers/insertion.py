@@ -16,7 +16,7 @@ import types
 from typing import Any, Callable, Dict, Optional, Set
 
 from .assembly import Hooks, with_hooks
-from .tracing import CALLS, ENDS, LINES, RAISES, Observer, Own, SetTracer, Tracer
+from .tracing import CALLS, ENDS, LINES, RAISES, Observer, Own, SetTracer, Tracer, Way
 
 _ATTRIBUTES = {
     "co_code",
@@ -98,8 +98,8 @@ class _Guarded(Observer):
     def unwound(self, frame: types.FrameType, error: Optional[BaseException]) -> None:
         self._tell(self._observer.unwound, frame, error)
 
-    def raised(self, frame: types.FrameType, error: BaseException, line: int) -> None:
-        self._tell(self._observer.raised, frame, error, line)
+    def raised(self, frame: types.FrameType, error: BaseException, line: int, way: Way) -> None:
+        self._tell(self._observer.raised, frame, error, line, way)
 
 
 class Inserter(Tracer):
@@ -229,7 +229,8 @@ class Inserter(Tracer):
                 return
             trace = error.__traceback__
             is_known = trace is not None and trace.tb_frame is frame
-            observer.raised(frame, error, trace.tb_lineno if trace is not None and is_known else frame.f_lineno)
+            line = trace.tb_lineno if trace is not None and is_known else frame.f_lineno
+            observer.raised(frame, error, line, trace)
 
         def raised_again(error: Optional[BaseException] = None) -> None:
             error = error or sys.exc_info()[1]

@@ -20,6 +20,8 @@ from .gates import Gate, Kept
 CALLS, ENDS, LINES, RAISES = 1, 2, 4, 8
 """The events of a function: that it was entered, how each call ended, each line, each exception in it."""
 
+Way = Optional[types.TracebackType]
+
 _GENERATOR_FLAGS = 0x20 | 0x80 | 0x200
 _RETURNS = {dis.opmap[name] for name in ("RETURN_VALUE", "RETURN_CONST", "RETURN_GENERATOR") if name in dis.opmap}
 _RESUME = dis.opmap.get("RESUME", -1)
@@ -67,8 +69,11 @@ class Observer:
     def unwound(self, frame: types.FrameType, error: Optional[BaseException]) -> None:
         """Called when an exception leaves a call."""
 
-    def raised(self, frame: types.FrameType, error: BaseException, line: int) -> None:
-        """Called when an exception was raised in this frame, or came here from a call, in that line."""
+    def raised(self, frame: types.FrameType, error: BaseException, line: int, way: Way) -> None:
+        """Called when an exception was raised in this frame, or came here from a call, in that line.
+
+        `way`: its traceback so far, which `settrace` does not set yet.
+        """
 
 
 class Own:
@@ -227,7 +232,7 @@ class SetTracer(Tracer):
             if events & ENDS:
                 self._errors[id(frame)] = argument[1]
             if events & RAISES:
-                self._observer.raised(frame, argument[1], frame.f_lineno)
+                self._observer.raised(frame, argument[1], frame.f_lineno, argument[2])
         elif event == "return" and events & ENDS:
             self._end(frame, argument)
         return self._local
@@ -338,4 +343,4 @@ class Monitor(Tracer):
     def _raise(self, code: types.CodeType, offset: int, error: BaseException) -> None:
         if self._wanted.get(id(code), 0) & RAISES:
             frame = sys._getframe(1)
-            self._observer.raised(frame, error, frame.f_lineno)
+            self._observer.raised(frame, error, frame.f_lineno, error.__traceback__)
