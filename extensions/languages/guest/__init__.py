@@ -3,7 +3,7 @@
 `stackrank.extensions.languages.debugging.server` sends these modules, in the order of `MODULES`.
 """
 
-_SHARED = tuple(f"stackrank.env.sandbox.guest.core.{name}" for name in ("allowance", "output", "processes"))
+_SHARED = tuple(f"stackrank.env.sandbox.guest.core.{name}" for name in ("allowance", "processes"))
 """What it has in common with the debuggers of Python."""
 MODULES = (
     *_SHARED,
