@@ -134,6 +134,8 @@ if rows:
     episode_table(rows, key="ep_table", hits=hits, everything=everything, name=saved)
 else:
     found_none = "No episode matches these filters." if narrowed else "No episode has started yet."
+    if in_texts and not any(word.field == "step" for word in words):
+        found_none += " The text of the reset is searched only with `step:0`."
     st.info(found_none if last_id is None else "No further episode matches.", icon=":material/filter_alt_off:")
     if narrowed:
         widest = dict.fromkeys([*narrowed, *_RESETS])

@@ -92,7 +92,7 @@ def test_find_episodes_without_a_breakpoint(reader: Reader) -> None:
 
 @pytest.mark.exhaustive
 def test_search_text_in_traces(reader: Reader) -> None:
-    reader.ask('text:"assert 40 == 52" verdict:unresolved')
+    reader.ask('text:"assert 40 == 52" step:0 verdict:unresolved')
     reader.tick(1)
     reader.click("link", "Open episode")
     reader.page.wait_for_url(re.compile(r"episode.id=\d+&step=\d+"))

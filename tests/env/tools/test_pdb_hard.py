@@ -250,6 +250,7 @@ def test_forks_and_subprocesses_do_not_take_commands(play: Play) -> None:
 @pytest.mark.exhaustive
 def test_fifty_edits_leave_one_debugger(play: Play) -> None:
     step = play(cart())
+    step("create", path="other.py", content="x = 1\n")  # starts the process that parses files
     step.pdb("b total\nc")
     baseline = python_processes(step)
     for number in range(50):
