@@ -23,8 +23,8 @@ from stackrank.env.sandbox.guest.debugging.observers.tracing import (
     Observer,
     Own,
     SetTracer,
+    Traceback,
     Tracer,
-    Way,
 )
 from tests.fixtures.env import Play, make_task
 
@@ -222,7 +222,7 @@ class _All(Observer):
     def unwound(self, frame: types.FrameType, error: BaseException | None) -> None:
         self._tell("unwound", frame, type(error).__name__)
 
-    def raised(self, frame: types.FrameType, error: BaseException, line: int, way: Way) -> None:
+    def raised(self, frame: types.FrameType, error: BaseException, line: int, traceback: Traceback) -> None:
         self._tell("raised", frame, type(error).__name__, line)
 
 

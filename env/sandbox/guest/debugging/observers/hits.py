@@ -13,7 +13,7 @@ from ..values import safe_locals
 from .gates import NEVER, Gate
 from .report_stream import Storyteller, describe
 from .statements import result_of, statements
-from .tracing import CALLS, LINES, RAISES, Observer, Tracer, Way
+from .tracing import CALLS, LINES, RAISES, Observer, Traceback, Tracer
 
 VALUE = 400
 """How many characters of a requested value are shown."""
@@ -167,13 +167,13 @@ class HitsObserver(Observer):
         self._before = {id(frame): new_values}
         return {name: value for name, value in new_values.items() if old_values.get(name) != value}
 
-    def raised(self, frame: types.FrameType, error: BaseException, line: int, way: Way) -> None:
+    def raised(self, frame: types.FrameType, error: BaseException, line: int, traceback: Traceback) -> None:
         """End the run here if the exception is the one that is looked for, otherwise count it."""
         kind = type(error)
         if kind not in self._others and not self._is_wanted(kind):
             self._others[kind] = kind.__name__
         if kind in self._others:
-            if self._passes_through(frame, way):
+            if self._passes_through(frame, traceback):
                 return
             place = (kind, frame.f_code.co_filename, line)
             if place in self._raised or len(self._raised) < _MOST_RAISED:
@@ -184,11 +184,13 @@ class HitsObserver(Observer):
         )
         self.stop_now("raised")
 
-    def _passes_through(self, frame: types.FrameType, way: Way) -> bool:
+    def _passes_through(self, frame: types.FrameType, traceback: Traceback) -> bool:
         """Whether an exception was raised in a call of the workspace below this frame."""
-        while way is not None and (way.tb_frame is frame or not self._teller.own(way.tb_frame.f_code.co_filename)):
-            way = way.tb_next
-        return way is not None
+        while traceback is not None and (
+            traceback.tb_frame is frame or not self._teller.own(traceback.tb_frame.f_code.co_filename)
+        ):
+            traceback = traceback.tb_next
+        return traceback is not None
 
     def _is_wanted(self, error: type) -> bool:
         names = ((kind.__name__, "%s.%s" % (kind.__module__, kind.__qualname__)) for kind in error.__mro__[:-1])

@@ -16,7 +16,7 @@ import types
 from typing import Any, Callable, Dict, Optional, Set
 
 from .assembly import Hooks, with_hooks
-from .tracing import CALLS, ENDS, LINES, RAISES, Observer, Own, SetTracer, Tracer, Way
+from .tracing import CALLS, ENDS, LINES, RAISES, Observer, Own, SetTracer, Traceback, Tracer
 
 _ATTRIBUTES = {
     "co_code",
@@ -98,8 +98,8 @@ class _Guarded(Observer):
     def unwound(self, frame: types.FrameType, error: Optional[BaseException]) -> None:
         self._tell(self._observer.unwound, frame, error)
 
-    def raised(self, frame: types.FrameType, error: BaseException, line: int, way: Way) -> None:
-        self._tell(self._observer.raised, frame, error, line, way)
+    def raised(self, frame: types.FrameType, error: BaseException, line: int, traceback: Traceback) -> None:
+        self._tell(self._observer.raised, frame, error, line, traceback)
 
 
 class Inserter(Tracer):

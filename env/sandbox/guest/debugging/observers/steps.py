@@ -15,7 +15,7 @@ from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
 from ..values import safe_locals
 from .gates import NEVER, Gate, Kept
 from .report_stream import Storyteller
-from .tracing import CALLS, LINES, RAISES, Observer, Tracer, Way
+from .tracing import CALLS, LINES, RAISES, Observer, Traceback, Tracer
 
 _ERRORS = 4
 _FRAMES = 500
@@ -145,7 +145,7 @@ class StepsObserver(Clocked):
         changed = {name: value for name, value in new_values.items() if old_values.get(name) != value}
         self._keep.append((number, frame.f_code, frame.f_lineno, changed))
 
-    def raised(self, frame: types.FrameType, error: BaseException, line: int, way: Way) -> None:
+    def raised(self, frame: types.FrameType, error: BaseException, line: int, traceback: Traceback) -> None:
         """Remember what came before an exception when it is first raised."""
         if all(error is not earlier for earlier, _ in self._errors):
             self._errors.append((error, self._moment()))

@@ -20,7 +20,7 @@ from .gates import Gate, Kept
 CALLS, ENDS, LINES, RAISES = 1, 2, 4, 8
 """The events of a function: that it was entered, how each call ended, each line, each exception in it."""
 
-Way = Optional[types.TracebackType]
+Traceback = Optional[types.TracebackType]
 
 _GENERATOR_FLAGS = 0x20 | 0x80 | 0x200
 _RETURNS = {dis.opmap[name] for name in ("RETURN_VALUE", "RETURN_CONST", "RETURN_GENERATOR") if name in dis.opmap}
@@ -69,10 +69,10 @@ class Observer:
     def unwound(self, frame: types.FrameType, error: Optional[BaseException]) -> None:
         """Called when an exception leaves a call."""
 
-    def raised(self, frame: types.FrameType, error: BaseException, line: int, way: Way) -> None:
+    def raised(self, frame: types.FrameType, error: BaseException, line: int, traceback: Traceback) -> None:
         """Called when an exception was raised in this frame, or came here from a call, in that line.
 
-        `way`: its traceback so far, which `settrace` does not set yet.
+        `traceback`: how it came here so far; `settrace` does not set the exception's own yet.
         """
 
 
