@@ -49,7 +49,7 @@ class View:
         """Return the lines asked for: only whole lines, and at most MAX_LINES."""
         # As tools show places; from a single line on, as many lines as fit are shown.
         place = LINES_OF_FILE.fullmatch(arguments.path)
-        if place and arguments.start is arguments.end is None and not _is_file(bench, arguments.path):
+        if place and arguments.start is arguments.end is None and read_if_present(bench, arguments.path) is None:
             named = {"path": place[1], "start": int(place[2]) or 1, "end": place[3] and int(place[3])}
             arguments = arguments.model_copy(update=named)
         try:
@@ -80,12 +80,12 @@ class View:
         return Observation(f"{head}\n{visible_text}" if total else head, state=state)
 
 
-def _is_file(bench: Bench, path: str) -> bool:
+def read_if_present(bench: Bench, path: str) -> bytes | None:
+    """Return the content of a file; None if it does not exist, or cannot be read."""
     try:
-        bench.sandbox.read(path)
+        return bench.sandbox.read(path)
     except Refused:
-        return False
-    return True
+        return None
 
 
 def split_lines(text: str) -> list[str]:

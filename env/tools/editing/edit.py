@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from stackrank.env.actions import Observation
-from stackrank.env.sandbox.base import Refused
 from stackrank.env.sandbox.client import Edit
 from stackrank.env.state import EditState
 from stackrank.env.tools.base import Arguments, Bench, ToolError, Undoable
 from stackrank.env.tools.shown import number_lines
-from stackrank.env.tools.view import decode, lines_of
+from stackrank.env.tools.view import decode, lines_of, read_if_present
 from stackrank.wording import count_of
 
 MAX_BYTES = 2 << 20
@@ -77,7 +76,7 @@ class Insert:
         check_editable(bench, arguments.path)
         if not arguments.new_str:
             raise ToolError("new_str is empty: there is nothing to insert")
-        content = _read_if_present(bench, arguments.path) or b""
+        content = read_if_present(bench, arguments.path) or b""
         total = len(decode(content, arguments.path).removesuffix("\n").split("\n")) if content else 0
         if arguments.line > total:
             raise ToolError(f"{arguments.path} has {count_of(total, 'line')}: there is no line {arguments.line}")
@@ -104,7 +103,7 @@ class Create:
     def __call__(self, bench: Bench, arguments: CreateArguments) -> Observation:
         """Write the file, or refuse."""
         check_editable(bench, arguments.path)
-        if _read_if_present(bench, arguments.path) is not None:
+        if read_if_present(bench, arguments.path) is not None:
             raise ToolError(f"{arguments.path} already exists: change it with str_replace or insert")
         return edit_file(bench, arguments.path, arguments.content)
 
@@ -126,7 +125,7 @@ class Undo:
         if not bench.edits:
             raise ToolError("there is no edit to undo")
         last = bench.edits[-1]
-        if _read_if_present(bench, last.path) != last.new:
+        if read_if_present(bench, last.path) != last.new:
             raise ToolError(f"{last.path} has changed since that edit, so nothing was undone")
         bench.edits.pop()
         state = EditState(kind="edit", edited=last.path, lines=[1, 1])
@@ -161,7 +160,7 @@ def edit_file(
     resolved = check_editable(bench, path)
     if len(text) > MAX_BYTES:
         raise ToolError(f"the new text has {count_of(len(text), 'character')}; at most {MAX_BYTES:,} can be written")
-    content = _read_if_present(bench, path)
+    content = read_if_present(bench, path)
     edit = bench.sandbox.edit(path, text, start, end)
     if edit.syntax_error and bench.must_parse:
         if not bench.sandbox.restore(resolved, content):
@@ -222,13 +221,6 @@ def _replaced(content: bytes | None, path: str, edit: Edit) -> list[str]:
     with contextlib.suppress(ToolError):
         return lines_of(content, path)[edit.first - 1 : edit.first - 1 + edit.replaced]
     return []
-
-
-def _read_if_present(bench: Bench, path: str) -> bytes | None:
-    try:
-        return bench.sandbox.read(path)
-    except Refused:  # it does not exist, or is something that cannot be edited either
-        return None
 
 
 def _whole_lines(text: str, old: str, new: str) -> tuple[int, int, str]:
