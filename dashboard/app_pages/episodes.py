@@ -14,7 +14,7 @@ from stackrank.dashboard.parts.scope import current
 from stackrank.dashboard.parts.tables import episode_table
 from stackrank.db import queries
 from stackrank.db.queries.episodes.episodes import EpisodeSummary
-from stackrank.db.search import HELP, TEXT, parse
+from stackrank.db.search import HELP, STEP, TEXT, parse
 from stackrank.errors import UsageError
 from stackrank.terms import UNKNOWN, FailurePoint, StopReason, Verdict
 from stackrank.wording import count_of
@@ -134,7 +134,7 @@ if rows:
     episode_table(rows, key="ep_table", hits=hits, everything=everything, name=saved)
 else:
     found_none = "No episode matches these filters." if narrowed else "No episode has started yet."
-    if in_texts and not any(word.field == "step" for word in words):
+    if in_texts and not any(word.field == STEP for word in words):
         found_none += " The text of the reset is searched only with `step:0`."
     st.info(found_none if last_id is None else "No further episode matches.", icon=":material/filter_alt_off:")
     if narrowed:

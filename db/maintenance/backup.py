@@ -108,8 +108,9 @@ def _copy_results(engine: Engine, file: Path, say: Say) -> dict[str, int]:
     copied = connect(_url(file))
     try:
         rows = counts(copied) if is_file else copy(engine, copied, say)
-        for table, number in rows.items() if is_file else ():
-            say(table, number)
+        if is_file:  # `copy` has said it already
+            for table, number in rows.items():
+                say(table, number)
         return rows
     finally:
         copied.dispose()
