@@ -11,6 +11,9 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
+from stackrank.dashboard.charts import legend
+from stackrank.dashboard.parts import cards
+
 # Okabe and Ito 2008, without yellow and black, which are hard to see in one of the two themes.
 HUES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C8C8C")
 RESOLVED = "#2E3B4B"
@@ -63,10 +66,13 @@ def dash_of(entrant_id: int) -> str:
 def draw(figure: go.Figure | dict[str, Any], *, key: str, alt: str, **options: Any) -> Any:
     """Draw a Plotly figure or a Vega-Lite specification; return what Streamlit returns.
 
-    A Plotly figure has a button that saves it as a scalable drawing, named after its key.
+    A Plotly figure has a button that saves it as a scalable drawing, named after its key. On a phone, its legend is
+    text above it.
     """
     if isinstance(figure, dict):
         return st.vega_lite_chart(spec=figure, key=key, alt=alt, width="stretch", **options)
+    if cards.are_needed() and figure.layout.showlegend:
+        legend.draw_above(figure)
     saved = {"format": "svg", "filename": f"stackrank_{key}", "width": _SAVED_WIDTH, "height": figure.layout.height}
     config = {"toImageButtonOptions": saved, "displaylogo": False}
     return st.plotly_chart(figure, key=key, alt=alt, config=config, **options)

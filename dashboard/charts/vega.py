@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stackrank.dashboard.charts.style import INK, RESOLVED, VIOLETS, color_of, ink_on, on_page, symbol_of
+from stackrank.dashboard.charts.style import HUES, INK, RESOLVED, VIOLETS, color_of, ink_on, on_page, symbol_of
 from stackrank.db.queries import MENDED, outcome_of
 from stackrank.db.queries.comparisons.claims import direction
 from stackrank.wording import count_of, interval, mean, percent, point_interval, points, words
@@ -67,6 +67,50 @@ def ranking(rows: Sequence[Mapping[str, Any]]) -> Spec:
     return _dots(values, axis, _told(label="Entrant", told=outcome, about="Of"))
 
 
+def course(rows: Sequence[Mapping[str, Any]]) -> Spec:
+    """Plot the rates of runs, oldest first. Rows: `run`, `series`, `rate`, `sign` (1 better, -1 worse) and `told`."""
+    color = on_page(HUES[0])
+    names = [row["run"] for row in rows]
+    marks = {"worse": "triangle-down", "no clear difference": "circle", "better": "triangle-up"}
+    words_of = dict(zip((-1, 0, 1), marks, strict=True))
+    values = [{**row, "against": words_of[row["sign"]], "share": percent(row["rate"])} for row in rows]
+    line = {
+        "mark": {"type": "line", "strokeWidth": 1.5, "opacity": 0.6, "color": color},
+        "encoding": {"detail": {"field": "series", "type": "nominal"}},
+    }
+    shape = {
+        "field": "against",
+        "type": "nominal",
+        "scale": {"domain": list(marks), "range": list(marks.values())},
+        "legend": {**_LEGEND, "symbolFillColor": color, "symbolStrokeWidth": 0}
+        if any(row["sign"] for row in rows)
+        else None,
+    }
+    points_ = {
+        "mark": {"type": "point", "filled": True, "size": 110, "opacity": 1, "color": color},
+        "encoding": {"shape": shape},
+    }
+    encoding = {
+        "x": {
+            "field": "run",
+            "type": "nominal",
+            "sort": names,
+            "title": None,
+            "axis": {"labelAngle": 0, "labelOverlap": "greedy", "labelLimit": 160},
+            "scale": {"padding": 0.5},
+        },
+        "y": {
+            "field": "rate",
+            "type": "quantitative",
+            "title": "Rate over all entrants",
+            "axis": {"format": ".0%", "tickCount": 5},
+            "scale": {"zero": False, "nice": True},
+        },
+        "tooltip": _told(run="Run", share="Rate", told="Against previous"),
+    }
+    return _figure(values, 170, [line, points_], encoding)
+
+
 def forest(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> Spec:
     """Plot differences with their intervals. Rows: `label`, `difference`, `ci_low`, `ci_high`, `p_holm`, `tasks`."""
     values = []
@@ -92,7 +136,7 @@ def forest(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> Spec:
     title = [f"← {first} better · points · {second} better →"]
     title = title if len(title[0]) < _WIDEST_TITLE else [f"← {first} better", f"{second} better →"]
     if any(row["fill"] == "transparent" and not row["low"] <= 0 <= row["high"] for row in values):
-        title += ["hollow: not clear after the correction,", "which intervals leave out"]
+        title += ["hollow: not clear after the correction"]
     zero = {
         "mark": {"type": "rule", "color": "#8C8C8C", "aria": False},
         "encoding": {"x": {"datum": 0, "type": "quantitative"}},

@@ -30,8 +30,13 @@ def count(label: str | None = None, **looks: Any) -> Kind:
 
 
 def mean(label: str | None = None, **looks: Any) -> Kind:
-    """Means of counts, and seconds."""
+    """Means of counts."""
     return _numbers(wording.mean, label, looks)
+
+
+def duration(label: str | None = None, **looks: Any) -> Kind:
+    """Seconds, as people write durations."""
+    return _numbers(wording.duration, label, looks)
 
 
 def saved(label: str | None = None, **looks: Any) -> Kind:
@@ -123,7 +128,7 @@ _NAMED = {
     "cost_per_resolved": "Cost per resolved",
     "rank": "Rank",
     "counted": "Episodes",
-    "wall_mean_s": "Mean seconds",
+    "wall_mean_s": "Mean duration",
     "steps_mean": "Mean steps",
     "tasks_total": "Tasks in question",
     "debugger": "Has a debugger",
@@ -164,6 +169,8 @@ def named(name: str, values: pd.Series) -> Any:
         return points(label)
     if name.startswith("cost"):
         return dollars(label)
+    if name.endswith("_s"):
+        return duration(label)
     if pd.api.types.is_integer_dtype(values):
         return count(label)
     if pd.api.types.is_float_dtype(values):

@@ -46,7 +46,7 @@ from stackrank.db.queries.comparisons.regressions import regressions
 from stackrank.db.queries.comparisons.run_pair import pair_sentence, run_pair
 from stackrank.db.queries.comparisons.stopping import decided_entrants, stopping
 from stackrank.db.queries.episodes.episodes import episode, episodes, examples, full_episodes, neighbours
-from stackrank.db.queries.episodes.funnel import excluded_episodes, funnel, runs_with_other_analysis
+from stackrank.db.queries.episodes.funnel import excluded_episodes, excluded_shares, funnel, runs_with_other_analysis
 from stackrank.db.queries.episodes.in_progress import in_progress
 from stackrank.db.queries.episodes.pauses import pauses
 from stackrank.db.queries.episodes.search import asks_for_text, count_matches, find_hits, search
@@ -76,7 +76,7 @@ from stackrank.db.queries.health import health
 from stackrank.db.queries.labels import disputed, labels, views
 from stackrank.db.queries.notes import notes
 from stackrank.db.queries.places import find_places
-from stackrank.db.queries.previous import against_previous
+from stackrank.db.queries.previous import Change, against_previous
 from stackrank.db.queries.proposals import OPEN, proposal, proposals, rejected_changes
 from stackrank.db.queries.runs import (
     LATEST,
@@ -95,6 +95,7 @@ __all__ = [
     "LATEST",
     "MENDED",
     "OPEN",
+    "Change",
     "Clause",
     "EffortUnit",
     "Scope",
@@ -137,6 +138,7 @@ __all__ = [
     "examples",
     "exchanges",
     "excluded_episodes",
+    "excluded_shares",
     "exclusion_sentence",
     "explain_night",
     "failure_points",

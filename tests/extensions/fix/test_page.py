@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from stackrank.dashboard.parts.side_by_side import sides
+from stackrank.dashboard.parts.side_by_side import as_html, sides
 from stackrank.db import queries
 from stackrank.extensions.fix.decisions import Proposals
 from stackrank.terms import DecisionKind
@@ -57,6 +57,17 @@ def test_both_sides_of_a_change() -> None:
     longer = FIX.replace("@@ -1,5 +1,5 @@", "@@ -1,5 +1,6 @@").replace("+    for", "+    # all of them\n+    for")
     (file,) = sides(longer)
     assert file.before.splitlines()[3] == "" and file.after.splitlines()[3].startswith("+    4")
+
+
+def test_the_words_that_differ_are_marked() -> None:
+    before, after = as_html(sides(FIX)[0])
+    assert "for index in range(<mark>1</mark>, len(prices)):" in before
+    assert "for index in range(<mark>0</mark>, len(prices)):" in after
+    other = FIX.replace("range(0, len(prices))", "y = <b>work</b>").replace("+    for index in", "+   ")
+    assert "<mark>" not in "".join(as_html(sides(other)[0])), "another line"
+    assert "&lt;b&gt;work&lt;/b&gt;" in as_html(sides(other)[0])[1]
+    long = FIX.replace("range(1, ", f"range({'1 ' * 20_000}, ")
+    assert as_html(sides(long)[0])[0].count("1 ") >= 20_000, "all of a long line, in little time"
 
 
 def test_an_empty_queue_and_a_wrong_address(visit: Any, filled: SimpleNamespace) -> None:
