@@ -87,7 +87,7 @@ def entrants() -> None:
     """Draw by how much each entrant became better or worse."""
     rows = comparison["entrants"]
     st.subheader("By entrant", anchor=False)
-    table, figure = st.columns((11, 10))
+    table, figure = st.columns((5, 3))
     with table:
         show.grid(
             [

@@ -19,6 +19,8 @@ _SHAPES = {
 _WIDEST_TITLE = 44
 """The most characters in the title of an axis that a phone shows on one line."""
 _PHASES = {"searching": VIOLETS[2], "diagnosing": VIOLETS[1], "repairing": VIOLETS[0]}
+_AROUND = 0.1
+"""So far below and above all rates the axis of `course` reaches."""
 _NUMBERED_FROM = 0.03
 """A part of a bar contains its number if it is at least this share of the longest bar."""
 _ASLANT_ON_A_PHONE: Spec = {
@@ -70,7 +72,9 @@ def ranking(rows: Sequence[Mapping[str, Any]]) -> Spec:
 def course(rows: Sequence[Mapping[str, Any]]) -> Spec:
     """Plot the rates of runs, oldest first. Rows: `run`, `series`, `rate`, `sign` (1 better, -1 worse) and `told`."""
     color = on_page(HUES[0])
-    names = [row["run"] for row in rows]
+    names, rates = [row["run"] for row in rows], [row["rate"] for row in rows]
+    # An axis of few points would make every wobble a fall.
+    domain = [max(0.0, min(rates) - _AROUND), min(1.0, max(rates) + _AROUND)]
     marks = {"worse": "triangle-down", "no clear difference": "circle", "better": "triangle-up"}
     words_of = dict(zip((-1, 0, 1), marks, strict=True))
     values = [{**row, "against": words_of[row["sign"]], "share": percent(row["rate"])} for row in rows]
@@ -104,7 +108,7 @@ def course(rows: Sequence[Mapping[str, Any]]) -> Spec:
             "type": "quantitative",
             "title": "Rate over all entrants",
             "axis": {"format": ".0%", "tickCount": 5},
-            "scale": {"zero": False, "nice": True},
+            "scale": {"domain": domain, "nice": False},
         },
         "tooltip": _told(run="Run", share="Rate", told="Against previous"),
     }

@@ -363,7 +363,7 @@ def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
 def _course(rows: Sequence[Mapping[str, Any]], known: Mapping[int, queries.Change]) -> None:
     """Draw how the rate went from run to run, if there are several with a verdict."""
     rated = [(row, rate) for row in reversed(rows) if (rate := _rate(row)) is not None]
-    if len(rated) < _FEWEST_RUNS:
+    if len(rated) < 2:
         return
     lines = []
     for row, rate in rated:
