@@ -251,7 +251,7 @@ def grid(
         looks = configuration.setdefault(name, st.column_config.Column())
         if isinstance(looks, dict) and looks.get("width") is None:
             texts = map(writers.get(name, str), frame[name])
-            width = columns.width_of(looks.get("label") or name, texts, numbers=name in writers)
+            width = columns.width_of(looks.get("label") or name, texts)
             configuration[name] = {**looks, "width": width}
     places = {**_places(frame, about), **(links or {})}
     if cards.are_needed():

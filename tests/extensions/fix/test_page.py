@@ -72,7 +72,7 @@ def test_the_words_that_differ_are_marked() -> None:
 
 def test_an_empty_queue_and_a_wrong_address(visit: Any, filled: SimpleNamespace) -> None:
     app = visit(filled.url, "proposals")
-    assert "Nothing is proposed yet" in app.markdown[0].value
+    assert "Nothing is proposed yet" in app.markdown[1].value
     proposed(filled, {"p": FIX})
     app = visit(filled.url, "proposals", pr_id="4711")
     assert any("4711" in element.value for element in app.warning)
@@ -112,7 +112,7 @@ def test_one_decision_is_enough_for_several_changes_that_mend_the_same(visit: An
     app = visit(filled.url, "proposals", pr_id=str(two))
     assert f"Proposal {first}, which is approved, fixes everything" in app.info[0].value
     assert app.button(key="pr_approve").disabled and not app.button(key="pr_reject").disabled
-    assert any(element.value.startswith("0 wait for a decision") for element in app.caption)
+    assert any(element.value.startswith("0 proposals wait for a decision") for element in app.caption)
 
 
 def _type_why(page: sync_api.Page, text: str) -> None:
