@@ -17,12 +17,14 @@ from stackrank.dashboard.parts.scope import shown
 from stackrank.dashboard.parts.tables import COMPARE_PAGE
 from stackrank.db import queries
 from stackrank.db.connection.errors import RUN_COMMAND
+from stackrank.db.queries.boards.standings import Standing
 from stackrank.db.queries.boards.tool_worth import ToolWorth
 from stackrank.db.queries.comparisons.compare import Comparison
 from stackrank.wording import count_of
 
 # The most tasks of a pair that are named; the comparison task by task has all of them.
 _MOST_LINKS = 30
+_UNITS = {"steps": "Steps", "tokens": "Tokens", "cost_usd": "Cost"}
 
 st.title("Tool sets")
 scope = shown()
@@ -143,7 +145,7 @@ def _pair(pairs: Sequence[Comparison], worth: Sequence[ToolWorth]) -> None:
     )
     pair = labels[pair_label or next(iter(labels))]
     show.comparison(pair)
-    st.caption(show.escaped(needs[pair_label or next(iter(labels))]["needs"]))
+    _needs(pair, needs[pair_label or next(iter(labels))])
     ids = {row["task"]: row["task_id"] for row in pair["by_task"]}
     gained, lost = st.columns(2)
     for column, word, tasks in ((gained, "Gained", pair["only_second"]), (lost, "Lost", pair["only_first"])):
@@ -153,6 +155,41 @@ def _pair(pairs: Sequence[Comparison], worth: Sequence[ToolWorth]) -> None:
             links += [f"and {len(tasks) - _MOST_LINKS:,} more"] if len(tasks) > _MOST_LINKS else []
             st.markdown(", ".join(links) or wording.NOTHING)
     show.link(COMPARE_PAGE, "These two task by task", cmp_pick=pair_label or "")
+
+
+def _needs(pair: Comparison, worth: ToolWorth) -> None:
+    """Draw what an episode takes with either tool set, and what it takes to resolve a task."""
+    lines = []
+    for unit, noun in _UNITS.items():
+        effort = worth["effort"][unit]
+        if effort["first"] or effort["second"]:  # known, and used at all
+            sides = ((pair["first"], effort["first"]), (pair["second"], effort["second"]))
+            means = {f"Episode with {side['tools']}": _amount(_mean_of(side, unit), unit) for side, _ in sides}
+            needed = {f"Task with {side['tools']}": _amount(value, unit) for side, value in sides}
+            claim = queries.effort_claim(effort)
+            lines.append({"Of": noun, **means, **needed, "To resolve a task": claim[:1].upper() + claim[1:]})
+    if not lines:
+        return
+    right = {name: columns.text_right() for name in lines[0] if name not in ("Of", "To resolve a task")}
+    show.grid(lines, column_config=right, alt="What an episode and a resolved task take with either tool set")
+    phase = queries.phase_sentence(worth["effort"]["steps"], worth["phases"])
+    st.caption(
+        show.escaped(
+            "Means: of an episode, resolved or not; and of what it takes to resolve a task, where an unresolved "
+            f"episode counts as all that it was allowed. {phase}"
+        )
+    )
+
+
+def _mean_of(side: Standing, unit: str) -> float | None:
+    """Return the mean steps, tokens or dollars of an episode."""
+    counted = side["resolved"] + side["unresolved"]
+    tokens = (side["tokens_in"] + side["tokens_out"]) / counted if counted else None
+    return {"steps": side["steps_mean"], "tokens": tokens, "cost_usd": side["cost_per_episode"]}[unit]
+
+
+def _amount(value: float | None, unit: str) -> str:
+    return wording.NOTHING if value is None else wording.amount(value, unit)
 
 
 def task_link(name: str, task_id: int) -> str:

@@ -26,7 +26,7 @@ from stackrank.db.queries.boards.standings import (
 )
 from stackrank.db.queries.boards.task_board import task_board, task_rates
 from stackrank.db.queries.boards.tool_sets import debugger_pairs, side_by_side, tool_sets, tool_use
-from stackrank.db.queries.boards.tool_worth import tool_headline, tool_worth
+from stackrank.db.queries.boards.tool_worth import phase_sentence, tool_headline, tool_worth
 from stackrank.db.queries.catalogue import (
     audits,
     benchmark,
@@ -40,7 +40,7 @@ from stackrank.db.queries.catalogue import (
 from stackrank.db.queries.comparisons.across import compare_across, varying_conditions
 from stackrank.db.queries.comparisons.changes import changes
 from stackrank.db.queries.comparisons.compare import compare, compare_all, compare_categories, evidence, headline
-from stackrank.db.queries.comparisons.effort import effort, effort_sentence, spending_sentence
+from stackrank.db.queries.comparisons.effort import effort, effort_claim, effort_sentence, spending_sentence
 from stackrank.db.queries.comparisons.gate import gate
 from stackrank.db.queries.comparisons.regressions import regressions
 from stackrank.db.queries.comparisons.run_pair import pair_sentence, run_pair
@@ -130,6 +130,7 @@ __all__ = [
     "disputed",
     "edits",
     "effort",
+    "effort_claim",
     "effort_sentence",
     "entrants",
     "episode",
@@ -166,6 +167,7 @@ __all__ = [
     "outcome_of",
     "pair_sentence",
     "pauses",
+    "phase_sentence",
     "progress",
     "proposal",
     "proposals",

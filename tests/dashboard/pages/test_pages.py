@@ -158,7 +158,10 @@ def test_compare_several_entrants(visit: Any, seeded: SimpleNamespace) -> None:
 
 def test_tool_sets(visit: Any, seeded: SimpleNamespace) -> None:
     app = visit(seeded.url, "tool_sets", ts_entrant="qwen3-coder / rewrite")
-    sets, use = (table.value for table in app.dataframe)
+    sets, needed, use = (table.value for table in app.dataframe)
+    assert list(needed)[1:5] == ["Episode with rewrite", "Episode with debug", "Task with rewrite", "Task with debug"]
+    assert needed["Episode with debug"][0] == f"{sets['Steps'].tolist()[1]:.1f}"
+    assert needed["To resolve a task"][0].startswith(("No clear difference in steps: ", "0.", "1."))
     differences = queries.tool_sets(seeded.store.engine, Scope(benchmark="bugs"))
     assert list(linked(sets["Tool set"])) == ["rewrite", "debug"] and sets["Compared with"].tolist()[1] == "rewrite"
     assert sets["Points"].tolist()[1] == differences[0]["difference"]
