@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stackrank.dashboard.charts.style import HUES, INK, RESOLVED, VIOLETS, color_of, ink_on, on_page, symbol_of
+from stackrank.dashboard.charts.style import (
+    HUES,
+    INK,
+    RESOLVED,
+    VEGA_PATHS,
+    VIOLETS,
+    color_of,
+    ink_on,
+    on_page,
+    symbol_of,
+)
 from stackrank.db.queries import MENDED, outcome_of
 from stackrank.db.queries.comparisons.claims import direction
 from stackrank.wording import count_of, interval, mean, percent, point_interval, points, words
 
 Spec = dict[str, Any]
-_SHAPES = {
-    "x": "M-1 -.6L-.6 -1L0 -.4L.6 -1L1 -.6L.4 0L1 .6L.6 1L0 .4L-.6 1L-1 .6L-.4 0Z",
-    "star": "M0 -1L.24 -.32L.95 -.31L.38 .12L.59 .81L0 .4L-.59 .81L-.38 .12L-.95 -.31L-.24 -.32Z",
-}
-"""Marks for which Vega has no name, as paths."""
 _WIDEST_TITLE = 44
 """The most characters in the title of an axis that a phone shows on one line."""
 _PHASES = {"searching": VIOLETS[2], "diagnosing": VIOLETS[1], "repairing": VIOLETS[0]}
@@ -296,4 +301,4 @@ def _figure(
 
 def _shape_of(entrant_id: int) -> str:
     symbol = symbol_of(entrant_id)
-    return _SHAPES.get(symbol, symbol)
+    return VEGA_PATHS.get(symbol, symbol)
