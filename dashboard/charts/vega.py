@@ -75,7 +75,10 @@ def ranking(rows: Sequence[Mapping[str, Any]]) -> Spec:
 
 
 def course(rows: Sequence[Mapping[str, Any]]) -> Spec:
-    """Plot the rates of runs, oldest first. Rows: `run`, `series`, `rate`, `sign` (1 better, -1 worse) and `told`."""
+    """Plot the rates of runs, oldest first; hollow are those that go on.
+
+    Rows: `run`, `series`, `rate`, `sign` (1 better, -1 worse), `told` and `goes_on`.
+    """
     color = on_page(HUES[0])
     names, rates = [row["run"] for row in rows], [row["rate"] for row in rows]
     # An axis of few points would make every wobble a fall.
@@ -96,8 +99,8 @@ def course(rows: Sequence[Mapping[str, Any]]) -> Spec:
         else None,
     }
     points_ = {
-        "mark": {"type": "point", "filled": True, "size": 110, "opacity": 1, "color": color},
-        "encoding": {"shape": shape},
+        "mark": {"type": "point", "size": 110, "strokeWidth": 2, "opacity": 1, "fill": color, "color": color},
+        "encoding": {"shape": shape, "fillOpacity": {"condition": {"test": "datum.goes_on", "value": 0}, "value": 1}},
     }
     encoding = {
         "x": {

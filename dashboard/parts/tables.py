@@ -14,6 +14,7 @@ from stackrank.dashboard.data import ask
 from stackrank.dashboard.parts import cards, show
 from stackrank.dashboard.parts import columns as kinds
 from stackrank.db import queries
+from stackrank.terms import RunStatus
 
 RUN_PAGE, EPISODE_PAGE, DIVERGE_PAGE = "app_pages/run.py", "app_pages/episode.py", "app_pages/diverge.py"
 COMPARE_PAGE, EPISODES_PAGE, TASK_PAGE = "app_pages/compare.py", "app_pages/episodes.py", "app_pages/task.py"
@@ -371,9 +372,11 @@ def _course(rows: Sequence[Mapping[str, Any]], known: Mapping[int, queries.Chang
         sign = bool(change and change.better) - bool(change and change.worse)
         told = _against(change) or "nothing to compare with"
         run = wording.run_name(row["name"], row["id"])
-        lines.append({"run": run, "series": row["series"] or run, "rate": rate, "sign": sign, "told": told})
+        goes_on = not RunStatus(row["status"]).ended
+        line = {"run": run, "series": row["series"] or run, "rate": rate, "sign": sign, "told": told}
+        lines.append({**line, "goes_on": goes_on})
     charts.draw(charts.course(lines), key="runs_course", alt="Rate of each run over all of its entrants, oldest first")
     st.caption(
-        "Over the episodes of all entrants. Runs of other entrants, benchmarks or conditions have other rates for that "
-        "reason alone; a line joins the runs of one series."
+        "Over the episodes of all entrants so far; hollow: the run goes on. Runs of other entrants, benchmarks or "
+        "conditions have other rates for that reason alone; a line joins the runs of one series."
     )

@@ -96,7 +96,9 @@ def test_vega_figures_contain_all_rows() -> None:
 
 
 def test_the_course_of_runs_marks_what_is_clear() -> None:
-    rows = [{"run": f"n #{n}", "series": "n", "rate": 0.5, "sign": n - 1, "told": ""} for n in range(3)]
+    rows = [
+        {"run": f"n #{n}", "series": "n", "rate": 0.5, "sign": n - 1, "told": "", "goes_on": n == 2} for n in range(3)
+    ]
     spec = charts.course(rows)
     assert [row["against"] for row in spec["data"]["values"]] == ["worse", "no clear difference", "better"]
     assert spec["encoding"]["y"]["scale"]["domain"] == pytest.approx([0.4, 0.6])
