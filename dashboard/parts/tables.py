@@ -242,7 +242,6 @@ def episode_table(
         frame = frame.drop(columns="Run")
     frame = show.telling(frame, "Attempt", "Failure point")
     columns = {
-        "Failure point": _Column.TextColumn(width=140),
         "Steps": kinds.count(),
         "Story": _Column.TextColumn(width=_STORY, help="How it ended. Tick the row for the whole story."),
         "Tokens": kinds.count(help="In and out."),
@@ -250,7 +249,7 @@ def episode_table(
         "Duration": kinds.duration(),
         "Labels": _Column.ListColumn(help="Labels that people gave it."),
         "At step": kinds.count(help="The first step with the text, or the requested step."),
-        "Found": _Column.TextColumn(width=300, help="The line with the text, which is between « and »."),
+        "Found": _Column.TextColumn(help="The line with the text, which is between « and »."),
         "Episode": _Column.TextColumn(help="Opens the trace in a new tab."),
     }
     links = {"Episode": [address.to("episode", id=row["id"], step=steps.get(row["id"])) for row in rows]}
