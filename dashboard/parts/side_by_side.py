@@ -79,7 +79,10 @@ def as_html(file: Sides) -> tuple[str, str]:
     """Return both sides as HTML, a block for each line, with marks around the words in which two lines differ."""
     left_lines, right_lines = (visible(text).split("\n") for text in (file.before, file.after))
     rows = [_marked(old, new) for old, new in zip_longest(left_lines, right_lines, fillvalue="")]
-    before, after = (f'<div class="side">{"".join(row[side] for row in rows)}</div>' for side in (0, 1))
+    before, after = (
+        f'<div class="side" tabindex="0" role="region" aria-label="{name}">{"".join(row[side] for row in rows)}</div>'
+        for side, name in enumerate((f"{escape(file.path)} before", f"{escape(file.path)} after"))
+    )
     return before, after
 
 
