@@ -319,7 +319,7 @@ def test_replay_gives_the_same_observations(play: Play) -> None:
 
 def test_numbers_of_any_length_are_refused_at_once_and_truthfully(play: Play) -> None:
     step = play(make_task({"run.py": "def f(n):\n    return n + 1\n\n\nf(2)\n"}))
-    step.pdb("b 1", test="python run.py")
+    step.pdb("p 1", test="python run.py")
     taken = []
     for digits in (20, 4300, 4301, 60_000):
         number = "9" * digits

@@ -169,7 +169,7 @@ class Breakpoints(pdb.Pdb):
 
     def handle_command_def(self, line: str) -> Any:
         """As in pdb, for so many commands of a breakpoint."""
-        if len(self.commands.get(self.commands_bnum, ())) >= _MOST and line.strip() != "end":
+        if len(self.commands.get(self.commands_bnum or 0, ())) >= _MOST and line.strip() != "end":
             return self.error("a breakpoint has at most %d commands" % _MOST)
         return super().handle_command_def(line)
 
