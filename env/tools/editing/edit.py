@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from pydantic import Field
 
 from stackrank.env.actions import Observation
+from stackrank.env.sandbox.base import Refused
 from stackrank.env.sandbox.client import Edit
 from stackrank.env.state import EditState
 from stackrank.env.tools.base import Arguments, Bench, ToolError, Undoable
@@ -42,15 +44,15 @@ class StrReplace:
 
     def __call__(self, bench: Bench, arguments: StrReplaceArguments) -> Observation:
         """Edit the file, or refuse and change nothing."""
-        check_editable(bench, arguments.path)
-        text = decode(bench.sandbox.read(arguments.path), arguments.path).replace("\r\n", "\n")
+        file = open_file(bench, arguments.path)
+        text = decode(file.existing_content(), arguments.path).replace("\r\n", "\n")
         old, new = (text.replace("\r\n", "\n") for text in (arguments.old_str, arguments.new_str))
         if not old:
             raise ToolError("old_str is empty: use insert to add text, create to write a file")
         if text.count(old) != 1:
             raise ToolError(_explain_mismatch(arguments.path, text, old))
         start, stop, lines = _whole_lines(text, old, new)
-        return edit_file(bench, arguments.path, lines, start, stop)
+        return edit_file(bench, file, lines, start, stop)
 
 
 class InsertArguments(Arguments):
@@ -73,14 +75,13 @@ class Insert:
 
     def __call__(self, bench: Bench, arguments: InsertArguments) -> Observation:
         """Edit the file, or refuse and change nothing."""
-        check_editable(bench, arguments.path)
+        file = open_file(bench, arguments.path)
         if not arguments.new_str:
             raise ToolError("new_str is empty: there is nothing to insert")
-        content = read_if_present(bench, arguments.path) or b""
-        total = len(decode(content, arguments.path).removesuffix("\n").split("\n")) if content else 0
+        total = len(lines_of(file.content, arguments.path)) if file.content else 0
         if arguments.line > total:
             raise ToolError(f"{arguments.path} has {count_of(total, 'line')}: there is no line {arguments.line}")
-        return edit_file(bench, arguments.path, arguments.new_str, arguments.line + 1, arguments.line)
+        return edit_file(bench, file, arguments.new_str, arguments.line + 1, arguments.line)
 
 
 class CreateArguments(Arguments):
@@ -102,10 +103,10 @@ class Create:
 
     def __call__(self, bench: Bench, arguments: CreateArguments) -> Observation:
         """Write the file, or refuse."""
-        check_editable(bench, arguments.path)
-        if read_if_present(bench, arguments.path) is not None:
+        file = open_file(bench, arguments.path)
+        if file.content is not None:
             raise ToolError(f"{arguments.path} already exists: change it with str_replace or insert")
-        return edit_file(bench, arguments.path, arguments.content)
+        return edit_file(bench, file, arguments.content)
 
 
 class UndoArguments(Arguments):
@@ -134,18 +135,44 @@ class Undo:
         return Observation(f"Undid the {target} {last.path}.", state=state)
 
 
-def check_editable(bench: Bench, path: str) -> str:
-    """Return the path of a file that may be edited, relative to the workspace. Raises ToolError or Refused."""
+@dataclass(frozen=True)
+class OpenedFile:
+    """A file that may be edited, as it is before the edit."""
+
+    name: str
+    """The path as the agent wrote it."""
+    path: str
+    """The path relative to the workspace."""
+    reading: bytes | Refused
+    """Its content, or why it has none."""
+
+    @property
+    def content(self) -> bytes | None:
+        """The content; None if the file does not exist yet, or cannot be read."""
+        return None if isinstance(self.reading, Refused) else self.reading
+
+    def existing_content(self) -> bytes:
+        """Return the content. Raises Refused if there is none."""
+        if isinstance(self.reading, Refused):
+            raise self.reading
+        return self.reading
+
+
+def open_file(bench: Bench, path: str) -> OpenedFile:
+    """Return a file to be edited, or to be created. Raises ToolError for a read-only file, and Refused."""
     resolved = bench.sandbox.resolve(path)
     if not bench.task.may_edit(resolved):
         hint = f"; write tests of your own in {bench.own_test}" if bench.own_test else ""
         raise ToolError(f"{path} is read-only: fix the program, not its tests{hint}")
-    return resolved
+    try:
+        return OpenedFile(path, resolved, bench.sandbox.read(path))
+    except Refused as refusal:
+        return OpenedFile(path, resolved, refusal)
 
 
 def edit_file(
     bench: Bench,
-    path: str,
+    file: OpenedFile,
     text: str,
     start: int | None = None,
     end: int | None = None,
@@ -157,22 +184,21 @@ def edit_file(
     `shows_old`: also show the lines that were replaced, for agents that named them by their numbers only. If the tool
     set demands it, a file that parsed has to parse afterwards. Raises ToolError or Refused, and changes nothing then.
     """
-    resolved = check_editable(bench, path)
     if len(text) > MAX_BYTES:
         raise ToolError(f"the new text has {count_of(len(text), 'character')}; at most {MAX_BYTES:,} can be written")
-    content = read_if_present(bench, path)
+    path = file.name
     edit = bench.sandbox.edit(path, text, start, end)
     if edit.syntax_error and bench.must_parse:
-        if not bench.sandbox.restore(resolved, content):
+        if not bench.sandbox.restore(file.path, file.content):
             raise ToolError(f"nothing was changed, because {path} would not parse: {edit.syntax_error}")
         edit = bench.sandbox.edit(path, text, start, end)  # the file did not parse before either
-    state = EditState(kind="edit", edited=resolved, lines=list(edit.touched))
+    state = EditState(kind="edit", edited=file.path, lines=list(edit.touched))
     if edit.syntax_error:
         state["syntax_error"] = edit.syntax_error
     if not edit.changed and not edit.created:
         return Observation(f"{path} already has this content.", state=state)
-    bench.edits.append(Undoable(resolved, content, edit.content))
-    old_lines = _replaced(content, path, edit) if shows_old else []
+    bench.edits.append(Undoable(file.path, file.content, edit.content))
+    old_lines = _replaced(file.content, path, edit) if shows_old else []
     return Observation(_describe_edit(path, edit, start, old_lines), state=state)
 
 

@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from stackrank.env.actions import Observation
 from stackrank.env.tools.base import Arguments, Bench
-from stackrank.env.tools.editing.edit import edit_file
+from stackrank.env.tools.editing.edit import edit_file, open_file
 
 
 class RewriteArguments(Arguments):
@@ -46,4 +46,5 @@ class Rewrite:
 
     def __call__(self, bench: Bench, arguments: RewriteArguments) -> Observation:
         """Edit the file exactly as asked, or refuse and change nothing."""
-        return edit_file(bench, arguments.path, arguments.new_code, arguments.start, arguments.end, shows_old=True)
+        file = open_file(bench, arguments.path)
+        return edit_file(bench, file, arguments.new_code, arguments.start, arguments.end, shows_old=True)
