@@ -8,6 +8,7 @@ filter or a driver, but no configuration defines one.
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
 import re
@@ -51,6 +52,9 @@ _OWN = {
 }  # fmt: skip
 _NO_PROGRAMS = {"core.hooksPath": os.devnull, "core.fsmonitor": "false", "core.editor": "false"}
 """These take precedence over the user's settings, which may lead into the current folder."""
+_MOST_CONTENT, _MOST_LISTED = 1 << 30, 1 << 28
+_READING_S = 600.0
+"""A repository of a few kilobytes can have more files than any disk. Reading such a one ends with an error."""
 _READ_FROM_CHECKOUT = (".gitattributes", ".gitignore", ".gitmodules")
 _FORMATS = {"extensions.objectformat": r"sha1|sha256", "extensions.refstorage": r"files|reftable"}
 _FILES = {
@@ -79,7 +83,7 @@ def read_git(
     """
     with borrowed(repository) as folder:
         lent = {**_OWN, "GIT_DIR": str(folder), **(variables or {})}
-        return _run(arguments, programs.FOLDER, stdin, lent, about=repository)
+        return _run(arguments, programs.FOLDER, stdin, lent, about=repository, timeout_s=_READING_S)
 
 
 def exchange_git(folder: Path, *arguments: str) -> None:
@@ -120,10 +124,30 @@ def push_git(clone: Path, address: str, branch: str) -> None:
 
 
 def _run(
-    arguments: tuple[str, ...], folder: Path | str, stdin: bytes, variables: Mapping[str, str], *, about: Path | str
+    arguments: tuple[str, ...],
+    folder: Path | str,
+    stdin: bytes,
+    variables: Mapping[str, str],
+    *,
+    about: Path | str,
+    timeout_s: float | None = None,
 ) -> bytes:
     surroundings = {name: text for name, text in programs.environment().items() if not name.startswith("GIT_")}
-    ended = programs.run(["git", *arguments], folder=folder, stdin=stdin, env={**surroundings, **variables})
+    try:
+        ended = programs.run(
+            ["git", *arguments],
+            folder=folder,
+            stdin=stdin,
+            env={**surroundings, **variables},
+            timeout_s=timeout_s,
+            most_bytes=_MOST_CONTENT if arguments[0] == "cat-file" else _MOST_LISTED,
+        )
+    except OSError as error:
+        if error.errno != errno.EFBIG:
+            raise
+        raise GitError(f"git in {about}: {arguments[0]} was stopped, because {error.strerror}") from None
+    except programs.TimeoutExpired:
+        raise GitError(f"git in {about}: {arguments[0]} was stopped after {timeout_s:g} s") from None
     if ended.status:
         lines = ended.error_text.strip().splitlines() or ["failed"]
         raise GitError(f"git in {about}: {lines[-1]}", " ".join(" ".join(lines).split()))
@@ -168,7 +192,7 @@ def changed_files(repository: Path) -> dict[str, str]:
         lent = {**_OWN, "GIT_DIR": str(folder), **variables}
 
         def ask(*arguments: str, stdin: bytes = b"") -> list[str]:
-            out = _run(arguments, programs.FOLDER, stdin, lent, about=repository)
+            out = _run(arguments, programs.FOLDER, stdin, lent, about=repository, timeout_s=_READING_S)
             return out.decode("utf-8", "surrogateescape").split("\0")
 
         tracked = {path: attributes for attributes, _, path in _cut(ask("ls-files", "--stage", "-z"))}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
@@ -13,7 +14,7 @@ import pytest
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.files import commit_of, read_text, read_tree
 from stackrank.env.benchmarks.git import CommitFiles, resolve_commit
-from stackrank.env.git import GitError, changed_files, clone_git, remote_addresses
+from stackrank.env.git import GitError, changed_files, clone_git, read_git, remote_addresses
 from stackrank.host.plain_files import read_plain
 from stackrank.host.scratch import scratch
 from tests.support.repository import git, write
@@ -259,4 +260,26 @@ def test_a_tree_of_any_depth_is_listed(tmp_path: Path) -> None:
         Path("a.py").write_text("x = 1\n")
     finally:
         os.chdir(former)
-    assert list(read_tree(place).values()) == [b"x = 1\n"]
+    try:
+        assert list(read_tree(place).values()) == [b"x = 1\n"]
+    finally:
+        subprocess.run(["rm", "-rf", str(place)], check=True)  # what removes pytest's folders does not go that deep
+
+
+def test_a_repository_with_more_files_than_any_disk_ends_with_a_sentence(tmp_path: Path) -> None:
+    folder = make(tmp_path / "bomb", {"a": "x"})
+    entry = git(folder, "ls-tree", "HEAD").strip().removesuffix("\ta")
+    for _ in range(9):
+        lines = "".join(f"{entry}\t{number:02}{'-' * 200}\n" for number in range(12))
+        made = subprocess.run(["git", "mktree"], cwd=folder, input=lines, capture_output=True, text=True, check=True)
+        entry = f"040000 tree {made.stdout.strip()}"
+    commit = git(folder, "commit-tree", entry.split()[2], "-m", "Bomb").strip()
+    (folder / ".git/refs/heads/main").write_text(f"{commit}\n")
+    with pytest.raises(GitError, match="was stopped, because it writes more than"):
+        len(CommitFiles(folder, commit))
+
+
+def test_git_is_stopped_after_a_time(attacked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stackrank.env.git._READING_S", 1e-9)
+    with pytest.raises(GitError, match="was stopped after"):
+        read_git(attacked, "log")
