@@ -25,10 +25,12 @@ from stackrank.wording import count_of
 _UNITS: Mapping[queries.EffortUnit, str] = {"steps": "Steps", "tokens": "Tokens", "cost_usd": "Cost"}
 _PAIRED: dict[str, Any] = {
     "Points": columns.points(),
-    "95% interval": columns.interval_alone(),
+    "95% interval": columns.corrected_interval(),
     "p": columns.p_value(),
     "p (Holm)": columns.p_value(),
 }
+
+_ENDS = ("ci_low", "ci_high", "holm_low", "holm_high")
 
 st.title("Compare")
 scope = shown()
@@ -96,7 +98,7 @@ if len(pairs) > 1:
         {
             "Pair": label,
             "Points": row["difference"],
-            "95% interval": wording.point_interval(row["ci_low"], row["ci_high"]),
+            "95% interval": wording.point_interval(row["holm_low"], row["holm_high"]),
             "Relative uplift": wording.uplift(row["uplift"], row["uplift_low"], row["uplift_high"]),
             "p (Holm)": row["p_holm"],
             "Tasks": row["tasks"],
@@ -218,7 +220,9 @@ def categories() -> None:
     """Draw the difference in each category of tasks."""
     by_category = queries.compare_categories(pair["by_task"])
     rows = [{"label": row["category"] or "none", **row} for row in by_category]
-    total = {name: pair[name] for name in ("difference", "ci_low", "ci_high", "p_value", "p_holm", "tasks")}
+    total = {
+        name: value for name, value in pair.items() if name in ("difference", *_ENDS, "p_value", "p_holm", "tasks")
+    }
     total_row = {"label": "all tasks", "category": "all tasks", **total}
     figure = charts.forest([*rows, total_row], first["entrant"], second["entrant"])
     charts.draw(figure, key="cmp_forest", alt="Difference in each category with its 95% interval")
@@ -230,7 +234,7 @@ def categories() -> None:
             "Category": row["category"],
             "Tasks": row["tasks"],
             "Points": row["difference"],
-            "95% interval": wording.point_interval(row["ci_low"], row["ci_high"]),
+            "95% interval": wording.point_interval(row["holm_low"], row["holm_high"]),
             "p": row["p_value"],
             "p (Holm)": row["p_holm"],
         }
@@ -239,8 +243,9 @@ def categories() -> None:
     show.grid(lines, column_config=_PAIRED, alt="Difference by category")
     show.csv_button(flat, name="compare_categories", key="cmp_categories")
     st.caption(
-        "Filled marks: the corrected p is below 0.05. p (Holm) is corrected for the number of categories; over all "
-        "tasks, as in the sentence above."
+        "Intervals and p (Holm) are corrected for the number of categories; those over all tasks, as in the sentence "
+        "above. An interval that includes 0 is at least as wide as if no task showed a difference: so categories with "
+        "equally many tasks may have equally wide ones."
     )
 
 
@@ -259,7 +264,7 @@ def spending() -> None:
             first["entrant"]: amount(effort["first"] or 0, effort["by"]),
             second["entrant"]: amount(effort["second"] or 0, effort["by"]),
             "Saved": amount(effort["saved"] or 0, effort["by"], signed=True),
-            "95% interval": wording.amount_interval(effort["low"], effort["high"], effort["by"]),
+            "95% interval": wording.amount_interval(effort["holm_low"], effort["holm_high"], effort["by"]),
             "p (Holm)": effort["p_holm"],
             "If not resolved": wording.allowance(effort["budget"], effort["by"]),
         }
@@ -270,7 +275,7 @@ def spending() -> None:
     show.csv_button([dict(effort) for effort, _ in lines], name="compare_effort", key="cmp_effort")
     st.caption(
         "Means over the tasks that both played, each with the same weight; the interval and the test are paired by "
-        f"task. The p-value is corrected (Holm) for {count_of(len(pairs), 'pair')}. The test tells two entrants apart "
+        f"task. Both are corrected (Holm) for {count_of(len(pairs), 'pair')}. The test tells two entrants apart "
         "also where both resolve nearly all."
     )
 

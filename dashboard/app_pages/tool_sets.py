@@ -66,8 +66,8 @@ def _differences(lines: Sequence[Mapping[str, Any]], base: str | None) -> None:
             "label": f"{row['model'] or row['agent']} · {row['tools']} − {row['base']}",
             "tasks": row["tasks"],
             "difference": row["difference"],
-            "ci_low": row["difference_low"],
-            "ci_high": row["difference_high"],
+            "holm_low": row["difference_low"],
+            "holm_high": row["difference_high"],
             "p_holm": row["p_holm"],
         }
         for row in lines
@@ -117,7 +117,7 @@ def _table(lines: Sequence[Mapping[str, Any]]) -> None:
         column_config={
             "Rate": columns.share(),
             "Points": columns.points(),
-            "95% interval": columns.interval_alone(),
+            "95% interval": columns.corrected_interval(),
             "p (Holm)": columns.p_value(),
             "Gained tasks": columns.count("Gained", help="Tasks on which it does better than the base."),
             "Lost tasks": columns.count("Lost", help="Tasks on which it does worse than the base."),

@@ -75,12 +75,12 @@ def ranking(rows: Sequence[Mapping[str, Any]], scope: str) -> str:
 
 
 def differences(rows: Sequence[Mapping[str, Any]], against: str, scope: str) -> str:
-    """Draw differences with their intervals: `label`, difference, ci_low, ci_high and tasks of each, as fractions."""
+    """Draw differences with their intervals: `label`, difference, holm_low, holm_high and tasks, as fractions."""
     caption = (
-        f"Difference to {against} in percentage points, paired by task, with 95% intervals; in brackets the number of "
-        f"tasks that both played. {scope}"
+        f"Difference to {against} in percentage points, paired by task, with 95% intervals corrected for the number of "
+        f"comparisons (Holm); in brackets the number of tasks that both played. {scope}"
     )
-    names = ("difference", "ci_low", "ci_high")
+    names = ("difference", "holm_low", "holm_high")
     lines = [(f"{row['label']} ({row['tasks']})", *(100 * row[name] for name in names)) for row in rows]
     return dots(lines, unit="Points, with 95% interval", caption=caption)
 

@@ -124,12 +124,12 @@ def course(rows: Sequence[Mapping[str, Any]]) -> Spec:
 
 
 def forest(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> Spec:
-    """Plot differences with their intervals. Rows: `label`, `difference`, `ci_low`, `ci_high`, `p_holm`, `tasks`."""
+    """Plot differences with their intervals: `label`, `difference`, `holm_low`, `holm_high`, `p_holm` and `tasks`."""
     values = []
     for row in rows:
         is_clear = direction(row["difference"], row["p_holm"]) != 0
         color = on_page(RESOLVED)
-        value, low, high = (100 * row[name] for name in ("difference", "ci_low", "ci_high"))
+        value, low, high = (100 * row[name] for name in ("difference", "holm_low", "holm_high"))
         values.append(
             {
                 "label": f"{row['label']} ({row['tasks']})",
@@ -137,9 +137,9 @@ def forest(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> Spec:
                 "low": low,
                 "high": high,
                 "color": color,
-                "fill": color if is_clear else "transparent",  # A filled mark: the difference is clear.
+                "fill": color if is_clear else "transparent",  # Hollow: the interval includes 0.
                 "shape": "diamond",
-                "told": f"{points(row['difference'])} points ({point_interval(row['ci_low'], row['ci_high'])})",
+                "told": f"{points(row['difference'])} points ({point_interval(row['holm_low'], row['holm_high'])})",
                 "about": f"{count_of(row['tasks'], 'task')}",
             }
         )
@@ -147,8 +147,6 @@ def forest(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> Spec:
     # Split into lines, so that a phone shows the whole title.
     title = [f"← {first} better · points · {second} better →"]
     title = title if len(title[0]) < _WIDEST_TITLE else [f"← {first} better", f"{second} better →"]
-    if any(row["fill"] == "transparent" and not row["low"] <= 0 <= row["high"] for row in values):
-        title += ["hollow: not clear after the correction"]
     zero = {
         "mark": {"type": "rule", "color": "#8C8C8C", "aria": False},
         "encoding": {"x": {"datum": 0, "type": "quantitative"}},

@@ -94,9 +94,9 @@ def text_right(label: str | None = None, **looks: Any) -> Any:
     return st.column_config.TextColumn(label, alignment="right", **looks)
 
 
-def interval_alone() -> Any:
+def corrected_interval() -> Any:
     """Intervals beside p-values that are corrected."""
-    return text_right(help="Of this comparison alone. Whether a difference is clear is said by the corrected p.")
+    return text_right(help="Corrected as p is (Holm): it leaves out 0 if and only if the difference is clear.")
 
 
 _PIXELS = {

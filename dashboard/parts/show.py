@@ -105,7 +105,8 @@ def story(page: str, episode: Mapping[str, Any]) -> None:
 
 TEST = (
     "p is the chance of a difference this large if there is none. Holm's correction makes up for testing several pairs "
-    "at once: a difference is called clear if the corrected p is below 0.05. An interval is of one pair alone."
+    "at once: a difference is called clear if the corrected p is below 0.05. The interval is corrected likewise, and "
+    "leaves out 0 if and only if the difference is clear."
 )
 """Explains what the evidence of a comparison says."""
 
@@ -117,7 +118,7 @@ def comparison(pair: Comparison, basis: str = "") -> None:
     """
     st.markdown(f":material/compare_arrows: **{escaped(queries.headline(pair))}**")
     if lines := f"{queries.evidence(pair)} {basis}".strip():
-        st.caption(escaped(lines), help=TEST)
+        st.caption(escaped(lines), help=escaped(f"{TEST} {queries.describe_alone(pair)}".strip()))
     if pair["warning"] and direction(pair["difference"], pair["p_holm"]):
         st.warning(escaped(pair["warning"]), icon=":material/warning:")
     elif pair["warning"]:

@@ -39,7 +39,14 @@ from stackrank.db.queries.catalogue import (
 )
 from stackrank.db.queries.comparisons.across import compare_across, varying_conditions
 from stackrank.db.queries.comparisons.changes import changes
-from stackrank.db.queries.comparisons.compare import compare, compare_all, compare_categories, evidence, headline
+from stackrank.db.queries.comparisons.compare import (
+    compare,
+    compare_all,
+    compare_categories,
+    describe_alone,
+    evidence,
+    headline,
+)
 from stackrank.db.queries.comparisons.effort import effort, effort_claim, effort_sentence, spending_sentence
 from stackrank.db.queries.comparisons.gate import gate
 from stackrank.db.queries.comparisons.regressions import regressions
@@ -122,6 +129,7 @@ __all__ = [
     "decided_entrants",
     "decisive_tasks",
     "describe_act",
+    "describe_alone",
     "describe_outages",
     "describe_pause",
     "describe_scope",

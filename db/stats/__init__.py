@@ -10,7 +10,7 @@ from stackrank.db.stats.clusters import ClusterInterval, cluster_interval
 from stackrank.db.stats.effort import EffortDifference, effort
 from stackrank.db.stats.gaps import RateGap, gap, rate_over_clusters
 from stackrank.db.stats.history import BASELINE, WINDOW, BaselineChange, RunScores, compare_with_baseline
-from stackrank.db.stats.pairs import PairedDifference, TaskScore, holm, pair_p_values, paired_difference
+from stackrank.db.stats.pairs import PairedDifference, TaskScore, holm, holm_levels, pair_p_values, paired_difference
 from stackrank.db.stats.power import detectable, mcnemar_power, permutation_power
 from stackrank.db.stats.rates import (
     ALPHA,
@@ -18,8 +18,10 @@ from stackrank.db.stats.rates import (
     Rate,
     ReliabilityEstimate,
     cost_per_resolved,
+    normal_quantile,
     rate,
     reliability,
+    tested_reach,
 )
 
 __all__ = [
@@ -46,8 +48,10 @@ __all__ = [
     "error_bounds",
     "gap",
     "holm",
+    "holm_levels",
     "mcnemar_power",
     "mean_leads",
+    "normal_quantile",
     "pair_p_values",
     "paired_difference",
     "permutation_power",
@@ -56,4 +60,5 @@ __all__ = [
     "rate",
     "rate_over_clusters",
     "reliability",
+    "tested_reach",
 ]

@@ -22,8 +22,8 @@ class ClusterInterval:
     high: float
 
 
-def cluster_interval(gaps: Sequence[float], clusters: Sequence[str]) -> ClusterInterval | None:
-    """The 95% interval of the mean gap if clusters are a random sample; `clusters[i]` is that of task i.
+def cluster_interval(gaps: Sequence[float], clusters: Sequence[str], alpha: float = ALPHA) -> ClusterInterval | None:
+    """The interval (of 1 - alpha) of the mean gap if clusters are a random sample; `clusters[i]` is that of task i.
 
     A task without a cluster ("") is its own. None if no two tasks share a cluster, or if there are fewer than five.
     The interval is cluster-robust with the correction for few clusters, CR2, and its degrees of freedom (Bell and
@@ -38,7 +38,7 @@ def cluster_interval(gaps: Sequence[float], clusters: Sequence[str]) -> ClusterI
     variance = sum(
         math.fsum(cluster_gaps) ** 2 / (1 - share) for cluster_gaps, share in zip(members.values(), shares, strict=True)
     )
-    reach = t_quantile(1 - ALPHA / 2, _freedom(shares)) * math.sqrt(variance) / len(gaps)
+    reach = t_quantile(1 - alpha / 2, _freedom(shares)) * math.sqrt(variance) / len(gaps)
     return ClusterInterval(len(members), max(-1.0, mean - reach), min(1.0, mean + reach))
 
 

@@ -12,11 +12,13 @@ import math
 from functools import lru_cache
 from typing import Any
 
-from stackrank.db.stats.rates import ALPHA, NORMAL, t_quantile
+from stackrank.db.stats.rates import ALPHA, NORMAL, normal_quantile, t_quantile
 
 DRAWS = 9_999
 SEED = 0
 """How many sets of tasks an interval draws if there are more, and the seed of these draws."""
+_FEW_BEYOND = 10
+"""With fewer sets outside of an interval, its ends are not told by these sets alone."""
 _BATCH = 1_000
 FINEST = 60
 """For the test alone, gaps that are finer than one part in this many are rounded to whole parts."""
@@ -115,53 +117,80 @@ def subset_sums(values: Any, draws: int = DRAWS) -> Any:
     return numpy.round(numpy.concatenate(parts), 10)
 
 
-def interval(shares: Any, p_value: float, *, whole: bool = True) -> tuple[float, float, float, float]:
+def interval(
+    shares: Any, p_value: float, alpha: float = ALPHA, *, whole: bool = True
+) -> tuple[float, float, float, float]:
     """Return low and high of the difference, and of the uplift, from the two rates of each task (tasks x 2).
 
-    The intervals leave 0 out if and only if the p-value is below 0.05; sets are drawn at random, so an end may have to
-    be moved to the next set. An end of the uplift may be infinite. With fewer than six tasks no set is extreme enough
-    for the test, so the interval is Student's, extended to include 0. `whole`: whether episodes were resolved or not;
-    otherwise the rates are shares of mended faults, which few tasks without a gap do not hide.
+    The intervals leave 0 out if and only if the p-value is below `alpha`; sets are drawn at random, so an end may have
+    to be moved to the next set. An end of the uplift may be infinite. With few tasks (five, by default) no set is
+    extreme enough for the test, so the interval is Student's, extended to include 0. `whole`: whether episodes were
+    resolved or not; otherwise the rates are shares of mended faults, which few tasks without a gap do not hide.
     """
     import numpy
 
     tasks, base = len(shares), float(shares[:, 0].mean())
     gaps = shares[:, 1] - shares[:, 0]
     mean = float(gaps.mean())
-    if p_value < ALPHA or tasks > 5:
+    if p_value < alpha or can_tell(tasks, alpha):
         sums_by_subset = subset_sums(numpy.column_stack([numpy.ones(tasks), gaps, shares[:, 0]]))
         sums_by_subset = sums_by_subset[sums_by_subset[:, 0] > 0]
         with numpy.errstate(divide="ignore", invalid="ignore"):
             ratios = numpy.where(sums_by_subset[:, 1] == 0, 0.0, sums_by_subset[:, 1] / sums_by_subset[:, 2])
         ends = [
-            subset_interval(values, mean, sure=p_value < ALPHA)
+            subset_interval(values, mean, alpha, sure=p_value < alpha)
             for values in (sums_by_subset[:, 1] / sums_by_subset[:, 0], ratios)
         ]
         (low, high), (up_low, up_high) = ends
     else:
         spread = float(gaps.std(ddof=1)) if tasks > 1 else 1.0
-        reach = t_quantile(1 - ALPHA / 2, max(1, tasks - 1)) * spread / math.sqrt(tasks)
+        reach = t_quantile(1 - alpha / 2, max(1, tasks - 1)) * spread / math.sqrt(tasks)
         low, high = max(-1.0, mean - reach), min(1.0, mean + reach)
         up_low, up_high = (max(-1.0, low / base), high / base) if base else (-1.0, math.inf)
-    if p_value >= ALPHA and not whole and gaps.any():
+    low, high, up_low = max(-1.0, low), min(1.0, high), max(-1.0, up_low)
+    if p_value >= alpha and not whole and gaps.any():
         low, high, up_low, up_high = min(low, 0.0), max(high, 0.0), min(up_low, 0.0), max(up_high, 0.0)
-    elif p_value >= ALPHA:
+    elif p_value >= alpha:
         # Few gaps or none are no certainty: use at least the score interval of as many tasks without a difference.
-        least = NORMAL**2 / (tasks + NORMAL**2)
+        least = least_reach(tasks, alpha)
         low, high = min(low, max(-1.0, mean - least), 0.0), max(high, min(1.0, mean + least), 0.0)
         up_low = min(up_low, max(-1.0, low / base) if base else -1.0, 0.0)
         up_high = max(up_high, high / base if base else math.inf, 0.0)
     return low, high, up_low, up_high
 
 
-def subset_interval(values: Any, mean: float, *, sure: bool) -> tuple[float, float]:
-    """Return low and high of a 95% interval from the values of the sets; `sure`: it must leave 0 out."""
+def can_tell(tasks: int, alpha: float) -> bool:
+    """Whether gaps that are all on one side are rare enough for the test, if a coin decides the sides."""
+    return 2.0 ** (1 - tasks) < alpha
+
+
+def least_reach(tasks: int, alpha: float = ALPHA) -> float:
+    """How far the score interval of so many tasks without a difference reaches to either side."""
+    size = normal_quantile(alpha) ** 2
+    return size / (tasks + size)
+
+
+def subset_interval(values: Any, mean: float, alpha: float = ALPHA, *, sure: bool) -> tuple[float, float]:
+    """Return low and high of an interval that covers 1 - alpha from the values of the sets.
+
+    `sure`: it must leave 0 out. Where too few sets lie so far out, the ends are at least those of the 95% interval,
+    moved away from the middle as with normal errors.
+    """
     import numpy
 
     ordered = numpy.sort(values)
-    # The observed set, and the empty one if all sets are included, count as one more value at either end.
-    place = max(0, math.ceil(ALPHA / 2 * (len(ordered) + 1)) - 2)
-    low, high = float(ordered[place]), float(ordered[-1 - place])
+    low, high = _ends(ordered, alpha)
+    middle, farther = float(ordered[len(ordered) // 2]), normal_quantile(alpha) / NORMAL
+    if alpha * len(ordered) < _FEW_BEYOND and math.isfinite(middle):
+        usual = _ends(ordered, ALPHA)
+        low = min(low, middle - farther * (middle - usual[0]))
+        high = max(high, middle + farther * (usual[1] - middle))
     if sure and low <= 0 <= high:
         return (float(ordered[ordered > 0][0]), high) if mean > 0 else (low, float(ordered[ordered < 0][-1]))
     return low, high
+
+
+def _ends(ordered: Any, alpha: float) -> tuple[float, float]:
+    # The observed set, and the empty one if all sets are included, count as one more value at either end.
+    place = max(0, math.ceil(alpha / 2 * (len(ordered) + 1)) - 2)
+    return float(ordered[place]), float(ordered[-1 - place])

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Any
 
 from stackrank.db.stats import flips, score
-from stackrank.db.stats.rates import is_whole
+from stackrank.db.stats.rates import ALPHA, is_whole
 
 TaskCount = tuple[int, int]
 """(resolved, counted) of an entrant on a task, in episodes."""
@@ -39,13 +39,15 @@ class PairedDifference:
     only_second: int
 
 
-def paired_difference(first: Sequence[TaskScore], second: Sequence[TaskScore]) -> PairedDifference:
+def paired_difference(
+    first: Sequence[TaskScore], second: Sequence[TaskScore], *, alpha: float = ALPHA
+) -> PairedDifference:
     """Compare two entrants on the same tasks: `(resolved, counted)` of task i on either side.
 
     Tasks that one side has not counted are left out; the others weigh the same. The difference is the mean over tasks
     of the differences of their rates; the uplift is the ratio of the mean rates, less 1. The intervals invert the test
     (`score` with one attempt per side, `flips` with several or with shares of mended faults), so that both leave 0 out
-    if and only if p < 0.05.
+    if and only if p < alpha; they cover 1 - alpha.
     """
     pairs = tasks_of_both(first, second)
     if not pairs:
@@ -56,14 +58,14 @@ def paired_difference(first: Sequence[TaskScore], second: Sequence[TaskScore]) -
     better, worse = sum(gap > 0 for gap in gaps), sum(gap < 0 for gap in gaps)
     if single:
         both_resolved = sum(a == b == 1 for a, b in shares)
-        low, high, uplift_low, uplift_high = score.interval(both_resolved, better, worse, len(pairs))
+        low, high, uplift_low, uplift_high = score.interval(both_resolved, better, worse, len(pairs), alpha)
         p_value = score.mcnemar(better, worse)
     else:
         import numpy
 
         whole = is_whole(resolved for pair in pairs for resolved, _ in pair)
         p_value = flips.p_value(gaps, _parts({n for pair in pairs for _, n in pair}, whole=whole))
-        low, high, uplift_low, uplift_high = flips.interval(numpy.array(shares), p_value, whole=whole)
+        low, high, uplift_low, uplift_high = flips.interval(numpy.array(shares), p_value, alpha, whole=whole)
     base = sum(a for a, _ in shares)
     return PairedDifference(
         tasks=len(pairs),
@@ -128,3 +130,19 @@ def holm(p_values: Sequence[float]) -> list[float]:
         floor = max(floor, min(1.0, (len(p_values) - rank) * p_values[place]))
         corrected[place] = floor
     return corrected
+
+
+def holm_levels(p_values: Sequence[float], alpha: float = ALPHA) -> list[float]:
+    """The levels of the intervals that belong to p-values corrected by `holm`: one interval for each comparison.
+
+    A comparison's level is that at which Holm tests it; those from the first that is not significant on share its
+    level. So an interval that covers 1 - level leaves 0 out if and only if the corrected p-value is below alpha, and
+    with one comparison it is the usual one (Strassburger and Bretz 2008, Statistics in Medicine 27:4914).
+    """
+    levels, level, are_clear = [alpha] * len(p_values), alpha, True
+    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        if are_clear:
+            level = alpha / (len(p_values) - rank)
+            are_clear = p_values[place] < level
+        levels[place] = level
+    return levels

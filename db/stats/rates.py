@@ -45,6 +45,19 @@ class ReliabilityEstimate:
     """Every one of k attempts resolves the task."""
 
 
+def normal_quantile(alpha: float) -> float:
+    """How many standard errors an interval that covers 1 - alpha reaches to either side."""
+    return NORMAL if alpha == ALPHA else -NormalDist().inv_cdf(max(alpha, 1e-300) / 2)
+
+
+def tested_reach(difference: float, p_value: float, alpha: float) -> float:
+    """How far an interval reaches that leaves 0 out if and only if p < alpha (Miettinen 1976, Am. J. Epidemiology 103).
+
+    For intervals that are computed otherwise, where an exact test is surer than they are.
+    """
+    return abs(difference) * normal_quantile(alpha) / normal_quantile(p_value)
+
+
 def rate(resolved: Sequence[float], counted: Sequence[int]) -> Rate:
     """The mean over tasks of the share of their episodes that were resolved, with an interval for tasks as clusters.
 

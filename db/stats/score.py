@@ -1,7 +1,7 @@
 """One attempt per side: exact McNemar, and the score intervals that belong to it.
 
 The intervals invert score tests. Among these, the test of no difference is McNemar's, and here it is the exact one. So
-the intervals include 0 whenever the exact test does not reject it.
+the intervals include 0 if and only if the exact test does not reject it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from stackrank.db.stats.rates import ALPHA, NORMAL
+from stackrank.db.stats.rates import ALPHA, normal_quantile, tested_reach
 
 
 def mcnemar(better: int, worse: int) -> float:
@@ -19,27 +19,39 @@ def mcnemar(better: int, worse: int) -> float:
     return min(1.0, 2 * as_few / (1 << tasks))
 
 
-def interval(both_resolved: int, better: int, worse: int, tasks: int) -> tuple[float, float, float, float]:
+def interval(
+    both_resolved: int, better: int, worse: int, tasks: int, alpha: float = ALPHA
+) -> tuple[float, float, float, float]:
     """Return low and high of the difference, and of the uplift (its high may be infinite).
 
     `both_resolved` tasks were resolved by both, `better` by the second only, `worse` by the first only. Difference:
     Tango (1998, Statistics in Medicine 17:891). Uplift: Nam and Blackwelder (2002, Statistics in Medicine 21:689).
     """
-    observed = (better - worse) / tasks
-    low = _crossing(lambda d: _tango(better, worse, tasks, d) - NORMAL, observed, -1.0)
-    high = _crossing(lambda d: -_tango(better, worse, tasks, d) - NORMAL, observed, 1.0)
+    observed, normal = (better - worse) / tasks, normal_quantile(alpha)
+    low = _crossing(lambda d: _tango(better, worse, tasks, d) - normal, observed, -1.0)
+    high = _crossing(lambda d: -_tango(better, worse, tasks, d) - normal, observed, 1.0)
     first, second = both_resolved + worse, both_resolved + better
 
     def ratio(share: float) -> float:  # 0..1 stands for ratios from 0 to infinity
         return _nam_blackwelder(first, second, better, worse, tasks, share / (1 - share))
 
     middle = second / (first + second) if first + second else 0.5
-    lowest = _crossing(lambda share: ratio(share) - NORMAL, middle, 0.0)
-    highest = _crossing(lambda share: -ratio(share) - NORMAL, middle, 1.0)
+    lowest = _crossing(lambda share: ratio(share) - normal, middle, 0.0)
+    highest = _crossing(lambda share: -ratio(share) - normal, middle, 1.0)
     up_low = lowest / (1 - lowest) - 1 if lowest < 1 else math.inf
     up_high = highest / (1 - highest) - 1 if highest < 1 - 1e-9 else math.inf
-    if mcnemar(better, worse) >= ALPHA:
+    p_value = mcnemar(better, worse)
+    if p_value >= alpha:
         return min(low, 0.0), max(high, 0.0), min(up_low, 0.0), max(up_high, 0.0)
+    # Far out, the exact test is surer than the score.
+    reach = tested_reach(observed, p_value, alpha)
+    relative = tasks / first if first else math.inf
+    if low <= 0 < observed:
+        low = observed - reach
+        up_low = max(up_low, low * relative)
+    elif observed < 0 <= high:
+        high = observed + reach
+        up_high = min(up_high, high * relative)
     return low, high, up_low, up_high
 
 

@@ -44,6 +44,7 @@ class ToolSetRow(TypedDict):
 
     `base` is empty in the row of the base itself, whose differences are None. Means are over counted episodes; a cost
     is None if a price is unknown. `gained` and `lost`: how many tasks went better, and worse.
+    Intervals of differences belong to the corrected p-values.
     `steps_needed` to resolve a task, and `steps_saved` of those: see `EffortComparison`.
     """
 
@@ -206,12 +207,12 @@ def _tool_set_row(side: Standing, pair: Comparison | None, needs: EffortComparis
         "episodes": counted,
         "steps_needed": needs["second"] if pair else needs["first"],
         "steps_saved": needs["saved"] if pair else None,
-        "steps_saved_low": needs["low"] if pair else None,
-        "steps_saved_high": needs["high"] if pair else None,
+        "steps_saved_low": needs["holm_low"] if pair else None,
+        "steps_saved_high": needs["holm_high"] if pair else None,
         "tokens_mean": (side["tokens_in"] + side["tokens_out"]) / counted if counted else None,
         "difference": pair["difference"] if pair else None,
-        "difference_low": pair["ci_low"] if pair else None,
-        "difference_high": pair["ci_high"] if pair else None,
+        "difference_low": pair["holm_low"] if pair else None,
+        "difference_high": pair["holm_high"] if pair else None,
         "p_value": pair["p_value"] if pair else None,
         "p_holm": pair["p_holm"] if pair else None,
         "gained": len(pair["only_second"]) if pair else None,

@@ -15,7 +15,7 @@ from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, Selection, f
 from stackrank.db.queries.boards.scope_description import ScopeDescription, describe
 from stackrank.db.queries.catalogue import EntrantRow
 from stackrank.db.queries.comparisons.compare import Comparison, add_holm_alone, compare_entrants
-from stackrank.db.queries.comparisons.effort import EffortComparison, correct_effort, effort_across
+from stackrank.db.queries.comparisons.effort import EffortComparison, effort_across
 from stackrank.db.queries.comparisons.entrant_lookup import candidates_for
 from stackrank.db.writes import conditions
 from stackrank.terms import UNKNOWN, RunStatus
@@ -71,13 +71,9 @@ def compare_across(
         "condition": condition,
         "values": list(pair),
         "pairs": add_holm_alone(comparisons),
-        "effort": [list(row) for row in zip(*(_efforts(ids, (first, second), by) for by in _UNITS), strict=True)],
+        "effort": [list(row) for row in zip(*(effort_across(ids, (first, second), by) for by in _UNITS), strict=True)],
         "scopes": [describe(side, side.cells(ids)) for side in (first, second)],
     }
-
-
-def _efforts(ids: Sequence[int], sides: tuple[Selection, Selection], by: EffortUnit) -> list[EffortComparison]:
-    return correct_effort([effort_across(entrant, sides, by) for entrant in ids])
 
 
 def varying_conditions(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> dict[str, list[Any]]:

@@ -39,20 +39,10 @@ def in_sentence(text: str) -> str:
     return f"n{text[1:]}" if text.startswith("No clear difference") else text
 
 
-def interval_alone(ends: str, p_alone: float | None, p_value: float | None) -> str:
-    """Return the text of an interval that belongs to the p-value before the correction.
-
-    Where only the correction makes a difference unclear, the interval leaves out 0 all the same: the text says why.
-    """
-    if p_alone is None or p_value is None or not p_alone < ALPHA <= p_value:
-        return ends
-    return f"{ends} without the correction"
-
-
 def corrected_p(p_alone: float | None, p_value: float | None, family: int, noun: str = "pair") -> str:
     """Format a p-value, and if there are several comparisons how Holm's correction over them changed it.
 
-    `p_alone`: before the correction, as the interval beside it, which may exclude 0 although no difference is clear.
+    `p_alone`: before the correction. An interval beside it belongs to the corrected one.
     """
     if family <= 1:
         return p_is(p_value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 from sqlalchemy import Engine
 
@@ -15,7 +15,7 @@ from stackrank.db.queries.boards.ranking import error_warnings, p_values, ranked
 from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, Selection, fetch_entrants, without_reference
 from stackrank.db.queries.boards.standings import Standing, build_standing
 from stackrank.db.queries.catalogue import EntrantRow
-from stackrank.db.queries.comparisons.claims import claim, corrected_p, direction, interval_alone
+from stackrank.db.queries.comparisons.claims import claim, corrected_p, direction
 from stackrank.db.queries.comparisons.entrant_lookup import candidates_for, choose_playing, require_different
 from stackrank.db.queries.reading import Row
 from stackrank.db.totals.sums import Cells, TaskKey, total
@@ -48,9 +48,11 @@ class Comparison(TypedDict):
     `difference` (second - first) is in 0..1, `uplift` is relative: 0.12 is a rate 12% higher than the first's.
     `only_first` and `only_second` name the tasks on which one did better, `flaky` those where attempts of one entrant
     differ. `differs` is {setting: [first's, second's]}. The `errors` of the two are those on all tasks, shared or not.
-    `p_holm` is corrected over `family` pairs, and None without a test. `sentence` sums it up, and says who is ahead
-    only if `p_holm` does; `warning` says whether errors may mislead. `cluster_low` and `cluster_high` are None unless
-    `clusters` (categories, repositories) group the tasks; `cluster_sentence` states them.
+    `ci_low`, `ci_high` and `p_value` are of this pair alone. `p_holm` is corrected over `family` pairs, and None
+    without a test; `holm_low` and `holm_high` are the interval that belongs to it, and the uplift's ends and those of
+    clusters are likewise. `sentence` sums it up, and says who is ahead only if `p_holm` does; `warning` says whether
+    errors may mislead. `cluster_low` and `cluster_high` are None unless `clusters` (categories, repositories) group the
+    tasks; `cluster_sentence` states them.
     """
 
     first: Standing
@@ -59,6 +61,8 @@ class Comparison(TypedDict):
     difference: float | None
     ci_low: float | None
     ci_high: float | None
+    holm_low: float | None
+    holm_high: float | None
     uplift: float | None
     uplift_low: float | None
     uplift_high: float | None
@@ -126,18 +130,25 @@ def add_holm(pairs: list[Comparison], selection: Selection) -> list[Comparison]:
     }
     family = {**board_p_values, **tested}
     corrected = dict(zip(family, stats.holm(list(family.values())), strict=True))
-    return [_stated(pair, corrected.get(pair_ids), len(family)) for pair_ids, pair in zip(ids, pairs, strict=True)]
+    levels = dict(zip(family, stats.holm_levels(list(family.values())), strict=True))
+    return [
+        _stated(pair, corrected.get(pair_ids), levels.get(pair_ids, stats.ALPHA), len(family))
+        for pair_ids, pair in zip(ids, pairs, strict=True)
+    ]
 
 
 def add_holm_alone(pairs: list[Comparison]) -> list[Comparison]:
     """Return the comparisons as `add_holm` does, corrected over these alone, which are not the pairs of one board."""
     tested = [pair["p_value"] for pair in pairs if pair["p_value"] is not None]
-    corrected = iter(stats.holm(tested))
-    return [_stated(pair, None if pair["p_value"] is None else next(corrected), len(tested)) for pair in pairs]
+    corrected = iter(zip(stats.holm(tested), stats.holm_levels(tested), strict=True))
+    answers = [(None, stats.ALPHA) if pair["p_value"] is None else next(corrected) for pair in pairs]
+    return [_stated(pair, p_holm, level, len(tested)) for pair, (p_holm, level) in zip(pairs, answers, strict=True)]
 
 
-def _stated(pair: Comparison, p_holm: float | None, family: int) -> Comparison:
+def _stated(pair: Comparison, p_holm: float | None, level: float, family: int) -> Comparison:
     row: Comparison = {**pair, "p_holm": p_holm, "family": family}
+    if level != stats.ALPHA:
+        row = cast("Comparison", {**row, **_intervals(pair["by_task"], level)})
     return {**row, "sentence": comparison_sentence(row)}
 
 
@@ -166,8 +177,7 @@ def compare_entrants(sides: Sequence[EntrantRow], played: Sequence[Cells], facts
         }
         for key, first_score, second_score in zip(shared, *pairs, strict=True)
     ]
-    clustered = _cluster_interval(by_task, difference)
-    return {
+    comparison: Row = {
         "first": first_row,
         "second": second_row,
         "tasks": difference.tasks,
@@ -175,8 +185,6 @@ def compare_entrants(sides: Sequence[EntrantRow], played: Sequence[Cells], facts
         "ci_low": difference.low,
         "ci_high": difference.high,
         "uplift": difference.uplift,
-        "uplift_low": difference.uplift_low,
-        "uplift_high": difference.uplift_high,
         "p_value": difference.p_value,
         "p_holm": None,
         "family": 0,
@@ -187,12 +195,27 @@ def compare_entrants(sides: Sequence[EntrantRow], played: Sequence[Cells], facts
         "flaky": [row["task"] for row in by_task if row["flaky"]],
         "by_task": by_task,
         "differs": differences(*sides),
+        "sentence": "",
+        "warning": _warning(sides, (first, second), difference),
+    }
+    return cast("Comparison", {**comparison, **_intervals(by_task, stats.ALPHA)})
+
+
+def _intervals(by_task: Sequence[ComparedTask], level: float) -> Row:
+    """Return those intervals of a comparison, and what is said of them, that depend on the level."""
+    first = [(row["first_resolved"], row["first_counted"]) for row in by_task]
+    second = [(row["second_resolved"], row["second_counted"]) for row in by_task]
+    difference = stats.paired_difference(first, second, alpha=level)
+    clustered = _cluster_interval(by_task, difference, level)
+    return {
+        "holm_low": difference.low,
+        "holm_high": difference.high,
+        "uplift_low": difference.uplift_low,
+        "uplift_high": difference.uplift_high,
         "clusters": clustered.clusters if clustered else 0,
         "cluster_low": clustered.low if clustered else None,
         "cluster_high": clustered.high if clustered else None,
-        "cluster_sentence": _cluster_sentence(clustered, difference) if clustered else "",
-        "sentence": "",
-        "warning": _warning(sides, (first, second), difference),
+        "cluster_sentence": _cluster_sentence(clustered, difference, level) if clustered else "",
     }
 
 
@@ -203,19 +226,20 @@ def _standing_over(side: EntrantRow, played: Cells, shared: Sequence[TaskKey]) -
 
 
 def _cluster_interval(
-    tasks: Sequence[ComparedTask], difference: stats.PairedDifference
+    tasks: Sequence[ComparedTask], difference: stats.PairedDifference, level: float
 ) -> stats.ClusterInterval | None:
     """Return the interval with categories as clusters, widened to include the interval over tasks.
 
     A few categories that agree by chance must not narrow the interval (Angrist and Pischke 2009, Mostly Harmless
     Econometrics, 8.2: the larger of two standard errors)."""
-    clustered = stats.cluster_interval([row["difference"] for row in tasks], [row["category"] for row in tasks])
+    gaps, names = [row["difference"] for row in tasks], [row["category"] for row in tasks]
+    clustered = stats.cluster_interval(gaps, names, level)
     if clustered is None or difference.low is None or difference.high is None:
         return None
     return replace(clustered, low=min(clustered.low, difference.low), high=max(clustered.high, difference.high))
 
 
-def _cluster_sentence(clustered: stats.ClusterInterval, difference: stats.PairedDifference) -> str:
+def _cluster_sentence(clustered: stats.ClusterInterval, difference: stats.PairedDifference, level: float) -> str:
     """Say what the interval with categories as clusters is, and whether it still excludes 0."""
     text = (
         f"Tasks of a category may be alike: with the {count_of(clustered.clusters, 'category')} as clusters "
@@ -224,7 +248,7 @@ def _cluster_sentence(clustered: stats.ClusterInterval, difference: stats.Paired
     if (clustered.low, clustered.high) == (difference.low, difference.high):
         return f"{text}no wider."
     text += point_interval(clustered.low, clustered.high)
-    if direction(difference.difference, difference.p_value) and clustered.low <= 0 <= clustered.high:
+    if direction(difference.difference, difference.p_value, level) and clustered.low <= 0 <= clustered.high:
         text += ", so other categories might not show the difference"
     return f"{text}."
 
@@ -265,9 +289,9 @@ def pair_up(first: Cells, second: Cells) -> list[list[stats.TaskScore]]:
 
 
 def compare_categories(by_task: Sequence[ComparedTask]) -> list[Row]:
-    """Compare within each category: rows of category, tasks, difference with its interval, p_value, and p_holm.
+    """Compare within each category: rows of category, tasks, difference, p_value and p_holm, with their intervals.
 
-    `by_task`: from a comparison.
+    `by_task`: from a comparison. The correction is over the categories.
     """
     category_rows: list[Row] = []
     for category in sorted({row["category"] for row in by_task}):
@@ -282,8 +306,10 @@ def compare_categories(by_task: Sequence[ComparedTask]) -> list[Row]:
             "p_value": difference.p_value,
         }
         category_rows.append({"category": category, "tasks": difference.tasks, **numbers})
-    for row, p_value in zip(category_rows, stats.holm([row["p_value"] for row in category_rows]), strict=True):
-        row["p_holm"] = p_value
+    p_values = [row["p_value"] for row in category_rows]
+    for row, p_value, level in zip(category_rows, stats.holm(p_values), stats.holm_levels(p_values), strict=True):
+        intervals = _intervals([task for task in by_task if task["category"] == row["category"]], level)
+        row |= {"p_holm": p_value, "holm_low": intervals["holm_low"], "holm_high": intervals["holm_high"]}
     return category_rows
 
 
@@ -312,16 +338,18 @@ def evidence(pair: Comparison) -> str:
         return ""
     parts = [
         f"95% interval {describe_interval(pair)}",
-        *_relative(pair),
-        describe_p(pair),
-        f"{count_of(pair['tasks'], 'task')}",
+        *(f"{text[:1].upper()}{text[1:]}" for text in _relative(pair)),
+        p_is(pair["p_holm"]),
     ]
-    if pair["detectable"] is None or pair["detectable"] > _TELLING:
-        parts += [] if _is_clear(pair) else ["too few tasks to tell"]
+    if pair["family"] > 1:
+        parts.append(f"Interval and p are corrected (Holm) for {count_of(pair['family'], 'pair')}")
+    tasks = count_of(pair["tasks"], "task")
+    if pair["detectable"] is not None and pair["detectable"] <= _TELLING:
+        least = fixed(100 * pair["detectable"], 0)
+        parts.append(f"With {tasks}, only differences above about {least} points are found reliably (in 80% of cases)")
     else:
-        least = fixed(100 * pair["detectable"], 1)
-        parts.append(f"so many tasks show a difference of {least} points in 80% of cases")
-    return f"{'; '.join(parts)}."
+        parts.append(tasks if _is_clear(pair) else f"With {tasks}, there are too few to tell")
+    return f"{'. '.join(parts)}."
 
 
 def comparison_sentence(pair: Comparison) -> str:
@@ -355,8 +383,16 @@ def _statement(pair: Comparison) -> str:
 
 
 def describe_interval(pair: Comparison) -> str:
-    """Return the interval of the difference in points; it says where only the correction makes it unclear."""
-    return interval_alone(point_interval(pair["ci_low"], pair["ci_high"]), pair["p_value"], pair["p_holm"])
+    """Return the interval of the difference in points that belongs to the corrected p-value."""
+    return point_interval(pair["holm_low"], pair["holm_high"])
+
+
+def describe_alone(pair: Comparison) -> str:
+    """Say what the interval and the p-value are without the correction; empty if nothing was corrected."""
+    if pair["family"] <= 1 or pair["ci_low"] is None:
+        return ""
+    ends = point_interval(pair["ci_low"], pair["ci_high"])
+    return f"Without the correction, as of this pair alone: {ends}, {p_is(pair['p_value'])}."
 
 
 def _relative(pair: Comparison) -> list[str]:

@@ -14,7 +14,7 @@ from stackrank.db.queries.boards.consumption import EffortUnit, read_consumption
 from stackrank.db.queries.boards.pooling import fetch_conditions
 from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, Selection
 from stackrank.db.queries.boards.standings import Standing
-from stackrank.db.queries.comparisons.claims import claim, corrected_p, interval_alone
+from stackrank.db.queries.comparisons.claims import claim, corrected_p
 from stackrank.db.totals.sums import TaskKey
 from stackrank.wording import allowance, amount, amount_interval, mean, usd, whole
 
@@ -26,14 +26,16 @@ class EffortComparison(TypedDict):
     """What two entrants need to resolve a task, `by` steps, tokens or dollars, over the `tasks` that both played.
 
     `first` and `second` are means over tasks. An episode that did not resolve its task counts as the whole `budget`:
-    what a run allows, else the most that an episode of the two took. `saved` (first - second) has a 95% interval and a
-    p-value, for this pair alone; `p_holm` is corrected over the `family` of pairs that were asked for together.
+    what a run allows (`is_limited`), else the most that an episode of the two took. `saved` (first - second) has a 95%
+    interval (`low`, `high`) and a p-value for this pair alone. `p_holm` is corrected over the `family` of pairs that
+    were asked for together, and `holm_low` and `holm_high` are the interval that belongs to it.
     """
 
     first_id: int
     second_id: int
     by: str
     budget: float
+    is_limited: bool
     tasks: int
     first: float | None
     second: float | None
@@ -42,6 +44,8 @@ class EffortComparison(TypedDict):
     high: float | None
     p_value: float | None
     p_holm: float | None
+    holm_low: float | None
+    holm_high: float | None
     family: int
 
 
@@ -55,43 +59,54 @@ def effort(
     selection = scope.find(engine)
     allowed = _allowed_budget(selection, by)
     needs, longest = _read_needs(selection, {entrant_id for pair in pairs for entrant_id in pair}, by, allowed)
-    compared = [
-        _compare_pair(
-            pair,
-            [needs.get(entrant_id, {}) for entrant_id in pair],
-            allowed or max((longest.get(entrant_id, 0.0) for entrant_id in pair), default=0.0),
-            by,
-        )
-        for pair in pairs
-    ]
-    return correct_effort(compared)
+    sides = [[needs.get(entrant_id, {}) for entrant_id in pair] for pair in pairs]
+    return _compare_pairs(pairs, sides, longest, allowed, by)
 
 
-def correct_effort(compared: list[EffortComparison]) -> list[EffortComparison]:
-    """Return comparisons that are shown together, with the p-values that Holm's correction over them gives."""
-    tested = [row["p_value"] for row in compared if row["p_value"] is not None]
-    corrected = iter(stats.holm(tested))
-    return [
-        row if row["p_value"] is None else {**row, "p_holm": next(corrected), "family": len(tested)} for row in compared
-    ]
-
-
-def effort_across(entrant: int, sides: tuple[Selection, Selection], by: EffortUnit = "steps") -> EffortComparison:
-    """Compare what an entrant (an id) needs in two selections, without a correction. The budget is the larger one."""
+def effort_across(
+    entrants: Sequence[int], sides: tuple[Selection, Selection], by: EffortUnit = "steps"
+) -> list[EffortComparison]:
+    """Compare what each entrant (an id) needs in two selections. The budget is the larger one."""
     limits = [_allowed_budget(selection, by) for selection in sides]
     allowed = max(limits) if all(limits) else 0.0
-    read = [_read_needs(selection, {entrant}, by, allowed) for selection in sides]
-    budget = allowed or max(longest.get(entrant, 0.0) for _, longest in read)
-    return _compare_pair((entrant, entrant), [needs.get(entrant, {}) for needs, _ in read], budget, by)
+    (first, first_longest), (second, second_longest) = (
+        _read_needs(selection, set(entrants), by, allowed) for selection in sides
+    )
+    longest = {key: max(first_longest.get(key, 0.0), second_longest.get(key, 0.0)) for key in entrants}
+    needs = [[first.get(key, {}), second.get(key, {})] for key in entrants]
+    return _compare_pairs([(key, key) for key in entrants], needs, longest, allowed, by)
 
 
-def _compare_pair(pair: tuple[int, int], needs: Sequence[Needs], budget: float, by: EffortUnit) -> EffortComparison:
-    first, second = needs
+def _compare_pairs(
+    pairs: Sequence[tuple[int, int]],
+    needs: Sequence[Sequence[Needs]],
+    longest: Mapping[int, float],
+    allowed: float,
+    by: EffortUnit,
+) -> list[EffortComparison]:
+    """Compare the two sides of each pair, and correct over all pairs."""
+    budgets = [allowed or max(longest.get(entrant_id, 0.0) for entrant_id in pair) for pair in pairs]
+    means = [_shared_means(sides, budget) for sides, budget in zip(needs, budgets, strict=True)]
+    alone = [stats.effort(a, b, budget) for (a, b), budget in zip(means, budgets, strict=True)]
+    tested = [place for place, row in enumerate(alone) if row.p_value is not None]
+    p_values = [row.p_value for row in alone if row.p_value is not None]
+    corrected = dict(zip(tested, zip(stats.holm(p_values), stats.holm_levels(p_values), strict=True), strict=True))
+    rows = []
+    for place, (pair, row, budget) in enumerate(zip(pairs, alone, budgets, strict=True)):
+        p_holm, level = corrected.get(place, (None, stats.ALPHA))
+        ends = stats.effort(*means[place], budget, alpha=level) if level != stats.ALPHA else row
+        question = {"first_id": pair[0], "second_id": pair[1], "by": by, "budget": budget, "is_limited": bool(allowed)}
+        answer = {"p_holm": p_holm, "holm_low": ends.low, "holm_high": ends.high}
+        family = {"family": len(tested) if place in corrected else 0}
+        rows.append(cast("EffortComparison", question | asdict(row) | answer | family))
+    return rows
+
+
+def _shared_means(sides: Sequence[Needs], budget: float) -> tuple[list[float], list[float]]:
+    """Return what each task took that both sides played, for the first and for the second."""
+    first, second = sides
     shared = sorted(first.keys() & second.keys())
-    means = [[_mean(side[key], budget) for key in shared] for side in (first, second)]
-    comparison = stats.effort(means[0], means[1], budget)
-    question = {"first_id": pair[0], "second_id": pair[1], "by": by, "budget": budget}
-    return cast("EffortComparison", question | asdict(comparison) | {"p_holm": None, "family": 0})
+    return [_mean(first[key], budget) for key in shared], [_mean(second[key], budget) for key in shared]
 
 
 def _mean(need: tuple[float, int, int], budget: float) -> float:
@@ -135,16 +150,15 @@ def effort_claim(comparison: EffortComparison, *, subject: str = "", against: st
     The texts are put before and behind what is saved.
     """
     saved, by = comparison["saved"], comparison["by"]
-    if saved is None or comparison["low"] is None:
+    if saved is None or comparison["holm_low"] is None:
         return ""
     less, more, noun = _NOUNS.get(by, (f"fewer {by}", f"more {by}", f"in {by}"))
     size = f"{subject}{amount(abs(saved), by)} {less if saved >= 0 else more}{against}"
     statement = claim(saved, comparison["p_holm"], above=size, below=size, between=noun, measured=size)
-    low, high = comparison["low"], comparison["high"]
+    low, high = comparison["holm_low"], comparison["holm_high"]
     if high is not None and saved < 0:
         low, high = -high, -low  # of how much more it needs
-    ends = interval_alone(amount_interval(low, high, by), comparison["p_value"], comparison["p_holm"])
-    return f"{statement} ({ends})"
+    return f"{statement} ({amount_interval(low, high, by)})"
 
 
 def effort_sentence(first: str, second: str, comparison: EffortComparison) -> str:

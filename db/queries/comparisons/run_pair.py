@@ -10,7 +10,7 @@ from sqlalchemy import Engine, select
 
 from stackrank.db import stats
 from stackrank.db.connection.transactions import ENTRANT, EPISODE, TASK
-from stackrank.db.queries.comparisons.changes import RateChange, RateDifference, change_sentence, rate_difference
+from stackrank.db.queries.comparisons.changes import RateChange, RateDifference, change_sentence, correct_changes
 from stackrank.db.queries.comparisons.claims import claim, direction, in_sentence
 from stackrank.db.queries.reading import fetch
 from stackrank.db.queries.runs import run as find_run
@@ -75,10 +75,10 @@ def run_pair(engine: Engine, first: int | str, second: int | str) -> RunPair:
             entrant_flips = [_flip(name, task, old_tasks[task], new_tasks[task]) for task in shared]
             flips += entrant_flips
             changes.append((name, change, entrant_flips))
-    corrected = stats.holm([change.p_value for _, change, _ in changes])
+    corrected = correct_changes([change for _, change, _ in changes])
     entrants = [
-        _entrant_change(name, change, (p, len(changes)), entrant_flips)
-        for (name, change, entrant_flips), p in zip(changes, corrected, strict=True)
+        _entrant_change(name, difference, entrant_flips)
+        for (name, _, entrant_flips), difference in zip(changes, corrected, strict=True)
     ]
     worse, better = ([flip for flip in flips if sign * flip["difference"] > 0] for sign in (-1, 1))
     return {
@@ -143,12 +143,10 @@ def _flip(
     }
 
 
-def _entrant_change(
-    entrant: str, change: stats.BaselineChange, tested: tuple[float, int], flips: Sequence[Flip]
-) -> EntrantChange:
+def _entrant_change(entrant: str, difference: RateDifference, flips: Sequence[Flip]) -> EntrantChange:
     return {
         "entrant": entrant,
-        **rate_difference(change, *tested),
+        **difference,
         "worse": sum(flip["difference"] < 0 for flip in flips),
         "better": sum(flip["difference"] > 0 for flip in flips),
     }

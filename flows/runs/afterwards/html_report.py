@@ -110,7 +110,7 @@ def _counts(keys: Sequence[str]) -> list[Column]:
 
 _PAIRED: list[Column] = [
     ("points", lambda row: wording.points(row["difference"]), "n"),
-    ("95% interval", lambda row: wording.point_interval(row["ci_low"], row["ci_high"]), ""),
+    ("95% interval", lambda row: wording.point_interval(row["holm_low"], row["holm_high"]), ""),
     ("relative", lambda row: wording.uplift(row["uplift"], row["uplift_low"], row["uplift_high"]), ""),
 ]
 _COLUMNS: dict[str, list[Column]] = {

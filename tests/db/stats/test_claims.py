@@ -9,9 +9,10 @@ import pytest
 
 from stackrank.db import queries
 from stackrank.db.queries import Scope
-from stackrank.db.queries.comparisons.claims import claim, corrected_p, in_sentence, interval_alone
+from stackrank.db.queries.comparisons.claims import claim, corrected_p, in_sentence
 from stackrank.db.stats import ALPHA
 from stackrank.db.writes.store import Store
+from stackrank.wording import point_interval
 from tests.db.queries.test_run_pair import play
 from tests.support.session import sample
 
@@ -48,16 +49,6 @@ def test_the_correction_is_named_only_if_there_is_one() -> None:
     assert corrected_p(1e-9, 1e-7, 45) == "p < 0.001 over 45 pairs (Holm)"
 
 
-@pytest.mark.parametrize(
-    ("p_alone", "p_value", "is_marked"),
-    [(0.03, 0.09, True), (0.03, 0.04, False), (0.3, 0.9, False), (None, None, False)],
-)
-def test_an_interval_says_that_it_is_not_corrected_where_that_decides(
-    p_alone: float | None, p_value: float | None, is_marked: bool
-) -> None:
-    assert interval_alone("+1.9 to +31.5", p_alone, p_value) == "+1.9 to +31.5" + " without the correction" * is_marked
-
-
 def test_a_tie_is_level_and_keeps_its_zero(store: Store) -> None:
     play(store, "one", {name: {task: ["resolved"] for task in TASKS[:4]} for name in ("x", "y")})
     pair = queries.compare(store.engine, "x", "y")
@@ -77,6 +68,9 @@ def test_pairs_claim_what_the_corrected_test_says(store: Store, seed: int) -> No
         claimed = " ahead of " in pair["sentence"] or " behind " in pair["sentence"]
         assert claimed == is_clear and pair["sentence"].startswith("No clear difference") != is_clear
         assert " over 10 pairs (Holm)" in pair["sentence"]
+        assert pair["holm_low"] is not None and pair["holm_high"] is not None
+        assert (pair["holm_low"] <= 0 <= pair["holm_high"]) != is_clear
+        assert f"({point_interval(pair['holm_low'], pair['holm_high'])})" in pair["sentence"]
     assert unclear, "some pairs are clear alone, and not among ten"
     lead = queries.front_page(store.engine, scope)["lead"]
     best, second_best = (row["entrant"] for row in queries.leaderboard(store.engine, scope)[:2])
