@@ -27,7 +27,8 @@ _SHOWN = {
     "flaky": "Flaky",
 }
 _MEANING = (
-    "Resolved only with a debugger: by an entrant that has one, and by none without. Disputed: people doubt the task. "
+    "Resolved only with a debugger: by none without one, and by a model that also played without. Disputed: people "
+    "doubt the task. "
     "Suspected defect: its results contradict how able the entrants are. Flaky: resolved in only some attempts."
 )
 _ORDERS = {
@@ -115,14 +116,18 @@ def decisive() -> None:
     """Draw links to the first few traces in which the debugger was decisive."""
     for row in [row for row in table if row["decisive"]][:_MOST_LINKS]:
         for side in [side for side in row["cells"] if side["entrant_id"] in debugging[row["task"]]]:
-            label = f"{show.escaped(row['task'])}: {show.escaped(side['entrant'])} resolved it"
+            label = f"{show.escaped(row['task'])}: {show.escaped(side['entrant'])} resolved it; without, it failed"
             show.link(EPISODE_PAGE, label, "bug_report", id=side["episode"])
 
 
 debugging: dict[str, list[int]] = {}
 if kind == "decisive":
     debugging = ask(queries.decisive_tasks, scope)
-    st.caption("With few attempts, some tasks are resolved only with a debugger by chance. Tool sets has the test.")
+    st.caption(
+        "An entrant is named here if it also played the task without a debugger, with the same agent and model, and "
+        "failed. Others that resolved the task are not. With few attempts, some such tasks are chance. "
+        f"[Does a debugger help over all tasks?]({address.to('tool_sets')})"
+    )
     decisive()
 board = st.container()
 # The CSV has a column for each entrant.

@@ -17,9 +17,9 @@ from stackrank.dashboard.parts.scope import shown
 from stackrank.dashboard.parts.tables import COMPARE_PAGE
 from stackrank.db import queries
 from stackrank.db.connection.errors import RUN_COMMAND
-from stackrank.db.queries.boards.standings import Standing
 from stackrank.db.queries.boards.tool_worth import ToolWorth
 from stackrank.db.queries.comparisons.compare import Comparison
+from stackrank.db.queries.comparisons.effort import EffortComparison
 from stackrank.wording import count_of
 
 # The most tasks of a pair that are named; the comparison task by task has all of them.
@@ -158,34 +158,48 @@ def _pair(pairs: Sequence[Comparison], worth: Sequence[ToolWorth]) -> None:
 
 
 def _needs(pair: Comparison, worth: ToolWorth) -> None:
-    """Draw what an episode takes with either tool set, and what it takes to resolve a task."""
-    lines = []
-    for unit, noun in _UNITS.items():
-        effort = worth["effort"][unit]
-        if effort["first"] or effort["second"]:  # known, and used at all
-            sides = ((pair["first"], effort["first"]), (pair["second"], effort["second"]))
-            means = {f"Episode with {side['tools']}": _amount(_mean_of(side, unit), unit) for side, _ in sides}
-            needed = {f"Task with {side['tools']}": _amount(value, unit) for side, value in sides}
-            claim = queries.effort_claim(effort)
-            lines.append({"Of": noun, **means, **needed, "To resolve a task": claim[:1].upper() + claim[1:]})
-    if not lines:
+    """Draw what an episode takes with either tool set, and what it takes to resolve a task, where that is limited."""
+    taken = _takes(pair, worth["spending"])
+    if not taken:
         return
-    right = {name: columns.text_right() for name in lines[0] if name not in ("Of", "To resolve a task")}
-    show.grid(lines, column_config=right, alt="What an episode and a resolved task take with either tool set")
-    phase = queries.phase_sentence(worth["effort"]["steps"], worth["phases"])
-    st.caption(
-        show.escaped(
-            "Means: of an episode, resolved or not; and of what it takes to resolve a task, where an unresolved "
-            f"episode counts as all that it was allowed. {phase}"
-        )
-    )
+    _effort_table("What an episode takes", taken, "Means of an episode, resolved or not.")
+    limits = {unit: effort for unit, effort in worth["effort"].items() if effort["is_limited"]}
+    if needed := _takes(pair, limits):
+        budgets = [(unit, effort["budget"]) for unit, effort in limits.items()]
+        put_in = {_UNITS[unit]: wording.allowance(budget, unit) for unit, budget in budgets}
+        for line in needed:
+            line["If unresolved"] = put_in[line["What"]]
+        phase = queries.phase_sentence(worth["effort"]["steps"], worth["phases"])
+        told = f"Means of a task, where an unresolved episode counts as all that it was allowed. {phase}".strip()
+        _effort_table("What a resolved task takes", needed, told)
 
 
-def _mean_of(side: Standing, unit: str) -> float | None:
-    """Return the mean steps, tokens or dollars of an episode."""
-    counted = side["resolved"] + side["unresolved"]
-    tokens = (side["tokens_in"] + side["tokens_out"]) / counted if counted else None
-    return {"steps": side["steps_mean"], "tokens": tokens, "cost_usd": side["cost_per_episode"]}[unit]
+def _takes(pair: Comparison, efforts: Mapping[str, EffortComparison]) -> list[dict[str, str]]:
+    """Return a row for each unit that is known, and used at all."""
+    return [
+        {
+            "What": noun,
+            pair["first"]["tools"]: _amount(effort["first"], unit),
+            pair["second"]["tools"]: _amount(effort["second"], unit),
+            "Difference": wording.amount(-(effort["saved"] or 0.0), unit, signed=True),
+            "95% interval": _more(effort, unit),
+        }
+        for unit, noun in _UNITS.items()
+        if (effort := efforts.get(unit)) and (effort["first"] or effort["second"])
+    ]
+
+
+def _more(effort: EffortComparison, unit: str) -> str:
+    """Return the interval of how much more the second needs."""
+    low, high = effort["holm_low"], effort["holm_high"]
+    return wording.NOTHING if low is None or high is None else wording.amount_interval(-high, -low, unit)
+
+
+def _effort_table(title: str, lines: Sequence[Mapping[str, str]], told: str) -> None:
+    st.markdown(f"**{title}**")
+    right = {name: columns.text_right() for name in lines[0] if name not in ("What", "95% interval")}
+    show.grid(lines, column_config={**right, "95% interval": columns.corrected_interval()}, alt=title)
+    st.caption(show.escaped(told))
 
 
 def _amount(value: float | None, unit: str) -> str:

@@ -38,11 +38,11 @@ from stackrank.db.queries.catalogue import (
     validations,
 )
 from stackrank.db.queries.comparisons.across import compare_across, varying_conditions
+from stackrank.db.queries.comparisons.categories import compare_categories
 from stackrank.db.queries.comparisons.changes import changes
 from stackrank.db.queries.comparisons.compare import (
     compare,
     compare_all,
-    compare_categories,
     describe_alone,
     evidence,
     headline,

@@ -24,6 +24,8 @@ class Consumption(NamedTuple):
     task_id: int
     resolving: float
     """What those took together that resolved it, each at most what is allowed."""
+    total: float
+    """What all took together, resolved or not."""
     resolved: int
     counted: int
     longest: float
@@ -55,6 +57,7 @@ def read_consumption(
             _E.entrant_id,
             _E.task_id,
             func.coalesce(func.sum(case((is_resolved, capped), else_=0)), 0),
+            func.coalesce(func.sum(amount), 0),
             func.sum(case((is_resolved, 1), else_=0)),
             func.count(),
             func.coalesce(func.max(amount), 0),

@@ -14,7 +14,7 @@ from stackrank.db.queries.boards.consumption import EffortUnit
 from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, Selection
 from stackrank.db.queries.comparisons.claims import claim, direction, in_sentence
 from stackrank.db.queries.comparisons.compare import Comparison, describe_interval, describe_p
-from stackrank.db.queries.comparisons.effort import EffortComparison, effort, effort_claim, spending_sentence
+from stackrank.db.queries.comparisons.effort import EffortComparison, effort, effort_claim, spending, spending_sentence
 from stackrank.db.queries.reading import fetch
 from stackrank.db.totals.sums import TaskKey
 from stackrank.wording import count_of, mean, points
@@ -30,9 +30,10 @@ _E = EPISODE.c
 class ToolWorth(TypedDict):
     """What the second entrant of a pair gains by the tools that it has in `added`, and the first does not.
 
-    `removed`: what only the first has. `effort`: unit -> what a task takes, see `EffortComparison`. `phases`: phase ->
-    how many steps of it an episode of the second saves, the mean over the tasks that both played; None without
-    such a task. `needs` says what an episode and a resolved task take, and `sentence` sums everything up.
+    `removed`: what only the first has. `effort`: unit -> what a resolved task takes, see `EffortComparison`.
+    `spending`: unit -> what an episode takes. `phases`: phase -> how many steps of it an episode of the second saves,
+    the mean over the tasks that both played; None without such a task. `needs` says what an episode and a resolved task
+    take, and `sentence` sums everything up.
     """
 
     first: str
@@ -40,6 +41,7 @@ class ToolWorth(TypedDict):
     added: list[str]
     removed: list[str]
     effort: dict[str, EffortComparison]
+    spending: dict[str, EffortComparison]
     phases: dict[str, float | None]
     needs: str
     sentence: str
@@ -50,10 +52,15 @@ def tool_worth(engine: Engine, pairs: Sequence[Comparison], scope: Scope = DEFAU
     ids = [(pair["first"]["entrant_id"], pair["second"]["entrant_id"]) for pair in pairs]
     if not ids:
         return []
-    efforts = {unit: effort(engine, ids, scope, by=unit) for unit in _UNITS}
+    efforts, spent = ({unit: ask(engine, ids, scope, by=unit) for unit in _UNITS} for ask in (effort, spending))
     phases = _read_phases(scope.find(engine), {entrant_id for pair_ids in ids for entrant_id in pair_ids})
     return [
-        _worth(pair, {unit: efforts[unit][place] for unit in _UNITS}, _saved(phases.get(first), phases.get(second)))
+        _worth(
+            pair,
+            {unit: efforts[unit][place] for unit in _UNITS},
+            {unit: spent[unit][place] for unit in _UNITS},
+            _saved(phases.get(first), phases.get(second)),
+        )
         for place, (pair, (first, second)) in enumerate(zip(pairs, ids, strict=True))
     ]
 
@@ -94,7 +101,12 @@ def _saved(first: _Phases | None, second: _Phases | None) -> dict[str, float | N
     }
 
 
-def _worth(pair: Comparison, efforts: dict[str, EffortComparison], phases: dict[str, float | None]) -> ToolWorth:
+def _worth(
+    pair: Comparison,
+    efforts: dict[str, EffortComparison],
+    spent: dict[str, EffortComparison],
+    phases: dict[str, float | None],
+) -> ToolWorth:
     first, second = pair["first"], pair["second"]
     added, removed = _differing_tools(pair)
     needs = _needs(pair, efforts, phases)
@@ -104,6 +116,7 @@ def _worth(pair: Comparison, efforts: dict[str, EffortComparison], phases: dict[
         "added": added,
         "removed": removed,
         "effort": efforts,
+        "spending": spent,
         "phases": phases,
         "needs": needs,
         "sentence": f"{_question(pair)}: {rate_claim(pair)} {_rate_evidence(pair)}. {needs}".strip(),
@@ -160,8 +173,8 @@ def _rate_evidence(pair: Comparison) -> str:
 
 
 def _effort_part(comparison: EffortComparison) -> str:
-    if not (comparison["first"] or comparison["second"]):
-        return ""  # unknown, or neither uses any: repair uses no tokens
+    if not comparison["is_limited"] or not (comparison["first"] or comparison["second"]):
+        return ""  # without a limit, unknown, or neither uses any: repair uses no tokens
     return in_sentence(effort_claim(comparison))
 
 

@@ -148,7 +148,7 @@ def add_holm_alone(pairs: list[Comparison]) -> list[Comparison]:
 def _stated(pair: Comparison, p_holm: float | None, level: float, family: int) -> Comparison:
     row: Comparison = {**pair, "p_holm": p_holm, "family": family}
     if level != stats.ALPHA:
-        row = cast("Comparison", {**row, **_intervals(pair["by_task"], level)})
+        row = cast("Comparison", {**row, **intervals_at(pair["by_task"], level)})
     return {**row, "sentence": comparison_sentence(row)}
 
 
@@ -198,10 +198,10 @@ def compare_entrants(sides: Sequence[EntrantRow], played: Sequence[Cells], facts
         "sentence": "",
         "warning": _warning(sides, (first, second), difference),
     }
-    return cast("Comparison", {**comparison, **_intervals(by_task, stats.ALPHA)})
+    return cast("Comparison", {**comparison, **intervals_at(by_task, stats.ALPHA)})
 
 
-def _intervals(by_task: Sequence[ComparedTask], level: float) -> Row:
+def intervals_at(by_task: Sequence[ComparedTask], level: float) -> Row:
     """Return those intervals of a comparison, and what is said of them, that depend on the level."""
     first = [(row["first_resolved"], row["first_counted"]) for row in by_task]
     second = [(row["second_resolved"], row["second_counted"]) for row in by_task]
@@ -286,31 +286,6 @@ def pair_up(first: Cells, second: Cells) -> list[list[stats.TaskScore]]:
     """Return (resolved, counted) of each side for each shared task, as `stats.paired_difference` takes them."""
     shared = shared_tasks(first, second)
     return [[(side[key].mended, side[key].counted) for key in shared] for side in (first, second)]
-
-
-def compare_categories(by_task: Sequence[ComparedTask]) -> list[Row]:
-    """Compare within each category: rows of category, tasks, difference, p_value and p_holm, with their intervals.
-
-    `by_task`: from a comparison. The correction is over the categories.
-    """
-    category_rows: list[Row] = []
-    for category in sorted({row["category"] for row in by_task}):
-        tasks = [row for row in by_task if row["category"] == category]
-        first_scores = [(row["first_resolved"], row["first_counted"]) for row in tasks]
-        second_scores = [(row["second_resolved"], row["second_counted"]) for row in tasks]
-        difference = stats.paired_difference(first_scores, second_scores)
-        numbers = {
-            "difference": difference.difference,
-            "ci_low": difference.low,
-            "ci_high": difference.high,
-            "p_value": difference.p_value,
-        }
-        category_rows.append({"category": category, "tasks": difference.tasks, **numbers})
-    p_values = [row["p_value"] for row in category_rows]
-    for row, p_value, level in zip(category_rows, stats.holm(p_values), stats.holm_levels(p_values), strict=True):
-        intervals = _intervals([task for task in by_task if task["category"] == row["category"]], level)
-        row |= {"p_holm": p_value, "holm_low": intervals["holm_low"], "holm_high": intervals["holm_high"]}
-    return category_rows
 
 
 def differences(first: EntrantRow, second: EntrantRow) -> dict[str, list[Any]]:

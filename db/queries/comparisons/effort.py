@@ -25,6 +25,7 @@ Needs = Mapping[TaskKey, tuple[float, int, int]]
 class EffortComparison(TypedDict):
     """What two entrants need to resolve a task, `by` steps, tokens or dollars, over the `tasks` that both played.
 
+    From `spending`: what an episode takes, whether it resolved its task or not.
     `first` and `second` are means over tasks. An episode that did not resolve its task counts as the whole `budget`:
     what a run allows (`is_limited`), else the most that an episode of the two took. `saved` (first - second) has a 95%
     interval (`low`, `high`) and a p-value for this pair alone. `p_holm` is corrected over the `family` of pairs that
@@ -61,6 +62,16 @@ def effort(
     needs, longest = _read_needs(selection, {entrant_id for pair in pairs for entrant_id in pair}, by, allowed)
     sides = [[needs.get(entrant_id, {}) for entrant_id in pair] for pair in pairs]
     return _compare_pairs(pairs, sides, longest, allowed, by)
+
+
+def spending(
+    engine: Engine, pairs: Sequence[tuple[int, int]], scope: Scope = DEFAULT_SCOPE, by: EffortUnit = "steps"
+) -> list[EffortComparison]:
+    """Compare what an episode of either entrant takes, resolved or not, on the tasks that both played."""
+    selection = scope.find(engine)
+    needs, longest = _read_needs(selection, {entrant_id for pair in pairs for entrant_id in pair}, by, resolving=False)
+    sides = [[needs.get(entrant_id, {}) for entrant_id in pair] for pair in pairs]
+    return _compare_pairs(pairs, sides, longest, 0.0, by)
 
 
 def effort_across(
@@ -115,9 +126,12 @@ def _mean(need: tuple[float, int, int], budget: float) -> float:
 
 
 def _read_needs(
-    selection: Selection, entrants: Collection[int], by: EffortUnit, allowed: float
+    selection: Selection, entrants: Collection[int], by: EffortUnit, allowed: float = 0.0, *, resolving: bool = True
 ) -> tuple[dict[int, Needs], dict[int, float]]:
-    """Return needs by entrant, without those of unknown price, and the most that an episode of each entrant took."""
+    """Return needs by entrant, without those of unknown price, and the most that an episode of each entrant took.
+
+    Unless what counts is `resolving`, all that an episode took counts.
+    """
     needs: dict[int, dict[TaskKey, tuple[float, int, int]]] = defaultdict(dict)
     longest: dict[int, float] = defaultdict(float)
     unknown: set[int] = set()
@@ -126,8 +140,9 @@ def _read_needs(
             unknown.add(row.entrant_id)
         longest[row.entrant_id] = max(longest[row.entrant_id], float(row.longest))
         key = selection.keys[row.task_id]
-        resolving, resolved, unresolved = needs[row.entrant_id].get(key, (0.0, 0, 0))
-        sums = (resolving + float(row.resolving), resolved + row.resolved, unresolved + row.counted - row.resolved)
+        took, done, failed = needs[row.entrant_id].get(key, (0.0, 0, 0))
+        more, ended = (row.resolving, row.resolved) if resolving else (row.total, row.counted)
+        sums = (took + float(more), done + ended, failed + row.counted - ended)
         needs[row.entrant_id][key] = sums
     return {entrant_id: sums for entrant_id, sums in needs.items() if entrant_id not in unknown}, longest
 

@@ -40,7 +40,7 @@ def test_board_figure_has_a_caption_and_escaped_names() -> None:
 
 @pytest.mark.parametrize("ends", [(0.0, 0.0), (0.02, 0.4), (-0.9, -0.4), (-0.001, 0.001)])
 def test_difference_axis_includes_zero(ends: tuple[float, float]) -> None:
-    row = {"label": "B − A", "difference": sum(ends) / 2, "ci_low": ends[0], "ci_high": ends[1], "tasks": 7}
+    row = {"label": "B − A", "difference": sum(ends) / 2, "holm_low": ends[0], "holm_high": ends[1], "tasks": 7}
     texts, caption, _ = drawn(paper.differences([row], "A", "bugs, run 1."))
     assert "0" in texts and "B − A (7)" in texts and "paired by task" in caption
 

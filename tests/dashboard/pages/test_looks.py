@@ -85,8 +85,8 @@ def test_vega_figures_contain_all_rows() -> None:
     assert [row["label"] for row in bars] == [row["entrant"] for row in rows], "nothing reads HTML"
     assert len({(row["color"], row["shape"]) for row in bars}) == 10
     pairs: list[dict[str, Any]] = [
-        {"label": "sure", "difference": 0.1, "ci_low": 0.02, "ci_high": 0.18, "p_holm": 0.04, "tasks": 9},
-        {"label": "open", "difference": -0.1, "ci_low": -0.2, "ci_high": -0.01, "p_holm": 0.06, "tasks": 9},
+        {"label": "sure", "difference": 0.1, "holm_low": 0.02, "holm_high": 0.18, "p_holm": 0.04, "tasks": 9},
+        {"label": "open", "difference": -0.1, "holm_low": -0.2, "holm_high": 0.01, "p_holm": 0.06, "tasks": 9},
     ]
     assert [row["fill"] == row["color"] for row in charts.forest(pairs, "a", "b")["data"]["values"]] == [True, False]
     usage = {"tool": "pdb", "searching": 4, "diagnosing": 14, "repairing": 1, "played": 2}

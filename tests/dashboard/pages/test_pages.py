@@ -158,11 +158,19 @@ def test_compare_several_entrants(visit: Any, seeded: SimpleNamespace) -> None:
 
 def test_tool_sets(visit: Any, seeded: SimpleNamespace) -> None:
     app = visit(seeded.url, "tool_sets", ts_entrant="qwen3-coder / rewrite")
-    sets, needed, use = (table.value for table in app.dataframe)
-    assert list(needed)[1:5] == ["Episode with rewrite", "Episode with debug", "Task with rewrite", "Task with debug"]
-    assert needed["Episode with debug"][0] == f"{sets['Steps'].tolist()[1]:.1f}"
-    assert needed["To resolve a task"][0].startswith(("No clear difference in steps: ", "0.", "1."))
+    sets, taken, needed, use = (table.value for table in app.dataframe)
     differences = queries.tool_sets(seeded.store.engine, Scope(benchmark="bugs"))
+    (worth, *_) = queries.tool_worth(seeded.store.engine, differences, Scope(benchmark="bugs"))
+    assert list(taken) == ["What", "rewrite", "debug", "Difference", "95% interval"]
+    spent, effort = worth["spending"]["steps"], worth["effort"]["steps"]
+    assert taken["debug"][0] == f"{spent['second']:.1f}"
+    assert taken["Difference"][0] == f"{-(spent['saved'] or 0):+.1f}"
+    assert needed["What"].tolist() == [
+        noun
+        for noun, unit in (("Steps", "steps"), ("Tokens", "tokens"), ("Cost", "cost_usd"))
+        if worth["effort"][unit]["is_limited"]
+    ]
+    assert needed["If unresolved"][0] == f"{effort['budget']:.0f}"
     assert list(linked(sets["Tool set"])) == ["rewrite", "debug"] and sets["Compared with"].tolist()[1] == "rewrite"
     assert sets["Points"].tolist()[1] == differences[0]["difference"]
     assert queries.headline(differences[0]) in texts(app)

@@ -11,6 +11,7 @@ import pytest
 
 from stackrank.dashboard.parts.columns import with_intervals
 from stackrank.flows.cli import boards, results
+from stackrank.wording import point_interval, uplift
 from tests.dashboard.page_parts import records
 
 
@@ -102,10 +103,8 @@ def test_a_comparison(visit: Any, seeded: SimpleNamespace, printed: Callable[...
         second, first = table_row["Pair"].split(" against ")
         output = printed(boards.compare, first, second)
         assert table_row["Points"] == output["difference"] and table_row["Detectable"] == output["detectable"]
-        assert table_row["95% interval"] == f"{100 * output['ci_low']:+.1f} to {100 * output['ci_high']:+.1f}"
-        assert table_row["Relative uplift"].startswith(
-            f"{100 * output['uplift']:+.0f}% ({100 * output['uplift_low']:+.0f}%"
-        )
+        assert table_row["95% interval"] == point_interval(output["holm_low"], output["holm_high"])
+        assert table_row["Relative uplift"] == uplift(output["uplift"], output["uplift_low"], output["uplift_high"])
         assert table_row["Tasks"] == output["tasks"]
     alone = visit(seeded.url, "compare", cmp_pick=f"{ids[first_name]},{ids[two]}")
     outputs = [printed(boards.compare, *sides) for sides in ((first_name, two), (two, first_name))]

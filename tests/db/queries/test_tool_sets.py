@@ -31,6 +31,7 @@ def played(
     sets: Iterable[str] = SETS,
     steps: int | None = None,
     milestones: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
+    limits: Mapping[str, int] = MappingProxyType({}),
 ) -> int:
     """A run in which every model plays every tool set, the better the higher its number."""
     dice = random.Random(3)
@@ -38,7 +39,7 @@ def played(
         {"name": f"task-{n:02}", "digest": f"d{n}", "tags": ["go" if n % 3 else "rust", "graph"]} for n in range(TASKS)
     ]
     benchmark = store.save_benchmark(name="bugs", digest="b", license="", source="", tasks=tasks)
-    run = store.create_run(name="debuggers", benchmark_id=benchmark.id, spec={})
+    run = store.create_run(name="debuggers", benchmark_id=benchmark.id, spec={}, conditions=dict(limits))
     store.start_run(run)
     for model in models:
         for name in (*sets, *extra_tools):
@@ -109,17 +110,24 @@ def test_sets_of_which_none_includes_another_are_compared_with_the_smallest(stor
     assert pairs == {("calls", "edit"), ("calls", "trace")}
 
 
-def test_what_the_added_tools_are_worth(store: Store, engine: Engine) -> None:
+@pytest.mark.parametrize("limits", [{}, {"steps": 20}])
+def test_what_the_added_tools_are_worth(store: Store, engine: Engine, limits: dict[str, int]) -> None:
     milestones = {"debug": {"localized": 3, "edited": 4}, "rewrite": {"localized": 4, "edited": 9}}
-    scope = Scope(run=played(store, models=("one",), sets=("rewrite", "debug"), steps=10, milestones=milestones))
+    scope = Scope(
+        run=played(store, models=("one",), sets=("rewrite", "debug"), steps=10, milestones=milestones, limits=limits)
+    )
     pairs = queries.tool_sets(engine, scope)
     (worth,) = queries.tool_worth(engine, pairs, scope)
     assert (worth["added"], worth["removed"]) == (["pdb"], [])
     assert worth["phases"] == {"searching": 1.0, "diagnosing": 4.0, "repairing": -5.0}
-    assert worth["effort"].keys() == {"steps", "tokens", "cost_usd"}
+    assert worth["effort"].keys() == worth["spending"].keys() == {"steps", "tokens", "cost_usd"}
+    steps = worth["spending"]["steps"]
+    assert (steps["first"], steps["second"]) == tuple(pairs[0][side]["steps_mean"] for side in ("first", "second"))
     sentence, (pair,) = worth["sentence"], pairs
     assert sentence.startswith("pdb, added to llm/one (rewrite): no clear difference in the rate, ")
-    assert "30 tasks" in sentence and "no clear difference in steps: " in sentence and "$" in sentence
+    assert "30 tasks" in sentence and "$" in sentence
+    assert ("no clear difference in steps: " in sentence) == bool(limits), "where nothing is allowed, nothing counts"
+    assert "in tokens" not in sentence
     assert f"resolved or not, took on average {mean(pair['second']['steps_mean'])} steps, " in sentence, sentence
     assert f"; one of llm/one (rewrite) {mean(pair['first']['steps_mean'])} steps, " in sentence
     assert "while diagnosing" not in sentence, "no steps are saved for certain"
@@ -147,12 +155,15 @@ def test_side_by_side_rows(store: Store, engine: Engine) -> None:
             assert row[name] == standing[name], name  # type: ignore[literal-required]
         assert (row["episodes"], row["tokens_mean"], row["errors"]) == (TASKS, 1000, 0)
     compared = {pair["second"]["entrant"]: pair for pair in pairs}
+    ids = [(pair["first"]["entrant_id"], pair["second"]["entrant_id"]) for pair in pairs]
+    efforts = {effort["second_id"]: effort for effort in queries.effort(engine, ids, scope)}
     for row in (row for row in rows if row["base"]):
         pair = compared[row["entrant"]]
         assert (row["difference"], row["p_holm"]) == (pair["difference"], pair["p_holm"])
-        (effort,) = queries.effort(engine, [(pair["first"]["entrant_id"], pair["second"]["entrant_id"])], scope)
+        assert (row["difference_low"], row["difference_high"]) == (pair["holm_low"], pair["holm_high"])
+        effort = efforts[row["entrant_id"]]
         saved = (row["steps_saved"], row["steps_saved_low"], row["steps_saved_high"])
-        assert saved == (effort["saved"], effort["low"], effort["high"])
+        assert saved == (effort["saved"], effort["holm_low"], effort["holm_high"])
         assert (row["gained"], row["lost"]) == (len(pair["only_second"]), len(pair["only_first"]))
     assert queries.side_by_side(engine, []) == []
 
