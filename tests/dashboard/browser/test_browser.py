@@ -73,6 +73,7 @@ def test_a_phone_picks_two_runs_and_says_what_numbers_mean(page: sync_api.Page) 
     page.keyboard.press("Escape")
     page.get_by_role("link", name="nightly #2 against nightly #1").click()
     heading(page, "nightly #2 against nightly #1")
+    heading(page, "Resolved more often")  # the end of the page: what is opened before is closed by the rest
     ready(page)
     page.get_by_role("combobox", name="Open here").first.click()
     page.get_by_role("option").first.click()
