@@ -193,22 +193,6 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
             self._write(partial(_insert_episodes, run_id=run_id, cells=part, sandbox=sandbox))
         return run_id
 
-    def create_episodes(self, run_id: int, cells: Iterable[EpisodeKey], sandbox: str = "") -> dict[EpisodeKey, int]:
-        """Store a pending episode for every cell that has none yet, and return the counted episode of each cell."""
-        distinct_cells = list(dict.fromkeys(cells))
-        self._write(lambda connection: make_room(connection, len(distinct_cells)), write=False)
-        return self._write(lambda connection: self._add_episodes(connection, run_id, distinct_cells, sandbox))
-
-    def _add_episodes(
-        self, connection: Connection, run_id: int, cells: Sequence[EpisodeKey], sandbox: str
-    ) -> dict[EpisodeKey, int]:
-        _insert_episodes(connection, run_id, cells, sandbox)
-        key = (EPISODE.c.task_id, EPISODE.c.entrant_id, EPISODE.c.attempt)
-        counted = select(*key, EPISODE.c.id).where(EPISODE.c.run_id == run_id, EPISODE.c.counted)
-        episode_of = {(task, entrant, n): episode for task, entrant, n, episode in connection.execute(counted)}
-        self._update(connection, RUN, run_id, {"episodes_total": len(episode_of)})
-        return {cell: episode_of[cell] for cell in cells}
-
     def record_conditions(self, run_id: int, conditions: Mapping[str, Any]) -> None:
         """Record that a run continues under these conditions. A field that differs from before gets both values."""
 

@@ -227,15 +227,26 @@ def find_interpreter(environment: Environment) -> Path:
     return Path(os.path.realpath(ended.text.strip()))
 
 
+_UNREACHABLE = re.compile(
+    r"(?:[Cc]ould not resolve host: |[Ff]ailed to connect to |ENOTFOUND |\bhost=')(?P<host>[\w.-]+\w)"
+    r"|Name or service not known|[Tt]emporary failure in name resolution|Network is unreachable|No route to host"
+)
+
+
 def find_reason(output: str) -> str:
-    """Return the most informative line of a failed build's output."""
+    """Return the most informative line of a failed build's output, and which host could not be reached."""
     # pip ends with its own error. The output of the program that it called is in a block above that.
     blocks = re.findall(r"lines of output\]\n(.*?)\[end of output\]", output, re.DOTALL)
     lines = [line.strip() for line in (blocks[-1] if blocks else output).splitlines() if line.strip()]
-    if raised := [line for line in lines if re.match(r"[\w.]+(Error|Exception): ", line)]:
-        return raised[-1][:300]
-    line_found = next((line for line in lines if re.match(r"(ERROR|error|fatal)\b", line)), lines[-1] if lines else "")
-    return line_found[:300]
+    raised = [line for line in lines if re.match(r"[\w.]+(Error|Exception): ", line)]
+    errors = [line for line in lines if re.match(r"(ERROR|error|fatal)\b", line)]
+    line_found = (raised[-1:] or errors[:1] or lines[-1:] or [""])[0][:300]
+    # What a tool only warns about, it may have done at a later try.
+    final = [match for line in lines if not re.match("warning", line, re.I) for match in _UNREACHABLE.finditer(line)]
+    if not final:
+        return line_found
+    host = next((match["host"] for match in final if match["host"]), "a host")
+    return f"it downloads from {host}, which cannot be reached ({line_found})"
 
 
 def pip_settings() -> tuple[dict[str, str], tuple[str, ...]]:

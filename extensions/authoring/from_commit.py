@@ -39,6 +39,7 @@ _RUNNABLE = re.compile(r"(^|/)(test[^/]*|[^/]*_test)\.py$")
 _TESTS_ELSEWHERE = Matcher(
     globs(("test_*.*", "*[_.-]test.*", "*[_.-]tests.*", "*.spec.*", "*Test.*", "*Tests.*", "__tests__/**", "spec/**"))
 )
+_COMPILED = re.compile(r"\.(c|cc|cpp|cxx|f|f90|h|hpp|pxd|pyx|rs)$")
 _COMPILERS = LimitsEntry(memory_mb=2048, disk_mb=512, pids=512)
 """What compilers need."""
 
@@ -170,7 +171,7 @@ def save(draft: Draft, folder: Path, broken: TestReport | None = None, fixed: Te
     """
     entry = draft.entry
     if broken is not None and fixed is not None:
-        entry = entry.model_copy(update=_lists(broken, fixed))
+        entry = entry.model_copy(update=_lists(broken, fixed, draft))
         if not entry.statement:
             listed = "\n".join(f"- {test}" for test in entry.fail_to_pass)
             entry = entry.model_copy(update={"statement": f"These tests fail and should pass:\n{listed}\n"})
@@ -184,7 +185,7 @@ def save(draft: Draft, folder: Path, broken: TestReport | None = None, fixed: Te
     return entry
 
 
-def _lists(broken: TestReport, fixed: TestReport) -> dict[str, list[str]]:
+def _lists(broken: TestReport, fixed: TestReport, draft: Draft) -> dict[str, list[str]]:
     was_good = {test for test, outcome in broken.outcomes.items() if outcome in PASSED}
     good = [test for test, outcome in fixed.outcomes.items() if outcome in PASSED]
     fail_to_pass = [test for test in good if test not in was_good]
@@ -193,6 +194,12 @@ def _lists(broken: TestReport, fixed: TestReport) -> dict[str, list[str]]:
         raise BenchmarkError(
             f"no test passes with the fix{cause}: name the test command with --test, and install what it needs with "
             "--setup; a server that it needs is not in a sandbox"
+        )
+    compiled = next((path for path in sorted(draft.fix.paths) if _COMPILED.search(path)), "")
+    if not fail_to_pass and compiled and not draft.entry.toolchain:
+        raise BenchmarkError(
+            f"the tests show no bug, because the fix changes {compiled}, which is compiled only when the environment "
+            "is built: choose a commit whose fix is in Python"
         )
     if not fail_to_pass:
         skipped = sum(outcome == "skipped" for outcome in fixed.outcomes.values())

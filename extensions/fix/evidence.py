@@ -9,17 +9,23 @@ from collections.abc import Mapping, Sequence
 from doctest import DocTestParser
 from typing import Any
 
+from libcst import ParserSyntaxError
 from sqlalchemy import Engine
 
 from stackrank.db import queries
 from stackrank.env.localisation.spectrum import SourceLine, Unmeasured
+from stackrank.env.mutation.mutation import Mutation
+from stackrank.env.mutation.operators.catalogue import OPERATORS
+from stackrank.env.mutation.source import ParsedFile
 from stackrank.env.patches import apply_patch, find_faults, function_spans, touched_files
 from stackrank.env.sandbox.base import Backend
+from stackrank.env.sandbox.guest.testing.ids import path_of
 from stackrank.env.suspicious import find_suspicious
 from stackrank.env.task import Fault
 from stackrank.extensions.fix.finding.problems import Problem, is_file, measured
 from stackrank.extensions.fix.finding.project import Project
-from stackrank.extensions.fix.finding.suite import passing_unchanged, run_again
+from stackrank.extensions.fix.finding.suite import Suite, all_pass, passing_unchanged, run_again
+from stackrank.extensions.fix.wording import describe_accepted
 from stackrank.patches.reading import Patch
 from stackrank.patches.writing import readable
 from stackrank.source import parse_python
@@ -28,7 +34,16 @@ from stackrank.wording import count_of
 
 Row = dict[str, Any]
 _MOST_STOPS = 5
+_MOST_VARIANTS = 6
+_ENOUGH_ACCEPTED = 2
+"""Variants that the tests accept, after which no more are tried: the whole suite runs for each."""
+_OTHER_VALUES = {
+    *("and/or", "comparison", "confused", "negation", "off by one"),
+    *("operator", "other end", "sign", "truth value", "variable"),
+}
+"""Kinds of mutations after which a program usually behaves differently."""
 _SHOWN_CHARS = 600
+_SHOWN_LINE = 100
 _RUNS = re.compile(r'\{"command": "\s*!')
 _BEGUN = re.compile(r"\A\[started.*\n")
 """The line that says which tests the debugger runs, which the evidence contains anyway."""
@@ -84,6 +99,7 @@ def gather_evidence(
         "size": readable(Patch.read(diff)).size._asdict(),
         "lines": executed,
         "unmeasured": reason,
+        "variants": try_variants(project, backend, work, diff, problem, suite_after),
         "suspicious": [dict(record) for record in find_suspicious(files, work)] + find_altered_doctests(files, work),
         "debugger": debugger_stops(engine, episodes[0]["id"], touched_files(diff)),
         "agreement": {"same": len(episodes), "played": played},
@@ -106,7 +122,58 @@ def find_doubts(evidence: Mapping[str, Any]) -> list[str]:
         doubts.append(
             f"no test runs {lines['changed'] - lines['run']} of {count_of(lines['changed'], 'changed statement')}"
         )
+    if variants := evidence.get("variants"):
+        doubts += [describe_accepted(variants)] * bool(variants["accepted"])
     return doubts
+
+
+def try_variants(
+    project: Project, backend: Backend, work: Mapping[str, bytes], diff: str, problem: Problem, suite: Suite
+) -> Row | None:
+    """Try other changes of the same lines: those that the tests accept as well say how little they tell about this one.
+
+    `suite`: its result with the change. None if there are no such changes, as of a file that is not in Python.
+    """
+    files = {path_of(test) for test in problem.tests}
+    near = {test for test in suite.passing if path_of(test) in files}
+    accepted: list[str] = []
+    tried = 0
+    for path, mutation, content in _variants(work, diff):
+        tried += 1
+        changed = {**work, path: content}
+        # Nearly all are rejected by the tests that judge the change. Only for the others the whole suite runs.
+        if all_pass(project, backend, changed, near, project.targets_of(problem.tests)) and (
+            near == suite.passing or all_pass(project, backend, changed, suite.passing)
+        ):
+            accepted.append(f"{path}:{mutation.line}: {_line_of(content, mutation.line)}")
+        if len(accepted) == _ENOUGH_ACCEPTED:
+            break
+    return {"tried": tried, "accepted": accepted} if tried else None
+
+
+def _variants(work: Mapping[str, bytes], diff: str) -> list[tuple[str, Mutation, bytes]]:
+    """Return mutations of the lines that a change adds or alters, the likeliest first, and the files with them."""
+    found: list[tuple[str, Mutation, bytes]] = []
+    for file in readable(Patch.read(diff)).files:
+        lines = {line.new for hunk in file.hunks for line in hunk.lines if line.mark == "+"}
+        if not (lines and file.path.endswith(".py")):
+            continue
+        try:
+            source = ParsedFile(file.path, work[file.path])
+        except (ParserSyntaxError, UnicodeDecodeError):
+            continue
+        proposed = (mutation for context in source.contexts for propose in OPERATORS for mutation in propose(context))
+        found += [
+            (file.path, mutation, mutation.apply(source.text).encode(source.module.encoding))
+            for mutation in proposed
+            if mutation.line in lines and mutation.kind in _OTHER_VALUES
+        ]
+    different = {(path, content): (path, mutation, content) for path, mutation, content in found}
+    return sorted(different.values(), key=lambda variant: -variant[1].prior)[:_MOST_VARIANTS]
+
+
+def _line_of(content: bytes, line: int) -> str:
+    return content.decode("utf-8", "replace").splitlines()[line - 1].strip()[:_SHOWN_LINE]
 
 
 def _still_failing(

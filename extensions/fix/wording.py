@@ -17,7 +17,15 @@ def plain_verdict(evidence: Mapping[str, Any]) -> str:
         parts.append(f"{count_of(len(failing), 'other test')} of what it changes still failing")
     if evidence["regressions"]:
         parts.append(count_of(len(evidence["regressions"]), "regression"))
+    if (variants := evidence.get("variants")) and variants["accepted"]:
+        parts.append(describe_accepted(variants))
     return "; ".join([*parts, f"touches {', '.join(evidence['touches'])}"])
+
+
+def describe_accepted(variants: Mapping[str, Any]) -> str:
+    """Say how many other changes of the same lines the tests would take for a fix as well, and name one."""
+    text = f"the tests accept {len(variants['accepted'])} of {count_of(variants['tried'], 'variant')} of the change"
+    return text + (f" as well, such as `{variants['accepted'][0]}`" if variants["accepted"] else "")
 
 
 def evidence_lines(proposal: Mapping[str, Any], *, stops: bool = True) -> list[str]:
@@ -50,6 +58,8 @@ def evidence_lines(proposal: Mapping[str, Any], *, stops: bool = True) -> list[s
         )
     elif evidence["unmeasured"]:
         lines.append(f"Changed statements that a test runs: not known ({one_line(evidence['unmeasured'])})")
+    if variants := evidence.get("variants"):
+        lines.append(f"Variants of the change: {describe_accepted(variants)}")
     lines += [
         f"Debugger at {stop['place']} (step {stop['step']}): {one_line(stop['shown'])[:160]}"
         for stop in (evidence["debugger"] if stops else ())

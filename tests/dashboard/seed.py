@@ -15,7 +15,7 @@ from stackrank.db.models.runs import Step
 from stackrank.db.writes.store import SavedBenchmark, Store
 from stackrank.patches.writing import file_diff
 from stackrank.terms import FAILURE_POINTS
-from tests.support.episodes import start
+from tests.support.episodes import create_episodes, start
 
 WORDS = [
     "account-transfer",
@@ -175,7 +175,7 @@ def seed(engine: Engine, *, runs: int = 3, live: bool = True, tasks: int = 20, a
             for entrant in contents.entrants.values()
             for attempt in range(1, attempts + 1)
         ]
-        ids = store.create_episodes(run_id, cells, "docker")
+        ids = create_episodes(store, run_id, cells, "docker")
         store.start_run(run_id)
         for position, ((_, entrant, _), episode_id) in enumerate(ids.items()):
             contents.episodes.append(episode_id)

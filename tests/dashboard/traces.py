@@ -11,7 +11,7 @@ from stackrank.db.models.runs import Step
 from stackrank.db.writes.store import Store
 from stackrank.host.wall_clock import now
 from tests.dashboard.seed import HOSTILE, SOURCE
-from tests.support.episodes import start
+from tests.support.episodes import create_episodes, start
 
 EVIL = f"{HOSTILE}\x1b[31mred\x1b[0m \u202egnp.exe \x00 end"
 """Markup, an escape sequence, a turned direction of text, and a NUL."""
@@ -24,7 +24,7 @@ def new_episode(store: Store, *, files: dict[str, str] | None = None, name: str 
     benchmark = store.save_benchmark(name=name, digest=name, license="", source="", tasks=[task])
     entrant = store.save_entrant(digest=name, name=f"entrant of {name}", agent="a")
     run = store.create_run(name=f"run of {name}", benchmark_id=benchmark.id, spec={})
-    (episode,) = store.create_episodes(run, [(benchmark.task_ids[name], entrant, 1)]).values()
+    (episode,) = create_episodes(store, run, [(benchmark.task_ids[name], entrant, 1)]).values()
     store.start_run(run)
     start(store, episode)
     return episode

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,42 @@ def test_diff_of_file_with_unusual_name(name: str) -> None:
         texts = {path: content.decode() for path, content in old_files.items()}
         contents = Files(texts).follow([{"diff": diff, "index": 1, "edited": None}]).texts
         assert contents == {path: content.decode() for path, content in new_files.items()}
+
+
+# What is inserted ends as the lines before it end, so it may be shown in several places.
+REPEATING = (
+    (
+        "@case\ndef one():\n    pass\n\n\n@case\ndef last():\n    pass\n",
+        "@case\ndef two():\n    x = 1\n    y = 2\n\n\n",
+        2,
+    ),
+    ("- a: 1\n  on: yes\n\n- a: 2\n  on: yes\n\n", "- a: 3\n  b: 4\n  c: 5\n  on: yes\n\n", 3),
+    ("x\n", "x\n", 9),
+)
+
+
+@pytest.mark.parametrize(("text", "inserted", "often"), REPEATING)
+def test_lines_inserted_among_repeating_ones_apply(text: str, inserted: str, often: int) -> None:
+    lines = (text * often).splitlines(keepends=True)
+    for at in range(1, len(lines) + 1):
+        old, new = (text * often).encode(), "".join(["first\n", *lines[1:at], inserted, *lines[at:]]).encode()
+        diff = make_diff({"x": old, "y": b"y"}, {"x": new, "y": b"y"})
+        assert apply_patch({"x": old, "y": b"y"}, diff) == {"x": new, "y": b"y"}
+        assert apply_patch({"x": new, "y": b"y"}, reverse_patch(diff)) == {"x": old, "y": b"y"}
+
+
+@pytest.mark.parametrize("ending", ["", "\n", "\r\n"])
+def test_any_change_of_alike_lines_applies(ending: str) -> None:
+    draw = random.Random(f"lines{ending}")
+    for _ in range(40):
+        sides = [draw.choices(["\n", "a\n", "b\n"], k=draw.randrange(1, 40))]
+        start, stop = sorted(draw.choices(range(len(sides[0]) + 1), k=2))
+        sides.append([*sides[0][:start], *draw.choices(["\n", "a\n", "b\n"], k=draw.randrange(9)), *sides[0][stop:]])
+        old, new = (
+            "".join([first, *side, "end", ending]).encode()
+            for first, side in zip(("old\n", "new\n"), sides, strict=True)
+        )
+        assert apply_patch({"x": old}, make_diff({"x": old}, {"x": new})) == {"x": new}
 
 
 def test_quoted_file_names(tmp_path: Path) -> None:

@@ -92,7 +92,8 @@ def setup_of(files: Mapping[str, bytes], version: Callable[[], str] = str, targe
 
     What the tests need is in an extra, in a dependency group (PEP 735, Poetry, PDM), in an environment of Hatch or in a
     file of requirements. Of other extras, groups and files, and of what tox and nox install, the modules that tests
-    import are taken, and plug-ins of pytest. pytest's own settings show the plug-ins without which it cannot start.
+    import are taken, and plug-ins of pytest. Of the extras with which tox or Hatch test the project, these are also the
+    modules that the program imports. pytest's own settings show the plug-ins without which it cannot start.
     `version`: returns the version of a project that asks git for it, or an empty text. `targets`: the tests that will
     run, if not all of them: modules that only other tests import are left out.
     """
@@ -141,7 +142,11 @@ def setup_of(files: Mapping[str, bytes], version: Callable[[], str] = str, targe
     in_tree = {**tool_settings.get("poetry", {}).get("dependencies", {})}
     for folder in _members_needed(files, [*dependencies, *in_tree, *shlex.split(command)]):
         command = command.replace(_EDITABLE, f"{_EDITABLE}{shlex.quote(f'./{folder}')}{_EDITABLE}", 1)
-    if additional := [*plugins, *_imported_requirements(files, optional, targets)]:
+    imported = _imported_requirements(files, optional, loaded_tests(files, targets))
+    if of_runner := [text for name in _extras_of_runner(files, tool_settings) for text in _texts(extras.get(name))]:
+        program = [path for path in files if path.endswith(".py") and not is_test(path)]
+        imported += _imported_requirements(files, of_runner, program)
+    if additional := list(dict.fromkeys([*plugins, *imported])):
         command += f" {shlex.join(additional)}"
     build = project.get("build-system", {})
     tools = _BUILT_AT_IMPORT.get(build.get("build-backend"), ())
@@ -248,6 +253,16 @@ def _tox_requirements(files: Mapping[str, bytes], tool: Mapping[str, Any]) -> li
     return [re.sub(r"^[\w{},.!-]+: +", "", requirement) for requirement in listed]
 
 
+def _extras_of_runner(files: Mapping[str, bytes], tool: Mapping[str, Any]) -> list[str]:
+    """Return the project's extras with which tox, or an environment of Hatch for tests, installs it."""
+    described = tool.get("tox", {})
+    ini = str(described.get("legacy_tox_ini", "")).encode() or files.get("tox.ini", b"")
+    listed = [read_section(ini, "testenv").get("extras"), described.get("env_run_base", {}).get("extras")]
+    environments = tool.get("hatch", {}).get("envs", {})
+    listed += [environments.get(name, {}).get("features") for name in (*_EXTRAS, "hatch-test", "default")]
+    return [name for text in map(_texts, listed) for line in text for name in re.findall(r"[\w.-]+(?![\w.-]*:)", line)]
+
+
 def _nox_requirements(content: bytes) -> list[str]:
     """Return what the sessions of a `noxfile.py` install by name."""
     try:
@@ -300,14 +315,14 @@ def _distribution(requirement: str) -> str:
 
 
 def _imported_requirements(
-    files: Mapping[str, bytes], requirements: Sequence[str], targets: Iterable[str]
+    files: Mapping[str, bytes], requirements: Sequence[str], importing: Iterable[str]
 ) -> list[str]:
-    """Return those of the requirements that bring a module which test files import, or a plug-in of pytest."""
+    """Return the requirements that are plug-ins of pytest, or bring a module that the files `importing` import."""
     names = {requirement: _distribution(requirement) for requirement in _without_alternatives(requirements)}
     modules = {requirement: _MODULES.get(name, name.replace("-", "_")) for requirement, name in names.items() if name}
     if not modules:
         return []
-    imports = {module.decode() for path in loaded_tests(files, targets) for module in _IMPORT.findall(files[path])}
+    imports = {module.decode() for path in importing for module in _IMPORT.findall(files[path])}
     return [
         requirement
         for requirement, module in modules.items()

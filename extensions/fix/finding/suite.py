@@ -188,6 +188,20 @@ def run_again(
     )
 
 
+def all_pass(
+    project: Project, backend: Backend, changed: Mapping[str, bytes], tests: Iterable[str], only: Sequence[str] = ()
+) -> bool:
+    """Run the suite, or `only` these tests, once with a change, and return whether all of `tests` pass.
+
+    Raises SandboxError.
+    """
+    try:
+        report, _ = _run(project, backend, changed, only)
+    except BenchmarkError:  # they do not end, or do not even start
+        return False
+    return all(report.outcomes.get(test) in PASSED for test in tests)
+
+
 def _combine_runs(runs: Sequence[Run], files: Mapping[str, bytes]) -> Suite:
     """Combine several runs into one result. `files`: those of the project."""
     reports = [report for report, _ in runs]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 from stackrank.patches.binary import literal, object_name
 from stackrank.patches.contents import Link, decode_text, is_utf8_text, mode_of, stored_bytes
@@ -14,7 +15,6 @@ from stackrank.patches.reading import FilePatch, Patch, PatchError
 
 # Not str.splitlines: form feeds and Unicode separators do not end a line of a patch.
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
-_HUNK = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@")
 _CONTEXT = 3
 MOST_SHOWN = 256 << 10
 """The most bytes of a change that is shown, unless the caller says otherwise."""
@@ -111,16 +111,64 @@ def _hunks(path: str, old: str | None, new: str | None) -> Iterator[str]:
 
 
 def _unified(old_lines: list[str], new_lines: list[str], source: str, target: str) -> Iterator[str]:
-    # Equal lines at both ends are left out first: most edits are small, and comparing takes long.
+    yield f"--- {source}\n+++ {target}\n"
+    for changes in _nearby(_changes(old_lines, new_lines)):
+        first, last = changes[0], changes[-1]
+        before = min(first.old.start, _CONTEXT)
+        after = min(len(old_lines) - last.old.stop, _CONTEXT)
+        old = range(first.old.start - before, last.old.stop + after)
+        new = range(first.new.start - before, last.new.stop + after)
+        yield f"@@ -{_position(old)} +{_position(new)} @@\n"
+        at = old.start
+        for change in changes:
+            yield from _marked(" ", old_lines[at : change.old.start])
+            yield from _marked("-", old_lines[change.old.start : change.old.stop])
+            yield from _marked("+", new_lines[change.new.start : change.new.stop])
+            at = change.old.stop
+        yield from _marked(" ", old_lines[at : old.stop])
+
+
+class _Change(NamedTuple):
+    """Adjacent lines that are replaced, as indices into both sides."""
+
+    old: range
+    new: range
+
+
+def _changes(old_lines: list[str], new_lines: list[str]) -> Iterator[_Change]:
+    # Equal lines at both ends are left out first: most edits are small, and comparing takes long. None of them may be
+    # compared again: a change that moves to the end of what is compared loses its context, and git rejects it.
     head, tail = 0, 0
     shorter = min(len(old_lines), len(new_lines))
     while head < shorter and old_lines[head] == new_lines[head]:
         head += 1
     while tail < shorter - head and old_lines[-tail - 1] == new_lines[-tail - 1]:
         tail += 1
-    skip, keep = max(head - _CONTEXT, 0), max(tail - _CONTEXT, 0)
-    parts = old_lines[skip : len(old_lines) - keep], new_lines[skip : len(new_lines) - keep]
-    for line in difflib.unified_diff(parts[0], parts[1], source, target, n=_CONTEXT):
-        if hunk := _HUNK.match(line):
-            line = f"@@ -{int(hunk[1]) + skip}{hunk[2] or ''} +{int(hunk[3]) + skip}{hunk[4] or ''} @@\n"
-        yield line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
+    middle = old_lines[head : len(old_lines) - tail], new_lines[head : len(new_lines) - tail]
+    for kind, old_start, old_stop, new_start, new_stop in difflib.SequenceMatcher(None, *middle).get_opcodes():
+        if kind != "equal":
+            yield _Change(range(head + old_start, head + old_stop), range(head + new_start, head + new_stop))
+
+
+def _nearby(changes: Iterable[_Change]) -> Iterator[list[_Change]]:
+    """Yield the changes that one hunk holds, since their contexts meet."""
+    group: list[_Change] = []
+    for change in changes:
+        if group and change.old.start - group[-1].old.stop > 2 * _CONTEXT:
+            yield group
+            group = []
+        group.append(change)
+    if group:
+        yield group
+
+
+def _position(lines: range) -> str:
+    """Return where lines are, as the head of a hunk says it: an empty range follows the line that it names."""
+    if len(lines) == 1:
+        return f"{lines.start + 1}"
+    return f"{lines.start + bool(lines)},{len(lines)}"
+
+
+def _marked(mark: str, lines: Iterable[str]) -> Iterator[str]:
+    for line in lines:
+        yield f"{mark}{line}" if line.endswith("\n") else f"{mark}{line}\n\\ No newline at end of file\n"

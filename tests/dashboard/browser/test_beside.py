@@ -14,7 +14,7 @@ from stackrank.db.writes.store import Store
 from stackrank.patches.writing import file_diff
 from tests.dashboard.browsing import ready, sync_api
 from tests.dashboard.seed import HOSTILE, SOURCE
-from tests.support.episodes import start
+from tests.support.episodes import create_episodes, start
 
 expect = sync_api.expect
 
@@ -41,7 +41,7 @@ def two(watched: SimpleNamespace) -> list[int]:
     entrants = [store.save_entrant(digest=name, name=name, agent="a", tool_list=["pdb"]) for name in ("one", HOSTILE)]
     run = store.create_run(name="parting", benchmark_id=benchmark.id, spec={})
     cells = [(benchmark.task_ids["parting"], entrant, 1) for entrant in entrants]
-    ids = list(store.create_episodes(run, cells).values())
+    ids = list(create_episodes(store, run, cells).values())
     store.start_run(run)
     fixed = SOURCE.replace("items[1:]", "items")
     edit = {"kind": "edit", "edited": "core.py", "lines": [14, 14]}

@@ -11,7 +11,7 @@ import pytest
 from stackrank.db import queries
 from tests.dashboard.browsing import heading, ready, sync_api, tick
 from tests.dashboard.traces import add_many, finish, new_episode
-from tests.support.episodes import start
+from tests.support.episodes import create_episodes, start
 from tests.support.session import sample
 
 PAGES = {
@@ -250,7 +250,7 @@ def test_run_tables_update_live(page: sync_api.Page, watched: SimpleNamespace) -
     sync_api.expect(page.get_by_text("Running now: 1")).to_be_visible()
     sync_api.expect(page.get_by_text("no episode has a verdict").first).to_be_visible()
     assert page.title() == f"run of growing - run {run} - stackrank"
-    (second_episode,) = watched.store.create_episodes(run, [(row["task_id"], row["entrant_id"], 2)]).values()
+    (second_episode,) = create_episodes(watched.store, run, [(row["task_id"], row["entrant_id"], 2)]).values()
     start(watched.store, second_episode)
     sync_api.expect(page.get_by_text("Running now: 2")).to_be_visible()
     playing = page.get_by_test_id("stExpander").filter(has_text="Running now").get_by_test_id("stDataFrame")

@@ -20,7 +20,7 @@ from stackrank.db.writes.store import Store
 from tests.dashboard.page_parts import texts
 from tests.dashboard.seed import HOSTILE
 from tests.dashboard.trace_parts import given
-from tests.support.episodes import start
+from tests.support.episodes import create_episodes, start
 
 PAGES = [
     "overview",
@@ -148,7 +148,7 @@ def test_hostile_names_are_escaped(visit: Any, tmp_path: Path) -> None:
     other_entrant = store.save_entrant(digest="f", name=HOSTILE + "2", tools=HOSTILE, tool_list=["pdb"], **agent)
     run = store.create_run(name=HOSTILE, benchmark_id=benchmark.id, spec={HOSTILE: HOSTILE}, tags=[HOSTILE])
     cells = [(benchmark.task_ids[HOSTILE], *cell) for cell in ((entrant, 1), (other_entrant, 1), (other_entrant, 2))]
-    episode, second, broken = store.create_episodes(run, cells).values()
+    episode, second, broken = create_episodes(store, run, cells).values()
     store.start_run(run)
     start(store, broken)
     store.finish_episode(broken, verdict="error", stop_reason="error", error=HOSTILE)

@@ -18,7 +18,7 @@ from stackrank.db.writes.store import Store
 from tests.dashboard.pages.test_trace import texts
 from tests.dashboard.seed import HOSTILE
 from tests.dashboard.trace_parts import given
-from tests.support.episodes import start
+from tests.support.episodes import create_episodes, start
 
 
 def pairs(a: str, b: str) -> list[Pair]:
@@ -78,7 +78,7 @@ def two(tmp_path: Path) -> SimpleNamespace:
     run = store.create_run(name="r", benchmark_id=benchmark.id, spec={})
     tasks = benchmark.task_ids
     cells = [(tasks["t"], entrant, 1) for entrant in entrants] + [(tasks["other"], entrants[0], 1)]
-    ids = list(store.create_episodes(run, [*cells, (tasks["lonely"], entrants[0], 1)]).values())
+    ids = list(create_episodes(store, run, [*cells, (tasks["lonely"], entrants[0], 1)]).values())
     for episode, commands in zip(ids, (["b 1", "c", "p x"], ["b 1", HOSTILE, "p x"], ["b 1"], []), strict=True):
         start(store, episode)
         for index, command in enumerate(["", *commands]):

@@ -19,7 +19,7 @@ from stackrank.flows.cli.output import leaderboard_columns, leaderboard_rows
 from tests.dashboard.page_parts import texts
 from tests.db.queries.test_fair_boards import Store, connect
 from tests.db.storage.test_identity import KNOWN
-from tests.support.episodes import start
+from tests.support.episodes import create_episodes, start
 
 FAULTS = 10
 MENDED = {"strong": (6, 7, 5, 8, 6, 7, 6, 5, 7, 6, 8, 10), "weak": (5, 5, 4, 6, 5, 5, 5, 3, 6, 4, 6, 7)}
@@ -37,7 +37,7 @@ def store(tmp_path: Path) -> Store:
     for name, counts in MENDED.items():
         entrant = store.save_entrant(digest=name, name=name, agent="llm")
         for task, mended in zip(saved.task_ids.values(), counts, strict=True):
-            (episode,) = store.create_episodes(run, [(task, entrant, 1)]).values()
+            (episode,) = create_episodes(store, run, [(task, entrant, 1)]).values()
             start(store, episode)
             store.finish_episode(
                 episode, verdict="resolved" if mended == FAULTS else "unresolved", stop_reason="step_limit",

@@ -17,7 +17,7 @@ from stackrank.db.connection.transactions import STEP
 from stackrank.db.writes.store import Store
 from stackrank.host.wall_clock import now
 from stackrank.terms import ErrorClass
-from tests.support.episodes import start
+from tests.support.episodes import create_episodes, start
 
 TASKS = 30
 EARLIER = 6
@@ -151,7 +151,7 @@ class Series:
         )  # fmt: skip
         entrants = [self._save(player) for player in night.players]
         cells = [(task, entrant, 1) for entrant in entrants for task in self._task_ids]
-        ids = store.create_episodes(run, cells, "docker")
+        ids = create_episodes(store, run, cells, "docker")
         store.start_run(run)
         rows = []
         for player, entrant, episodes in zip(night.players, entrants, played, strict=True):

@@ -11,7 +11,7 @@ from stackrank.db import queries
 from stackrank.db.connection.errors import NotComparable, NotFound
 from stackrank.db.queries import Scope
 from stackrank.db.writes.store import Store
-from tests.support.episodes import start
+from tests.support.episodes import create_episodes, start
 
 USUAL: dict[str, Any] = {"steps": 50, "sandbox": "docker", "shows_failure_state": False}
 
@@ -25,7 +25,7 @@ def played(store: Store, outcomes: str, entrants: tuple[str, ...] = ("one",), di
     for name in entrants:
         entrant = store.save_entrant(digest=name, name=name, agent="llm", agent_version="1", model="m", tools="debug")
         cells = [(task, entrant, 1) for task in saved.task_ids.values()]
-        for outcome, episode in zip(outcomes, store.create_episodes(run, cells).values(), strict=True):
+        for outcome, episode in zip(outcomes, create_episodes(store, run, cells).values(), strict=True):
             start(store, episode)
             verdict, steps = ("resolved", 5) if outcome == "+" else ("unresolved", 50)
             store.finish_episode(episode, verdict=verdict, stop_reason="submitted", steps=steps)

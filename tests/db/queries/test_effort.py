@@ -14,7 +14,7 @@ from stackrank.db import queries, stats
 from stackrank.db.queries import Scope
 from stackrank.db.writes.store import Store
 from stackrank.terms import ErrorsAre
-from tests.support.episodes import start
+from tests.support.episodes import create_episodes, start
 
 
 def exact(gaps: list[float]) -> float:
@@ -73,7 +73,7 @@ def played(store: Store, *, limit: int | None = 50) -> tuple[Scope, list[int]]:
         )
         ids.append(entrant)
         cells = [(task, entrant, 1) for task in benchmark.task_ids.values()]
-        for number, episode in enumerate(store.create_episodes(run, cells).values()):
+        for number, episode in enumerate(create_episodes(store, run, cells).values()):
             start(store, episode)
             verdict = {0: "unresolved", 1: "error"}.get(number, "resolved")
             totals = {"steps": steps + number % 3, "tokens_in": 100 * steps, "tokens_out": 0}
@@ -98,7 +98,7 @@ def test_attempts_form_one_task_and_unshared_tasks_are_left_out(store: Store, en
         ids.append(store.save_entrant(digest=name, name=name, agent="a", model=name, tools="debug", tool_list=["pdb"]))
         for task, attempts in steps_of.items():
             cells = [(benchmark.task_ids[task], ids[-1], number) for number, _ in enumerate(attempts, start=1)]
-            for episode, steps in zip(store.create_episodes(run, cells).values(), attempts, strict=True):
+            for episode, steps in zip(create_episodes(store, run, cells).values(), attempts, strict=True):
                 start(store, episode)
                 verdict = "resolved" if steps else "unresolved"
                 store.finish_episode(episode, verdict=verdict, stop_reason="submitted", steps=steps or 7)

@@ -19,7 +19,7 @@ from stackrank.db.writes.store import Store
 from stackrank.flows.cli.output import leaderboard_remarks
 from stackrank.terms import ErrorsAre
 from tests.db.storage.test_identity import KNOWN
-from tests.support.episodes import start
+from tests.support.episodes import create_episodes, start
 
 pytestmark = pytest.mark.slow  # by its time
 
@@ -48,7 +48,7 @@ def played(
     conditions = {**KNOWN, **run_options.pop("conditions", {})}
     run = store.create_run(**{"name": "r", "spec": {}, **run_options}, benchmark_id=saved.id, conditions=conditions)
     store.start_run(run)
-    for cell, episode in store.create_episodes(run, list(signs)).items():
+    for cell, episode in create_episodes(store, run, list(signs)).items():
         start(store, episode)
         verdict = VERDICTS[signs[cell]]
         error = {"error": "gone"} if verdict == "error" else {"steps": 3}

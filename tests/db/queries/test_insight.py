@@ -20,7 +20,7 @@ from stackrank.errors import UsageError
 from stackrank.terms import FAILURE_POINTS, Milestone
 from tests.dashboard.seed import Seeded
 from tests.support.databases import Databases
-from tests.support.episodes import start
+from tests.support.episodes import create_episodes, start
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def test_tools_of_an_episode_that_failed_or_ends_twice(store: Store, engine: Eng
     benchmark = store.save_benchmark(name="b", digest="d", license="", source="", tasks=[{"name": "t"}])
     entrant = store.save_entrant(digest="e", name="e", agent="a")
     run = store.create_run(name="r", benchmark_id=benchmark.id, spec={})
-    (episode,) = store.create_episodes(run, [(benchmark.task_ids["t"], entrant, 1)]).values()
+    (episode,) = create_episodes(store, run, [(benchmark.task_ids["t"], entrant, 1)]).values()
     start(store, episode)
     store.add_step(Step(episode_id=episode, index=0))
     store.add_step(Step(episode_id=episode, index=1, tool="view", cost_usd=0.5))
@@ -212,7 +212,7 @@ def test_a_task_that_nobody_resolves_is_suspect(store: Store, engine: Engine) ->
     entrants = [store.save_entrant(digest=name, name=name, agent="a") for name in "xy"]
     run = store.create_run(name="r", benchmark_id=benchmark.id, spec={})
     cells = [(benchmark.task_ids["t"], entrant, attempt) for entrant in entrants for attempt in (1, 2)]
-    episodes = list(store.create_episodes(run, cells).values())
+    episodes = list(create_episodes(store, run, cells).values())
     for count, episode in enumerate(episodes, 1):
         start(store, episode)
         store.finish_episode(episode, verdict="unresolved", stop_reason="submitted")

@@ -15,7 +15,7 @@ from stackrank.db.connection.transactions import TALLY
 from stackrank.db.queries import Scope
 from stackrank.db.writes.store import Store
 from tests.dashboard.seed import Seeded
-from tests.support.episodes import start
+from tests.support.episodes import create_episodes, start
 
 
 def finish(store: Store, episode: int, verdict: str, **columns: Any) -> None:
@@ -119,8 +119,8 @@ def test_which_runs_and_tasks_count(store: Store, engine: Engine) -> None:
         )
         entrant = store.save_entrant(digest="e", name="e", agent="a")
         run = store.create_run(name=digest, benchmark_id=benchmark.id, spec={}, **options)
-        for episode in store.create_episodes(
-            run, [(task, entrant, 1) for task in benchmark.task_ids.values()]
+        for episode in create_episodes(
+            store, run, [(task, entrant, 1) for task in benchmark.task_ids.values()]
         ).values():
             finish(store, episode, verdict)
         store.end_run(run, "finished")

@@ -11,7 +11,7 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 from stackrank.db import queries, stats
 from stackrank.db.queries import Scope
 from stackrank.db.writes.store import Store
-from tests.support.episodes import start
+from tests.support.episodes import create_episodes, start
 
 CHANCES = {"llm/large": 0.8, "llm/small": 0.3, "repair": 0.1, "oracle": 1.0}
 
@@ -29,7 +29,7 @@ def play(
         agent = label.partition("/")[0]
         entrant = store.save_entrant(digest=label, name=label, agent=agent, reference=label == "oracle")
         cells = [(task, entrant, 1) for task in benchmark.task_ids.values()]
-        for episode in store.create_episodes(run, cells).values():
+        for episode in create_episodes(store, run, cells).values():
             start(store, episode)
             chance = CHANCES[label] + (fixed_rate if agent == "llm" else 0.0)
             verdict = "resolved" if dice.random() < chance else "unresolved"

@@ -9,7 +9,7 @@ from sqlalchemy import Engine, event, text
 
 from stackrank.db import queries
 from stackrank.db.writes.store import Store
-from tests.support.episodes import start
+from tests.support.episodes import create_episodes, start
 
 pytestmark = pytest.mark.slow  # by its time
 
@@ -39,7 +39,7 @@ def board(store: Store) -> Board:
             columns = {"digest": f"{name}-{own_version or version}", "agent_version": own_version or version}
             entrant = store.save_entrant(name=name, agent="a", **columns)
             cells = [(task, entrant, 1) for task in benchmark.task_ids.values()]
-            for number, episode in enumerate(store.create_episodes(run, cells).values()):
+            for number, episode in enumerate(create_episodes(store, run, cells).values()):
                 start(store, episode)
                 if name in errors and number < error_count:
                     store.finish_episode(episode, verdict="error", stop_reason="error", error="no sandbox")

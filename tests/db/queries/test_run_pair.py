@@ -10,7 +10,7 @@ from stackrank.db import queries
 from stackrank.db.connection.errors import NotFound
 from stackrank.db.totals import tallies
 from stackrank.db.writes.store import Store
-from tests.support.episodes import start
+from tests.support.episodes import create_episodes, start
 
 TASKS = [f"t{number}" for number in range(12)]
 
@@ -30,7 +30,7 @@ def play(
         for task, verdicts in played.items()
         for attempt, verdict in enumerate(verdicts, 1)
     }
-    for cell, episode in store.create_episodes(number, cells).items():
+    for cell, episode in create_episodes(store, number, cells).items():
         start(store, episode)
         store.finish_episode(episode, verdict=cells[cell], stop_reason="submitted")
     return number

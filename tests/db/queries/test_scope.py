@@ -14,7 +14,7 @@ from stackrank.db.queries import Scope
 from stackrank.db.writes.store import Store
 from stackrank.terms import RunStatus
 from tests.db.storage.test_identity import KNOWN
-from tests.support.episodes import start
+from tests.support.episodes import create_episodes, start
 
 TASKS = tuple(f"t{n}" for n in range(4))
 
@@ -55,7 +55,7 @@ class Runs:
             return run
         self.store.start_run(run)
         remaining = dict(entrants)
-        for (_, entrant, _), episode in self.store.create_episodes(run, cells).items():
+        for (_, entrant, _), episode in create_episodes(self.store, run, cells).items():
             start(self.store, episode)
             verdict = "resolved" if remaining[entrant] > 0 else "unresolved"
             remaining[entrant] -= 1
@@ -247,7 +247,7 @@ def test_invalid_tasks_are_excluded(store: Store, runs: Runs) -> None:
 def test_cost_includes_errors_and_repeated_tries(store: Store, runs: Runs) -> None:
     run = runs({"a": 4}, tasks=TASKS[:1], cost=0.5, status=RunStatus.RUNNING)
     task = queries.tasks(store.engine, 1)[1]["id"]
-    ((_, episode),) = store.create_episodes(run, [(task, 1, 1)]).items()
+    ((_, episode),) = create_episodes(store, run, [(task, 1, 1)]).items()
     for _ in range(2):
         start(store, episode)
         store.finish_episode(episode, verdict="error", stop_reason="error", cost_usd=5.0, tokens_in=9, error="gone")
@@ -265,7 +265,7 @@ def test_cost_includes_errors_and_repeated_tries(store: Store, runs: Runs) -> No
 def test_an_unknown_price_of_a_repeated_try_makes_the_sum_unknown(store: Store, runs: Runs) -> None:
     run = runs({"a": 4}, tasks=TASKS[:1], status=RunStatus.RUNNING)
     task = queries.tasks(store.engine, 1)[1]["id"]
-    ((_, episode),) = store.create_episodes(run, [(task, 1, 1)]).items()
+    ((_, episode),) = create_episodes(store, run, [(task, 1, 1)]).items()
     start(store, episode)
     store.finish_episode(episode, verdict="error", stop_reason="error", cost_usd=None, tokens_in=9, error="gone")
     assert store.retry_episode(episode, afresh=True) is not None
@@ -290,7 +290,7 @@ def test_two_versions_of_an_agent_are_compared_by_their_names(store: Store, runs
     )
     for version, entrant in ids.items():
         run = store.create_run(name="r", spec={}, benchmark_id=saved.id, conditions=KNOWN)
-        for episode in store.create_episodes(run, [(task, entrant, 1) for task in saved.task_ids.values()]).values():
+        for episode in create_episodes(store, run, [(task, entrant, 1) for task in saved.task_ids.values()]).values():
             start(store, episode)
             store.finish_episode(episode, verdict="resolved" if version == "2" else "unresolved", stop_reason="solved")
         store.end_run(run, "finished")
@@ -322,7 +322,7 @@ def test_a_new_agent_version_is_compared_with_the_old_one(store: Store, runs: Ru
     runs.entrant("x", digest="x2", agent_version="2")
     saved = queries.tasks(store.engine, 1)
     run = store.create_run(name="r", spec={}, benchmark_id=1, conditions=KNOWN, leaderboard="board")
-    for episode in store.create_episodes(run, [(task["id"], 2, 1) for task in saved]).values():
+    for episode in create_episodes(store, run, [(task["id"], 2, 1) for task in saved]).values():
         start(store, episode)
         store.finish_episode(episode, verdict="error", stop_reason="error", error="gone")
     (comparison,) = queries.regressions(store.engine, run)

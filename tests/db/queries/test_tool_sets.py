@@ -15,7 +15,7 @@ from stackrank.db.queries import Scope
 from stackrank.db.writes.store import Store
 from stackrank.env.tools import tool_set
 from stackrank.wording import mean
-from tests.support.episodes import start
+from tests.support.episodes import create_episodes, start
 
 pytestmark = pytest.mark.slow  # by its time
 
@@ -48,7 +48,7 @@ def played(
                 tool_versions=versions.get(name, {}),
             )  # fmt: skip
             cells = [(task, entrant, 1) for task in benchmark.task_ids.values()]
-            for episode in store.create_episodes(run, cells).values():
+            for episode in create_episodes(store, run, cells).values():
                 start(store, episode)
                 verdict = "resolved" if dice.random() < SETS.get(name, 0.4) else "unresolved"
                 totals = {"steps": steps or dice.randint(5, 20), "tokens_in": 900, "tokens_out": 100, "cost_usd": 0.25}

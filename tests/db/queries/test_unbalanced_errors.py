@@ -9,7 +9,7 @@ from stackrank.db import queries
 from stackrank.db.queries import Scope
 from stackrank.db.writes.store import Store
 from stackrank.terms import ErrorsAre
-from tests.support.episodes import start
+from tests.support.episodes import create_episodes, start
 
 TASKS = 60
 FAILED = ErrorsAre.AS_FAILURES
@@ -24,7 +24,7 @@ def lifted(store: Store) -> Store:
     for name in ("one", "two"):
         entrant = store.save_entrant(digest=name, name=name, agent="a")
         cells = [(task, entrant, 1) for task in benchmark.task_ids.values()]
-        for number, episode in enumerate(store.create_episodes(run, cells).values()):
+        for number, episode in enumerate(create_episodes(store, run, cells).values()):
             start(store, episode)
             if name == "two" and number >= 45:
                 store.finish_episode(episode, verdict="error", stop_reason="error", error="no sandbox")
@@ -69,7 +69,7 @@ def test_an_answer_that_errors_would_change_causes_a_warning(engine: Engine, sto
     for name, resolved, failed in (("one", range(10), range(30, 39)), ("two", range(19), range(4))):
         entrant = store.save_entrant(digest=name, name=name, agent="a")
         cells = [(task, entrant, 1) for task in benchmark.task_ids.values()]
-        for number, episode in enumerate(store.create_episodes(run, cells).values()):
+        for number, episode in enumerate(create_episodes(store, run, cells).values()):
             start(store, episode)
             verdict = "error" if number in failed else "resolved" if number in resolved else "unresolved"
             store.finish_episode(episode, verdict=verdict, stop_reason="submitted" if verdict != "error" else "error")
@@ -86,7 +86,7 @@ def test_an_entrant_with_few_tasks_has_no_rank_and_a_reason(engine: Engine, lift
     run = queries.runs(engine)[0]
     tasks = [row["id"] for row in queries.tasks(engine, "bugs")][:12]
     later_run = lifted.create_run(name="r", benchmark_id=run["benchmark_id"], spec={})
-    for episode in lifted.create_episodes(later_run, [(task, easy, 1) for task in tasks]).values():
+    for episode in create_episodes(lifted, later_run, [(task, easy, 1) for task in tasks]).values():
         start(lifted, episode)
         lifted.finish_episode(episode, verdict="resolved", stop_reason="submitted")
     lifted.end_run(later_run, "finished")

@@ -8,6 +8,7 @@ import pytest
 from stackrank.db import queries
 from stackrank.db.stats import cluster_interval
 from stackrank.db.writes.store import Store
+from tests.support.episodes import create_episodes
 
 NAMES = [f"c{n}" for n in range(12)]
 
@@ -88,7 +89,7 @@ def test_a_comparison_states_the_cluster_interval(store: Store, better: tuple[st
     run = store.create_run(name="r", benchmark_id=saved.id, spec={}, cells=cells)
     store.start_run(run)
     wins = {saved.task_ids[task["name"]] for task in tasks if task["category"] in better}
-    for (task, entrant, _), episode in store.create_episodes(run, cells).items():
+    for (task, entrant, _), episode in create_episodes(store, run, cells).items():
         resolved = entrant == two and task in wins
         store.finish_episode(episode, verdict="resolved" if resolved else "unresolved", stop_reason="submitted")
     store.end_run(run, "finished")

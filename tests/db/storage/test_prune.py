@@ -22,7 +22,7 @@ from stackrank.db.writes.store import Store
 from stackrank.host.wall_clock import now
 from tests.dashboard.seed import seed
 from tests.db.storage.test_storage import step
-from tests.support.episodes import start
+from tests.support.episodes import create_episodes, start
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def add_verdict(engine: Engine, run: int, change: tuple[str, bytes]) -> None:
     store = Store(engine)
     row = queries.episodes(engine, run, limit=1)[0]
     cell = (row["task_id"], row["entrant_id"], 90 + len(change[0]))
-    episode = store.create_episodes(run, [cell])[cell]
+    episode = create_episodes(store, run, [cell])[cell]
     start(store, episode)
     names = ("task_digest", "workspace", "scorer", "environment", "unsealed")
     record = {**dict.fromkeys(names, ""), "change": change[0], "resolved": True, "tampered": False, "sealed": 3}

@@ -18,7 +18,7 @@ from stackrank.db.maintenance.copy import TABLES, copy, counts
 from stackrank.db.models.runs import Step
 from stackrank.db.writes.store import Store
 from tests.postgres import Cluster
-from tests.support.episodes import start
+from tests.support.episodes import create_episodes, start
 
 
 def test_connecting_without_create_needs_a_database(tmp_path: Path, empty_url: str) -> None:
@@ -37,7 +37,7 @@ def fill(engine: Engine, steps: int = 3) -> None:
     benchmark = store.save_benchmark(name="bugs", digest="b", license="", source="", tasks=tasks)
     entrant = store.save_entrant(digest="e", name="one", agent="scripted", config={"deep": {"x": [1, None, 1.5]}})
     run = store.create_run(name="r", benchmark_id=benchmark.id, spec={"benchmark": "bugs"}, tags=["nightly"])
-    episodes = store.create_episodes(run, [(task, entrant, 1) for task in benchmark.task_ids.values()])
+    episodes = create_episodes(store, run, [(task, entrant, 1) for task in benchmark.task_ids.values()])
     first = next(iter(episodes.values()))
     store.start_run(run)
     start(store, first)
@@ -123,7 +123,7 @@ def test_writers_start_and_write_at_once(postgres: Cluster, writers: int) -> Non
         entrant = store.save_entrant(digest=f"e{number % 3}", name=f"e{number % 3}", agent="scripted")
         run = store.create_run(name=f"r{number}", benchmark_id=benchmark.id, spec={})
         cells = [(task, entrant, 1) for task in benchmark.task_ids.values()]
-        for episode in store.create_episodes(run, cells).values():
+        for episode in create_episodes(store, run, cells).values():
             start(store, episode)
             for index in range(steps):
                 store.add_step(Step(episode_id=episode, index=index, tool="eval", observation="x" * 2000))

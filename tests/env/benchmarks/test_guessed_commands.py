@@ -174,6 +174,35 @@ def test_what_tests_need_is_in_the_files_of_many_tools(file: str, text: str, nee
     assert shlex.split(command)[7:] == needs
 
 
+@pytest.mark.parametrize(
+    ("file", "text", "needs"),
+    [
+        (
+            "tox.ini",
+            "[testenv]\nextras =\n    cli\n    py311: old\n[testenv:docs]\nextras = docs\n",
+            ["faker>1", "moto"],
+        ),
+        ("tox.ini", "[testenv]\nextras = cli,absent\n", ["faker>1"]),
+        ("pyproject.toml", "[tool.tox.env_run_base]\nextras = ['old']\n", ["moto"]),
+        ("pyproject.toml", "[tool.hatch.envs.hatch-test]\nfeatures = ['cli']\n", ["faker>1"]),
+    ],
+)
+def test_of_extras_that_a_runner_names_what_the_program_imports_is_installed(
+    file: str, text: str, needs: list[str]
+) -> None:
+    extras = "cli = ['faker>1', 'mysqlclient']\nold = ['moto']\ndocs = ['trustme']\n"
+    project = PROJECT + f"[project.optional-dependencies]\n{extras}".encode()
+    files = {
+        "pyproject.toml": project,
+        "shop/cli.py": b"import faker\nimport moto\nimport trustme\n",
+        "tests/test_cli.py": b"from shop.cli import main\n",
+    }
+    (command,) = setup_of({**files, file: project + text.encode() if file == "pyproject.toml" else text.encode()})
+    assert shlex.split(command)[6:] == [".", *needs]
+    (command,) = setup_of(files)
+    assert shlex.split(command)[6:] == ["."]
+
+
 def test_only_what_the_named_tests_load_is_installed() -> None:
     extras = b'[project.optional-dependencies]\nml = ["torch", "trustme", "respx", "faker", "moto"]\n'
     files = {

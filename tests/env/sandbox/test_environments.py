@@ -79,6 +79,21 @@ error: subprocess-exited-with-error
         (PIP.replace("LookupError: ", ""), "More about it."),
         ("building\nERROR: no such package\nbye\n", "ERROR: no such package"),
         ("", ""),
+        (
+            "error: failed to get `a` for `b`\n\nCaused by:\n  [6] Could not resolve host: crates.example\n",
+            "it downloads from crates.example, which cannot be reached (error: failed to get `a` for `b`)",
+        ),
+        (
+            "OSError: HTTPSConnectionPool(host='files.example', port=443): Max retries exceeded\n",
+            "it downloads from files.example, which cannot be reached "
+            "(OSError: HTTPSConnectionPool(host='files.example', port=443): Max retries exceeded)",
+        ),
+        (
+            "urllib.error.URLError: <urlopen error [Errno -3] Temporary failure in name resolution>\n",
+            "it downloads from a host, which cannot be reached "
+            "(urllib.error.URLError: <urlopen error [Errno -3] Temporary failure in name resolution>)",
+        ),
+        ("WARNING: Retrying: Failed to connect to a.example\nerror: no compiler\n", "error: no compiler"),
     ],
 )
 def test_what_a_failed_build_said(output: str, messages: str) -> None:

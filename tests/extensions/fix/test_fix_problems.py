@@ -15,7 +15,7 @@ from stackrank.env.benchmarks.repo_schema import read_tasks
 from stackrank.env.localisation.spectrum import Spectrum
 from stackrank.env.patches import make_diff
 from stackrank.env.scoring.report import TestReport
-from stackrank.extensions.fix.evidence import find_altered_doctests, find_doubts
+from stackrank.extensions.fix.evidence import find_altered_doctests, find_doubts, try_variants
 from stackrank.extensions.fix.finding import problems as problems_module
 from stackrank.extensions.fix.finding import suite as suite_module
 from stackrank.extensions.fix.finding.issues import read_issues
@@ -118,6 +118,45 @@ def test_a_name_that_begins_as_another_does_is_not_deselected(tmp_path: Path) ->
     assert names.pass_to_pass == [f"{place}total_of_none"]
 
 
+_INNER = "def inner(layers):\n    return layers[{}]\n"
+_FEE = "def fee(price):\n    return {}\n"
+
+
+@pytest.mark.parametrize(
+    ("program", "broken", "fixed", "tests", "accepted"),
+    [
+        (
+            _INNER,
+            "-2",
+            "0",
+            ("inner([4]) == 4",),
+            ["shop/pay.py:2: return layers[(-1)]", "shop/pay.py:2: return layers[-1]"],
+        ),
+        (_INNER, "-2", "0", ("inner([4, 5]) == 4", "inner([4]) == 4"), []),
+        (
+            _FEE,
+            "price",
+            "price * 2 if price > 9 else 3",
+            ("fee(20) == 40", "fee(0) == 3"),
+            ["shop/pay.py:2: return price * 2 if price >= 9 else 3"],
+        ),
+    ],
+)
+def test_other_changes_that_the_tests_accept_as_well(
+    tmp_path: Path, program: str, broken: str, fixed: str, tests: Sequence[str], accepted: list[str]
+) -> None:
+    bodies = "".join(f"def test_{n}():\n    assert {test}\n\n\n" for n, test in enumerate(tests))
+    files = {"shop/__init__.py": "", "shop/pay.py": program.format(broken)}
+    project = opened(tmp_path / "p", {**files, "tests/test_pay.py": f"from shop.pay import *\n\n\n{bodies}"})
+    ids = [f"tests/test_pay.py::test_{n}" for n in range(len(tests))]
+    problem = Problem("p", "", "", (ids[0],), Suite(frozenset(), {ids[0]: ""}, ()))
+    work = {**project.files, "shop/pay.py": program.format(fixed).encode()}
+    diff = make_diff(project.files, work)
+    variants = try_variants(project, usable("bubblewrap"), work, diff, problem, Suite(frozenset(ids), {}, ()))
+    assert variants is not None and variants["tried"] >= 3
+    assert {*accepted} <= {*variants["accepted"]} and bool(variants["accepted"]) == bool(accepted)
+
+
 def test_what_is_no_part_of_a_change(tmp_path: Path) -> None:
     project = opened(tmp_path / "p", {**SHOP, ".gitignore": ".coverage\n"})
     binary = (
@@ -186,7 +225,11 @@ def test_what_speaks_against_a_change() -> None:
         "a:1: x": {"suspicious": [{"file": "a", "line": 1, "what": "x"}]},
         "no test runs 1 of 2 changed statements": {"lines": {"changed": 2, "run": 1}},
         "t runs what was changed, and still fails": {"still_failing": ["t"]},
+        "the tests accept 1 of 6 variants of the change as well, such as `a.py:3: x`": {
+            "variants": {"tried": 6, "accepted": ["a.py:3: x"]}
+        },
     }
+    assert find_doubts(evidence(variants={"tried": 6, "accepted": []})) == []
     for doubt, fields in doubts.items():
         assert find_doubts(evidence(**fields)) == [doubt]
     verdict = plain_verdict(evidence(still_failing=["t"], regressions=["r", "s"]))

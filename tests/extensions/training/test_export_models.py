@@ -28,7 +28,7 @@ from stackrank.flows.runs.afterwards.export.source import ExportSource
 from stackrank.flows.runs.playing.trajectories import to_row
 from tests.agents.llm.test_verbatim import APIS, serve
 from tests.fixtures.agents import CART, Scripted, play_real
-from tests.support.episodes import start
+from tests.support.episodes import create_episodes, start
 from tests.support.openai_server import Entry, OpenAIServer, ScriptedReply, call, calls, says
 
 pytestmark = pytest.mark.slow  # by its time
@@ -47,7 +47,7 @@ def kept(agent: Agent, tools: str = "debug") -> tuple[ExportSource, list[Step]]:
         digest="e", name="e", agent="llm", agent_version="3", model="m", tools=tools, tool_list=["eval"]
     )
     run = store.create_run(name="kept", benchmark_id=benchmark.id, spec={"steps": 50})
-    (episode,) = store.create_episodes(run, [(benchmark.task_ids[CART.id], entrant, 1)], "bubblewrap").values()
+    (episode,) = create_episodes(store, run, [(benchmark.task_ids[CART.id], entrant, 1)], "bubblewrap").values()
     start(store, episode)
     for step in steps:
         store.add_step(to_row(episode, step))

@@ -21,7 +21,7 @@ from stackrank.flows.runs.afterwards.export.export import export
 from stackrank.flows.runs.afterwards.export.source import ExportSource
 from stackrank.terms import DecisionKind, StopReason
 from tests.dashboard.seed import seed
-from tests.support.episodes import start
+from tests.support.episodes import create_episodes, start
 from tests.support.shop import FIX, OTHER_FIX, SECOND_FIX, evidence, proposal_row
 
 Said = tuple[str, str]
@@ -59,7 +59,7 @@ def test_pairs() -> None:
     tasks, entrants = list(seeded.benchmark.task_ids.values()), list(seeded.entrants.values())
     run = store.create_run(name="pairs", benchmark_id=seeded.benchmark.id, spec={"steps": 9})
     cells = [(task, entrant, attempt) for task in tasks[:2] for entrant in entrants[:2] for attempt in (1, 2)]
-    ids = list(store.create_episodes(run, cells, "local").values())
+    ids = list(create_episodes(store, run, cells, "local").values())
     played(store, ids[0], "mend it", [LOOK, ("think", "so"), ("fix", "green")], "resolved")
     played(store, ids[1], "mend it", [LOOK, ("guess", "red")], "unresolved")  # goes another way than the first
     played(store, ids[2], "mend it", [("look", "another file"), ("fix", "green")], "resolved")  # saw something else
@@ -90,7 +90,7 @@ def test_what_people_decided_counts_for_more_than_a_verdict(tmp_path: Path, monk
     seeded, store = seed(engine, runs=1, live=False), Store(engine)
     task, entrant = next(iter(seeded.benchmark.task_ids.values())), next(iter(seeded.entrants.values()))
     run = store.create_run(name="fix", benchmark_id=seeded.benchmark.id, spec={"steps": 9})
-    ids = list(store.create_episodes(run, [(task, entrant, n) for n in range(1, 6)], "local").values())
+    ids = list(create_episodes(store, run, [(task, entrant, n) for n in range(1, 6)], "local").values())
     verdicts = ("resolved", "resolved", "resolved", "unresolved", "resolved")
     for number, (episode, verdict) in enumerate(zip(ids, verdicts, strict=True)):
         played(store, episode, "mend it", [LOOK, (f"answer {number}", "ran")], verdict)

@@ -28,6 +28,7 @@ from stackrank.wording import as_json
 from tests.fixtures.calls import CommandLine
 from tests.fixtures.playing import play_run
 from tests.support.databases import Databases
+from tests.support.episodes import create_episodes
 from tests.support.openai_server import OpenAIServer, call, says
 
 pytestmark = pytest.mark.slow
@@ -264,7 +265,7 @@ def test_memory_does_not_depend_on_the_number_of_episodes(databases: Databases, 
     store = Store(engine)
     (task, *_), entrant = seed.benchmark.task_ids.values(), next(iter(seed.entrants.values()))
     run_id = store.create_run(name="long", benchmark_id=seed.benchmark.id, spec={"steps": 9})
-    cells = store.create_episodes(run_id, [(task, entrant, attempt) for attempt in range(1, 301)])
+    cells = create_episodes(store, run_id, [(task, entrant, attempt) for attempt in range(1, 301)])
     for episode in cells.values():
         store.add_step(Step(episode_id=episode, index=0, observation="x" * 100_000))
     tracemalloc.start()

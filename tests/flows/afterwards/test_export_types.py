@@ -24,7 +24,7 @@ from stackrank.flows.runs.afterwards.export.columns import Column, columns_of, t
 from stackrank.flows.runs.afterwards.export.export import export
 from stackrank.flows.runs.afterwards.export.exporter import exporter_names, find_exporter
 from tests.support.databases import Databases
-from tests.support.episodes import start
+from tests.support.episodes import create_episodes, start
 
 ARGUMENTS: list[dict[str, Any]] = [
     {"path": "a.py", "start": 2},
@@ -84,7 +84,7 @@ def mixed(databases: Databases, tmp_path: Path) -> Iterator[tuple[Any, Any]]:
     store = Store(engine)
     (task, *_), entrant = seed.benchmark.task_ids.values(), next(iter(seed.entrants.values()))
     run = store.create_run(name="mixed", benchmark_id=seed.benchmark.id, spec={"steps": 9})
-    cells = store.create_episodes(run, [(task, entrant, attempt) for attempt in range(1, len(ARGUMENTS) + 1)])
+    cells = create_episodes(store, run, [(task, entrant, attempt) for attempt in range(1, len(ARGUMENTS) + 1)])
     for number, (episode, arguments) in enumerate(zip(cells.values(), ARGUMENTS, strict=True)):
         start(store, episode)
         state = {"kind": "other", "tests": {"passed": "many"}} if number else {"kind": "none"}

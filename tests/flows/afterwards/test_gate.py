@@ -12,6 +12,7 @@ from stackrank.db.connection.engine import connect
 from stackrank.db.stats.noninferiority import judge_noninferiority
 from stackrank.db.writes.store import Store
 from tests.fixtures.calls import CommandLine
+from tests.support.episodes import create_episodes
 
 pytestmark = pytest.mark.slow  # by its time
 
@@ -36,7 +37,7 @@ def played(run: str, verdicts: dict[str, str], *, digests: str = "e", steps: int
         for n, sign in enumerate(signs)
         if sign != " "
     }
-    episodes = store.create_episodes(run_id, cells)
+    episodes = create_episodes(store, run_id, cells)
     for cell, sign in cells.items():
         if sign == "!":
             store.fail_episode(episodes[cell], stop_reason="error", error="gone")

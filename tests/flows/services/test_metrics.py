@@ -15,7 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from stackrank.db.connection.engine import connect
 from stackrank.db.writes.store import Store
 from stackrank.flows.services.metrics import serve
-from tests.support.episodes import start
+from tests.support.episodes import create_episodes, start
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +44,7 @@ def fill(database: str) -> None:
     benchmark = store.save_benchmark(name="bugs", digest="b", license="", source="", tasks=tasks)
     entrant = store.save_entrant(digest="e", name="one", agent="a")
     run = store.create_run(name="r", benchmark_id=benchmark.id, spec={})
-    ids = list(store.create_episodes(run, [(task, entrant, 1) for task in benchmark.task_ids.values()]).values())
+    ids = list(create_episodes(store, run, [(task, entrant, 1) for task in benchmark.task_ids.values()]).values())
     store.start_run(run)
     for episode in ids[:5]:
         start(store, episode)

@@ -24,6 +24,7 @@ from stackrank.env.tools import ToolSet
 from stackrank.flows.cli.output import as_json
 from stackrank.flows.runs.playing.episode import play_episode
 from stackrank.flows.runs.playing.trajectories import from_row
+from tests.support.episodes import create_episodes
 from tests.support.guests.lies import lie
 from tests.support.guests.recorded_guest import Change, PlayingBackend, Tapes
 
@@ -56,7 +57,7 @@ class World:
         self._task_id, self._entrant = benchmark.task_ids["t"], entrant
         self._run = self.store.create_run(name="r", benchmark_id=benchmark.id, spec={"benchmark": "b"})
         self._task, self._tools = task, tools
-        self.store.create_episodes(self._run, [(self._task_id, entrant, attempt) for attempt in range(cases)])
+        create_episodes(self.store, self._run, [(self._task_id, entrant, attempt) for attempt in range(cases)])
 
     def play(self, tapes: Tapes, lies: dict[tuple[int, int], Change]) -> int:
         """Play a scene with lies, and return the id of its episode."""

@@ -61,6 +61,9 @@ def test_commits_that_make_no_task(repo: SampleRepository, tmp_path: Path) -> No
     assert "changes no test" in reason(commit({"shop/cart.py": FIXED + "\n"}))
     assert "changes only tests" in reason(commit({"tests/test_cart.py": NEW_TEST + "\n"}))
     assert "also pass without it" in reason(commit({"shop/a.py": "", "tests/test_a.py": "def test_a():\n    pass\n"}))
+    for number, path in enumerate(("shop/_speed.c", "shop/fast.pyx", "core/src/lib.rs")):
+        named = reason(commit({path: "x", f"tests/test_fast_{number}.py": "def test_a():\n    pass\n"}))
+        assert f"the fix changes {path}, which is compiled only" in named
     skips = "import pytest\n\n@pytest.mark.skipif(True, reason='none')\ndef test_it():\n    pass\n"
     entry = "def test_c():\n    pass\n"
     skipped = reason(commit({"shop/c.py": "", "tests/test_c.py": entry, "tests/test_d.py": skips}))
