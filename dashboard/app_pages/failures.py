@@ -64,10 +64,8 @@ def aside() -> None:
         return
     shares = ask(queries.excluded_shares, scope)
     whole = _total(shares)
-    st.markdown(
-        f":material/filter_alt_off: **{wording.part_of(whole['Excluded'], whole['Episodes'])} episodes "
-        f"({wording.percent(whole['Share'])}) are in no rate.**"
-    )
+    of_all = f"{whole['Excluded']:,} of {count_of(whole['Episodes'], 'episode')} ({wording.percent(whole['Share'])})"
+    st.markdown(f":material/filter_alt_off: **In no rate: {of_all}.**")
     parts = [f"In {whole['Infrastructure']:,}, the infrastructure failed" if whole["Infrastructure"] else ""]
     parts += [
         f"{whole['Defective tasks']:,} had a task that is known to be defective" if whole["Defective tasks"] else ""
