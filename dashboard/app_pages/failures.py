@@ -64,15 +64,16 @@ def aside() -> None:
         return
     shares = ask(queries.excluded_shares, scope)
     whole = _total(shares)
-    of_all = f"{whole['Excluded']:,} of {count_of(whole['Episodes'], 'episode')} ({wording.percent(whole['Share'])})"
-    st.markdown(f":material/filter_alt_off: **In no rate: {of_all}.**")
+    played = count_of(whole["Episodes"], "episode")
+    st.markdown(
+        f":material/filter_alt_off: **Every rate leaves out {whole['Excluded']:,} of {played} "
+        f"({wording.percent(whole['Share'])}).**"
+    )
     parts = [f"In {whole['Infrastructure']:,}, the infrastructure failed" if whole["Infrastructure"] else ""]
     parts += [
         f"{whole['Defective tasks']:,} had a task that is known to be defective" if whole["Defective tasks"] else ""
     ]
-    st.caption(
-        f"{'; '.join(filter(None, parts))}. A rate counts neither for nor against an entrant what it did not do."
-    )
+    st.caption(f"{'; '.join(filter(None, parts))}. These episodes count neither for nor against their entrants.")
     lines = [
         {
             "Reason": row["reason"],
