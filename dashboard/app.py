@@ -7,8 +7,8 @@ import streamlit as st
 
 from stackrank.dashboard import address, login
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.pages import HIDDEN, LISTED, Page, plugin_pages
-from stackrank.dashboard.parts import pulse, scope, show, top
+from stackrank.dashboard.pages import HIDDEN, LISTED, SUMMARIES, Page, plugin_pages
+from stackrank.dashboard.parts import first_run, pulse, scope, show, top
 from stackrank.dashboard.parts.show import begin, escaped, guarded
 from stackrank.db import queries
 from stackrank.wording import words
@@ -59,7 +59,7 @@ try:
         if page.url_path in plugins or ask(queries.runs, limit=1):
             page.run()
         else:
-            show.first_run(page.title, {**LISTED, "": LISTED["overview"]}.get(page.url_path, ("", ""))[1])
+            first_run.draw(page.title, SUMMARIES[page.url_path or "overview"])
     login.footer()
 finally:
     for name, value in address.ignored().items():

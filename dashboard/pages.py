@@ -46,6 +46,15 @@ HIDDEN = {
     "against": ("compare_arrows", "runs"),
 }
 """The pages about one thing, to which others lead: their paths, icons, and the listed pages that they belong to."""
+SUMMARIES = {
+    **{name: summary for name, (_, summary) in LISTED.items()},
+    "task": "One task: what every entrant did with it, how hard it is, and whether it may be defective.",
+    "run": "One run, live while it is played: its progress, entrants, failures, errors, and how to repeat it.",
+    "episode": "One episode, step by step: what the agent thought and did, the source, the stack, and the verdict.",
+    "diverge": "Two episodes of a task side by side, from the first step at which they differ.",
+    "against": "Two runs: who became better or worse, on which tasks, and what changed in between.",
+}
+"""A sentence about each page."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,11 +34,8 @@ KNOW_NONE = (
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("visible", ["", *EXTENSIONS])
 def test_quick_tests_pass_alone(visible: str) -> None:
-    # The few tests of an extension are over before further processes have imported everything.
     selected = (
-        [f"tests/extensions/{visible}"]
-        if visible
-        else ["-n", "2", "--dist", "worksteal", "tests", *(f"--deselect=tests/{room}" for room in KNOW_NONE)]
+        [f"tests/extensions/{visible}"] if visible else ["tests", *(f"--deselect=tests/{room}" for room in KNOW_NONE)]
     )
     command = [
         *(sys.executable, "-m", "pytest", "-q", "-p", "tests.support.hide", "-p", "no:cacheprovider"),

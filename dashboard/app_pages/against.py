@@ -1,13 +1,13 @@
 """Two runs: who became better or worse, and on which tasks."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
 
 from stackrank import wording
-from stackrank.dashboard import address
+from stackrank.dashboard import address, charts
 from stackrank.dashboard.data import ask
 from stackrank.dashboard.parts import columns, show
 from stackrank.dashboard.parts.tables import DIVERGE_PAGE, EPISODE_PAGE, RUN_PAGE, RUNS_PAGE, pick
@@ -15,6 +15,7 @@ from stackrank.db import queries
 from stackrank.db.queries.explanation.findings import Cause
 from stackrank.wording import count_of
 
+Row = TypeVar("Row", bound=Mapping[str, Any])
 _PAGES = {"episode": EPISODE_PAGE, "run": RUN_PAGE}
 # From which strength on a cause is called what.
 _LEAST = 0.25
@@ -82,42 +83,63 @@ def causes() -> None:
     )
 
 
+def entrants() -> None:
+    """Draw by how much each entrant became better or worse."""
+    rows = comparison["entrants"]
+    st.subheader("By entrant", anchor=False)
+    table, figure = st.columns((5, 3))
+    with table:
+        show.grid(
+            [
+                {
+                    "Entrant": row["entrant"],
+                    "Before": row["rate_before"],
+                    "Now": row["rate"],
+                    "Points": row["difference"],
+                    "95% interval": wording.point_interval(row["ci_low"], row["ci_high"]),
+                    "p (Holm)": row["p_value"],
+                    "Tasks": row["tasks"],
+                    "Less often": row["worse"],
+                    "More often": row["better"],
+                }
+                for row in rows
+            ],
+            about=rows,
+            column_config={
+                "Before": columns.share(),
+                "Now": columns.share(),
+                "Points": columns.points(),
+                "95% interval": columns.interval_alone(),
+                "p (Holm)": columns.p_value(),
+                "Less often": columns.count(help="Tasks that it resolves less often now."),
+                "More often": columns.count(help="Tasks that it resolves more often now."),
+            },
+            alt="Entrants of both runs, the greatest loss first",
+        )
+        show.csv_button(rows, name="run_pair", key="against_entrants")
+    marked = [{**row, "label": row["entrant"], "p_holm": row["p_value"]} for row in rows]
+    with figure:
+        alt = "Difference of each entrant, with its 95% interval"
+        charts.draw(charts.forest(marked, "before", "now"), key="against_forest", alt=alt)
+
+
+if comparison["entrants"]:
+    entrants()
 if explained["causes"]:
     causes()
 if not comparison["entrants"]:
     st.stop()
-show.grid(
-    [
-        {
-            "Entrant": row["entrant"],
-            "Before": row["rate_before"],
-            "Now": row["rate"],
-            "Points": row["difference"],
-            "95% interval": wording.point_interval(row["ci_low"], row["ci_high"]),
-            "p (Holm)": row["p_value"],
-            "Tasks": row["tasks"],
-            "Less often": row["worse"],
-            "More often": row["better"],
-        }
-        for row in comparison["entrants"]
-    ],
-    about=comparison["entrants"],
-    column_config={
-        "Before": columns.share(),
-        "Now": columns.share(),
-        "Points": columns.points(),
-        "95% interval": columns.interval_alone(),
-        "p (Holm)": columns.p_value(),
-    },
-    alt="Entrants of both runs, the greatest loss first",
-)
-show.csv_button(comparison["entrants"], name="run_pair", key="against_entrants")
 
 
 def opened(row: Mapping[str, Any]) -> None:
     """Draw a link to both traces, to see what the agent did differently."""
     label = f"Both traces of {show.escaped(row['task'])} by {show.escaped(row['entrant'])}, side by side"
     show.link(DIVERGE_PAGE, label, "fork_right", a=row["episode_before"], b=row["episode"])
+
+
+def of_entrant(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows of the entrant that is chosen, or all of them."""
+    return [row for row in rows if entrant in (None, row["entrant"])]
 
 
 def flips(heading: str, rows: Sequence[Mapping[str, Any]], key: str) -> None:
@@ -136,13 +158,16 @@ def flips(heading: str, rows: Sequence[Mapping[str, Any]], key: str) -> None:
     )
     both = {"Task": [address.to("diverge", a=row["episode_before"], b=row["episode"]) for row in rows]}
     looks = {"Task": st.column_config.TextColumn(help="Opens both traces side by side in a new tab.")}
-    hint = "Tick a task to see its two traces side by side, from the step at which they diverge. Its name opens "
-    hint += "them in a new tab."
+    hint = "Tick a task to see its two traces side by side. Its name opens them in a new tab."
     pick(rows, frame, looks, key=key, name=key, alt=heading, hint=hint, links=both, opened=opened)
 
 
+names = sorted({row["entrant"] for row in (*explained["tasks"], *comparison["better"])})
+entrant = None
+if len(names) > 1:
+    entrant = address.selectbox("Tasks of", names, "ag_entrant", placeholder="All entrants", width=320)
 less_often, more_often = st.columns((3, 2))
 with less_often:
-    flips("Resolved less often", explained["tasks"], "resolved_less_often")
+    flips("Resolved less often", of_entrant(explained["tasks"]), "resolved_less_often")
 with more_often:
-    flips("Resolved more often", comparison["better"], "resolved_more_often")
+    flips("Resolved more often", of_entrant(comparison["better"]), "resolved_more_often")

@@ -1,14 +1,20 @@
 """How far episodes come, and where they first go wrong."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pandas as pd
 import streamlit as st
 
+from stackrank import wording
 from stackrank.dashboard import address, charts
 from stackrank.dashboard.data import ask
 from stackrank.dashboard.parts import columns, failing, show
 from stackrank.dashboard.parts.scope import asked
+from stackrank.dashboard.parts.tables import EPISODES_PAGE, LEADERBOARD_PAGE
 from stackrank.db import queries
-from stackrank.db.queries.episodes.funnel import FunnelRow
-from stackrank.terms import STAGES, Milestone
+from stackrank.db.queries.episodes.funnel import ExcludedShare, FunnelRow
+from stackrank.terms import STAGES, ErrorsAre, Milestone, Verdict
 from stackrank.wording import count_of, words
 
 st.title("Failure points")
@@ -51,12 +57,24 @@ def bars() -> None:
 
 
 def aside() -> None:
-    """Draw the failures that are not the entrant's fault."""
+    """Draw the failures that are not the entrant's fault: how many, why, and whom they hit."""
     rows = ask(queries.excluded_episodes, scope)
     if not rows:
         st.caption("The infrastructure has not failed, and no task is known to be defective.")
         return
-    st.caption("Excluded from all rates: the infrastructure failed, or the task itself is known to be defective.")
+    shares = ask(queries.excluded_shares, scope)
+    whole = _total(shares)
+    st.markdown(
+        f":material/filter_alt_off: **{wording.part_of(whole['Excluded'], whole['Episodes'])} episodes "
+        f"({wording.percent(whole['Share'])}) are in no rate.**"
+    )
+    parts = [f"In {whole['Infrastructure']:,}, the infrastructure failed" if whole["Infrastructure"] else ""]
+    parts += [
+        f"{whole['Defective tasks']:,} had a task that is known to be defective" if whole["Defective tasks"] else ""
+    ]
+    st.caption(
+        f"{'; '.join(filter(None, parts))}. A rate counts neither for nor against an entrant what it did not do."
+    )
     lines = [
         {
             "Reason": row["reason"],
@@ -67,8 +85,47 @@ def aside() -> None:
         for row in rows
     ]
     newest = {"Newest": [address.to("episode", id=row["example"]) for row in rows]}
-    show.grid(lines, links=newest, alt="Episodes excluded from all rates")
-    show.csv_button(rows, name="excluded_episodes", key="fp_aside")
+    show.grid(lines, links=newest, alt="Why episodes are excluded from all rates")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if whole["Infrastructure"]:
+            show.link(EPISODES_PAGE, "All episodes with an error", "list_alt", ep_verdict=str(Verdict.ERROR))
+            label = "The leaderboard if errors were failures"
+            show.link(LEADERBOARD_PAGE, label, "leaderboard", errors=str(ErrorsAre.AS_FAILURES))
+        show.csv_button(rows, name="excluded_episodes", key="fp_aside")
+    by_entrant, by_run = st.columns(2)
+    with by_entrant:
+        st.subheader("By entrant", anchor=False)
+        _whom("entrant", shares, "Entrant", lambda row: row["entrant"])
+    with by_run:
+        st.subheader("By run", anchor=False)
+        _whom("run", shares, "Run", lambda row: wording.run_name(row["run"], row["run_id"]))
+
+
+def _total(shares: Sequence[ExcludedShare]) -> dict[str, Any]:
+    """Add up counts of excluded episodes."""
+    played, infrastructure, defective = (
+        sum(share[name] for share in shares) for name in ("played", "infrastructure", "defective")
+    )
+    excluded = infrastructure + defective
+    counts = {"Episodes": played, "Excluded": excluded, "Share": excluded / played if played else None}
+    return {**counts, "Infrastructure": infrastructure, "Defective tasks": defective}
+
+
+def _whom(kind: str, shares: Sequence[ExcludedShare], heading: str, name: Callable[[ExcludedShare], str]) -> None:
+    """Draw how many episodes are excluded for each entrant, or in each run."""
+    groups: dict[Any, list[ExcludedShare]] = {}
+    for share in shares:
+        groups.setdefault(share[f"{kind}_id"], []).append(share)  # type: ignore[literal-required]
+    frame = pd.DataFrame([{heading: name(group[0]), **_total(group)} for group in groups.values()])
+    if kind == "entrant":
+        order = frame["Share"].sort_values(ascending=False, kind="stable").index
+        frame, firsts = frame.loc[order].reset_index(drop=True), [list(groups.values())[place][0] for place in order]
+    else:
+        firsts = [group[0] for group in groups.values()]
+    if not frame["Infrastructure"].any() or not frame["Defective tasks"].any():  # the excluded are all of one kind
+        frame = frame.drop(columns=["Infrastructure", "Defective tasks"])
+    kinds = {"Share": columns.share(help="Of the episodes with a verdict.")}
+    show.grid(frame, about=firsts, column_config=kinds, alt=f"Episodes excluded from all rates, by {kind}")
 
 
 failing.note_other_versions(scope)

@@ -17,6 +17,7 @@ from stackrank.db import queries
 from stackrank.wording import count_of
 
 _UNITS: Mapping[str, queries.EffortUnit] = {"steps": "steps", "tokens": "tokens", "cost": "cost_usd"}
+_RELIABILITY = (("At least one", "pass_at_k", "pass"), ("Every one", "all_k", "all"))
 Row = TypeVar("Row", bound=Mapping[str, Any])
 st.title("Leaderboard")
 
@@ -135,15 +136,20 @@ def reliability() -> None:
     """Draw how much further attempts help, and how often all attempts succeed."""
     rows = sorted(ask(queries.reliability, scope), key=lambda row: (place_of(row), row["k"]))
     if max((row["k"] for row in rows), default=0) > 1:
-        charts.draw(charts.reliability(drawn(rows)), key="lb_reliability", alt="pass@k and all-k over k")
+        entrants = drawn(rows)
+        for column, (kind, value, ends) in zip(st.columns(2), _RELIABILITY, strict=True):
+            with column:
+                st.markdown(f"**{kind} of k attempts resolves the task**")
+                figure = charts.reliability(entrants, value, ends)
+                charts.draw(figure, key=f"lb_{value}", alt=f"Share of tasks that {kind.lower()} of k attempts resolves")
     else:
         st.info("Every task was attempted once. Set `attempts: 3` in a specification to get more.")
-    show.table_and_csv(rows, name="reliability", alt="pass@k and all-k", key="lb_reliability_table")
     st.caption(
-        "Unbiased estimates over tasks with at least k attempts, for every k that most tasks have. At least one of k "
-        "attempts resolves the task (pass@k, solid), or all of them do (all k, dotted). Every attempt, on the "
-        "leaderboard, counts tasks with fewer attempts too."
+        "Unbiased estimates over tasks with at least k attempts, for every k that most tasks have: pass@k and all k. "
+        "Every attempt, on the leaderboard, counts tasks with fewer attempts too."
     )
+    with st.expander("Numbers", expanded=not cards.are_needed()):
+        show.table_and_csv(rows, name="reliability", alt="pass@k and all-k", key="lb_reliability_table")
 
 
 def abilities() -> None:

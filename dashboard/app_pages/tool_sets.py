@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from stackrank import wording
@@ -16,29 +17,31 @@ from stackrank.dashboard.parts.scope import shown
 from stackrank.dashboard.parts.tables import COMPARE_PAGE
 from stackrank.db import queries
 from stackrank.db.connection.errors import RUN_COMMAND
+from stackrank.db.queries.boards.standings import Standing
 from stackrank.db.queries.boards.tool_worth import ToolWorth
 from stackrank.db.queries.comparisons.compare import Comparison
 from stackrank.wording import count_of
 
 # The most tasks of a pair that are named; the comparison task by task has all of them.
 _MOST_LINKS = 30
+_UNITS = {"steps": "Steps", "tokens": "Tokens", "cost_usd": "Cost"}
 
 st.title("Tool sets")
 scope = shown()
-if tags := ask(queries.task_tags, scope):
-    tag = address.selectbox("Tasks tagged", tags, "ts_tag", placeholder="All tasks", width=220)
-    scope = replace(scope, task_tag=tag or "")
+with show.filters(), st.container(horizontal=True):
+    if tags := ask(queries.task_tags, scope):
+        tag = address.selectbox("Tasks tagged", tags, "ts_tag", placeholder="All tasks", width=220)
+        scope = replace(scope, task_tag=tag or "")
+    board = ask(queries.leaderboard, scope)
+    tool_sets = list(dict.fromkeys(row["tools"] for row in board))
+    base = address.selectbox("Compare with", tool_sets, "ts_base", placeholder="Fewer tools", width=220)
+    model_names = [name for name in dict.fromkeys(row["model"] for row in board) if name]
+    models = address.multiselect("Models", model_names, "ts_models", width=420) if len(model_names) > 1 else ()
 
 
 def worth() -> None:
     """Draw the tool sets of each agent and model side by side, on the same tasks."""
     st.subheader("What tools are worth")
-    board = ask(queries.leaderboard, scope)
-    names = [name for name in dict.fromkeys(row["model"] for row in board) if name]
-    sets = list(dict.fromkeys(row["tools"] for row in board))
-    with st.container(horizontal=True):
-        base = address.selectbox("Compare with", sets, "ts_base", placeholder="Fewer tools", width=220)
-        models = address.multiselect("Models", names, "ts_models", width=420) if len(names) > 1 else ()
     pairs = ask(queries.tool_sets, scope, base=base or "", models=tuple(models))
     if not pairs:
         why = "No agent and model has verdicts with two different sets of tools on the same tasks."
@@ -78,9 +81,11 @@ def _differences(lines: Sequence[Mapping[str, Any]], base: str | None) -> None:
 
 def _table(lines: Sequence[Mapping[str, Any]]) -> None:
     """Show everything that is known of each tool set."""
+    several_agents = len({row["agent"] for row in lines}) > 1
     table = [
         {
-            "Agent and model": " / ".join(filter(None, (row["agent"], row["model"]))),
+            "Model": row["model"],
+            "Agent": row["agent"],
             "Tool set": row["tools"],
             "Rate": row["rate"],
             "95% of the rate": wording.interval(row["ci_low"], row["ci_high"]),
@@ -103,8 +108,11 @@ def _table(lines: Sequence[Mapping[str, Any]]) -> None:
         }
         for row in lines
     ]
+    frame = pd.DataFrame(table)
+    if not several_agents and frame["Model"].all():
+        frame = frame.drop(columns="Agent")
     show.grid(
-        table,
+        frame,
         links={"Tool set": [address.to("episodes", ep_entrant=row["entrant"]) for row in lines]},
         column_config={
             "Rate": columns.share(),
@@ -137,16 +145,51 @@ def _pair(pairs: Sequence[Comparison], worth: Sequence[ToolWorth]) -> None:
     )
     pair = labels[pair_label or next(iter(labels))]
     show.comparison(pair)
-    st.caption(show.escaped(needs[pair_label or next(iter(labels))]["needs"]))
+    _needs(pair, needs[pair_label or next(iter(labels))])
     ids = {row["task"]: row["task_id"] for row in pair["by_task"]}
     gained, lost = st.columns(2)
     for column, word, tasks in ((gained, "Gained", pair["only_second"]), (lost, "Lost", pair["only_first"])):
-        with column, st.container(border=True):
+        with column, st.container(border=True, height="stretch"):
             st.markdown(f"**{word} with {show.escaped(pair['second']['tools'])}: {len(tasks)}**")
             links = [task_link(task, ids[task]) for task in tasks[:_MOST_LINKS]]
             links += [f"and {len(tasks) - _MOST_LINKS:,} more"] if len(tasks) > _MOST_LINKS else []
             st.markdown(", ".join(links) or wording.NOTHING)
     show.link(COMPARE_PAGE, "These two task by task", cmp_pick=pair_label or "")
+
+
+def _needs(pair: Comparison, worth: ToolWorth) -> None:
+    """Draw what an episode takes with either tool set, and what it takes to resolve a task."""
+    lines = []
+    for unit, noun in _UNITS.items():
+        effort = worth["effort"][unit]
+        if effort["first"] or effort["second"]:  # known, and used at all
+            sides = ((pair["first"], effort["first"]), (pair["second"], effort["second"]))
+            means = {f"Episode with {side['tools']}": _amount(_mean_of(side, unit), unit) for side, _ in sides}
+            needed = {f"Task with {side['tools']}": _amount(value, unit) for side, value in sides}
+            claim = queries.effort_claim(effort)
+            lines.append({"Of": noun, **means, **needed, "To resolve a task": claim[:1].upper() + claim[1:]})
+    if not lines:
+        return
+    right = {name: columns.text_right() for name in lines[0] if name not in ("Of", "To resolve a task")}
+    show.grid(lines, column_config=right, alt="What an episode and a resolved task take with either tool set")
+    phase = queries.phase_sentence(worth["effort"]["steps"], worth["phases"])
+    st.caption(
+        show.escaped(
+            "Means: of an episode, resolved or not; and of what it takes to resolve a task, where an unresolved "
+            f"episode counts as all that it was allowed. {phase}"
+        )
+    )
+
+
+def _mean_of(side: Standing, unit: str) -> float | None:
+    """Return the mean steps, tokens or dollars of an episode."""
+    counted = side["resolved"] + side["unresolved"]
+    tokens = (side["tokens_in"] + side["tokens_out"]) / counted if counted else None
+    return {"steps": side["steps_mean"], "tokens": tokens, "cost_usd": side["cost_per_episode"]}[unit]
+
+
+def _amount(value: float | None, unit: str) -> str:
+    return wording.NOTHING if value is None else wording.amount(value, unit)
 
 
 def task_link(name: str, task_id: int) -> str:
@@ -194,7 +237,7 @@ def use() -> None:
             "Diagnosing": row["diagnosing"],
             "Repairing": row["repairing"],
             "Error rate": row["error_rate"],
-            "Milliseconds": row["env_ms"] / row["calls"],
+            "Duration": row["env_ms"] / 1000 / row["calls"],
             "Tokens": (row["tokens_in"] + row["tokens_out"]) / row["calls"],
             "Cost": row["cost_usd"],
         }
@@ -207,7 +250,7 @@ def use() -> None:
             "Used in": columns.share(help="Share of the counted episodes."),
             "A call per episode": columns.mean("Calls per episode"),
             "Error rate": columns.share(help="Share of calls that returned an error."),
-            "Milliseconds": columns.count("Milliseconds per call", help="Time of the environment."),
+            "Duration": columns.duration("Duration of a call", help="Of the tool, without the model."),
             "Tokens": columns.count("Tokens per call", help="Of the model calls that chose the tool."),
             "Cost": columns.total_dollars("Spent", help="Of all model calls that chose the tool. –: unknown price."),
         },

@@ -17,6 +17,7 @@ from stackrank.dashboard.charts.style import (
     marker_of,
     on_page,
     plain_label,
+    symbol_of,
     with_legend,
 )
 from stackrank.db.queries import outcome_of
@@ -151,6 +152,7 @@ def budget_curves(rows: Sequence[Mapping[str, Any]], by: str, outcome: str) -> g
                 "dash": dash_of(row["entrant_id"]),
             },
             name=plain_label(row["entrant"]),
+            meta=symbol_of(row["entrant_id"]),
             hovertemplate="%{fullData.name}<br>%{y:.1%} with "
             + ("$%{x:.4f}" if by == "cost_usd" else f"%{{x:,.0f}} {by}")
             + "<extra></extra>",
@@ -169,37 +171,31 @@ def budget_curves(rows: Sequence[Mapping[str, Any]], by: str, outcome: str) -> g
     return with_legend(finished(figure, 7))
 
 
-def reliability(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
-    """pass@k as solid and all-k as dotted lines over k, with intervals."""
+def reliability(rows: Sequence[Mapping[str, Any]], value: str, ends: str) -> go.Figure:
+    """Plot a share of tasks over the number of attempts k, with intervals whose `ends` have that name."""
     figure = go.Figure()
     ids = list(dict.fromkeys(row["entrant_id"] for row in rows))
     for place, entrant_id in enumerate(ids):
         aside = 0.16 * ((place + 0.5) / len(ids) - 0.5)  # so that intervals do not overlap
         entrant_rows = [row for row in rows if row["entrant_id"] == entrant_id]
         name = plain_label(entrant_rows[0]["entrant"])
-        for kind, value, ends, dash in (
-            ("at least one of k", "pass_at_k", "pass", "solid"),
-            ("every one of k", "all_k", "all", "dot"),
-        ):
-            figure.add_scatter(
-                x=[row["k"] + aside for row in entrant_rows],
-                customdata=[row["k"] for row in entrant_rows],
-                y=[row[value] for row in entrant_rows],
-                error_y={
-                    "visible": len(ids) <= _WITH_INTERVALS,
-                    "array": [row[f"{ends}_high"] - row[value] for row in entrant_rows],
-                    "arrayminus": [row[value] - row[f"{ends}_low"] for row in entrant_rows],
-                    "thickness": 1,
-                    "width": 4,
-                },
-                mode="lines+markers",
-                line={"color": color_of(entrant_id), "dash": dash, "width": 2},
-                marker=marker_of(entrant_id, 9),
-                name=name,
-                legendgroup=name,
-                showlegend=dash == "solid",
-                hovertemplate=f"{name}<br>{kind}: %{{y:.1%}}, k = %{{customdata}}<extra></extra>",
-            )
+        figure.add_scatter(
+            x=[row["k"] + aside for row in entrant_rows],
+            customdata=[row["k"] for row in entrant_rows],
+            y=[row[value] for row in entrant_rows],
+            error_y={
+                "visible": len(ids) <= _WITH_INTERVALS,
+                "array": [row[f"{ends}_high"] - row[value] for row in entrant_rows],
+                "arrayminus": [row[value] - row[f"{ends}_low"] for row in entrant_rows],
+                "thickness": 1,
+                "width": 4,
+            },
+            mode="lines+markers",
+            line={"color": color_of(entrant_id), "dash": dash_of(entrant_id), "width": 2},
+            marker=marker_of(entrant_id, 9),
+            name=name,
+            hovertemplate=f"{name}<br>%{{y:.1%}}, k = %{{customdata}}<extra></extra>",
+        )
     most = max((row["k"] for row in rows), default=1)
     figure.update_xaxes(dtick=1, range=[0.6, most + 0.4], title="Attempts k")
     figure.update_yaxes(range=[-0.02, 1.02], tickformat=".0%", title="Tasks resolved")

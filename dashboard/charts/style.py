@@ -11,6 +11,9 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
+from stackrank.dashboard.charts import legend
+from stackrank.dashboard.parts import cards
+
 # Okabe and Ito 2008, without yellow and black, which are hard to see in one of the two themes.
 HUES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C8C8C")
 RESOLVED = "#2E3B4B"
@@ -36,6 +39,12 @@ MOST_DRAWN = len(HUES)
 """The most entrants in one line chart; more could not be told apart."""
 _SAVED_WIDTH = 900
 """The width in pixels of a saved figure; a paper scales it down to its column."""
+VEGA_PATHS = {
+    "x": "M-1 -.6L-.6 -1L0 -.4L.6 -1L1 -.6L.4 0L1 .6L.6 1L0 .4L-.6 1L-1 .6L-.4 0Z",
+    "star": "M0 -1L.24 -.32L.95 -.31L.38 .12L.59 .81L0 .4L-.59 .81L-.38 .12L-.95 -.31L-.24 -.32Z",
+}
+"""Marks for which Vega has no name, as paths."""
+_OF_VEGA = {path: name for name, path in VEGA_PATHS.items()}
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star")
 
 
@@ -63,10 +72,17 @@ def dash_of(entrant_id: int) -> str:
 def draw(figure: go.Figure | dict[str, Any], *, key: str, alt: str, **options: Any) -> Any:
     """Draw a Plotly figure or a Vega-Lite specification; return what Streamlit returns.
 
-    A Plotly figure has a button that saves it as a scalable drawing, named after its key.
+    A Plotly figure has a button that saves it as a scalable drawing, named after its key. On a phone, the legend is
+    text above the figure.
     """
     if isinstance(figure, dict):
+        if cards.are_needed():
+            figure, entries = legend.of_vega(figure, _OF_VEGA)
+            if entries:
+                legend.draw(entries)
         return st.vega_lite_chart(spec=figure, key=key, alt=alt, width="stretch", **options)
+    if cards.are_needed() and figure.layout.showlegend:
+        legend.draw(legend.of_plotly(figure))
     saved = {"format": "svg", "filename": f"stackrank_{key}", "width": _SAVED_WIDTH, "height": figure.layout.height}
     config = {"toImageButtonOptions": saved, "displaylogo": False}
     return st.plotly_chart(figure, key=key, alt=alt, config=config, **options)

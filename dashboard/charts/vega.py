@@ -5,20 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stackrank.dashboard.charts.style import INK, RESOLVED, VIOLETS, color_of, ink_on, on_page, symbol_of
+from stackrank.dashboard.charts.style import (
+    HUES,
+    INK,
+    RESOLVED,
+    VEGA_PATHS,
+    VIOLETS,
+    color_of,
+    ink_on,
+    on_page,
+    symbol_of,
+)
 from stackrank.db.queries import MENDED, outcome_of
 from stackrank.db.queries.comparisons.claims import direction
 from stackrank.wording import count_of, interval, mean, percent, point_interval, points, words
 
 Spec = dict[str, Any]
-_SHAPES = {
-    "x": "M-1 -.6L-.6 -1L0 -.4L.6 -1L1 -.6L.4 0L1 .6L.6 1L0 .4L-.6 1L-1 .6L-.4 0Z",
-    "star": "M0 -1L.24 -.32L.95 -.31L.38 .12L.59 .81L0 .4L-.59 .81L-.38 .12L-.95 -.31L-.24 -.32Z",
-}
-"""Marks for which Vega has no name, as paths."""
 _WIDEST_TITLE = 44
 """The most characters in the title of an axis that a phone shows on one line."""
 _PHASES = {"searching": VIOLETS[2], "diagnosing": VIOLETS[1], "repairing": VIOLETS[0]}
+_AROUND = 0.1
+"""So far below and above all rates the axis of `course` reaches."""
 _NUMBERED_FROM = 0.03
 """A part of a bar contains its number if it is at least this share of the longest bar."""
 _ASLANT_ON_A_PHONE: Spec = {
@@ -67,6 +74,55 @@ def ranking(rows: Sequence[Mapping[str, Any]]) -> Spec:
     return _dots(values, axis, _told(label="Entrant", told=outcome, about="Of"))
 
 
+def course(rows: Sequence[Mapping[str, Any]]) -> Spec:
+    """Plot the rates of runs, oldest first; hollow are those that go on.
+
+    Rows: `run`, `series`, `rate`, `sign` (1 better, -1 worse), `told` and `goes_on`.
+    """
+    color = on_page(HUES[0])
+    names, rates = [row["run"] for row in rows], [row["rate"] for row in rows]
+    # An axis of few points would make every wobble a fall.
+    domain = [max(0.0, min(rates) - _AROUND), min(1.0, max(rates) + _AROUND)]
+    marks = {"worse": "triangle-down", "no clear difference": "circle", "better": "triangle-up"}
+    words_of = dict(zip((-1, 0, 1), marks, strict=True))
+    values = [{**row, "against": words_of[row["sign"]], "share": percent(row["rate"])} for row in rows]
+    line = {
+        "mark": {"type": "line", "strokeWidth": 1.5, "opacity": 0.6, "color": color},
+        "encoding": {"detail": {"field": "series", "type": "nominal"}},
+    }
+    shape = {
+        "field": "against",
+        "type": "nominal",
+        "scale": {"domain": list(marks), "range": list(marks.values())},
+        "legend": {**_LEGEND, "symbolFillColor": color, "symbolStrokeWidth": 0}
+        if any(row["sign"] for row in rows)
+        else None,
+    }
+    points_ = {
+        "mark": {"type": "point", "size": 110, "strokeWidth": 2, "opacity": 1, "fill": color, "color": color},
+        "encoding": {"shape": shape, "fillOpacity": {"condition": {"test": "datum.goes_on", "value": 0}, "value": 1}},
+    }
+    encoding = {
+        "x": {
+            "field": "run",
+            "type": "nominal",
+            "sort": names,
+            "title": None,
+            "axis": {"labelAngle": 0, "labelOverlap": "greedy", "labelLimit": 160},
+            "scale": {"padding": 0.5},
+        },
+        "y": {
+            "field": "rate",
+            "type": "quantitative",
+            "title": "Rate over all entrants",
+            "axis": {"format": ".0%", "tickCount": 5},
+            "scale": {"domain": domain, "nice": False},
+        },
+        "tooltip": _told(run="Run", share="Rate", told="Against previous"),
+    }
+    return _figure(values, 170, [line, points_], encoding)
+
+
 def forest(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> Spec:
     """Plot differences with their intervals. Rows: `label`, `difference`, `ci_low`, `ci_high`, `p_holm`, `tasks`."""
     values = []
@@ -92,7 +148,7 @@ def forest(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> Spec:
     title = [f"← {first} better · points · {second} better →"]
     title = title if len(title[0]) < _WIDEST_TITLE else [f"← {first} better", f"{second} better →"]
     if any(row["fill"] == "transparent" and not row["low"] <= 0 <= row["high"] for row in values):
-        title += ["hollow: not clear after the correction,", "which intervals leave out"]
+        title += ["hollow: not clear after the correction"]
     zero = {
         "mark": {"type": "rule", "color": "#8C8C8C", "aria": False},
         "encoding": {"x": {"datum": 0, "type": "quantitative"}},
@@ -248,4 +304,4 @@ def _figure(
 
 def _shape_of(entrant_id: int) -> str:
     symbol = symbol_of(entrant_id)
-    return _SHAPES.get(symbol, symbol)
+    return VEGA_PATHS.get(symbol, symbol)

@@ -47,17 +47,57 @@ def draw(
     writers: Mapping[str, Callable[[Any], str]],
     links: Mapping[str, Sequence[str | None]],
     alt: str,
+    key: str | None,
+    on_select: Any,
 ) -> Any:
-    """Draw the rows of a table as cards, if it is wider than the window; return what ticking no row returns."""
+    """Draw the rows of a table as cards, if it is wider than the window; return which rows are picked.
+
+    Several rows can be picked if the table has a `key` and `on_select`, as of `st.dataframe`: that is how they are
+    compared. A single one is opened by its name.
+    """
     names = [name for name in map(str, frame) if configuration.get(name, {}) is not None]
     if sum(int(configuration.get(name, {}).get("width") or _USUAL) for name in names) <= _NARROWEST:
         return None
     cells = {name: frame[name].tolist() for name in names}
-    rows = [_card(place, cells, configuration, writers, links) for place in range(len(frame))]
+    titles, rows = [], []
+    for place in range(len(frame)):
+        title, row = _card(place, cells, configuration, writers, links)
+        titles.append(title)
+        rows.append(row)
+    picked = _picked(titles, key, on_select) if key and on_select and len(rows) > 1 else []
     more = f"<details><summary>{len(rows) - _MOST_OPEN:,} more</summary>{''.join(rows[_MOST_OPEN:])}</details>"
     text = "".join(rows[:_MOST_OPEN]) + (more if len(rows) > _MOST_OPEN else "")
-    st.html(f'<section class="cards" aria-label="{escape(alt)}">{text}</section>')
-    return SimpleNamespace(selection=SimpleNamespace(rows=[]))
+    st.html(f'<section class="cards" aria-label="{escape(alt)}">{text}{_meanings(names, configuration)}</section>')
+    return _selection(picked)
+
+
+def _selection(rows: Sequence[int]) -> Any:
+    return SimpleNamespace(selection=SimpleNamespace(rows=list(rows)))
+
+
+def _picked(titles: Sequence[str], key: str, on_select: Any) -> Sequence[int]:
+    """Draw a field in place of a table's boxes to tick, and return the places of the picked rows."""
+    field = f"{key}_picked"
+
+    def remember() -> None:
+        st.session_state[key] = _selection(st.session_state[field])
+        on_select()
+
+    if field not in st.session_state:
+        st.session_state[field] = st.session_state.get(key, {}).get("selection", {}).get("rows", [])
+    places = range(len(titles))
+    options: dict[str, Any] = {"on_change": remember} if callable(on_select) else {}
+    return st.multiselect(
+        "Compare", places, format_func=titles.__getitem__, key=field, placeholder="Choose what to compare", **options
+    )
+
+
+def _meanings(names: Sequence[str], configuration: Mapping[str, Any]) -> str:
+    """Return what a table says of its columns where a pointer rests on their headings, which a finger cannot."""
+    looks = [(name, configuration.get(name, {})) for name in names]
+    told = [(look.get("label") or name, look["help"]) for name, look in looks if look.get("help")]
+    lines = "".join(f"<p><b>{escape(str(label))}</b> {escape(text)}</p>" for label, text in told)
+    return f"<details><summary>What these numbers mean</summary>{lines}</details>" if told else ""
 
 
 def _card(
@@ -66,8 +106,9 @@ def _card(
     configuration: Mapping[str, Any],
     writers: Mapping[str, Callable[[Any], str]],
     links: Mapping[str, Sequence[str | None]],
-) -> str:
-    names, facts, lines = [], [], []
+) -> tuple[str, str]:
+    """Return the names of a row, and its card."""
+    names, facts, lines, title = [], [], [], []
     for column, values in cells.items():
         looks = configuration.get(column, {})
         text = _text(values[place], writers.get(column), (looks.get("type_config") or {}).get("type"))
@@ -76,16 +117,18 @@ def _card(
             continue
         if column in links and (address := links[column][place]):
             name = text if text[0].isalpha() else f"{label} {text}"
+            title.append(name)
             names.append(f'<a href="{escape(address)}">{escape(name)}</a>')
         elif len(text) > _LONG:
             lines.append(f"<p>{escape(text)}</p>")
         else:
             facts.append(f"<div><dt>{escape(label)}</dt><dd>{escape(text)}</dd></div>")
     if not names and facts:  # what a row is about comes first
-        names, facts = [f"<b>{escape(str(cells[next(iter(cells))][place]))}</b>"], facts[1:]
-    title = f"<p>{' '.join(names)}</p>" if names else ""
+        title.append(str(cells[next(iter(cells))][place]))
+        names, facts = [f"<b>{escape(title[0])}</b>"], facts[1:]
+    heading = f"<p>{' '.join(names)}</p>" if names else ""
     numbers = f"<dl>{''.join(facts)}</dl>" if facts else ""
-    return f"<article>{title}{''.join(lines)}{numbers}</article>"
+    return ", ".join(title), f"<article>{heading}{''.join(lines)}{numbers}</article>"
 
 
 def _text(value: Any, write: Callable[[Any], str] | None, kind: str | None) -> str:

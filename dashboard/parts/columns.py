@@ -30,8 +30,13 @@ def count(label: str | None = None, **looks: Any) -> Kind:
 
 
 def mean(label: str | None = None, **looks: Any) -> Kind:
-    """Means of counts, and seconds."""
+    """Means of counts."""
     return _numbers(wording.mean, label, looks)
+
+
+def duration(label: str | None = None, **looks: Any) -> Kind:
+    """Seconds, as people write durations."""
+    return _numbers(wording.duration, label, looks)
 
 
 def saved(label: str | None = None, **looks: Any) -> Kind:
@@ -94,14 +99,27 @@ def interval_alone() -> Any:
     return text_right(help="Of this comparison alone. Whether a difference is clear is said by the corrected p.")
 
 
-_LETTER, _DIGIT, _PADDING, _WIDEST = 6.1, 6.6, 22, 480
-"""Pixels that a letter, a digit and the sides of a cell take, and the most of a column."""
+_PIXELS = {
+    **dict.fromkeys(" !'.:Ifijl|", 3.2),
+    **dict.fromkeys("(),-;[]rt}", 4.4),
+    **dict.fromkeys('"*/\\s{', 5.5),
+    **dict.fromkeys("#0123456789=?FJLS^cekvxyz~", 6.6),
+    **dict.fromkeys("CDGHNPRTUZo", 8.0),
+    **dict.fromkeys("&MOQWw", 9.5),
+    **dict.fromkeys("%m@", 11.5),
+}
+"""Pixels that characters take in a table; the others take `_USUAL`."""
+_USUAL, _PADDING, _WIDEST = 7.2, 19, 480
+"""Beside `_PIXELS`: the pixels of other characters, those of the sides of a cell, and the most of a column."""
+_LONGEST = 8
+"""So many of the longest texts of a column are measured."""
 
 
-def width_of(heading: str, texts: Iterable[str], *, numbers: bool) -> int:
+def width_of(heading: str, texts: Iterable[str]) -> int:
     """Return the pixels that a column needs, so that no text is cut and numbers are below their heading."""
-    longest = max(map(len, texts), default=0) * (_DIGIT if numbers else _LETTER)
-    return min(_WIDEST, round(max(_LETTER * len(heading), longest) + _PADDING))
+    longest = sorted(set(texts), key=len)[-_LONGEST:]
+    pixels = max(sum(_PIXELS.get(character, _USUAL) for character in text) for text in (heading, *longest))
+    return min(_WIDEST, round(pixels) + _PADDING)
 
 
 def _numbers(write: Callable[[Any], str], label: str | None, looks: dict[str, Any]) -> Kind:
@@ -123,7 +141,7 @@ _NAMED = {
     "cost_per_resolved": "Cost per resolved",
     "rank": "Rank",
     "counted": "Episodes",
-    "wall_mean_s": "Mean seconds",
+    "wall_mean_s": "Mean duration",
     "steps_mean": "Mean steps",
     "tasks_total": "Tasks in question",
     "debugger": "Has a debugger",
@@ -164,6 +182,8 @@ def named(name: str, values: pd.Series) -> Any:
         return points(label)
     if name.startswith("cost"):
         return dollars(label)
+    if name.endswith("_s"):
+        return duration(label)
     if pd.api.types.is_integer_dtype(values):
         return count(label)
     if pd.api.types.is_float_dtype(values):

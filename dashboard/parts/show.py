@@ -15,7 +15,7 @@ import streamlit as st
 from stackrank.dashboard import address
 from stackrank.dashboard.parts import cards, columns
 from stackrank.db import queries
-from stackrank.db.connection.errors import RUN_COMMAND, DatabaseError, NotComparable, NotFound
+from stackrank.db.connection.errors import DatabaseError, NotComparable, NotFound
 from stackrank.db.queries.boards.scope_description import ScopeDescription
 from stackrank.db.queries.comparisons.claims import direction
 from stackrank.db.queries.comparisons.compare import Comparison
@@ -166,18 +166,6 @@ def empty(reason: str, command: str) -> None:
         st.code(visible(" ".join(command.split())), language=None, wrap_lines=True)
 
 
-def first_run(title: str, summary: str) -> None:
-    """Draw any page while there is no run: what it will show, and the command that starts one."""
-    st.title(title, anchor=False)
-    if summary:
-        st.markdown(escaped(summary))
-    empty("Nothing has been run yet. Start a run; it shows up here at once.", RUN_COMMAND)
-    st.caption(
-        "It plays a suite of small Python bugs with repair, an agent that needs no model and no key. Add --limit 10 "
-        "to play only ten of them."
-    )
-
-
 def link(page: str, label: str, icon: str | None = "arrow_forward", **query: Any) -> None:
     """Draw a link to a page of the dashboard with this query and the scope; parameters that are None are left out.
 
@@ -263,12 +251,15 @@ def grid(
         looks = configuration.setdefault(name, st.column_config.Column())
         if isinstance(looks, dict) and looks.get("width") is None:
             texts = map(writers.get(name, str), frame[name])
-            width = columns.width_of(looks.get("label") or name, texts, numbers=name in writers)
+            width = columns.width_of(looks.get("label") or name, texts)
             configuration[name] = {**looks, "width": width}
     places = {**_places(frame, about), **(links or {})}
     if cards.are_needed():
         shown = neutral[[column for column in neutral if column not in hidden]]
-        if drawn := cards.draw(shown, configuration, writers, places, options.get("alt", "")):
+        several = options.get("selection_mode") == "multi-row"
+        on_select = options.get("on_select") if several else None
+        drawn = cards.draw(shown, configuration, writers, places, options.get("alt", ""), options.get("key"), on_select)
+        if drawn:
             return drawn
     for column, addresses in places.items():
         cells = zip(neutral[column], addresses, strict=True)

@@ -9,11 +9,12 @@ import pandas as pd
 import streamlit as st
 
 from stackrank import wording
-from stackrank.dashboard import address
+from stackrank.dashboard import address, charts
 from stackrank.dashboard.data import ask
 from stackrank.dashboard.parts import cards, show
 from stackrank.dashboard.parts import columns as kinds
 from stackrank.db import queries
+from stackrank.terms import RunStatus
 
 RUN_PAGE, EPISODE_PAGE, DIVERGE_PAGE = "app_pages/run.py", "app_pages/episode.py", "app_pages/diverge.py"
 COMPARE_PAGE, EPISODES_PAGE, TASK_PAGE = "app_pages/compare.py", "app_pages/episodes.py", "app_pages/task.py"
@@ -61,7 +62,7 @@ def board_frame(rows: Sequence[Mapping[str, Any]], history: dict[int, list[float
             ],
             "Steps": [row["steps_mean"] for row in rows],
             "Tokens": [row["tokens_in"] + row["tokens_out"] for row in rows],
-            "Seconds": [row["wall_mean_s"] for row in rows],
+            "Duration": [row["wall_mean_s"] for row in rows],
             "Model": [row["model"] for row in rows],
             "Tools": [row["tools"] for row in rows],
         }
@@ -89,11 +90,9 @@ def _silent_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, bool]:
 
 _BOARD_COLUMNS = {
     "Rank": _Column.TextColumn(
-        pinned=True,
         width=56,
         help="Entrants share ranks if their paired difference may be chance. Empty: see the note below the table.",
     ),
-    "Entrant": _Column.TextColumn(pinned=True),
     "Rate": kinds.rate_bar(
         width=112,  # With rank and name, it fits on a phone.
         help="Resolved / (resolved + unresolved). Errors are shown separately.",
@@ -123,7 +122,7 @@ _BOARD_COLUMNS = {
     ),
     "Steps": kinds.mean(help="Mean per episode."),
     "Tokens": kinds.count("Tokens spent", help="Total, in and out."),
-    "Seconds": kinds.mean(help="Mean per episode."),
+    "Duration": kinds.duration(help="Mean per episode."),
 }
 
 
@@ -222,7 +221,7 @@ def episode_table(
             "Steps": [row["steps"] if row["verdict"] else None for row in rows],
             "Tokens": [row["tokens_in"] + row["tokens_out"] if row["verdict"] else None for row in rows],
             "Cost": [row["cost_usd"] for row in rows],
-            "Seconds": [row["wall_s"] if row["verdict"] else None for row in rows],
+            "Duration": [row["wall_s"] if row["verdict"] else None for row in rows],
             "Attempt": [row["attempt"] for row in rows],
             "Run": [wording.run_name(row["run"], row["run_id"]) for row in rows],
             "Episode": [row["id"] for row in rows],
@@ -243,15 +242,14 @@ def episode_table(
         frame = frame.drop(columns="Run")
     frame = show.telling(frame, "Attempt", "Failure point")
     columns = {
-        "Failure point": _Column.TextColumn(width=140),
         "Steps": kinds.count(),
         "Story": _Column.TextColumn(width=_STORY, help="How it ended. Tick the row for the whole story."),
         "Tokens": kinds.count(help="In and out."),
         "Cost": kinds.dollars(help="–: unknown price of the model."),
-        "Seconds": kinds.mean(),
+        "Duration": kinds.duration(),
         "Labels": _Column.ListColumn(help="Labels that people gave it."),
         "At step": kinds.count(help="The first step with the text, or the requested step."),
-        "Found": _Column.TextColumn(width=300, help="The line with the text, which is between « and »."),
+        "Found": _Column.TextColumn(help="The line with the text, which is between « and »."),
         "Episode": _Column.TextColumn(help="Opens the trace in a new tab."),
     }
     links = {"Episode": [address.to("episode", id=row["id"], step=steps.get(row["id"])) for row in rows]}
@@ -262,7 +260,7 @@ def episode_table(
         show.story(EPISODE_PAGE, row)
 
     # The story tells what the failure point says.
-    hidden = ("Failure point", "Tokens", "Seconds", "Attempt")
+    hidden = ("Failure point", "Tokens", "Duration", "Attempt")
     hint = "Tick a row to open its trace here. Names and numbers open in a new tab."
     pick(
         rows, frame, columns, key=key, name=name, alt="Episodes", hint=hint,
@@ -275,6 +273,21 @@ def _rate(run: Mapping[str, Any]) -> float | None:
     return run["resolved"] / counted if counted else None
 
 
+_RUN_SIGNS = {"running": "▶", "finished": "✓", "failed": "✗"}
+
+
+def _against(change: queries.Change | None) -> str:
+    """Say for which entrants a run is clearly better or worse than the one before it."""
+    if change is None:
+        return ""
+    told = [
+        f"{sign} {names[0] if len(names) == 1 else wording.count_of(len(names), 'entrant')} {word}"
+        for sign, names, word in (("▼", change.worse, "worse"), ("▲", change.better, "better"))
+        if names
+    ]
+    return ", ".join(told) or "no clear difference"
+
+
 def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
     """Draw runs, one of which can be opened, or two compared."""
     known = ask(queries.against_previous, [row["id"] for row in rows])
@@ -282,32 +295,42 @@ def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
     frame = pd.DataFrame(
         {
             "Run": [wording.run_name(row["name"], row["id"]) for row in rows],
-            "Status": [row["status"] for row in rows],
+            "Status": [f"{_RUN_SIGNS.get(row['status'], wording.NOTHING)} {row['status']}" for row in rows],
             "Rate": [_rate(row) for row in rows],
-            "Against previous": [f"{wording.points(change.difference)}, why?" if change else "" for change in changes],
+            "Reported": [
+                wording.count_of(len(row["regressions"]), "regression") if row["regressions"] else "" for row in rows
+            ],
+            "Points": [change.difference if change else None for change in changes],
+            "Against previous": [_against(change) for change in changes],
             "Progress": [100 * row["done"] / max(1, row["episodes_total"] - row["not_played"]) for row in rows],
             "Episodes": [wording.part_of(row["done"], row["episodes_total"] - row["not_played"]) for row in rows],
             "Resolved": [row["resolved"] for row in rows],
             "Unresolved": [row["unresolved"] for row in rows],
             "Errors": [row["errors"] for row in rows],
-            "Known cost": [row["cost_usd"] for row in rows],
-            "Duration": [wording.duration(row["wall_s"]) for row in rows],
+            "Cost": [row["cost_usd"] for row in rows],
+            "Duration": [row["wall_s"] for row in rows],
             "Started": [show.moment(row["started_at"]) for row in rows],
             "Benchmark": [row["benchmark"] for row in rows],
             "Tags": [row["tags"] for row in rows],
             "Owner": [row["owner"] for row in rows],
         }
     )
-    frame = show.telling(frame, "Benchmark", "Tags", "Owner", "Errors", "Against previous")
+    frame = show.telling(frame, "Benchmark", "Tags", "Owner", "Errors", "Reported", "Points", "Against previous")
+    if (frame["Progress"] == 100).all():  # the number of episodes says so
+        frame = frame.drop(columns="Progress")
     columns = {
         "Progress": kinds.rate_bar(),
         "Rate": kinds.share(help="Resolved / (resolved + unresolved), over the episodes of all entrants."),
-        "Against previous": _Column.TextColumn(
-            "Against previous, points",
-            help="Rate less the rate in the finished run before it in its series, over the entrants of both. Opens the "
-            "test of that difference, and what may be its cause.",
+        "Points": kinds.points(
+            help="Rate less the rate in the finished run before it in its series, over the entrants of both."
         ),
-        "Known cost": kinds.total_dollars(help="Cost so far, as far as prices are known, including errors."),
+        "Against previous": _Column.TextColumn(
+            help="Whether entrants are clearly better or worse than in the finished run before: paired by task, with "
+            "Holm's correction. Opens both runs side by side, and what may be the cause."
+        ),
+        "Reported": _Column.TextColumn(help="What was reported as worse than in up to 10 earlier runs of the series."),
+        "Cost": kinds.total_dollars(help="Cost so far, as far as prices are known, including errors."),
+        "Duration": kinds.duration(),
         "Started": kinds.moment(),
         "Tags": _Column.ListColumn(),
     }
@@ -334,3 +357,25 @@ def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
         rows, frame, columns, key=key, name="runs", alt="Runs", hint=hint, links=links, opened=opened, two=two,
         hidden=("Resolved", "Unresolved"),
     )  # fmt: skip
+    _course(rows, known)
+
+
+def _course(rows: Sequence[Mapping[str, Any]], known: Mapping[int, queries.Change]) -> None:
+    """Draw how the rate went from run to run, if there are several with a verdict."""
+    rated = [(row, rate) for row in reversed(rows) if (rate := _rate(row)) is not None]
+    if len(rated) < 2:
+        return
+    lines = []
+    for row, rate in rated:
+        change = known.get(row["id"])
+        sign = bool(change and change.better) - bool(change and change.worse)
+        told = _against(change) or "nothing to compare with"
+        run = wording.run_name(row["name"], row["id"])
+        goes_on = not RunStatus(row["status"]).ended
+        line = {"run": run, "series": row["series"] or run, "rate": rate, "sign": sign, "told": told}
+        lines.append({**line, "goes_on": goes_on})
+    charts.draw(charts.course(lines), key="runs_course", alt="Rate of each run over all of its entrants, oldest first")
+    st.caption(
+        "Over the episodes of all entrants so far; hollow: the run goes on. Runs of other entrants, benchmarks or "
+        "conditions have other rates for that reason alone; a line joins the runs of one series."
+    )

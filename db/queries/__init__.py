@@ -26,7 +26,7 @@ from stackrank.db.queries.boards.standings import (
 )
 from stackrank.db.queries.boards.task_board import task_board, task_rates
 from stackrank.db.queries.boards.tool_sets import debugger_pairs, side_by_side, tool_sets, tool_use
-from stackrank.db.queries.boards.tool_worth import tool_headline, tool_worth
+from stackrank.db.queries.boards.tool_worth import phase_sentence, tool_headline, tool_worth
 from stackrank.db.queries.catalogue import (
     audits,
     benchmark,
@@ -40,13 +40,13 @@ from stackrank.db.queries.catalogue import (
 from stackrank.db.queries.comparisons.across import compare_across, varying_conditions
 from stackrank.db.queries.comparisons.changes import changes
 from stackrank.db.queries.comparisons.compare import compare, compare_all, compare_categories, evidence, headline
-from stackrank.db.queries.comparisons.effort import effort, effort_sentence, spending_sentence
+from stackrank.db.queries.comparisons.effort import effort, effort_claim, effort_sentence, spending_sentence
 from stackrank.db.queries.comparisons.gate import gate
 from stackrank.db.queries.comparisons.regressions import regressions
 from stackrank.db.queries.comparisons.run_pair import pair_sentence, run_pair
 from stackrank.db.queries.comparisons.stopping import decided_entrants, stopping
 from stackrank.db.queries.episodes.episodes import episode, episodes, examples, full_episodes, neighbours
-from stackrank.db.queries.episodes.funnel import excluded_episodes, funnel, runs_with_other_analysis
+from stackrank.db.queries.episodes.funnel import excluded_episodes, excluded_shares, funnel, runs_with_other_analysis
 from stackrank.db.queries.episodes.in_progress import in_progress
 from stackrank.db.queries.episodes.pauses import pauses
 from stackrank.db.queries.episodes.search import asks_for_text, count_matches, find_hits, search
@@ -76,7 +76,7 @@ from stackrank.db.queries.health import health
 from stackrank.db.queries.labels import disputed, labels, views
 from stackrank.db.queries.notes import notes
 from stackrank.db.queries.places import find_places
-from stackrank.db.queries.previous import against_previous
+from stackrank.db.queries.previous import Change, against_previous
 from stackrank.db.queries.proposals import OPEN, proposal, proposals, rejected_changes
 from stackrank.db.queries.runs import (
     LATEST,
@@ -95,6 +95,7 @@ __all__ = [
     "LATEST",
     "MENDED",
     "OPEN",
+    "Change",
     "Clause",
     "EffortUnit",
     "Scope",
@@ -129,6 +130,7 @@ __all__ = [
     "disputed",
     "edits",
     "effort",
+    "effort_claim",
     "effort_sentence",
     "entrants",
     "episode",
@@ -137,6 +139,7 @@ __all__ = [
     "examples",
     "exchanges",
     "excluded_episodes",
+    "excluded_shares",
     "exclusion_sentence",
     "explain_night",
     "failure_points",
@@ -164,6 +167,7 @@ __all__ = [
     "outcome_of",
     "pair_sentence",
     "pauses",
+    "phase_sentence",
     "progress",
     "proposal",
     "proposals",

@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
+from statistics import fmean
 from typing import NamedTuple
 
 from sqlalchemy import Engine, func, select
 
-from stackrank.db.connection.transactions import COUNTER, RUN
+from stackrank.db import stats
+from stackrank.db.connection.transactions import RUN
+from stackrank.db.queries.boards.cells import read_results
+from stackrank.db.queries.boards.scope import fetch_entrants
+from stackrank.db.queries.comparisons.claims import direction
 from stackrank.db.queries.reading import fetch
-from stackrank.db.totals.counters import sum_columns
-from stackrank.terms import EpisodeStatus, RunStatus, Verdict
+from stackrank.db.stats import stratified
+from stackrank.db.stats.pairs import TaskCount
+from stackrank.terms import RunStatus
+
+_Results = Mapping[int, Mapping[int, TaskCount]]
+"""Entrant -> task -> its resolved and its scored episodes."""
 
 
 class Change(NamedTuple):
-    """By how much the rate of a run is above that of a run before it."""
+    """By how much the rate of a run is above that of a run before it, and for which entrants that is clear."""
 
     previous: int
     difference: float
+    worse: tuple[str, ...]
+    """The entrants that are worse, by the test of `run_pair`."""
+    better: tuple[str, ...]
 
 
 def against_previous(engine: Engine, ids: Collection[int]) -> dict[int, Change]:
-    """Return by how much the rates of finished runs are above those of the finished runs before them in their series.
+    """Return how finished runs compare with the finished runs before them in their series.
 
-    That is over the episodes of the entrants that both have, so it is the difference of the two rates that a list
-    shows if both have the same entrants. It is not tested, as that of two runs side by side is. A run is left out if
-    none of its series, on its benchmark and under its conditions, was before it.
+    The difference is over the episodes of the entrants that both have, so it is the difference of the two rates that a
+    list shows if both have the same entrants. A run is left out if none of its series, on its benchmark and under its
+    conditions, was before it.
     """
     before = RUN.alias()
     same = [before.c[name] == RUN.c[name] for name in ("series", "benchmark_id", "conditions_digest")]
@@ -33,29 +45,33 @@ def against_previous(engine: Engine, ids: Collection[int]) -> dict[int, Change]:
     query = select(RUN.c.id, previous.correlate(RUN).scalar_subquery().label("previous"))
     query = query.where(RUN.c.id.in_(ids), RUN.c.series != "", RUN.c.status == RunStatus.FINISHED)
     pairs = {row["id"]: row["previous"] for row in fetch(engine, query) if row["previous"] is not None}
-    counts = _counts(engine, {*pairs, *pairs.values()})
-    shared = {run: counts.get(run, {}).keys() & counts.get(earlier, {}).keys() for run, earlier in pairs.items()}
-    return {
-        run: Change(pairs[run], _pooled(counts[run], entrants) - _pooled(counts[pairs[run]], entrants))
-        for run, entrants in shared.items()
-        if entrants
-    }
+    results = read_results(engine, {*pairs, *pairs.values()})
+    names = fetch_entrants(engine, {entrant for of_run in results.values() for entrant in of_run})
+    changes = {}
+    for run, earlier in pairs.items():
+        if shared := sorted(results[run].keys() & results[earlier].keys()):
+            difference = _pooled(results[run], shared) - _pooled(results[earlier], shared)
+            signs = _clear_signs(results[earlier], results[run], shared)
+            sides = ([names[entrant]["called"] for entrant in shared if signs.get(entrant) == sign] for sign in (-1, 1))
+            changes[run] = Change(earlier, difference, *map(tuple, sides))
+    return changes
 
 
-def _pooled(counts: Mapping[int, Sequence[int]], entrants: Collection[int]) -> float:
+def _pooled(results: _Results, entrants: Collection[int]) -> float:
     """Return the share of resolved episodes among those of these entrants."""
-    resolved = sum(counts[entrant][0] for entrant in entrants)
-    return resolved / sum(sum(counts[entrant]) for entrant in entrants)
+    counts = [count for entrant in entrants for count in results[entrant].values()]
+    return sum(resolved for resolved, _ in counts) / sum(scored for _, scored in counts)
 
 
-def _counts(engine: Engine, ids: Collection[int]) -> dict[int, dict[int, list[int]]]:
-    """Return run -> entrant -> its resolved and its unresolved episodes, if it has any."""
-    c = COUNTER.c
-    group = (c.run_id, c.entrant_id, c.verdict)
-    query = select(*group, *sum_columns("episodes")).where(c.run_id.in_(ids), c.counted, c.status == EpisodeStatus.DONE)
-    sums: dict[int, dict[int, list[int]]] = {}
-    query = query.where(c.verdict != Verdict.ERROR, c.episodes > 0)
-    for row in fetch(engine, query.group_by(*group)):
-        counts = sums.setdefault(row["run_id"], {}).setdefault(row["entrant_id"], [0, 0])
-        counts[row["verdict"] != Verdict.RESOLVED] += row["episodes"]
-    return sums
+def _clear_signs(earlier: _Results, later: _Results, entrants: Collection[int]) -> dict[int, int]:
+    """Return the sign of each entrant's change, task by task, or 0 if that may be chance; Holm corrects for all."""
+    gaps, p_values = {}, []
+    for entrant in entrants:
+        if tasks := sorted(earlier[entrant].keys() & later[entrant].keys()):
+            old, new = ([side[entrant][task] for task in tasks] for side in (earlier, later))
+            gaps[entrant] = fmean(a / n - b / m for (a, n), (b, m) in zip(new, old, strict=True))
+            p_values.append(stratified.p_value(new, old))
+    return {
+        entrant: direction(gap, p_value)
+        for (entrant, gap), p_value in zip(gaps.items(), stats.holm(p_values), strict=True)
+    }

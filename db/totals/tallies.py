@@ -130,6 +130,19 @@ def of_tallies(contents: Iterable[bytes]) -> list[Cell]:
     return list(zip((places // width).tolist(), (places % width).tolist(), added, strict=True))
 
 
+def results_of(content: bytes) -> dict[int, dict[int, tuple[int, int]]]:
+    """Return entrant -> task -> its resolved and its scored episodes, from the tally of a run."""
+    import numpy
+
+    cells = numpy.frombuffer(content, numpy.dtype(_CELL))
+    scored = cells["resolved"] + cells["unresolved"]
+    columns = (cells["entrant"], cells["task"], cells["resolved"], scored)
+    results: dict[int, dict[int, tuple[int, int]]] = {}
+    for entrant, task, resolved, of in zip(*(column[scored > 0].tolist() for column in columns), strict=True):
+        results.setdefault(entrant, {})[task] = (resolved, of)
+    return results
+
+
 def keep(connection: Connection, run_id: int) -> None:
     """Store the tally of a run, after the transactions that are ending its episodes; later ones wait for this one."""
     import numpy

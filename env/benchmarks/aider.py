@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from stackrank.env.benchmarks.base import BenchmarkError, Source, TaskByTask
-from stackrank.env.benchmarks.files import commit_of, read_text, read_tree
+from stackrank.env.benchmarks.files import commit_of, read_file, read_text, read_tree
 from stackrank.env.patches import enclosing, make_diff
 from stackrank.env.patterns import Pattern
 from stackrank.env.task import Fault, Limits, Task
@@ -76,10 +76,10 @@ class Exercise:
 
     def read(self, path: str) -> bytes:
         """Return a file of the reference. Raises BenchmarkError."""
-        place = (self.folder / path).resolve()
-        if not place.is_file() or not place.is_relative_to(self.folder.resolve()):
+        place = self.folder / path
+        if not place.is_file():
             raise BenchmarkError(f"{self.folder / '.meta/config.json'} names {path}, which {self.folder} does not have")
-        return place.read_bytes()
+        return read_file(place, inside=self.folder)
 
     def task(self, reference: Mapping[str, bytes], test_command: str, **fields: Any) -> Task:
         """Return the task. `reference`: files that solve it. `fields`: those of `Task` that differ from Python's."""
@@ -100,7 +100,7 @@ def read_exercise(folder: Path, name: str) -> Exercise:
     """Read one exercise. Raises BenchmarkError."""
     config = folder / ".meta" / "config.json"
     try:
-        data = json.loads(read_text(config))
+        data = json.loads(read_text(config, inside=folder))
         parts = data["files"]
         solution, tests, example = (_names(parts, key) for key in ("solution", "test", "example"))
     except (ValueError, KeyError, TypeError) as error:
@@ -143,7 +143,7 @@ def _names(parts: dict[str, list[str]], key: str) -> list[str]:
 
 def _instructions(folder: Path) -> str:
     parts = [folder / ".docs" / f"{name}.md" for name in ("introduction", "instructions", "instructions.append")]
-    return "\n".join(read_text(part).strip() + "\n" for part in parts if part.is_file())
+    return "\n".join(read_text(part, inside=folder).strip() + "\n" for part in parts if part.is_file())
 
 
 def _whole_file(name: str, content: bytes) -> Fault:

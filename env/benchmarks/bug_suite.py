@@ -76,10 +76,10 @@ class BugSuite(TaskByTask):
 def load_task(folder: Path) -> Task:
     """Load one task from its folder. Raises BenchmarkError naming the file."""
     try:
-        meta = tomllib.loads(read_text(folder / "task.toml"))
+        meta = tomllib.loads(read_text(folder / "task.toml", inside=folder))
     except tomllib.TOMLDecodeError as error:
         raise BenchmarkError(f"{folder}/task.toml is not TOML: {error}") from None
-    fix = _IN_FIX.sub(" ", read_text(folder / "fix.patch"))
+    fix = _IN_FIX.sub(" ", read_text(folder / "fix.patch", inside=folder))
     files = {path: _IN_FILE.sub(b"", content) for path, content in read_tree(folder / "work").items()}
     hidden = read_tree(folder / "hidden")
     if not files:
@@ -106,8 +106,8 @@ def load_task(folder: Path) -> Task:
             faults=faults,
             readonly=globs(("tests/**", "conftest.py")),
             limits=Limits(timeout_s=float(meta.get("timeout_s", 30))),
-            proof=read_text(folder / PROOF) if (folder / PROOF).is_file() else "",
-            measured=read_text(folder / DIFFICULTY) if (folder / DIFFICULTY).is_file() else "",
+            proof=read_text(folder / PROOF, inside=folder) if (folder / PROOF).is_file() else "",
+            measured=read_text(folder / DIFFICULTY, inside=folder) if (folder / DIFFICULTY).is_file() else "",
         )
     except PatchError as error:
         raise BenchmarkError(f"{folder}/fix.patch: {error}") from None

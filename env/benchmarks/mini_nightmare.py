@@ -66,7 +66,7 @@ def load_task(folder: Path, fixes: Path | None = None) -> Task:
             "the program reads from the network, which a sandbox does not have: add the file to the task"
         )
     patch = fixes / f"{folder.name}.patch" if fixes else None
-    fix = read_patch(patch) if patch and patch.is_file() else ""
+    fix = read_patch(patch, inside=fixes) if patch and patch.is_file() else ""
     try:
         if fix:
             apply_patch(files, fix)

@@ -202,7 +202,7 @@ def _diff(value: str | None, folder: Path) -> str:
         raise BenchmarkError(f"{value} leaves {folder}")
     if not place.is_file():
         raise BenchmarkError(f"there is no patch {place}")
-    return read_patch(place)
+    return read_patch(place, inside=folder)
 
 
 def _apply(files: Mapping[str, bytes], diff: str, field: str) -> dict[str, bytes | None]:

@@ -37,7 +37,8 @@ def require_token(push: str, repository: str) -> None:
 def destination(repository: Path, remote: str) -> str:
     """Return the address that `--push` pushes to: that of a remote of the user's repository, or the given address.
 
-    Raises UsageError if `remote` is neither, or is the repository itself, which is never written to.
+    Raises UsageError if `remote` is neither, or is the repository itself, which is never written to. It also does so
+    for a remote on this machine, because the repository names it, and the user does not.
     """
     if not remote or remote.startswith("-"):
         raise UsageError(f"--push {remote!r} is not a remote")
@@ -55,6 +56,11 @@ def destination(repository: Path, remote: str) -> str:
     if git_folders(place)[1] == git_folders(repository)[1]:
         raise UsageError(
             f"--push {remote!r} is {repository} itself, which stackrank never changes: name another remote"
+        )
+    if remote in addresses:
+        raise UsageError(
+            f"the remote {remote} of {repository} is a repository on this machine, {place.resolve()}: to have it "
+            f"changed, name it with --push {place.resolve()}"
         )
     return str(place.resolve())
 

@@ -62,13 +62,13 @@ def read_task(folder: Path) -> Task:
     """Read one task from its folder. Raises BenchmarkError, which names the file."""
     file = folder / "task.toml"
     try:
-        document = tomllib.loads(read_text(file))
+        document = tomllib.loads(read_text(file, inside=folder))
     except tomllib.TOMLDecodeError as error:
         raise BenchmarkError(f"{file} is not TOML: {error}") from None
     metadata = document.get("metadata") or {}
     try:
         make = _read_own if "stackrank" in metadata else _read_foreign
-        return make(folder, document, metadata, read_text(folder / "instruction.md", exact=True))
+        return make(folder, document, metadata, read_text(folder / "instruction.md", inside=folder, exact=True))
     except PatchError as error:
         raise BenchmarkError(f"{folder}/solution/fix.patch: {error}") from None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -80,7 +80,7 @@ def _read_own(folder: Path, document: Mapping[str, Any], metadata: Mapping[str, 
     files = read_tree(folder / "environment" / "workspace", caches=True)
     patch, proof = folder / "solution" / "fix.patch", folder / "tests" / "proof.json"
     measured = folder / "tests" / "difficulty.json"
-    fix = read_text(patch, exact=True) if patch.is_file() else ""
+    fix = read_text(patch, inside=folder, exact=True) if patch.is_file() else ""
     needs = fields.get("environment")
     environment = None
     if needs is not None:
@@ -114,8 +114,8 @@ def _read_own(folder: Path, document: Mapping[str, Any], metadata: Mapping[str, 
         lists_from_elsewhere=fields["lists_from_elsewhere"],
         status_decides=fields.get("status_decides", False),
         limits=Limits(**fields["limits"]),
-        proof=read_text(proof, exact=True) if proof.is_file() else "",
-        measured=read_text(measured, exact=True) if measured.is_file() else "",
+        proof=read_text(proof, inside=folder, exact=True) if proof.is_file() else "",
+        measured=read_text(measured, inside=folder, exact=True) if measured.is_file() else "",
         fail_to_pass=lists["fail_to_pass"],
         pass_to_pass=lists["pass_to_pass"],
         readonly=globs(fields["readonly"]),
@@ -163,7 +163,7 @@ def _read_environment(folder: Path, image: str) -> tuple[dict[str, bytes], Envir
     dockerfile = Dockerfile(sources)
     try:
         if "Dockerfile" in sources or not image:
-            dockerfile.read(read_text(folder / "Dockerfile"), image=bool(image))
+            dockerfile.read(read_text(folder / "Dockerfile", inside=folder), image=bool(image))
         files = dockerfile.workspace(image=bool(image))
     except BenchmarkError as error:
         raise BenchmarkError(f"{folder}/Dockerfile: {error}") from None

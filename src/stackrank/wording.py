@@ -147,7 +147,7 @@ def whole(number: float | None) -> str:
 
 
 def mean(value: float | None) -> str:
-    """Format a mean of counts or of seconds."""
+    """Format a mean of counts."""
     return NOTHING if value is None else fixed(value, 1)
 
 
@@ -266,11 +266,13 @@ def amount_interval(low: float | None, high: float | None, by: str) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """Format a duration as `2 min 05 s`."""
+    """Format a duration as `2 min 05 s`; shorter ones as `15 s`, `3.2 s` or `202 ms`."""
     if seconds is None:
         return NOTHING
-    if seconds < 60:
-        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    if round(1000 * seconds) < 1000:
+        return f"{1000 * seconds:.0f} ms" if seconds else "0 s"
+    if round(seconds) < 60:
+        return f"{seconds:.1f} s" if round(seconds, 1) < 10 else f"{seconds:.0f} s"
     minutes, seconds_left = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {seconds_left:02} s"

@@ -192,18 +192,20 @@ def seed(engine: Engine, *, runs: int = 3, live: bool = True, tasks: int = 20, a
             store.heartbeat(run_id)
         else:
             store.end_run(run_id, "finished")
-        _begin_earlier(engine, run_id)
+        _begin_earlier(engine, run_id, nights=runs - 1 - number)
     return contents
 
 
-def _begin_earlier(engine: Engine, run_id: int) -> None:
-    """Let a run have taken as long as its episodes, of which so many were played at a time."""
+def _begin_earlier(engine: Engine, run_id: int, *, nights: int) -> None:
+    """Let a run have taken as long as its episodes, of which so many were played at a time, so many nights ago."""
     with engine.begin() as connection:
         of_run = select(func.sum(EPISODE.c.wall_s)).where(EPISODE.c.run_id == run_id)
         before = timedelta(seconds=(connection.scalar(of_run) or 0.0) / _AT_ONCE)
-        started = connection.scalar(select(RUN.c.started_at).where(RUN.c.id == run_id))
-        assert started is not None
-        connection.execute(update(RUN).where(RUN.c.id == run_id).values(started_at=started - before))
+        started, ended = connection.execute(select(RUN.c.started_at, RUN.c.ended_at).where(RUN.c.id == run_id)).one()
+        earlier = timedelta(days=nights)
+        ends = {} if ended is None else {"ended_at": ended - earlier}
+        times = {"started_at": started - before - earlier, **ends}
+        connection.execute(update(RUN).where(RUN.c.id == run_id).values(times))
 
 
 def _error_rate(errors: int, changes: int, tasks: int) -> dict[str, Any]:

@@ -170,10 +170,11 @@ def test_a_patch_makes_no_repository(name: str) -> None:
 
 
 def alternates(folder: Path) -> Path:
-    """A clone that borrows the objects of a clone, with a relative path."""
+    """A clone that borrows objects from a folder below it, with a relative path."""
     git(folder, "clone", "--quiet", "--bare", "made", "store.git")
     git(folder, "clone", "--quiet", "--shared", "store.git", "borrower")
-    (folder / "borrower/.git/objects/info/alternates").write_text("../../../store.git/objects\n")
+    (folder / "store.git").rename(folder / "borrower/.git/store.git")
+    (folder / "borrower/.git/objects/info/alternates").write_text("../store.git/objects\n")
     return folder / "borrower"
 
 

@@ -12,6 +12,7 @@ from sqlalchemy.sql import ColumnElement
 
 from stackrank.db.connection.transactions import EPISODE, TALLY
 from stackrank.db.queries.reading import open_connection
+from stackrank.db.stats.pairs import TaskCount
 from stackrank.db.totals import tallies
 from stackrank.db.totals.sums import Sums, total
 from stackrank.db.totals.tallies import Cell
@@ -62,6 +63,18 @@ def read_cells(engine: Engine, runs: Collection[int]) -> dict[int, list[Cell]]:
             else tallies.of_episodes(connection, _E.run_id == run, _E.run_id == run)
             for run in runs
         }
+
+
+def read_results(engine: Engine, runs: Collection[int]) -> dict[int, dict[int, dict[int, TaskCount]]]:
+    """Return run -> entrant -> task -> its resolved and its scored episodes: what verdicts say, in little time."""
+    with open_connection(engine) as connection:
+        results = {run: tallies.results_of(content) for run, content in _read_tallies(connection, runs)}
+        for run in set(runs) - set(results):
+            results[run] = {}
+            for entrant, task, sums in tallies.of_episodes(connection, _E.run_id == run, _E.run_id == run):
+                if sums.scored:
+                    results[run].setdefault(entrant, {})[task] = (sums.resolved, sums.scored)
+    return results
 
 
 def _read_tallies(connection: Connection, runs: Collection[int]) -> Iterator[tuple[int, bytes]]:

@@ -116,7 +116,7 @@ def _needs(pair: Comparison, efforts: Mapping[str, EffortComparison], phases: Ma
     sentences = [
         spending_sentence(pair["first"], pair["second"]),
         f"To resolve a task, where an unresolved episode counts as all that it was allowed: {needs}." if needs else "",
-        _phase_sentence(efforts["steps"], phases),
+        phase_sentence(efforts["steps"], phases),
     ]
     return " ".join(filter(None, sentences))
 
@@ -165,7 +165,7 @@ def _effort_part(comparison: EffortComparison) -> str:
     return in_sentence(effort_claim(comparison))
 
 
-def _phase_sentence(steps: EffortComparison, phases: Mapping[str, float | None]) -> str:
+def phase_sentence(steps: EffortComparison, phases: Mapping[str, float | None]) -> str:
     """Name the phase in which the tools saved most steps; empty unless the steps differ, by half a step in a phase."""
     saved = {phase: steps for phase, steps in phases.items() if steps is not None}
     if not saved or direction(steps["saved"], steps["p_holm"]) <= 0:

@@ -50,6 +50,20 @@ class ExcludedEpisodes(FailureCount):
     reason: str
 
 
+class ExcludedShare(TypedDict):
+    """How many of an entrant's episodes in a run say nothing about it: of those `played`, in how many the
+    infrastructure failed, and how many others have a defective task.
+    """
+
+    run_id: int
+    run: str
+    entrant_id: int
+    entrant: str
+    played: int
+    infrastructure: int
+    defective: int
+
+
 def funnel(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> list[FunnelRow]:
     """Return how far each entrant's episodes came. One that skips a milestone may still reach the next, or resolve."""
     selection = scope.find(engine)
@@ -92,6 +106,35 @@ def runs_with_other_analysis(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> li
     made_with = RUN.c.versions["failure_points"].as_string()
     query = select(RUN.c.id).where(RUN.c.id.in_(scope.find(engine).runs), made_with.is_distinct_from(FAILURE_POINTS))
     return [run_id for (run_id,) in fetch_tuples(engine, query.order_by(RUN.c.id))]
+
+
+def excluded_shares(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> list[ExcludedShare]:
+    """Count, for each run and entrant in the scope, the episodes with a verdict and those that no rate counts."""
+    selection = scope.find(engine)
+    failed = _E.verdict == Verdict.ERROR
+    defective = _E.task_id.in_(select(TASK.c.id).where(TASK.c.valid.is_(False)))
+    sums = {"infrastructure": failed, "defective": ~failed & defective}
+    query = (
+        select(
+            _E.run_id,
+            _E.entrant_id,
+            func.count().label("played"),
+            *(func.sum(case((condition, 1), else_=0)).label(name) for name, condition in sums.items()),
+        )
+        .where(selection.condition, _E.counted, _E.verdict != "")
+        .group_by(_E.run_id, _E.entrant_id)
+        .order_by(_E.run_id.desc(), _E.entrant_id)
+    )
+    rows = fetch(engine, query)
+    entrants = fetch_entrants(engine, {row["entrant_id"] for row in rows})
+    names = dict(fetch_tuples(engine, select(RUN.c.id, RUN.c.name).where(RUN.c.id.in_(selection.runs))))
+    return [
+        cast(
+            "ExcludedShare",
+            {**row, "run": names[row["run_id"]], "entrant": entrants[row["entrant_id"]]["name"]},
+        )
+        for row in rows
+    ]
 
 
 def excluded_episodes(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> list[ExcludedEpisodes]:

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from stackrank.env.benchmarks.base import BenchmarkError, is_hub_name
+from stackrank.env.benchmarks.files import read_file
 from stackrank.env.benchmarks.swebench.layouts import layout_of, names, why_refused
 from stackrank.home import home
 
@@ -27,7 +28,7 @@ class Instance(BaseModel):
     model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
 
     instance_id: str = Field(pattern=r"^[A-Za-z0-9._-]+$")
-    repo: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
+    repo: str = Field(pattern=r"^[\w.-]*\w[\w.-]*/[\w.-]*\w[\w.-]*$")
     base_commit: str = Field(pattern=r"^[0-9a-f]{7,40}\^?$")
     patch: str = Field(min_length=1)
     test_patch: str
@@ -114,26 +115,26 @@ def _rows(source: Path) -> Iterator[tuple[str, Any]]:
         yield from _parquet(_from_hub(source))
         return
     if source.is_dir():
-        files = sorted(file for file in source.rglob("*") if file.suffix in (".json", ".jsonl", ".parquet"))
+        matches = sorted(file for pattern in ("*.json", "*.jsonl", "*.parquet") for file in source.rglob(pattern))
+        files = [file for file in matches if file.is_file()]
         if not files:
             raise BenchmarkError(f"{source} contains no .json, .jsonl or .parquet file")
         for file in files:
             try:
-                yield from ((f"{file.name} {place}", row) for place, row in _rows(file))
+                yield from ((f"{file.name} {place}", row) for place, row in _file_rows(file, source))
             except BenchmarkError as error:  # the other files are still read
                 yield file.name, str(error)
-    elif source.suffix == ".parquet":
-        yield from _parquet([source])
     else:
-        yield from _json(source)
+        yield from _file_rows(source, None)
 
 
-def _json(file: Path) -> Iterator[tuple[str, Any]]:
+def _file_rows(file: Path, folder: Path | None) -> Iterator[tuple[str, Any]]:
+    return _parquet([file]) if file.suffix == ".parquet" else _json(file, folder)
+
+
+def _json(file: Path, folder: Path | None) -> Iterator[tuple[str, Any]]:
     """Read JSON (a list, or an object of instances by name) or JSONL (one object per line)."""
-    try:
-        content = file.read_bytes()
-    except OSError as error:
-        raise BenchmarkError(f"{file} cannot be read: {error.strerror}") from None
+    content = read_file(file, inside=folder)
     try:
         data = json.loads(content)
     except ValueError:

@@ -155,7 +155,7 @@ class Recipe(_Model):
 def read_recipe(file: Path) -> Recipe:
     """Read a recipe. Raises BenchmarkError, which names the file and the field."""
     try:
-        return Recipe.model_validate(load_yaml(read_text(file)))
+        return Recipe.model_validate(load_yaml(read_text(file, inside=file.parent)))
     except yaml.YAMLError as error:
         raise BenchmarkError(f"{file} is not YAML: {' '.join(str(error).split())[:200]}") from None
     except ValidationError as error:

@@ -102,7 +102,10 @@ def read_changes(path: Path) -> list[LabelledChange]:
     if path.is_dir():
         changes = [
             LabelledChange(
-                task=file.name.partition(".")[0], label=label, author=file.parent.name, diff=read_patch(file)
+                task=file.name.partition(".")[0],
+                label=label,
+                author=file.parent.name,
+                diff=read_patch(file, inside=path),
             )
             for label in _LABELS
             for file in sorted(path.glob(f"{label}/*/*.patch"))

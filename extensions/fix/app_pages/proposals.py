@@ -13,7 +13,7 @@ from stackrank.dashboard import address
 from stackrank.dashboard.data import ask, engine, forget
 from stackrank.dashboard.parts import cards, show, writer
 from stackrank.dashboard.parts.keys import keys
-from stackrank.dashboard.parts.side_by_side import sides
+from stackrank.dashboard.parts.side_by_side import as_html, sides
 from stackrank.dashboard.parts.tables import EPISODE_PAGE
 from stackrank.db import queries
 from stackrank.db.connection.errors import DatabaseError
@@ -99,8 +99,8 @@ def change(diff: str, heading: str) -> None:
     st.subheader(heading)
     for file in sides(diff):
         st.markdown(f"**{show.escaped(file.path)}**")
-        for column, text in zip(st.columns(2), (file.before, file.after), strict=True):
-            column.code(wording.visible(text), language="diff", wrap_lines=cards.are_needed())
+        for column, text in zip(st.columns(2), as_html(file), strict=True):
+            column.html(text)
 
 
 def details(row: Mapping[str, Any]) -> None:
@@ -125,7 +125,18 @@ def details(row: Mapping[str, Any]) -> None:
 st.title("Proposals")
 rows = queries.proposals(engine())  # not cached: a person who decides must see the current state
 if not rows:
-    show.empty("Nothing is proposed yet.", "stackrank fix REPOSITORY --agent repair")
+    st.markdown(
+        "The leading entrant proposes fixes for the failing tests and the issues of a repository. Here you see each "
+        "change with the evidence for and against it, and decide. Nothing is published before a person approves it."
+    )
+    show.empty(
+        "Nothing is proposed yet. This command looks for failing tests, and proposes fixes for them:",
+        "stackrank fix REPOSITORY --agent repair",
+    )
+    st.caption(
+        "REPOSITORY is the folder of a git repository, which is never changed. The agent repair needs no model and no "
+        "key."
+    )
     st.stop()
 
 waiting = [row["id"] for row in rows if row["status"] == "open"]
@@ -137,7 +148,10 @@ if proposal is None:
 position = waiting.index(proposal["id"]) + 1 if proposal["id"] in waiting else 0
 queue = [number for number in (*waiting[position:], *waiting[:position]) if number != proposal["id"]]
 
-st.caption(f"{len(waiting)} wait for a decision. Keys: a approve, r reject, c comment, n the next one.")
+hint = "" if cards.are_needed() else " Keys: a approve, r reject, c comment, n the next one."
+st.caption(
+    f"{wording.count_of(len(waiting), 'proposal')} {'waits' if len(waiting) == 1 else 'wait'} for a decision.{hint}"
+)
 with st.container(horizontal=True, vertical_alignment="center"):
     st.header(f"Proposal {proposal['id']}: {show.escaped(proposal['title'])}", width="content", anchor=False)
     st.badge(_MARKS[proposal["status"]], color="gray")

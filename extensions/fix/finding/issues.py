@@ -53,7 +53,11 @@ def read_issues(path: Path) -> list[Issue]:
             f"there is no {path}: --issues takes a text file, a folder of text files, or a forge's JSON export"
         )
     files = sorted(file for file in path.iterdir() if file.suffix in (*_TEXTS, ".json")) if path.is_dir() else [path]
-    issues = [issue for file in files for issue in (_exported(file) if file.suffix == ".json" else _written(file))]
+    issues = [
+        issue
+        for file in files
+        for issue in (_exported if file.suffix == ".json" else _written)(file, path if path.is_dir() else None)
+    ]
     if not issues:
         raise BenchmarkError(f"{path} has no open issue: it needs text files ({', '.join(_TEXTS)}), or a JSON export")
     return issues
@@ -66,17 +70,17 @@ def require_distinct(issues: Sequence[Issue]) -> None:
         raise BenchmarkError(f"there are two issues called {doubled[0]}: leave one out, or rename its file")
 
 
-def _written(file: Path) -> Iterator[Issue]:
-    text = read_text(file).strip()
+def _written(file: Path, inside: Path | None) -> Iterator[Issue]:
+    text = read_text(file, inside=inside).strip()
     if not text:
         raise BenchmarkError(f"{file} is empty: describe the problem in it")
     title = text.partition("\n")[0].lstrip("# ").strip()
     yield Issue(id_from(file.stem), title[:120], text)
 
 
-def _exported(file: Path) -> Iterator[Issue]:
+def _exported(file: Path, inside: Path | None) -> Iterator[Issue]:
     """Read an export, which may be several JSON documents in a row, one for each page of the forge."""
-    text, decoder = read_text(file).strip(), json.JSONDecoder()
+    text, decoder = read_text(file, inside=inside).strip(), json.JSONDecoder()
     while True:
         try:
             data, end = decoder.raw_decode(text)

@@ -19,6 +19,8 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -93,12 +95,16 @@ def run(
     merge: bool = False,
     timeout_s: float | None = None,
     pass_fds: Collection[int] = (),
+    most_bytes: int | None = None,
 ) -> Ended:
     """Run a program and wait for its end. Raises OSError if it cannot be started, and TimeoutExpired.
 
     `env`: its whole environment; default: `environment()`. `folder`: a folder of our own to run in. `merge`: whether
-    its standard error goes to the output. `pass_fds`: descriptors that it inherits.
+    its standard error goes to the output. `pass_fds`: descriptors that it inherits. `most_bytes`: of output; a program
+    that writes more is killed, which raises OSError with EFBIG.
     """
+    if most_bytes is not None:
+        return _run_capped(argv, env, folder, stdin, timeout_s, most_bytes)
     completed = subprocess.run(
         _resolved(argv),
         input=stdin,
@@ -192,6 +198,48 @@ def protect_environment() -> None:
     for name in os.environ.keys() - variables.keys():
         del os.environ[name]
     os.environ.update(variables)
+
+
+def _run_capped(
+    argv: Sequence[str],
+    env: Mapping[str, str] | None,
+    folder: Path | str,
+    stdin: bytes,
+    timeout_s: float | None,
+    most_bytes: int,
+) -> Ended:
+    with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as errors:
+        source.write(stdin)
+        source.seek(0)
+        process = _start(argv, _for_host(env), folder, source, PIPE, errors, ())
+        late = threading.Event()
+
+        def end() -> None:
+            late.set()
+            process.kill()
+
+        timer = threading.Timer(timeout_s or threading.TIMEOUT_MAX, end)
+        timer.daemon = True
+        timer.start()
+        try:
+            assert process.stdout is not None
+            chunks, size = [], 0
+            while chunk := process.stdout.read(1 << 20):
+                chunks.append(chunk)
+                size += len(chunk)
+                if size > most_bytes:
+                    raise OSError(errno.EFBIG, f"it writes more than {most_bytes:,} bytes", argv[0])
+            process.wait()
+        finally:
+            timer.cancel()
+            process.kill()
+            process.wait()
+            assert process.stdout is not None
+            process.stdout.close()
+        if late.is_set():
+            raise TimeoutExpired(list(argv), timeout_s or 0)
+        errors.seek(0)
+        return Ended(process.returncode, b"".join(chunks), errors.read(1 << 20))
 
 
 def _start(

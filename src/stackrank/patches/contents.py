@@ -12,6 +12,8 @@ from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 
+from stackrank.host.plain_files import read_plain
+
 REGULAR, EXECUTABLE, LINK = "100644", "100755", "120000"
 """The modes that git knows for files."""
 _CONTROLS = bytes({*range(32), 127} - {*b"\t\n\v\f\r\x1b"})
@@ -98,7 +100,8 @@ def read_content(place: Path) -> bytes | None:
         return Link(os.readlink(os.fsencode(place)))  # noqa: PTH115 - a Path would change the target
     if not stat.S_ISREG(mode):
         return None
-    return Executable(place.read_bytes()) if mode & stat.S_IXUSR else place.read_bytes()
+    content = read_plain(place)
+    return Executable(content) if mode & stat.S_IXUSR else content
 
 
 def link_destination(path: str, target: bytes) -> str | None:

@@ -63,6 +63,36 @@ def test_a_phone_has_a_card_for_each_row(page: sync_api.Page) -> None:
     sync_api.expect(page.locator(".cards")).to_have_count(0)
 
 
+def test_a_phone_picks_two_runs_and_says_what_numbers_mean(page: sync_api.Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("/runs")
+    field = page.get_by_role("combobox", name="Compare")
+    for run in ("nightly #2", "nightly #1"):
+        field.click()
+        page.get_by_role("option", name=run).click()
+    page.keyboard.press("Escape")
+    page.get_by_role("link", name="nightly #2 against nightly #1").click()
+    heading(page, "nightly #2 against nightly #1")
+    page.get_by_text("What these numbers mean").first.click()
+    sync_api.expect(page.get_by_text("Of this comparison alone.").first).to_be_visible()
+
+
+def test_a_phone_has_the_legend_of_a_figure_as_text(page: sync_api.Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("/failures?fp_tab=Where+it+went+wrong")
+    legend = page.locator(".legend")
+    sync_api.expect(legend).to_contain_text("resolved")
+    sync_api.expect(page.locator(".js-plotly-plot .legend")).to_have_count(0)
+    assert legend.evaluate("box => box.scrollHeight <= box.clientHeight && box.scrollWidth <= box.clientWidth")
+    page.goto("/failures")
+    sync_api.expect(legend.locator(".line + .mark")).to_have_count(3)
+    page.goto("/failures?fp_tab=Where+it+went+wrong")
+    sync_api.expect(legend.locator(".field").first).to_be_visible()
+    page.set_viewport_size({"width": 1440, "height": 900})
+    sync_api.expect(page.locator(".js-plotly-plot .legend")).to_have_count(1)
+    sync_api.expect(page.locator("div.legend")).to_have_count(0)
+
+
 def test_a_phone_reaches_every_page_from_the_menu(page: sync_api.Page) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto("/leaderboard")

@@ -95,6 +95,17 @@ def test_vega_figures_contain_all_rows() -> None:
     assert [part["name"] for part in parts] == ["2.0", "7.0", "0.5"]
 
 
+def test_the_course_of_runs_marks_what_is_clear() -> None:
+    rows = [
+        {"run": f"n #{n}", "series": "n", "rate": 0.5, "sign": n - 1, "told": "", "goes_on": n == 2} for n in range(3)
+    ]
+    spec = charts.course(rows)
+    assert [row["against"] for row in spec["data"]["values"]] == ["worse", "no clear difference", "better"]
+    assert spec["encoding"]["y"]["scale"]["domain"] == pytest.approx([0.4, 0.6])
+    assert spec["layer"][1]["encoding"]["shape"]["legend"]
+    assert charts.course(rows[1:2])["layer"][1]["encoding"]["shape"]["legend"] is None, "nothing to tell apart"
+
+
 def test_hostile_command_name_is_escaped() -> None:
     def page() -> None:
         from stackrank.dashboard.parts import show

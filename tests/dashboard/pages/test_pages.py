@@ -118,7 +118,7 @@ def test_the_leaderboard_compares_two(visit: Any, seeded: SimpleNamespace) -> No
 @pytest.mark.parametrize("tab", ["Ranking", "Cost against rate", "Budget", "Reliability", "Abilities", "Numbers"])
 def test_tabs_of_the_leaderboard(visit: Any, seeded: SimpleNamespace, tab: str) -> None:
     app = visit(seeded.url, "leaderboard", lb_tab=tab)
-    assert drawn(app) == (tab != "Numbers")
+    assert drawn(app) == {"Numbers": 0, "Reliability": 2}.get(tab, 1)
     saved = [button.label for button in app.get("download_button")]
     assert saved[0] == "Figure for a paper (SVG)" and len(saved[1:]) == {"Ranking": 0, "Abilities": 4}.get(tab, 1)
 
@@ -158,7 +158,10 @@ def test_compare_several_entrants(visit: Any, seeded: SimpleNamespace) -> None:
 
 def test_tool_sets(visit: Any, seeded: SimpleNamespace) -> None:
     app = visit(seeded.url, "tool_sets", ts_entrant="qwen3-coder / rewrite")
-    sets, use = (table.value for table in app.dataframe)
+    sets, needed, use = (table.value for table in app.dataframe)
+    assert list(needed)[1:5] == ["Episode with rewrite", "Episode with debug", "Task with rewrite", "Task with debug"]
+    assert needed["Episode with debug"][0] == f"{sets['Steps'].tolist()[1]:.1f}"
+    assert needed["To resolve a task"][0].startswith(("No clear difference in steps: ", "0.", "1."))
     differences = queries.tool_sets(seeded.store.engine, Scope(benchmark="bugs"))
     assert list(linked(sets["Tool set"])) == ["rewrite", "debug"] and sets["Compared with"].tolist()[1] == "rewrite"
     assert sets["Points"].tolist()[1] == differences[0]["difference"]
@@ -173,7 +176,13 @@ def test_tool_sets(visit: Any, seeded: SimpleNamespace) -> None:
 @pytest.mark.parametrize("tab", ["How far", "Where it went wrong", "Not the entrant's fault"])
 def test_tabs_of_failure_points(visit: Any, seeded: SimpleNamespace, tab: str) -> None:
     app = visit(seeded.url, "failures", fp_tab=tab, fp_point="wrong_fix", runs="All")
-    assert drawn(app) == (tab != "Not the entrant's fault") and len(app.dataframe) == 1
+    assert drawn(app) == (tab != "Not the entrant's fault")
+    assert len(app.dataframe) == (1 if drawn(app) else 3)
+    if not drawn(app):
+        _, by_entrant, by_run = (table.value for table in app.dataframe)
+        assert by_entrant["Excluded"].sum() == by_run["Excluded"].sum() > 0
+        assert f"{by_run['Excluded'].sum()} of {by_run['Episodes'].sum()} episodes" in texts(app)
+        assert by_entrant["Share"].is_monotonic_decreasing
     if tab == "Where it went wrong":
         links = [part.proto.query_string for part in app.get("page_link")]
         assert sum("id=" in link or "ep_" in link for link in links) == 6  # five examples and all of them

@@ -120,9 +120,7 @@ def test_runs(visit: Any, seeded: SimpleNamespace, printed: Callable[..., Any]) 
         assert [row[name.capitalize()] for name in ("resolved", "unresolved", "errors")] == [
             printed_row[name] for name in ("resolved", "unresolved", "errors")
         ]
-        assert (
-            row["Known cost"] == printed_row["cost_usd"] and row["Run"] == f"{printed_row['name']} #{printed_row['id']}"
-        )
+        assert row["Cost"] == printed_row["cost_usd"] and row["Run"] == f"{printed_row['name']} #{printed_row['id']}"
 
 
 def test_tool_sets(visit: Any, seeded: SimpleNamespace, printed: Callable[..., Any]) -> None:

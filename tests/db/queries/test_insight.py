@@ -147,6 +147,13 @@ def test_excluded_episodes_and_health(seeded: tuple[Engine, Seeded]) -> None:
     (row,) = queries.excluded_episodes(engine, Scope(run=contents.runs))
     assert row["episodes"] == errors > 0 and row["reason"] == "infrastructure" and "60 s" in row["what"]
     assert queries.episode(engine, row["example"])["verdict"] == "error"
+    shares = queries.excluded_shares(engine, Scope(run=contents.runs))
+    assert sum(share["infrastructure"] for share in shares) == errors
+    assert sum(share["played"] for share in shares) == sum(
+        row["resolved"] + row["unresolved"] + row["errors"]
+        for row in queries.leaderboard(engine, Scope(run=contents.runs))
+    )
+    assert {share["defective"] for share in shares} == {0}
     health = queries.health(engine)
     assert health["errors"] == errors and health["reasons"][0]["episodes"] == errors
     assert health["done"] == 2 * 20 * 3 * 2 and health["error_rate"] == errors / health["done"]
@@ -213,6 +220,9 @@ def test_a_task_that_nobody_resolves_is_suspect(store: Store, engine: Engine) ->
     store.save_validation(benchmark.id, {"t": (False, "passes as given")})
     assert "passes as given" in queries.task_board(engine, benchmark.task_ids["t"])["suspect"]
     assert queries.excluded_episodes(engine, Scope(run=run))[0]["reason"] == "defective task"
+    assert [(row["played"], row["defective"]) for row in queries.excluded_shares(engine, Scope(run=run))] == [
+        (2, 2)
+    ] * 2
 
 
 def test_notes_and_tags(seeded: tuple[Engine, Seeded]) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from stackrank.db import queries
 from stackrank.db.connection.errors import NotFound
+from stackrank.db.totals import tallies
 from stackrank.db.writes.store import Store
 from tests.support.episodes import create_episodes, start
 
@@ -110,7 +111,15 @@ def test_runs_are_set_against_the_finished_ones_before_them(store: Store) -> Non
     for run in (first, second):
         store.end_run(run, "finished")
     ids = [row["id"] for row in queries.runs(store.engine)]
-    assert queries.against_previous(store.engine, ids) == {second: (first, -0.5)}, "over x, and the third goes on"
+    (change,) = queries.against_previous(store.engine, ids).items()
+    assert change == (second, (first, -0.5, ("x",), ())), "over x, and the third goes on"
     store.end_run(third, "finished")
-    assert queries.against_previous(store.engine, [third]) == {third: (second, 0.75)}, "over the episodes of x and z"
+    for of_episodes in (False, True):
+        if of_episodes:
+            with store.engine.begin() as connection:
+                tallies.forget(connection, [second, third])
+        found = queries.against_previous(store.engine, [third])
+        assert found == {third: (second, 0.75, (), ("x", "z"))}, "over the episodes of x and z"
+    clear = [row["entrant"] for row in queries.run_pair(store.engine, second, third)["entrants"] if row["sure"]]
+    assert sorted(clear) == ["x", "z"], "by the same test"
     assert queries.against_previous(store.engine, []) == {}

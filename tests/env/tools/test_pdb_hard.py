@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 import psutil
 import pytest
@@ -314,3 +315,34 @@ def test_replay_gives_the_same_observations(play: Play) -> None:
         transcript.append(step("bash", command='ls; date +%Z; echo $HOSTNAME; python -c \'print({"x", "y"})\'').text)
         texts.append(transcript)
     assert texts[0] == texts[1]
+
+
+def test_numbers_of_any_length_are_refused_at_once_and_truthfully(play: Play) -> None:
+    step = play(make_task({"run.py": "def f(n):\n    return n + 1\n\n\nf(2)\n"}))
+    step.pdb("p 1", test="python run.py")
+    taken = []
+    for digits in (20, 4300, 4301, 60_000):
+        number = "9" * digits
+        started = time.monotonic()
+        for command in (f"b {number}", f"b run.py:{number}", f"tbreak run.py:1-{number}"):
+            told = step.pdb(command, test="python run.py").text
+            assert f"no file has a line whose number has {digits} digits" in told, told[:200]
+        taken.append(time.monotonic() - started)
+    assert taken[-1] < 200 * taken[0], "the time does not grow with the square of the length"
+    step.pdb("b f\nc")
+    told = step.pdb(f"ignore 1 {10**20}").text
+    assert "at most 999999999 hits" in told and step.pdb("p n").text == "2"
+    assert step.pdb("b ²").ok and step.pdb("p n").text == "2"
+
+
+@pytest.mark.parametrize(("status", "shown"), [("10**5000", 255), ("-10**30", 255), ("-1", 255), ("300", 44)])
+def test_a_program_ends_with_the_status_that_python_gives_it(play: Play, status: str, shown: int) -> None:
+    step = play(make_task({"run.py": f"import sys\nsys.exit({status})\n"}))
+    assert f"exit status {shown})" in step.pdb("c", test="python run.py").text
+
+
+def test_names_that_a_program_made_up_may_be_long(play: Play) -> None:
+    code = "def f():\n    exec(compile('a = 1\\nb = 2', 'z' * 200_000, 'exec'))\n    return 1\n\n\nf()\n"
+    step = play(make_task({"run.py": code}))
+    assert step.pdb("b run.py:2\nc\ns\ns\ns\ns", test="python run.py").ok
+    assert step.pdb("p 1").ok

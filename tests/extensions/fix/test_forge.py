@@ -143,11 +143,14 @@ def test_what_cannot_be_pushed_is_refused_before_anything_is_decided(
     assert queries.proposal(desk.engine, number)["status"] == "open" and not list(desk.out.iterdir())
 
 
-def test_a_remote_is_the_repository_s_own(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_remote_on_this_machine_is_named_by_its_folder(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     git(tmp_path, "init", "-q", "--bare", "forge.git")
     git(desk.shop, "remote", "add", "origin", "../forge.git")
     forge = str(tmp_path / "forge.git")
-    assert destination(desk.shop, "origin") == forge
+    with pytest.raises(UsageError, match=f"name it with --push {forge}"):
+        destination(desk.shop, "origin")
     monkeypatch.chdir(tmp_path)
     assert destination(desk.shop, "forge.git") == destination(desk.shop, f"file://{forge}") == forge
     for address in ("https://forge.example/o/n.git", "git@forge.example:o/n.git", "ssh://git@forge.example/o/n"):
@@ -156,7 +159,7 @@ def test_a_remote_is_the_repository_s_own(desk: Desk, tmp_path: Path, monkeypatc
     desk.decide(number, "approved")
     clone = desk.publish().clone
     assert clone is not None and git(clone, "remote") == ""
-    push_branch(clone, destination(desk.shop, "origin"))
+    push_branch(clone, destination(desk.shop, forge))
     assert git(tmp_path / "forge.git", "for-each-ref", "--format=%(refname)") == f"refs/heads/{BRANCH}"
     assert BRANCH not in git(desk.shop, "for-each-ref")
 

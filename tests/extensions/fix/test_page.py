@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from stackrank.dashboard.parts.side_by_side import sides
+from stackrank.dashboard.parts.side_by_side import as_html, sides
 from stackrank.db import queries
 from stackrank.extensions.fix.decisions import Proposals
 from stackrank.terms import DecisionKind
@@ -59,9 +59,20 @@ def test_both_sides_of_a_change() -> None:
     assert file.before.splitlines()[3] == "" and file.after.splitlines()[3].startswith("+    4")
 
 
+def test_the_words_that_differ_are_marked() -> None:
+    before, after = as_html(sides(FIX)[0])
+    assert "for index in range(<mark>1</mark>, len(prices)):" in before
+    assert "for index in range(<mark>0</mark>, len(prices)):" in after
+    other = FIX.replace("range(0, len(prices))", "y = <b>work</b>").replace("+    for index in", "+   ")
+    assert "<mark>" not in "".join(as_html(sides(other)[0])), "another line"
+    assert "&lt;b&gt;work&lt;/b&gt;" in as_html(sides(other)[0])[1]
+    long = FIX.replace("range(1, ", f"range({'1 ' * 20_000}, ")
+    assert as_html(sides(long)[0])[0].count("1 ") >= 20_000, "all of a long line, in little time"
+
+
 def test_an_empty_queue_and_a_wrong_address(visit: Any, filled: SimpleNamespace) -> None:
     app = visit(filled.url, "proposals")
-    assert "Nothing is proposed yet" in app.markdown[0].value
+    assert "Nothing is proposed yet" in app.markdown[1].value
     proposed(filled, {"p": FIX})
     app = visit(filled.url, "proposals", pr_id="4711")
     assert any("4711" in element.value for element in app.warning)
@@ -101,7 +112,7 @@ def test_one_decision_is_enough_for_several_changes_that_mend_the_same(visit: An
     app = visit(filled.url, "proposals", pr_id=str(two))
     assert f"Proposal {first}, which is approved, fixes everything" in app.info[0].value
     assert app.button(key="pr_approve").disabled and not app.button(key="pr_reject").disabled
-    assert any(element.value.startswith("0 wait for a decision") for element in app.caption)
+    assert any(element.value.startswith("0 proposals wait for a decision") for element in app.caption)
 
 
 def _type_why(page: sync_api.Page, text: str) -> None:

@@ -17,8 +17,11 @@ def reported_error(error: BaseException) -> BaseException:
 
 def exit_status(error: SystemExit) -> int:
     """Return the status with which a program ends itself. Prints its message, as Python does."""
-    if error.code is None or isinstance(error.code, int):
-        return error.code or 0
+    if error.code is None:
+        return 0
+    if isinstance(error.code, int):
+        # Without any method that the program's own class may have. Python makes -1 of what does not fit into a long.
+        return int.__and__(error.code, 0xFF) if int.bit_length(error.code) < 64 else 0xFF
     print(error.code, file=sys.stderr)
     return 1
 

@@ -20,6 +20,7 @@ from ..core.files import Refused
 from .source import functions, is_overload
 
 _MOST_NAMED = 5
+_LONGEST_NUMBER = 9
 _SHOWN = re.compile(
     r"(?P<place>[^\s()]+:\d+):?(?: in [\w.<>]+| \([\w.<>]+\))?"
     r"|[\w.<>]+(?: at |\s*\()(?P<inner>[^\s()]+:\d+)\)?"
@@ -92,9 +93,11 @@ def find_place(root: str, name: str) -> List[Place]:
     if colon and not re.match(r"[^\W\d]|\d+-?\d*$", line_text):
         raise Refused("%r names neither a line nor a function: write it as in cart.py:12 or cart.py:total" % name)
     first, dash, last = line_text.partition("-")
-    if colon and first.isdigit() and (last.isdigit() if dash else not last):
+    if colon and first.isdecimal() and (last.isdecimal() if dash else not last):
+        if max(len(first), len(last)) > _LONGEST_NUMBER:
+            raise Refused("no file has a line whose number has %d digits" % max(len(first), len(last)))
         return _lines(root, name, find_file(root, file), int(first), int(last or first))
-    if name.isdigit():
+    if name.isdecimal():
         raise Refused("%r names no file: write it as in cart.py:%s" % (name, name))
     candidates: List[Tuple[str, str, int, int]] = []
     for path in [find_file(root, file)] if colon else _python_files(root):

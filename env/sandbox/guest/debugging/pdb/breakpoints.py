@@ -16,8 +16,9 @@ from ...core.files import Refused
 from ..evaluation import run
 from ..places import Place, defined_at, find_file, find_place, split_condition
 
+_MOST = 1000
 _DEFINITION = r"\s*(async\s+)?def\s+%s\b"
-_ROW = re.compile(r"(?:Breakpoint )?\d+(?: \([^)]*\))?(?::| at)\s+")
+_ROW = re.compile(r"^(?:Breakpoint )?\d+(?: \([^)]*\))?(?::| at)\s+")
 """What stands before the place when breakpoints are shown."""
 
 
@@ -158,11 +159,19 @@ class Breakpoints(pdb.Pdb):
         for point in bdb.Breakpoint.bplist.get((self.canonic(file), int(line)), ()):
             if (point.cond or "") == condition and self._entered.get(point.number, "") == function:
                 return self.error("breakpoint %d is already at %s:%s" % (point.number, self.shorten(file), line))
+        if sum(point is not None for point in bdb.Breakpoint.bpbynumber) >= _MOST:
+            return self.error("there are %d breakpoints, the most that there may be: `cl` deletes them" % _MOST)
         count = len(bdb.Breakpoint.bpbynumber)
         super().do_break(location + (", " + condition if condition else ""), temporary)
         if function and len(bdb.Breakpoint.bpbynumber) > count:
             self._stop_in_calls(bdb.Breakpoint.bpbynumber[-1], function)
         return None
+
+    def handle_command_def(self, line: str) -> Any:
+        """As in pdb, for so many commands of a breakpoint."""
+        if len(self.commands.get(self.commands_bnum or 0, ())) >= _MOST and line.strip() != "end":
+            return self.error("a breakpoint has at most %d commands" % _MOST)
+        return super().handle_command_def(line)
 
     def _stop_in_calls(self, point: Any, function: str) -> None:
         self._entered[point.number] = function
@@ -175,7 +184,7 @@ class Breakpoints(pdb.Pdb):
 
         Also returns the name of a function whose definition and body are on that one line, if it was asked for.
         """
-        if name.isdigit():
+        if name.isdecimal():
             frame: Optional[types.FrameType] = getattr(self, "curframe", None) if self._started else None
             file = self.canonic(frame.f_code.co_filename) if frame is not None else self.entry_file
             if not file:
@@ -213,7 +222,7 @@ class Breakpoints(pdb.Pdb):
     def _in_library(self, name: str) -> bool:
         """Whether a name stands for a function that the program knows, or for a line outside the workspace."""
         file, colon, line = name.rpartition(":")
-        if colon and line.isdigit():
+        if colon and line.isdecimal():
             path = super().lookupmodule(file)
             return path is not None and not self.canonic(path).startswith(self._root)
         code = None
@@ -246,8 +255,8 @@ class Breakpoints(pdb.Pdb):
     def do_ignore(self, arg: str) -> Any:
         """As in pdb; the count is remembered for restarts, and has to be a number."""
         number, _, count = arg.strip().partition(" ")
-        if count.strip() and not count.strip().isdigit():
-            return self.error("ignore takes a breakpoint and a number of hits, as in ignore 1 3, not %s" % arg)
+        if count.strip() and not re.match(r"\d{1,9}$", count.strip(), re.ASCII):
+            return self.error("ignore takes a breakpoint and at most 999999999 hits, as in ignore 1 3, not %s" % arg)
         problem = super().do_ignore(arg)
         for point in bdb.Breakpoint.bpbynumber:
             if point is not None and number == str(point.number):

@@ -304,7 +304,7 @@ class Debugger(TraceFunction):
                 )
                 self.message("%s %d %s" % (">" if number == self._link else " ", number, describe(error)))
                 self.message("      at %s" % place)
-        elif not (arg.isdigit() and int(arg) < len(self._chain)):
+        elif not (arg.isdecimal() and len(arg) < 9 and int(arg) < len(self._chain)):
             self.error("no exception %s: `exceptions` lists them" % arg)
         else:
             self._link = int(arg)

@@ -15,6 +15,7 @@ _STOP = {
     "source": list, "stack": list,
 }  # fmt: skip
 _MOST_TESTS = 20_000
+_LONGEST = 60_000
 
 
 def sound_report(raw: bytes) -> Optional[Dict[str, Any]]:
@@ -28,6 +29,8 @@ def sound_report(raw: bytes) -> Optional[Dict[str, Any]]:
     stop, tests = report.get("stop", {}), report.get("tests", {})
     if not (isinstance(stop, dict) and isinstance(tests, dict) and isinstance(report.get("exit", 0), int)):
         return None
+    if "stop" in report:
+        report["stop"] = stop = _capped(stop)
     table = stop.get("breakpoints", report.get("breakpoints", []))
     if not isinstance(table, list):
         return None
@@ -39,6 +42,15 @@ def sound_report(raw: bytes) -> Optional[Dict[str, Any]]:
             return None
     texts = [*report["notes"], *stop.get("source", []), *(line for row in table for line in row["commands"])]
     return report if all(isinstance(text, str) for text in [*texts, *tests.values()]) else None
+
+
+def _capped(value: Any) -> Any:
+    """Return a value with no text, such as the name of a file that a program made up, longer than the host accepts."""
+    if isinstance(value, dict):
+        return {_capped(key): _capped(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_capped(inner) for inner in value]
+    return value[:_LONGEST] if isinstance(value, str) else value
 
 
 def standing_of(report: Dict[str, Any]) -> Tuple[Dict[str, Any], int]:

@@ -8,16 +8,32 @@ filter or a driver, but no configuration defines one.
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-from stackrank.env.benchmarks.base import BenchmarkError
+from stackrank.env.git.layout import (
+    OF_A_CHECKOUT,
+    SHARED,
+    GitError,
+    check_files,
+    find_folders,
+    is_config,
+    read_line,
+)
 from stackrank.host import programs
+from stackrank.host.plain_files import is_plain
 from stackrank.host.scratch import scratch
+from stackrank.patches.reading import SUBMODULE
+
+__all__ = [
+    "GitError", "borrowed", "changed_files", "clone_git", "enclosing_repository", "exchange_git", "git_folders",
+    "is_bare", "push_git", "read_git", "remote_addresses", "run_git",
+]  # fmt: skip
 
 CONFIG = Path(__file__).with_name("gitconfig")
 _NETWORK = {
@@ -36,6 +52,10 @@ _OWN = {
 }  # fmt: skip
 _NO_PROGRAMS = {"core.hooksPath": os.devnull, "core.fsmonitor": "false", "core.editor": "false"}
 """These take precedence over the user's settings, which may lead into the current folder."""
+_MOST_CONTENT, _MOST_LISTED = 1 << 30, 1 << 28
+_READING_S = 600.0
+"""A repository of a few kilobytes can have more files than any disk. Reading such a one ends with an error."""
+_READ_FROM_CHECKOUT = (".gitattributes", ".gitignore", ".gitmodules")
 _FORMATS = {"extensions.objectformat": r"sha1|sha256", "extensions.refstorage": r"files|reftable"}
 _FILES = {
     "core.autocrlf": "true|false|input", "core.eol": "lf|crlf|native", "core.filemode": "true|false",
@@ -43,15 +63,6 @@ _FILES = {
     "core.checkstat": "default|minimal", "core.trustctime": "true|false",
 }  # fmt: skip
 """Settings that say how files are stored, with their values. Whatever else a repository sets is ignored."""
-_SHARED = ("refs", "packed-refs", "reftable", "shallow")
-
-
-class GitError(BenchmarkError):
-    """Git failed. `reason`: all that it said, in one line."""
-
-    def __init__(self, message: str, reason: str = "") -> None:
-        super().__init__(message)
-        self.reason = reason or message
 
 
 def run_git(
@@ -72,7 +83,7 @@ def read_git(
     """
     with borrowed(repository) as folder:
         lent = {**_OWN, "GIT_DIR": str(folder), **(variables or {})}
-        return _run(arguments, programs.FOLDER, stdin, lent, about=repository)
+        return _run(arguments, programs.FOLDER, stdin, lent, about=repository, timeout_s=_READING_S)
 
 
 def exchange_git(folder: Path, *arguments: str) -> None:
@@ -106,17 +117,37 @@ def push_git(clone: Path, address: str, branch: str) -> None:
         return
     checkout, common = git_folders(Path(address))
     heads = [checkout / "HEAD", common / "HEAD", *common.glob("worktrees/*/HEAD")]
-    if not is_bare(Path(address)) and any(_words(head) == f"ref: refs/heads/{branch}" for head in heads):
+    if not is_bare(Path(address)) and any(read_line(head) == f"ref: refs/heads/{branch}" for head in heads):
         raise GitError(f"{address} has the branch {branch} checked out: check out another one there")
     with borrowed(Path(address), written=True) as folder:
         run_git(*arguments, str(folder), f"HEAD:refs/heads/{branch}", folder=clone)
 
 
 def _run(
-    arguments: tuple[str, ...], folder: Path | str, stdin: bytes, variables: Mapping[str, str], *, about: Path | str
+    arguments: tuple[str, ...],
+    folder: Path | str,
+    stdin: bytes,
+    variables: Mapping[str, str],
+    *,
+    about: Path | str,
+    timeout_s: float | None = None,
 ) -> bytes:
     surroundings = {name: text for name, text in programs.environment().items() if not name.startswith("GIT_")}
-    ended = programs.run(["git", *arguments], folder=folder, stdin=stdin, env={**surroundings, **variables})
+    try:
+        ended = programs.run(
+            ["git", *arguments],
+            folder=folder,
+            stdin=stdin,
+            env={**surroundings, **variables},
+            timeout_s=timeout_s,
+            most_bytes=_MOST_CONTENT if arguments[0] == "cat-file" else _MOST_LISTED,
+        )
+    except OSError as error:
+        if error.errno != errno.EFBIG:
+            raise
+        raise GitError(f"git in {about}: {arguments[0]} was stopped, because {error.strerror}") from None
+    except programs.TimeoutExpired:
+        raise GitError(f"git in {about}: {arguments[0]} was stopped after {timeout_s:g} s") from None
     if ended.status:
         lines = ended.error_text.strip().splitlines() or ["failed"]
         raise GitError(f"git in {about}: {lines[-1]}", " ".join(" ".join(lines).split()))
@@ -130,6 +161,7 @@ def borrowed(repository: Path, *, written: bool = False) -> Iterator[Path]:
     `written`: whether new objects and references go to the repository. Raises GitError.
     """
     checkout, common = git_folders(repository)
+    check_files(repository, checkout, common)
     with scratch() as folder:
         if written:
             (folder / "objects").symlink_to(common / "objects")
@@ -138,13 +170,11 @@ def borrowed(repository: Path, *, written: bool = False) -> Iterator[Path]:
             # A path in this file may be in quotes, with the escapes of C.
             quoted = str(common / "objects").replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
             (folder / "objects" / "info" / "alternates").write_text(f'"{quoted}"\n', errors="surrogateescape")
-        try:
-            (folder / "HEAD").write_bytes((checkout / "HEAD").read_bytes())
-        except OSError as error:
-            raise GitError(f"{checkout / 'HEAD'} cannot be read ({error.strerror})") from None
-        for place in (*(common / entry for entry in _SHARED), *checkout.glob("index"), *checkout.glob("sharedindex.*")):
-            if place.exists():
-                (folder / place.name).symlink_to(place)
+        (folder / "HEAD").write_text(f"{read_line(checkout / 'HEAD')}\n", errors="surrogateescape")
+        places = [common / name for name in SHARED]
+        places += (file for pattern in OF_A_CHECKOUT for file in checkout.glob(pattern))
+        for place in filter(Path.exists, places):
+            (folder / place.name).symlink_to(place)
         if not (folder / "refs").exists():
             (folder / "refs").mkdir()
         (folder / "config").write_text(_config(common))
@@ -156,17 +186,49 @@ def changed_files(repository: Path) -> dict[str, str]:
     filter's output counts as different, because no filter is run. Raises GitError.
     """
     stored = {**_user_settings(), **_settings_of(git_folders(repository)[1], _FILES)}
-    # Git would look into submodules with the settings of those.
     options = ("--porcelain", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules=dirty")
     variables = {**_with_settings(stored), "GIT_WORK_TREE": str(repository.absolute())}
-    out = read_git(repository, "--no-optional-locks", "status", *options, variables=variables)
-    return {entry[3:]: entry[:2] for entry in out.decode("utf-8", "surrogateescape").split("\0") if entry}
+    with borrowed(repository) as folder:
+        lent = {**_OWN, "GIT_DIR": str(folder), **variables}
+
+        def ask(*arguments: str, stdin: bytes = b"") -> list[str]:
+            out = _run(arguments, programs.FOLDER, stdin, lent, about=repository, timeout_s=_READING_S)
+            return out.decode("utf-8", "surrogateescape").split("\0")
+
+        tracked = {path: attributes for attributes, _, path in _cut(ask("ls-files", "--stage", "-z"))}
+        _check_read_files(repository, tracked)
+        if submodules := [path for path, attributes in tracked.items() if attributes.startswith(f"{SUBMODULE} ")]:
+            # Git would read which commit they have checked out, from wherever they say that they are.
+            index = (folder / "index").read_bytes()
+            (folder / "index").unlink()
+            (folder / "index").write_bytes(index)
+            ask("update-index", "-z", "--skip-worktree", "--stdin", stdin=_listing(submodules))
+        return {entry[3:]: entry[:2] for entry in ask("--no-optional-locks", "status", *options) if entry}
+
+
+def _cut(entries: Iterable[str]) -> Iterator[tuple[str, str, str]]:
+    return (entry.partition("\t") for entry in entries if entry)
+
+
+def _listing(paths: Iterable[str]) -> bytes:
+    return "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
+
+
+def _check_read_files(repository: Path, tracked: Iterable[str]) -> None:
+    """Raises GitError if git would read anything but plain files of a checkout to find out about its tracked files."""
+    folders = {parent for path in tracked for parent in PurePosixPath(path).parents}
+    if any(".." in folder.parts or folder.is_absolute() for folder in folders):
+        raise GitError(f"the index of {repository} has files outside of it")
+    for folder in folders:
+        for place in (repository / folder / name for name in _READ_FROM_CHECKOUT):
+            if os.path.lexists(place) and not place.is_dir() and not is_plain(place):
+                raise GitError(f"{place} is not a plain file, so git is not started in {repository}")
 
 
 def enclosing_repository(folder: Path) -> Path:
     """Return the innermost folder around `folder`, or itself, that is a checkout. Raises GitError."""
     place = folder.absolute()
-    checkout = next((around for around in (place, *place.parents) if (around / ".git").exists()), None)
+    checkout = next((around for around in (place, *place.parents) if os.path.lexists(around / ".git")), None)
     if checkout is None:
         raise GitError(f"{folder} is in no git repository")
     return checkout
@@ -187,21 +249,9 @@ def remote_addresses(repository: Path) -> dict[str, str]:
 
 def git_folders(repository: Path) -> tuple[Path, Path]:
     """Return the absolute git directory of a checkout or a bare repository, and that which it shares with other
-    checkouts. Raises GitError.
+    checkouts. Raises GitError, also if one of them belongs to another repository (see `env.git.layout`).
     """
-    place = repository.absolute() / ".git"
-    if not place.exists():
-        place = repository.absolute()
-    elif place.is_file():  # of a worktree, or of a submodule
-        place = place.parent / _words(place).removeprefix("gitdir:").strip()
-    if not (place / "HEAD").exists():
-        raise GitError(f"{repository} is not a git repository")
-    common = place / _words(place / "commondir").strip() if (place / "commondir").is_file() else place
-    return place.resolve(), common.resolve()
-
-
-def _words(file: Path) -> str:
-    return file.read_text(encoding="utf-8", errors="surrogateescape").rstrip("\n")
+    return find_folders(repository, lambda folder: _all_settings(folder).get("core.worktree", ""))
 
 
 def _config(common: Path) -> str:
@@ -217,11 +267,11 @@ def _settings_of(common: Path, wanted: Mapping[str, str]) -> dict[str, str]:
 
 
 def _all_settings(common: Path) -> dict[str, str]:
-    try:
-        status = (common / "config").stat()
-    except OSError:
+    file = common / "config"
+    if not is_config(file):
         return {}
-    return dict(_local_settings(common / "config", status.st_mtime_ns, status.st_size))
+    status = file.stat()
+    return dict(_local_settings(file, status.st_mtime_ns, status.st_size))
 
 
 def _valid(settings: Mapping[str, str], wanted: Mapping[str, str]) -> dict[str, str]:
