@@ -73,9 +73,7 @@ def aside() -> None:
     parts += [
         f"{whole['Defective tasks']:,} had a task that is known to be defective" if whole["Defective tasks"] else ""
     ]
-    st.caption(
-        f"{'; '.join(filter(None, parts))}. These episodes count neither for nor against their entrants."
-    )
+    st.caption(f"{'; '.join(filter(None, parts))}. These episodes count neither for nor against their entrants.")
     lines = [
         {
             "Reason": row["reason"],
