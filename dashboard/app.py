@@ -5,10 +5,10 @@ from typing import Any
 
 import streamlit as st
 
-from stackrank.dashboard import address, login
+from stackrank.dashboard import address, first_run, login
 from stackrank.dashboard.data import ask
 from stackrank.dashboard.pages import HIDDEN, LISTED, SUMMARIES, Page, plugin_pages
-from stackrank.dashboard.parts import first_run, pulse, scope, show, top
+from stackrank.dashboard.parts import pulse, scope, show, top
 from stackrank.dashboard.parts.show import begin, escaped, guarded
 from stackrank.db import queries
 from stackrank.wording import words

@@ -64,17 +64,16 @@ def aside() -> None:
         return
     shares = ask(queries.excluded_shares, scope)
     whole = _total(shares)
+    played = count_of(whole["Episodes"], "episode")
     st.markdown(
-        f":material/filter_alt_off: **{wording.part_of(whole['Excluded'], whole['Episodes'])} episodes "
-        f"({wording.percent(whole['Share'])}) are in no rate.**"
+        f":material/filter_alt_off: **Every rate leaves out {whole['Excluded']:,} of {played} "
+        f"({wording.percent(whole['Share'])}).**"
     )
     parts = [f"In {whole['Infrastructure']:,}, the infrastructure failed" if whole["Infrastructure"] else ""]
     parts += [
         f"{whole['Defective tasks']:,} had a task that is known to be defective" if whole["Defective tasks"] else ""
     ]
-    st.caption(
-        f"{'; '.join(filter(None, parts))}. A rate counts neither for nor against an entrant what it did not do."
-    )
+    st.caption(f"{'; '.join(filter(None, parts))}. These episodes count neither for nor against their entrants.")
     lines = [
         {
             "Reason": row["reason"],

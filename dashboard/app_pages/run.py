@@ -71,13 +71,14 @@ def resolved(current: Mapping[str, Any]) -> None:
 def figures(current: Mapping[str, Any]) -> None:
     """Draw how far the run has come, and its totals."""
     total, played = current["episodes_total"] - current["not_played"], current["done"]
-    silent_s = show.age_s(current["heartbeat_at"]) if current["status"] == "running" else 0.0
-    left_s = None
-    if current["status"] == "running" and played and current["wall_s"] and silent_s <= _SILENT_S:
-        left_s = current["wall_s"] / played * (total - played)
-    text = f"{played:,} of {count_of(total, 'episode')}" + (
-        f", about {wording.duration(left_s)} left" if left_s else ""
-    )
+    is_running = current["status"] == "running"
+    silent_s = show.age_s(current["heartbeat_at"]) if is_running else 0.0
+    waits_s = [row["waiting_s"] for row in ask(queries.in_progress, run_id)] if is_running else []
+    still_s = min(waits_s, default=0.0)
+    text = f"{played:,} of {count_of(total, 'episode')}"
+    if is_running and played and current["wall_s"] and max(silent_s, still_s) <= _SILENT_S:
+        left_s = (current["wall_s"] - still_s) / played * (total - played)
+        text += f", about {wording.duration(left_s)} left"
     if not RunStatus(current["status"]).ended or played < total:
         st.progress(min(1.0, played / total) if total else 0.0, text=text)
     with st.container(horizontal=True):
@@ -95,7 +96,7 @@ def figures(current: Mapping[str, Any]) -> None:
         cost = wording.total_usd(current["cost_usd"])
         show.metric("Cost", cost, without, help="Where prices are known; errors included.")
         show.metric("Duration", wording.duration(current["wall_s"]))
-    if current["status"] == "running" and (out := queries.describe_outages(current["outages"])):
+    if is_running and (out := queries.describe_outages(current["outages"])):
         st.warning(show.escaped(f"Paused: {out}. Its entrants wait; the others continue."))
     acts = ask(queries.acts, run_id)
     if current["paused"] and not RunStatus(current["status"]).ended:
@@ -107,7 +108,10 @@ def figures(current: Mapping[str, Any]) -> None:
     if silent_s > _SILENT_S:
         silence = wording.duration(silent_s)
         st.warning(f"The run has sent no heartbeat for {silence}. To continue it: `stackrank resume {run_id}`.")
-    if current["status"] == "running":
+    elif still_s > _SILENT_S:
+        stillness = wording.duration(still_s)
+        st.warning(f"No episode has taken a step for {stillness}. `stackrank why {run_id}` says what each waits for.")
+    if is_running:
         running_now()
 
 

@@ -49,11 +49,12 @@ def draw(
     alt: str,
     key: str | None,
     on_select: Any,
+    *,
+    several: bool,
 ) -> Any:
     """Draw the rows of a table as cards, if it is wider than the window; return which rows are picked.
 
-    Several rows can be picked if the table has a `key` and `on_select`, as of `st.dataframe`: that is how they are
-    compared. A single one is opened by its name.
+    One of the rows can be picked, or `several`, if the table has a `key` and `on_select`, as of `st.dataframe`.
     """
     names = [name for name in map(str, frame) if configuration.get(name, {}) is not None]
     if sum(int(configuration.get(name, {}).get("width") or _USUAL) for name in names) <= _NARROWEST:
@@ -64,7 +65,7 @@ def draw(
         title, row = _card(place, cells, configuration, writers, links)
         titles.append(title)
         rows.append(row)
-    picked = _picked(titles, key, on_select) if key and on_select and len(rows) > 1 else []
+    picked = _picked(titles, key, on_select, several=several) if key and on_select and len(rows) > 1 else []
     more = f"<details><summary>{len(rows) - _MOST_OPEN:,} more</summary>{''.join(rows[_MOST_OPEN:])}</details>"
     text = "".join(rows[:_MOST_OPEN]) + (more if len(rows) > _MOST_OPEN else "")
     st.html(f'<section class="cards" aria-label="{escape(alt)}">{text}{_meanings(names, configuration)}</section>')
@@ -75,7 +76,7 @@ def _selection(rows: Sequence[int]) -> Any:
     return SimpleNamespace(selection=SimpleNamespace(rows=list(rows)))
 
 
-def _picked(titles: Sequence[str], key: str, on_select: Any) -> Sequence[int]:
+def _picked(titles: Sequence[str], key: str, on_select: Any, *, several: bool) -> Sequence[int]:
     """Draw a field in place of a table's boxes to tick, and return the places of the picked rows."""
     field = f"{key}_picked"
 
@@ -83,13 +84,18 @@ def _picked(titles: Sequence[str], key: str, on_select: Any) -> Sequence[int]:
         st.session_state[key] = _selection(st.session_state[field])
         on_select()
 
+    looks: dict[str, Any] = {"format_func": titles.__getitem__, "key": field}
+    looks |= {"on_change": remember} if callable(on_select) else {}
+    places = range(len(titles))
+    if not several:
+        if st.session_state.get(field) not in places:
+            st.session_state[field] = None
+        place = st.selectbox("Open here", places, index=None, placeholder="Choose one", **looks)
+        return [] if place is None else [place]
     if field not in st.session_state:
         st.session_state[field] = st.session_state.get(key, {}).get("selection", {}).get("rows", [])
-    places = range(len(titles))
-    options: dict[str, Any] = {"on_change": remember} if callable(on_select) else {}
-    return st.multiselect(
-        "Compare", places, format_func=titles.__getitem__, key=field, placeholder="Choose what to compare", **options
-    )
+    st.session_state[field] = [place for place in st.session_state[field] if place in places]
+    return st.multiselect("Compare", places, placeholder="Choose what to compare", **looks)
 
 
 def _meanings(names: Sequence[str], configuration: Mapping[str, Any]) -> str:

@@ -109,7 +109,7 @@ _PIXELS = {
     **dict.fromkeys("%m@", 11.5),
 }
 """Pixels that characters take in a table; the others take `_USUAL`."""
-_USUAL, _PADDING, _WIDEST = 7.2, 19, 480
+_USUAL, _PADDING, _WIDEST = 7.2, 19, 560
 """Beside `_PIXELS`: the pixels of other characters, those of the sides of a cell, and the most of a column."""
 _LONGEST = 8
 """So many of the longest texts of a column are measured."""

@@ -28,17 +28,32 @@ MILESTONES = {
     "resolved": "the hidden tests of the verdict passed",
 }
 """What it means that an episode reached a milestone, or a stage of failure points."""
+FAILURES = {
+    FailurePoint.NEVER_REPRODUCED: "it saw no failure",
+    FailurePoint.NEVER_LOCALIZED: "it did not see the faulty place",
+    FailurePoint.LOCALIZED_NOT_EDITED: "it saw the faulty place and changed nothing there",
+    FailurePoint.WRONG_LOCATION: "it changed other places",
+    FailurePoint.WRONG_FIX: "it changed the fault wrongly",
+    FailurePoint.REGRESSION: "it broke what had worked",
+    FailurePoint.BROKE_SYNTAX: "it left a file that does not parse",
+    FailurePoint.LOOPED: "it repeated itself",
+    FailurePoint.MALFORMED_ACTIONS: "its actions could not be read",
+    FailurePoint.OUT_OF_BUDGET: "it reached a limit before it changed the program",
+    FailurePoint.BROKE_SANDBOX: "it broke its sandbox",
+    FailurePoint.TAMPERED: "it tried to change the verdict instead of the program",
+}
+"""What went wrong first in an episode with this failure point."""
 
 
 def note_other_versions(scope: Scope) -> None:
-    """Say which runs have failure points from another version: their numbers differ for that reason alone."""
+    """Say which runs have failure points by rules of another version, where others have not."""
     runs = ask(queries.runs_with_other_analysis, scope)
     if runs:
         run_list = ", ".join(map(str, runs[:5])) + (" and others" if len(runs) > 5 else "")
-        name = "run" if len(runs) == 1 else "runs"
+        noun = "run" if len(runs) == 1 else "runs"
         st.caption(
-            f"The milestones and failure points of {name} {run_list} were computed by another version of stackrank. Do "
-            "not compare them with those of other runs."
+            f"Another version of stackrank found the milestones and failure points of {noun} "
+            f"{run_list}. Do not compare them with those of the other runs."
         )
 
 
@@ -67,13 +82,11 @@ def bars(prefix: str, points: Sequence[Mapping[str, Any]], scope: Scope) -> None
         entrant, point = clicked[0][0], clicked[0][1] or None
     if clicked or entrant or point:
         _examples(entrant, point, scope)
-    st.caption(
-        "Of each failed episode, what went wrong first. Never reproduced: it saw no failure. Never localized: it did "
-        "not see the faulty place. Wrong location: it changed other places. Wrong fix: it changed the fault wrongly. "
-        "Regression: it broke what had worked. Tampered: it tried to change the verdict instead of the program. "
-        "Out of budget: it reached a limit."
-    )
     flat = _flat(points)
+    meanings = " ".join(
+        f"{wording.words(point).capitalize()}: {meaning}." for point, meaning in FAILURES.items() if point in present
+    )
+    st.caption(f"Of each failed episode, what went wrong first. {meanings}")
     show.table_and_csv(flat, name="failure_points", alt="Failure points of each entrant", key=f"{prefix}_bars_table")
 
 

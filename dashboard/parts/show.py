@@ -258,8 +258,8 @@ def grid(
     if cards.are_needed():
         shown = neutral[[column for column in neutral if column not in hidden]]
         several = options.get("selection_mode") == "multi-row"
-        on_select = options.get("on_select") if several else None
-        drawn = cards.draw(shown, configuration, writers, places, options.get("alt", ""), options.get("key"), on_select)
+        asked = (options.get("alt", ""), options.get("key"), options.get("on_select"))
+        drawn = cards.draw(shown, configuration, writers, places, *asked, several=several)
         if drawn:
             return drawn
     for column, addresses in places.items():

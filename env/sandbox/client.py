@@ -203,6 +203,8 @@ class Sandbox:
 
     def resolve(self, path: str) -> str:
         """Follow the links of a path. Returns the path relative to the workspace. Raises Refused."""
+        if len(path) > 4096:  # Linux allows no more
+            raise Refused(f"a path has at most 4,096 characters, and this one has {len(path):,}")
         return self._ask("resolve", Resolved, path=path)[0].path
 
     def edit(self, path: str, text: str, start: int | None = None, end: int | None = None) -> Edit:

@@ -59,7 +59,8 @@ def evidence_lines(proposal: Mapping[str, Any], *, stops: bool = True) -> list[s
     elif evidence["unmeasured"]:
         lines.append(f"Changed statements that a test runs: not known ({one_line(evidence['unmeasured'])})")
     if variants := evidence.get("variants"):
-        lines.append(f"Variants of the change: {describe_accepted(variants)}")
+        sentence = describe_accepted(variants)
+        lines.append(sentence[0].upper() + sentence[1:])
     lines += [
         f"Debugger at {stop['place']} (step {stop['step']}): {one_line(stop['shown'])[:160]}"
         for stop in (evidence["debugger"] if stops else ())

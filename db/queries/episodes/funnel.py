@@ -11,7 +11,7 @@ from sqlalchemy import Engine, case, func, select
 from stackrank.db.connection.transactions import EPISODE, RUN, TASK
 from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, fetch_entrants
 from stackrank.db.queries.reading import ERROR_HEAD, Row, fetch, fetch_tuples
-from stackrank.terms import DEBUGGERS, FAILURE_POINTS, Milestone, Verdict
+from stackrank.terms import DEBUGGERS, Milestone, Verdict
 
 _E = EPISODE.c
 
@@ -102,10 +102,12 @@ def funnel(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> list[FunnelRow]:
 
 
 def runs_with_other_analysis(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> list[int]:
-    """Return the scope's runs whose milestones and failure points were worked out in another way than today."""
-    made_with = RUN.c.versions["failure_points"].as_string()
-    query = select(RUN.c.id).where(RUN.c.id.in_(scope.find(engine).runs), made_with.is_distinct_from(FAILURE_POINTS))
-    return [run_id for (run_id,) in fetch_tuples(engine, query.order_by(RUN.c.id))]
+    """Return the scope's runs whose milestones and failure points were worked out in another way than the newest's."""
+    found_with = RUN.c.versions["failure_points"].as_string()
+    query = select(RUN.c.id, found_with).where(RUN.c.id.in_(scope.find(engine).runs)).order_by(RUN.c.id)
+    version_of: dict[int, str | None] = dict(fetch_tuples(engine, query))
+    newest = version_of[max(version_of)] if version_of else None
+    return [run_id for run_id, version in version_of.items() if version != newest]
 
 
 def excluded_shares(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> list[ExcludedShare]:

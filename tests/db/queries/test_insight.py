@@ -136,9 +136,11 @@ def test_runs_with_other_failure_point_rules_are_listed(store: Store, matrix: Si
     def create(**versions: str) -> int:
         return store.create_run(name="r", benchmark_id=matrix.benchmark.id, spec={}, versions=versions)
 
-    for run in (matrix.run, create(python="3.11"), create(failure_points="1")):
-        assert queries.runs_with_other_analysis(store.engine, Scope(run=run)) == [run]
-    assert queries.runs_with_other_analysis(store.engine, Scope(run=create(failure_points=FAILURE_POINTS))) == []
+    old, unknown = create(failure_points="1"), create(python="3.11")
+    new = [create(failure_points=FAILURE_POINTS) for _ in range(2)]
+    assert queries.runs_with_other_analysis(store.engine, Scope(run=(old, unknown, *new))) == [old, unknown]
+    for alike in ([old], [unknown], new):
+        assert queries.runs_with_other_analysis(store.engine, Scope(run=alike)) == []
 
 
 def test_excluded_episodes_and_health(seeded: tuple[Engine, Seeded]) -> None:

@@ -131,3 +131,16 @@ def test_pdb_comes_after_the_fifth_rewrite() -> None:
         assert ok and "42" in message
         env.reset()
         assert do("pdb", command="c") == (False, "pdb becomes available after 5 more rewrites.")
+
+
+def test_a_path_of_any_length_is_refused_and_the_episode_goes_on(play: Play) -> None:
+    step = play(make_task({"a.py": "x = 1\n", **TESTS}))
+    for path in ("x" * 100_000, "é" * 70_000, "d/" * 40_000 + "a.py"):
+        for refused in (
+            step("create", path=path, content="x"),
+            step("insert", path=path, line=1, text="x"),
+            step("str_replace", path=path, old_str="x", new_str="y"),
+            step("view", path=path),
+        ):
+            assert not refused.ok and "took the place" not in refused.text, refused.text[:200]
+    assert step("view", path="a.py").ok

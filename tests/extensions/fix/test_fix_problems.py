@@ -140,6 +140,8 @@ _FEE = "def fee(price):\n    return {}\n"
             ("fee(20) == 40", "fee(0) == 3"),
             ["shop/pay.py:2: return price * 2 if price >= 9 else 3"],
         ),
+        # `!=` in place of `is not` is no other behaviour.
+        (_FEE, "price", "price if price is not None else 0", ("fee(None) == 0", "fee(3) == 3"), []),
     ],
 )
 def test_other_changes_that_the_tests_accept_as_well(

@@ -7,12 +7,14 @@ import streamlit as st
 from stackrank.dashboard.parts.show import escaped
 from stackrank.db.connection.errors import RUN_COMMAND
 
+_IN_LINES = RUN_COMMAND.replace(" --agent", " \\\n  --agent")
+"""The command in lines that a phone shows whole."""
 _WAYS = (
     (
         "Try it",
         "Needs no model and no key: repair looks for fixes by itself, once without and once with a debugger. Ten bugs "
         "take a few minutes.",
-        f"{RUN_COMMAND} \\\n  --tools rewrite --tools debug --limit 10",
+        f"{_IN_LINES} --limit 10 \\\n  --tools rewrite --tools debug",
     ),
     (
         "With a model",
