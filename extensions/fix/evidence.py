@@ -89,6 +89,7 @@ def gather_evidence(
         None,
     )  # fmt: skip
     return {
+        "targets": list(project.command.targets),
         "suite_before": suite_before.counts,
         "suite_after": suite_after.counts,
         "target": target,

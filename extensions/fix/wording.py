@@ -37,8 +37,10 @@ def evidence_lines(proposal: Mapping[str, Any], *, stops: bool = True) -> list[s
         f"{test}: {old_outcome} before, {new_outcome} after"
         for test, (old_outcome, new_outcome) in evidence["target"].items()
     ]
+    targets = evidence.get("targets")
+    what_ran = f"Tests in {', '.join(targets)}, and no others" if targets else "Suite"
     lines.append(
-        f"Suite: {suite_before['passed']} passed and {suite_before['failed']} failed before, "
+        f"{what_ran}: {suite_before['passed']} passed and {suite_before['failed']} failed before, "
         f"{suite_after['passed']} passed and {suite_after['failed']} failed after; "
         f"{count_of(len(evidence['regressions']), 'regression')}"
     )

@@ -22,7 +22,7 @@ from stackrank.extensions.fix.finding.issues import read_issues
 from stackrank.extensions.fix.finding.problems import Problem, explain_missing, find_problems, split_up, write_problems
 from stackrank.extensions.fix.finding.suite import Suite, run_again
 from stackrank.extensions.fix.propose import group_by_change
-from stackrank.extensions.fix.wording import plain_verdict
+from stackrank.extensions.fix.wording import evidence_lines, plain_verdict
 from tests.extensions.fix.opening import opened, quiet
 from tests.fixtures.env import usable
 from tests.support.shop import SHOP, evidence
@@ -238,3 +238,12 @@ def test_what_speaks_against_a_change() -> None:
     assert verdict == "targets that pass: 1 of 1; 1 other test of what it changes still failing; 2 regressions; " + (
         "touches shop/cart.py: total"
     )
+
+
+@pytest.mark.parametrize(
+    ("targets", "start"),
+    [([], "Suite: 2 passed"), (["tests/a.py", "b"], "Tests in tests/a.py, b, and no others: 2 passed")],
+)
+def test_evidence_names_the_tests_that_it_rests_on(targets: list[str], start: str) -> None:
+    row = {"entrant": "one", "evidence": evidence(targets=targets)}
+    assert any(line.startswith(start) for line in evidence_lines(row))
