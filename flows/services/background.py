@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -192,10 +193,10 @@ class Service:
         say(f"starting the {self.title} in the background, {self.patience} (`stackrank down` ends it)")
         if port is not None:
             listen("127.0.0.1", port).close()
-        try:
-            return self._start(choose_port(port or (state.port if state else self.port)), say)
-        except _PortTaken:
-            return self._start(choose_port(None), say)
+        for preferred in (port or (state.port if state else self.port), None):
+            with suppress(_PortTaken):
+                return self._start(choose_port(preferred), say)
+        return self._start(choose_port(None), say)
 
     def _start(self, port: int, say: Callable[[str], None]) -> str:
         process, state = self._spawn(port)
@@ -234,8 +235,11 @@ class Service:
                         f"The {self.title} cannot start because the disk with {home()} is full: free some space, "
                         "or set STACKRANK_HOME to a folder on another disk."
                     )
-                raise (_PortTaken if _is_taken(state.port) else ServerError)(
-                    f"The {self.title} ended while it started ({self._last_log_line()}); see {self.log_file}."
+                said = self._last_log_line()
+                # Whoever had the port may have let go of it since.
+                was_taken = os.strerror(errno.EADDRINUSE) in said or _is_taken(state.port)
+                raise (_PortTaken if was_taken else ServerError)(
+                    f"The {self.title} ended while it started ({said}); see {self.log_file}."
                 )
             if now_s - start > timeout_s:
                 raise ServerError(f"The {self.title} did not answer within {timeout_s:.0f} s; see {self.log_file}.")

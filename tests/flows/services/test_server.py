@@ -233,6 +233,22 @@ def test_two_homes_remember_one_port(home: Path, monkeypatch: pytest.MonkeyPatch
     assert server.ensure_server(say=print) == second_url
 
 
+def test_a_port_that_is_held_for_a_moment(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection of another program may have the port, which nobody listens on."""
+    free = background.choose_port
+    with socket.socket() as one, socket.socket() as another:
+        for holder in (one, another):
+            holder.bind(("127.0.0.1", 0))
+        held = [holder.getsockname()[1] for holder in (one, another)]
+        chosen_ports = [*held]
+        monkeypatch.setattr(
+            background, "choose_port", lambda preferred: chosen_ports.pop() if chosen_ports else free(preferred)
+        )
+        server.ensure_server(say=print)
+        status = server.server_status()
+    assert status and status["healthy"] and status["port"] not in held and not chosen_ports
+
+
 def test_server_environment(home: Path) -> None:
     environ = {
         "PREFECT_API_URL": "http://elsewhere/api",
