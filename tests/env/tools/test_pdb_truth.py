@@ -174,7 +174,7 @@ def test_what_a_command_ignores_is_said_beside_it(play: Play) -> None:
     for command, error in {
         "w x": "*** the number of calls to show is an integer, not x",
         "u x": "*** Invalid frame count (x)",
-        "ignore 1 soon": "*** ignore takes a breakpoint and a number of hits, as in ignore 1 3, not 1 soon",
+        "ignore 1 soon": "a number of hits (at most 999999999), as in ignore 1 3, not 1 soon",
         "enable": "*** enable needs numbers of breakpoints: enable 1 2",
         "disable": "*** disable needs numbers of breakpoints: disable 1 2",
         "unalias nothing": "*** there is no alias nothing",

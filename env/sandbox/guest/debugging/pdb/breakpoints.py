@@ -256,7 +256,8 @@ class Breakpoints(pdb.Pdb):
         """As in pdb; the count is remembered for restarts, and has to be a number."""
         number, _, count = arg.strip().partition(" ")
         if count.strip() and not re.match(r"\d{1,9}$", count.strip(), re.ASCII):
-            return self.error("ignore takes a breakpoint and at most 999999999 hits, as in ignore 1 3, not %s" % arg)
+            usage = "ignore takes a breakpoint and a number of hits (at most 999999999), as in ignore 1 3"
+            return self.error("%s, not %s" % (usage, arg))
         problem = super().do_ignore(arg)
         for point in bdb.Breakpoint.bpbynumber:
             if point is not None and number == str(point.number):
