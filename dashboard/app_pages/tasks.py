@@ -14,7 +14,14 @@ from stackrank.dashboard.parts import columns as kinds
 from stackrank.dashboard.parts import labels, show
 from stackrank.dashboard.parts.matrix import entrants_of, matrix, told
 from stackrank.dashboard.parts.scope import asked, query
-from stackrank.dashboard.parts.tables import EPISODE_PAGE, LEADERBOARD_PAGE, TASK_PAGE, leaderboard_table, pick
+from stackrank.dashboard.parts.tables import (
+    EPISODE_PAGE,
+    LEADERBOARD_PAGE,
+    TASK_PAGE,
+    TOOL_SETS_PAGE,
+    leaderboard_table,
+    pick,
+)
 from stackrank.db import queries
 from stackrank.wording import count_of
 
@@ -116,7 +123,8 @@ def decisive() -> None:
     """Draw links to the first few traces in which the debugger was decisive."""
     for row in [row for row in table if row["decisive"]][:_MOST_LINKS]:
         for side in [side for side in row["cells"] if side["entrant_id"] in debugging[row["task"]]]:
-            label = f"{show.escaped(row['task'])}: {show.escaped(side['entrant'])} resolved it; without, it failed"
+            task, entrant = show.escaped(row["task"]), show.escaped(side["entrant"])
+            label = f"{task}: {entrant} resolved it; without the debugger, it failed"
             show.link(EPISODE_PAGE, label, "bug_report", id=side["episode"])
 
 
@@ -125,9 +133,9 @@ if kind == "decisive":
     debugging = ask(queries.decisive_tasks, scope)
     st.caption(
         "An entrant is named here if it also played the task without a debugger, with the same agent and model, and "
-        "failed. Others that resolved the task are not. With few attempts, some such tasks are chance. "
-        f"[Does a debugger help over all tasks?]({address.to('tool_sets')})"
+        "failed. Others that resolved the task are not. With few attempts, some such tasks are chance."
     )
+    show.link(TOOL_SETS_PAGE, "Does a debugger help over all tasks?", "build")
     decisive()
 board = st.container()
 # The CSV has a column for each entrant.
