@@ -80,7 +80,7 @@ def test_a_phone_picks_two_runs_and_says_what_numbers_mean(page: sync_api.Page) 
     page.get_by_role("option").first.click()
     sync_api.expect(page.get_by_role("link", name="side by side").first).to_be_visible()
     page.get_by_text("What these numbers mean").first.click()
-    sync_api.expect(page.get_by_text("Of this comparison alone.").first).to_be_visible()
+    sync_api.expect(page.get_by_text("Corrected as p is (Holm)").first).to_be_visible()
 
 
 def test_a_phone_has_the_legend_of_a_figure_as_text(page: sync_api.Page) -> None:
