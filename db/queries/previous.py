@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from statistics import fmean
 from typing import NamedTuple
 
 from sqlalchemy import Engine, func, select
@@ -12,9 +11,9 @@ from stackrank.db import stats
 from stackrank.db.connection.transactions import RUN
 from stackrank.db.queries.boards.cells import read_results
 from stackrank.db.queries.boards.scope import fetch_entrants
+from stackrank.db.queries.comparisons.changes import correct_changes
 from stackrank.db.queries.comparisons.claims import direction
 from stackrank.db.queries.reading import fetch
-from stackrank.db.stats import stratified
 from stackrank.db.stats.pairs import TaskCount
 from stackrank.terms import RunStatus
 
@@ -65,13 +64,13 @@ def _pooled(results: _Results, entrants: Collection[int]) -> float:
 
 def _clear_signs(earlier: _Results, later: _Results, entrants: Collection[int]) -> dict[int, int]:
     """Return the sign of each entrant's change, task by task, or 0 if that may be chance; Holm corrects for all."""
-    gaps, p_values = {}, []
+    changes = {}
     for entrant in entrants:
-        if tasks := sorted(earlier[entrant].keys() & later[entrant].keys()):
-            old, new = ([side[entrant][task] for task in tasks] for side in (earlier, later))
-            gaps[entrant] = fmean(a / n - b / m for (a, n), (b, m) in zip(new, old, strict=True))
-            p_values.append(stratified.p_value(new, old))
+        tasks = sorted(earlier[entrant].keys() & later[entrant].keys())
+        old, new = ([side[entrant][task] for task in tasks] for side in (earlier, later))
+        if change := stats.compare_with_baseline([stats.RunScores(old)], new):
+            changes[entrant] = change
+    corrected = correct_changes(list(changes.values()))
     return {
-        entrant: direction(gap, p_value)
-        for (entrant, gap), p_value in zip(gaps.items(), stats.holm(p_values), strict=True)
+        entrant: direction(row["difference"], row["p_value"]) for entrant, row in zip(changes, corrected, strict=True)
     }
