@@ -58,20 +58,28 @@ def effort(
     By cost, a pair with an unknown price has no tasks.
     """
     selection = scope.find(engine)
-    allowed = _allowed_budget(selection, by)
-    needs, longest = _read_needs(selection, {entrant_id for pair in pairs for entrant_id in pair}, by, allowed)
-    sides = [[needs.get(entrant_id, {}) for entrant_id in pair] for pair in pairs]
-    return _compare_pairs(pairs, sides, longest, allowed, by)
+    return _compare_in(selection, pairs, by, _allowed_budget(selection, by))
 
 
 def spending(
     engine: Engine, pairs: Sequence[tuple[int, int]], scope: Scope = DEFAULT_SCOPE, by: EffortUnit = "steps"
 ) -> list[EffortComparison]:
     """Compare what an episode of either entrant takes, resolved or not, on the tasks that both played."""
-    selection = scope.find(engine)
-    needs, longest = _read_needs(selection, {entrant_id for pair in pairs for entrant_id in pair}, by, resolving=False)
+    return _compare_in(scope.find(engine), pairs, by, resolving=False)
+
+
+def _compare_in(
+    selection: Selection,
+    pairs: Sequence[tuple[int, int]],
+    by: EffortUnit,
+    allowed: float = 0.0,
+    *,
+    resolving: bool = True,
+) -> list[EffortComparison]:
+    entrants = {entrant_id for pair in pairs for entrant_id in pair}
+    needs, longest = _read_needs(selection, entrants, by, allowed, resolving=resolving)
     sides = [[needs.get(entrant_id, {}) for entrant_id in pair] for pair in pairs]
-    return _compare_pairs(pairs, sides, longest, 0.0, by)
+    return _compare_pairs(pairs, sides, longest, allowed, by)
 
 
 def effort_across(
