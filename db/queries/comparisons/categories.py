@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stackrank.db import stats
-from stackrank.db.queries.comparisons.compare import ComparedTask, intervals_at
+from stackrank.db.queries.comparisons.compare import ComparedTask, scores_of
 from stackrank.db.queries.reading import Row
 
 
@@ -14,21 +14,25 @@ def compare_categories(by_task: Sequence[ComparedTask]) -> list[Row]:
 
     `by_task`: from a comparison. The correction is over the categories.
     """
-    category_rows: list[Row] = []
-    for category in sorted({row["category"] for row in by_task}):
-        tasks = [row for row in by_task if row["category"] == category]
-        first_scores = [(row["first_resolved"], row["first_counted"]) for row in tasks]
-        second_scores = [(row["second_resolved"], row["second_counted"]) for row in tasks]
-        difference = stats.paired_difference(first_scores, second_scores)
-        numbers = {
+    categories = sorted({row["category"] for row in by_task})
+    scores = [scores_of([row for row in by_task if row["category"] == category]) for category in categories]
+    alone = [stats.paired_difference(*sides) for sides in scores]
+    p_values = [difference.p_value for difference in alone if difference.p_value is not None]
+    levels = stats.holm_levels(p_values)
+    corrected = [stats.paired_difference(*sides, alpha=level) for sides, level in zip(scores, levels, strict=True)]
+    return [
+        {
+            "category": category,
+            "tasks": difference.tasks,
             "difference": difference.difference,
             "ci_low": difference.low,
             "ci_high": difference.high,
             "p_value": difference.p_value,
+            "p_holm": p_holm,
+            "holm_low": at_level.low,
+            "holm_high": at_level.high,
         }
-        category_rows.append({"category": category, "tasks": difference.tasks, **numbers})
-    p_values = [row["p_value"] for row in category_rows]
-    for row, p_value, level in zip(category_rows, stats.holm(p_values), stats.holm_levels(p_values), strict=True):
-        intervals = intervals_at([task for task in by_task if task["category"] == row["category"]], level)
-        row |= {"p_holm": p_value, "holm_low": intervals["holm_low"], "holm_high": intervals["holm_high"]}
-    return category_rows
+        for category, difference, p_holm, at_level in zip(
+            categories, alone, stats.holm(p_values), corrected, strict=True
+        )
+    ]

@@ -148,7 +148,9 @@ def add_holm_alone(pairs: list[Comparison]) -> list[Comparison]:
 def _stated(pair: Comparison, p_holm: float | None, level: float, family: int) -> Comparison:
     row: Comparison = {**pair, "p_holm": p_holm, "family": family}
     if level != stats.ALPHA:
-        row = cast("Comparison", {**row, **intervals_at(pair["by_task"], level)})
+        tasks = pair["by_task"]
+        difference = stats.paired_difference(*scores_of(tasks), alpha=level)
+        row = cast("Comparison", {**row, **_intervals(tasks, difference, level)})
     return {**row, "sentence": comparison_sentence(row)}
 
 
@@ -198,14 +200,19 @@ def compare_entrants(sides: Sequence[EntrantRow], played: Sequence[Cells], facts
         "sentence": "",
         "warning": _warning(sides, (first, second), difference),
     }
-    return cast("Comparison", {**comparison, **intervals_at(by_task, stats.ALPHA)})
+    return cast("Comparison", {**comparison, **_intervals(by_task, difference, stats.ALPHA)})
 
 
-def intervals_at(by_task: Sequence[ComparedTask], level: float) -> Row:
-    """Return those intervals of a comparison, and what is said of them, that depend on the level."""
-    first = [(row["first_resolved"], row["first_counted"]) for row in by_task]
-    second = [(row["second_resolved"], row["second_counted"]) for row in by_task]
-    difference = stats.paired_difference(first, second, alpha=level)
+def scores_of(tasks: Sequence[ComparedTask]) -> tuple[list[stats.TaskScore], list[stats.TaskScore]]:
+    """Return what the first and the second entrant resolved of each task, and how often they played it."""
+    return (
+        [(row["first_resolved"], row["first_counted"]) for row in tasks],
+        [(row["second_resolved"], row["second_counted"]) for row in tasks],
+    )
+
+
+def _intervals(by_task: Sequence[ComparedTask], difference: stats.PairedDifference, level: float) -> Row:
+    """Return what of a comparison depends on the level at which `difference` was computed."""
     clustered = _cluster_interval(by_task, difference, level)
     return {
         "holm_low": difference.low,
