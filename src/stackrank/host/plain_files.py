@@ -56,26 +56,22 @@ def walk(folder: Path, skipped: Collection[str] = ()) -> Iterator[Path]:
 
     `skipped`: names of folders that are not looked into.
     """
-    waiting = [folder]
-    while waiting:
-        with suppress(OSError), os.scandir(waiting.pop()) as entries:
-            for entry in entries:
-                if not entry.is_dir(follow_symlinks=False):
-                    yield Path(entry.path)
-                elif entry.name not in skipped:
-                    waiting.append(Path(entry.path))
+    return (Path(entry.path) for entry in _entries(folder, skipped, left_out=OSError))
 
 
 def list_special(folder: Path) -> Iterator[Path]:
     """Yield what is neither a folder nor a plain file at or below a folder. Raises OSError."""
-    waiting = [folder]
+    entries = _entries(folder, left_out=FileNotFoundError)  # git removes folders while it tidies up
+    return (Path(entry.path) for entry in entries if not entry.is_file(follow_symlinks=False))
+
+
+def _entries(folder: Path, skipped: Collection[str] = (), *, left_out: type[OSError]) -> Iterator[os.DirEntry[str]]:
+    """Yield what is no folder at or below a folder. `left_out`: the errors because of which a folder is."""
+    waiting = [str(folder)]
     while waiting:
-        try:
-            with os.scandir(waiting.pop()) as entries:
-                for entry in entries:
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(Path(entry.path))
-                    elif not entry.is_file(follow_symlinks=False):
-                        yield Path(entry.path)
-        except FileNotFoundError:  # git removes folders while it tidies up
-            continue
+        with suppress(left_out), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if not entry.is_dir(follow_symlinks=False):
+                    yield entry
+                elif entry.name not in skipped:
+                    waiting.append(entry.path)
