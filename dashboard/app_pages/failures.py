@@ -1,6 +1,6 @@
 """How far episodes come, and where they first go wrong."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import pandas as pd
@@ -94,10 +94,12 @@ def aside() -> None:
     by_entrant, by_run = st.columns(2)
     with by_entrant:
         st.subheader("By entrant", anchor=False)
-        _whom("entrant", shares, "Entrant", lambda row: row["entrant"])
+        hit_most = sorted(_groups(shares, lambda row: row["entrant_id"]), key=lambda group: -_total(group)["Share"])
+        _whom("entrant", hit_most, lambda row: row["entrant"])
     with by_run:
         st.subheader("By run", anchor=False)
-        _whom("run", shares, "Run", lambda row: wording.run_name(row["run"], row["run_id"]))
+        of_runs = _groups(shares, lambda row: row["run_id"])
+        _whom("run", of_runs, lambda row: wording.run_name(row["run"], row["run_id"]))
 
 
 def _total(shares: Sequence[ExcludedShare]) -> dict[str, Any]:
@@ -110,17 +112,18 @@ def _total(shares: Sequence[ExcludedShare]) -> dict[str, Any]:
     return {**counts, "Infrastructure": infrastructure, "Defective tasks": defective}
 
 
-def _whom(kind: str, shares: Sequence[ExcludedShare], heading: str, name: Callable[[ExcludedShare], str]) -> None:
-    """Draw how many episodes are excluded for each entrant, or in each run."""
-    groups: dict[Any, list[ExcludedShare]] = {}
+def _groups(shares: Sequence[ExcludedShare], of: Callable[[ExcludedShare], int]) -> Collection[Sequence[ExcludedShare]]:
+    """Return counts by the id of what they are about, in the order in which these come."""
+    groups: dict[int, list[ExcludedShare]] = {}
     for share in shares:
-        groups.setdefault(share[f"{kind}_id"], []).append(share)  # type: ignore[literal-required]
-    frame = pd.DataFrame([{heading: name(group[0]), **_total(group)} for group in groups.values()])
-    if kind == "entrant":
-        order = frame["Share"].sort_values(ascending=False, kind="stable").index
-        frame, firsts = frame.loc[order].reset_index(drop=True), [list(groups.values())[place][0] for place in order]
-    else:
-        firsts = [group[0] for group in groups.values()]
+        groups.setdefault(of(share), []).append(share)
+    return groups.values()
+
+
+def _whom(kind: str, groups: Collection[Sequence[ExcludedShare]], name: Callable[[ExcludedShare], str]) -> None:
+    """Draw how many episodes are excluded for each entrant, or in each run."""
+    frame = pd.DataFrame([{kind.capitalize(): name(group[0]), **_total(group)} for group in groups])
+    firsts = [group[0] for group in groups]
     if not frame["Infrastructure"].any() or not frame["Defective tasks"].any():  # the excluded are all of one kind
         frame = frame.drop(columns=["Infrastructure", "Defective tasks"])
     kinds = {"Share": columns.share(help="Of the episodes with a verdict.")}
