@@ -266,7 +266,9 @@ def test_a_tree_of_any_depth_is_listed(tmp_path: Path) -> None:
         subprocess.run(["rm", "-rf", str(place)], check=True)  # what removes pytest's folders does not go that deep
 
 
-def test_a_repository_with_more_files_than_any_disk_ends_with_a_sentence(tmp_path: Path) -> None:
+def test_a_repository_with_more_files_than_any_disk_ends_with_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = make(tmp_path / "bomb", {"a": "x"})
     entry = git(folder, "ls-tree", "HEAD").strip().removesuffix("\ta")
     for _ in range(9):
@@ -277,9 +279,7 @@ def test_a_repository_with_more_files_than_any_disk_ends_with_a_sentence(tmp_pat
     (folder / ".git/refs/heads/main").write_text(f"{commit}\n")
     with pytest.raises(GitError, match="was stopped, because it writes more than"):
         len(CommitFiles(folder, commit))
-
-
-def test_git_is_stopped_after_a_time(attacked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stackrank.env.git._READING_S", 1e-9)
+    monkeypatch.setattr("stackrank.env.git._READING_S", 0.01)
+    monkeypatch.setattr("stackrank.env.git._MOST_LISTED", 1 << 40)
     with pytest.raises(GitError, match="was stopped after"):
-        read_git(attacked, "log")
+        read_git(folder, "ls-tree", "-r", commit)
