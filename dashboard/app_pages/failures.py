@@ -63,7 +63,7 @@ def aside() -> None:
         st.caption("The infrastructure has not failed, and no task is known to be defective.")
         return
     shares = ask(queries.excluded_shares, scope)
-    whole = _total(shares)
+    whole = _add_up(shares)
     played = count_of(whole["Episodes"], "episode")
     st.markdown(
         f":material/filter_alt_off: **Every rate leaves out {whole['Excluded']:,} of {played} "
@@ -94,15 +94,15 @@ def aside() -> None:
     by_entrant, by_run = st.columns(2)
     with by_entrant:
         st.subheader("By entrant", anchor=False)
-        hit_most = sorted(_groups(shares, lambda row: row["entrant_id"]), key=lambda group: -_total(group)["Share"])
-        _whom("entrant", hit_most, lambda row: row["entrant"])
+        hit_most = sorted(_group(shares, lambda row: row["entrant_id"]), key=lambda group: -_add_up(group)["Share"])
+        _draw_exclusions("entrant", hit_most, lambda row: row["entrant"])
     with by_run:
         st.subheader("By run", anchor=False)
-        of_runs = _groups(shares, lambda row: row["run_id"])
-        _whom("run", of_runs, lambda row: wording.run_name(row["run"], row["run_id"]))
+        of_runs = _group(shares, lambda row: row["run_id"])
+        _draw_exclusions("run", of_runs, lambda row: wording.run_name(row["run"], row["run_id"]))
 
 
-def _total(shares: Sequence[ExcludedShare]) -> dict[str, Any]:
+def _add_up(shares: Sequence[ExcludedShare]) -> dict[str, Any]:
     """Add up counts of excluded episodes."""
     played, infrastructure, defective = (
         sum(share[name] for share in shares) for name in ("played", "infrastructure", "defective")
@@ -112,7 +112,7 @@ def _total(shares: Sequence[ExcludedShare]) -> dict[str, Any]:
     return {**counts, "Infrastructure": infrastructure, "Defective tasks": defective}
 
 
-def _groups(shares: Sequence[ExcludedShare], of: Callable[[ExcludedShare], int]) -> Collection[Sequence[ExcludedShare]]:
+def _group(shares: Sequence[ExcludedShare], of: Callable[[ExcludedShare], int]) -> Collection[Sequence[ExcludedShare]]:
     """Return counts by the id of what they are about, in the order in which these come."""
     groups: dict[int, list[ExcludedShare]] = {}
     for share in shares:
@@ -120,9 +120,11 @@ def _groups(shares: Sequence[ExcludedShare], of: Callable[[ExcludedShare], int])
     return groups.values()
 
 
-def _whom(kind: str, groups: Collection[Sequence[ExcludedShare]], name: Callable[[ExcludedShare], str]) -> None:
+def _draw_exclusions(
+    kind: str, groups: Collection[Sequence[ExcludedShare]], name: Callable[[ExcludedShare], str]
+) -> None:
     """Draw how many episodes are excluded for each entrant, or in each run."""
-    frame = pd.DataFrame([{kind.capitalize(): name(group[0]), **_total(group)} for group in groups])
+    frame = pd.DataFrame([{kind.capitalize(): name(group[0]), **_add_up(group)} for group in groups])
     firsts = [group[0] for group in groups]
     if not frame["Infrastructure"].any() or not frame["Defective tasks"].any():  # the excluded are all of one kind
         frame = frame.drop(columns=["Infrastructure", "Defective tasks"])

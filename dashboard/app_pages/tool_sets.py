@@ -159,22 +159,22 @@ def _pair(pairs: Sequence[Comparison], worth: Sequence[ToolWorth]) -> None:
 
 def _needs(pair: Comparison, worth: ToolWorth) -> None:
     """Draw what an episode takes with either tool set, and what it takes to resolve a task, where that is limited."""
-    taken = _takes(pair, worth["spending"])
+    taken = _effort_rows(pair, worth["spending"])
     if not taken:
         return
     _effort_table("What an episode takes", taken, "Means of an episode, resolved or not.")
     limits = {unit: effort for unit, effort in worth["effort"].items() if effort["is_limited"]}
-    if needed := _takes(pair, limits):
+    if needed := _effort_rows(pair, limits):
         budgets = [(unit, effort["budget"]) for unit, effort in limits.items()]
-        put_in = {_UNITS[unit]: wording.allowance(budget, unit) for unit, budget in budgets}
+        budget_of = {_UNITS[unit]: wording.allowance(budget, unit) for unit, budget in budgets}
         for line in needed:
-            line["If unresolved"] = put_in[line["What"]]
+            line["If unresolved"] = budget_of[line["What"]]
         phase = queries.phase_sentence(worth["effort"]["steps"], worth["phases"])
         told = f"Means of a task, where an unresolved episode counts as all that it was allowed. {phase}".strip()
         _effort_table("What a resolved task takes", needed, told)
 
 
-def _takes(pair: Comparison, efforts: Mapping[str, EffortComparison]) -> list[dict[str, str]]:
+def _effort_rows(pair: Comparison, efforts: Mapping[str, EffortComparison]) -> list[dict[str, str]]:
     """Return a row for each unit that is known, and used at all."""
     return [
         {
@@ -182,14 +182,14 @@ def _takes(pair: Comparison, efforts: Mapping[str, EffortComparison]) -> list[di
             pair["first"]["tools"]: _amount(effort["first"], unit),
             pair["second"]["tools"]: _amount(effort["second"], unit),
             "Difference": wording.amount(-(effort["saved"] or 0.0), unit, signed=True),
-            "95% interval": _more(effort, unit),
+            "95% interval": _interval_of_more(effort, unit),
         }
         for unit, noun in _UNITS.items()
         if (effort := efforts.get(unit)) and (effort["first"] or effort["second"])
     ]
 
 
-def _more(effort: EffortComparison, unit: str) -> str:
+def _interval_of_more(effort: EffortComparison, unit: str) -> str:
     """Return the interval of how much more the second needs."""
     low, high = effort["holm_low"], effort["holm_high"]
     return wording.NOTHING if low is None or high is None else wording.amount_interval(-high, -low, unit)

@@ -24,8 +24,8 @@ Spec = dict[str, Any]
 _WIDEST_TITLE = 44
 """The most characters in the title of an axis that a phone shows on one line."""
 _PHASES = {"searching": VIOLETS[2], "diagnosing": VIOLETS[1], "repairing": VIOLETS[0]}
-_AROUND = 0.1
-"""So far below and above all rates the axis of `course` reaches."""
+_AXIS_MARGIN = 0.1
+"""How far below and above all rates the axis of `course` reaches."""
 _NUMBERED_FROM = 0.03
 """A part of a bar contains its number if it is at least this share of the longest bar."""
 _ASLANT_ON_A_PHONE: Spec = {
@@ -82,7 +82,7 @@ def course(rows: Sequence[Mapping[str, Any]]) -> Spec:
     color = on_page(HUES[0])
     names, rates = [row["run"] for row in rows], [row["rate"] for row in rows]
     # An axis of few points would make every wobble a fall.
-    domain = [max(0.0, min(rates) - _AROUND), min(1.0, max(rates) + _AROUND)]
+    domain = [max(0.0, min(rates) - _AXIS_MARGIN), min(1.0, max(rates) + _AXIS_MARGIN)]
     marks = {"worse": "triangle-down", "no clear difference": "circle", "better": "triangle-up"}
     words_of = dict(zip((-1, 0, 1), marks, strict=True))
     values = [{**row, "against": words_of[row["sign"]], "share": percent(row["rate"])} for row in rows]

@@ -195,7 +195,7 @@ def changed_files(repository: Path) -> dict[str, str]:
             out = _run(arguments, programs.FOLDER, stdin, lent, about=repository, timeout_s=_READING_S)
             return out.decode("utf-8", "surrogateescape").split("\0")
 
-        tracked = {path: attributes for attributes, _, path in _cut(ask("ls-files", "--stage", "-z"))}
+        tracked = {path: attributes for attributes, _, path in _split_entries(ask("ls-files", "--stage", "-z"))}
         _check_read_files(repository, tracked)
         if submodules := [path for path, attributes in tracked.items() if attributes.startswith(f"{SUBMODULE} ")]:
             # Git would read which commit they have checked out, from wherever they say that they are.
@@ -206,7 +206,7 @@ def changed_files(repository: Path) -> dict[str, str]:
         return {entry[3:]: entry[:2] for entry in ask("--no-optional-locks", "status", *options) if entry}
 
 
-def _cut(entries: Iterable[str]) -> Iterator[tuple[str, str, str]]:
+def _split_entries(entries: Iterable[str]) -> Iterator[tuple[str, str, str]]:
     return (entry.partition("\t") for entry in entries if entry)
 
 

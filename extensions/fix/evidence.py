@@ -169,13 +169,13 @@ def _variants(work: Mapping[str, bytes], diff: str) -> list[tuple[str, Mutation,
             for mutation in proposed
             if mutation.line in lines
             and mutation.kind in _OTHER_VALUES
-            and _by_value(mutation.apply(source.text)) != _by_value(source.text)
+            and _compare_by_value(mutation.apply(source.text)) != _compare_by_value(source.text)
         ]
     different = {(path, content): (path, mutation, content) for path, mutation, content in found}
     return sorted(different.values(), key=lambda variant: -variant[1].prior)[:_MOST_VARIANTS]
 
 
-def _by_value(text: str) -> str:
+def _compare_by_value(text: str) -> str:
     """Return a program that compares values where it compared identities: `x is None` and `x == None` are alike."""
     return re.sub(r"\bis\b", "==", re.sub(r"\bis\s+not\b", "!=", text))
 

@@ -112,7 +112,7 @@ def _hunks(path: str, old: str | None, new: str | None) -> Iterator[str]:
 
 def _unified(old_lines: list[str], new_lines: list[str], source: str, target: str) -> Iterator[str]:
     yield f"--- {source}\n+++ {target}\n"
-    for changes in _nearby(_changes(old_lines, new_lines)):
+    for changes in _group_changes(_changes(old_lines, new_lines)):
         first, last = changes[0], changes[-1]
         before = min(first.old.start, _CONTEXT)
         after = min(len(old_lines) - last.old.stop, _CONTEXT)
@@ -121,11 +121,11 @@ def _unified(old_lines: list[str], new_lines: list[str], source: str, target: st
         yield f"@@ -{_position(old)} +{_position(new)} @@\n"
         at = old.start
         for change in changes:
-            yield from _marked(" ", old_lines[at : change.old.start])
-            yield from _marked("-", old_lines[change.old.start : change.old.stop])
-            yield from _marked("+", new_lines[change.new.start : change.new.stop])
+            yield from _mark_lines(" ", old_lines[at : change.old.start])
+            yield from _mark_lines("-", old_lines[change.old.start : change.old.stop])
+            yield from _mark_lines("+", new_lines[change.new.start : change.new.stop])
             at = change.old.stop
-        yield from _marked(" ", old_lines[at : old.stop])
+        yield from _mark_lines(" ", old_lines[at : old.stop])
 
 
 class _Change(NamedTuple):
@@ -150,7 +150,7 @@ def _changes(old_lines: list[str], new_lines: list[str]) -> Iterator[_Change]:
             yield _Change(range(head + old_start, head + old_stop), range(head + new_start, head + new_stop))
 
 
-def _nearby(changes: Iterable[_Change]) -> Iterator[list[_Change]]:
+def _group_changes(changes: Iterable[_Change]) -> Iterator[list[_Change]]:
     """Yield the changes that one hunk holds, since their contexts meet."""
     group: list[_Change] = []
     for change in changes:
@@ -169,6 +169,6 @@ def _position(lines: range) -> str:
     return f"{lines.start + bool(lines)},{len(lines)}"
 
 
-def _marked(mark: str, lines: Iterable[str]) -> Iterator[str]:
+def _mark_lines(mark: str, lines: Iterable[str]) -> Iterator[str]:
     for line in lines:
         yield f"{mark}{line}" if line.endswith("\n") else f"{mark}{line}\n\\ No newline at end of file\n"
