@@ -67,7 +67,7 @@ def list_special(folder: Path) -> Iterator[Path]:
 
 def _entries(folder: Path, skipped: Collection[str] = (), *, left_out: type[OSError]) -> Iterator[os.DirEntry[str]]:
     """Yield what is no folder at or below a folder. `left_out`: the errors because of which a folder is."""
-    waiting = [str(folder)]
+    waiting = [os.fspath(folder)]
     while waiting:
         with suppress(left_out), os.scandir(waiting.pop()) as entries:
             for entry in entries:
