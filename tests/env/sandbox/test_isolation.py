@@ -345,7 +345,7 @@ ENDLESS = {
 def test_the_whole_tree_ends_with_its_time(sandbox: Sandbox, way: str) -> None:
     baseline = processes(sandbox)
     assert sandbox.run(ENDLESS[way], 1).timed_out
-    assert processes(sandbox) == baseline
+    assert processes(sandbox) <= baseline
 
 
 def test_what_is_left_in_the_background_ends_with_the_command(sandbox: Sandbox) -> None:
