@@ -56,7 +56,6 @@ from stackrank.terms import EpisodeStatus, Milestone, Verdict
 
 EpisodeKey = tuple[int, int, int]
 """(task id, entrant id, attempt); attempts count from 1."""
-_BULK = 500  # rows per statement; SQLite takes 32,766 parameters
 _PART = 20_000
 """How many episodes of a new run one transaction stores, so that others can write in between."""
 
@@ -113,16 +112,16 @@ class Store(RunLife, Claims, Outages, Entrants, Validations, Verdicts):
                 origin["rates"] = dict(rates)
             row = {"name": name, "digest": digest, **origin, "tasks_total": 0, "created_at": now()}
             benchmark_id = self._upsert(connection, BENCHMARK, clean(row), key=("name", "digest"), change=tuple(origin))
-            for start in range(0, len(rows), _BULK):
-                part = [clean({**row, "benchmark_id": benchmark_id}) for row in rows[start : start + _BULK]]
-                statement = self._insert(TASK).values(part)
-                changed = {column: statement.excluded[column] for column in _TASK_COLUMNS - {"name"}}
-                # A machine that has not measured a task does not overwrite what another one has measured.
-                unknown_here = statement.excluded["measured"].is_(None) & TASK.c.measured.is_not(None)
-                for result in ("measured", "difficulty"):
-                    changed[result] = case((unknown_here, TASK.c[result]), else_=statement.excluded[result])
+            statement = self._insert(TASK)
+            changed = {column: statement.excluded[column] for column in _TASK_COLUMNS - {"name"}}
+            # A machine that has not measured a task does not overwrite what another one has measured.
+            unknown_here = statement.excluded["measured"].is_(None) & TASK.c.measured.is_not(None)
+            for result in ("measured", "difficulty"):
+                changed[result] = case((unknown_here, TASK.c[result]), else_=statement.excluded[result])
+            if rows:
                 connection.execute(
-                    statement.on_conflict_do_update(index_elements=["benchmark_id", "name"], set_=changed)
+                    statement.on_conflict_do_update(index_elements=["benchmark_id", "name"], set_=changed),
+                    [clean({**row, "benchmark_id": benchmark_id}) for row in rows],
                 )
             saved = connection.execute(select(TASK.c.name, TASK.c.id).where(TASK.c.benchmark_id == benchmark_id))
             task_ids = {row.name: row.id for row in saved}
