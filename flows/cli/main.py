@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import sys
 from contextlib import suppress
-from typing import Annotated
+from functools import cache
+from typing import Annotated, Any
 
 import typer
 
@@ -69,6 +70,12 @@ def options(
     context.obj = {"debug": debug}
 
 
+@cache
+def build_command() -> Any:
+    """Build the tree of the commands: 40 milliseconds."""
+    return typer.main.get_command(app)
+
+
 def main() -> None:
     """Run the command line. Known errors become one sentence and an exit status."""
     log.configure()
@@ -79,7 +86,7 @@ def main() -> None:
             # A terminal that cannot show a character gets a sign for it, and not an error.
             stream.reconfigure(errors="replace")
     try:
-        app()
+        build_command()()
     except Exception as error:
         if _debug:
             raise

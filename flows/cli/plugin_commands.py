@@ -50,7 +50,7 @@ class GroupWithPlugins(Group):
         """Return a command, or None if there is none of that name. Raises PluginError."""
         command = super().get_command(ctx, cmd_name)
         if command is None and "." not in cmd_name and (plugin := load_plugin(COMMANDS, cmd_name)) is not None:
-            command = self.commands[cmd_name] = _as_click(cmd_name, plugin)
+            return _as_click(cmd_name, plugin)
         return command
 
 
