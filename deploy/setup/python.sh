@@ -70,8 +70,7 @@ install_halves() {
     return $status
 }
 quietly python "installing $requirements into .venv, $duration" install_halves
-# pip would compile on one processor too. Some templates are no Python that compiles, which harms nobody.
-"$venv/bin/python" -m compileall -qq -j 0 "$venv/lib" || true
+# Nothing is compiled ahead: of 24,000 files, a tenth is ever imported.
 quietly python "installing stackrank itself" \
     "${pip[@]}" install --no-deps --no-build-isolation --no-index -e .
 stamp_of "$kind" >"$venv/.stackrank-$kind"

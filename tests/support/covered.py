@@ -3,7 +3,7 @@
     python -m pytest -p tests.support.covered ... && python -m tests.support.covered
 
 coverage.py nearly doubles the processor time of the tests, since Python 3.11 runs every instruction more slowly while a
-trace function is set. slipcover changes the code that is measured, and changes it back once a line has run.
+trace function is set. slipcover puts a probe before each line of the code that is measured.
 
 Only what the processes of the tests run themselves: measuring those that they start would mostly measure the imports of
 Prefect, and nearly all of what they run is run by other tests too.
@@ -11,7 +11,6 @@ Prefect, and nearly all of what they run is run by other tests too.
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import shutil
@@ -40,22 +39,9 @@ EXCLUDED = [r"\.\.\.$"]
 """Lines that are no statements of their own, besides slipcover's own defaults."""
 
 
-class _Measuring(Slipcover):
-    """Python before 3.12 may wait for itself for ever where `sys._current_frames` begins a garbage collection, and
-    slipcover calls that one to change code back (CPython's issue 106883)."""
-
-    def deinstrument_seen(self) -> None:
-        with self.lock:
-            enabled = gc.isenabled()
-            gc.disable()
-            try:
-                super().deinstrument_seen()
-            finally:
-                if enabled:
-                    gc.enable()
-
-
-_measuring = _Measuring(exclude_also=EXCLUDED)
+_measuring = Slipcover(exclude_also=EXCLUDED, d_miss_threshold=2**31 - 1)
+"""Never changes code back: looking for all functions of a thousand modules costs more than its probes do, and Python
+before 3.12 may wait for itself for ever meanwhile (CPython's issue 106883)."""
 _ours = FileMatcher([PACKAGE, *filter(Path.is_symlink, PACKAGE.iterdir())], OMITTED)
 
 

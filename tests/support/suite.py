@@ -65,8 +65,17 @@ def main(options: list[str]) -> int:
     return sessions(options, *MEASURED) or covered.report()
 
 
+def compile_tests() -> None:
+    """Import all tests once, where none was imported before: every process of a session would compile all of them."""
+    if Path("tests/__pycache__").exists():
+        return
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=False)  # the session itself reports what fails
+
+
 def sessions(options: list[str], *failed_tests: str) -> int:
-    """Run the tests, and where a few fail, run each of these once more, alone, with the options `again`."""
+    """Run the tests, and where a few fail, run each of these once more, alone, with the options `failed_tests`."""
+    compile_tests()
     status = run("--cache-clear", *options)
     counts, tests = counted(), failed()
     chance = status == pytest.ExitCode.TESTS_FAILED and 0 < len(tests) <= MOST
