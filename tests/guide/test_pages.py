@@ -115,25 +115,24 @@ def reader(folder: Path) -> Reader:
     return Reader(folder / "home", place)
 
 
-@pytest.fixture(scope="session")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Reader, tuple[str, str, int]]]:
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Reader, tuple[str, str, int]]:
     """A reader who has played the demo, and what it printed. Setting up a machine is tested elsewhere."""
     first = reader(tmp_path_factory.mktemp("demo"))
     outcome = first.run("make --no-print-directory -o setup demo")
-    yield first, outcome
     first.run("stackrank down")
+    return first, outcome
 
 
 @pytest.fixture
 def visitor(demo: tuple[Reader, tuple[str, str, int]], tmp_path: Path) -> Iterator[Reader]:
     """A reader of one page, who has played the demo before."""
     visitor, home = reader(tmp_path), demo[0].home
-    visitor.home.mkdir(mode=0o700)
-    for name in ("sandbox-python", "environments"):
+    linked = {"sandbox-python", "environments"}
+    shutil.copytree(home, visitor.home, ignore=lambda folder, names: linked & {*names}, symlinks=True)
+    for name in linked:
         if (home / name).exists():
             (visitor.home / name).symlink_to(home / name)
-    for file in home.glob("stackrank.db*"):
-        shutil.copy2(file, visitor.home)
     yield visitor
     visitor.run("stackrank down")
 
