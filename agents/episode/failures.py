@@ -11,9 +11,9 @@ from stackrank.env.actions import Observation
 from stackrank.env.task import Task
 
 # pytest's last line, and unittest's last lines.
-_SUMMARY = re.compile(r"^(?:=+ )?(?P<counts>\d+ \w+(?:, \d+ \w+)*) in \d+\.\d+s", re.MULTILINE)
+_SUMMARY = re.compile(r"^(?:=+ )?(?P<counts>\d{1,9} \w+(?:, \d{1,9} \w+)*) in \d+\.\d+s", re.MULTILINE)
 _COUNT = re.compile(r"(\d+) (passed|failed|errors?)\b")
-_RAN = re.compile(r"^Ran (\d+) tests? in .*\n\n(?:OK|FAILED \((?P<bad>[^)]*)\))", re.MULTILINE)
+_RAN = re.compile(r"^Ran (\d{1,9}) tests? in .*\n\n(?:OK|FAILED \((?P<bad>[^)]*)\))", re.MULTILINE)
 # One failed test, as pytest lists it; what went wrong in it; and unittest's heading.
 _FAILED = re.compile(r"^(?:FAILED|ERROR) \S+::|^E   +\S|^(?:FAIL|ERROR): \w+ \(", re.MULTILINE)
 _TRACEBACK = re.compile(
@@ -111,6 +111,6 @@ def _summary(text: str) -> Counts | None:
         if counts:
             return Counts(counts.get("passed", 0), counts.get("failed", 0) + counts.get("error", 0))
     for match in reversed([*_RAN.finditer(text)]):
-        bad = sum(map(int, re.findall(r"(?:failures|errors)=(\d+)", match["bad"] or "")))
+        bad = sum(map(int, re.findall(r"(?:failures|errors)=(\d{1,9})\b", match["bad"] or "")))
         return Counts(int(match[1]) - bad, bad)
     return None

@@ -55,6 +55,25 @@ def reached(text: str, **state: Any) -> set[str]:
     return set(tracker.observe(1, Observation(text, state=state or {"kind": "command", "exit": 0})).milestones)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("digits", [10, 20, 5000])
+def test_numbers_of_any_length_can_be_read_and_stored(digits: int) -> None:
+    """An error in reading an observation, or in storing the step, would keep the episode from counting."""
+    number = "9" * digits
+    for text in (
+        f"shop/cart.py:{number}: x",
+        f'  File "/workspace/shop/cart.py", line {number}, in total',
+        f"=== {number} failed, {number} passed in 0.1s ===",
+        f"Ran {number} tests in 1s\n\nFAILED (failures={number})",
+        f"Ran 1 test in 1s\n\nFAILED (failures={number}, errors={number})",
+        "\n" * 60_000,
+    ):
+        for kind in ("command", "other"):
+            tracker = MilestoneTracker(TASK)
+            tracker.observe(0, RESET)
+            progress = tracker.observe(1, Observation(text, state={"kind": kind, "exit": 0}))  # type: ignore[arg-type]
+            assert (progress.distance_lines or 0) < 1 << 31
+
+
 @pytest.mark.parametrize(
     "text",
     [
