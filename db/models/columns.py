@@ -69,7 +69,9 @@ def when(*, nullable: bool = True) -> Any:
 
 def json(kind: type = dict) -> Any:
     """A column for JSON; `kind` (dict or list) makes its default value."""
-    return Field(default_factory=kind, sa_column=Column(JSON, nullable=False))
+    # A lambda, because Pydantic parses the signature of a type for each row, which two threads must not do at a time
+    # (python/cpython issue 106905).
+    return Field(default_factory=lambda: kind(), sa_column=Column(JSON, nullable=False))
 
 
 def long_text() -> Any:
