@@ -93,7 +93,7 @@ class FailureDetector:
         yield any(map(self._ours, _TRACEBACK.finditer(text)))
         yield any(wrong.search(text) for wrong in self._wrong)
         if state["kind"] == "command" and state["exit"]:
-            output = re.sub(r"\n?\[[^\n]*\]$", "", text).strip()
+            output = _without_note(text).strip()
             yield len(output) >= _TELLING_CHARS and output in self._first
 
     def _ours(self, traceback: re.Match[str]) -> bool:
@@ -103,6 +103,13 @@ class FailureDetector:
             return True
         files = [file for file in _FRAME.findall(traceback["frames"]) if file in self._task.files]
         return bool(files) and (not self._task.shows_bug or bool(re.search(rf"\b{error}\b", self._first)))
+
+
+def _without_note(text: str) -> str:
+    """Return what a command printed, without the note on its end, as in `[exit status 1]`."""
+    last = text.rfind("\n") + 1
+    note = text.find("[", last) if text.endswith("]") else -1
+    return text if note < 0 else text[:note]
 
 
 def _summary(text: str) -> Counts | None:
