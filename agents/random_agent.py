@@ -25,7 +25,7 @@ SWAPS = (
 )  # fmt: skip
 """The replacements that a random edit makes: (old, new)."""
 _FILE = re.compile(r"[\w-][\w./-]*\.py\b")
-_NUMBERED = re.compile(r"^ *(\d+)  (.*)$", re.MULTILINE)
+_NUMBERED = re.compile(r"^ *(\d{1,9})  (.*)$", re.MULTILINE)
 _WORD = re.compile(r"\b[A-Za-z_]\w{2,}\b")
 
 

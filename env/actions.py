@@ -8,13 +8,19 @@ from typing import Any, cast
 from stackrank.env.normalise import normalise
 from stackrank.env.state import NoState, State, read_state
 
+_LONGEST_NAME = 200
+
 
 @dataclass(frozen=True, slots=True)
 class Action:
     """One tool call."""
 
     tool: str
+    """A longer name than any tool has is cut: models write anything, and databases look episodes up by it."""
     arguments: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tool", self.tool[:_LONGEST_NAME])
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,10 @@ NEAR_LINES = 5
 _ROOT = r"(?:/workspace/|\./)?"
 _FILE = r"(?P<file>[\w.][\w./-]*)"
 # `grep -n`, linters; a traceback.
-_NAMED = re.compile(rf"^\s*{_ROOT}{_FILE}:(?P<line>\d+)[:-]", re.MULTILINE)
-_TRACED = re.compile(rf'^\s*File "{_ROOT}{_FILE}", line (?P<line>\d+)', re.MULTILINE)
+_LINE = r"(?P<line>\d{1,9})"
+"""No file has a line of more digits. Programs print any number: Python refuses to read some, and databases to store."""
+_NAMED = re.compile(rf"^[ \t]*{_ROOT}{_FILE}:{_LINE}[:-]", re.MULTILINE)
+_TRACED = re.compile(rf'^[ \t]*File "{_ROOT}{_FILE}", line {_LINE}(?!\d)', re.MULTILINE)
 _TELLING_CHARS = 4
 
 

@@ -11,9 +11,9 @@ from stackrank.env.actions import Observation
 from stackrank.env.task import Task
 
 # pytest's last line, and unittest's last lines.
-_SUMMARY = re.compile(r"^(?:=+ )?(?P<counts>\d+ \w+(?:, \d+ \w+)*) in \d+\.\d+s", re.MULTILINE)
+_SUMMARY = re.compile(r"^(?:=+ )?(?P<counts>\d{1,9} \w+(?:, \d{1,9} \w+)*) in \d+\.\d+s", re.MULTILINE)
 _COUNT = re.compile(r"(\d+) (passed|failed|errors?)\b")
-_RAN = re.compile(r"^Ran (\d+) tests? in .*\n\n(?:OK|FAILED \((?P<bad>[^)]*)\))", re.MULTILINE)
+_RAN = re.compile(r"^Ran (\d{1,9}) tests? in .*\n\n(?:OK|FAILED \((?P<bad>[^)]*)\))", re.MULTILINE)
 # One failed test, as pytest lists it; what went wrong in it; and unittest's heading.
 _FAILED = re.compile(r"^(?:FAILED|ERROR) \S+::|^E   +\S|^(?:FAIL|ERROR): \w+ \(", re.MULTILINE)
 _TRACEBACK = re.compile(
@@ -93,7 +93,7 @@ class FailureDetector:
         yield any(map(self._ours, _TRACEBACK.finditer(text)))
         yield any(wrong.search(text) for wrong in self._wrong)
         if state["kind"] == "command" and state["exit"]:
-            output = re.sub(r"\n?\[[^\n]*\]$", "", text).strip()
+            output = _without_note(text).strip()
             yield len(output) >= _TELLING_CHARS and output in self._first
 
     def _ours(self, traceback: re.Match[str]) -> bool:
@@ -105,12 +105,19 @@ class FailureDetector:
         return bool(files) and (not self._task.shows_bug or bool(re.search(rf"\b{error}\b", self._first)))
 
 
+def _without_note(text: str) -> str:
+    """Return what a command printed, without the note on its end, as in `[exit status 1]`."""
+    last = text.rfind("\n") + 1
+    note = text.find("[", last) if text.endswith("]") else -1
+    return text if note < 0 else text[:note]
+
+
 def _summary(text: str) -> Counts | None:
     for match in reversed([*_SUMMARY.finditer(text)]):
         counts = {name.rstrip("s"): int(number) for number, name in _COUNT.findall(match["counts"])}
         if counts:
             return Counts(counts.get("passed", 0), counts.get("failed", 0) + counts.get("error", 0))
     for match in reversed([*_RAN.finditer(text)]):
-        bad = sum(map(int, re.findall(r"(?:failures|errors)=(\d+)", match["bad"] or "")))
+        bad = sum(map(int, re.findall(r"(?:failures|errors)=(\d{1,9})\b", match["bad"] or "")))
         return Counts(int(match[1]) - bad, bad)
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 
 from stackrank.patches.reading import Hunk, Patch, PatchError
@@ -56,13 +57,13 @@ class LineMap:
         at = max(hunk.old_start - (hunk.old_length > 0), 0)
         result: list[int] = []
         touched: list[int] = []
-        removed: list[int] = []
+        removed: deque[int] = deque()
         for line in hunk.lines:
             current = origins[min(at, len(origins) - 1)] if origins else 1
             previous = origins[at - 1] if 0 < at <= len(origins) else current
             if line.mark == "+":
                 touched += [] if removed else [previous, current]
-                result.append(removed.pop(0) if len(removed) > 1 else removed[0] if removed else previous)
+                result.append(removed.popleft() if len(removed) > 1 else removed[0] if removed else previous)
                 continue
             at += 1
             if line.mark == "-":
@@ -70,7 +71,7 @@ class LineMap:
                 removed.append(current)
             else:
                 result.append(current)
-                removed = []
+                removed.clear()
         return result, touched
 
 

@@ -30,7 +30,7 @@ from stackrank.wording import count_of
 _PROMPTS = ("seeker", "seeker_task", "coder", "coder_task")
 _SEEKER_TOOLS = ("eval", "view", "listdir", "grep", "pdb", "inspect", "trace", "calls", "snapshot")
 _CODER_TOOLS = ("rewrite", "eval", "submit")
-_REFERENCE = re.compile(r"^(?P<path>.+?)(?::(?P<start>\d+)-(?P<end>\d+))?$")
+_REFERENCE = re.compile(r"^(?P<path>.+?)(?::(?P<start>\d{1,9})-(?P<end>\d{1,9}))?$")
 
 
 class SeekerSettings(Settings):

@@ -47,6 +47,21 @@ class UtcDateTime(TypeDecorator[datetime]):
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
+class Count(TypeDecorator[int]):
+    """A count of more than 32 bits. Its sums are whole numbers too: PostgreSQL makes decimals of those."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> int | None:
+        """Return a count, or a sum of counts, as a whole number."""
+        return None if value is None else int(value)
+
+    def coerce_compared_value(self, op: Any, value: Any) -> Any:
+        """Return the type of a value that a count is compared with, which may be a fraction."""
+        return self.impl_instance.coerce_compared_value(op, value)
+
+
 def when(*, nullable: bool = True) -> Any:
     """A column for a point in time, in UTC."""
     return Field(default=None, sa_column=Column(UtcDateTime, nullable=nullable))
@@ -54,7 +69,9 @@ def when(*, nullable: bool = True) -> Any:
 
 def json(kind: type = dict) -> Any:
     """A column for JSON; `kind` (dict or list) makes its default value."""
-    return Field(default_factory=kind, sa_column=Column(JSON, nullable=False))
+    # A lambda, because Pydantic parses the signature of a type for each row, which two threads must not do at a time
+    # (python/cpython issue 106905).
+    return Field(default_factory=lambda: kind(), sa_column=Column(JSON, nullable=False))
 
 
 def long_text() -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import BigInteger, Index
 from sqlmodel import Field, SQLModel
 
-from stackrank.db.models.columns import KEY, counts, ref
+from stackrank.db.models.columns import KEY, Count, counts, ref
 
 
 class Tally(SQLModel, table=True):
@@ -101,7 +101,7 @@ class ToolUse(SQLModel, table=True):
     # Calls that came back with `ok` false.
     failed: int = 0
     env_ms: float = 0.0
-    tokens_in: int = 0
-    tokens_out: int = 0
+    tokens_in: int = Field(default=0, sa_type=Count)
+    tokens_out: int = Field(default=0, sa_type=Count)
     # None: a price is unknown.
     cost_usd: float | None = None

@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 from sqlmodel import Field, SQLModel
 
-from stackrank.db.models.columns import counts, json, key, long_text, one_of, packed, ref, when
+from stackrank.db.models.columns import Count, counts, json, key, long_text, one_of, packed, ref, when
 from stackrank.terms import Distance, EpisodeStatus, ErrorClass, FailurePoint, Milestone, RunStatus, StopReason, Verdict
 
 _TOTALS = (
@@ -246,11 +246,11 @@ class Episode(SQLModel, table=True):
     # Whether it is resolved by a run of the tests alone, which a forger can pass too.
     unverified: bool = False
     steps: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
+    tokens_in: int = Field(default=0, sa_type=Count)
+    tokens_out: int = Field(default=0, sa_type=Count)
     # These are included in tokens_in and tokens_out.
-    tokens_cached: int = 0
-    tokens_reasoning: int = 0
+    tokens_cached: int = Field(default=0, sa_type=Count)
+    tokens_reasoning: int = Field(default=0, sa_type=Count)
     # None: the model's price is unknown, which is not the same as free.
     cost_usd: float | None = None
     # Tokens and cost per model, if an agent uses several: {model: {"tokens_in", ..., "cost_usd"}}.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, Index, text
+from sqlalchemy import Index, text
 from sqlmodel import Field, SQLModel
 
-from stackrank.db.models.columns import counts, json, key, long_text, ref, when
+from stackrank.db.models.columns import Count, counts, json, key, long_text, ref, when
 
 
 class Change(SQLModel, table=True):
@@ -84,6 +84,6 @@ class FaultVerdict(SQLModel, table=True):
     unsealed: str = long_text()
     # The last step that changed the fault's files, and what had been used by then. None: it is not mended.
     step: int | None = None
-    tokens: int | None = Field(default=None, sa_type=BigInteger)
+    tokens: int | None = Field(default=None, sa_type=Count)
     # None: not mended, or a price is unknown.
     cost_usd: float | None = None

@@ -55,6 +55,8 @@ _SENTENCE = 4000
 
 OUTPUT_CAP = 64 << 10
 """Bytes kept of a command's output, from its head and tail: more than the most characters that an agent can ask for."""
+LONGEST_PATH = 4096
+"""The most characters of a path; Linux allows no more."""
 
 
 def _grace(timeout_s: float) -> float:
@@ -203,8 +205,8 @@ class Sandbox:
 
     def resolve(self, path: str) -> str:
         """Follow the links of a path. Returns the path relative to the workspace. Raises Refused."""
-        if len(path) > 4096:  # Linux allows no more
-            raise Refused(f"a path has at most 4,096 characters, and this one has {len(path):,}")
+        if len(path) > LONGEST_PATH:
+            raise Refused(f"a path has at most {LONGEST_PATH:,} characters, and this one has {len(path):,}")
         return self._ask("resolve", Resolved, path=path)[0].path
 
     def edit(self, path: str, text: str, start: int | None = None, end: int | None = None) -> Edit:

@@ -6,12 +6,13 @@ from pydantic import Field
 
 from stackrank.env.actions import Observation
 from stackrank.env.state import ShownState
-from stackrank.env.tools.base import Arguments, Bench
+from stackrank.env.tools.base import Arguments, Bench, ToolError
 from stackrank.env.tools.shown import clip, fit_lines, limit
 
 LONGEST_LINE = 240
 """How many characters of a line are shown."""
 MAX_MATCHES = 100
+_LONGEST_PATTERN = 4000
 
 
 class GrepArguments(Arguments):
@@ -37,6 +38,8 @@ class Grep:
 
     def __call__(self, bench: Bench, arguments: GrepArguments) -> Observation:
         """Return the matching lines, at most MAX_MATCHES."""
+        if len(arguments.pattern) > _LONGEST_PATTERN:
+            raise ToolError(f"the pattern is longer than {_LONGEST_PATTERN:,} characters: search for a part of it")
         search = bench.sandbox.search(
             arguments.pattern, arguments.path, arguments.glob, MAX_MATCHES, ignore_case=arguments.ignore_case
         )

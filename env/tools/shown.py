@@ -26,8 +26,9 @@ _HINT = re.compile(
 """pytest's hint at an option that the agent cannot give, and the empty line before it."""
 _FILLED = re.compile(r"^(?:(?P<rule>[=_])(?P=rule)+ (?P<title>.+?) (?P=rule)+|(?P<gap>_ _ _)[_ ]+)$", re.MULTILINE)
 _PROGRESS = re.compile(r"^(\S+) +(\[ *\d+%\])$", re.MULTILINE)
-_SOURCE = re.compile(r"^((?: {4}.*\n){2,})>   (.*)$", re.MULTILINE)
-"""The lines of a function that pytest shows, down to the one that it marks."""
+_SOURCE = re.compile(r"^((?: {4}.*\n){2,})(?:>   (.*)$)?", re.MULTILINE)
+"""The lines of a function that pytest shows, down to the one that it marks. It also matches indented lines without a
+marked one, so that they are not looked at again from each of them on."""
 _SHOWN_ABOVE = "    [as above]\n"
 _WIDTH = 98
 """Lines that pytest pads have this many characters or a few more; shorter lines may be the program's own."""
@@ -50,6 +51,8 @@ def fold_repeats(text: str) -> str:
 
     def once(match: re.Match[str]) -> str:
         source, marked = match.groups()
+        if marked is None:
+            return match[0]
         if any(earlier.startswith(source) for earlier in sources):
             return f"{_SHOWN_ABOVE}>   {marked}"
         sources.append(f"{source}    {marked}\n")

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from stackrank.env.actions import Observation
 from stackrank.env.sandbox.base import Refused
+from stackrank.env.sandbox.client import LONGEST_PATH
 from stackrank.env.sandbox.guest.core.texts import LINES_OF_FILE, find_encoding
 from stackrank.env.state import ShownState
 from stackrank.env.tools.base import Arguments, Bench, ToolError
@@ -48,7 +49,7 @@ class View:
     def __call__(self, bench: Bench, arguments: ViewArguments) -> Observation:
         """Return the lines asked for: only whole lines, and at most MAX_LINES."""
         # As tools show places; from a single line on, as many lines as fit are shown.
-        place = LINES_OF_FILE.fullmatch(arguments.path)
+        place = LINES_OF_FILE.fullmatch(arguments.path) if len(arguments.path) <= LONGEST_PATH else None
         if place and arguments.start is arguments.end is None and read_if_present(bench, arguments.path) is None:
             named = {"path": place[1], "start": int(place[2]) or 1, "end": place[3] and int(place[3])}
             arguments = arguments.model_copy(update=named)

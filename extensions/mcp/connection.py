@@ -7,6 +7,7 @@ so the few requests that are needed are made here, and the SDK's types check the
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,12 +20,14 @@ from stackrank.env.tools.servers import Offer, ToolAnswer, ToolServer, ToolServe
 from stackrank.errors import StackrankError
 from stackrank.extensions.mcp import messages
 from stackrank.extensions.mcp.offers import describe_difference
+from stackrank.wording import count_of
 
 START_S = 60.0
 """Seconds that a server may take for each answer while it starts."""
 MOST = 1 << 20
 """The most bytes of an answer, including everything that comes before it."""
 _MAX_PAGES = 50
+_MOST_TOOLS = 10_000
 _MAX_QUOTED = 200
 _METHOD_NOT_FOUND = -32601
 
@@ -120,11 +123,13 @@ class Connection:
             params = {} if cursor is None else {"cursor": cursor}
             page, cursor = messages.tools_of(self._request_result("tools/list", params))
             tools += page
+            if len(tools) > _MOST_TOOLS:
+                raise ValueError(f"it offers more than {count_of(_MOST_TOOLS, 'tool')}")
             if cursor is None:
                 break
         self._tools_changed = False
         names = [tool["name"] for tool in tools]
-        if duplicates := sorted({name for name in names if names.count(name) > 1}):
+        if duplicates := sorted(name for name, count in Counter(names).items() if count > 1):
             raise ValueError(f"it offers {duplicates[0]!r} twice")
         selected = self._server.tools
         if missing := [name for name in selected or () if name not in names]:

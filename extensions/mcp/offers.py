@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from stackrank.env.state import Spoken
 from stackrank.env.tools.servers import Offer, ToolServer
@@ -15,17 +14,21 @@ def recorded_offer(name: str, server: ToolServer, spoken: Sequence[Spoken]) -> O
 
     Raises ValueError if the lines contain no offer.
     """
-    methods: dict[Any, str] = {}
+    methods: dict[int, str] = {}
     version = ""
     tools: list[messages.Message] = []
     for spoken_line in spoken:
         message = messages.read(spoken_line["line"].encode()) if spoken_line["server"] == name else None
         if message is None:
             continue
+        number = message.get("id")
+        # Whoever asks chooses the id: ours are numbers, but an answer has that of the server's request, which may be
+        # anything, also one of ours.
         if spoken_line["sent"]:
-            methods[message.get("id")] = message.get("method", "")
-        elif "method" not in message and "result" in message:
-            method = methods.get(message.get("id"))
+            if "method" in message and number is not None:
+                methods[number] = message["method"]
+        elif "method" not in message and "result" in message and isinstance(number, int):
+            method = methods.get(number)
             if method == "initialize":
                 version = messages.version_of(message["result"])
             elif method == "tools/list":

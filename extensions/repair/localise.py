@@ -12,7 +12,7 @@ from stackrank.env.localisation.formulas import Counts, ochiai
 from stackrank.source import parse_python
 
 _WORD = re.compile(r"[A-Za-z][a-z]+|[A-Z]+")
-_FRAME = re.compile(r"^(?:E\s+)?(?:File \"/workspace/)?([\w./-]+\.py)\"?(?::| *, line )(\d+)", re.MULTILINE)
+_FRAME = re.compile(r"^(?:E\s+)?(?:File \"/workspace/)?([\w./-]+\.py)\"?(?::| *, line )(\d{1,9})(?!\d)", re.MULTILINE)
 _COMMON = frozenset(
     "the a an of to in is are and or not it that this which who with for from by be as on at if self def return none "  # noqa: SIM905
     "true false test assert import class raise list dict str int any".split()

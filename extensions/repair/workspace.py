@@ -167,7 +167,7 @@ class Workspace:
             if not page.ok:
                 return None
             head, *page_lines = page.text.split("\n")
-            total = re.search(r"of (\d+)", head)
+            total = re.search(r"of (\d{1,9})\b", head)
             width = len(str(page.state["lines"][1])) if page.state["kind"] == "shown" and "lines" in page.state else 1
             lines += [line[width + 2 :] for line in page_lines]
             if total is None or len(lines) >= int(total.group(1)):

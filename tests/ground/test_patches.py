@@ -12,6 +12,7 @@ from stackrank.dashboard.parts.side_by_side import sides
 from stackrank.dashboard.trace.files import Files
 from stackrank.env.benchmarks.git import diff_of
 from stackrank.env.patches import PatchError, apply_patch, make_diff, reverse_patch, touched_files
+from stackrank.patches.comparing import find_changes
 from stackrank.patches.contents import Executable, Link
 from stackrank.patches.names import unquoted
 from stackrank.patches.reading import Patch
@@ -118,6 +119,26 @@ def test_pages_show_what_changes_in_files_that_are_no_utf_8_text() -> None:
     assert "+name = 'щ'" in shown_text(patch) and "Binary files a/b.bin and b/b.bin differ" in shown_text(patch)
     assert shown_text("no patch") == "no patch"
     assert [line for _, line in LineMap(old).changed(patch)] == [(2, 2), None, None]
+
+
+# No two of them that follow each other on one side do so on the other, and none is so frequent that `difflib` skips it.
+HOSTILE = [f"{number % 101}\n" for number in range(88_000)], [f"{-number % 101}\n" for number in range(88_000)]
+
+
+def test_lines_that_take_days_to_compare_are_replaced_as_a_whole() -> None:
+    (change,) = find_changes(*HOSTILE)
+    assert change.old[0] == 1 and change.old.stop == len(HOSTILE[0]), "only equal lines at the ends are left"
+
+
+@pytest.mark.parametrize("most_compared", [0, 40, 400, 4000])
+def test_a_comparison_that_is_cut_short_is_whole(most_compared: int) -> None:
+    chance = random.Random(most_compared)
+    old, new = ([f"{chance.randrange(9)}\n" for _ in range(60)] for _ in range(2))
+    rebuilt, at = [], 0
+    for change in find_changes(old, new, most_compared):
+        rebuilt += [*old[at : change.old.start], *new[change.new.start : change.new.stop]]
+        at = change.old.stop
+    assert [*rebuilt, *old[at:]] == new
 
 
 def test_the_lines_of_a_link_or_a_program_do_not_pass_for_a_text() -> None:

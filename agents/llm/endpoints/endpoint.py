@@ -35,7 +35,8 @@ from stackrank.wording import count_of
 _CHECK_TIMEOUT_S = 60.0
 _CHECK_TOKENS = 16
 """The smallest limit that every API accepts."""
-_MOST_TOKENS = 10**9
+_MOST_TOKENS = 10**7
+"""More than any request or answer has; a larger count of an endpoint is wrong. A step may have hundreds of requests."""
 _BAD_REQUEST = (400, 422)
 """HTTP statuses of a request that the endpoint does not understand."""
 

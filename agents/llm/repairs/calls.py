@@ -14,7 +14,7 @@ from stackrank.agents.llm.syntaxes.tool_call import WRAPPERS, ToolCall
 from stackrank.env.actions import Action
 from stackrank.env.tools.base import Described, schema
 
-_WHOLE_FLOAT = re.compile(r"-?\d+\.0+")
+_WHOLE_FLOAT = re.compile(r"-?\d{1,18}\.0+")
 _PYTHON_NAMES: Mapping[str, Any] = {"True": True, "False": False, "None": None}
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from stackrank.env.benchmarks.base import BenchmarkError, is_hub_name
 from stackrank.env.benchmarks.files import read_file
@@ -18,6 +19,17 @@ from stackrank.home import home
 HUB = "https://huggingface.co"
 
 
+_REPOSITORY = re.compile(r"[\w.-]*\w[\w.-]*/[\w.-]*\w[\w.-]*")
+"""Matches owner and name; neither is `..`, because clones are looked for at this path below a folder."""
+
+
+def _owner_and_name(value: str) -> str:
+    if not _REPOSITORY.fullmatch(value):
+        raise ValueError(f"{value[:80]!r} must look like OWNER/NAME")
+    return value
+
+
+Repository = Annotated[str, AfterValidator(_owner_and_name)]
 Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
 Names = Annotated[list[str], BeforeValidator(names)]
 
@@ -28,7 +40,7 @@ class Instance(BaseModel):
     model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
 
     instance_id: str = Field(pattern=r"^[A-Za-z0-9._-]+$")
-    repo: str = Field(pattern=r"^[\w.-]*\w[\w.-]*/[\w.-]*\w[\w.-]*$")
+    repo: Repository
     base_commit: str = Field(pattern=r"^[0-9a-f]{7,40}\^?$")
     patch: str = Field(min_length=1)
     test_patch: str

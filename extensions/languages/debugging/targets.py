@@ -7,11 +7,14 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from stackrank.env.sandbox.base import BadReply
 from stackrank.env.sandbox.client import Sandbox
+from stackrank.env.sandbox.replies.decoder import Few, File, Name, decode
 from stackrank.env.task import Task
 from stackrank.env.tools.base import ToolError
 from stackrank.extensions.languages.toolchains import CLASSES, CLASSPATH, LLDB, NODE_PATH
@@ -113,10 +116,10 @@ def _rust(task: Task, test: str) -> Target:
     arguments = ["--include-ignored", "--test-threads=1", "--nocapture", *([name, "--exact"] if name else [])]
 
     def launch(output: str) -> dict[str, Any]:
-        programs = [row for row in _json_lines(output) if row.get("executable") and row.get("profile", {}).get("test")]
-        chosen = [row["executable"] for row in programs if row["target"]["src_path"].endswith(f"/{file}")]
-        tests = [row["executable"] for row in programs if "test" in row["target"]["kind"]]
-        if not (executables := chosen if file else tests or [row["executable"] for row in programs]):
+        programs = [artifact for artifact in _artifacts(output) if artifact.profile.test]
+        chosen = [artifact.executable for artifact in programs if artifact.target.src_path.endswith(f"/{file}")]
+        tests = [artifact.executable for artifact in programs if "test" in artifact.target.kind]
+        if not (executables := chosen if file else tests or [artifact.executable for artifact in programs]):
             raise ToolError(f"cargo built no test program for {test or 'this package'}")
         return _lldb(executables[-1], arguments, ["rust_panic"], "/workspace")
 
@@ -193,15 +196,38 @@ def _javascript(task: Task, test: str) -> Target:
     return Target("", lambda _: launch)
 
 
-def _json_lines(text: str) -> list[dict[str, Any]]:
-    rows = []
-    for line in text.splitlines():
+@dataclass(frozen=True, slots=True)
+class _Profile:
+    """How cargo built a program."""
+
+    test: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _CargoTarget:
+    """What cargo built a program from."""
+
+    kind: Few[Name]
+    src_path: File
+
+
+@dataclass(frozen=True, slots=True)
+class _Artifact:
+    """A program that cargo built; see https://doc.rust-lang.org/cargo/reference/external-tools.html."""
+
+    executable: File
+    profile: _Profile
+    target: _CargoTarget
+
+
+def _artifacts(output: str) -> list[_Artifact]:
+    """Return the programs that cargo names. Whatever it runs while it builds can write among its lines."""
+    artifacts = []
+    for line in output.splitlines():
         if line.startswith("{"):
-            try:
-                rows.append(json.loads(line))
-            except ValueError:
-                continue
-    return rows
+            with suppress(BadReply):
+                artifacts.append(decode(_Artifact, line.encode("utf-8", "replace")))
+    return artifacts
 
 
 _TARGETS: Mapping[str, Callable[[Task, str], Target]] = {

@@ -15,6 +15,8 @@ from typing import IO, Any
 
 from stackrank.env.sandbox.guest.core.processes import HeadTail, descendants
 
+LONGEST_NAME = 4096
+"""Characters that are kept of the name of a file or a function: a program can make up any."""
 MOST_OUTPUT = 24 << 10
 """Bytes of a program's output that are kept of one action, from its head and its tail."""
 
@@ -42,7 +44,8 @@ class Frame:
     """One call."""
 
     def __init__(self, identity: Any, file: str, line: int, function: str, data: Any = None) -> None:
-        self.identity, self.file, self.line, self.function, self.data = identity, file, line, function, data
+        self.identity, self.line, self.data = identity, line, data
+        self.file, self.function = file[:LONGEST_NAME], function[:LONGEST_NAME]
 
 
 class Output:

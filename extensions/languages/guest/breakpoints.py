@@ -23,6 +23,7 @@ _DEFINITIONS = {
 }
 """Suffix of a file -> where a function is defined in it. In C++, the debugger knows it better."""
 MOST_FILES = 5000
+_MOST_POINTS = 1000
 
 
 class Point:
@@ -69,6 +70,8 @@ class Points:
 
         `here`: the file that a line alone is in. `scripts`: the debugger knows no functions, only the sources do.
         """
+        if len(self.all) >= _MOST_POINTS:
+            raise AdapterError("there are %d breakpoints, the most that there may be: cl deletes them" % _MOST_POINTS)
         place, _, condition = text.partition(" if ")
         place, condition = place.strip(), condition.strip()
         match = _LINE.match(place)

@@ -22,8 +22,9 @@ from stackrank.extensions.languages.guest.inspector import NodeAdapter
 START_S = 30.0
 PAUSE_S = 5.0
 """How long a program may take to pause after it was interrupted."""
-MOST_VALUE = 1000
-MOST_STACK = 60
+MOST_VALUE, MOST_VALUES = 1000, 500
+MOST_STACK, MOST_PLACES = 60, 500
+MOST_TEXT = 256 << 10
 _AROUND = 5
 _RESUME = {
     "c": "continue", "cont": "continue", "continue": "continue", "n": "next", "next": "next", "s": "stepIn",
@@ -81,7 +82,7 @@ class Session:
         self._notes = []
         self._texts: list[str] = []
         self._stood: list[dict[str, Any]] = []
-        self._seen = list(self._points.all)
+        self._seen = dict.fromkeys(self._points.all)
         self._moved = self._changed = self._timed_out = False
         self._launch, self._target = request.get("launch"), target
         for command in commands:
@@ -105,14 +106,14 @@ class Session:
             "ok": True,
             "id": 0,
             "changed_files": [],
-            "text": "\n".join(self._texts),
+            "text": "\n".join(self._texts)[:MOST_TEXT],
             "program": printed,
             "dropped": dropped,
             "notes": notes,
             "standing": self._standing,
             "breakpoints": [point.row(self._relative) for point in self._points.all],
-            "points": [point.row(self._relative) for point in points if point.file],
-            "stood": self._stood[:500],
+            "points": [point.row(self._relative) for point in points if point.file][:MOST_PLACES],
+            "stood": self._stood[:MOST_PLACES],
             "alive": self._adapter is not None,
             "timed_out": self._timed_out,
             "restarted": restarted and self._adapter is not None,
@@ -194,7 +195,7 @@ class Session:
                 )
 
     def _apply_points(self) -> None:
-        self._seen += [point for point in self._points.all if point not in self._seen]
+        self._seen.update(dict.fromkeys(self._points.all))
         if self._adapter is not None:
             self._adapter.set_points(self._points.all)
 
@@ -307,7 +308,7 @@ class Session:
             "function": frame.function,
             "depth": len(self._frames),
             "thread": None,
-            "exception": exception or None,
+            "exception": exception[:MOST_VALUE] or None,
             "locals": self._values(frame),
             "source": self._source(frame.file, frame.line, _AROUND),
             "stack": calls,
@@ -319,9 +320,8 @@ class Session:
             values = self._adapter.variables(frame)
         except AdapterError:
             return {}
-        return {
-            name: value if len(value) <= MOST_VALUE else value[:MOST_VALUE] + "..." for name, value in values.items()
-        }
+        rows = list(values.items())[:MOST_VALUES]
+        return {name: value if len(value) <= MOST_VALUE else value[:MOST_VALUE] + "..." for name, value in rows}
 
     def _source(self, file: str, line: int, around: int) -> list[str]:
         try:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
 from stackrank.patches.binary import literal, object_name
+from stackrank.patches.comparing import LineChange, find_changes
 from stackrank.patches.contents import Link, decode_text, is_utf8_text, mode_of, stored_bytes
 from stackrank.patches.names import quoted
 from stackrank.patches.reading import FilePatch, Patch, PatchError
@@ -112,7 +111,7 @@ def _hunks(path: str, old: str | None, new: str | None) -> Iterator[str]:
 
 def _unified(old_lines: list[str], new_lines: list[str], source: str, target: str) -> Iterator[str]:
     yield f"--- {source}\n+++ {target}\n"
-    for changes in _group_changes(_changes(old_lines, new_lines)):
+    for changes in _group_changes(find_changes(old_lines, new_lines)):
         first, last = changes[0], changes[-1]
         before = min(first.old.start, _CONTEXT)
         after = min(len(old_lines) - last.old.stop, _CONTEXT)
@@ -128,31 +127,9 @@ def _unified(old_lines: list[str], new_lines: list[str], source: str, target: st
         yield from _mark_lines(" ", old_lines[at : old.stop])
 
 
-class _Change(NamedTuple):
-    """Adjacent lines that are replaced, as indices into both sides."""
-
-    old: range
-    new: range
-
-
-def _changes(old_lines: list[str], new_lines: list[str]) -> Iterator[_Change]:
-    # Equal lines at both ends are left out first: most edits are small, and comparing takes long. None of them may be
-    # compared again: a change that moves to the end of what is compared loses its context, and git rejects it.
-    head, tail = 0, 0
-    shorter = min(len(old_lines), len(new_lines))
-    while head < shorter and old_lines[head] == new_lines[head]:
-        head += 1
-    while tail < shorter - head and old_lines[-tail - 1] == new_lines[-tail - 1]:
-        tail += 1
-    middle = old_lines[head : len(old_lines) - tail], new_lines[head : len(new_lines) - tail]
-    for kind, old_start, old_stop, new_start, new_stop in difflib.SequenceMatcher(None, *middle).get_opcodes():
-        if kind != "equal":
-            yield _Change(range(head + old_start, head + old_stop), range(head + new_start, head + new_stop))
-
-
-def _group_changes(changes: Iterable[_Change]) -> Iterator[list[_Change]]:
+def _group_changes(changes: Iterable[LineChange]) -> Iterator[list[LineChange]]:
     """Yield the changes that one hunk holds, since their contexts meet."""
-    group: list[_Change] = []
+    group: list[LineChange] = []
     for change in changes:
         if group and change.old.start - group[-1].old.stop > 2 * _CONTEXT:
             yield group

@@ -55,6 +55,30 @@ def reached(text: str, **state: Any) -> set[str]:
     return set(tracker.observe(1, Observation(text, state=state or {"kind": "command", "exit": 0})).milestones)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("digits", [10, 20, 5000])
+def test_numbers_of_any_length_can_be_read_and_stored(digits: int) -> None:
+    """An error in reading an observation, or in storing the step, would keep the episode from counting."""
+    number = "9" * digits
+    for text in (
+        f"shop/cart.py:{number}: x",
+        f'  File "/workspace/shop/cart.py", line {number}, in total',
+        f"=== {number} failed, {number} passed in 0.1s ===",
+        f"Ran {number} tests in 1s\n\nFAILED (failures={number})",
+        f"Ran 1 test in 1s\n\nFAILED (failures={number}, errors={number})",
+    ):
+        for kind in ("command", "other"):
+            tracker = MilestoneTracker(TASK)
+            tracker.observe(0, RESET)
+            progress = tracker.observe(1, Observation(text, state={"kind": kind, "exit": 1}))  # type: ignore[arg-type]
+            assert (progress.distance_lines or 0) < 1 << 31
+
+
+@pytest.mark.parametrize("text", ["\n", "[", "E   ", "Traceback (most recent call last):\n  ", "AssertionError: ", "="])
+def test_text_that_repeats_itself_is_read_once(text: str) -> None:
+    """A time that grows with the square of the length would be minutes, in which no limit is checked."""
+    assert reached(text * (1_000_000 // len(text)), kind="command", exit=1) <= {"reproduced"}
+
+
 @pytest.mark.parametrize(
     "text",
     [

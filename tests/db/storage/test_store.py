@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
 import threading
 import time
@@ -10,13 +11,19 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, event, text
+from sqlalchemy import Engine, event, func, select, text
 
+from stackrank.agents.episode.step import Step as Played
+from stackrank.agents.episode.step import Usage
 from stackrank.db import queries
 from stackrank.db.connection.engine import connect
 from stackrank.db.connection.errors import DatabaseError, NotFound
+from stackrank.db.connection.transactions import EPISODE
 from stackrank.db.models.runs import Step
+from stackrank.db.totals.counters import differences
 from stackrank.db.writes.store import Store
+from stackrank.env.actions import Action, Observation
+from stackrank.flows.runs.playing.trajectories import to_row
 from stackrank.terms import RunStatus
 from tests.postgres import Cluster
 from tests.support.episodes import create_episodes, start
@@ -121,6 +128,32 @@ def test_unstorable_values_are_made_storable(store: Store) -> None:
     stored = queries.run(store.engine, run)["spec"]
     assert stored[FIT] == [FIT, "nan", "inf", "\ufffd\u2400", [1], ["t", None, True, 3]]
     assert "(nested too deep)" in str(queries.entrants(store.engine)[0]["config"])
+
+
+def test_a_tool_of_any_name_is_stored(store: Store, matrix: SimpleNamespace) -> None:
+    """A model can call a tool by megabytes, and PostgreSQL refuses such a key of an index."""
+    episode, chance = next(iter(matrix.episodes.values())), random.Random(1)
+    for index, size in enumerate((3, 200, 100_000)):
+        name = "".join(chr(chance.randrange(0x4E00, 0x9FFF)) for _ in range(size))
+        store.add_step(to_row(episode, Played(index, Action(name), Observation("There is no such tool.", False))))
+    finish(store, episode)
+    assert [len(step["tool"]) for step in queries.steps(store.engine, episode)] == [3, 200, 200]
+
+
+def test_tokens_of_a_long_episode_are_counted(store: Store, matrix: SimpleNamespace) -> None:
+    """10,000 steps of a million tokens are more than 32 bits."""
+    episode = next(iter(matrix.episodes.values()))
+    usage = Usage(tokens_in=10**7, tokens_out=10**7, tokens_cached=10**7, tokens_reasoning=10**7)
+    store.add_step(to_row(episode, Played(0, Action("eval"), Observation(""), usage=usage)))
+    many = 10**10
+    finish(store, episode, steps=1, tokens_in=many, tokens_out=many, tokens_cached=many, tokens_reasoning=many)
+    row = queries.episode(store.engine, episode)
+    assert row["tokens_in"] == row["tokens_out"] == row["tokens_cached"] == row["tokens_reasoning"] == many
+    with store.engine.connect() as connection:
+        assert differences(connection) == {}
+        total = connection.scalar(select(func.sum(EPISODE.c.tokens_in)))
+        assert type(total) is int and total == many
+        assert connection.scalar(select(func.count()).where(EPISODE.c.tokens_in > many - 0.5)) == 1
 
 
 def test_steps_are_appended_once(store: Store, matrix: SimpleNamespace) -> None:

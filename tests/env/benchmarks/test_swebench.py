@@ -91,6 +91,17 @@ def test_what_is_wrong_with_a_row_is_a_sentence_and_the_others_go_on(tmp_path: P
         assert part in excluded[name]
 
 
+@pytest.mark.parametrize(
+    "name", ["../shop", "acme/..", "acme/../shop", "{outside}", "{outside}/shop", "shop", "./shop"]
+)
+def test_clones_outside_of_the_folder_are_not_read(tmp_path: Path, repo: SampleRepository, name: str) -> None:
+    outside = tmp_path / "shop"
+    (tmp_path / "repos" / "acme" / "shop").rename(outside)
+    rows = [instance(repo, repo=name.format(outside=outside)), instance(repo, instance_id="sound")]
+    excluded = load(write_lines(tmp_path / "rows.jsonl", rows)).excluded()
+    assert "must look like OWNER/NAME" in excluded["acme__shop-1"] and "no clone of acme/shop" in excluded["sound"]
+
+
 @pytest.mark.parametrize("content", ["", "[]", "{}", "not json", '{"instance_id": "x"}'])
 def test_a_file_without_instances(tmp_path: Path, content: str) -> None:
     (tmp_path / "rows.jsonl").write_text(content)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -351,6 +352,26 @@ def test_a_person_steps_through_a_program(played: Played) -> None:
     assert state["locals"]["x"] == "0" and state["breakpoints"] == []
     played("q")
     assert played.running() == ""
+
+
+def test_what_else_is_printed_while_cargo_builds_is_passed_over() -> None:
+    artifact = {
+        "executable": "/tmp/build/shop",
+        "profile": {"test": True},
+        "target": {"kind": ["test"], "src_path": "/a.rs"},
+    }
+    odd = [
+        {**artifact, "executable": None},
+        {**artifact, "profile": []},
+        {**artifact, "target": {"kind": 3}},
+        {"a": "\ud800"},
+    ]
+    lines = [*map(json.dumps, odd), "{", '{"executable": ' + "[" * 100_000, f"{{{'9' * 5000}: 1}}"]
+    built = target_of(Task("t", "b", "", {}, test_command="true", toolchain="rust"), "")
+    launched = built.launch("\n".join([*lines, json.dumps(artifact), *lines]))
+    assert launched["arguments"]["program"] == "/tmp/build/shop"
+    with pytest.raises(ToolError, match="cargo built no test program"):
+        built.launch("\n".join(lines))
 
 
 def test_python_tasks_have_pdb_behind_the_same_words() -> None:

@@ -46,6 +46,8 @@ def listed():
         schema = {"type": "object", "properties": {"a": 1}}
         wrong = {"wrong_schema": [{**tool("echo"), "inputSchema": schema}], "wrong_list": [{"nom": "echo"}]}
         return {"none": [], "double": [tool("echo"), tool("echo")], **wrong}[MODE]
+    if MODE == "many":
+        return [{"name": f"t{number}", "inputSchema": {}} for number in range(10_001)]
     extra = [tool("more")] if MODE == "more" or Path("/tmp/changed").exists() else []
     return [tool(name) for name in NAMES if not (MODE == "less" and name == "die")] + extra
 
@@ -144,7 +146,10 @@ def main():
         time.sleep(1000)
     while True:
         message = receive()
-        method, number = message["method"], message.get("id")
+        method, number = message.get("method"), message.get("id")
+        if method and MODE == "asks":  # by whatever ids, and also by that of the request which it answers afterwards
+            for own in (number, [number], {"number": number}, 0.5):
+                send({"id": own, "method": "ping"})
         if method == "initialize":
             if MODE == "refuses":
                 send({"id": number, "error": {"code": -32022, "message": "only newer ones"}})

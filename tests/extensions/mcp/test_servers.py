@@ -200,6 +200,7 @@ def test_nothing_of_a_server_outlives_the_episode(start_episode: Any) -> None:
         ("refuses", "cannot be used: it refuses initialize: {'code': -32022, 'message': 'only newer ones'}"),
         ("none", "cannot be used: it offers no tool"),
         ("double", "cannot be used: it offers 'echo' twice"),
+        ("many", "cannot be used: it offers more than 10,000 tools"),
         ("wrong_schema", "cannot be used: the schema of its tool 'echo' does not describe an object"),
         ("wrong_list", "cannot be used: its answer is not valid MCP (tools.0.name: Field required)"),
     ],
@@ -216,6 +217,15 @@ def test_a_server_that_does_not_start(
         server.open()
     server.close()
     assert str(failed.value).startswith(f"the MCP server {mode} ") and sentence in str(failed.value)
+
+
+def test_a_server_asks_by_any_id(local: Sandbox) -> None:
+    """JSON-RPC has the ids of either side independent of each other."""
+    server = by_hand("asks")
+    connected = Connection(local, "asks", server)
+    offer = connected.open()
+    assert recorded_offer("asks", server, connected.spoken()) == offer
+    connected.close()
 
 
 def test_a_command_that_is_not_there(local: Sandbox) -> None:

@@ -13,12 +13,13 @@ import pytest
 from stackrank.env.actions import Action
 from stackrank.flows.cli.output import as_json
 from tests.fixtures.env import EVERYTHING, make_task, usable
+from tests.postgres import Cluster
 from tests.support.guests.cases import World, assert_harmless
 from tests.support.guests.recorded_guest import Tapes, record
 
 pytestmark = pytest.mark.slow  # by its time
 
-FEW, MANY = 1_000, 20_000
+SOME, FEW, MANY = 60, 1_000, 20_000
 TASK = make_task(
     {
         "cart.py": """
@@ -143,6 +144,11 @@ def test_the_scenes_are_the_same_from_the_tape(scenes: Sequence[Tapes], tmp_path
 
 def test_lies_of_every_kind(scenes: Sequence[Tapes], tmp_path: Path) -> None:
     assert_harmless(World(tmp_path, TASK, EVERYTHING, FEW), scenes, FEW, 1)
+
+
+def test_lies_in_postgresql(scenes: Sequence[Tapes], tmp_path: Path, postgres: Cluster) -> None:
+    """Its texts, numbers and keys of indexes have other bounds than those of SQLite."""
+    assert_harmless(World(tmp_path, TASK, EVERYTHING, SOME, postgres.create("migrated")), scenes, SOME, 7)
 
 
 @pytest.mark.exhaustive

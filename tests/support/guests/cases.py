@@ -49,8 +49,9 @@ class Acts(Agent):
 class World:
     """A database, and a run of which each case plays one episode."""
 
-    def __init__(self, folder: Path, task: Task, tools: ToolSet, cases: int = 100) -> None:
-        self.store = Store(connect(f"sqlite:///{folder / 'stackrank.db'}"))
+    def __init__(self, folder: Path, task: Task, tools: ToolSet, cases: int = 100, url: str = "") -> None:
+        """`url`: of a database; empty: a file in the folder."""
+        self.store = Store(connect(url or f"sqlite:///{folder / 'stackrank.db'}"))
         row = {"name": "t", "digest": "d", "statement": "It fails."}
         benchmark = self.store.save_benchmark(name="b", digest="b", license="MIT", source="", tasks=[row])
         entrant = self.store.save_entrant(digest="e", name="one", agent="scripted", model="", tools="full")

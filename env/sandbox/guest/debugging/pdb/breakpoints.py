@@ -121,7 +121,12 @@ class Breakpoints(pdb.Pdb):
         return getattr(does, "__name__", "") in self.commands_resuming
 
     def set_break(self, filename: str, lineno: int, *args: Any, **options: Any) -> Any:
-        """Set a breakpoint, also for frames that already run: bdb before 3.12 does not look at them again."""
+        """Set a breakpoint, also for frames that already run: bdb before 3.12 does not look at them again.
+
+        Returns why it cannot be set; None if it is.
+        """
+        if sum(point is not None for point in bdb.Breakpoint.bpbynumber) >= _MOST:
+            return "there are %d breakpoints, the most that there may be: `cl` deletes them" % _MOST
         problem = super().set_break(filename, lineno, *args, **options)
         frame: Optional[types.FrameType] = getattr(self, "curframe", None) if self._started else None
         while frame is not None:
@@ -159,8 +164,6 @@ class Breakpoints(pdb.Pdb):
         for point in bdb.Breakpoint.bplist.get((self.canonic(file), int(line)), ()):
             if (point.cond or "") == condition and self._entered.get(point.number, "") == function:
                 return self.error("breakpoint %d is already at %s:%s" % (point.number, self.shorten(file), line))
-        if sum(point is not None for point in bdb.Breakpoint.bpbynumber) >= _MOST:
-            return self.error("there are %d breakpoints, the most that there may be: `cl` deletes them" % _MOST)
         count = len(bdb.Breakpoint.bpbynumber)
         super().do_break(location + (", " + condition if condition else ""), temporary)
         if function and len(bdb.Breakpoint.bpbynumber) > count:
