@@ -5,6 +5,7 @@ The first argument is the container's working directory, which the workspace sta
 """
 
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -41,14 +42,16 @@ def put_in_place(file: Path, places: "dict[str, str]") -> None:
 
 
 def reward(folder: Path) -> float:
-    """What the tests wrote; 0 where that is nothing, or no number."""
+    """What the tests wrote; 0 where that is nothing, or no finite number."""
     text, document = folder / "reward.txt", folder / "reward.json"
     try:
         if document.is_file():
-            return float(json.loads(document.read_text(encoding="utf-8")).get("reward", 0.0))
-        return float(text.read_text(encoding="utf-8")) if text.is_file() else 0.0
-    except (AttributeError, TypeError, ValueError):
+            written = float(json.loads(document.read_text(encoding="utf-8")).get("reward", 0.0))
+        else:
+            written = float(text.read_text(encoding="utf-8")) if text.is_file() else 0.0
+    except (AttributeError, OverflowError, TypeError, ValueError):
         return 0.0
+    return written if math.isfinite(written) else 0.0
 
 
 if __name__ == "__main__":
