@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import NamedTuple
 
 from stackrank.debug_events import KEY
@@ -107,9 +108,8 @@ class FailureDetector:
 
 def _without_note(text: str) -> str:
     """Return what a command printed, without the note on its end, as in `[exit status 1]`."""
-    last = text.rfind("\n") + 1
-    note = text.find("[", last) if text.endswith("]") else -1
-    return text if note < 0 else text[:note]
+    lines, newline, last = text.rpartition("\n")
+    return lines + newline + "".join(takewhile("[".__ne__, last)) if text.endswith("]") else text
 
 
 def _summary(text: str) -> Counts | None:

@@ -90,7 +90,7 @@ def test_exit_status_and_message_of_errors(
     def fail() -> None:
         raise error
 
-    monkeypatch.setattr(command_line, "app", fail)
+    monkeypatch.setattr(command_line, "build_command", lambda: fail)
     with pytest.raises(SystemExit) as caught:
         command_line.main()
     assert (caught.value.code, *capsys.readouterr()) == (status, "", message)
