@@ -25,7 +25,7 @@ _LONG = 30
 @st.fragment
 def watch() -> None:
     """Draw the page again when the window becomes narrow, or wide."""
-    with st.container(key="window_feed", gap=None):
+    with st.container(key=f"window_{_width()}", gap=None):
         width = _WINDOW(key="window", data=packed(_width()), on_width_change=lambda: None).width
     if width and width != _width():
         st.session_state[_WIDTH] = width
@@ -38,7 +38,9 @@ def are_needed() -> bool:
 
 
 def _width() -> str:
-    return str(st.session_state.get(_WIDTH, "wide"))
+    """Return how wide the window is; until it has said so, a phone is known by what its browser calls itself."""
+    is_phone = "Mobi" in (st.context.headers.get("User-Agent") or "")
+    return str(st.session_state.get(_WIDTH, "narrow" if is_phone else "wide"))
 
 
 def draw(
