@@ -1,6 +1,6 @@
 """Two entrants on the same tasks."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -11,7 +11,7 @@ from stackrank import wording
 from stackrank.dashboard import address, charts
 from stackrank.dashboard.charts import paper
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.parts import columns, show
+from stackrank.dashboard.parts import columns, effort, show
 from stackrank.dashboard.parts.scope import nothing, shown
 from stackrank.dashboard.parts.tables import DIVERGE_PAGE, EPISODE_PAGE, MOST_COMPARED, TASK_PAGE, pick
 from stackrank.db import queries
@@ -22,7 +22,6 @@ from stackrank.db.writes import conditions
 from stackrank.terms import ErrorsAre
 from stackrank.wording import count_of
 
-_UNITS: Mapping[queries.EffortUnit, str] = {"steps": "Steps", "tokens": "Tokens", "cost_usd": "Cost"}
 _PAIRED: dict[str, Any] = {
     "Points": columns.points(),
     "95% interval": columns.corrected_interval(),
@@ -84,10 +83,10 @@ def between_values(condition: str) -> AcrossComparison:
     return compared
 
 
-def between_two() -> list[EffortComparison]:
-    """Compare what the two entrants need, in steps, tokens and dollars."""
+def between_two(question: Callable[..., list[EffortComparison]]) -> dict[str, EffortComparison]:
+    """Compare what the two entrants take, in steps, tokens and dollars."""
     ids = [(row["first"]["entrant_id"], row["second"]["entrant_id"]) for row in pairs]
-    return [ask(queries.effort, ids, scope, by=by)[pairs.index(pair)] for by in _UNITS]
+    return {by: ask(question, ids, scope, by=by)[pairs.index(pair)] for by in effort.UNITS}
 
 
 compared = between_values(across) if across else None
@@ -124,7 +123,11 @@ if len(pairs) > 1:
 else:
     pair = pairs[0]
 first, second = pair["first"], pair["second"]
-efforts = compared["effort"][pairs.index(pair)] if compared else between_two()
+if compared:
+    efforts = dict(zip(effort.UNITS, compared["effort"][pairs.index(pair)], strict=True))
+    spending: dict[str, EffortComparison] = {}
+else:
+    efforts, spending = between_two(queries.effort), between_two(queries.spending)
 side_runs: list[list[Any]] = [[scope.run], [scope.run]]
 if compared:
     side_runs = [[run["run"] for run in reversed(scoped["runs"])] for scoped in compared["scopes"]]
@@ -249,34 +252,20 @@ def categories() -> None:
     )
 
 
-def spending() -> None:
-    """Draw how much less the second of the two needs, in steps, tokens and dollars."""
-    if spent := queries.spending_sentence(first, second):
-        st.markdown(f":material/footprint: {show.escaped(spent)}")
-    if effort_text := queries.effort_sentence(first["entrant"], second["entrant"], efforts[0]):
-        st.markdown(f":material/sprint: {show.escaped(effort_text)}")
-    units = zip(efforts, _UNITS.values(), strict=True)
-    lines = [(spent, name) for spent, name in units if spent["saved"] is not None and spent["budget"]]
-    amount = wording.amount
-    effort_rows = [
-        {
-            "To resolve a task": name,
-            first["entrant"]: amount(effort["first"] or 0, effort["by"]),
-            second["entrant"]: amount(effort["second"] or 0, effort["by"]),
-            "Saved": amount(effort["saved"] or 0, effort["by"], signed=True),
-            "95% interval": wording.amount_interval(effort["holm_low"], effort["holm_high"], effort["by"]),
-            "p (Holm)": effort["p_holm"],
-            "If not resolved": wording.allowance(effort["budget"], effort["by"]),
-        }
-        for effort, name in lines
-    ]
-    right = {name: columns.text_right() for name in (first["entrant"], second["entrant"], "Saved", "If not resolved")}
-    show.grid(effort_rows, column_config={**_PAIRED, **right}, alt="What either of the two needs to resolve a task")
-    show.csv_button([dict(effort) for effort, _ in lines], name="compare_effort", key="cmp_effort")
+def effort_of_both() -> None:
+    """Draw what an episode of either of the two takes, and what it takes to resolve a task, where that is limited."""
+    if efforts["steps"]["is_limited"] and (
+        sentence := queries.effort_sentence(first["entrant"], second["entrant"], efforts["steps"])
+    ):
+        st.markdown(f":material/sprint: {show.escaped(sentence)}")
+    sides_named = (first["entrant"], second["entrant"])
+    effort.spent(sides_named, spending)
+    effort.needed(sides_named, efforts)
+    rows = [{"what": what, **row} for what, rows in (("episode", spending), ("task", efforts)) for row in rows.values()]
+    show.csv_button(rows, name="compare_effort", key="cmp_effort")
     st.caption(
-        "Means over the tasks that both played, each with the same weight; the interval and the test are paired by "
-        f"task. Both are corrected (Holm) for {count_of(len(pairs), 'pair')}. The test tells two entrants apart "
-        "also where both resolve nearly all."
+        "Over the tasks that both played, each with the same weight, paired by task. Intervals are corrected (Holm) "
+        f"for {count_of(len(pairs), 'pair')}. The effort tells two entrants apart also where both resolve nearly all."
     )
 
 
@@ -293,4 +282,4 @@ def settings() -> None:
         st.caption("Agent, version, model, tools and configuration are the same.")
 
 
-address.tabs("cmp_tab", {"Tasks": tasks, "By category": categories, "Effort": spending, "What differs": settings})
+address.tabs("cmp_tab", {"Tasks": tasks, "By category": categories, "Effort": effort_of_both, "What differs": settings})

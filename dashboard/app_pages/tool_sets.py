@@ -12,19 +12,17 @@ from stackrank import wording
 from stackrank.dashboard import address, charts
 from stackrank.dashboard.charts import paper
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.parts import columns, show
+from stackrank.dashboard.parts import columns, effort, show
 from stackrank.dashboard.parts.scope import shown
 from stackrank.dashboard.parts.tables import COMPARE_PAGE
 from stackrank.db import queries
 from stackrank.db.connection.errors import RUN_COMMAND
 from stackrank.db.queries.boards.tool_worth import ToolWorth
 from stackrank.db.queries.comparisons.compare import Comparison
-from stackrank.db.queries.comparisons.effort import EffortComparison
 from stackrank.wording import count_of
 
 # The most tasks of a pair that are named; the comparison task by task has all of them.
 _MOST_LINKS = 30
-_UNITS = {"steps": "Steps", "tokens": "Tokens", "cost_usd": "Cost"}
 
 st.title("Tool sets")
 scope = shown()
@@ -159,51 +157,9 @@ def _pair(pairs: Sequence[Comparison], worth: Sequence[ToolWorth]) -> None:
 
 def _needs(pair: Comparison, worth: ToolWorth) -> None:
     """Draw what an episode takes with either tool set, and what it takes to resolve a task, where that is limited."""
-    taken = _effort_rows(pair, worth["spending"])
-    if not taken:
-        return
-    _effort_table("What an episode takes", taken, "Means of an episode, resolved or not.")
-    limits = {unit: effort for unit, effort in worth["effort"].items() if effort["is_limited"]}
-    if needed := _effort_rows(pair, limits):
-        budgets = [(unit, effort["budget"]) for unit, effort in limits.items()]
-        budget_of = {_UNITS[unit]: wording.allowance(budget, unit) for unit, budget in budgets}
-        for line in needed:
-            line["If unresolved"] = budget_of[line["What"]]
-        phase = queries.phase_sentence(worth["effort"]["steps"], worth["phases"])
-        told = f"Means of a task, where an unresolved episode counts as all that it was allowed. {phase}".strip()
-        _effort_table("What a resolved task takes", needed, told)
-
-
-def _effort_rows(pair: Comparison, efforts: Mapping[str, EffortComparison]) -> list[dict[str, str]]:
-    """Return a row for each unit that is known, and used at all."""
-    return [
-        {
-            "What": noun,
-            pair["first"]["tools"]: _amount(effort["first"], unit),
-            pair["second"]["tools"]: _amount(effort["second"], unit),
-            "Difference": wording.amount(-(effort["saved"] or 0.0), unit, signed=True),
-            "95% interval": _interval_of_more(effort, unit),
-        }
-        for unit, noun in _UNITS.items()
-        if (effort := efforts.get(unit)) and (effort["first"] or effort["second"])
-    ]
-
-
-def _interval_of_more(effort: EffortComparison, unit: str) -> str:
-    """Return the interval of how much more the second needs."""
-    low, high = effort["holm_low"], effort["holm_high"]
-    return wording.NOTHING if low is None or high is None else wording.amount_interval(-high, -low, unit)
-
-
-def _effort_table(title: str, lines: Sequence[Mapping[str, str]], told: str) -> None:
-    st.markdown(f"**{title}**")
-    right = {name: columns.text_right() for name in lines[0] if name not in ("What", "95% interval")}
-    show.grid(lines, column_config={**right, "95% interval": columns.corrected_interval()}, alt=title)
-    st.caption(show.escaped(told))
-
-
-def _amount(value: float | None, unit: str) -> str:
-    return wording.NOTHING if value is None else wording.amount(value, unit)
+    names = [pair[side]["tools"] for side in ("first", "second")]
+    effort.spent(names, worth["spending"])
+    effort.needed(names, worth["effort"], also=queries.phase_sentence(worth["effort"]["steps"], worth["phases"]))
 
 
 def task_link(name: str, task_id: int) -> str:

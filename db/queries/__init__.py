@@ -47,7 +47,7 @@ from stackrank.db.queries.comparisons.compare import (
     evidence,
     headline,
 )
-from stackrank.db.queries.comparisons.effort import effort, effort_claim, effort_sentence, spending_sentence
+from stackrank.db.queries.comparisons.effort import effort, effort_claim, effort_sentence, spending
 from stackrank.db.queries.comparisons.gate import gate
 from stackrank.db.queries.comparisons.regressions import regressions
 from stackrank.db.queries.comparisons.run_pair import pair_sentence, run_pair
@@ -198,7 +198,7 @@ __all__ = [
     "scope_in_short",
     "search",
     "side_by_side",
-    "spending_sentence",
+    "spending",
     "split_time",
     "step",
     "step_outline",

@@ -149,8 +149,12 @@ def test_compare_several_entrants(visit: Any, seeded: SimpleNamespace) -> None:
     assert differs["Setting"].tolist() == ["tools", "tool_list"]
     app = visit(seeded.url, "compare", cmp_pick=f"{first_id},{two}", cmp_tab="Effort")
     (effort,) = queries.effort(engine, [(first_id, two)], scope)
-    row = app.dataframe[0].value.set_index("To resolve a task").loc["Steps"]
-    assert (row["Saved"], row["If not resolved"]) == (f"{effort['saved']:+.1f}", f"{effort['budget']:.0f}")
+    taken, needed = (table.value.set_index("What") for table in app.dataframe)
+    assert list(taken.index) == ["Steps", "Tokens", "Cost"] and list(needed.index) == ["Steps"], (
+        "only steps are limited"
+    )
+    row = needed.loc["Steps"]
+    assert (row["Difference"], row["If unresolved"]) == (f"{-(effort['saved'] or 0):+.1f}", f"{effort['budget']:.0f}")
     assert queries.effort_sentence(
         comparisons[0]["first"]["entrant"], comparisons[0]["second"]["entrant"], effort
     ) in texts(app)
