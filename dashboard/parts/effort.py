@@ -16,17 +16,25 @@ Efforts = Mapping[str, EffortComparison]
 """Unit -> what the two take of it."""
 
 
-def spent(names: Sequence[str], efforts: Efforts) -> None:
-    """Draw what an episode of either of two takes. `names`: of the first and the second."""
+def draw(names: Sequence[str], spending: Efforts, efforts: Efforts, *, also: str = "") -> None:
+    """Draw what an episode of either of two takes, and beside it what a resolved task takes, where that is limited.
+
+    `names`: of the first and the second. `also` is said of a resolved task.
+    """
+    left, right = st.columns(2)
+    with left:
+        _spent(names, spending)
+    with right:
+        _needed(names, efforts, also)
+
+
+def _spent(names: Sequence[str], efforts: Efforts) -> None:
     if rows := _rows(names, efforts):
         _table("What an episode takes", rows, "Means of an episode, resolved or not.")
 
 
-def needed(names: Sequence[str], efforts: Efforts, *, also: str = "") -> None:
-    """Draw what either of two takes to resolve a task, in the units that are limited; `also` is said with it.
-
-    Without a limit, an unresolved episode has no size that is more than a guess.
-    """
+def _needed(names: Sequence[str], efforts: Efforts, also: str) -> None:
+    # Without a limit, an unresolved episode has no size that is more than a guess.
     limited = {unit: effort for unit, effort in efforts.items() if effort["is_limited"]}
     rows = _rows(names, limited)
     if not rows:

@@ -26,7 +26,7 @@ from stackrank.db.queries.boards.standings import (
 )
 from stackrank.db.queries.boards.task_board import task_board, task_rates
 from stackrank.db.queries.boards.tool_sets import debugger_pairs, side_by_side, tool_sets, tool_use
-from stackrank.db.queries.boards.tool_worth import phase_sentence, tool_headline, tool_worth
+from stackrank.db.queries.boards.tool_worth import phase_sentence, tool_worth, tools_headline
 from stackrank.db.queries.catalogue import (
     audits,
     benchmark,
@@ -218,10 +218,10 @@ __all__ = [
     "tasks",
     "tasks_of_run",
     "time_spent",
-    "tool_headline",
     "tool_sets",
     "tool_use",
     "tool_worth",
+    "tools_headline",
     "totals",
     "usual_benchmark",
     "validations",
