@@ -1,6 +1,6 @@
 """Two entrants on the same tasks."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,7 @@ from stackrank.dashboard.parts.scope import nothing, shown
 from stackrank.dashboard.parts.tables import DIVERGE_PAGE, EPISODE_PAGE, MOST_COMPARED, TASK_PAGE, pick
 from stackrank.db import queries
 from stackrank.db.queries.comparisons.across import AcrossComparison
+from stackrank.db.queries.comparisons.claims import direction
 from stackrank.db.queries.comparisons.compare import Comparison
 from stackrank.db.queries.comparisons.effort import EffortComparison
 from stackrank.db.writes import conditions
@@ -201,7 +202,7 @@ def tasks() -> None:
         help="Flaky: resolved in only some attempts of an entrant.",
     )
     task_rows = [row for row in pair["by_task"] if row["task"] in kinds[kind][1]]
-    task_rows.sort(key=lambda row: -abs(row["difference"]))
+    task_rows.sort(key=lambda row: (-abs(row["difference"]), -row["difference"]))
     frame = pd.DataFrame(
         {
             "Task": [row["task"] for row in task_rows],
@@ -210,10 +211,9 @@ def tasks() -> None:
             second["entrant"]: [f"{row['second_resolved']} of {row['second_counted']}" for row in task_rows],
             first["entrant"]: [f"{row['first_resolved']} of {row['first_counted']}" for row in task_rows],
             "Points": [row["difference"] for row in task_rows],
-            "Flaky": ["flaky" if row["flaky"] else "" for row in task_rows],
         }
     )
-    frame = show.telling(frame, "Category", "Difficulty", "Flaky")
+    frame = show.telling(frame, "Category", "Difficulty")
     hint = "Tick a task to open its two traces here. Its name opens the task in a new tab."
     alt = "Tasks that both played"
     pick(task_rows, frame, _PAIRED, key="cmp_tasks", name="compare_tasks", alt=alt, hint=hint, opened=traces)
@@ -227,14 +227,10 @@ def categories() -> None:
         name: value for name, value in pair.items() if name in ("difference", *_ENDS, "p_value", "p_holm", "tasks")
     }
     total_row = {"label": "all tasks", "category": "all tasks", **total}
-    figure = charts.forest([*rows, total_row], first["entrant"], second["entrant"])
-    charts.draw(figure, key="cmp_forest", alt="Difference in each category with its 95% interval")
-    drawing = partial(paper.differences, [*rows, total_row], first["entrant"])
-    show.paper_button(drawing, name="compare_categories", key="cmp_categories")
     flat = [{name: value for name, value in row.items() if name != "label"} for row in (*rows, total_row)]
     lines = [
         {
-            "Category": row["category"],
+            "Category": row["category"] or "none",
             "Tasks": row["tasks"],
             "Points": row["difference"],
             "95% interval": wording.point_interval(row["holm_low"], row["holm_high"]),
@@ -243,13 +239,30 @@ def categories() -> None:
         }
         for row in flat
     ]
-    show.grid(lines, column_config=_PAIRED, alt="Difference by category")
-    show.csv_button(flat, name="compare_categories", key="cmp_categories")
-    st.caption(
-        "Intervals and p (Holm) are corrected for the number of categories; those over all tasks, as in the sentence "
-        "above. An interval that includes 0 is at least as wide as if no task showed a difference: so categories with "
-        "equally many tasks may have equally wide ones."
-    )
+    st.markdown(f"**{show.escaped(clear_categories(rows))}**")
+    numbers, drawing = st.columns(2)
+    with numbers:
+        show.grid(lines, column_config=_PAIRED, alt="Difference by category")
+        show.csv_button(flat, name="compare_categories", key="cmp_categories")
+        st.caption(
+            "Intervals and p (Holm) are corrected for the number of categories; those over all tasks, as in the "
+            "sentence above. An interval that includes 0 is at least as wide as if no task showed a difference."
+        )
+    with drawing:
+        figure = charts.forest([*rows, total_row], first["entrant"], second["entrant"])
+        charts.draw(figure, key="cmp_forest", alt="Difference in each category with its 95% interval")
+        of_paper = partial(paper.differences, [*rows, total_row], first["entrant"])
+        show.paper_button(of_paper, name="compare_categories", key="cmp_categories")
+
+
+def clear_categories(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Say in which categories the better of the two is clearly ahead, and clearly behind."""
+    named = {
+        word: [row["label"] for row in rows if direction(row["difference"], row["p_holm"]) == sign]
+        for word, sign in (("ahead", 1), ("behind", -1))
+    }
+    parts = [f"clearly {word} in {', '.join(labels)}" for word, labels in named.items() if labels]
+    return f"{second['entrant']} is {' and '.join(parts)}." if parts else "No category by itself differs clearly."
 
 
 def effort_of_both() -> None:
@@ -258,14 +271,13 @@ def effort_of_both() -> None:
         sentence := queries.effort_sentence(first["entrant"], second["entrant"], efforts["steps"])
     ):
         st.markdown(f":material/sprint: {show.escaped(sentence)}")
-    sides_named = (first["entrant"], second["entrant"])
-    effort.spent(sides_named, spending)
-    effort.needed(sides_named, efforts)
+    effort.draw((first["entrant"], second["entrant"]), spending, efforts)
     rows = [{"what": what, **row} for what, rows in (("episode", spending), ("task", efforts)) for row in rows.values()]
     show.csv_button(rows, name="compare_effort", key="cmp_effort")
+    corrected = f" Intervals are corrected (Holm) for {len(pairs)} pairs." if len(pairs) > 1 else ""
     st.caption(
-        "Over the tasks that both played, each with the same weight, paired by task. Intervals are corrected (Holm) "
-        f"for {count_of(len(pairs), 'pair')}. The effort tells two entrants apart also where both resolve nearly all."
+        f"Over the tasks that both played, each with the same weight, paired by task.{corrected} The effort tells two "
+        "entrants apart also where both resolve nearly all."
     )
 
 
