@@ -43,6 +43,11 @@ def _width() -> str:
     return str(st.session_state.get(_WIDTH, "narrow" if is_phone else "wide"))
 
 
+def width_of(names: Sequence[str], configuration: Mapping[str, Any]) -> int:
+    """Return the pixels that a table of these columns needs."""
+    return sum(int((configuration.get(name) or {}).get("width") or _USUAL) for name in names)
+
+
 def draw(
     frame: pd.DataFrame,
     configuration: Mapping[str, Any],
@@ -59,7 +64,7 @@ def draw(
     One of the rows can be picked, or `several`, if the table has a `key` and `on_select`, as of `st.dataframe`.
     """
     names = [name for name in map(str, frame) if configuration.get(name, {}) is not None]
-    if sum(int(configuration.get(name, {}).get("width") or _USUAL) for name in names) <= _NARROWEST:
+    if width_of(names, configuration) <= _NARROWEST:
         return None
     cells = {name: frame[name].tolist() for name in names}
     titles, rows = [], []
