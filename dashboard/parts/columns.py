@@ -164,7 +164,8 @@ def with_intervals(row: Mapping[str, Any]) -> dict[str, Any]:
         elif end == "low":
             label = f"95% of {wording.words(stem)}"
             write = wording.usd_interval if is_cost else wording.interval
-            texts[label if is_cost else _NAMED.get(stem) or label] = write(value, row[f"{stem}_high"])
+            text = None if value is None else write(value, row[f"{stem}_high"])
+            texts[label if is_cost else _NAMED.get(stem) or label] = text
     return texts
 
 
