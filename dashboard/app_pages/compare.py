@@ -286,7 +286,7 @@ def settings() -> None:
     differs = pair["differs"]
     if differs:
         lines = [{"Setting": name, "1": str(a), "2": str(b)} for name, (a, b) in differs.items()]
-        heads = {"1": first["entrant"], "2": second["entrant"]}
+        heads = {number: st.column_config.Column(side["entrant"]) for number, side in (("1", first), ("2", second))}
         show.grid(lines, column_config=heads, alt="Settings in which the two differ")
         flat = [{"setting": name, "first": a, "second": b} for name, (a, b) in differs.items()]
         show.csv_button(flat, name="compare_settings", key="cmp_settings")

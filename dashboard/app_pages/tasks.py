@@ -33,13 +33,6 @@ _SHOWN = {
     "suspect": "Suspected defect",
     "flaky": "Flaky",
 }
-_OF_KIND = {
-    "all": "",
-    "decisive": " were resolved only with a debugger",
-    "disputed": " are disputed",
-    "suspect": " may be defective",
-    "flaky": " are flaky",
-}
 _MEANING = (
     "Resolved only with a debugger: by none without one, and by a model that also played without. Disputed: people "
     "doubt the task. "
@@ -77,11 +70,11 @@ parts = {
 }
 # What is filtered is counted as such.
 facts_of_all = [f"{number:,} {text}" for name, (text, number) in parts.items() if number and name != kind]
-told_of_table = "; ".join([f"{wording.part_of(len(table), len(rows))} tasks{_OF_KIND[kind]}", *facts_of_all])
+number_of_tasks = f"{wording.part_of(len(table), len(rows))} tasks"
 if kind == "all":
-    st.caption(f"{told_of_table}.")
+    st.caption(f"{'; '.join([number_of_tasks, *facts_of_all])}.")
 else:
-    st.markdown(f"**{told_of_table}.**")
+    st.markdown(f"**{'; '.join([f'{_SHOWN[kind]}: {number_of_tasks}', *facts_of_all])}.**")
 
 names = entrants_of(table)
 frame = pd.DataFrame(

@@ -280,7 +280,7 @@ def grid(
     return st.dataframe(written, column_config=configuration, **options)
 
 
-_MOST_OF_A_PAGE = 600
+_MOST_OF_A_PAGE = 520
 """Pixels from which on a table is as wide as the page."""
 _PLACES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "task": lambda row: address.to("task", id=row["task_id"]),
