@@ -150,9 +150,7 @@ def test_compare_several_entrants(visit: Any, seeded: SimpleNamespace) -> None:
     app = visit(seeded.url, "compare", cmp_pick=f"{first_id},{two}", cmp_tab="Effort")
     (effort,) = queries.effort(engine, [(first_id, two)], scope)
     taken, needed = (table.value.set_index("What") for table in app.dataframe)
-    assert list(taken.index) == ["Steps", "Tokens", "Cost"] and list(needed.index) == ["Steps"], (
-        "only steps are limited"
-    )
+    assert "Tokens" in taken.index and list(needed.index) == ["Steps"], "only steps are limited"
     row = needed.loc["Steps"]
     assert (row["Difference"], row["If unresolved"]) == (f"{-(effort['saved'] or 0):+.1f}", f"{effort['budget']:.0f}")
     assert queries.effort_sentence(
