@@ -80,7 +80,7 @@ def entrants() -> None:
             "Attempts": ["".join(marks[attempt["verdict"]] for attempt in side["attempts"][-40:]) for side in sides],
             "Rate": [show.in_percent(side["rate"]) for side in sides],
             "Resolved": [
-                wording.part_of(side["resolved"], counted) if (counted := side["resolved"] + side["unresolved"]) else ""
+                wording.part_of(side["resolved"], played) if (played := side["resolved"] + side["unresolved"]) else ""
                 for side in sides
             ],
             "Errors": [side["errors"] for side in sides],
@@ -150,7 +150,10 @@ def episodes() -> None:
 
 
 # A phone has what the task asks for on top, a wide window beside the results.
-aside, results = (st.container(), st.container()) if cards.are_needed() else reversed(st.columns((5, 3), gap="medium"))
+if cards.are_needed():
+    aside, results = st.container(), st.container()
+else:
+    results, aside = st.columns((5, 3), gap="medium")
 with aside:
     about()
 with results:

@@ -77,7 +77,8 @@ def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
         bottom, top = min(bottom, row["ci_low"]), max(top, row["ci_high"])
     bottom, top = bottom - _LEDGE, top + _LEDGE
     top = max(top, bottom + _LABEL * (top - bottom) * (len(priced) + 1))
-    low, high = (math.log10(edge((cost for cost, _ in priced), default=1.0)) for edge in (min, max))
+    costs = [cost for cost, _ in priced] or [1.0]
+    low, high = math.log10(min(costs)), math.log10(max(costs))
     middle = 10 ** ((low + high) / 2)
     # Costs that are nearly equal have an axis on which equal distances are equal.
     is_logarithmic = high - low > _NARROW

@@ -271,8 +271,8 @@ def grid(
         link_column = st.column_config.LinkColumn(display_text=address.NAME, alignment="left")
         configuration[column] = {**link_column, **looks, "type_config": link_column["type_config"]}
     shown_columns = [name for name in map(str, frame) if name not in hidden]
-    width = "stretch" if cards.width_of(shown_columns, configuration) >= _MOST_OF_A_PAGE else "content"
-    usual = {"hide_index": True, "placeholder": NOTHING, "height": table_height(len(frame)), "width": width}
+    table_width = "stretch" if cards.width_of(shown_columns, configuration) >= _MOST_OF_A_PAGE else "content"
+    usual = {"hide_index": True, "placeholder": NOTHING, "height": table_height(len(frame)), "width": table_width}
     options = {**usual, **options}
     if hidden:
         options["column_order"] = [column for column in frame.columns if column not in hidden]
