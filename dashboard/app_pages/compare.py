@@ -1,6 +1,6 @@
 """Two entrants on the same tasks."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,18 +11,18 @@ from stackrank import wording
 from stackrank.dashboard import address, charts
 from stackrank.dashboard.charts import paper
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.parts import columns, show
+from stackrank.dashboard.parts import columns, effort, show
 from stackrank.dashboard.parts.scope import nothing, shown
 from stackrank.dashboard.parts.tables import DIVERGE_PAGE, EPISODE_PAGE, MOST_COMPARED, TASK_PAGE, pick
 from stackrank.db import queries
 from stackrank.db.queries.comparisons.across import AcrossComparison
+from stackrank.db.queries.comparisons.claims import direction
 from stackrank.db.queries.comparisons.compare import Comparison
 from stackrank.db.queries.comparisons.effort import EffortComparison
 from stackrank.db.writes import conditions
 from stackrank.terms import ErrorsAre
 from stackrank.wording import count_of
 
-_UNITS: Mapping[queries.EffortUnit, str] = {"steps": "Steps", "tokens": "Tokens", "cost_usd": "Cost"}
 _PAIRED: dict[str, Any] = {
     "Points": columns.points(),
     "95% interval": columns.corrected_interval(),
@@ -84,10 +84,10 @@ def between_values(condition: str) -> AcrossComparison:
     return compared
 
 
-def between_two() -> list[EffortComparison]:
-    """Compare what the two entrants need, in steps, tokens and dollars."""
+def between_two(question: Callable[..., list[EffortComparison]]) -> dict[str, EffortComparison]:
+    """Compare what the two entrants take, in steps, tokens and dollars."""
     ids = [(row["first"]["entrant_id"], row["second"]["entrant_id"]) for row in pairs]
-    return [ask(queries.effort, ids, scope, by=by)[pairs.index(pair)] for by in _UNITS]
+    return {by: ask(question, ids, scope, by=by)[pairs.index(pair)] for by in effort.UNITS}
 
 
 compared = between_values(across) if across else None
@@ -124,7 +124,11 @@ if len(pairs) > 1:
 else:
     pair = pairs[0]
 first, second = pair["first"], pair["second"]
-efforts = compared["effort"][pairs.index(pair)] if compared else between_two()
+if compared:
+    efforts = dict(zip(effort.UNITS, compared["effort"][pairs.index(pair)], strict=True))
+    spending: dict[str, EffortComparison] = {}
+else:
+    efforts, spending = between_two(queries.effort), between_two(queries.spending)
 side_runs: list[list[Any]] = [[scope.run], [scope.run]]
 if compared:
     side_runs = [[run["run"] for run in reversed(scoped["runs"])] for scoped in compared["scopes"]]
@@ -198,7 +202,7 @@ def tasks() -> None:
         help="Flaky: resolved in only some attempts of an entrant.",
     )
     task_rows = [row for row in pair["by_task"] if row["task"] in kinds[kind][1]]
-    task_rows.sort(key=lambda row: -abs(row["difference"]))
+    task_rows.sort(key=lambda row: (-abs(row["difference"]), -row["difference"]))
     frame = pd.DataFrame(
         {
             "Task": [row["task"] for row in task_rows],
@@ -207,10 +211,9 @@ def tasks() -> None:
             second["entrant"]: [f"{row['second_resolved']} of {row['second_counted']}" for row in task_rows],
             first["entrant"]: [f"{row['first_resolved']} of {row['first_counted']}" for row in task_rows],
             "Points": [row["difference"] for row in task_rows],
-            "Flaky": ["flaky" if row["flaky"] else "" for row in task_rows],
         }
     )
-    frame = show.telling(frame, "Category", "Difficulty", "Flaky")
+    frame = show.telling(frame, "Category", "Difficulty")
     hint = "Tick a task to open its two traces here. Its name opens the task in a new tab."
     alt = "Tasks that both played"
     pick(task_rows, frame, _PAIRED, key="cmp_tasks", name="compare_tasks", alt=alt, hint=hint, opened=traces)
@@ -224,14 +227,10 @@ def categories() -> None:
         name: value for name, value in pair.items() if name in ("difference", *_ENDS, "p_value", "p_holm", "tasks")
     }
     total_row = {"label": "all tasks", "category": "all tasks", **total}
-    figure = charts.forest([*rows, total_row], first["entrant"], second["entrant"])
-    charts.draw(figure, key="cmp_forest", alt="Difference in each category with its 95% interval")
-    drawing = partial(paper.differences, [*rows, total_row], first["entrant"])
-    show.paper_button(drawing, name="compare_categories", key="cmp_categories")
     flat = [{name: value for name, value in row.items() if name != "label"} for row in (*rows, total_row)]
     lines = [
         {
-            "Category": row["category"],
+            "Category": row["category"] or "none",
             "Tasks": row["tasks"],
             "Points": row["difference"],
             "95% interval": wording.point_interval(row["holm_low"], row["holm_high"]),
@@ -240,43 +239,45 @@ def categories() -> None:
         }
         for row in flat
     ]
-    show.grid(lines, column_config=_PAIRED, alt="Difference by category")
-    show.csv_button(flat, name="compare_categories", key="cmp_categories")
-    st.caption(
-        "Intervals and p (Holm) are corrected for the number of categories; those over all tasks, as in the sentence "
-        "above. An interval that includes 0 is at least as wide as if no task showed a difference: so categories with "
-        "equally many tasks may have equally wide ones."
-    )
+    st.markdown(f"**{show.escaped(clear_categories(rows))}**")
+    numbers, drawing = st.columns(2)
+    with numbers:
+        show.grid(lines, column_config=_PAIRED, alt="Difference by category")
+        show.csv_button(flat, name="compare_categories", key="cmp_categories")
+        st.caption(
+            "Intervals and p (Holm) are corrected for the number of categories; those over all tasks, as in the "
+            "sentence above. An interval that includes 0 is at least as wide as if no task showed a difference."
+        )
+    with drawing:
+        figure = charts.forest([*rows, total_row], first["entrant"], second["entrant"])
+        charts.draw(figure, key="cmp_forest", alt="Difference in each category with its 95% interval")
+        of_paper = partial(paper.differences, [*rows, total_row], first["entrant"])
+        show.paper_button(of_paper, name="compare_categories", key="cmp_categories")
 
 
-def spending() -> None:
-    """Draw how much less the second of the two needs, in steps, tokens and dollars."""
-    if spent := queries.spending_sentence(first, second):
-        st.markdown(f":material/footprint: {show.escaped(spent)}")
-    if effort_text := queries.effort_sentence(first["entrant"], second["entrant"], efforts[0]):
-        st.markdown(f":material/sprint: {show.escaped(effort_text)}")
-    units = zip(efforts, _UNITS.values(), strict=True)
-    lines = [(spent, name) for spent, name in units if spent["saved"] is not None and spent["budget"]]
-    amount = wording.amount
-    effort_rows = [
-        {
-            "To resolve a task": name,
-            first["entrant"]: amount(effort["first"] or 0, effort["by"]),
-            second["entrant"]: amount(effort["second"] or 0, effort["by"]),
-            "Saved": amount(effort["saved"] or 0, effort["by"], signed=True),
-            "95% interval": wording.amount_interval(effort["holm_low"], effort["holm_high"], effort["by"]),
-            "p (Holm)": effort["p_holm"],
-            "If not resolved": wording.allowance(effort["budget"], effort["by"]),
-        }
-        for effort, name in lines
-    ]
-    right = {name: columns.text_right() for name in (first["entrant"], second["entrant"], "Saved", "If not resolved")}
-    show.grid(effort_rows, column_config={**_PAIRED, **right}, alt="What either of the two needs to resolve a task")
-    show.csv_button([dict(effort) for effort, _ in lines], name="compare_effort", key="cmp_effort")
+def clear_categories(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Say in which categories the better of the two is clearly ahead, and clearly behind."""
+    named = {
+        word: [row["label"] for row in rows if direction(row["difference"], row["p_holm"]) == sign]
+        for word, sign in (("ahead", 1), ("behind", -1))
+    }
+    parts = [f"clearly {word} in {', '.join(labels)}" for word, labels in named.items() if labels]
+    return f"{second['entrant']} is {' and '.join(parts)}." if parts else "No category by itself differs clearly."
+
+
+def effort_of_both() -> None:
+    """Draw what an episode of either of the two takes, and what it takes to resolve a task, where that is limited."""
+    if efforts["steps"]["is_limited"] and (
+        sentence := queries.effort_sentence(first["entrant"], second["entrant"], efforts["steps"])
+    ):
+        st.markdown(f":material/sprint: {show.escaped(sentence)}")
+    effort.draw((first["entrant"], second["entrant"]), spending, efforts)
+    rows = [{"what": what, **row} for what, rows in (("episode", spending), ("task", efforts)) for row in rows.values()]
+    show.csv_button(rows, name="compare_effort", key="cmp_effort")
+    corrected = f" Intervals are corrected (Holm) for {len(pairs)} pairs." if len(pairs) > 1 else ""
     st.caption(
-        "Means over the tasks that both played, each with the same weight; the interval and the test are paired by "
-        f"task. Both are corrected (Holm) for {count_of(len(pairs), 'pair')}. The test tells two entrants apart "
-        "also where both resolve nearly all."
+        f"Over the tasks that both played, each with the same weight, paired by task.{corrected} The effort tells two "
+        "entrants apart also where both resolve nearly all."
     )
 
 
@@ -285,7 +286,7 @@ def settings() -> None:
     differs = pair["differs"]
     if differs:
         lines = [{"Setting": name, "1": str(a), "2": str(b)} for name, (a, b) in differs.items()]
-        heads = {"1": first["entrant"], "2": second["entrant"]}
+        heads = {number: st.column_config.Column(side["entrant"]) for number, side in (("1", first), ("2", second))}
         show.grid(lines, column_config=heads, alt="Settings in which the two differ")
         flat = [{"setting": name, "first": a, "second": b} for name, (a, b) in differs.items()]
         show.csv_button(flat, name="compare_settings", key="cmp_settings")
@@ -293,4 +294,4 @@ def settings() -> None:
         st.caption("Agent, version, model, tools and configuration are the same.")
 
 
-address.tabs("cmp_tab", {"Tasks": tasks, "By category": categories, "Effort": spending, "What differs": settings})
+address.tabs("cmp_tab", {"Tasks": tasks, "By category": categories, "Effort": effort_of_both, "What differs": settings})

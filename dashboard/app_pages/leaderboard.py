@@ -101,9 +101,11 @@ def cost() -> None:
     if any(row["cost_per_episode"] for row in rows):
         figure = charts.cost_against_rate(rows)
         charts.draw(figure, key="lb_cost", alt="Cost of an episode against the rate of each entrant")
+        st.caption("Better is up and to the left. The dotted line joins the entrants that none beats on both.")
         names = ("entrant", "rate", "cost_per_episode", "cost_usd")
         flat = [{name: value for name, value in row.items() if name in names or "per_resolved" in name} for row in rows]
-        show.table_and_csv(flat, name="cost", alt="Cost and rate of each entrant", key="lb_cost_table")
+        with st.expander("Numbers"):
+            show.table_and_csv(flat, name="cost", alt="Cost and rate of each entrant", key="lb_cost_table")
     else:
         st.info("No entrant has a known cost above zero.", icon=":material/money_off:")
     if unknown:

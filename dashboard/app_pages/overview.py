@@ -9,7 +9,7 @@ from stackrank import wording
 from stackrank.dashboard import address
 from stackrank.dashboard.data import ask
 from stackrank.dashboard.pages import plugin_pages
-from stackrank.dashboard.parts import show
+from stackrank.dashboard.parts import cards, show
 from stackrank.dashboard.parts.scope import current
 from stackrank.dashboard.parts.tables import (
     AGAINST_PAGE,
@@ -25,10 +25,12 @@ from stackrank.db import queries
 from stackrank.wording import count_of
 
 # The most sentences about what a debugger is worth; the page of tool sets has all of them.
-_MOST_SENTENCES = 6
+_MOST_SENTENCES = 7
 # The most runs in progress that are named; the page of runs has all of them.
 _MOST_RUNNING = 4
-_COLUMNS = ("Rank", "Entrant", "Rate", "95% interval", "Episodes", "Errors", "Cost per resolved", "Steps")
+_COLUMNS = ("Rank", "Entrant", "Rate", "95% interval", "Errors", "Cost per resolved", "Steps")
+# A table of these fits on a phone.
+_FEW_COLUMNS = _COLUMNS[:3]
 
 st.title("Overview")
 
@@ -43,15 +45,17 @@ def going_on() -> None:
             show.link(RUN_PAGE, name, "play_circle", id=row["id"])
 
 
-def statement(icon: str, sentences: Sequence[str], page: str, label: str, *, evidence: str = "", **query: Any) -> None:
+def statement(
+    icon: str, sentences: Sequence[str], page: str, label: str, *, evidence: str = "", alone: str = "", **query: Any
+) -> None:
     """Draw what the numbers say, what that rests on, and a link to the page that has all of them."""
     with st.container(border=True, horizontal=True, vertical_alignment="center", key=f"statement_{icon}"):
         with st.container(gap="xsmall"):
-            bold = "**" if evidence else ""
-            lines = [f":material/{icon}: {bold}{show.escaped(sentence)}{bold}" for sentence in sentences]
-            st.markdown("  \n".join(lines))
+            bold = "**" if evidence or len(sentences) > 1 else ""
+            first, *others = map(show.escaped, sentences)
+            st.markdown("  \n".join([f":material/{icon}: {bold}{first}{bold}", *others]))
             if evidence:
-                st.caption(show.escaped(evidence), help=show.TEST)
+                st.caption(show.escaped(evidence), help=show.escaped(f"{show.TEST} {alone}".strip()))
         show.link(page, label, **query)
 
 
@@ -62,7 +66,7 @@ def changed(run_id: int) -> None:
     previous_id = max((row["before"] for row in rows), default=ask(queries.night_before, run_id))
     if previous_id is None and not run["regressions"]:
         return
-    st.subheader(f"What changed in run {show.escaped(wording.run_name(run['name'], run_id))}")
+    st.subheader(f"What changed in {show.escaped(wording.run_name(run['name'], run_id))}")
     for regression in run["regressions"]:
         text = regression.get("sentence") or regression.get("what") or ""
         st.warning(
@@ -148,22 +152,27 @@ def results() -> bool:
     if front["lead"]:
         so_far = "So far: " if scoped["provisional"] else ""
         lead = f"{so_far}{front['lead']}"
-        statement("emoji_events", [lead], LEADERBOARD_PAGE, "Leaderboard", evidence=front["evidence"])
+        rests_on = {"evidence": front["evidence"], "alone": front["alone"]}
+        statement("emoji_events", [lead], LEADERBOARD_PAGE, "Leaderboard", **rests_on)
         board = front["board"]
-        height = show.table_height(len(board), 12)
-        alt = "Entrants, best rank first"
-        leaderboard_table(board, key="overview_board", alt=alt, columns=_COLUMNS, height=height)
-        worth = front["debugger"][:_MOST_SENTENCES]
-        worth = worth or ["No agent and model has verdicts both with and without a debugger, on the same tasks."]
-        statement("bug_report", worth, TOOL_SETS_PAGE, "Tool sets")
+        ranking, news = st.columns((4, 3), gap="medium")
+        with ranking:
+            names = _FEW_COLUMNS if cards.are_needed() else _COLUMNS
+            height, alt = show.table_height(len(board), 12), "Entrants, best rank first"
+            leaderboard_table(board, key="overview_board", alt=alt, columns=names, height=height)
+        with news:
+            if not scoped["provisional"]:
+                changed(scoped["runs"][-1]["run"])
+            st.subheader("What a debugger is worth")
+            worth = front["debugger"][:_MOST_SENTENCES]
+            worth = worth or ["No agent and model has verdicts both with and without a debugger, on the same tasks."]
+            statement("bug_report", worth, TOOL_SETS_PAGE, "Tool sets")
     else:
         st.info("No episode has a verdict yet.", icon=":material/hourglass_empty:")
         if scoped["runs"]:
             show.link(RUN_PAGE, "Open the newest run", id=scoped["runs"][-1]["run"])
     if front["traces"]:
         reading(front["traces"])
-    if front["lead"] and not scoped["provisional"]:
-        changed(scoped["runs"][-1]["run"])
     return bool(front["debugger"])
 
 

@@ -40,13 +40,6 @@ if task["suspect"]:
     st.warning(show.escaped(task["suspect"]), icon=":material/report:")
     st.code(f"stackrank validate {task['benchmark']} --tasks {task['name']}", language=None)
 
-label = f"Labels ({len(task['labels'])})"
-if task["statement"]:
-    st.code(task["statement"], language=None, wrap_lines=True)
-is_open = bool(task["labels"])
-with st.expander(label, key=f"labels_{task_id}", icon=":material/label:", expanded=is_open, type="compact"):
-    labels.given(task["labels"], task_id=task_id)
-
 
 def program(episode_id: int) -> None:
     """Draw the files of the task as an agent first sees them, and its known fix when a reader asks for it."""
@@ -57,12 +50,22 @@ def program(episode_id: int) -> None:
     known_fix(ask(queries.episode, episode_id))
 
 
-if task["episodes"]:
-    with st.expander("Program and known fix", icon=":material/code:", type="compact", on_change="rerun") as box:
-        if box.open:
-            program(task["episodes"][0]["id"])
+def about() -> None:
+    """Draw what the task asks for, its program, and what people say of it."""
+    if task["statement"]:
+        st.code(task["statement"], language=None, wrap_lines=True)
+    if task["episodes"]:
+        with st.expander("Program and known fix", icon=":material/code:", type="compact", on_change="rerun") as box:
+            if box.open:
+                program(task["episodes"][0]["id"])
+    label = f"Labels ({len(task['labels'])})"
+    is_open = bool(task["labels"])
+    with st.expander(label, key=f"labels_{task_id}", icon=":material/label:", expanded=is_open, type="compact"):
+        labels.given(task["labels"], task_id=task_id)
 
-if task["entrants"]:
+
+def entrants() -> None:
+    """Draw who resolves the task."""
     st.subheader("Who resolves it")
     counted = wording.count_of(task["resolved"] + task["unresolved"], "episode")
     facts = [f"{wording.percent(task['rate'])} of {counted} resolved, over all entrants"]
@@ -71,59 +74,67 @@ if task["entrants"]:
     st.markdown(f"**{show.escaped('; '.join(facts))}.**")
     marks = {"resolved": "✓", "unresolved": "✗", "error": "!"}
     sides = task["entrants"]
-    lines = {
-        "Entrant": [side["entrant"] for side in sides],
-        "Attempts": ["".join(marks[attempt["verdict"]] for attempt in side["attempts"][-40:]) for side in sides],
-        "Rate": [show.in_percent(side["rate"]) for side in sides],
-        "Resolved": [side["resolved"] for side in sides],
-        "Unresolved": [side["unresolved"] for side in sides],
-        "Errors": [side["errors"] for side in sides],
-        "Flaky": ["flaky" if side["flaky"] else "" for side in sides],
-    }
-    in_some = st.column_config.TextColumn(help="Resolved in only some attempts.")
+    frame = pd.DataFrame(
+        {
+            "Entrant": [side["entrant"] for side in sides],
+            "Attempts": ["".join(marks[attempt["verdict"]] for attempt in side["attempts"][-40:]) for side in sides],
+            "Rate": [show.in_percent(side["rate"]) for side in sides],
+            "Resolved": [
+                wording.part_of(side["resolved"], played) if (played := side["resolved"] + side["unresolved"]) else ""
+                for side in sides
+            ],
+            "Errors": [side["errors"] for side in sides],
+        }
+    )
     oldest = st.column_config.TextColumn(help="Oldest first, the last 40: ✓ resolved, ✗ unresolved, ! error.")
+    resolved = st.column_config.TextColumn(help="Of the attempts with a verdict.")
     show.grid(
-        pd.DataFrame(lines),
+        show.telling(frame, "Errors"),
         about=sides,
-        column_config={"Rate": columns.rate_bar(), "Attempts": oldest, "Flaky": in_some},
+        column_config={"Rate": columns.rate_bar(), "Attempts": oldest, "Resolved": resolved},
         alt="Entrants on this task, best first",
     )
     flat = [{name: value for name, value in side.items() if name != "attempts"} for side in sides]
     show.csv_button(flat, name=f"task_{task_id}_entrants", key="task_entrants")
 
-if task["episodes"]:
+
+def episodes() -> None:
+    """Draw the episodes on the task, those that count above first."""
     show.begin()
     st.subheader("Episodes")
     opener = st.container()
-    episodes = sorted(task["episodes"], key=lambda row: not row["in_scope"])
-    frame = {
-        "Verdict": [show.VERDICTS[row["verdict"]] for row in episodes],
-        "Entrant": [row["entrant"] for row in episodes],
-        "Run": [wording.run_name(row["run"], row["run_id"]) for row in episodes],
-        "In scope": ["yes" if row["in_scope"] else "no" for row in episodes],
-        "Attempt": [row["attempt"] for row in episodes],
-        "Failure point": [wording.words(row["failure_point"]) for row in episodes],
-        "Steps": [row["steps"] for row in episodes],
-        "Cost": [row["cost_usd"] for row in episodes],
-        "Episode": [row["id"] for row in episodes],
-    }
+    rows = sorted(task["episodes"], key=lambda row: not row["in_scope"])
+    frame = pd.DataFrame(
+        {
+            "Verdict": [show.VERDICTS[row["verdict"]] for row in rows],
+            "Entrant": [row["entrant"] for row in rows],
+            "Run": [wording.run_name(row["run"], row["run_id"]) for row in rows],
+            "Counts above": ["yes" if row["in_scope"] else "no" for row in rows],
+            "Attempt": [row["attempt"] for row in rows],
+            "Failure point": [wording.words(row["failure_point"]) for row in rows],
+            "Steps": [row["steps"] for row in rows],
+            "Cost": [row["cost_usd"] for row in rows],
+            "Episode": [row["id"] for row in rows],
+        }
+    )
     event = show.grid(
-        pd.DataFrame(frame),
-        about=episodes,
-        links={"Episode": [address.to("episode", id=row["id"]) for row in episodes]},
+        show.telling(frame, "Counts above"),
+        about=rows,
+        links={"Episode": [address.to("episode", id=row["id"]) for row in rows]},
+        hidden=("Attempt",),
         key="task_episodes",
         on_select="rerun",
         selection_mode="multi-row",
         column_config={
-            "In scope": st.column_config.TextColumn(
-                help="Whether the episode counts in the numbers above, whose scope names their runs."
+            "Counts above": st.column_config.TextColumn(
+                help="Whether the episode counts in the numbers above, which are about the runs named below the title."
             ),
             "Steps": columns.count(),
             "Cost": columns.dollars(),
         },
-        alt="Episodes on this task, those in scope first",
+        alt="Episodes on this task, those that count above first",
     )
-    picked = [episodes[index] for index in event.selection.rows if index < len(episodes)]
+    picked = [rows[index] for index in event.selection.rows if index < len(rows)]
     with opener:
         if len(picked) == 1:
             label = f"Open episode {picked[0]['id']}: {show.escaped(picked[0]['entrant'])}"
@@ -135,8 +146,22 @@ if task["episodes"]:
             st.caption(
                 "Tick a row to open its trace, or two to see them side by side. Names and numbers open in a new tab."
             )
-    show.csv_button(episodes, name=f"task_{task_id}_episodes", key="task_episodes")
+    show.csv_button(rows, name=f"task_{task_id}_episodes", key="task_episodes")
+
+
+# A phone has what the task asks for on top, a wide window beside the results.
+if cards.are_needed():
+    aside, results = st.container(), st.container()
 else:
-    show.empty(
-        "No episode on this task has ended yet.", f"stackrank run --benchmark {task['benchmark']} --agent repair"
-    )
+    results, aside = st.columns((5, 3), gap="medium")
+with aside:
+    about()
+with results:
+    if task["entrants"]:
+        entrants()
+    if task["episodes"]:
+        episodes()
+    else:
+        show.empty(
+            "No episode on this task has ended yet.", f"stackrank run --benchmark {task['benchmark']} --agent repair"
+        )

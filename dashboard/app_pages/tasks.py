@@ -64,12 +64,17 @@ table = [
 ]
 disputed = [row for row in rows if row["disputed_by"]]
 parts = {
-    "resolved only with a debugger": sum(row["decisive"] for row in rows),
-    "with a suspected defect": sum(bool(row["suspect"]) for row in rows),
-    "disputed": len(disputed),
+    "decisive": ("resolved only with a debugger", sum(row["decisive"] for row in rows)),
+    "suspect": ("with a suspected defect", sum(bool(row["suspect"]) for row in rows)),
+    "disputed": ("disputed", len(disputed)),
 }
-facts_of_all = [f"{number:,} {text}" for text, number in parts.items() if number]
-st.caption("; ".join([wording.part_of(len(table), len(rows)) + " tasks", *facts_of_all]) + ".")
+# What is filtered is counted as such.
+facts_of_all = [f"{number:,} {text}" for name, (text, number) in parts.items() if number and name != kind]
+number_of_tasks = f"{wording.part_of(len(table), len(rows))} tasks"
+if kind == "all":
+    st.caption(f"{'; '.join([number_of_tasks, *facts_of_all])}.")
+else:
+    st.markdown(f"**{'; '.join([f'{_SHOWN[kind]}: {number_of_tasks}', *facts_of_all])}.**")
 
 names = entrants_of(table)
 frame = pd.DataFrame(
@@ -123,20 +128,21 @@ def decisive() -> None:
     """Draw links to the first few traces in which the debugger was decisive."""
     for row in [row for row in table if row["decisive"]][:_MOST_LINKS]:
         for side in [side for side in row["cells"] if side["entrant_id"] in debugging[row["task"]]]:
-            task, entrant = show.escaped(row["task"]), show.escaped(side["entrant"])
-            label = f"{task}: {entrant} resolved it; without the debugger, it failed"
-            show.link(EPISODE_PAGE, label, "bug_report", id=side["episode"])
+            attempts = count_of(side["resolved"] + side["unresolved"], "attempt")
+            told = f"resolved at {side['resolved']} of {attempts}, at none without its debugger"
+            label = f"{row['task']}: {side['entrant']}, {told}"
+            show.link(EPISODE_PAGE, show.escaped(label), "bug_report", id=side["episode"])
 
 
 debugging: dict[str, list[int]] = {}
 if kind == "decisive":
     debugging = ask(queries.decisive_tasks, scope)
+    decisive()
     st.caption(
-        "An entrant is named here if it also played the task without a debugger, with the same agent and model, and "
-        "failed. Others that resolved the task are not. With few attempts, some such tasks are chance."
+        "Named are entrants that also played the task without a debugger, with the same agent and model. With few "
+        "attempts, some such tasks are chance."
     )
     show.link(TOOL_SETS_PAGE, "Does a debugger help over all tasks?", "build")
-    decisive()
 board = st.container()
 # The CSV has a column for each entrant.
 flat: list[dict[str, Any]] = []
@@ -149,7 +155,7 @@ for row in table:
 def cells() -> None:
     """Draw the grid of tasks and entrants."""
     if table:
-        matrix(table, key="tk_grid")
+        matrix(table, key="tk_grid", decisive=kind == "decisive")
         show.csv_button(flat, name="tasks", key="tk_grid")
     else:
         st.info("No task of this scope fits these filters.", icon=":material/filter_alt_off:")

@@ -12,19 +12,17 @@ from stackrank import wording
 from stackrank.dashboard import address, charts
 from stackrank.dashboard.charts import paper
 from stackrank.dashboard.data import ask
-from stackrank.dashboard.parts import columns, show
+from stackrank.dashboard.parts import columns, effort, show
 from stackrank.dashboard.parts.scope import shown
 from stackrank.dashboard.parts.tables import COMPARE_PAGE
 from stackrank.db import queries
 from stackrank.db.connection.errors import RUN_COMMAND
 from stackrank.db.queries.boards.tool_worth import ToolWorth
 from stackrank.db.queries.comparisons.compare import Comparison
-from stackrank.db.queries.comparisons.effort import EffortComparison
 from stackrank.wording import count_of
 
 # The most tasks of a pair that are named; the comparison task by task has all of them.
 _MOST_LINKS = 30
-_UNITS = {"steps": "Steps", "tokens": "Tokens", "cost_usd": "Cost"}
 
 st.title("Tool sets")
 scope = shown()
@@ -48,39 +46,78 @@ def worth() -> None:
         show.empty(why, f"{RUN_COMMAND} --tools rewrite --tools debug")
         return
     lines = ask(queries.side_by_side, pairs, scope)
-    st.markdown("\n".join(f"- {show.escaped(queries.tool_headline(pair))}" for pair in pairs))
-    _differences(lines, base)
-    _table(lines)
-    show.csv_button(lines, name="tool_sets", key="ts_pairs")
+    compared = [row for row in lines if row["base"]]
+    numbers, figure = st.columns(2)
+    with numbers:
+        if len(pairs) > 1:
+            st.markdown(f"**{show.escaped(queries.tools_headline(pairs))}**")
+            _differences(compared)
+        else:
+            show.comparison(pairs[0])
+    with figure:
+        _figure(compared)
     st.caption(
-        f"Paired by task; only the tools differ. p-values are corrected (Holm) over the "
-        f"{count_of(pairs[0]['family'], 'pair')} of the board; comparisons shown: {len(pairs)}."
+        "Paired by task; only the tools differ. Intervals and p-values are corrected (Holm) for the "
+        f"{count_of(pairs[0]['family'], 'pair')} of the leaderboard."
     )
     _pair(pairs, ask(queries.tool_worth, pairs, scope))
+    st.markdown("**Each tool set by itself**")
+    _table(lines)
+    show.csv_button(lines, name="tool_sets", key="ts_pairs")
 
 
-def _differences(lines: Sequence[Mapping[str, Any]], base: str | None) -> None:
-    """Draw each tool set's difference to its base."""
+def _differences(lines: Sequence[Mapping[str, Any]]) -> None:
+    """Show each tool set's difference to the one that it is compared with."""
+    table = [
+        {
+            "Model": row["model"] or row["agent"],
+            "Tool set": row["tools"],
+            "Compared with": row["base"],
+            "Points": row["difference"],
+            "95% interval": wording.point_interval(row["difference_low"], row["difference_high"]),
+            "p (Holm)": row["p_holm"],
+            "Gained tasks": row["gained"],
+            "Lost tasks": row["lost"],
+        }
+        for row in lines
+    ]
+    show.grid(
+        table,
+        column_config={
+            "Points": columns.points(),
+            "95% interval": columns.corrected_interval(),
+            "p (Holm)": columns.p_value(),
+            "Gained tasks": columns.count("Gained", help="Tasks on which it does better than the other."),
+            "Lost tasks": columns.count("Lost", help="Tasks on which it does worse than the other."),
+        },
+        alt="Difference of each tool set to the one that it is compared with",
+    )
+
+
+def _figure(lines: Sequence[Mapping[str, Any]]) -> None:
+    """Draw each tool set's difference to the one that it is compared with."""
+    models = [row["model"] or row["agent"] for row in lines]
+    has_own_model = len(set(models)) == len(models)
     marked = [
         {
-            "label": f"{row['model'] or row['agent']} · {row['tools']} − {row['base']}",
+            "label": model if has_own_model else f"{model} · {row['tools']} − {row['base']}",
             "tasks": row["tasks"],
             "difference": row["difference"],
             "holm_low": row["difference_low"],
             "holm_high": row["difference_high"],
             "p_holm": row["p_holm"],
         }
-        for row in lines
-        if row["base"]
+        for model, row in zip(models, lines, strict=True)
     ]
-    alt = "Difference of each tool set to its base, with its 95% interval"
-    charts.draw(charts.forest(marked, base or "fewer tools", "the tool set"), key="ts_forest", alt=alt)
+    sides = (base, "other set") if base else ("fewer tools", "more tools")
+    alt = "Difference of each tool set, with its 95% interval"
+    charts.draw(charts.forest(marked, *sides), key="ts_forest", alt=alt)
     drawing = partial(paper.differences, marked, base or "the tool set with fewer tools")
     show.paper_button(drawing, name="tool_sets", key="ts")
 
 
 def _table(lines: Sequence[Mapping[str, Any]]) -> None:
-    """Show everything that is known of each tool set."""
+    """Show what each tool set resolves and takes."""
     several_agents = len({row["agent"] for row in lines}) > 1
     table = [
         {
@@ -88,17 +125,8 @@ def _table(lines: Sequence[Mapping[str, Any]]) -> None:
             "Agent": row["agent"],
             "Tool set": row["tools"],
             "Rate": row["rate"],
-            "95% of the rate": wording.interval(row["ci_low"], row["ci_high"]),
-            "Compared with": row["base"] or wording.NOTHING,
-            "Points": row["difference"],
-            "95% interval": _points(row),
-            "p (Holm)": row["p_holm"] if row["base"] else None,
-            "Gained tasks": row["gained"],
-            "Lost tasks": row["lost"],
+            "95% interval": wording.interval(row["ci_low"], row["ci_high"]),
             "Steps": row["steps_mean"],
-            "Steps to resolve": row["steps_needed"],
-            "Steps saved": row["steps_saved"],
-            "95% of the steps saved": wording.amount_interval(row["steps_saved_low"], row["steps_saved_high"], "steps"),
             "Tokens": row["tokens_mean"],
             "Cost": row["cost_per_episode"],
             "Cost per resolved": row["cost_per_resolved"],
@@ -116,23 +144,13 @@ def _table(lines: Sequence[Mapping[str, Any]]) -> None:
         links={"Tool set": [address.to("episodes", ep_entrant=row["entrant"]) for row in lines]},
         column_config={
             "Rate": columns.share(),
-            "Points": columns.points(),
-            "95% interval": columns.corrected_interval(),
-            "p (Holm)": columns.p_value(),
-            "Gained tasks": columns.count("Gained", help="Tasks on which it does better than the base."),
-            "Lost tasks": columns.count("Lost", help="Tasks on which it does worse than the base."),
             "Steps": columns.mean(help="Mean per episode, resolved or not."),
-            "Steps to resolve": columns.mean(
-                help="Mean over tasks, where an episode that does not resolve its task counts as all the steps that it "
-                "was allowed.",
-            ),
-            "Steps saved": columns.saved(help="How many fewer steps it needs to resolve a task than the base."),
             "Tokens": columns.count("Tokens per episode", help="Input and output, including those of a subagent."),
             "Cost": columns.dollars("Cost per episode", help="–: unknown price."),
             "Cost per resolved": columns.dollars(),
         },
-        hidden=("95% of the rate", "95% of the steps saved", "Steps to resolve", "Steps saved", "Errors"),
-        alt="The tool sets of each agent and model beside each other",
+        hidden=("Errors",),
+        alt="The tool sets of each agent and model",
     )
 
 
@@ -140,11 +158,14 @@ def _pair(pairs: Sequence[Comparison], worth: Sequence[ToolWorth]) -> None:
     """Show what tells two tool sets apart: what they need, and on which tasks they differ."""
     labels = {f"{row['first']['entrant_id']},{row['second']['entrant_id']}": row for row in pairs}
     needs = dict(zip(labels, worth, strict=True))
-    pair_label = address.selectbox(
-        "Pair", list(labels), "ts_pair", default=next(iter(labels)), format_func=lambda key: title(labels[key])
-    )
+    pair_label = None
+    if len(labels) > 1:
+        pair_label = address.selectbox(
+            "Pair", list(labels), "ts_pair", default=next(iter(labels)), format_func=lambda key: title(labels[key])
+        )
     pair = labels[pair_label or next(iter(labels))]
-    show.comparison(pair)
+    if len(labels) > 1:  # else the page has begun with it
+        show.comparison(pair)
     _needs(pair, needs[pair_label or next(iter(labels))])
     ids = {row["task"]: row["task_id"] for row in pair["by_task"]}
     gained, lost = st.columns(2)
@@ -159,62 +180,14 @@ def _pair(pairs: Sequence[Comparison], worth: Sequence[ToolWorth]) -> None:
 
 def _needs(pair: Comparison, worth: ToolWorth) -> None:
     """Draw what an episode takes with either tool set, and what it takes to resolve a task, where that is limited."""
-    taken = _effort_rows(pair, worth["spending"])
-    if not taken:
-        return
-    _effort_table("What an episode takes", taken, "Means of an episode, resolved or not.")
-    limits = {unit: effort for unit, effort in worth["effort"].items() if effort["is_limited"]}
-    if needed := _effort_rows(pair, limits):
-        budgets = [(unit, effort["budget"]) for unit, effort in limits.items()]
-        budget_of = {_UNITS[unit]: wording.allowance(budget, unit) for unit, budget in budgets}
-        for line in needed:
-            line["If unresolved"] = budget_of[line["What"]]
-        phase = queries.phase_sentence(worth["effort"]["steps"], worth["phases"])
-        told = f"Means of a task, where an unresolved episode counts as all that it was allowed. {phase}".strip()
-        _effort_table("What a resolved task takes", needed, told)
-
-
-def _effort_rows(pair: Comparison, efforts: Mapping[str, EffortComparison]) -> list[dict[str, str]]:
-    """Return a row for each unit that is known, and used at all."""
-    return [
-        {
-            "What": noun,
-            pair["first"]["tools"]: _amount(effort["first"], unit),
-            pair["second"]["tools"]: _amount(effort["second"], unit),
-            "Difference": wording.amount(-(effort["saved"] or 0.0), unit, signed=True),
-            "95% interval": _interval_of_more(effort, unit),
-        }
-        for unit, noun in _UNITS.items()
-        if (effort := efforts.get(unit)) and (effort["first"] or effort["second"])
-    ]
-
-
-def _interval_of_more(effort: EffortComparison, unit: str) -> str:
-    """Return the interval of how much more the second needs."""
-    low, high = effort["holm_low"], effort["holm_high"]
-    return wording.NOTHING if low is None or high is None else wording.amount_interval(-high, -low, unit)
-
-
-def _effort_table(title: str, lines: Sequence[Mapping[str, str]], told: str) -> None:
-    st.markdown(f"**{title}**")
-    right = {name: columns.text_right() for name in lines[0] if name not in ("What", "95% interval")}
-    show.grid(lines, column_config={**right, "95% interval": columns.corrected_interval()}, alt=title)
-    st.caption(show.escaped(told))
-
-
-def _amount(value: float | None, unit: str) -> str:
-    return wording.NOTHING if value is None else wording.amount(value, unit)
+    names = [pair[side]["tools"] for side in ("first", "second")]
+    also = queries.phase_sentence(worth["effort"]["steps"], worth["phases"])
+    effort.draw(names, worth["spending"], worth["effort"], also=also)
 
 
 def task_link(name: str, task_id: int) -> str:
     """Return a link to a task, as Markdown."""
     return f"[{show.escaped(name)}]({address.to('task', id=task_id)})"
-
-
-def _points(row: Mapping[str, Any]) -> str:
-    if not row["base"]:
-        return wording.NOTHING
-    return wording.point_interval(row["difference_low"], row["difference_high"])
 
 
 def title(row: Mapping[str, Any]) -> str:
@@ -235,14 +208,22 @@ def use() -> None:
     # If two entrants share a name, their rows are side by side.
     entrant = address.selectbox("Entrant", names, "ts_entrant", default=names[0], width=360)
     tool_rows = [row for row in played if row["entrant"] == entrant]
-    charts.draw(charts.tool_calls(tool_rows), key="ts_calls", alt="Calls of each tool in an episode, by phase")
-    st.caption(
-        "Searching: until the fault was first seen. Diagnosing: from then to the first edit there. Repairing: from "
-        f"that edit on. Over {count_of(tool_rows[0]['played'], 'counted episode')}."
+    most = max(tool_rows, key=lambda row: row["calls"])
+    st.markdown(
+        show.escaped(
+            f"{entrant} calls {most['tool']} most: {wording.mean(most['calls'] / most['played'])} calls an episode, "
+            f"over {count_of(most['played'], 'counted episode')}."
+        )
     )
+    numbers, figure = st.columns(2)
+    with figure:
+        charts.draw(charts.tool_calls(tool_rows), key="ts_calls", alt="Calls of each tool in an episode, by phase")
+        st.caption(
+            "Searching: until the fault was first seen. Diagnosing: from then to the first edit there. Repairing: from "
+            "that edit on."
+        )
     lines = [
         {
-            "Entrant": row["entrant"],
             "Tool": row["tool"],
             "Used in": row["episodes"] / row["played"],
             "Calls": row["calls"],
@@ -255,22 +236,24 @@ def use() -> None:
             "Tokens": (row["tokens_in"] + row["tokens_out"]) / row["calls"],
             "Cost": row["cost_usd"],
         }
-        for row in played
+        for row in tool_rows
     ]
-    show.grid(
-        lines,
-        about=played,
-        column_config={
-            "Used in": columns.share(help="Share of the counted episodes."),
-            "A call per episode": columns.mean("Calls per episode"),
-            "Error rate": columns.share(help="Share of calls that returned an error."),
-            "Duration": columns.duration("Duration of a call", help="Of the tool, without the model."),
-            "Tokens": columns.count("Tokens per call", help="Of the model calls that chose the tool."),
-            "Cost": columns.total_dollars("Spent", help="Of all model calls that chose the tool. –: unknown price."),
-        },
-        alt="Use of every tool by every entrant",
-    )
-    show.csv_button(played, name="tool_use", key="ts_use")
+    with numbers:
+        show.grid(
+            lines,
+            column_config={
+                "Used in": columns.share(help="Share of the counted episodes."),
+                "A call per episode": columns.mean("Calls per episode"),
+                "Error rate": columns.share(help="Share of calls that returned an error."),
+                "Duration": columns.duration("Duration of a call", help="Of the tool, without the model."),
+                "Tokens": columns.count("Tokens per call", help="Of the model calls that chose the tool."),
+                "Cost": columns.total_dollars("Spent", help="Of the model calls that chose it. –: unknown price."),
+            },
+            # The figure has them.
+            hidden=("A call per episode", "Searching", "Diagnosing", "Repairing"),
+            alt="Use of every tool",
+        )
+        show.csv_button(played, name="tool_use", key="ts_use")
 
 
 worth()

@@ -37,7 +37,7 @@ _ASIDE, _ABOVE = 30, 12
 _LEDGE = 0.02
 """So far below and above all intervals a figure of rates reaches."""
 _NARROW = 0.5
-"""Below this ratio of costs, as a power of ten, an axis has marks at equal distances."""
+"""Below this ratio of costs, as a power of ten, an axis is linear."""
 
 
 def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
@@ -77,10 +77,14 @@ def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
         bottom, top = min(bottom, row["ci_low"]), max(top, row["ci_high"])
     bottom, top = bottom - _LEDGE, top + _LEDGE
     top = max(top, bottom + _LABEL * (top - bottom) * (len(priced) + 1))
-    middle = math.sqrt(min(cost for cost, _ in priced) * max(cost for cost, _ in priced)) if priced else 0.0
+    costs = [cost for cost, _ in priced] or [1.0]
+    low, high = math.log10(min(costs)), math.log10(max(costs))
+    middle = 10 ** ((low + high) / 2)
+    # Costs that are nearly equal have an axis on which equal distances are equal.
+    is_logarithmic = high - low > _NARROW
     for (cost, row), height in zip(priced, _apart(rates, _LABEL * (top - bottom)), strict=True):
         figure.add_annotation(
-            x=math.log10(cost),
+            x=math.log10(cost) if is_logarithmic else cost,
             y=row["rate"],
             text=plain_label(row["entrant"]),
             ax=_ASIDE if cost <= middle else -_ASIDE,
@@ -94,14 +98,18 @@ def cost_against_rate(rows: Sequence[Mapping[str, Any]]) -> go.Figure:
             font={"color": on_page(INK)},
         )
     if priced:
-        low, high = (math.log10(edge(cost for cost, _ in priced)) for edge in (min, max))
         ticks = _ticks(low, high)
+        margin = max(0.02, 0.1 * (high - low))
+        ends = low - margin, high + margin
         figure.update_xaxes(
-            range=[low - max(0.02, 0.1 * (high - low)), high + max(0.02, 0.1 * (high - low))],
+            range=ends if is_logarithmic else [10**end for end in ends],
             tickvals=ticks,
             ticktext=[usd(tick) for tick in ticks],
         )
-    figure.update_xaxes(type="log", title="Cost of an episode (logarithmic)")
+    if is_logarithmic:
+        figure.update_xaxes(type="log", title="Cost of an episode (logarithmic)")
+    else:
+        figure.update_xaxes(title="Cost of an episode")
     figure.update_yaxes(range=[bottom, top], tickformat=".0%", title=f"{outcome_of(rows)}, with 95% interval")
     return finished(figure, _COST_ROWS)
 

@@ -146,7 +146,7 @@ def forest(rows: Sequence[Mapping[str, Any]], first: str, second: str) -> Spec:
     reach = 1.1 * max([5.0, *(abs(row[end]) for row in values for end in ("low", "high"))])
     # Split into lines, so that a phone shows the whole title.
     title = [f"← {first} better · points · {second} better →"]
-    title = title if len(title[0]) < _WIDEST_TITLE else [f"← {first} better", f"{second} better →"]
+    title = title if len(title[0]) < _WIDEST_TITLE else [f"← {first} better · points", f"{second} better →"]
     zero = {
         "mark": {"type": "rule", "color": "#8C8C8C", "aria": False},
         "encoding": {"x": {"datum": 0, "type": "quantitative"}},
@@ -273,7 +273,8 @@ def _dots(values: Sequence[Mapping[str, Any]], axis: Spec, tooltip: Sequence[Spe
 
 
 def _rows(*, grid: bool) -> Spec:
-    axis = {"grid": grid, "labelLimit": 400}
+    # Names leave the greater part of a phone to what is drawn.
+    axis = {"grid": grid, "labelLimit": {"expr": "min(400, max(120, 0.4 * containerSize()[0]))"}}
     return {"field": "label", "type": "nominal", "sort": None, "title": None, "axis": axis}
 
 
@@ -287,8 +288,9 @@ def _figure(
 ) -> Spec:
     """Return a figure as wide as the page. `height` is in pixels; axis and legend are added to it."""
     size = {"height": height, "autosize": {"type": "fit-x", "contains": "padding"}}
-    # On the right, the half of the last label of the axis that lies beyond its tick.
-    size["padding"] = {"left": 0, "top": 5, "right": 18, "bottom": 20}
+    # On the left, what Vega measures too little of a long label; on the right, the half of the last label of the axis
+    # that lies beyond its tick.
+    size["padding"] = {"left": 6, "top": 5, "right": 18, "bottom": 20}
     ink = on_page(INK)
     config = {"axis": {"labelColor": ink, "titleColor": ink}, "legend": {"labelColor": ink}}
     return {

@@ -25,7 +25,7 @@ _LONG = 30
 @st.fragment
 def watch() -> None:
     """Draw the page again when the window becomes narrow, or wide."""
-    with st.container(key="window_feed", gap=None):
+    with st.container(key=f"window_{_width()}", gap=None):
         width = _WINDOW(key="window", data=packed(_width()), on_width_change=lambda: None).width
     if width and width != _width():
         st.session_state[_WIDTH] = width
@@ -38,7 +38,14 @@ def are_needed() -> bool:
 
 
 def _width() -> str:
-    return str(st.session_state.get(_WIDTH, "wide"))
+    """Return how wide the window is; until it has said so, a phone is known by what its browser calls itself."""
+    is_phone = "Mobi" in (st.context.headers.get("User-Agent") or "")
+    return str(st.session_state.get(_WIDTH, "narrow" if is_phone else "wide"))
+
+
+def width_of(names: Sequence[str], configuration: Mapping[str, Any]) -> int:
+    """Return the pixels that a table of these columns needs."""
+    return sum(int((configuration.get(name) or {}).get("width") or _USUAL) for name in names)
 
 
 def draw(
@@ -57,7 +64,7 @@ def draw(
     One of the rows can be picked, or `several`, if the table has a `key` and `on_select`, as of `st.dataframe`.
     """
     names = [name for name in map(str, frame) if configuration.get(name, {}) is not None]
-    if sum(int(configuration.get(name, {}).get("width") or _USUAL) for name in names) <= _NARROWEST:
+    if width_of(names, configuration) <= _NARROWEST:
         return None
     cells = {name: frame[name].tolist() for name in names}
     titles, rows = [], []

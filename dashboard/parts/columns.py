@@ -154,15 +154,18 @@ def is_share(name: str) -> bool:
 
 
 def with_intervals(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row of an answer with one text for the two ends of each interval of a share."""
+    """Return a row of an answer with one text for the two ends of each interval of a share or a cost."""
     texts: dict[str, Any] = {}
     for name, value in row.items():
         stem, _, end = name.rpartition("_")
-        if is_share(name) and end == "low" and f"{stem}_high" in row:
-            label = _NAMED.get(stem) or f"95% of {wording.words(stem)}"
-            texts[label] = wording.interval(value, row[f"{stem}_high"])
-        elif not (is_share(name) and end == "high" and f"{stem}_low" in row):
+        is_cost = stem.startswith("cost")
+        if end not in ("low", "high") or not (is_share(name) or is_cost):
             texts[name] = value
+        elif end == "low":
+            label = f"95% of {wording.words(stem)}"
+            write = wording.usd_interval if is_cost else wording.interval
+            text = None if value is None else write(value, row[f"{stem}_high"])
+            texts[label if is_cost else _NAMED.get(stem) or label] = text
     return texts
 
 

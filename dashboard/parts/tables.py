@@ -27,6 +27,7 @@ _STORY = 600
 """Pixels that nearly every summary of a story needs."""
 _FEWEST_RUNS = 3
 """A line of fewer runs shows no course."""
+_NO_RUN_BEFORE = "nothing to compare with"
 _Column = st.column_config
 
 
@@ -127,6 +128,7 @@ _BOARD_COLUMNS = {
 
 
 _RARELY_NEEDED = ("Sealed", "With errors", "Cost per episode", "Spent", "95% of that cost", "Tokens")
+_LEFT_OUT_ON_A_PHONE = ("Every attempt", "Tasks", "Steps", "Duration")
 
 
 def leaderboard_table(
@@ -144,7 +146,8 @@ def leaderboard_table(
     """
     frame = board_frame(rows, history)
     frame = frame if columns is None else frame[[column for column in columns if column in frame]]
-    options = {"height": "content", "hidden": _RARELY_NEEDED if columns is None else (), **options}
+    hidden = (*_RARELY_NEEDED, *(_LEFT_OUT_ON_A_PHONE if cards.are_needed() else ())) if columns is None else ()
+    options = {"height": "content", "hidden": hidden, **options}
     show.grid(frame, about=rows, column_config=_BOARD_COLUMNS, key=key, alt=alt, **options)
     for row in rows:
         for text in filter(None, (row["apart"], row["partial"])):
@@ -259,8 +262,8 @@ def episode_table(
         show.link(EPISODE_PAGE, label, id=row["id"], step=(hits or {}).get(row["id"], {}).get("step"))
         show.story(EPISODE_PAGE, row)
 
-    # The story tells what the failure point says.
-    hidden = ("Failure point", "Tokens", "Duration", "Attempt")
+    # The story tells what the failure point says; of a search, the text that was found matters more.
+    hidden = ("Failure point", "Tokens", "Duration", "Attempt", *(["Story"] if hits else []))
     hint = "Tick a row to open its trace here. Names and numbers open in a new tab."
     pick(
         rows, frame, columns, key=key, name=name, alt="Episodes", hint=hint,
@@ -277,7 +280,7 @@ _RUN_SIGNS = {"running": "▶", "finished": "✓", "failed": "✗"}
 
 
 def _against(change: queries.Change | None) -> str:
-    """Say for which entrants a run is clearly better or worse than the one before it."""
+    """Say how far the rate of a run is from that of the one before, and which entrants are clearly better or worse."""
     if change is None:
         return ""
     told = [
@@ -285,24 +288,19 @@ def _against(change: queries.Change | None) -> str:
         for sign, names, word in (("▼", change.worse, "worse"), ("▲", change.better, "better"))
         if names
     ]
-    return ", ".join(told) or "no clear difference"
+    return f"{wording.points(change.difference)} points, {', '.join(told) or 'no clear difference'}"
 
 
 def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
-    """Draw runs, one of which can be opened, or two compared."""
+    """Draw how the rate went from run to run, and the runs, one of which can be opened, or two compared."""
     known = ask(queries.against_previous, [row["id"] for row in rows])
+    _course(rows, known)
     changes = [known.get(row["id"]) for row in rows]
     frame = pd.DataFrame(
         {
             "Run": [wording.run_name(row["name"], row["id"]) for row in rows],
             "Status": [f"{_RUN_SIGNS.get(row['status'], wording.NOTHING)} {row['status']}" for row in rows],
             "Rate": [_rate(row) for row in rows],
-            "Reported": [
-                wording.count_of(len(row["regressions"]), "regression") if row["regressions"] else "" for row in rows
-            ],
-            "Points": [change.difference if change else None for change in changes],
-            "Against previous": [_against(change) for change in changes],
-            "Progress": [100 * row["done"] / max(1, row["episodes_total"] - row["not_played"]) for row in rows],
             "Episodes": [wording.part_of(row["done"], row["episodes_total"] - row["not_played"]) for row in rows],
             "Resolved": [row["resolved"] for row in rows],
             "Unresolved": [row["unresolved"] for row in rows],
@@ -313,20 +311,19 @@ def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
             "Benchmark": [row["benchmark"] for row in rows],
             "Tags": [row["tags"] for row in rows],
             "Owner": [row["owner"] for row in rows],
+            "Reported": [
+                wording.count_of(len(row["regressions"]), "regression") if row["regressions"] else "" for row in rows
+            ],
+            "Against previous": [_against(change) for change in changes],
         }
     )
-    frame = show.telling(frame, "Benchmark", "Tags", "Owner", "Errors", "Reported", "Points", "Against previous")
-    if (frame["Progress"] == 100).all():  # the number of episodes says so
-        frame = frame.drop(columns="Progress")
+    frame = show.telling(frame, "Benchmark", "Tags", "Owner", "Errors", "Reported", "Against previous")
     columns = {
-        "Progress": kinds.rate_bar(),
         "Rate": kinds.share(help="Resolved / (resolved + unresolved), over the episodes of all entrants."),
-        "Points": kinds.points(
-            help="Rate less the rate in the finished run before it in its series, over the entrants of both."
-        ),
         "Against previous": _Column.TextColumn(
-            help="Whether entrants are clearly better or worse than in the finished run before: paired by task, with "
-            "Holm's correction. Opens both runs side by side, and what may be the cause."
+            help="Rate less the rate in the finished run before it in its series, over the entrants of both; and who "
+            "is clearly better or worse than there: paired by task, with Holm's correction. Opens both runs side by "
+            "side, and what may be the cause."
         ),
         "Reported": _Column.TextColumn(help="What was reported as worse than in up to 10 earlier runs of the series."),
         "Cost": kinds.total_dollars(help="Cost so far, as far as prices are known, including errors."),
@@ -357,7 +354,6 @@ def run_table(rows: Sequence[Mapping[str, Any]], *, key: str) -> None:
         rows, frame, columns, key=key, name="runs", alt="Runs", hint=hint, links=links, opened=opened, two=two,
         hidden=("Resolved", "Unresolved"),
     )  # fmt: skip
-    _course(rows, known)
 
 
 def _course(rows: Sequence[Mapping[str, Any]], known: Mapping[int, queries.Change]) -> None:
@@ -369,13 +365,25 @@ def _course(rows: Sequence[Mapping[str, Any]], known: Mapping[int, queries.Chang
     for row, rate in rated:
         change = known.get(row["id"])
         sign = bool(change and change.better) - bool(change and change.worse)
-        told = _against(change) or "nothing to compare with"
+        told = _against(change) or _NO_RUN_BEFORE
         run = wording.run_name(row["name"], row["id"])
         goes_on = not RunStatus(row["status"]).ended
         line = {"run": run, "series": row["series"] or run, "rate": rate, "sign": sign, "told": told}
         lines.append({**line, "goes_on": goes_on})
+    st.markdown(f"**{show.escaped(_newest_change(lines))}**")
     charts.draw(charts.course(lines), key="runs_course", alt="Rate of each run over all of its entrants, oldest first")
     st.caption(
         "Over the episodes of all entrants so far; hollow: the run goes on. Runs of other entrants, benchmarks or "
         "conditions have other rates for that reason alone; a line joins the runs of one series."
+    )
+
+
+def _newest_change(lines: Sequence[Mapping[str, Any]]) -> str:
+    """Say what the newest run that has ended resolved, and how that compares; else what all lines are about."""
+    newest = next((line for line in reversed(lines) if not line["goes_on"]), None)
+    if newest is None:
+        return "The rate of each run."
+    resolved = f"{newest['run']} resolved {wording.percent(newest['rate'])} of its episodes"
+    return (
+        f"{resolved}; against the run before: {newest['told']}." if newest["told"] != _NO_RUN_BEFORE else f"{resolved}."
     )

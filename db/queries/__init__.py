@@ -26,7 +26,7 @@ from stackrank.db.queries.boards.standings import (
 )
 from stackrank.db.queries.boards.task_board import task_board, task_rates
 from stackrank.db.queries.boards.tool_sets import debugger_pairs, side_by_side, tool_sets, tool_use
-from stackrank.db.queries.boards.tool_worth import phase_sentence, tool_headline, tool_worth
+from stackrank.db.queries.boards.tool_worth import phase_sentence, tool_worth, tools_headline
 from stackrank.db.queries.catalogue import (
     audits,
     benchmark,
@@ -47,7 +47,7 @@ from stackrank.db.queries.comparisons.compare import (
     evidence,
     headline,
 )
-from stackrank.db.queries.comparisons.effort import effort, effort_claim, effort_sentence, spending_sentence
+from stackrank.db.queries.comparisons.effort import effort, effort_claim, effort_sentence, spending
 from stackrank.db.queries.comparisons.gate import gate
 from stackrank.db.queries.comparisons.regressions import regressions
 from stackrank.db.queries.comparisons.run_pair import pair_sentence, run_pair
@@ -198,7 +198,7 @@ __all__ = [
     "scope_in_short",
     "search",
     "side_by_side",
-    "spending_sentence",
+    "spending",
     "split_time",
     "step",
     "step_outline",
@@ -218,10 +218,10 @@ __all__ = [
     "tasks",
     "tasks_of_run",
     "time_spent",
-    "tool_headline",
     "tool_sets",
     "tool_use",
     "tool_worth",
+    "tools_headline",
     "totals",
     "usual_benchmark",
     "validations",

@@ -13,9 +13,16 @@ from stackrank.db.queries.boards.scope import DEFAULT_SCOPE, Scope, Selection, f
 from stackrank.db.queries.boards.scope_description import ScopeDescription, describe
 from stackrank.db.queries.boards.standings import RankedStanding, has_several_faults, ranked_rows
 from stackrank.db.queries.boards.tool_sets import adds_debugger, compare_tool_sets
-from stackrank.db.queries.boards.tool_worth import describe_tools, rate_claim
+from stackrank.db.queries.boards.tool_worth import describe_tools, rate_claim, tools_headline
 from stackrank.db.queries.comparisons.claims import in_sentence
-from stackrank.db.queries.comparisons.compare import Comparison, add_holm, compare_entrants, evidence, headline
+from stackrank.db.queries.comparisons.compare import (
+    Comparison,
+    add_holm,
+    compare_entrants,
+    describe_alone,
+    evidence,
+    headline,
+)
 from stackrank.db.queries.episodes.episodes import EpisodeSummary, episodes
 from stackrank.db.queries.reading import fetch
 from stackrank.db.totals.sums import TaskKey
@@ -37,13 +44,15 @@ class ReadingTip(TypedDict):
 class FrontPage(TypedDict):
     """See `front_page`. `lead`, what it rests on, and `debugger` are sentences.
 
-    `debugger` is empty if no pair differs in a debugger.
+    `alone`: the interval and the p-value of the lead without the correction; empty if nothing was corrected. `debugger`
+    is empty if no pair differs in a debugger; of several pairs, its first sentence sums up the others.
     """
 
     scope: ScopeDescription
     board: list[RankedStanding]
     lead: str
     evidence: str
+    alone: str
     debugger: list[str]
     traces: list[ReadingTip]
 
@@ -61,7 +70,8 @@ def front_page(engine: Engine, scope: Scope = DEFAULT_SCOPE) -> FrontPage:
         "board": board,
         "lead": _lead_sentence(ranked, leading),
         "evidence": evidence(leading) if leading else "",
-        "debugger": [_debugger_sentence(pair, ranked[:2]) for pair in pairs],
+        "alone": describe_alone(leading) if leading else "",
+        "debugger": _debugger_sentences(pairs, ranked[:2]),
         "traces": _distinct(tips),
     }
 
@@ -111,6 +121,11 @@ def _named(entrants: Sequence[str]) -> str:
     if len(entrants) > _MOST_NAMED:
         return count_of(len(entrants), "entrant")
     return " and ".join(filter(None, [", ".join(entrants[:-1]), entrants[-1]]))
+
+
+def _debugger_sentences(pairs: Sequence[Comparison], leading: Sequence[RankedStanding]) -> list[str]:
+    summary = [tools_headline(pairs)] if len(pairs) > 1 else []
+    return [*summary, *(_debugger_sentence(pair, leading) for pair in pairs)]
 
 
 def _debugger_sentence(pair: Comparison, leading: Sequence[RankedStanding]) -> str:

@@ -138,9 +138,17 @@ def _question(pair: Comparison) -> str:
     return f"{describe_tools(pair)}, added to {pair['first']['entrant']}"
 
 
-def tool_headline(pair: Comparison) -> str:
-    """Say what the tools of the second of a pair, which the first does not have, do to its rate."""
-    return f"{_question(pair)}: {rate_claim(pair)}."
+def tools_headline(pairs: Sequence[Comparison]) -> str:
+    """Say in how many of several pairs the tools of the second make a clear difference to the rate."""
+    signs = [direction(pair["difference"], pair["p_holm"]) for pair in pairs]
+    tools = list(dict.fromkeys(map(describe_tools, pairs)))
+    parts = [
+        f"{text} in {signs.count(sign)}"
+        for text, sign in (("a higher rate", 1), ("a lower rate", -1), ("no clear difference", 0))
+        if sign in signs
+    ]
+    subject = tools[0] if len(tools) == 1 else "More or other tools"
+    return f"{subject}, in {len(pairs)} pairs of entrants: {', '.join(parts)}."
 
 
 def describe_tools(pair: Comparison) -> str:

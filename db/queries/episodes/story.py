@@ -54,7 +54,7 @@ def story(episode: Mapping[str, Any]) -> list[list[Clause]]:
     Steps are named in the texts. Of what one step reached, only the furthest is told. An episode that is still played
     has no last sentence.
     """
-    return [_capitalized(clauses) for clauses in _parts(episode) if clauses]
+    return _first_named([_capitalized(clauses) for clauses in _parts(episode) if clauses])
 
 
 def story_text(episode: Mapping[str, Any]) -> str:
@@ -66,7 +66,10 @@ def story_summary(episode: Mapping[str, Any]) -> str:
     """Return how the story ends, for a list: its rows would begin alike if they told all. The verdict is not told."""
     search, repair, end = _parts(episode)
     clauses = [*search, *repair, *end[:1]][-_LAST_CLAUSES:]
-    return ", ".join(clause.text for clause in _capitalized(clauses)) if clauses else ""
+    if not clauses:
+        return ""
+    (sentence,) = _first_named([_capitalized(clauses)])
+    return ", ".join(clause.text for clause in sentence)
 
 
 def _parts(episode: Mapping[str, Any]) -> tuple[list[Clause], list[Clause], list[Clause]]:
@@ -138,6 +141,16 @@ def _end(episode: Mapping[str, Any]) -> list[Clause]:
     if text := _VERDICTS.get(episode["verdict"]):
         clauses.append(Clause(text[0].lower() + text[1:], None))
     return clauses
+
+
+def _first_named(sentences: list[list[Clause]]) -> list[list[Clause]]:
+    """Call the first step that is told a step; the numbers that follow are then understood."""
+    for sentence in sentences:
+        for place, (text, step) in enumerate(sentence):
+            if step is not None:
+                sentence[place] = Clause(f"{text.removesuffix(str(step))}step {step}", step)
+                return sentences
+    return sentences
 
 
 def _capitalized(clauses: list[Clause]) -> list[Clause]:

@@ -76,7 +76,7 @@ def test_find_the_best_entrant_per_dollar(reader: Reader) -> None:
 def test_find_tasks_where_the_debugger_was_decisive(reader: Reader, watched: SimpleNamespace) -> None:
     reader.click("link", "Tasks resolved only with a debugger")
     heading(reader.page, "Tasks")
-    reader.click("link", re.compile(" resolved it; "))
+    reader.click("link", re.compile("without its debugger$"))
     reader.page.wait_for_url("**/episode?id=*")
     assert reader.clicks == 2
     episode = queries.episode(watched.store.engine, reader.page.url.rpartition("=")[2])

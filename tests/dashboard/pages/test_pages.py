@@ -149,8 +149,10 @@ def test_compare_several_entrants(visit: Any, seeded: SimpleNamespace) -> None:
     assert differs["Setting"].tolist() == ["tools", "tool_list"]
     app = visit(seeded.url, "compare", cmp_pick=f"{first_id},{two}", cmp_tab="Effort")
     (effort,) = queries.effort(engine, [(first_id, two)], scope)
-    row = app.dataframe[0].value.set_index("To resolve a task").loc["Steps"]
-    assert (row["Saved"], row["If not resolved"]) == (f"{effort['saved']:+.1f}", f"{effort['budget']:.0f}")
+    taken, needed = (table.value.set_index("What") for table in app.dataframe)
+    assert "Tokens" in taken.index and list(needed.index) == ["Steps"], "only steps are limited"
+    row = needed.loc["Steps"]
+    assert (row["Difference"], row["If unresolved"]) == (f"{-(effort['saved'] or 0):+.1f}", f"{effort['budget']:.0f}")
     assert queries.effort_sentence(
         comparisons[0]["first"]["entrant"], comparisons[0]["second"]["entrant"], effort
     ) in texts(app)
@@ -158,7 +160,7 @@ def test_compare_several_entrants(visit: Any, seeded: SimpleNamespace) -> None:
 
 def test_tool_sets(visit: Any, seeded: SimpleNamespace) -> None:
     app = visit(seeded.url, "tool_sets", ts_entrant="qwen3-coder / rewrite")
-    sets, taken, needed, use = (table.value for table in app.dataframe)
+    taken, needed, sets, use = (table.value for table in app.dataframe)
     differences = queries.tool_sets(seeded.store.engine, Scope(benchmark="bugs"))
     (worth, *_) = queries.tool_worth(seeded.store.engine, differences, Scope(benchmark="bugs"))
     assert list(taken) == ["What", "rewrite", "debug", "Difference", "95% interval"]
@@ -171,14 +173,12 @@ def test_tool_sets(visit: Any, seeded: SimpleNamespace) -> None:
         if worth["effort"][unit]["is_limited"]
     ]
     assert needed["If unresolved"][0] == f"{effort['budget']:.0f}"
-    assert list(linked(sets["Tool set"])) == ["rewrite", "debug"] and sets["Compared with"].tolist()[1] == "rewrite"
-    assert sets["Points"].tolist()[1] == differences[0]["difference"]
+    assert list(linked(sets["Tool set"])) == ["rewrite", "debug"]
     assert queries.headline(differences[0]) in texts(app)
     turned = visit(seeded.url, "tool_sets", ts_base="debug", ts_models="qwen3-coder")
-    assert turned.dataframe[0].value["Points"].tolist()[1] == -differences[0]["difference"]
-    assert set(use["Tool"]) == {"pdb", "view", "grep", "eval", "rewrite"}
-    rows = queries.side_by_side(seeded.store.engine, differences, Scope(benchmark="bugs"))
-    assert sets["Steps saved"].tolist()[1] == rows[1]["steps_saved"] is not None
+    (turned_pair,) = queries.tool_sets(seeded.store.engine, Scope(benchmark="bugs"), base="debug")
+    assert turned_pair["difference"] == -differences[0]["difference"] and queries.headline(turned_pair) in texts(turned)
+    assert set(use["Tool"]) == {"view", "grep", "eval", "rewrite"}
 
 
 @pytest.mark.parametrize("tab", ["How far", "Where it went wrong", "Not the entrant's fault"])

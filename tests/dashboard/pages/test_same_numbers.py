@@ -11,7 +11,7 @@ import pytest
 
 from stackrank.dashboard.parts.columns import with_intervals
 from stackrank.flows.cli import boards, results
-from stackrank.wording import point_interval, uplift
+from stackrank.wording import distance, point_interval, uplift
 from tests.dashboard.page_parts import records
 
 
@@ -124,14 +124,17 @@ def test_runs(visit: Any, seeded: SimpleNamespace, printed: Callable[..., Any]) 
 
 def test_tool_sets(visit: Any, seeded: SimpleNamespace, printed: Callable[..., Any]) -> None:
     printed_rows = printed(boards.tool_sets)["tool_sets"]
-    page_rows = records(visit(seeded.url, "tool_sets").dataframe[0].value)
+    app = visit(seeded.url, "tool_sets")
+    page_rows = records(next(table.value for table in app.dataframe if "Steps" in table.value))
     for row, printed_row in zip(page_rows, printed_rows, strict=True):
         assert (row["Tool set"], row["Rate"]) == (printed_row["tools"], printed_row["rate"])
         assert (row["Steps"], row["Cost"], row["Episodes"]) == (
             printed_row["steps_mean"], printed_row["cost_per_episode"], printed_row["episodes"],
         )  # fmt: skip
-        if printed_row["base"]:
-            assert (row["Points"], row["Gained tasks"]) == (printed_row["difference"], printed_row["gained"])
+    shown = " ".join(part.value.replace("\\", "") for part in app.markdown)
+    for printed_row in (row for row in printed_rows if row["base"]):
+        assert f" {distance(abs(printed_row['difference']))} points " in shown
+        assert f"**Gained with {printed_row['tools']}: {printed_row['gained']}**" in shown
 
 
 def test_excluded_runs_are_named_and_csv_states_its_scope(

@@ -25,14 +25,15 @@ NOTHING: dict[str, Any] = {f"at_{name}": None for name in Milestone} | {
 def test_a_story_tells_what_was_reached_and_what_never() -> None:
     row = NOTHING | {"at_localized": 4}
     assert story_text(row) == (
-        "Never saw the failure, saw the fault at 4. Never edited the fault. Gave up at 21, the task is not resolved."
+        "Never saw the failure, saw the fault at step 4. Never edited the fault. "
+        "Gave up at 21, the task is not resolved."
     )
     steps = [clause.step for sentence in story(row) for clause in sentence]
     assert steps == [None, 4, None, 21, None]
     resolved = NOTHING | {"verdict": "resolved", "stop_reason": "solved", "steps": 9}
     resolved |= {f"at_{name}": place for place, name in enumerate(Milestone, 2)}
     assert story_text(resolved) == (
-        "Saw the failure at 2, saw the fault at 3, set a breakpoint at the fault at 4, "
+        "Saw the failure at step 2, saw the fault at 3, set a breakpoint at the fault at 4, "
         "stopped at the fault with the debugger at 5. "
         "Edited the fault at 6, made more tests pass at 7, made the visible tests pass at 8. "
         "Ended with the visible tests passing at 9, the task is resolved."
@@ -44,30 +45,31 @@ def test_a_story_tells_what_was_reached_and_what_never() -> None:
 def test_a_list_tells_the_end_of_a_story() -> None:
     row = NOTHING | {"at_reproduced": 1, "at_localized": 4, "at_edited": 13, "steps": 14, "stop_reason": "step_limit"}
     broke = row | {"failure_point": "regression", "failure_step": 14}
-    assert story_summary(broke) == "Edited the fault at 13, broke what had worked at 14, ran out of steps at 14"
-    assert story_summary(row) == "Saw the fault at 4, edited the fault at 13, ran out of steps at 14"
+    assert story_summary(broke) == "Edited the fault at step 13, broke what had worked at 14, ran out of steps at 14"
+    assert story_summary(row) == "Saw the fault at step 4, edited the fault at 13, ran out of steps at 14"
     solved = row | {"verdict": "resolved", "stop_reason": "solved", "at_improved": 14, "at_solved": 14}
     assert story_summary(solved).endswith("edited the fault at 13, ended with the visible tests passing at 14")
     playing = NOTHING | {"verdict": "", "stop_reason": ""}
-    assert (story_summary(playing), story_summary(playing | {"at_edited": 3})) == ("", "Edited the fault at 3")
+    assert (story_summary(playing), story_summary(playing | {"at_edited": 3})) == ("", "Edited the fault at step 3")
 
 
 def test_clauses_follow_the_steps_and_leave_out_what_follows() -> None:
     row = NOTHING | {"at_reproduced": 1, "at_localized": 9, "at_edited": 4, "at_improved": 15, "at_solved": None}
     row |= {"failure_point": "regression", "failure_step": 14}
     assert story_text(row) == (
-        "Saw the failure at 1. Edited the fault at 4, saw the fault at 9, broke what had worked at 14, "
+        "Saw the failure at step 1. Edited the fault at 4, saw the fault at 9, broke what had worked at 14, "
         "made more tests pass at 15. Gave up at 21, the task is not resolved."
     )
-    assert story_text(NOTHING) == "Never saw the failure. Gave up at 21, the task is not resolved."
-    assert story_text(NOTHING | {"at_reproduced": 1}).startswith("Saw the failure at 1, never saw the fault. Gave up")
+    assert story_text(NOTHING) == "Never saw the failure. Gave up at step 21, the task is not resolved."
+    reproduced = story_text(NOTHING | {"at_reproduced": 1})
+    assert reproduced.startswith("Saw the failure at step 1, never saw the fault. Gave up at 21")
     touched = NOTHING | {"at_reproduced": 1, "failure_point": "tampered", "failure_step": 3}
     assert " Tampered with the tests at 3. " in story_text(touched), "also without an edit of the fault"
 
 
 def test_an_episode_that_goes_on_has_no_end() -> None:
     playing = NOTHING | {"verdict": "", "stop_reason": ""}
-    assert story(playing) == [] and story_text(playing | {"at_localized": 3}) == "Saw the fault at 3."
+    assert story(playing) == [] and story_text(playing | {"at_localized": 3}) == "Saw the fault at step 3."
 
 
 @pytest.mark.parametrize("verdict", list(Verdict))
