@@ -70,7 +70,7 @@ parts = {
 }
 # What is filtered is counted as such.
 facts_of_all = [f"{number:,} {text}" for name, (text, number) in parts.items() if number and name != kind]
-number_of_tasks = f"{wording.part_of(len(table), len(rows))} tasks"
+number_of_tasks = f"{len(table):,} of {wording.count_of(len(rows), 'task')}"
 if kind == "all":
     st.caption(f"{'; '.join([number_of_tasks, *facts_of_all])}.")
 else:

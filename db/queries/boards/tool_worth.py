@@ -148,7 +148,7 @@ def tools_headline(pairs: Sequence[Comparison]) -> str:
         if sign in signs
     ]
     subject = tools[0] if len(tools) == 1 else "More or other tools"
-    return f"{subject}, in {len(pairs)} pairs of entrants: {', '.join(parts)}."
+    return f"{subject}, in {count_of(len(pairs), 'pair')} of entrants: {', '.join(parts)}."
 
 
 def describe_tools(pair: Comparison) -> str:

@@ -12,7 +12,6 @@ from stackrank import wording
 from stackrank.dashboard import address
 from stackrank.dashboard.data import ask, engine, forget
 from stackrank.dashboard.parts import cards, show, writer
-from stackrank.dashboard.parts.keys import keys
 from stackrank.dashboard.parts.side_by_side import as_html, sides
 from stackrank.dashboard.parts.tables import EPISODE_PAGE
 from stackrank.db import queries
@@ -20,6 +19,7 @@ from stackrank.db.connection.errors import DatabaseError
 from stackrank.errors import UsageError
 from stackrank.extensions.fix.acceptance import acceptance
 from stackrank.extensions.fix.decisions import Proposals
+from stackrank.extensions.fix.keys import keys
 from stackrank.extensions.fix.wording import evidence_lines, plain_verdict
 from stackrank.terms import DecisionKind
 
