@@ -67,7 +67,7 @@ def main(options: list[str]) -> int:
 
 def compile_tests() -> None:
     """Import all tests once, where none was imported before: every process of a session would compile all of them."""
-    if Path("tests/__pycache__").exists():
+    if Path("tests/fixtures/__pycache__").exists():
         return
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
     subprocess.run(command, stdout=subprocess.DEVNULL, check=False)  # the session itself reports what fails
