@@ -19,6 +19,7 @@ from stackrank.env.tools.registry import tool_set
 from stackrank.extensions.languages.debugging.targets import LANGUAGES, target_of
 from stackrank.extensions.languages.debugging.tool import Debug, DebugArguments
 from stackrank.extensions.languages.toolchains import examine
+from tests.extensions.languages.images import build_image
 from tests.fixtures.env import usable
 from tests.support.waiting import missing
 
@@ -206,6 +207,8 @@ class Played:
 
 def opened(language: str, limits: Limits = LIMITS, sandbox: str = "bubblewrap") -> Iterator[Played]:
     backend = usable(sandbox)
+    if sandbox == "docker":
+        build_image(language)
     tests, debugger = examine(sandbox)[language]
     # Scripts are debugged without Jest, which only `make test-exhaustive` installs.
     if problem := debugger or ("" if language == "javascript" else tests):

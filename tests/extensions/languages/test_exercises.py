@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -20,6 +17,7 @@ from stackrank.env.tools.run_tests import run_visible_tests
 from stackrank.env.validate import validate
 from stackrank.extensions.languages import exercises
 from stackrank.extensions.languages.toolchains import TOOLCHAINS, checks, problem_of
+from tests.extensions.languages.images import build_image
 from tests.fixtures.env import usable
 from tests.support.waiting import missing
 
@@ -231,18 +229,9 @@ def test_the_reference_passes_and_a_forger_does_not(language: str, tmp_path: Pat
     prove(load(tmp_path, language), language)
 
 
-def build_image(language: str) -> str:
-    """Build the image of a tool chain, unless it is there, and return its name."""
-    script = Path(__file__).parents[3] / "deploy" / "sandbox" / "build_toolchain.sh"
-    environment = {**os.environ, "PYTHON": sys.executable}
-    made = subprocess.run([script, language], capture_output=True, text=True, env=environment, check=False)
-    assert made.returncode == 0, made.stderr
-    return made.stdout.strip()
-
-
 @pytest.mark.exhaustive
 def test_the_image_of_a_tool_chain_is_made_and_used(tmp_path: Path) -> None:
-    # The smallest one. Making it takes a minute, once on a machine; the others are made in the same way.
+    # The smallest one; the others are made in the same way.
     usable("docker")
     assert build_image("javascript") == "stackrank-toolchain-javascript:latest"
     assert problem_of("javascript", "docker") == ""

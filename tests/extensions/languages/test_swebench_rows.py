@@ -18,7 +18,7 @@ from stackrank.env.sandbox.client import Changes, Sandbox
 from stackrank.env.scoring.verdict import score
 from stackrank.env.task import Task
 from stackrank.env.validate import validate
-from tests.extensions.languages.test_exercises import build_image
+from tests.extensions.languages.images import build_image
 from tests.fixtures.env import usable
 from tests.support.repository import git, instance, make_repository, write
 
