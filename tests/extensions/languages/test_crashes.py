@@ -72,7 +72,7 @@ def test_a_core_dump_opens_as_a_paused_program(overflowing: Played, tmp_path: Pa
         assert "a core dump cannot go on" in text and state["alive"]
     assert debug("p list[2]")[0].startswith("3") and "main" in debug("w")[0]
     assert not debug("q")[1]["alive"]
-    assert overflowing.running() == ""
+    overflowing.wait_until_ended()
 
 
 @pytest.mark.exhaustive

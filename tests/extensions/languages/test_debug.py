@@ -21,7 +21,7 @@ from stackrank.extensions.languages.debugging.tool import Debug, DebugArguments
 from stackrank.extensions.languages.toolchains import examine
 from tests.extensions.languages.images import build_image
 from tests.fixtures.env import usable
-from tests.support.waiting import missing
+from tests.support.waiting import missing, wait_for
 
 LIMITS = Limits(timeout_s=60, memory_mb=2048, pids=512, disk_mb=512)
 HURRIED = Limits(timeout_s=3, memory_mb=2048, pids=512, disk_mb=512)
@@ -204,6 +204,10 @@ class Played:
         command = f"ps -A -o stat=,comm= | grep -v '^Z' | grep -E '{ADAPTER[self.language]}|debugged|tests$| m-|lldb'"
         return self.bench.sandbox.run(command, 10).output
 
+    def wait_until_ended(self) -> None:
+        """Wait for the end of what was killed, which takes a moment."""
+        wait_for(lambda: not self.running(), self.running, timeout_s=60)
+
 
 def opened(language: str, limits: Limits = LIMITS, sandbox: str = "bubblewrap") -> Iterator[Played]:
     backend = usable(sandbox)
@@ -267,7 +271,7 @@ def test_a_hanging_program_is_interrupted_where_it_hangs(hurried: Played) -> Non
     assert state["file"] == PROGRAM[hurried.language] and "turns" in state["locals"]
     assert hurried("p turns > 0")[0].startswith("true")
     hurried("q")
-    assert hurried.running() == ""
+    hurried.wait_until_ended()
 
 
 @pytest.mark.exhaustive
@@ -354,7 +358,7 @@ def test_a_person_steps_through_a_program(played: Played) -> None:
     text, state = played("inspect grow")
     assert state["locals"]["x"] == "0" and state["breakpoints"] == []
     played("q")
-    assert played.running() == ""
+    played.wait_until_ended()
 
 
 def test_what_else_is_printed_while_cargo_builds_is_passed_over() -> None:

@@ -119,4 +119,4 @@ def test_a_program_does_not_outlive_its_debugger(java: Played) -> None:
     java.bench.sandbox.run("pkill -9 -f '[j]ava-adapter'", 10)
     text, state = java("n")
     assert not state["alive"] and "the debugger ended by signal 9" in text
-    assert java.running() == ""
+    java.wait_until_ended()
