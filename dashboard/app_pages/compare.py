@@ -274,7 +274,7 @@ def effort_of_both() -> None:
     effort.draw((first["entrant"], second["entrant"]), spending, efforts)
     rows = [{"what": what, **row} for what, rows in (("episode", spending), ("task", efforts)) for row in rows.values()]
     show.csv_button(rows, name="compare_effort", key="cmp_effort")
-    corrected = f" Intervals are corrected (Holm) for {wording.count_of(len(pairs), 'pair')}." if len(pairs) > 1 else ""
+    corrected = f" Intervals are corrected (Holm) for {count_of(len(pairs), 'pair')}." if len(pairs) > 1 else ""
     st.caption(
         f"Over the tasks that both played, each with the same weight, paired by task.{corrected} The effort tells two "
         "entrants apart also where both resolve nearly all."

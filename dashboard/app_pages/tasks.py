@@ -70,7 +70,7 @@ parts = {
 }
 # What is filtered is counted as such.
 facts_of_all = [f"{number:,} {text}" for name, (text, number) in parts.items() if number and name != kind]
-number_of_tasks = f"{len(table):,} of {wording.count_of(len(rows), 'task')}"
+number_of_tasks = f"{len(table):,} of {count_of(len(rows), 'task')}"
 if kind == "all":
     st.caption(f"{'; '.join([number_of_tasks, *facts_of_all])}.")
 else:
@@ -155,7 +155,8 @@ for row in table:
 def cells() -> None:
     """Draw the grid of tasks and entrants."""
     if table:
-        matrix(table, key="tk_grid", decisive=kind == "decisive")
+        # Where all tasks were resolved only with a debugger, none says it.
+        matrix([{**row, "decisive": row["decisive"] and kind != "decisive"} for row in table], key="tk_grid")
         show.csv_button(flat, name="tasks", key="tk_grid")
     else:
         st.info("No task of this scope fits these filters.", icon=":material/filter_alt_off:")

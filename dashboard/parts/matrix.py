@@ -49,13 +49,10 @@ def entrants_of(rows: Sequence[GridRow]) -> list[str]:
 
 
 @st.fragment
-def matrix(rows: Sequence[GridRow], *, key: str, decisive: bool = False) -> None:
-    """Draw the grid. Where the reader stays, the story of that cell's episode follows.
-
-    `decisive`: all rows are about tasks that were resolved only with a debugger, so none says it.
-    """
+def matrix(rows: Sequence[GridRow], *, key: str) -> None:
+    """Draw the grid. Where the reader stays, the story of that cell's episode follows."""
     names = entrants_of(rows)
-    found = _GRID(key=key, data=packed(_content(rows, names, decisive=decisive)), on_look_change=lambda: None)
+    found = _GRID(key=key, data=packed(_content(rows, names)), on_look_change=lambda: None)
     # The last event of a reader who has just left may be about another scope.
     known = {side["episode"] for row in rows for side in row["cells"]}
     with st.container(key="grid_feed", gap=None):
@@ -63,7 +60,7 @@ def matrix(rows: Sequence[GridRow], *, key: str, decisive: bool = False) -> None
             feed("grid", f"story:{episode}", wording.visible(queries.story_text(ask(queries.episode, episode))))
 
 
-def _content(rows: Sequence[GridRow], names: Sequence[str], *, decisive: bool) -> dict[str, Any]:
+def _content(rows: Sequence[GridRow], names: Sequence[str]) -> dict[str, Any]:
     """Return the grid for the browser. The addresses lack the id, or the query, at their end."""
     return {
         "marks": MARKS,
@@ -72,15 +69,15 @@ def _content(rows: Sequence[GridRow], names: Sequence[str], *, decisive: bool) -
         "of_task": address.to("task", id=""),
         "of_episode": address.to("episode", id=""),
         "of_entrant": address.to("episodes", ep_query=""),
-        "rows": [_row(row, names, decisive=decisive) for row in rows],
+        "rows": [_row(row, names) for row in rows],
     }
 
 
-def _row(row: GridRow, names: Sequence[str], *, decisive: bool) -> dict[str, Any]:
+def _row(row: GridRow, names: Sequence[str]) -> dict[str, Any]:
     cells = {side["entrant"]: side for side in row["cells"]}
     notes = [f"disputed by {', '.join(row['disputed_by'])}"] if row["disputed_by"] else []
     notes += ["suspected defect"] if row["suspect"] else []
-    notes += ["resolved only with a debugger"] if row["decisive"] and not decisive else []
+    notes += ["resolved only with a debugger"] if row["decisive"] else []
     about = [row["title"] if row["title"] != row["task"] else "", row["category"], row["difficulty"]]
     return {
         "task": wording.visible(row["task"]),

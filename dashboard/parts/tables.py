@@ -27,7 +27,6 @@ _STORY = 600
 """Pixels that nearly every summary of a story needs."""
 _FEWEST_RUNS = 3
 """A line of fewer runs shows no course."""
-_NO_RUN_BEFORE = "nothing to compare with"
 _Column = st.column_config
 
 
@@ -365,13 +364,14 @@ def _course(rows: Sequence[Mapping[str, Any]], known: Mapping[int, queries.Chang
     for row, rate in rated:
         change = known.get(row["id"])
         sign = bool(change and change.better) - bool(change and change.worse)
-        told = _against(change) or _NO_RUN_BEFORE
+        told = _against(change)
         run = wording.run_name(row["name"], row["id"])
         goes_on = not RunStatus(row["status"]).ended
         line = {"run": run, "series": row["series"] or run, "rate": rate, "sign": sign, "told": told}
         lines.append({**line, "goes_on": goes_on})
     st.markdown(f"**{show.escaped(_newest_change(lines))}**")
-    charts.draw(charts.course(lines), key="runs_course", alt="Rate of each run over all of its entrants, oldest first")
+    marks = [{**line, "told": line["told"] or "nothing to compare with"} for line in lines]
+    charts.draw(charts.course(marks), key="runs_course", alt="Rate of each run over all of its entrants, oldest first")
     st.caption(
         "Over the episodes of all entrants so far; hollow: the run goes on. Runs of other entrants, benchmarks or "
         "conditions have other rates for that reason alone; a line joins the runs of one series."
@@ -384,6 +384,4 @@ def _newest_change(lines: Sequence[Mapping[str, Any]]) -> str:
     if newest is None:
         return "The rate of each run."
     resolved = f"{newest['run']} resolved {wording.percent(newest['rate'])} of its episodes"
-    return (
-        f"{resolved}; against the run before: {newest['told']}." if newest["told"] != _NO_RUN_BEFORE else f"{resolved}."
-    )
+    return f"{resolved}; against the run before: {newest['told']}." if newest["told"] else f"{resolved}."
