@@ -90,6 +90,8 @@ def draft(repo: str, commit: str, options: TaskOptions) -> Draft:
         )
     if not fix.files:
         raise BenchmarkError(f"{short} changes only tests, so it contains no fix")
+    if not options.toolchain and not any(path.endswith(".py") for path in fix.paths):
+        _refuse_compiled(fix)
     if options.toolchain and not (options.test and options.results):
         raise BenchmarkError(
             f"a task in {options.toolchain} needs --test, the command that builds and tests, and --results, how its "
@@ -111,7 +113,7 @@ def draft(repo: str, commit: str, options: TaskOptions) -> Draft:
     below = "" if subdir == "." else f"{subdir}/"
     setup, requirements = list(options.setup), list(options.requirements)
     if not (setup or options.toolchain):
-        setup = guess_setup(repository, parent_commit, below)
+        setup = guess_setup(repository, parent_commit, below, later=fixing_commit)
         requirements = declared_requirements(parent_files, requirements) if setup else requirements
     entry = TaskEntry(
         id=options.id or f"{id_from(Path(repo.rstrip('/')).name.removesuffix('.git'))}-{fixing_commit[:8]}",
@@ -137,6 +139,16 @@ def draft(repo: str, commit: str, options: TaskOptions) -> Draft:
     notes += [f"{path} is in Git LFS: the task has only the pointer to it" for path in difference.pointers]
     notes += [f"{path} does not run: pytest cannot run it by its path" for path in unnameable]
     return Draft(entry, fix, tests, tuple(notes))
+
+
+def _refuse_compiled(fix: Patch) -> None:
+    """Raise BenchmarkError if the fix changes a file that is compiled."""
+    compiled = next((path for path in sorted(fix.paths) if _COMPILED.search(path)), "")
+    if compiled:
+        raise BenchmarkError(
+            f"the tests show no bug, because the fix changes {compiled}, which is compiled only when the environment "
+            "is built: choose a commit whose fix is in Python"
+        )
 
 
 def _own_test_names(files: CommitFiles, command: str) -> Matcher:
@@ -195,12 +207,8 @@ def _lists(broken: TestReport, fixed: TestReport, draft: Draft) -> dict[str, lis
             f"no test passes with the fix{cause}: name the test command with --test, and install what it needs with "
             "--setup; a server that it needs is not in a sandbox"
         )
-    compiled = next((path for path in sorted(draft.fix.paths) if _COMPILED.search(path)), "")
-    if not fail_to_pass and compiled and not draft.entry.toolchain:
-        raise BenchmarkError(
-            f"the tests show no bug, because the fix changes {compiled}, which is compiled only when the environment "
-            "is built: choose a commit whose fix is in Python"
-        )
+    if not fail_to_pass and not draft.entry.toolchain:
+        _refuse_compiled(draft.fix)
     if not fail_to_pass:
         skipped = sum(outcome == "skipped" for outcome in fixed.outcomes.values())
         raise BenchmarkError(

@@ -52,8 +52,13 @@ _SETTING_SCRIPTS = ("/runtests.py", "/manage.py")
 
 def read_pyproject(files: Mapping[str, bytes]) -> dict[str, Any]:
     """Return what `pyproject.toml` says; empty if there is none, or if it cannot be read."""
+    return read_toml(files, "pyproject.toml")
+
+
+def read_toml(files: Mapping[str, bytes], name: str) -> dict[str, Any]:
+    """Return what a file in TOML says; empty if there is none, or if it cannot be read."""
     try:
-        return tomllib.loads(files.get("pyproject.toml", b"").decode())
+        return tomllib.loads(files.get(name, b"").decode())
     except ValueError:
         return {}
 

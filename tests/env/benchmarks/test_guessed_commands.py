@@ -10,6 +10,7 @@ import pytest
 
 from stackrank.env.benchmarks.python_project.guess_setup import declared_requirements, project_alone, setup_of
 from stackrank.env.benchmarks.python_project.pytest_command import default_command
+from stackrank.env.benchmarks.python_project.requirements import find_added
 
 PROJECT = b"[project]\nname = 'a'\n"
 
@@ -146,6 +147,7 @@ def test_of_alternatives_for_several_environments_pip_takes_what_suits(others: s
         ),
         ("pyproject.toml", '[tool.tox]\nlegacy_tox_ini = "[testenv]\\ndeps = respx"', ["respx"]),
         ("pyproject.toml", "[tool.tox.env_run_base]\ndeps = ['pytest-timeout>=2', 'mypy']", ["pytest-timeout>=2"]),
+        ("tox.toml", "[env_run_base]\ndeps = ['respx', 'mypy']", ["respx"]),
         (
             "noxfile.py",
             """
@@ -270,3 +272,33 @@ def test_plug_ins_that_run_linters_are_not_needed(plug_in: str, is_taken: bool) 
     files = {"setup.py": f"setup(extras_require={{'check': [{plug_in!r}]}})".encode(), "test_a.py": b""}
     (command,) = setup_of(files)
     assert (plug_in in shlex.split(command)) == is_taken
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "added"),
+    [
+        (
+            "pyproject.toml",
+            "[dependency-groups]\ntest = ['pytest']",
+            "[dependency-groups]\ntest = ['respx']",
+            ["respx"],
+        ),
+        ("pyproject.toml", "dependencies = []", "dependencies = ['a', 'respx>1', 'c @ ./c']", ["respx>1"]),
+        (
+            "pyproject.toml",
+            "optional-dependencies = {dev = ['respx']}",
+            "optional-dependencies = {dev = ['Respx>=2', 'moto']}",
+            ["moto"],
+        ),
+        ("setup.cfg", "[options]", "[options]\ninstall_requires =\n  respx\n  moto", ["respx", "moto"]),
+        ("requirements/tests.txt", "pytest\n", "pytest\n-r base.txt\nrespx==1  # new\n", ["respx==1"]),
+        ("tests/test_b.py", "import faker\n", "import trustme\n", ["trustme"]),
+        ("tests/test_b.py", "import respx\n", "import moto\n", []),
+    ],
+)
+def test_what_a_later_commit_needs_besides(file: str, old: str, new: str, added: list[str]) -> None:
+    files = {"pyproject.toml": PROJECT, "noxfile.py": b"session.install('trustme', 'faker')"}
+    before, after = (
+        {**files, file: (PROJECT if file == "pyproject.toml" else b"") + text.encode()} for text in (old, new)
+    )
+    assert find_added(before, after) == added
