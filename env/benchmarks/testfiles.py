@@ -95,6 +95,17 @@ def defining_id(content: bytes, test: str) -> str:
     return ""
 
 
+def is_imported(content: bytes, test: str) -> bool:
+    """Whether the test is a function that its file imports by name, and does not define."""
+    test_id = parse_id(test)
+    try:
+        imports = (node for node in ast.walk(parse_python(content)) if isinstance(node, ast.ImportFrom))
+        names = {alias.asname or alias.name for node in imports for alias in node.names}
+    except (SyntaxError, ValueError):
+        return False
+    return len(test_id.names) == 1 and test_id.name in names and not defining_id(content, test)
+
+
 @functools.lru_cache(maxsize=128)
 def _definitions(content: bytes) -> tuple[frozenset[str], Mapping[str, tuple[str, ...]]]:
     """Return the functions that a file defines, and class -> its bases. A file has many tests, and is parsed once."""

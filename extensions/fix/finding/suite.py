@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from stackrank.env.benchmarks.base import BenchmarkError
 from stackrank.env.benchmarks.git import resolve_commit
-from stackrank.env.benchmarks.testfiles import can_be_named, is_test
+from stackrank.env.benchmarks.testfiles import can_be_named, is_imported, is_test
 from stackrank.env.git import read_git
 from stackrank.env.localisation.needs import has_address
 from stackrank.env.sandbox.base import Backend, Say, silent
@@ -29,6 +29,9 @@ _OUTSIDE = re.compile(
 
 _MISSING = re.compile(r"ModuleNotFoundError: No module named '(\w+)|ImportError: cannot import name .* from '(\w+)")
 """Matches the error of a test file that cannot be imported; the groups name the module that causes it."""
+
+_FIXTURE = re.compile(r"^FixtureLookupError\b")
+"""pytest raises it for an argument that it cannot give to a test."""
 
 _CONFTEST = re.compile(r"^ImportError while loading conftest '(.+)'", re.MULTILINE)
 """pytest prints this and runs no test, if it needs this conftest.py at once. The group is an absolute path."""
@@ -227,6 +230,8 @@ def _combine_runs(runs: Sequence[Run], files: Mapping[str, bytes]) -> Suite:
                 f"it needs the module {module}, which is neither in the commit nor installed: commit it, or install it "
                 "with --require"
             )
+        elif outcomes == {"failed"} and _FIXTURE.search(message) and is_imported(files.get(path_of(test), b""), test):
+            lacking[test] = "it is no test but a function that the file imports, and its name begins as a test's"
         elif outcomes == {"failed"} and _OUTSIDE.search(message):
             not_isolated.append(test)
         elif outcomes == {"failed"}:

@@ -173,3 +173,21 @@ def test_what_test_runs_left_behind_is_not_part_of_a_change(tmp_path: Path, need
     lean = make_diff(old, {**old, **{path: text.encode() for path, text in fix.items()}})
     assert without_leftovers(project, backend, problem, change) == lean
     assert without_leftovers(project, backend, problem, lean) == lean
+
+
+@pytest.mark.parametrize(
+    ("imported", "call"),
+    [
+        ("from helpers import test_price", "test_price(2) == 4"),
+        ("from helpers import check as test_it, test_price", "test_it(3) == 6"),
+    ],
+)
+def test_a_function_that_a_test_file_imports_is_no_test(tmp_path: Path, imported: str, call: str) -> None:
+    files = {
+        "helpers.py": "def test_price(price):\n    return price * 2\n\n\ncheck = test_price\n",
+        "test_shop.py": f"{imported}\n\n\ndef test_all():\n    assert {call}\n\n\ndef test_own(price):\n    pass\n",
+    }
+    project, backend = opened(tmp_path / "p", files), usable("bubblewrap")
+    suite = run_suite(project, backend, times=1)
+    assert set(suite.failing) == {"test_shop.py::test_own"} and suite.passing == {"test_shop.py::test_all"}
+    assert suite.lacking and all("no test" in reason for reason in suite.lacking.values())
