@@ -103,7 +103,17 @@ def find_needs(files: Mapping[str, bytes], targets: Iterable[str] = ()) -> TestN
     # An extra may consist of others of the same project, which no index needs to have.
     own_name = distribution(str(project.get("project", {}).get("name", "")))
     optional = [requirement for requirement in optional if distribution(requirement) != own_name]
-    imported = _imported_requirements(files, optional, loaded_tests(files, targets))
+    tests = loaded_tests(files, targets)
+    imported = _imported_requirements(files, optional, tests)
+    # An extra that is named after a module brings it, although its distribution has another name.
+    modules = _imported_modules(files, tests)
+    imported += [
+        requirement
+        for name, requirements in extras.items()
+        if name in modules and name != extra
+        for requirement in requirement_lines(requirements)
+        if distribution(requirement) != own_name
+    ]
     of_runner = [
         text for name in _extras_of_runner(files, tool_settings) for text in requirement_lines(extras.get(name))
     ]
@@ -251,12 +261,17 @@ def _imported_requirements(
     modules = {requirement: _MODULES.get(name, name.replace("-", "_")) for requirement, name in names.items() if name}
     if not modules:
         return []
-    imports = {module.decode() for path in importing for module in _IMPORT.findall(files[path])}
+    imports = _imported_modules(files, importing)
     return [
         requirement
         for requirement, module in modules.items()
         if module in imports or (names[requirement].startswith("pytest-") and not _LINTER.match(names[requirement]))
     ]
+
+
+def _imported_modules(files: Mapping[str, bytes], importing: Iterable[str]) -> set[str]:
+    """Return the top-level modules that these files import."""
+    return {module.decode() for path in importing for module in _IMPORT.findall(files[path])}
 
 
 def _without_alternatives(requirements: Iterable[str]) -> list[str]:

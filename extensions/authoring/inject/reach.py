@@ -206,9 +206,12 @@ def _reason(output: str, files: Iterable[str]) -> str:
     name, files = missing[1], list(files)
     if missing[2] and any(f"/{name}/" in f"/{path}" for path in files):
         return f"{reason}, which is not among the project's files"
-    module_file = next((path for path in files if path.endswith((f"/{name}.py", f"/{name}/__init__.py"))), "")
-    if module_file:
-        folder = module_file.removesuffix("/__init__.py").rpartition("/")[0]
+    module_files = (path for path in files if path.endswith((f"/{name}.py", f"/{name}/__init__.py")))
+    folders = {path.removesuffix("/__init__.py").rpartition("/")[0]: path for path in module_files}
+    # A module of a package has another name than that of a distribution, such as `shop.yaml`.
+    folder = next((folder for folder in folders if f"{folder}/__init__.py" not in files), "")
+    if folder:
+        module_file = folders[folder]
         return f"{reason}, which is {module_file}: put its folder on the path with --test '... -o pythonpath={folder}'"
     return f"{reason}, which --require {name} may install"
 

@@ -302,3 +302,14 @@ def test_what_a_later_commit_needs_besides(file: str, old: str, new: str, added:
         {**files, file: (PROJECT if file == "pyproject.toml" else b"") + text.encode()} for text in (old, new)
     )
     assert find_added(before, after) == added
+
+
+@pytest.mark.parametrize(
+    ("test", "needs"),
+    [("import bson", ["pymongo>=4"]), ("from serial.tools import x", ["pyserial", "libusb"]), ("import shop", [])],
+)
+def test_an_extra_named_after_a_module_that_tests_import_is_installed(test: str, needs: list[str]) -> None:
+    extras = "bson = ['pymongo>=4']\nserial = ['pyserial', 'libusb', 'a[bson]']\ndocs = ['sphinx']\n"
+    project = PROJECT + f"[project.optional-dependencies]\n{extras}".encode()
+    (command,) = setup_of({"pyproject.toml": project, "tests/test_a.py": test.encode() + b"\n"})
+    assert shlex.split(command)[7:] == needs

@@ -108,6 +108,14 @@ def silent(tally: Tally) -> None:
     [
         ({"tests/test_stock.py": "x = 1\n"}, "no tests were found"),
         ({"tests/test_stock.py": "import tests.nowhere\n"}, "'tests.nowhere', which is not among the project's files"),
+        (
+            {"tests/test_stock.py": "import yaml\n", "shop/formats/yaml.py": "", "shop/formats/__init__.py": ""},
+            "which --require yaml may install",
+        ),
+        (
+            {"tests/test_stock.py": "import tables\n", "lib/tables/__init__.py": "", "shop/tables.py": ""},
+            "--test '... -o pythonpath=lib'",
+        ),
         ({"tests/test_stock.py": "import nowhere\n"}, "No module named 'nowhere', which --require nowhere may install"),
         (
             {"tests/test_stock.py": TESTS.replace("== 10", "== 11")},
