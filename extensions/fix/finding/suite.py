@@ -18,7 +18,7 @@ from stackrank.env.sandbox.base import Backend, Say, silent
 from stackrank.env.sandbox.client import Sandbox
 from stackrank.env.sandbox.guest.testing.ids import function_of, path_of
 from stackrank.env.scoring.report import PASSED, TestReport, parse
-from stackrank.extensions.fix.finding.project import CONFTEST, Project, is_conftest
+from stackrank.extensions.fix.finding.project import CONFTEST, Project, is_conftest, list_submodules
 from stackrank.source import literal
 
 _OUTSIDE = re.compile(
@@ -112,7 +112,7 @@ def run_suite(
     doubtful = {test for test, outcome in report.outcomes.items() if outcome not in (*PASSED, "skipped")}
     doubtful |= {_import_error(error, project.files)[0] for error in report.collect_errors}
     again = _repeat(project, backend, changed or {}, first, doubtful, times - 1)
-    suite = _combine_runs([first, *again], project.files)
+    suite = _combine_runs([first, *again], project.files, list_submodules(project))
     files = {path_of(test) for test in doubtful}
     if all(path_of(test) in files for test in report.outcomes):
         return suite
@@ -150,7 +150,7 @@ def passing_unchanged(project: Project, backend: Backend, tests: Collection[str]
     """Return those of these tests that pass whenever their files run without a change. Raises as `run_suite`."""
     targets = _targets_of(project, project.files, tests)
     runs = [_run(project, backend, {}, targets) for _ in range(times if tests else 0)]
-    return _combine_runs(runs, project.files).passing & {*tests}
+    return _combine_runs(runs, project.files, list_submodules(project)).passing & {*tests}
 
 
 def _targets_of(project: Project, files: Collection[str], tests: Collection[str]) -> list[str]:
@@ -177,10 +177,10 @@ def run_again(
     times, because they may be flaky. Raises the same as `run_suite`.
     """
     first = _run(project, backend, changed, ())
-    rerun = _combine_runs([first], project.files)
+    rerun = _combine_runs([first], project.files, list_submodules(project))
     if doubtful := {test for test in (*suite.passing, *targets) if rerun.outcome(test) != "passed"}:
         runs = [first, *_repeat(project, backend, changed, first, doubtful, times - 1)]
-        rerun = _combine_runs(runs, project.files)
+        rerun = _combine_runs(runs, project.files, list_submodules(project))
     ignored = {*suite.flaky, *suite.not_isolated, *suite.lacking}
     return replace(
         rerun,
@@ -205,8 +205,8 @@ def all_pass(
     return all(report.outcomes.get(test) in PASSED for test in tests)
 
 
-def _combine_runs(runs: Sequence[Run], files: Mapping[str, bytes]) -> Suite:
-    """Combine several runs into one result. `files`: those of the project."""
+def _combine_runs(runs: Sequence[Run], files: Mapping[str, bytes], submodules: Collection[str] = ()) -> Suite:
+    """Combine several runs into one result. `files`, `submodules`: those of the project."""
     reports = [report for report, _ in runs]
     reported = {test for report in reports for test in report.outcomes}
     passing, failing, flaky, not_isolated, lacking = set(), {}, [], [], {}
@@ -232,6 +232,8 @@ def _combine_runs(runs: Sequence[Run], files: Mapping[str, bytes]) -> Suite:
             )
         elif outcomes == {"failed"} and _FIXTURE.search(message) and is_imported(files.get(path_of(test), b""), test):
             lacking[test] = "it is no test but a function that the file imports, and its name begins as a test's"
+        elif outcomes == {"failed"} and (submodule := _submodule_needed(message, submodules)):
+            lacking[test] = f"it needs a file of the submodule {submodule}, which is in no commit of this repository"
         elif outcomes == {"failed"} and _OUTSIDE.search(message):
             not_isolated.append(test)
         elif outcomes == {"failed"}:
@@ -245,6 +247,8 @@ def _combine_runs(runs: Sequence[Run], files: Mapping[str, bytes]) -> Suite:
         lacks = _MISSING.search(message)
         if place := _not_installed(message, files):
             unread.append(f"{file}: {message} (its package is not installed: name the folder {place} as the project)")
+        elif submodule := _submodule_needed(message, submodules):
+            unread.append(f"{file}: {message} (the submodule {submodule} is in no commit of this repository)")
         elif lacks and (lacks[1] or lacks[2]) not in project_modules:
             unread.append(f"{file}: {message}")
         elif not all(file in messages for messages in errors):
@@ -264,6 +268,13 @@ def _missing_for_tests(message: str, files: Mapping[str, bytes]) -> str:
     imports = re.compile(rb"^[ \t]*(?:from|import)[ \t]+" + missing[1].encode() + rb"\b", re.MULTILINE)
     program = (path for path in files if path.endswith(".py") and not is_test(path))
     return "" if any(imports.search(files[path]) for path in program) else missing[1]
+
+
+def _submodule_needed(message: str, submodules: Iterable[str]) -> str:
+    """Return the submodule that has the file which a failure did not find; empty if none has."""
+    missing = re.search(r"\[Errno 2\][^'\"]*['\"](.+?)['\"]", message)
+    path = f"/{missing[1]}/" if missing else ""
+    return next((submodule for submodule in submodules if f"/{submodule}/" in path), "")
 
 
 def _not_installed(message: str, files: Iterable[str]) -> str:

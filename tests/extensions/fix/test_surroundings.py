@@ -9,10 +9,12 @@ import pytest
 from stackrank.env.patches import make_diff
 from stackrank.extensions.fix.finding.judged import reproduce, set_aside_surroundings
 from stackrank.extensions.fix.finding.problems import Problem
+from stackrank.extensions.fix.finding.project import TestOptions, open_project
 from stackrank.extensions.fix.finding.suite import run_suite
 from stackrank.extensions.fix.leftovers import without_leftovers
 from tests.extensions.fix.opening import opened, quiet
 from tests.fixtures.env import usable
+from tests.support.shop import git, repository
 
 pytestmark = pytest.mark.slow
 
@@ -191,3 +193,21 @@ def test_a_function_that_a_test_file_imports_is_no_test(tmp_path: Path, imported
     suite = run_suite(project, backend, times=1)
     assert set(suite.failing) == {"test_shop.py::test_own"} and suite.passing == {"test_shop.py::test_all"}
     assert suite.lacking and all("no test" in reason for reason in suite.lacking.values())
+
+
+@pytest.mark.parametrize("folder", ["tests/data set", "vendor/spec"])
+def test_what_needs_a_file_of_a_submodule_is_set_aside(tmp_path: Path, folder: str) -> None:
+    shared = repository(tmp_path / "shared", {"cases.txt": "1\n"})
+    reading = f"open({folder + '/cases.txt'!r}).read()"
+    files = {
+        "test_case.py": f"def test_case():\n    assert {reading}\n\n\ndef test_own():\n    open('cases.txt')\n",
+        "test_list.py": f"import os\n\nCASES = os.listdir({folder!r})\n\n\ndef test_all():\n    assert CASES\n",
+        "test_text.py": f"import pathlib\n\npathlib.Path({folder!r}, 'cases.txt').read_text()\n",
+    }
+    repo = repository(tmp_path / "p", files)
+    git(repo, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(shared), folder)
+    git(repo, "commit", "-q", "-m", "With shared cases")
+    suite = run_suite(open_project(repo, TestOptions(setup=())), usable("bubblewrap"), times=1)
+    assert set(suite.failing) == {"test_case.py::test_own"}
+    said = [*suite.lacking.values(), *suite.unread]
+    assert len(said) == 3 and all(f"the submodule {folder}" in reason for reason in said)
